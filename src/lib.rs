@@ -1,0 +1,20 @@
+//! Shadewright compiles ray-tracing shaders once and runs the same program on two machines: any GPU
+//! that wgpu can drive, and a software Ray Processing Unit (RPU) on the CPU.
+//!
+//! The modules are the pipeline, in order: [`lang`] reads shaders into [`ir`], whose passes optimise them;
+//! [`scene`] and [`geometry`] read scenes, [`bvh`] indexes them; [`program`] links shaders and a scene into one
+//! program; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
+//! [`render`] runs either; [`compare`] judges the pictures; [`cli`] is the command line.
+//! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` knows wgpu.
+
+pub mod bvh;
+pub mod cli;
+pub mod codegen;
+pub mod compare;
+pub mod geometry;
+pub mod ir;
+pub mod lang;
+pub mod program;
+pub mod render;
+pub mod rpu;
+pub mod scene;

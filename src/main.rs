@@ -1,0 +1,5 @@
+//! The `shadewright` command.
+
+fn main() -> std::process::ExitCode {
+    shadewright::cli::main()
+}
