@@ -1,1 +1,7 @@
-//! (module paragraph)
+//! Front ends: source text in, [`crate::ir`] modules out.
+//!
+//! [`source`] and [`diag`] are shared by everything that reads text a person wrote (shaders, scenes, assembly);
+//! each language has its own folder with the same file names. A front end knows no back end and no renderer.
+
+pub mod diag;
+pub mod source;

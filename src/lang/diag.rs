@@ -1,0 +1,182 @@
+//! Diagnostics: what a user reads when their text is wrong.
+//!
+//! A [`Diagnostic`] has a message, labelled places in the source, and hints. It is plain data; [`render`] draws it as
+//! source excerpts. A stage collects all it can find in one run in [`Diagnostics`].
+
+use super::source::{SourceMap, Span};
+use codespan_reporting::diagnostic as cs;
+use codespan_reporting::files::SimpleFiles;
+use codespan_reporting::term;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; work goes on.
+    Warning,
+    /// The input cannot be used.
+    Error,
+}
+
+/// A place in the source with a remark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What to say there; may be empty.
+    pub message: String,
+    /// Whether this is the place of the error itself.
+    pub primary: bool,
+}
+
+/// One message to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Places, the primary one first.
+    pub labels: Vec<Label>,
+    /// How to mend it, or what else to know; one line each.
+    pub hints: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error without a place yet.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, message: message.into(), labels: Vec::new(), hints: Vec::new() }
+    }
+
+    /// A warning without a place yet.
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(message) }
+    }
+
+    /// Adds the place of the error with a remark.
+    pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into(), primary: true });
+        self
+    }
+
+    /// Adds a related place with a remark.
+    pub fn also(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into(), primary: false });
+        self
+    }
+
+    /// Adds a hint.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+/// The messages of one run, in the order they were found.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds one; an exact repetition is dropped.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.list.contains(&diagnostic) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn extend(&mut self, other: Diagnostics) {
+        for d in other.list {
+            self.push(d);
+        }
+    }
+
+    /// Whether any is an error.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Number of errors.
+    pub fn error_count(&self) -> usize {
+        self.list.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The messages.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// Moves every span's file number up by `offset`, after [`SourceMap::append`].
+    pub fn shift_files(&mut self, offset: u32) {
+        for label in self.list.iter_mut().flat_map(|d| d.labels.iter_mut()) {
+            label.span.file.0 += offset;
+        }
+    }
+
+    /// All messages as source excerpts.
+    pub fn render(&self, sources: &SourceMap) -> String {
+        self.list.iter().map(|d| render(d, sources)).collect()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(d: Diagnostic) -> Self {
+        Self { list: vec![d] }
+    }
+}
+
+/// Draws a diagnostic as plain text with source excerpts.
+pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let mut files = SimpleFiles::new();
+    for f in sources.files() {
+        files.add(f.name.clone(), f.text.clone());
+    }
+    let severity = match diagnostic.severity {
+        Severity::Error => cs::Severity::Error,
+        Severity::Warning => cs::Severity::Warning,
+    };
+    let clamp = |span: Span| {
+        let len = sources.get(span.file).map_or(0, |f| f.text.len());
+        (span.start as usize).min(len)..(span.end as usize).min(len).max((span.start as usize).min(len))
+    };
+    let labels = diagnostic.labels.iter().filter(|l| sources.get(l.span.file).is_some()).map(|l| {
+        let style = if l.primary { cs::LabelStyle::Primary } else { cs::LabelStyle::Secondary };
+        cs::Label::new(style, l.span.file.0 as usize, clamp(l.span)).with_message(l.message.clone())
+    });
+    let notes = diagnostic.hints.iter().map(|h| format!("hint: {h}")).collect();
+    let report = cs::Diagnostic::new(severity)
+        .with_message(diagnostic.message.clone())
+        .with_labels(labels.collect())
+        .with_notes(notes);
+    let config =
+        term::Config { chars: term::Chars::ascii(), before_label_lines: 0, after_label_lines: 0, ..Default::default() };
+    term::emit_into_string(&config, &files, &report).unwrap_or_else(|_| format!("{}\n", diagnostic.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_shows_its_source_line_label_and_hint() {
+        let mut map = SourceMap::new();
+        let f = map.add("m.sl", None, "surface s() {\n  Ci = foo;\n}\n");
+        let d = Diagnostic::error("unknown name `foo`").at(Span::new(f, 21, 24), "not declared").hint("declare it");
+        let text = render(&d, &map);
+        assert!(text.contains("error: unknown name `foo`"), "{text}");
+        assert!(text.contains("m.sl:2:8"), "{text}");
+        assert!(text.contains("^^^ not declared"), "{text}");
+        assert!(text.contains("hint: declare it"), "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Source files and positions in them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Index of a file in a [`SourceMap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in one source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset just past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// A span of `start..end` bytes in `file`.
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        Self { file, start: start as u32, end: end as u32 }
+    }
+
+    /// The smallest span that covers both; `self` when the other lies in another file.
+    pub fn to(self, other: Span) -> Span {
+        if self.file != other.file {
+            return self;
+        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// One file's text, kept for excerpts.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The name shown to a user: a path as they wrote it, or `<built-in NAME>`.
+    pub name: String,
+    /// Where it lies, when it is a file.
+    pub path: Option<PathBuf>,
+    /// The text.
+    pub text: Arc<str>,
+    line_starts: Arc<[u32]>,
+}
+
+/// A position as a person counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineColumn {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// All files that a compilation or a scene has read.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    files: Vec<SourceFile>,
+}
+
+impl SourceMap {
+    /// An empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file.
+    pub fn add(&mut self, name: impl Into<String>, path: Option<&Path>, text: impl Into<Arc<str>>) -> FileId {
+        let text: Arc<str> = text.into();
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i as u32 + 1)).collect();
+        self.files.push(SourceFile { name: name.into(), path: path.map(Path::to_path_buf), text, line_starts: starts });
+        FileId(self.files.len() as u32 - 1)
+    }
+
+    /// The file `id`, if this map made it.
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize)
+    }
+
+    /// All files, in the order they were added.
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
+    /// Appends the files of `other` and returns what must be added to its file numbers.
+    pub fn append(&mut self, other: &SourceMap) -> u32 {
+        let offset = self.files.len() as u32;
+        self.files.extend(other.files.iter().cloned());
+        offset
+    }
+
+    /// Line and column where `span` starts.
+    pub fn position(&self, span: Span) -> Option<LineColumn> {
+        self.get(span.file).map(|f| f.position(span.start))
+    }
+
+    /// `file:line:column` of `span`, for messages on one line.
+    pub fn describe(&self, span: Span) -> String {
+        match self.get(span.file) {
+            Some(f) => {
+                let p = f.position(span.start);
+                format!("{}:{}:{}", f.name, p.line, p.column)
+            }
+            None => "<unknown>".to_string(),
+        }
+    }
+}
+
+impl SourceFile {
+    /// Line and column of a byte offset; offsets past the end give the end.
+    pub fn position(&self, offset: u32) -> LineColumn {
+        let offset = offset.min(self.text.len() as u32);
+        let line = self.line_starts.partition_point(|&s| s <= offset).max(1) - 1;
+        let start = self.line_starts[line] as usize;
+        let column = self.text.get(start..offset as usize).map_or(0, |s| s.chars().count());
+        LineColumn { line: line as u32 + 1, column: column as u32 + 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters_from_one() {
+        let mut map = SourceMap::new();
+        let f = map.add("a.sl", None, "é = 1;\nx");
+        let at = |o| map.position(Span::new(f, o, o)).map(|p| (p.line, p.column));
+        assert_eq!(at(0), Some((1, 1)));
+        assert_eq!(at(3), Some((1, 3)));
+        assert_eq!(at(8), Some((2, 1)));
+        assert_eq!(at(99), Some((2, 2)));
+    }
+}
