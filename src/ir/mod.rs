@@ -1,1 +1,396 @@
-//! (module paragraph)
+//! The intermediate representation: a control-flow graph of basic blocks with block parameters, values in SSA form.
+//!
+//! # What a program means
+//!
+//! A [`Module`] is a set of [`Function`]s that call each other by name. A function has an entry block (block 0) whose parameters are
+//! the function's; a block has parameters, instructions in order, and a [`Terminator`] that passes arguments to the parameters of the block it goes to.
+//! Each [`Value`] is defined once, by an instruction or as a block parameter, and every use is dominated by the definition.
+//! Instructions execute in order, each when control reaches it. [`Op`] says what each one computes.
+//!
+//! # Arithmetic
+//!
+//! Each operation has one meaning on every machine: IEEE single precision, round to nearest even, every operation rounded. There is no division: `a / b` is `a · rcp b`.
+//! There is no fused multiply-add. A comparison tests a difference, so it is false when that is NaN. Reading a variable that nobody wrote gives zero.
+//! No operation traps.
+//!
+//! # The world
+//!
+//! `uniform` and `load` read data that does not change during a frame. `trace` sets the thread's current hit, which `hit`, `hit_tri` and `hit_obj` read; after
+//! any other ray operation or call the current hit is unspecified. Ray operations suspend: a machine may run other threads there.
+//! Array slots belong to one activation of a function and start at zero.
+//!
+//! # Places
+//!
+//! Each instruction carries a [`Loc`]: a source span and the chain of calls through which it was inlined. A pass keeps or drops locations and `debug` instructions;
+//! it never invents them.
+
+mod builder;
+mod op;
+pub mod passes;
+mod types;
+
+pub use builder::{FunctionBuilder, Variable};
+pub use op::{Op, SlotId};
+pub use types::{Const, Type, string_id};
+
+use crate::lang::source::Span;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A value of one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+/// A block of one function; block 0 is the entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+/// A place in the source with its chain of inlined calls: an index into [`Module::locs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Loc(pub u32);
+
+impl Loc {
+    /// No place is known. (Entry 0 of [`Module::locs`].)
+    pub const NONE: Loc = Loc(0);
+}
+
+/// What a [`Loc`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct LocData {
+    /// The source text of the instruction; `None` for code that no source stands behind.
+    pub span: Option<Span>,
+    /// Where the function that holds this instruction was inlined.
+    pub inlined_at: Option<Loc>,
+}
+
+/// What a function is for. Back ends ask only whether it is an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FunctionKind {
+    /// An ordinary function.
+    Function,
+    /// The core of a surface shader.
+    Surface,
+    /// The core of a light shader.
+    Light,
+    /// The core of an imager shader.
+    Imager,
+    /// An entry that the linker made; it may be called from outside.
+    Entry,
+}
+
+/// How often a value may differ: RenderMan's storage classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Known when the program is compiled.
+    Constant,
+    /// One value a shader instance.
+    Uniform,
+    /// One value a sample.
+    Varying,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// The name in the source: of a shader parameter, a global (`P`, `N`, …) or a function's argument.
+    pub name: Arc<str>,
+    /// The type.
+    pub ty: Type,
+    /// How often it may differ.
+    pub class: Class,
+}
+
+/// A result of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultInfo {
+    /// The name of the output (`Ci`, `Oi`, an output parameter); `return` for a function's value.
+    pub name: Arc<str>,
+    /// The type.
+    pub ty: Type,
+}
+
+/// An array local to a function's activation, zero at the start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// A name for people.
+    pub name: Arc<str>,
+    /// Type of an element.
+    pub ty: Type,
+    /// Number of elements, at least 1.
+    pub len: u32,
+}
+
+/// One instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// Operands.
+    pub args: Vec<Value>,
+    /// Values it defines.
+    pub results: Vec<Value>,
+    /// Where it comes from.
+    pub loc: Loc,
+}
+
+/// A block with arguments for its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The block.
+    pub block: BlockId,
+    /// One argument a parameter.
+    pub args: Vec<Value>,
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Terminator {
+    /// Goes on at a block.
+    Jump(Target),
+    /// Goes to the first target when the `bool` is true, else to the second.
+    Branch(Value, Target, Target),
+    /// Leaves the function with its results.
+    Return(Vec<Value>),
+}
+
+impl Terminator {
+    /// The targets, in order.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        let (a, b) = match self {
+            Terminator::Jump(t) => (Some(t), None),
+            Terminator::Branch(_, t, e) => (Some(t), Some(e)),
+            Terminator::Return(_) => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+
+    /// The targets, in order, to be changed.
+    pub fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
+        let (a, b) = match self {
+            Terminator::Jump(t) => (Some(t), None),
+            Terminator::Branch(_, t, e) => (Some(t), Some(e)),
+            Terminator::Return(_) => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+
+    /// Calls `f` on every operand: the condition, the arguments of the targets, the returned values.
+    pub fn for_each_arg(&self, mut f: impl FnMut(Value)) {
+        match self {
+            Terminator::Branch(c, ..) => f(*c),
+            Terminator::Return(values) => values.iter().for_each(|&v| f(v)),
+            Terminator::Jump(_) => {}
+        }
+        self.targets().flat_map(|t| &t.args).for_each(|&v| f(v));
+    }
+
+    /// Calls `f` on every operand, to change it.
+    pub fn for_each_arg_mut(&mut self, mut f: impl FnMut(&mut Value)) {
+        match self {
+            Terminator::Branch(c, ..) => f(c),
+            Terminator::Return(values) => values.iter_mut().for_each(&mut f),
+            Terminator::Jump(_) => {}
+        }
+        self.targets_mut().flat_map(|t| &mut t.args).for_each(f);
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// Parameters.
+    pub params: Vec<Value>,
+    /// Instructions, in order of execution.
+    pub insts: Vec<Inst>,
+    /// The end.
+    pub term: Terminator,
+    /// Where the terminator comes from.
+    pub term_loc: Loc,
+}
+
+/// A function in SSA form. Unreachable blocks may exist between passes; a back end never sees one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// The name, unique in the module.
+    pub name: Arc<str>,
+    /// What it is for.
+    pub kind: FunctionKind,
+    /// Parameters; their values are the entry block's parameters.
+    pub params: Vec<Param>,
+    /// Results.
+    pub results: Vec<ResultInfo>,
+    /// Array slots.
+    pub slots: Vec<Slot>,
+    /// Blocks; the first is the entry. No jump leads to the entry.
+    pub blocks: Vec<Block>,
+    /// The type of each value.
+    pub values: Vec<Type>,
+    /// Where the function was declared.
+    pub loc: Loc,
+}
+
+impl Function {
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.0 as usize]
+    }
+
+    /// The block.
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.0 as usize]
+    }
+
+    /// The block, to be changed.
+    pub fn block_mut(&mut self, id: BlockId) -> &mut Block {
+        &mut self.blocks[id.0 as usize]
+    }
+
+    /// Ids of all blocks.
+    pub fn block_ids(&self) -> impl DoubleEndedIterator<Item = BlockId> + use<> {
+        (0..self.blocks.len() as u32).map(BlockId)
+    }
+
+    /// The parameters' values.
+    pub fn param_values(&self) -> &[Value] {
+        &self.blocks[0].params
+    }
+
+    /// Makes a value of a type.
+    pub fn new_value(&mut self, ty: Type) -> Value {
+        self.values.push(ty);
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// Makes an empty block that returns nothing yet; its terminator must be set.
+    pub fn new_block(&mut self) -> BlockId {
+        self.blocks.push(Block {
+            params: Vec::new(),
+            insts: Vec::new(),
+            term: Terminator::Return(Vec::new()),
+            term_loc: Loc::NONE,
+        });
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    /// For each block, the blocks that jump to it, once for each edge.
+    pub fn predecessors(&self) -> Vec<Vec<BlockId>> {
+        let mut preds = vec![Vec::new(); self.blocks.len()];
+        for id in self.block_ids() {
+            for t in self.block(id).term.targets() {
+                preds[t.block.0 as usize].push(id);
+            }
+        }
+        preds
+    }
+
+    /// Reachable blocks in reverse postorder, the entry first.
+    pub fn reverse_postorder(&self) -> Vec<BlockId> {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut order = Vec::new();
+        let mut stack = vec![(BlockId(0), 0usize)];
+        seen[0] = true;
+        while let Some((block, next)) = stack.last_mut() {
+            let target = self.block(*block).term.targets().nth(*next).map(|t| t.block);
+            *next += 1;
+            match target {
+                Some(t) if !seen[t.0 as usize] => {
+                    seen[t.0 as usize] = true;
+                    stack.push((t, 0));
+                }
+                Some(_) => {}
+                None => {
+                    order.push(*block);
+                    stack.pop();
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    /// Number of instructions in all blocks.
+    pub fn inst_count(&self) -> usize {
+        self.blocks.iter().map(|b| b.insts.len()).sum()
+    }
+}
+
+/// A set of functions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Module {
+    /// The functions, in order of definition.
+    pub functions: Vec<Function>,
+    /// What each [`Loc`] stands for; entry 0 is [`Loc::NONE`].
+    pub locs: Vec<LocData>,
+}
+
+impl Default for Module {
+    fn default() -> Self {
+        Self { functions: Vec::new(), locs: vec![LocData::default()] }
+    }
+}
+
+impl Module {
+    /// An empty module.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The function of that name.
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|f| &*f.name == name)
+    }
+
+    /// The function of that name, to be changed.
+    pub fn function_mut(&mut self, name: &str) -> Option<&mut Function> {
+        self.functions.iter_mut().find(|f| &*f.name == name)
+    }
+
+    /// Function indices by name.
+    pub fn index(&self) -> HashMap<Arc<str>, usize> {
+        self.functions.iter().enumerate().map(|(i, f)| (f.name.clone(), i)).collect()
+    }
+
+    /// Makes a location.
+    pub fn add_loc(&mut self, data: LocData) -> Loc {
+        self.locs.push(data);
+        Loc(self.locs.len() as u32 - 1)
+    }
+
+    /// The source span of a location: its own, else that of the call it was inlined at.
+    pub fn span(&self, mut loc: Loc) -> Option<Span> {
+        loop {
+            let data = self.locs.get(loc.0 as usize)?;
+            if data.span.is_some() {
+                return data.span;
+            }
+            loc = data.inlined_at?;
+        }
+    }
+
+    /// Moves all functions of `other` here; file numbers of its spans are raised by `file_offset`. Functions whose name exists here are
+    /// returned, not added.
+    pub fn absorb(&mut self, other: Module, file_offset: u32) -> Vec<Function> {
+        let loc_offset = self.locs.len() as u32 - 1;
+        let shift = |l: Loc| if l == Loc::NONE { l } else { Loc(l.0 + loc_offset) };
+        for mut data in other.locs.into_iter().skip(1) {
+            if let Some(s) = &mut data.span {
+                s.file.0 += file_offset;
+            }
+            data.inlined_at = data.inlined_at.map(shift);
+            self.locs.push(data);
+        }
+        let mut refused = Vec::new();
+        for mut f in other.functions {
+            f.loc = shift(f.loc);
+            for b in &mut f.blocks {
+                b.term_loc = shift(b.term_loc);
+                b.insts.iter_mut().for_each(|i| i.loc = shift(i.loc));
+            }
+            match self.function(&f.name) {
+                Some(_) => refused.push(f),
+                None => self.functions.push(f),
+            }
+        }
+        refused
+    }
+}

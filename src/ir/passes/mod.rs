@@ -1,0 +1,3 @@
+//! Analyses and transformations, one file each.
+
+pub mod params;

@@ -1,0 +1,84 @@
+//! Drops block parameters that every jump gives the same value.
+
+use crate::ir::{BlockId, Function, Value};
+use std::collections::HashMap;
+
+/// Replaces each parameter of a reachable block (the entry's excepted) whose arguments are all one value, or the parameter itself, by that value.
+/// Repeats until nothing changes: this is what makes SSA form minimal after naive construction. Returns how many were dropped.
+pub fn remove_redundant_params(func: &mut Function) -> usize {
+    let order = func.reverse_postorder();
+    let mut reachable = vec![false; func.blocks.len()];
+    order.iter().for_each(|b| reachable[b.0 as usize] = true);
+    let mut preds = func.predecessors();
+    preds.iter_mut().for_each(Vec::dedup);
+    let all_preds = preds.clone();
+    preds.iter_mut().for_each(|p| p.retain(|b| reachable[b.0 as usize]));
+    let mut replaced: HashMap<Value, Value> = HashMap::new();
+    let mut dropped = 0;
+    loop {
+        let before = dropped;
+        for &block in order.iter().skip(1) {
+            let mut position = 0;
+            while position < func.block(block).params.len() {
+                match only_argument(func, &preds[block.0 as usize], block, position, &replaced) {
+                    Some(value) => {
+                        let param = func.block_mut(block).params.remove(position);
+                        for &p in &all_preds[block.0 as usize] {
+                            for t in func.block_mut(p).term.targets_mut().filter(|t| t.block == block) {
+                                if position < t.args.len() {
+                                    t.args.remove(position);
+                                }
+                            }
+                        }
+                        replaced.insert(param, value);
+                        dropped += 1;
+                    }
+                    None => position += 1,
+                }
+            }
+        }
+        if dropped == before {
+            break;
+        }
+    }
+    if dropped > 0 {
+        let map = |v: &mut Value| *v = resolve(&replaced, *v);
+        for b in &mut func.blocks {
+            b.insts.iter_mut().flat_map(|i| &mut i.args).for_each(map);
+            b.term.for_each_arg_mut(map);
+        }
+    }
+    dropped
+}
+
+fn resolve(replaced: &HashMap<Value, Value>, mut value: Value) -> Value {
+    while let Some(&v) = replaced.get(&value) {
+        value = v;
+    }
+    value
+}
+
+/// The one value that all jumps from `preds` give parameter `position` of `block`, apart from the parameter itself.
+fn only_argument(
+    func: &Function,
+    preds: &[BlockId],
+    block: BlockId,
+    position: usize,
+    replaced: &HashMap<Value, Value>,
+) -> Option<Value> {
+    let param = func.block(block).params[position];
+    let mut same = None;
+    for &p in preds {
+        for t in func.block(p).term.targets().filter(|t| t.block == block) {
+            let arg = resolve(replaced, *t.args.get(position)?);
+            if arg == param || Some(arg) == same {
+                continue;
+            }
+            if same.is_some() {
+                return None;
+            }
+            same = Some(arg);
+        }
+    }
+    same
+}
