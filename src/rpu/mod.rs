@@ -1,1 +1,8 @@
-//! (module paragraph)
+//! The software Ray Processing Unit: its instruction set, the text and binary forms of its programs, and the
+//! machine that runs them (Węgrzanowski 2006, chapters 2 and 4).
+//!
+//! It takes a program (as assembly text, binary words or [`isa::Program`]), constants, a memory image and something
+//! that can trace rays, and gives the registers that an entry point leaves behind. It knows nothing of shading
+//! languages, of scenes, or of how rays are traced.
+
+pub mod isa;
