@@ -144,8 +144,7 @@ impl Swizzle {
     /// One to four components, the last filling the positions that are left; `None` for any other number.
     pub fn from_components(components: &[Component]) -> Option<Swizzle> {
         let last = *components.last()?;
-        (components.len() <= 4)
-            .then(|| Swizzle(std::array::from_fn(|i| components.get(i).copied().unwrap_or(last))))
+        (components.len() <= 4).then(|| Swizzle(std::array::from_fn(|i| components.get(i).copied().unwrap_or(last))))
     }
 
     /// Two bits a position, `x`'s lowest.
