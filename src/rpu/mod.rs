@@ -5,4 +5,6 @@
 //! that can trace rays, and gives the registers that an entry point leaves behind. It knows nothing of shading
 //! languages, of scenes, or of how rays are traced.
 
+pub mod asm;
+pub mod disasm;
 pub mod isa;
