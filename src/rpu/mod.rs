@@ -8,3 +8,5 @@
 pub mod asm;
 pub mod disasm;
 pub mod isa;
+#[cfg(test)]
+mod listings;
