@@ -333,7 +333,11 @@ impl<'a> Parser<'_, 'a> {
                 let callee = parse_reg(name);
                 if !self.eat_word("push") {
                     let at = self.tokens.first().map_or(self.end, |t| t.span);
-                    return Err(error("expected `push` and the shift of the stack window", at, "`push 0` shifts nothing"));
+                    return Err(error(
+                        "expected `push` and the shift of the stack window",
+                        at,
+                        "`push 0` shifts nothing",
+                    ));
                 }
                 let push = self.integer("the shift of the stack window", 0, i64::from(u8::MAX))? as u8;
                 match callee {
@@ -405,7 +409,8 @@ impl<'a> Parser<'_, 'a> {
                 "rcp" => special.replace(SpecialOp::Rcp).is_some(),
                 "rsq" => special.replace(SpecialOp::Rsq).is_some(),
                 _ => {
-                    let d = Diagnostic::error(format!("unknown modifier `_{modifier}`")).at(span, "on this instruction");
+                    let d =
+                        Diagnostic::error(format!("unknown modifier `_{modifier}`")).at(span, "on this instruction");
                     return Err(Box::new(d.hint("the modifiers are _sat, _rcp and _rsq")));
                 }
             };
@@ -449,7 +454,9 @@ impl<'a> Parser<'_, 'a> {
             return Ok((reg, components));
         }
         let hint = "the registers are R0-R15, C0-C31, S0-S7, S, I0-I3, A, HIT, HIT_TRI and HIT_OBJ";
-        Err(Box::new(Diagnostic::error(IsaError::NoSuchRegister(reg.to_string()).to_string()).at(span, "unknown").hint(hint)))
+        Err(Box::new(
+            Diagnostic::error(IsaError::NoSuchRegister(reg.to_string()).to_string()).at(span, "unknown").hint(hint),
+        ))
     }
 
     fn source(&mut self) -> Result<Src> {
@@ -558,7 +565,9 @@ impl<'a> Parser<'_, 'a> {
         let mut ranges = self.range()?.0;
         while self.eat_word("and") {
             let (other, span) = self.range()?;
-            ranges = ranges.and(other).ok_or_else(|| error("no number is in all of these ranges", span, "excludes the rest"))?;
+            ranges = ranges
+                .and(other)
+                .ok_or_else(|| error("no number is in all of these ranges", span, "excludes the rest"))?;
         }
         Ok(ranges)
     }

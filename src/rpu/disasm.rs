@@ -4,8 +4,8 @@
 //! again, is the same program.
 
 use super::isa::{
-    Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Ranges, Reg, Scale, Src,
-    Swizzle,
+    Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Ranges, Reg, Scale,
+    Src, Swizzle,
 };
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write};
