@@ -1,0 +1,290 @@
+//! The film: where samples of a render are summed, and the [`Picture`] it resolves to.
+//!
+//! Takes linear RGBA samples (colour premultiplied by alpha) in any number of passes and gives their weighted mean
+//! a pixel. It knows nothing of cameras, of the machine that computed the samples, or of file formats. Each pixel is
+//! a slot of its own, summed in the order in which its samples arrive, so a renderer that keeps that order gets the
+//! same bits at any thread count.
+
+use thiserror::Error;
+
+/// The largest number of pixels of a picture: 2²⁸, for example 16384 × 16384. The film of such a picture takes 5 GiB.
+pub const MAX_PIXELS: u64 = 1 << 28;
+
+/// A width and height that no picture can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum SizeError {
+    /// There is no pixel in it.
+    #[error("a picture of {width} x {height} pixels is empty; width and height must be at least 1")]
+    Empty {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+    },
+    /// It has more than [`MAX_PIXELS`].
+    #[error(
+        "a picture of {width} x {height} pixels has {pixels} pixels; the limit is {MAX_PIXELS} (for example 16384 x 16384)"
+    )]
+    TooLarge {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// Their product.
+        pixels: u64,
+    },
+}
+
+/// Checks that a picture of this size can be made, before anything is allocated for it, and gives its pixel count.
+///
+/// # Errors
+/// When either side is 0 or the product is over [`MAX_PIXELS`].
+pub fn check_size(width: u32, height: u32) -> Result<usize, SizeError> {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels == 0 {
+        return Err(SizeError::Empty { width, height });
+    }
+    let too_large = SizeError::TooLarge {
+        width,
+        height,
+        pixels,
+    };
+    if pixels > MAX_PIXELS {
+        return Err(too_large);
+    }
+    usize::try_from(pixels).map_err(|_| too_large)
+}
+
+/// Which channels a picture's source had. In memory every picture is RGBA; this remembers where it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channels {
+    /// One grey channel, copied to red, green and blue.
+    Grey,
+    /// Grey and alpha.
+    GreyAlpha,
+    /// Colour without alpha; alpha is 1 in memory.
+    Rgb,
+    /// Colour and alpha.
+    Rgba,
+}
+
+impl Channels {
+    /// Whether there is one colour channel only.
+    #[must_use]
+    pub fn is_grey(self) -> bool {
+        matches!(self, Self::Grey | Self::GreyAlpha)
+    }
+}
+
+impl std::fmt::Display for Channels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Grey => "grey",
+            Self::GreyAlpha => "grey with alpha",
+            Self::Rgb => "RGB",
+            Self::Rgba => "RGB with alpha",
+        })
+    }
+}
+
+/// A finished picture: linear RGBA, colour premultiplied by alpha, rows from the top, pixels from the left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// `width * height` pixels; values are not limited to 0..=1.
+    pub rgba: Vec<[f32; 4]>,
+    /// What the source of the picture had: RGBA for a render.
+    pub channels: Channels,
+}
+
+impl Picture {
+    /// A picture with all four channels.
+    ///
+    /// # Errors
+    /// When [`check_size`] refuses the size.
+    ///
+    /// # Panics
+    /// When `rgba` does not hold `width * height` pixels: that is a mistake of the caller, not of the user.
+    pub fn new(width: u32, height: u32, rgba: Vec<[f32; 4]>) -> Result<Self, SizeError> {
+        let pixels = check_size(width, height)?;
+        assert_eq!(rgba.len(), pixels, "a picture of {width} x {height}");
+        Ok(Self {
+            width,
+            height,
+            rgba,
+            channels: Channels::Rgba,
+        })
+    }
+
+    /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.rgba.iter().all(|pixel| pixel[3] == 1.0)
+    }
+}
+
+/// The sum of one pixel's samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FilmPixel {
+    /// Weighted sum of the samples' premultiplied linear colour and of their alpha.
+    pub sum: [f32; 4],
+    /// Sum of the weights.
+    pub weight: f32,
+}
+
+impl FilmPixel {
+    /// Adds a sample: premultiplied linear colour and alpha, with its weight (1 for a box filter).
+    pub fn add(&mut self, rgba: [f32; 4], weight: f32) {
+        for (sum, value) in self.sum.iter_mut().zip(rgba) {
+            *sum += value * weight;
+        }
+        self.weight += weight;
+    }
+
+    /// The weighted mean of the samples so far; transparent black when there are none.
+    #[must_use]
+    pub fn mean(&self) -> [f32; 4] {
+        if self.weight == 0.0 {
+            return [0.0; 4];
+        }
+        self.sum.map(|sum| sum / self.weight)
+    }
+}
+
+/// The accumulating picture of a render.
+///
+/// Samples that are not finite are summed like any other: a wrong pixel stays visible as one
+/// (see [`crate::compare`], which counts them).
+#[derive(Debug, Clone)]
+pub struct Film {
+    width: u32,
+    height: u32,
+    pixels: Vec<FilmPixel>,
+}
+
+impl Film {
+    /// An empty film.
+    ///
+    /// # Errors
+    /// When [`check_size`] refuses the size; nothing has been allocated then.
+    pub fn new(width: u32, height: u32) -> Result<Self, SizeError> {
+        let pixels = check_size(width, height)?;
+        Ok(Self {
+            width,
+            height,
+            pixels: vec![FilmPixel::default(); pixels],
+        })
+    }
+
+    /// Width in pixels.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// All pixels, row by row from the top; split them to let several threads add at once.
+    pub fn pixels_mut(&mut self) -> &mut [FilmPixel] {
+        &mut self.pixels
+    }
+
+    /// Adds one sample of weight 1 to the pixel in column `x` of row `y`.
+    ///
+    /// # Panics
+    /// When the pixel lies outside the film.
+    pub fn add_sample(&mut self, x: u32, y: u32, rgba: [f32; 4]) {
+        assert!(x < self.width, "column {x} of a film {} wide", self.width);
+        let index = y as usize * self.width as usize + x as usize;
+        self.pixels[index].add(rgba, 1.0);
+    }
+
+    /// Adds one sample of weight 1 to every pixel.
+    ///
+    /// # Panics
+    /// When `samples` does not hold one sample a pixel.
+    pub fn add_pass(&mut self, samples: &[[f32; 4]]) {
+        assert_eq!(samples.len(), self.pixels.len(), "one sample a pixel");
+        for (pixel, sample) in self.pixels.iter_mut().zip(samples) {
+            pixel.add(*sample, 1.0);
+        }
+    }
+
+    /// The picture so far; the film can go on accumulating.
+    #[must_use]
+    pub fn resolve(&self) -> Picture {
+        Picture {
+            width: self.width,
+            height: self.height,
+            rgba: self.pixels.iter().map(FilmPixel::mean).collect(),
+            channels: Channels::Rgba,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pixel_is_the_mean_of_its_samples() {
+        let mut film = Film::new(2, 1).unwrap();
+        film.add_pass(&[[1.0, 0.0, 0.5, 1.0], [0.25; 4]]);
+        film.add_pass(&[[0.0, 2.0, 0.5, 0.0], [0.75; 4]]);
+        assert_eq!(
+            film.resolve().rgba,
+            [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
+        );
+    }
+
+    #[test]
+    fn weights_count() {
+        let mut pixel = FilmPixel::default();
+        pixel.add([1.0; 4], 3.0);
+        pixel.add([0.0; 4], 1.0);
+        assert_eq!(pixel.mean(), [0.75; 4]);
+    }
+
+    #[test]
+    fn a_pixel_without_samples_is_transparent_black() {
+        let mut film = Film::new(1, 2).unwrap();
+        film.add_sample(0, 1, [1.0; 4]);
+        assert_eq!(film.resolve().rgba, [[0.0; 4], [1.0; 4]]);
+    }
+
+    #[test]
+    fn a_huge_film_is_refused_with_its_numbers() {
+        let error = Film::new(100_000, 100_000).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a picture of 100000 x 100000 pixels has 10000000000 pixels; the limit is 268435456 (for example 16384 x 16384)"
+        );
+        assert!(check_size(u32::MAX, u32::MAX).is_err());
+        assert_eq!(check_size(16_384, 16_384), Ok(1 << 28));
+    }
+
+    #[test]
+    fn an_empty_film_is_refused() {
+        let error = Film::new(640, 0).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a picture of 640 x 0 pixels is empty; width and height must be at least 1"
+        );
+    }
+
+    #[test]
+    fn only_alpha_1_everywhere_is_opaque() {
+        let mut picture = Picture::new(1, 2, vec![[0.0, 0.0, 0.0, 1.0]; 2]).unwrap();
+        assert!(picture.is_opaque());
+        picture.rgba[1][3] = 0.5;
+        assert!(!picture.is_opaque());
+    }
+}

@@ -1,0 +1,588 @@
+//! Picture files: reads and writes [`Picture`]s as PNG, OpenEXR, Radiance HDR and binary PNM, chosen by extension.
+//!
+//! It knows nothing of how a picture was made. Files are untrusted: sizes are checked before anything is allocated.
+//! Writing goes to a temporary file in the target's folder that is renamed when it is complete, so the target is
+//! either the old file or the whole new one.
+//!
+//! | extension | channels written | values |
+//! |---|---|---|
+//! | `.png` | RGB, or RGBA where some alpha is not 1 | 8-bit sRGB, alpha unassociated |
+//! | `.exr` | RGBA | 32-bit float, linear, alpha associated (premultiplied), nothing clamped |
+//! | `.hdr` | RGB, as seen over black | shared exponent, linear, not negative |
+//! | `.pnm` `.ppm` | RGB, as seen over black | 8-bit sRGB, binary (P6) |
+//!
+//! In 8-bit files NaN is written as 0. Integer files of any depth are read as sRGB and become linear.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use image::codecs::hdr::HdrEncoder;
+use image::codecs::openexr::OpenExrEncoder;
+use image::codecs::png::PngEncoder;
+use image::codecs::pnm::{PnmEncoder, PnmSubtype, SampleEncoding};
+use image::{ColorType, DynamicImage, ExtendedColorType, ImageDecoder as _, ImageEncoder as _};
+use rayon::prelude::*;
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use super::color::{decode_srgb, encode_srgb8, quantize8};
+use super::film::{Channels, MAX_PIXELS, Picture, SizeError, check_size};
+
+/// Why a picture file could not be read or written.
+#[derive(Debug, Error)]
+pub enum ImageFileError {
+    /// The extension names no format we have.
+    #[error("{}: no picture format has this extension; use one of {EXTENSIONS}", path.display())]
+    UnsupportedExtension {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The folder to write in does not exist, or is no folder.
+    #[error("{}: the folder {} does not exist; create it first", path.display(), folder.display())]
+    MissingFolder {
+        /// The file to be written.
+        path: PathBuf,
+        /// Its folder.
+        folder: PathBuf,
+    },
+    /// The path is a folder, a device or a pipe.
+    #[error("{}: is not a regular file; name a picture file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There is no such file to read.
+    #[error("{}: no such file; check the path", path.display())]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file to read has no bytes.
+    #[error("{}: the file is empty; write the picture again", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file's content is not a picture of the format its extension names.
+    #[error("{}: cannot be read as {format}: {reason}; the file is damaged or has the wrong extension", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// What its extension says it is.
+        format: Format,
+        /// What the decoder met.
+        reason: String,
+    },
+    /// The file holds a picture of a size that is refused.
+    #[error("{}: {source}", path.display())]
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// The size and the limit.
+        source: SizeError,
+    },
+    /// The operating system refused to read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The operating system refused to write.
+    #[error("{}: cannot be written: {source}; check the folder's permissions and free space", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The format cannot hold this picture.
+    #[error("{}: {format} cannot hold this picture: {reason}; choose another of {EXTENSIONS}", path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// The format asked for.
+        format: Format,
+        /// What the encoder said.
+        reason: String,
+    },
+}
+
+/// The supported extensions, as error messages list them.
+const EXTENSIONS: &str = ".png .exr .hdr .pnm .ppm";
+
+/// A picture file format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Portable Network Graphics.
+    Png,
+    /// OpenEXR.
+    Exr,
+    /// Radiance RGBE.
+    Hdr,
+    /// Netpbm's portable anymap.
+    Pnm,
+}
+
+impl Format {
+    /// The format that a path's extension names, in any case.
+    ///
+    /// # Errors
+    /// [`ImageFileError::UnsupportedExtension`], with the list of those that are supported.
+    pub fn of(path: &Path) -> Result<Self, ImageFileError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("png") => Ok(Self::Png),
+            Some("exr") => Ok(Self::Exr),
+            Some("hdr") => Ok(Self::Hdr),
+            Some("pnm" | "ppm") => Ok(Self::Pnm),
+            _ => Err(ImageFileError::UnsupportedExtension { path: path.into() }),
+        }
+    }
+
+    fn of_codec(self) -> image::ImageFormat {
+        match self {
+            Self::Png => image::ImageFormat::Png,
+            Self::Exr => image::ImageFormat::OpenExr,
+            Self::Hdr => image::ImageFormat::Hdr,
+            Self::Pnm => image::ImageFormat::Pnm,
+        }
+    }
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Png => "PNG",
+            Self::Exr => "OpenEXR",
+            Self::Hdr => "Radiance HDR",
+            Self::Pnm => "PNM",
+        })
+    }
+}
+
+/// Finds out whether [`write`] to this path can work, before a long render: the extension, the folder, the
+/// permission to create a file there. Leaves nothing behind.
+///
+/// # Errors
+/// As [`write`], except for what the picture itself causes.
+pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
+    Format::of(path)?;
+    temporary_beside(path).map(drop)
+}
+
+/// Writes a picture in the format that the extension names, replacing an existing file.
+///
+/// # Errors
+/// When the extension is unknown, the folder is missing, the target is not a regular file, the format cannot hold
+/// the picture, or the system refuses. The target is untouched then, and no temporary file is left.
+pub fn write(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
+    let format = Format::of(path)?;
+    let (target, mut file) = temporary_beside(path)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    encode(&mut out, format, picture)
+        .and_then(|()| out.flush().map_err(image::ImageError::IoError))
+        .map_err(|error| match error {
+            image::ImageError::IoError(source) => write_error(path, source),
+            other => ImageFileError::Encode {
+                path: path.into(),
+                format,
+                reason: other.to_string(),
+            },
+        })?;
+    drop(out);
+    file.persist(target)
+        .map_err(|error| write_error(path, error.error))?;
+    Ok(())
+}
+
+/// Reads a picture in the format that the extension names: linear, premultiplied, with its channels remembered.
+///
+/// # Errors
+/// When the extension is unknown, the file is missing, empty, not a regular file, damaged, of a refused size, or
+/// the system refuses.
+pub fn read(path: &Path) -> Result<Picture, ImageFileError> {
+    let format = Format::of(path)?;
+    let read_error = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
+        _ => ImageFileError::Read {
+            path: path.into(),
+            source,
+        },
+    };
+    // Asked by path first: opening a pipe would wait for its other end.
+    if !fs::metadata(path).map_err(read_error)?.is_file() {
+        return Err(ImageFileError::NotAFile { path: path.into() });
+    }
+    let file = File::open(path).map_err(read_error)?;
+    if file.metadata().map_err(read_error)?.len() == 0 {
+        return Err(ImageFileError::Empty { path: path.into() });
+    }
+
+    let corrupt = |error: image::ImageError| ImageFileError::Corrupt {
+        path: path.into(),
+        format,
+        reason: error.to_string(),
+    };
+    let mut reader = image::ImageReader::with_format(BufReader::new(file), format.of_codec());
+    let mut limits = image::Limits::no_limits();
+    limits.max_alloc = Some(MAX_PIXELS * 16);
+    reader.limits(limits);
+    let decoder = reader.into_decoder().map_err(corrupt)?;
+    let (width, height) = decoder.dimensions();
+    check_size(width, height).map_err(|source| ImageFileError::Size {
+        path: path.into(),
+        source,
+    })?;
+    let color = decoder.color_type();
+    let decoded = DynamicImage::from_decoder(decoder).map_err(corrupt)?;
+    Ok(Picture {
+        width,
+        height,
+        rgba: linear_premultiplied(decoded, color),
+        channels: match (color.has_color(), color.has_alpha()) {
+            (true, true) => Channels::Rgba,
+            (true, false) => Channels::Rgb,
+            (false, true) => Channels::GreyAlpha,
+            (false, false) => Channels::Grey,
+        },
+    })
+}
+
+/// Decoded samples as linear premultiplied pixels. Float formats hold exactly that already.
+fn linear_premultiplied(decoded: DynamicImage, color: ColorType) -> Vec<[f32; 4]> {
+    let is_float = matches!(color, ColorType::Rgb32F | ColorType::Rgba32F);
+    let samples = decoded.into_rgba32f().into_raw();
+    let (pixels, _) = samples.as_chunks::<4>();
+    if is_float {
+        return pixels.to_vec();
+    }
+    pixels
+        .par_iter()
+        .map(|&[r, g, b, a]| {
+            let linear = |encoded| decode_srgb(encoded) * a;
+            [linear(r), linear(g), linear(b), a]
+        })
+        .collect()
+}
+
+fn write_error(path: &Path, source: io::Error) -> ImageFileError {
+    ImageFileError::Write {
+        path: path.into(),
+        source,
+    }
+}
+
+/// A temporary file in the folder of `path`, deleted when dropped, and the path to rename it to: the file that
+/// `path` names after following links.
+fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileError> {
+    let target = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {
+            fs::canonicalize(path).map_err(|source| write_error(path, source))?
+        }
+        Ok(_) => return Err(ImageFileError::NotAFile { path: path.into() }),
+        Err(_) => path.to_path_buf(),
+    };
+    let folder = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(ImageFileError::MissingFolder {
+            path: path.into(),
+            folder: folder.into(),
+        });
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".shadewright-");
+    // The library's own default is a file that only the owner can read; a picture is an ordinary file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder
+        .tempfile_in(folder)
+        .map_err(|source| write_error(path, source))?;
+    Ok((target, file))
+}
+
+fn encode(
+    out: &mut BufWriter<&mut File>,
+    format: Format,
+    picture: &Picture,
+) -> image::ImageResult<()> {
+    let (width, height) = (picture.width, picture.height);
+    match format {
+        Format::Png => {
+            let encoder = PngEncoder::new(out);
+            if picture.is_opaque() {
+                encoder.write_image(&rgb8(picture), width, height, ExtendedColorType::Rgb8)
+            } else {
+                encoder.write_image(&rgba8(picture), width, height, ExtendedColorType::Rgba8)
+            }
+        }
+        Format::Exr => OpenExrEncoder::new(out).write_image(
+            bytemuck::cast_slice(&picture.rgba),
+            width,
+            height,
+            ExtendedColorType::Rgba32F,
+        ),
+        Format::Hdr => HdrEncoder::new(out).write_image(
+            bytemuck::cast_slice(&rgb_shared_exponent(picture)),
+            width,
+            height,
+            ExtendedColorType::Rgb32F,
+        ),
+        Format::Pnm => PnmEncoder::new(out)
+            .with_subtype(PnmSubtype::Pixmap(SampleEncoding::Binary))
+            .write_image(&rgb8(picture), width, height, ExtendedColorType::Rgb8),
+    }
+}
+
+/// 8-bit sRGB codes of the premultiplied colour, which is the picture over black.
+fn rgb8(picture: &Picture) -> Vec<u8> {
+    picture
+        .rgba
+        .par_iter()
+        .flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8))
+        .collect()
+}
+
+/// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour to tell: black.
+fn rgba8(picture: &Picture) -> Vec<u8> {
+    picture
+        .rgba
+        .par_iter()
+        .flat_map_iter(|&[r, g, b, a]| {
+            let unassociated = |x: f32| if a > 0.0 { encode_srgb8(x / a) } else { 0 };
+            [unassociated(r), unassociated(g), unassociated(b), quantize8(a)]
+        })
+        .collect()
+}
+
+/// Linear RGB in the range of the shared-exponent format: not negative, below 2¹²⁷; NaN becomes 0.
+fn rgb_shared_exponent(picture: &Picture) -> Vec<[f32; 3]> {
+    const LARGEST: f32 = 1.0e38;
+    picture
+        .rgba
+        .iter()
+        .map(|&[r, g, b, _]| [r, g, b].map(|x| x.max(0.0).min(LARGEST)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::color::decode_srgb8;
+    use tempfile::TempDir;
+
+    fn folder() -> TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn names_in(folder: &TempDir) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Every 8-bit code in some channel, opaque.
+    fn all_codes() -> Picture {
+        let pixel = |i: u8| {
+            let [r, g, b] = [i, 255 - i, i.wrapping_mul(7)].map(decode_srgb8);
+            [r, g, b, 1.0]
+        };
+        Picture::new(16, 16, (0..=255).map(pixel).collect()).unwrap()
+    }
+
+    fn translucent() -> Picture {
+        let half = decode_srgb8(128) * 0.4;
+        Picture::new(2, 1, vec![[half, half, 0.0, 0.4], [0.0; 4]]).unwrap()
+    }
+
+    fn round_trip(name: &str, picture: &Picture) -> Picture {
+        let folder = folder();
+        let path = folder.path().join(name);
+        write(&path, picture).unwrap();
+        assert_eq!(names_in(&folder), [name]);
+        read(&path).unwrap()
+    }
+
+    fn largest_difference(a: &Picture, b: &Picture) -> f32 {
+        assert_eq!((a.width, a.height), (b.width, b.height));
+        let pairs = a.rgba.iter().flatten().zip(b.rgba.iter().flatten());
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn every_8_bit_format_gives_all_codes_back() {
+        for name in ["a.png", "a.pnm", "a.PPM"] {
+            let read = round_trip(name, &all_codes());
+            assert_eq!(read.channels, Channels::Rgb, "{name}");
+            assert!(largest_difference(&read, &all_codes()) < 1e-6, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_translucent_png_keeps_alpha_and_premultiplied_colour() {
+        let read = round_trip("a.png", &translucent());
+        assert_eq!(read.channels, Channels::Rgba);
+        assert!(largest_difference(&read, &translucent()) < 1e-6);
+    }
+
+    #[test]
+    fn an_exr_gives_every_bit_back() {
+        let mut picture = translucent();
+        picture.rgba[0] = [-1.5, 1.0e-30, f32::INFINITY, 0.25];
+        assert_eq!(round_trip("a.exr", &picture), picture);
+    }
+
+    #[test]
+    fn an_hdr_keeps_a_large_range_to_one_percent() {
+        let rgba = vec![[1000.0, 900.0, 800.0, 1.0], [0.001, 0.0009, 0.0008, 1.0]];
+        let picture = Picture::new(2, 1, rgba).unwrap();
+        let read = round_trip("a.hdr", &picture);
+        assert_eq!(read.channels, Channels::Rgb);
+        for (read, written) in read.rgba.iter().zip(&picture.rgba) {
+            for channel in 0..3 {
+                assert!((read[channel] / written[channel] - 1.0).abs() < 0.01);
+            }
+        }
+    }
+
+    #[test]
+    fn values_no_format_expects_are_written_without_harm() {
+        let odd = [f32::NAN, f32::INFINITY, -3.0, f32::NAN];
+        let picture = Picture::new(1, 1, vec![odd]).unwrap();
+        assert_eq!(round_trip("a.ppm", &picture).rgba, [[0.0, 1.0, 0.0, 1.0]]);
+        assert_eq!(round_trip("a.png", &picture).rgba, [[0.0; 4]]);
+        assert!(round_trip("a.hdr", &picture).rgba[0][1] > 1.0e37);
+    }
+
+    #[test]
+    fn grey_files_are_remembered_as_grey() {
+        let folder = folder();
+        let path = folder.path().join("grey.png");
+        image::GrayImage::from_pixel(3, 2, image::Luma([188]))
+            .save(&path)
+            .unwrap();
+        let picture = read(&path).unwrap();
+        assert_eq!(picture.channels, Channels::Grey);
+        assert_eq!(picture.rgba[0][0], picture.rgba[0][2]);
+        assert_eq!(encode_srgb8(picture.rgba[0][0]), 188);
+    }
+
+    #[test]
+    fn an_unknown_extension_lists_the_known_ones() {
+        let error = check_writable(Path::new("picture.jpg")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "picture.jpg: no picture format has this extension; use one of .png .exr .hdr .pnm .ppm"
+        );
+        assert!(matches!(
+            read(Path::new("picture")),
+            Err(ImageFileError::UnsupportedExtension { .. })
+        ));
+    }
+
+    #[test]
+    fn a_missing_folder_is_named_and_not_made() {
+        let folder = folder();
+        let path = folder.path().join("none/a.png");
+        let error = write(&path, &all_codes()).unwrap_err();
+        assert!(matches!(error, ImageFileError::MissingFolder { .. }));
+        assert!(error.to_string().contains("does not exist; create it first"));
+        assert!(names_in(&folder).is_empty());
+    }
+
+    #[test]
+    fn a_folder_is_neither_written_nor_read() {
+        let folder = folder();
+        let path = folder.path().join("a.png");
+        fs::create_dir(&path).unwrap();
+        for result in [check_writable(&path), read(&path).map(drop)] {
+            assert!(matches!(result, Err(ImageFileError::NotAFile { .. })));
+        }
+        assert_eq!(names_in(&folder), ["a.png"]);
+    }
+
+    #[test]
+    fn a_missing_or_empty_file_says_so() {
+        let folder = folder();
+        let path = folder.path().join("a.png");
+        assert!(matches!(read(&path), Err(ImageFileError::NotFound { .. })));
+        fs::write(&path, "").unwrap();
+        assert!(matches!(read(&path), Err(ImageFileError::Empty { .. })));
+    }
+
+    #[test]
+    fn checking_leaves_no_file() {
+        let folder = folder();
+        check_writable(&folder.path().join("a.exr")).unwrap();
+        assert!(names_in(&folder).is_empty());
+    }
+
+    #[test]
+    fn a_picture_that_cannot_be_encoded_leaves_the_old_file_and_no_other() {
+        let folder = folder();
+        let path = folder.path().join("a.png");
+        fs::write(&path, "old").unwrap();
+        let empty = Picture {
+            width: 0,
+            height: 0,
+            rgba: Vec::new(),
+            channels: Channels::Rgba,
+        };
+        assert!(write(&path, &empty).is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(&folder), ["a.png"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_its_target_is_replaced() {
+        let folder = folder();
+        let (link, file) = (folder.path().join("link.ppm"), folder.path().join("a.ppm"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(&link, &all_codes()).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(read(&file).is_ok());
+    }
+
+    #[test]
+    fn a_header_that_promises_too_much_is_refused_before_allocating() {
+        let folder = folder();
+        let path = folder.path().join("a.ppm");
+        fs::write(&path, "P6 100000 100000 255\nxyz").unwrap();
+        let error = read(&path).unwrap_err();
+        assert!(error.to_string().contains("10000000000 pixels"), "{error}");
+    }
+
+    #[test]
+    fn damaged_files_are_errors_in_every_format() {
+        let folder = folder();
+        for name in ["a.png", "a.exr", "a.hdr", "a.ppm"] {
+            let path = folder.path().join(name);
+            write(&path, &all_codes()).unwrap();
+            let whole = fs::read(&path).unwrap();
+            for length in (1..whole.len()).step_by(whole.len() / 16) {
+                fs::write(&path, &whole[..length]).unwrap();
+                match read(&path) {
+                    Err(ImageFileError::Corrupt { .. } | ImageFileError::Size { .. }) => {}
+                    other => panic!("{name} cut to {length} bytes: {other:?}"),
+                }
+            }
+            // A flipped bit may give another picture, but never a panic.
+            for position in (0..whole.len().min(400)).step_by(7) {
+                let mut damaged = whole.clone();
+                damaged[position] ^= 0x55;
+                fs::write(&path, &damaged).unwrap();
+                let _ = read(&path);
+            }
+        }
+    }
+}
