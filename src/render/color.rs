@@ -22,11 +22,7 @@ pub fn encode_srgb(linear: f32) -> f32 {
 /// The linear value of an sRGB-encoded one; the inverse of [`encode_srgb`] on 0..=1.
 #[must_use]
 pub fn decode_srgb(encoded: f32) -> f32 {
-    if encoded <= 0.040_45 {
-        encoded / 12.92
-    } else {
-        ((encoded + 0.055) / 1.055).powf(2.4)
-    }
+    if encoded <= 0.040_45 { encoded / 12.92 } else { ((encoded + 0.055) / 1.055).powf(2.4) }
 }
 
 /// The 8-bit sRGB code of a linear value, rounded to the nearest code, halves up.

@@ -44,11 +44,7 @@ pub fn check_size(width: u32, height: u32) -> Result<usize, SizeError> {
     if pixels == 0 {
         return Err(SizeError::Empty { width, height });
     }
-    let too_large = SizeError::TooLarge {
-        width,
-        height,
-        pixels,
-    };
+    let too_large = SizeError::TooLarge { width, height, pixels };
     if pixels > MAX_PIXELS {
         return Err(too_large);
     }
@@ -112,12 +108,7 @@ impl Picture {
     pub fn new(width: u32, height: u32, rgba: Vec<[f32; 4]>) -> Result<Self, SizeError> {
         let pixels = check_size(width, height)?;
         assert_eq!(rgba.len(), pixels, "a picture of {width} x {height}");
-        Ok(Self {
-            width,
-            height,
-            rgba,
-            channels: Channels::Rgba,
-        })
+        Ok(Self { width, height, rgba, channels: Channels::Rgba })
     }
 
     /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
@@ -173,11 +164,7 @@ impl Film {
     /// When [`check_size`] refuses the size; nothing has been allocated then.
     pub fn new(width: u32, height: u32) -> Result<Self, SizeError> {
         let pixels = check_size(width, height)?;
-        Ok(Self {
-            width,
-            height,
-            pixels: vec![FilmPixel::default(); pixels],
-        })
+        Ok(Self { width, height, pixels: vec![FilmPixel::default(); pixels] })
     }
 
     /// Width in pixels.
@@ -239,10 +226,7 @@ mod tests {
         let mut film = Film::new(2, 1).unwrap();
         film.add_pass(&[[1.0, 0.0, 0.5, 1.0], [0.25; 4]]);
         film.add_pass(&[[0.0, 2.0, 0.5, 0.0], [0.75; 4]]);
-        assert_eq!(
-            film.resolve().rgba,
-            [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]
-        );
+        assert_eq!(film.resolve().rgba, [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]);
     }
 
     #[test]
@@ -274,10 +258,7 @@ mod tests {
     #[test]
     fn an_empty_film_is_refused() {
         let error = Film::new(640, 0).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "a picture of 640 x 0 pixels is empty; width and height must be at least 1"
-        );
+        assert_eq!(error.to_string(), "a picture of 640 x 0 pixels is empty; width and height must be at least 1");
     }
 
     #[test]

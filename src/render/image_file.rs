@@ -182,19 +182,14 @@ pub fn write(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
     let format = Format::of(path)?;
     let (target, mut file) = temporary_beside(path)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    encode(&mut out, format, picture)
-        .and_then(|()| out.flush().map_err(image::ImageError::IoError))
-        .map_err(|error| match error {
+    encode(&mut out, format, picture).and_then(|()| out.flush().map_err(image::ImageError::IoError)).map_err(
+        |error| match error {
             image::ImageError::IoError(source) => write_error(path, source),
-            other => ImageFileError::Encode {
-                path: path.into(),
-                format,
-                reason: other.to_string(),
-            },
-        })?;
+            other => ImageFileError::Encode { path: path.into(), format, reason: other.to_string() },
+        },
+    )?;
     drop(out);
-    file.persist(target)
-        .map_err(|error| write_error(path, error.error))?;
+    file.persist(target).map_err(|error| write_error(path, error.error))?;
     Ok(())
 }
 
@@ -207,10 +202,7 @@ pub fn read(path: &Path) -> Result<Picture, ImageFileError> {
     let format = Format::of(path)?;
     let read_error = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
-        _ => ImageFileError::Read {
-            path: path.into(),
-            source,
-        },
+        _ => ImageFileError::Read { path: path.into(), source },
     };
     // Asked by path first: opening a pipe would wait for its other end.
     if !fs::metadata(path).map_err(read_error)?.is_file() {
@@ -221,21 +213,15 @@ pub fn read(path: &Path) -> Result<Picture, ImageFileError> {
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
-    let corrupt = |error: image::ImageError| ImageFileError::Corrupt {
-        path: path.into(),
-        format,
-        reason: error.to_string(),
-    };
+    let corrupt =
+        |error: image::ImageError| ImageFileError::Corrupt { path: path.into(), format, reason: error.to_string() };
     let mut reader = image::ImageReader::with_format(BufReader::new(file), format.of_codec());
     let mut limits = image::Limits::no_limits();
     limits.max_alloc = Some(MAX_PIXELS * 16);
     reader.limits(limits);
     let decoder = reader.into_decoder().map_err(corrupt)?;
     let (width, height) = decoder.dimensions();
-    check_size(width, height).map_err(|source| ImageFileError::Size {
-        path: path.into(),
-        source,
-    })?;
+    check_size(width, height).map_err(|source| ImageFileError::Size { path: path.into(), source })?;
     let color = decoder.color_type();
     let decoded = DynamicImage::from_decoder(decoder).map_err(corrupt)?;
     Ok(Picture {
@@ -269,19 +255,14 @@ fn linear_premultiplied(decoded: DynamicImage, color: ColorType) -> Vec<[f32; 4]
 }
 
 fn write_error(path: &Path, source: io::Error) -> ImageFileError {
-    ImageFileError::Write {
-        path: path.into(),
-        source,
-    }
+    ImageFileError::Write { path: path.into(), source }
 }
 
 /// A temporary file in the folder of `path`, deleted when dropped, and the path to rename it to: the file that
 /// `path` names after following links.
 fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileError> {
     let target = match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => {
-            fs::canonicalize(path).map_err(|source| write_error(path, source))?
-        }
+        Ok(metadata) if metadata.is_file() => fs::canonicalize(path).map_err(|source| write_error(path, source))?,
         Ok(_) => return Err(ImageFileError::NotAFile { path: path.into() }),
         Err(_) => path.to_path_buf(),
     };
@@ -290,27 +271,18 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
         _ => Path::new("."),
     };
     if !folder.is_dir() {
-        return Err(ImageFileError::MissingFolder {
-            path: path.into(),
-            folder: folder.into(),
-        });
+        return Err(ImageFileError::MissingFolder { path: path.into(), folder: folder.into() });
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".shadewright-");
     // The library's own default is a file that only the owner can read; a picture is an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder
-        .tempfile_in(folder)
-        .map_err(|source| write_error(path, source))?;
+    let file = builder.tempfile_in(folder).map_err(|source| write_error(path, source))?;
     Ok((target, file))
 }
 
-fn encode(
-    out: &mut BufWriter<&mut File>,
-    format: Format,
-    picture: &Picture,
-) -> image::ImageResult<()> {
+fn encode(out: &mut BufWriter<&mut File>, format: Format, picture: &Picture) -> image::ImageResult<()> {
     let (width, height) = (picture.width, picture.height);
     match format {
         Format::Png => {
@@ -333,19 +305,18 @@ fn encode(
             height,
             ExtendedColorType::Rgb32F,
         ),
-        Format::Pnm => PnmEncoder::new(out)
-            .with_subtype(PnmSubtype::Pixmap(SampleEncoding::Binary))
-            .write_image(&rgb8(picture), width, height, ExtendedColorType::Rgb8),
+        Format::Pnm => PnmEncoder::new(out).with_subtype(PnmSubtype::Pixmap(SampleEncoding::Binary)).write_image(
+            &rgb8(picture),
+            width,
+            height,
+            ExtendedColorType::Rgb8,
+        ),
     }
 }
 
 /// 8-bit sRGB codes of the premultiplied colour, which is the picture over black.
 fn rgb8(picture: &Picture) -> Vec<u8> {
-    picture
-        .rgba
-        .par_iter()
-        .flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8))
-        .collect()
+    picture.rgba.par_iter().flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8)).collect()
 }
 
 /// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour to tell: black.
@@ -363,11 +334,7 @@ fn rgba8(picture: &Picture) -> Vec<u8> {
 /// Linear RGB in the range of the shared-exponent format: not negative, below 2¹²⁷; NaN becomes 0.
 fn rgb_shared_exponent(picture: &Picture) -> Vec<[f32; 3]> {
     const LARGEST: f32 = 1.0e38;
-    picture
-        .rgba
-        .iter()
-        .map(|&[r, g, b, _]| [r, g, b].map(|x| x.max(0.0).min(LARGEST)))
-        .collect()
+    picture.rgba.iter().map(|&[r, g, b, _]| [r, g, b].map(|x| x.max(0.0).min(LARGEST))).collect()
 }
 
 #[cfg(test)]
@@ -466,9 +433,7 @@ mod tests {
     fn grey_files_are_remembered_as_grey() {
         let folder = folder();
         let path = folder.path().join("grey.png");
-        image::GrayImage::from_pixel(3, 2, image::Luma([188]))
-            .save(&path)
-            .unwrap();
+        image::GrayImage::from_pixel(3, 2, image::Luma([188])).save(&path).unwrap();
         let picture = read(&path).unwrap();
         assert_eq!(picture.channels, Channels::Grey);
         assert_eq!(picture.rgba[0][0], picture.rgba[0][2]);
@@ -482,10 +447,7 @@ mod tests {
             error.to_string(),
             "picture.jpg: no picture format has this extension; use one of .png .exr .hdr .pnm .ppm"
         );
-        assert!(matches!(
-            read(Path::new("picture")),
-            Err(ImageFileError::UnsupportedExtension { .. })
-        ));
+        assert!(matches!(read(Path::new("picture")), Err(ImageFileError::UnsupportedExtension { .. })));
     }
 
     #[test]
@@ -530,12 +492,7 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("a.png");
         fs::write(&path, "old").unwrap();
-        let empty = Picture {
-            width: 0,
-            height: 0,
-            rgba: Vec::new(),
-            channels: Channels::Rgba,
-        };
+        let empty = Picture { width: 0, height: 0, rgba: Vec::new(), channels: Channels::Rgba };
         assert!(write(&path, &empty).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names_in(&folder), ["a.png"]);
