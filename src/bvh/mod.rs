@@ -1,1 +1,34 @@
-//! (module paragraph)
+//! The bounding volume hierarchy: one binary SAH tree over a triangle soup, used by both machines.
+//!
+//! It takes [`Triangle`]s (positions and a culling flag; the index in the input is the primitive's id) and answers
+//! [`closest hit`](Bvh::closest_hit) and [`any hit`](Bvh::any_hit) for rays, singly or in batches of up to 64. It gives the GPU
+//! the same tree as bytes ([`gpu_layout`]) for the kernel `wgsl/traverse.wgsl`. It must not know scenes, shaders, cameras or
+//! memory images: a hit is `(t, u, v, prim)` and what a primitive means is the caller's business.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`triangle`] | the input triangle, its precomputed form and the ray–triangle test |
+//! | [`ray`] | rays, hits and their batches; the robust slab test's constants |
+//! | [`node`] | the 64-byte binary node and its byte layout |
+//! | [`builder`] | the parallel binned-SAH builder |
+//! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
+//!
+//! # Numbers agree
+//!
+//! Every traversal does the ray–triangle test with the same operations in the same order ([`triangle::LeafTriangle::intersect`]), and
+//! of hits at equal `t` the lower primitive index wins. So the scalar code, the portable and the AVX2 lanes, and a GPU whose driver
+//! fuses nothing give the same bits, in whichever order they visit the tree.
+
+pub mod binary;
+pub mod builder;
+pub mod node;
+pub mod ray;
+pub mod triangle;
+
+#[cfg(test)]
+mod tests;
+
+pub use builder::{BuildError, BuildOptions, BuildStats, Bvh};
+pub use node::gpu_layout;
+pub use ray::{BATCH, Hit, HitBatch, NO_PRIM, Ray, RayBatch};
+pub use triangle::{CULL_BACK, Triangle};

@@ -1,0 +1,580 @@
+//! The parallel binned-SAH builder (Wald, "On fast Construction of SAH-based Bounding Volume Hierarchies", 2007).
+//!
+//! The tree depends on the triangles alone: work is cut by sizes that are constants, and what threads combine is minima, maxima
+//! and counts. Splits compare areas relative to the root's extent, so the tree does not depend on the scene's scale either.
+//! Near [`MAX_DEPTH`] the builder falls back to halving at the median, which bounds recursion and the traversal's stacks.
+//!
+//! Memory at its peak, per triangle of `n`: 32 bytes of references and at most 2 × 64 bytes of nodes while the tree is
+//! assembled (about 30 each in practice), then 48 bytes of leaf triangles, and about 100 bytes of the wide tree; besides the
+//! 40 bytes of the input, which the tree does not keep.
+
+use super::node::{Child, Link, MAX_DEPTH, Node};
+use super::ray::{Hit, HitBatch, Ray, RayBatch};
+use super::triangle::{LeafTriangle, Triangle};
+use glam::{Vec3A, Vec4};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The most triangles in a tree; leaves address them with 31 bits and GPU buffers with 32 in bytes.
+pub const MAX_TRIANGLES: usize = 1 << 28;
+
+/// Bins an axis, for nodes of at least [`MANY`] triangles and for smaller ones.
+const BINS: [usize; 2] = [16, 8];
+const MANY: usize = 32;
+/// Subtrees of at most this many triangles are built by one task.
+const TASK: usize = 8 * 1024;
+/// Loops over more triangles than this are cut into pieces of this size, one task each.
+const CHUNK: usize = 32 * 1024;
+
+/// What can go wrong in a build.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum BuildError {
+    /// The input is larger than a tree can address.
+    #[error("{count} triangles are more than a tree holds ({MAX_TRIANGLES}); split the mesh or simplify it")]
+    TooManyTriangles {
+        /// Triangles in the input.
+        count: usize,
+    },
+}
+
+/// How to build.
+#[derive(Clone, Copy)]
+pub struct BuildOptions<'a> {
+    /// The most triangles in a leaf, 1 to 8; 4 unless set.
+    pub max_leaf: usize,
+    /// Told the number of triangles whose place in the tree is settled, from any thread, at most once per 8192 of them.
+    pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
+}
+
+impl Default for BuildOptions<'_> {
+    fn default() -> Self {
+        Self {
+            max_leaf: 4,
+            progress: None,
+        }
+    }
+}
+
+/// What a build made.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BuildStats {
+    /// Triangles in the tree.
+    pub triangles: usize,
+    /// Triangles of the input that were left out because a coordinate was not finite.
+    pub skipped: usize,
+    /// Inner nodes.
+    pub nodes: usize,
+    /// Leaves with triangles.
+    pub leaves: usize,
+    /// The most inner nodes on a path from the root.
+    pub depth: u32,
+    /// Expected cost of a random ray that hits the root's box: one for a node visited, one for a triangle tested.
+    pub sah_cost: f64,
+    /// Bytes of binary nodes and triangles (what the GPU gets).
+    pub bytes: usize,
+}
+
+/// The tree. Trace it with [`closest_hit`](Bvh::closest_hit) and its siblings.
+#[derive(Debug)]
+pub struct Bvh {
+    nodes: Vec<Node>,
+    triangles: Vec<LeafTriangle>,
+    stats: BuildStats,
+}
+
+impl Bvh {
+    /// Builds the tree on the current rayon pool. Triangles with a coordinate that is not finite are left out, and counted in
+    /// [`BuildStats::skipped`]; any others are fine, degenerate ones included.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::TooManyTriangles`] above [`MAX_TRIANGLES`].
+    pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Result<Self, BuildError> {
+        if triangles.len() > MAX_TRIANGLES {
+            return Err(BuildError::TooManyTriangles { count: triangles.len() });
+        }
+        let mut refs = references(triangles);
+        let builder = Builder::new(&refs, options);
+        let mut nodes = Vec::new();
+        builder.build(&mut refs).flatten(&mut nodes);
+        let leaf_order = refs
+            .par_iter()
+            .map(|r| LeafTriangle::new(&triangles[r.prim() as usize], r.prim()))
+            .collect();
+        let mut bvh = Self {
+            nodes,
+            triangles: leaf_order,
+            stats: BuildStats::default(),
+        };
+        bvh.stats = BuildStats {
+            skipped: triangles.len() - bvh.triangles.len(),
+            ..measure_tree(&bvh)
+        };
+        Ok(bvh)
+    }
+
+    /// The binary tree's nodes, root first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The triangles in leaf order.
+    pub fn triangles(&self) -> &[LeafTriangle] {
+        &self.triangles
+    }
+
+    /// Size and quality of the tree.
+    pub fn stats(&self) -> &BuildStats {
+        &self.stats
+    }
+
+    /// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive index.
+    pub fn closest_hit(&self, ray: &Ray) -> Option<Hit> {
+        super::binary::closest_hit(self, ray)
+    }
+
+    /// Whether there is any hit with `t_min < t < t_max`.
+    pub fn any_hit(&self, ray: &Ray) -> bool {
+        super::binary::any_hit(self, ray)
+    }
+
+    /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of inactive rays are left alone.
+    pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
+        for i in rays.active_lanes() {
+            hits.set(i, self.closest_hit(&rays.ray(i)));
+        }
+    }
+
+    /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
+    pub fn any_hits(&self, rays: &RayBatch) -> u64 {
+        rays.active_lanes()
+            .filter(|&i| self.any_hit(&rays.ray(i)))
+            .fold(0, |mask, i| mask | 1 << i)
+    }
+}
+
+/// An axis-aligned box; `w` is not used.
+#[derive(Clone, Copy)]
+struct Aabb {
+    min: Vec4,
+    max: Vec4,
+}
+
+impl Aabb {
+    const EMPTY: Self = Self {
+        min: Vec4::INFINITY,
+        max: Vec4::NEG_INFINITY,
+    };
+
+    #[inline]
+    fn join(self, other: Self) -> Self {
+        Self {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
+    }
+
+    /// Half the surface, with lengths multiplied by `scale`.
+    #[inline]
+    fn half_area(&self, scale: f32) -> f32 {
+        let e = (self.max - self.min) * scale;
+        (e.x * e.y + e.y * e.z) + e.z * e.x
+    }
+}
+
+/// A triangle under construction: its box, with the primitive index in the bits of `min.w`.
+#[derive(Clone, Copy)]
+struct Reference(Aabb);
+
+impl Reference {
+    #[inline]
+    fn prim(&self) -> u32 {
+        self.0.min.w.to_bits()
+    }
+
+    #[inline]
+    fn centroid(&self) -> Vec4 {
+        self.0.min * 0.5 + self.0.max * 0.5
+    }
+}
+
+/// References to the finite triangles, in order.
+fn references(triangles: &[Triangle]) -> Vec<Reference> {
+    let reference = |(i, t): (usize, &Triangle)| {
+        let (a, b, c) = (Vec3A::from(t.a), Vec3A::from(t.b), Vec3A::from(t.c));
+        Reference(Aabb {
+            min: a.min(b).min(c).extend(f32::from_bits(i as u32)),
+            max: a.max(b).max(c).extend(0.0),
+        })
+    };
+    if triangles.par_iter().all(Triangle::is_finite) {
+        triangles.par_iter().enumerate().map(reference).collect()
+    } else {
+        let all = triangles.iter().enumerate();
+        all.filter(|(_, t)| t.is_finite()).map(reference).collect()
+    }
+}
+
+/// The boxes of a set of references and of their centroids.
+#[derive(Clone, Copy)]
+struct Extent {
+    bounds: Aabb,
+    centroids: Aabb,
+}
+
+impl Extent {
+    const EMPTY: Self = Self {
+        bounds: Aabb::EMPTY,
+        centroids: Aabb::EMPTY,
+    };
+
+    fn of(refs: &[Reference]) -> Self {
+        reduce(
+            refs,
+            |piece| {
+                piece.iter().fold(Self::EMPTY, |sum, r| {
+                    let c = r.centroid();
+                    Self {
+                        bounds: sum.bounds.join(r.0),
+                        centroids: sum.centroids.join(Aabb { min: c, max: c }),
+                    }
+                })
+            },
+            |a, b| Self {
+                bounds: a.bounds.join(b.bounds),
+                centroids: a.centroids.join(b.centroids),
+            },
+        )
+    }
+}
+
+/// Runs `piece` over the references, in parallel pieces if there are many, and combines; `join` must be associative and
+/// commutative to the bit.
+fn reduce<T: Send>(
+    refs: &[Reference],
+    piece: impl Fn(&[Reference]) -> T + Sync + Send,
+    join: impl Fn(T, T) -> T + Sync + Send,
+) -> T {
+    if refs.len() <= 2 * CHUNK {
+        return piece(refs);
+    }
+    let pieces = refs.par_chunks(CHUNK).map(&piece);
+    pieces.reduce_with(join).unwrap_or_else(|| piece(&[]))
+}
+
+/// Maps centroids to bins, the same bins wherever it is asked.
+struct Binning {
+    origin: Vec4,
+    scale: Vec4,
+    last: Vec4,
+    bins: usize,
+}
+
+impl Binning {
+    fn new(centroids: &Aabb, count: usize) -> Self {
+        let bins = BINS[usize::from(count < MANY)];
+        let extent = centroids.max - centroids.min;
+        let scale = extent.to_array().map(|e| if e > 0.0 { bins as f32 / e } else { 0.0 });
+        Self {
+            origin: centroids.min,
+            scale: Vec4::from_array(scale),
+            last: Vec4::splat((bins - 1) as f32),
+            bins,
+        }
+    }
+
+    /// The bins of a reference on the three axes, each below `self.bins`.
+    #[inline]
+    fn bins(&self, r: &Reference) -> [usize; 3] {
+        let place = ((r.centroid() - self.origin) * self.scale).min(self.last);
+        // A conversion that saturates: a NaN (from subnormal extents) goes to bin 0.
+        [place.x as u32 as usize, place.y as u32 as usize, place.z as u32 as usize]
+    }
+}
+
+/// Boxes and counts of the bins of all three axes.
+struct Bins {
+    boxes: [[Aabb; BINS[0]]; 3],
+    counts: [[u32; BINS[0]]; 3],
+}
+
+impl Bins {
+    fn fill(binning: &Binning, refs: &[Reference]) -> Self {
+        let mut all = Self {
+            boxes: [[Aabb::EMPTY; BINS[0]]; 3],
+            counts: [[0; BINS[0]]; 3],
+        };
+        for r in refs {
+            let at = binning.bins(r);
+            for axis in 0..3 {
+                let bin = at[axis] & (BINS[0] - 1);
+                all.boxes[axis][bin] = all.boxes[axis][bin].join(r.0);
+                all.counts[axis][bin] += 1;
+            }
+        }
+        all
+    }
+
+    fn join(mut self, other: Self) -> Self {
+        for axis in 0..3 {
+            for bin in 0..BINS[0] {
+                self.boxes[axis][bin] = self.boxes[axis][bin].join(other.boxes[axis][bin]);
+                self.counts[axis][bin] += other.counts[axis][bin];
+            }
+        }
+        self
+    }
+
+    /// The plane of least cost `area · count` summed over its two sides: that cost, its axis and the last bin to its left.
+    fn best_plane(&self, bins: usize, scale: f32) -> Option<(f32, usize, usize)> {
+        let mut best: Option<(f32, usize, usize)> = None;
+        for axis in 0..3 {
+            let mut right_cost = [0.0; BINS[0]];
+            let (mut sum, mut count) = (Aabb::EMPTY, 0);
+            for bin in (1..bins).rev() {
+                sum = sum.join(self.boxes[axis][bin]);
+                count += self.counts[axis][bin];
+                right_cost[bin] = if count == 0 { f32::INFINITY } else { sum.half_area(scale) * count as f32 };
+            }
+            let (mut sum, mut count) = (Aabb::EMPTY, 0);
+            for bin in 0..bins - 1 {
+                sum = sum.join(self.boxes[axis][bin]);
+                count += self.counts[axis][bin];
+                if count == 0 {
+                    continue;
+                }
+                let cost = sum.half_area(scale) * count as f32 + right_cost[bin + 1];
+                // False for infinite and NaN costs: such planes leave a side empty, or their areas overflow.
+                if cost < best.map_or(f32::INFINITY, |b| b.0) {
+                    best = Some((cost, axis, bin));
+                }
+            }
+        }
+        best
+    }
+}
+
+/// What stays the same during a build.
+struct Builder<'a> {
+    options: BuildOptions<'a>,
+    /// Multiplies lengths so that the root's longest side is about 1.
+    scale: f32,
+    /// Widens every box, by about one unit in the last place of the scene's largest coordinate: a ray in the plane of a
+    /// box's side is then inside it, and a hit whose `t` was rounded outwards is still reached.
+    pad: f32,
+    root: Extent,
+    settled: AtomicUsize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(refs: &[Reference], options: &BuildOptions<'a>) -> Self {
+        let root = Extent::of(refs);
+        let longest = (root.bounds.max - root.bounds.min).truncate().max_element();
+        let largest = root.bounds.min.abs().max(root.bounds.max.abs()).truncate().max_element();
+        Self {
+            options: BuildOptions {
+                max_leaf: options.max_leaf.clamp(1, 8),
+                ..*options
+            },
+            scale: if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 },
+            pad: (largest * f32::EPSILON).max(f32::MIN_POSITIVE),
+            root,
+            settled: AtomicUsize::new(0),
+        }
+    }
+
+    /// Reorders the references so that each leaf's are neighbours, and returns the tree over them.
+    fn build(&self, refs: &mut [Reference]) -> Part {
+        match self.split(refs, &self.root, 1) {
+            Some(middle) => self.parallel(refs, 0, middle, 1),
+            None => {
+                let left = if refs.is_empty() { Child::empty() } else { self.child(&self.root, 0, refs.len()) };
+                Part::Nodes(vec![Node {
+                    children: [left, Child::empty()],
+                }])
+            }
+        }
+    }
+
+    /// A leaf child with the given triangles; an inner child's link and count are filled in afterwards.
+    fn child(&self, extent: &Extent, first: usize, count: usize) -> Child {
+        Child {
+            min: (extent.bounds.min - self.pad).truncate().to_array(),
+            link: !(first as u32),
+            max: (extent.bounds.max + self.pad).truncate().to_array(),
+            count: count as u32,
+        }
+    }
+
+    /// Reorders the references of a node at `depth` and returns how many go left, or `None` to make them a leaf.
+    fn split(&self, refs: &mut [Reference], extent: &Extent, depth: u32) -> Option<usize> {
+        let count = refs.len();
+        if count <= 1 {
+            return None;
+        }
+        let levels_to_halve = usize::BITS - (count - 1).leading_zeros();
+        if depth + levels_to_halve >= MAX_DEPTH {
+            return (count > self.options.max_leaf).then(|| median(refs, extent));
+        }
+        let binning = Binning::new(&extent.centroids, count);
+        let bins = reduce(refs, |piece| Bins::fill(&binning, piece), Bins::join);
+        let Some((cost, axis, bin)) = bins.best_plane(binning.bins, self.scale) else {
+            return (count > self.options.max_leaf).then(|| median(refs, extent));
+        };
+        if count <= self.options.max_leaf {
+            let area = extent.bounds.half_area(self.scale);
+            // One for visiting the node, one a triangle.
+            if area + cost >= area * count as f32 {
+                return None;
+            }
+        }
+        Some(partition(refs, |r| binning.bins(r)[axis] <= bin))
+    }
+
+    /// The tree over references that are split at `middle`; `first` is their place among all.
+    fn parallel(&self, refs: &mut [Reference], first: usize, middle: usize, depth: u32) -> Part {
+        if refs.len() <= TASK {
+            let mut nodes = Vec::with_capacity(refs.len() / 2);
+            self.sequential(refs, first, middle, depth, &mut nodes);
+            self.settle(refs.len());
+            return Part::Nodes(nodes);
+        }
+        let side = |refs: &mut [Reference], first: usize| {
+            let extent = Extent::of(refs);
+            let child = self.child(&extent, first, refs.len());
+            let middle = self.split(refs, &extent, depth + 1);
+            (child, middle.map(|middle| self.parallel(refs, first, middle, depth + 1)))
+        };
+        let (left, right) = refs.split_at_mut(middle);
+        let (left, right) = rayon::join(|| side(left, first), || side(right, first + middle));
+        Part::Split(Box::new([left, right]))
+    }
+
+    /// The same in one thread: appends the subtree's nodes, root first.
+    fn sequential(&self, refs: &mut [Reference], first: usize, middle: usize, depth: u32, nodes: &mut Vec<Node>) {
+        let index = nodes.len();
+        nodes.push(Node::default());
+        let (left, right) = refs.split_at_mut(middle);
+        for (side, refs, first) in [(0, left, first), (1, right, first + middle)] {
+            let extent = Extent::of(refs);
+            let mut child = self.child(&extent, first, refs.len());
+            if let Some(middle) = self.split(refs, &extent, depth + 1) {
+                (child.link, child.count) = (nodes.len() as u32, 0);
+                self.sequential(refs, first, middle, depth + 1, nodes);
+            }
+            nodes[index].children[side] = child;
+        }
+    }
+
+    fn settle(&self, count: usize) {
+        let settled = self.settled.fetch_add(count, Ordering::Relaxed) + count;
+        if let Some(progress) = self.options.progress {
+            progress(settled);
+        }
+    }
+}
+
+/// Puts the references for which `left` holds first, in place, and returns their number.
+fn partition(refs: &mut [Reference], left: impl Fn(&Reference) -> bool) -> usize {
+    let (mut low, mut high) = (0, refs.len());
+    while low < high {
+        if left(&refs[low]) {
+            low += 1;
+        } else {
+            high -= 1;
+            refs.swap(low, high);
+        }
+    }
+    low
+}
+
+/// Puts the half with the lower centroids on the longest axis first, and returns its size.
+fn median(refs: &mut [Reference], extent: &Extent) -> usize {
+    let sides = (extent.centroids.max - extent.centroids.min).truncate();
+    let axis = sides.max_position();
+    let middle = refs.len() / 2;
+    refs.select_nth_unstable_by(middle, |a, b| {
+        let order = a.centroid()[axis].total_cmp(&b.centroid()[axis]);
+        order.then(a.prim().cmp(&b.prim()))
+    });
+    middle
+}
+
+/// A tree in pieces, as the tasks made them.
+enum Part {
+    /// A subtree built by one task, root first, with links relative to the piece.
+    Nodes(Vec<Node>),
+    /// A node: its children and, for those that are not leaves, what is below.
+    Split(Box<[(Child, Option<Part>); 2]>),
+}
+
+impl Part {
+    /// Appends the tree's nodes, depth first. Recurses at most [`MAX_DEPTH`] deep.
+    fn flatten(self, nodes: &mut Vec<Node>) {
+        let index = nodes.len();
+        match self {
+            Part::Nodes(mut piece) => {
+                for child in piece.iter_mut().flat_map(|node| &mut node.children) {
+                    if let Link::Inner(link) = child.link() {
+                        child.link = link + index as u32;
+                    }
+                }
+                nodes.append(&mut piece);
+            }
+            Part::Split(sides) => {
+                nodes.push(Node::default());
+                for (side, (mut child, below)) in sides.into_iter().enumerate() {
+                    if let Some(below) = below {
+                        (child.link, child.count) = (nodes.len() as u32, 0);
+                        below.flatten(nodes);
+                    }
+                    nodes[index].children[side] = child;
+                }
+            }
+        }
+    }
+}
+
+/// Statistics of a finished tree, `skipped` aside.
+fn measure_tree(bvh: &Bvh) -> BuildStats {
+    let area = |child: &Child| {
+        let side = |i: usize| f64::from(child.max[i]) - f64::from(child.min[i]);
+        side(0) * side(1) + side(1) * side(2) + side(2) * side(0)
+    };
+    let mut depth = vec![1u8; bvh.nodes.len()];
+    let (mut leaves, mut cost) = (0, 0.0);
+    for (index, node) in bvh.nodes.iter().enumerate() {
+        for child in &node.children {
+            match child.link() {
+                Link::Inner(below) => {
+                    depth[below as usize] = depth[index] + 1;
+                    cost += area(child);
+                }
+                Link::Leaf { count, .. } => {
+                    leaves += usize::from(count > 0);
+                    cost += area(child) * f64::from(count);
+                }
+            }
+        }
+    }
+    let root = bvh.nodes.first().map_or(0.0, |node| {
+        let [a, b] = &node.children;
+        let mut whole = *a;
+        for axis in 0..3 {
+            if b.count > 0 || b.link >> 31 == 0 {
+                whole.min[axis] = a.min[axis].min(b.min[axis]);
+                whole.max[axis] = a.max[axis].max(b.max[axis]);
+            }
+        }
+        area(&whole)
+    });
+    BuildStats {
+        triangles: bvh.triangles.len(),
+        skipped: 0,
+        nodes: bvh.nodes.len(),
+        leaves,
+        depth: depth.iter().copied().max().map_or(0, u32::from),
+        sah_cost: if root > 0.0 { 1.0 + cost / root } else { 0.0 },
+        bytes: size_of_val(&bvh.nodes[..]) + size_of_val(&bvh.triangles[..]),
+    }
+}

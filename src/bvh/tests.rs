@@ -1,0 +1,376 @@
+//! The tree against brute force: every traversal, on friendly and on hostile input.
+
+use super::triangle::LeafTriangle;
+use super::*;
+use glam::Vec3;
+use proptest::prelude::*;
+
+/// A small generator of the tests' own (Marsaglia's xorshift, 2003).
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    /// A point of the cube from −1 to 1.
+    fn point(&mut self) -> Vec3 {
+        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
+    }
+
+    fn triangle(&mut self, size: f32) -> Triangle {
+        let centre = self.point();
+        Triangle::new(
+            centre + self.point() * size,
+            centre + self.point() * size,
+            centre + self.point() * size,
+        )
+    }
+
+    fn soup(&mut self, count: usize, size: f32) -> Vec<Triangle> {
+        (0..count).map(|_| self.triangle(size)).collect()
+    }
+
+    fn ray(&mut self) -> Ray {
+        Ray::new(self.point() * 1.5, self.point())
+    }
+}
+
+fn build(triangles: &[Triangle]) -> Bvh {
+    Bvh::build(triangles, &BuildOptions::default()).expect("small enough")
+}
+
+fn brute_force(triangles: &[Triangle], ray: &Ray) -> Option<Hit> {
+    let mut best = ray.unhit();
+    let mut found = false;
+    for (i, triangle) in triangles.iter().enumerate() {
+        if let Some(hit) = LeafTriangle::new(triangle, i as u32).intersect(ray, &best) {
+            best = hit;
+            found = true;
+        }
+    }
+    found.then_some(best)
+}
+
+/// Checks that every traversal gives brute force's bits, and returns the number of hits.
+fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
+    let bvh = build(triangles);
+    let mut hits = 0;
+    for ray in rays {
+        let expected = brute_force(triangles, ray);
+        hits += usize::from(expected.is_some());
+        assert_eq!(binary::closest_hit(&bvh, ray), expected, "binary closest, {ray:?}");
+        assert_eq!(binary::any_hit(&bvh, ray), expected.is_some(), "binary any, {ray:?}");
+    }
+    hits
+}
+
+#[test]
+fn random_triangles_give_brute_forces_hits() {
+    let mut random = Random(1);
+    for (count, size) in [(1, 2.0), (2, 2.0), (5, 1.0), (9, 1.0), (100, 0.5), (3000, 0.1)] {
+        let soup = random.soup(count, size);
+        let rays: Vec<Ray> = (0..500).map(|_| random.ray()).collect();
+        assert!(check(&soup, &rays) > 10, "{count} triangles");
+    }
+}
+
+#[test]
+fn a_tree_of_nothing_is_missed() {
+    let bvh = build(&[]);
+    assert_eq!(bvh.closest_hit(&Ray::new(Vec3::ZERO, Vec3::X)), None);
+    assert!(!bvh.any_hit(&Ray::new(Vec3::ONE, -Vec3::ONE)));
+    assert_eq!(bvh.stats().depth, 1);
+}
+
+#[test]
+fn the_scale_of_the_scene_does_not_matter() {
+    let mut random = Random(2);
+    // About the bunny's extent and edge length.
+    let native: Vec<Triangle> = random.soup(2000, 0.1);
+    let rays: Vec<Ray> = (0..500).map(|_| random.ray()).collect();
+    let scaled = |factor: f32| {
+        let soup: Vec<Triangle> = native
+            .iter()
+            .map(|t| Triangle::new(t.a * factor, t.b * factor, t.c * factor))
+            .collect();
+        let rays: Vec<Ray> = rays.iter().map(|r| Ray::new(r.origin * factor, r.dir)).collect();
+        check(&soup, &rays)
+    };
+    let hits = scaled(0.1);
+    assert!(hits > 100);
+    for factor in [0.1 * 1000.0, 0.1 / 1000.0, 0.1 * 1024.0 * 1024.0 * 1024.0] {
+        let found = scaled(factor);
+        assert!(found.abs_diff(hits) <= 2, "{found} hits instead of {hits} at scale {factor}");
+    }
+}
+
+/// A height field on integer coordinates, whose triangles share edges and whose boxes share planes.
+fn grid(n: i32) -> Vec<Triangle> {
+    let at = |x: i32, y: i32| Vec3::new(x as f32, y as f32, ((x * 7 + y * 13) % 3) as f32);
+    let cells = (0..n).flat_map(|y| (0..n).map(move |x| (x, y)));
+    cells
+        .flat_map(|(x, y)| {
+            [
+                Triangle::new(at(x, y), at(x + 1, y), at(x, y + 1)),
+                Triangle::new(at(x + 1, y + 1), at(x, y + 1), at(x + 1, y)),
+            ]
+        })
+        .collect()
+}
+
+#[test]
+fn axis_parallel_rays_through_vertices_edges_and_box_sides_lose_no_hit() {
+    let soup = grid(12);
+    let mut rays = Vec::new();
+    for half_y in 0..=24 {
+        for half_x in 0..=24 {
+            let (x, y) = (half_x as f32 * 0.5, half_y as f32 * 0.5);
+            for zero in [0.0, -0.0] {
+                rays.push(Ray::new(Vec3::new(x, y, 5.0), Vec3::new(zero, zero, -1.0)));
+                rays.push(Ray::new(Vec3::new(x, y, -5.0), Vec3::new(zero, zero, 1.0)));
+                rays.push(Ray::new(Vec3::new(-1.0, x, y * 0.1), Vec3::new(1.0, zero, zero)));
+                rays.push(Ray::new(Vec3::new(x, 20.0, y * 0.1), Vec3::new(zero, -1.0, zero)));
+            }
+        }
+    }
+    let hits = check(&soup, &rays);
+    assert!(hits >= 25 * 25 * 4, "{hits} hits: the vertical rays all meet the field");
+}
+
+#[test]
+fn a_ray_of_direction_zero_or_nan_hits_nothing_and_ends() {
+    let soup = grid(4);
+    for dir in [Vec3::ZERO, Vec3::NAN, Vec3::new(0.0, f32::NAN, 1.0)] {
+        assert_eq!(check(&soup, &[Ray::new(Vec3::new(1.0, 1.0, 1.0), dir)]), 0);
+    }
+    check(&soup, &[Ray::new(Vec3::NAN, Vec3::Z), Ray::new(Vec3::ONE, Vec3::INFINITY)]);
+}
+
+#[test]
+fn a_ray_that_starts_on_a_surface_does_not_hit_it() {
+    let floor = [
+        Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y),
+        Triangle::new(Vec3::Z, Vec3::X + Vec3::Z, Vec3::Y + Vec3::Z),
+    ];
+    let from = Ray::new(Vec3::new(0.25, 0.25, 0.0), Vec3::Z);
+    assert_eq!(check(&floor, &[from]), 1);
+    assert_eq!(build(&floor).closest_hit(&from).map(|h| (h.prim, h.t)), Some((1, 1.0)));
+}
+
+#[test]
+fn the_ends_of_the_interval_are_not_in_it() {
+    let floor = [Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y)];
+    let bvh = build(&floor);
+    let ray = |t_min, t_max| Ray {
+        t_min,
+        t_max,
+        ..Ray::new(Vec3::new(0.25, 0.25, -2.0), Vec3::Z)
+    };
+    for (t_min, t_max, expected) in [
+        (0.0, 2.0, false),
+        (0.0, 2.0f32.next_up(), true),
+        (2.0, 3.0, false),
+        (2.0f32.next_down(), 3.0, true),
+        (0.0, f32::INFINITY, true),
+        (3.0, 1.0, false),
+    ] {
+        let ray = ray(t_min, t_max);
+        assert_eq!(check(&floor, &[ray]) == 1, expected, "{t_min} to {t_max}");
+        assert_eq!(bvh.any_hit(&ray), expected, "{t_min} to {t_max}");
+    }
+}
+
+#[test]
+fn of_equal_hits_the_lowest_primitive_wins() {
+    let mut random = Random(3);
+    let distinct = random.soup(200, 0.4);
+    let soup: Vec<Triangle> = distinct.iter().cycle().take(1000).copied().collect();
+    let rays: Vec<Ray> = (0..500).map(|_| random.ray()).collect();
+    assert!(check(&soup, &rays) > 50);
+    let bvh = build(&soup);
+    for hit in rays.iter().filter_map(|ray| bvh.closest_hit(ray)) {
+        assert!(hit.prim < 200, "primitive {} has an equal below it", hit.prim);
+    }
+}
+
+#[test]
+fn one_sided_triangles_are_hit_from_the_front_only() {
+    let mut triangle = Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y);
+    triangle.flags = CULL_BACK;
+    let up = Ray::new(Vec3::new(0.2, 0.2, -1.0), Vec3::Z);
+    let down = Ray::new(Vec3::new(0.2, 0.2, 1.0), -Vec3::Z);
+    // The normal (b - a) × (c - a) is +z: going up, dot(dir, normal) > 0.
+    assert_eq!(check(&[triangle], &[up]), 0);
+    assert_eq!(check(&[triangle], &[down]), 1);
+    let mut random = Random(4);
+    let mut soup = random.soup(500, 0.4);
+    for t in soup.iter_mut().step_by(2) {
+        t.flags = CULL_BACK;
+    }
+    let rays: Vec<Ray> = (0..500).map(|_| random.ray()).collect();
+    assert!(check(&soup, &rays) > 50);
+}
+
+#[test]
+fn hostile_geometry_builds_and_traces() {
+    let mut random = Random(5);
+    let rays: Vec<Ray> = (0..200).map(|_| random.ray()).collect();
+    let point = Triangle::new(Vec3::ONE, Vec3::ONE, Vec3::ONE);
+    let sliver = |i: usize| {
+        let x = i as f32 * 1e-6;
+        Triangle::new(Vec3::new(x, -1.0, 0.0), Vec3::new(x, 1.0, 1e-7), Vec3::new(x + 1e-7, 0.0, 0.5))
+    };
+    let geometric = |i: usize| {
+        let s = 0.5f32.powi(i as i32 / 4);
+        Triangle::new(Vec3::X * s, Vec3::Y * s, Vec3::Z * s)
+    };
+    check(&vec![point; 1000], &rays);
+    check(&vec![Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y); 1000], &rays);
+    check(&(0..1000).map(sliver).collect::<Vec<_>>(), &rays);
+    check(&(0..500).map(geometric).collect::<Vec<_>>(), &rays);
+    check(&vec![Triangle::default(); 100], &rays);
+    let huge: Vec<Triangle> = random
+        .soup(100, 0.5)
+        .iter()
+        .map(|t| Triangle::new(t.a * 3e38, t.b * 3e38, t.c * 3e38))
+        .collect();
+    assert!(build(&huge).stats().depth <= node::MAX_DEPTH);
+}
+
+#[test]
+fn the_depth_is_bounded_where_every_best_split_peels_off_little() {
+    // Nested boxes whose sizes fall by a factor of 16 (the number of bins): each split takes one level off.
+    let soup: Vec<Triangle> = (0..20_000)
+        .map(|i| {
+            let s = 0.0625f32.powi(i % 60 - 30);
+            Triangle::new(Vec3::splat(s), Vec3::splat(s) + Vec3::X * s, Vec3::splat(s) + Vec3::Y * s)
+        })
+        .collect();
+    let bvh = build(&soup);
+    assert!(bvh.stats().depth <= node::MAX_DEPTH, "{:?}", bvh.stats());
+}
+
+#[test]
+fn triangles_that_are_not_finite_are_left_out_and_counted() {
+    let mut soup = Random(6).soup(50, 0.5);
+    soup[3].a.x = f32::NAN;
+    soup[17].c.z = f32::INFINITY;
+    let bvh = build(&soup);
+    assert_eq!((bvh.stats().skipped, bvh.stats().triangles), (2, 48));
+    let mut random = Random(7);
+    for ray in (0..300).map(|_| random.ray()) {
+        assert_eq!(bvh.closest_hit(&ray), brute_force(&soup, &ray));
+    }
+}
+
+#[test]
+fn the_tree_is_the_same_with_one_thread_and_with_three() {
+    let soup = Random(8).soup(150_000, 0.01);
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| build(&soup))
+    };
+    let (one, three) = (with(1), with(3));
+    assert!(gpu_layout(&one) == gpu_layout(&three));
+    assert_eq!(one.stats(), three.stats());
+}
+
+#[test]
+fn every_triangle_is_in_exactly_one_leaf_inside_its_boxes() {
+    let soup = Random(9).soup(30_000, 0.05);
+    let bvh = build(&soup);
+    let mut seen = vec![false; soup.len()];
+    let mut stack = vec![(0u32, [f32::NEG_INFINITY; 3], [f32::INFINITY; 3])];
+    while let Some((index, min, max)) = stack.pop() {
+        for child in &bvh.nodes()[index as usize].children {
+            for axis in 0..3 {
+                assert!(child.min[axis] >= min[axis] && child.max[axis] <= max[axis]);
+            }
+            match child.link() {
+                node::Link::Inner(below) => {
+                    assert!(below > index);
+                    stack.push((below, child.min, child.max));
+                }
+                node::Link::Leaf { first, count } => {
+                    assert!((1..=4).contains(&count));
+                    for leaf in &bvh.triangles()[first as usize..(first + count) as usize] {
+                        let t = &soup[leaf.prim as usize];
+                        assert!(!std::mem::replace(&mut seen[leaf.prim as usize], true));
+                        for p in [t.a, t.b, t.c] {
+                            assert!(p.cmpge(Vec3::from(child.min)).all() && p.cmple(Vec3::from(child.max)).all());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen.iter().all(|&s| s));
+}
+
+#[test]
+fn progress_reaches_all_triangles() {
+    let soup = Random(10).soup(50_000, 0.01);
+    let most = std::sync::atomic::AtomicUsize::new(0);
+    let progress = |done: usize| {
+        most.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
+    };
+    let options = BuildOptions {
+        progress: Some(&progress),
+        ..BuildOptions::default()
+    };
+    Bvh::build(&soup, &options).expect("small enough");
+    assert!(most.into_inner() > 49_000);
+}
+
+#[test]
+fn a_batch_gives_what_its_rays_give_and_leaves_inactive_ones_alone() {
+    let mut random = Random(11);
+    let soup = random.soup(2000, 0.2);
+    let bvh = build(&soup);
+    let mut batch = RayBatch::default();
+    for i in 0..BATCH {
+        batch.set(i, &random.ray());
+    }
+    batch.active = 0xF0F3_5555_0FFF_1235;
+    let untouched = Hit {
+        t: 9.0,
+        u: 8.0,
+        v: 7.0,
+        prim: 6,
+    };
+    let mut hits = HitBatch::default();
+    (0..BATCH).for_each(|i| hits.set(i, Some(untouched)));
+    bvh.closest_hits(&batch, &mut hits);
+    let any = bvh.any_hits(&batch);
+    assert_eq!(any & !batch.active, 0);
+    for i in 0..BATCH {
+        let expected = if batch.active >> i & 1 != 0 {
+            let single = brute_force(&soup, &batch.ray(i));
+            assert_eq!(any >> i & 1 != 0, single.is_some());
+            single
+        } else {
+            Some(untouched)
+        };
+        assert_eq!(hits.hit(i), expected);
+    }
+}
+
+proptest! {
+    #[test]
+    fn small_integer_scenes_agree_with_brute_force(
+        corners in prop::collection::vec((-3i8..4, -3i8..4, -3i8..4), 3..60),
+        origins in prop::collection::vec((-4i8..5, -4i8..5, -4i8..5), 1..20),
+        dirs in prop::collection::vec((-2i8..3, -2i8..3, -2i8..3), 1..20),
+    ) {
+        let point = |&(x, y, z): &(i8, i8, i8)| Vec3::new(x.into(), y.into(), z.into());
+        let soup: Vec<Triangle> =
+            corners.windows(3).map(|w| Triangle::new(point(&w[0]), point(&w[1]), point(&w[2]))).collect();
+        let rays: Vec<Ray> =
+            origins.iter().flat_map(|o| dirs.iter().map(move |d| Ray::new(point(o), point(d)))).collect();
+        check(&soup, &rays);
+    }
+}
