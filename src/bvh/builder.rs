@@ -48,10 +48,7 @@ pub struct BuildOptions<'a> {
 
 impl Default for BuildOptions<'_> {
     fn default() -> Self {
-        Self {
-            max_leaf: 4,
-            progress: None,
-        }
+        Self { max_leaf: 4, progress: None }
     }
 }
 
@@ -97,19 +94,9 @@ impl Bvh {
         let builder = Builder::new(&refs, options);
         let mut nodes = Vec::new();
         builder.build(&mut refs).flatten(&mut nodes);
-        let leaf_order = refs
-            .par_iter()
-            .map(|r| LeafTriangle::new(&triangles[r.prim() as usize], r.prim()))
-            .collect();
-        let mut bvh = Self {
-            nodes,
-            triangles: leaf_order,
-            stats: BuildStats::default(),
-        };
-        bvh.stats = BuildStats {
-            skipped: triangles.len() - bvh.triangles.len(),
-            ..measure_tree(&bvh)
-        };
+        let leaf_order = refs.par_iter().map(|r| LeafTriangle::new(&triangles[r.prim() as usize], r.prim())).collect();
+        let mut bvh = Self { nodes, triangles: leaf_order, stats: BuildStats::default() };
+        bvh.stats = BuildStats { skipped: triangles.len() - bvh.triangles.len(), ..measure_tree(&bvh) };
         Ok(bvh)
     }
 
@@ -147,9 +134,7 @@ impl Bvh {
 
     /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
     pub fn any_hits(&self, rays: &RayBatch) -> u64 {
-        rays.active_lanes()
-            .filter(|&i| self.any_hit(&rays.ray(i)))
-            .fold(0, |mask, i| mask | 1 << i)
+        rays.active_lanes().filter(|&i| self.any_hit(&rays.ray(i))).fold(0, |mask, i| mask | 1 << i)
     }
 }
 
@@ -161,17 +146,11 @@ struct Aabb {
 }
 
 impl Aabb {
-    const EMPTY: Self = Self {
-        min: Vec4::INFINITY,
-        max: Vec4::NEG_INFINITY,
-    };
+    const EMPTY: Self = Self { min: Vec4::INFINITY, max: Vec4::NEG_INFINITY };
 
     #[inline]
     fn join(self, other: Self) -> Self {
-        Self {
-            min: self.min.min(other.min),
-            max: self.max.max(other.max),
-        }
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
     /// Half the surface, with lengths multiplied by `scale`.
@@ -202,10 +181,7 @@ impl Reference {
 fn references(triangles: &[Triangle]) -> Vec<Reference> {
     let reference = |(i, t): (usize, &Triangle)| {
         let (a, b, c) = (Vec3A::from(t.a), Vec3A::from(t.b), Vec3A::from(t.c));
-        Reference(Aabb {
-            min: a.min(b).min(c).extend(f32::from_bits(i as u32)),
-            max: a.max(b).max(c).extend(0.0),
-        })
+        Reference(Aabb { min: a.min(b).min(c).extend(f32::from_bits(i as u32)), max: a.max(b).max(c).extend(0.0) })
     };
     if triangles.par_iter().all(Triangle::is_finite) {
         triangles.par_iter().enumerate().map(reference).collect()
@@ -223,10 +199,7 @@ struct Extent {
 }
 
 impl Extent {
-    const EMPTY: Self = Self {
-        bounds: Aabb::EMPTY,
-        centroids: Aabb::EMPTY,
-    };
+    const EMPTY: Self = Self { bounds: Aabb::EMPTY, centroids: Aabb::EMPTY };
 
     fn of(refs: &[Reference]) -> Self {
         reduce(
@@ -234,16 +207,10 @@ impl Extent {
             |piece| {
                 piece.iter().fold(Self::EMPTY, |sum, r| {
                     let c = r.centroid();
-                    Self {
-                        bounds: sum.bounds.join(r.0),
-                        centroids: sum.centroids.join(Aabb { min: c, max: c }),
-                    }
+                    Self { bounds: sum.bounds.join(r.0), centroids: sum.centroids.join(Aabb { min: c, max: c }) }
                 })
             },
-            |a, b| Self {
-                bounds: a.bounds.join(b.bounds),
-                centroids: a.centroids.join(b.centroids),
-            },
+            |a, b| Self { bounds: a.bounds.join(b.bounds), centroids: a.centroids.join(b.centroids) },
         )
     }
 }
@@ -275,12 +242,7 @@ impl Binning {
         let bins = BINS[usize::from(count < MANY)];
         let extent = centroids.max - centroids.min;
         let scale = extent.to_array().map(|e| if e > 0.0 { bins as f32 / e } else { 0.0 });
-        Self {
-            origin: centroids.min,
-            scale: Vec4::from_array(scale),
-            last: Vec4::splat((bins - 1) as f32),
-            bins,
-        }
+        Self { origin: centroids.min, scale: Vec4::from_array(scale), last: Vec4::splat((bins - 1) as f32), bins }
     }
 
     /// The bins of a reference on the three axes, each below `self.bins`.
@@ -300,10 +262,7 @@ struct Bins {
 
 impl Bins {
     fn fill(binning: &Binning, refs: &[Reference]) -> Self {
-        let mut all = Self {
-            boxes: [[Aabb::EMPTY; BINS[0]]; 3],
-            counts: [[0; BINS[0]]; 3],
-        };
+        let mut all = Self { boxes: [[Aabb::EMPTY; BINS[0]]; 3], counts: [[0; BINS[0]]; 3] };
         for r in refs {
             let at = binning.bins(r);
             for axis in 0..3 {
@@ -372,10 +331,7 @@ impl<'a> Builder<'a> {
         let longest = (root.bounds.max - root.bounds.min).truncate().max_element();
         let largest = root.bounds.min.abs().max(root.bounds.max.abs()).truncate().max_element();
         Self {
-            options: BuildOptions {
-                max_leaf: options.max_leaf.clamp(1, 8),
-                ..*options
-            },
+            options: BuildOptions { max_leaf: options.max_leaf.clamp(1, 8), ..*options },
             scale: if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 },
             pad: (largest * f32::EPSILON).max(f32::MIN_POSITIVE),
             root,
@@ -389,9 +345,7 @@ impl<'a> Builder<'a> {
             Some(middle) => self.parallel(refs, 0, middle, 1),
             None => {
                 let left = if refs.is_empty() { Child::empty() } else { self.child(&self.root, 0, refs.len()) };
-                Part::Nodes(vec![Node {
-                    children: [left, Child::empty()],
-                }])
+                Part::Nodes(vec![Node { children: [left, Child::empty()] }])
             }
         }
     }

@@ -60,30 +60,17 @@ impl Child {
     /// The child's link, decoded.
     #[inline]
     pub fn link(&self) -> Link {
-        if self.link >> 31 != 0 {
-            Link::Leaf {
-                first: !self.link,
-                count: self.count,
-            }
-        } else {
-            Link::Inner(self.link)
-        }
+        if self.link >> 31 != 0 { Link::Leaf { first: !self.link, count: self.count } } else { Link::Inner(self.link) }
     }
 
     /// A leaf without triangles, in a box at the origin.
     pub(super) fn empty() -> Self {
-        Self {
-            link: !0,
-            ..Self::default()
-        }
+        Self { link: !0, ..Self::default() }
     }
 }
 
 /// The tree's nodes and triangles as the bytes of the two buffers that `wgsl/traverse.wgsl` reads: [`Node`]s, and
 /// [`LeafTriangle`](super::triangle::LeafTriangle)s in leaf order.
 pub fn gpu_layout(bvh: &Bvh) -> (&[u8], &[u8]) {
-    (
-        bytemuck::cast_slice(bvh.nodes()),
-        bytemuck::cast_slice(bvh.triangles()),
-    )
+    (bytemuck::cast_slice(bvh.nodes()), bytemuck::cast_slice(bvh.triangles()))
 }

@@ -35,23 +35,13 @@ pub struct Ray {
 impl Ray {
     /// A ray over `0 < t < f32::MAX`.
     pub fn new(origin: Vec3, dir: Vec3) -> Self {
-        Self {
-            origin,
-            dir,
-            t_min: 0.0,
-            t_max: f32::MAX,
-        }
+        Self { origin, dir, t_min: 0.0, t_max: f32::MAX }
     }
 
     /// The state before any hit: `t = t_max`, and a primitive index that no primitive is below, so that ties with `t_max`
     /// lose. Its `prim` means nothing.
     pub(super) fn unhit(&self) -> Hit {
-        Hit {
-            t: self.t_max,
-            u: 0.0,
-            v: 0.0,
-            prim: 0,
-        }
+        Hit { t: self.t_max, u: 0.0, v: 0.0, prim: 0 }
     }
 
     /// The reciprocal direction of the slab test; finite unless the direction is not.
@@ -104,17 +94,7 @@ pub struct RayBatch {
 impl Default for RayBatch {
     fn default() -> Self {
         let zero = [0.0; BATCH];
-        Self {
-            ox: zero,
-            oy: zero,
-            oz: zero,
-            dx: zero,
-            dy: zero,
-            dz: zero,
-            t_min: zero,
-            t_max: zero,
-            active: 0,
-        }
+        Self { ox: zero, oy: zero, oz: zero, dx: zero, dy: zero, dz: zero, t_min: zero, t_max: zero, active: 0 }
     }
 }
 
@@ -168,12 +148,7 @@ pub struct HitBatch {
 
 impl Default for HitBatch {
     fn default() -> Self {
-        Self {
-            t: [-1.0; BATCH],
-            u: [0.0; BATCH],
-            v: [0.0; BATCH],
-            prim: [NO_PRIM; BATCH],
-        }
+        Self { t: [-1.0; BATCH], u: [0.0; BATCH], v: [0.0; BATCH], prim: [NO_PRIM; BATCH] }
     }
 }
 
@@ -181,23 +156,13 @@ impl HitBatch {
     /// The hit of ray `i` (below [`BATCH`]).
     #[inline]
     pub fn hit(&self, i: usize) -> Option<Hit> {
-        (self.prim[i] != NO_PRIM).then(|| Hit {
-            t: self.t[i],
-            u: self.u[i],
-            v: self.v[i],
-            prim: self.prim[i],
-        })
+        (self.prim[i] != NO_PRIM).then(|| Hit { t: self.t[i], u: self.u[i], v: self.v[i], prim: self.prim[i] })
     }
 
     /// Records the hit or miss of ray `i` (below [`BATCH`]).
     #[inline]
     pub fn set(&mut self, i: usize, hit: Option<Hit>) {
-        let hit = hit.unwrap_or(Hit {
-            t: -1.0,
-            u: 0.0,
-            v: 0.0,
-            prim: NO_PRIM,
-        });
+        let hit = hit.unwrap_or(Hit { t: -1.0, u: 0.0, v: 0.0, prim: NO_PRIM });
         self.t[i] = hit.t;
         self.u[i] = hit.u;
         self.v[i] = hit.v;

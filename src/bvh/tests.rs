@@ -23,11 +23,7 @@ impl Random {
 
     fn triangle(&mut self, size: f32) -> Triangle {
         let centre = self.point();
-        Triangle::new(
-            centre + self.point() * size,
-            centre + self.point() * size,
-            centre + self.point() * size,
-        )
+        Triangle::new(centre + self.point() * size, centre + self.point() * size, centre + self.point() * size)
     }
 
     fn soup(&mut self, count: usize, size: f32) -> Vec<Triangle> {
@@ -93,10 +89,8 @@ fn the_scale_of_the_scene_does_not_matter() {
     let native: Vec<Triangle> = random.soup(2000, 0.1);
     let rays: Vec<Ray> = (0..500).map(|_| random.ray()).collect();
     let scaled = |factor: f32| {
-        let soup: Vec<Triangle> = native
-            .iter()
-            .map(|t| Triangle::new(t.a * factor, t.b * factor, t.c * factor))
-            .collect();
+        let soup: Vec<Triangle> =
+            native.iter().map(|t| Triangle::new(t.a * factor, t.b * factor, t.c * factor)).collect();
         let rays: Vec<Ray> = rays.iter().map(|r| Ray::new(r.origin * factor, r.dir)).collect();
         check(&soup, &rays)
     };
@@ -152,10 +146,8 @@ fn a_ray_of_direction_zero_or_nan_hits_nothing_and_ends() {
 
 #[test]
 fn a_ray_that_starts_on_a_surface_does_not_hit_it() {
-    let floor = [
-        Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y),
-        Triangle::new(Vec3::Z, Vec3::X + Vec3::Z, Vec3::Y + Vec3::Z),
-    ];
+    let floor =
+        [Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y), Triangle::new(Vec3::Z, Vec3::X + Vec3::Z, Vec3::Y + Vec3::Z)];
     let from = Ray::new(Vec3::new(0.25, 0.25, 0.0), Vec3::Z);
     assert_eq!(check(&floor, &[from]), 1);
     assert_eq!(build(&floor).closest_hit(&from).map(|h| (h.prim, h.t)), Some((1, 1.0)));
@@ -165,11 +157,7 @@ fn a_ray_that_starts_on_a_surface_does_not_hit_it() {
 fn the_ends_of_the_interval_are_not_in_it() {
     let floor = [Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y)];
     let bvh = build(&floor);
-    let ray = |t_min, t_max| Ray {
-        t_min,
-        t_max,
-        ..Ray::new(Vec3::new(0.25, 0.25, -2.0), Vec3::Z)
-    };
+    let ray = |t_min, t_max| Ray { t_min, t_max, ..Ray::new(Vec3::new(0.25, 0.25, -2.0), Vec3::Z) };
     for (t_min, t_max, expected) in [
         (0.0, 2.0, false),
         (0.0, 2.0f32.next_up(), true),
@@ -233,11 +221,8 @@ fn hostile_geometry_builds_and_traces() {
     check(&(0..1000).map(sliver).collect::<Vec<_>>(), &rays);
     check(&(0..500).map(geometric).collect::<Vec<_>>(), &rays);
     check(&vec![Triangle::default(); 100], &rays);
-    let huge: Vec<Triangle> = random
-        .soup(100, 0.5)
-        .iter()
-        .map(|t| Triangle::new(t.a * 3e38, t.b * 3e38, t.c * 3e38))
-        .collect();
+    let huge: Vec<Triangle> =
+        random.soup(100, 0.5).iter().map(|t| Triangle::new(t.a * 3e38, t.b * 3e38, t.c * 3e38)).collect();
     assert!(build(&huge).stats().depth <= node::MAX_DEPTH);
 }
 
@@ -318,10 +303,7 @@ fn progress_reaches_all_triangles() {
     let progress = |done: usize| {
         most.fetch_max(done, std::sync::atomic::Ordering::Relaxed);
     };
-    let options = BuildOptions {
-        progress: Some(&progress),
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { progress: Some(&progress), ..BuildOptions::default() };
     Bvh::build(&soup, &options).expect("small enough");
     assert!(most.into_inner() > 49_000);
 }
@@ -336,12 +318,7 @@ fn a_batch_gives_what_its_rays_give_and_leaves_inactive_ones_alone() {
         batch.set(i, &random.ray());
     }
     batch.active = 0xF0F3_5555_0FFF_1235;
-    let untouched = Hit {
-        t: 9.0,
-        u: 8.0,
-        v: 7.0,
-        prim: 6,
-    };
+    let untouched = Hit { t: 9.0, u: 8.0, v: 7.0, prim: 6 };
     let mut hits = HitBatch::default();
     (0..BATCH).for_each(|i| hits.set(i, Some(untouched)));
     bvh.closest_hits(&batch, &mut hits);

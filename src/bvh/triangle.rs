@@ -101,11 +101,6 @@ impl LeafTriangle {
         let culled = self.flags & CULL_BACK != 0 && det < 0.0;
         let inside = det != 0.0 && u >= 0.0 && v >= 0.0 && u + v <= 1.0 && !culled;
         let nearer = t > ray.t_min && (t < best.t || (t == best.t && self.prim < best.prim));
-        (inside && nearer).then_some(Hit {
-            t,
-            u,
-            v,
-            prim: self.prim,
-        })
+        (inside && nearer).then_some(Hit { t, u, v, prim: self.prim })
     }
 }
