@@ -1,1 +1,152 @@
-//! (module paragraph)
+//! Scenes: what a picture shows, as plain data.
+//!
+//! [`open`] reads a RIB file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
+//! parameters, lights, and objects whose meshes are triangles in world space. A scene only *names* shaders; it knows
+//! nothing of how they are compiled, of acceleration structures or of renderers.
+//!
+//! # Conventions
+//!
+//! - Matrices are glam's: they act on column vectors, `p_world = m * p`. RIB writes matrices for row vectors, row by
+//!   row, which is the same sequence of sixteen numbers as a column-vector matrix column by column.
+//! - Camera space is RIB's: x right, y up, z into the picture, left-handed.
+//! - World space is the *current* space of every shader: points, vectors and normals among shader parameters are
+//!   already in world space, as are all meshes.
+//! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in world space as it stands. The reader
+//!   orders the vertices so that this is RI's normal: in object space `dPdu × dPdv`, or the same cross product of a
+//!   polygon's edges, under the `outside` orientation; its opposite under `inside`; and under `lh` and `rh` the one
+//!   or the other, whichever matches the handedness of object space. A mirroring transform does not turn a surface
+//!   inside out.
+
+mod camera;
+mod shader;
+
+use crate::geometry::Mesh;
+use crate::lang::diag::Diagnostics;
+use glam::{Mat4, Vec3};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use camera::{Camera, CameraFrame, Format, Projection};
+pub use shader::{Light, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+
+/// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
+pub const DEFAULT_MAX_DEPTH: u32 = 8;
+
+/// Everything that a picture is made of, except compiled shaders.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// What the scene is called, for messages: a file name or a built-in scene's name.
+    pub name: String,
+    /// The picture's size in pixels.
+    pub format: Format,
+    /// Where the picture is taken from.
+    pub camera: Camera,
+    /// Samples a pixel in x and y (`PixelSamples`), at least 1 each.
+    pub pixel_samples: [u32; 2],
+    /// What `Display` named. It is remembered, and never chooses an output path.
+    pub display: Option<String>,
+    /// Where shaders and textures may be found.
+    pub search_paths: SearchPaths,
+    /// How many times a ray may spawn another (`Option "trace" "maxdepth"`).
+    pub max_depth: u32,
+    /// Colour and coverage where nothing is hit: red, green, blue, alpha. Transparent black unless set by
+    /// `Imager "background"`.
+    pub background: [f32; 4],
+    /// Named coordinate systems, each as its matrix to world space. Always holds `world` and `camera`.
+    pub coordinate_systems: BTreeMap<String, Mat4>,
+    /// Every shader that something in the scene uses, with its parameters.
+    pub shader_instances: Vec<ShaderInstance>,
+    /// The lights, in the order they were declared.
+    pub lights: Vec<Light>,
+    /// What is visible.
+    pub objects: Vec<Object>,
+    /// The shader that runs once a pixel on the finished film.
+    pub imager: Option<ShaderId>,
+}
+
+/// Folders to search, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SearchPaths {
+    /// For shaders.
+    pub shader: Vec<PathBuf>,
+    /// For textures.
+    pub texture: Vec<PathBuf>,
+    /// For archives and meshes.
+    pub archive: Vec<PathBuf>,
+}
+
+/// One primitive: a mesh and the attributes it was declared under.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The request or file it came from, for messages and shader-id layers (`Attribute "identifier" "name"` wins).
+    pub name: String,
+    /// The surface shader; `None` asks for the renderer's default surface.
+    pub surface: Option<ShaderId>,
+    /// Indices into [`Scene::lights`] of those that shine on it, ascending.
+    pub lights: Arc<[u32]>,
+    /// 1 when only the side that the geometric normal points to is visible, else 2.
+    pub sides: u8,
+    /// Colour (`Cs`) where the mesh brings none.
+    pub color: Vec3,
+    /// Opacity (`Os`) where the mesh brings none.
+    pub opacity: Vec3,
+    /// Its surface, in world space.
+    pub mesh: Mesh,
+}
+
+/// How to open a scene.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    /// Width and height in pixels; wins over the scene's `Format`.
+    pub size: Option<(u32, u32)>,
+    /// Folders, beside the scene's own and its search paths, that the scene may read files from.
+    pub allow_read: Vec<PathBuf>,
+}
+
+/// A scene that was read, with what there was to remark on.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// The scene.
+    pub scene: Scene,
+    /// Warnings only.
+    pub warnings: Diagnostics,
+}
+
+impl Scene {
+    /// A scene without objects, seen by RIB's default camera.
+    pub fn empty(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            format: Format::default(),
+            camera: Camera::default(),
+            pixel_samples: [2, 2],
+            display: None,
+            search_paths: SearchPaths::default(),
+            max_depth: DEFAULT_MAX_DEPTH,
+            background: [0.0; 4],
+            coordinate_systems: [("world", Mat4::IDENTITY), ("camera", Mat4::IDENTITY)]
+                .map(|(n, m)| (n.to_string(), m))
+                .into(),
+            shader_instances: Vec::new(),
+            lights: Vec::new(),
+            objects: Vec::new(),
+            imager: None,
+        }
+    }
+
+    /// Number of triangles in all objects.
+    pub fn triangle_count(&self) -> usize {
+        self.objects.iter().map(|o| o.mesh.triangles.len()).sum()
+    }
+
+    /// The corners of the smallest axis-aligned box around all vertices; `None` when there are none.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        self.objects.iter().filter_map(|o| o.mesh.bounds()).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// The camera's frame for the scene's format.
+    pub fn camera_frame(&self) -> CameraFrame {
+        self.camera.frame(self.format)
+    }
+}

@@ -1,0 +1,179 @@
+//! The camera and the picture's format, after RISpec 3.2, §4.1.
+
+use glam::{Mat4, Vec3};
+
+/// Size of the picture.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Format {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Width of a pixel divided by its height.
+    pub pixel_aspect: f32,
+}
+
+impl Default for Format {
+    /// RIB's default, 640×480 square pixels.
+    fn default() -> Self {
+        Self { width: 640, height: 480, pixel_aspect: 1.0 }
+    }
+}
+
+impl Format {
+    /// The largest width and height of a picture, in pixels.
+    pub const MAX_SIDE: u32 = 16_384;
+
+    /// Whether the size can be rendered: neither side 0 nor above [`Format::MAX_SIDE`], the aspect positive and finite.
+    pub fn is_valid(&self) -> bool {
+        (1..=Self::MAX_SIDE).contains(&self.width)
+            && (1..=Self::MAX_SIDE).contains(&self.height)
+            && self.pixel_aspect.is_finite()
+            && self.pixel_aspect > 0.0
+    }
+
+    /// Width of the picture divided by its height, as it is shown.
+    pub fn frame_aspect(&self) -> f32 {
+        self.width as f32 * self.pixel_aspect / self.height as f32
+    }
+}
+
+/// How camera space is projected.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Projection {
+    /// Rays leave the origin; `fov` is the full angle in degrees between screen coordinates -1 and +1.
+    Perspective {
+        /// Full angle in degrees, between 0 and 180 exclusive.
+        fov: f32,
+    },
+    /// Rays are parallel to z; screen coordinates are camera units.
+    Orthographic,
+}
+
+/// Where the picture is taken from and what it takes in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Camera {
+    /// The projection.
+    pub projection: Projection,
+    /// World space to camera space.
+    pub world_to_camera: Mat4,
+    /// `ScreenWindow` as left, right, bottom, top; `None` for RIB's default, which fits ±1 into the shorter side.
+    pub screen_window: Option<[f32; 4]>,
+    /// Width over height that the default screen window is made for, where `FrameAspectRatio` gives one.
+    pub frame_aspect: Option<f32>,
+    /// Distance of the near clipping plane (`Clipping`). Renderers may ignore it.
+    pub near: f32,
+    /// Distance of the far clipping plane; infinite unless set.
+    pub far: f32,
+}
+
+impl Default for Camera {
+    /// RIB's defaults: orthographic, world space is camera space.
+    fn default() -> Self {
+        Self {
+            projection: Projection::Orthographic,
+            world_to_camera: Mat4::IDENTITY,
+            screen_window: None,
+            frame_aspect: None,
+            near: 0.0,
+            far: f32::INFINITY,
+        }
+    }
+}
+
+/// A camera as ray generation wants it, in world space.
+///
+/// With `(a, b)` the position on the screen, each from -1 to 1 (right and up positive), a perspective ray starts at `origin` with direction
+/// `a·half_width·x + b·half_height·y + z`; an orthographic ray starts at `origin + a·half_width·x + b·half_height·y`
+/// with direction `z`. A screen window off the centre is folded into `z` (perspective) or `origin` (orthographic).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraFrame {
+    /// Image of camera x.
+    pub x: Vec3,
+    /// Image of camera y.
+    pub y: Vec3,
+    /// Direction of the ray through the middle of the screen (camera z, sheared).
+    pub z: Vec3,
+    /// The camera's place.
+    pub origin: Vec3,
+    /// Half the screen's width, at distance 1 for a perspective.
+    pub half_width: f32,
+    /// Half the screen's height, likewise.
+    pub half_height: f32,
+    /// Whether the projection is orthographic.
+    pub orthographic: bool,
+}
+
+impl Camera {
+    /// Camera space to world space.
+    pub fn camera_to_world(&self) -> Mat4 {
+        self.world_to_camera.inverse()
+    }
+
+    /// The screen window as left, right, bottom, top, for a picture of this format (RISpec 3.2, §4.1.1).
+    pub fn window(&self, format: Format) -> [f32; 4] {
+        self.screen_window.unwrap_or_else(|| {
+            let aspect = self.frame_aspect.unwrap_or_else(|| format.frame_aspect());
+            if aspect >= 1.0 { [-aspect, aspect, -1.0, 1.0] } else { [-1.0, 1.0, -1.0 / aspect, 1.0 / aspect] }
+        })
+    }
+
+    /// The camera for a picture of this format.
+    pub fn frame(&self, format: Format) -> CameraFrame {
+        let [left, right, bottom, top] = self.window(format);
+        let m = self.camera_to_world();
+        let (x, y, z) = (m.x_axis.truncate(), m.y_axis.truncate(), m.z_axis.truncate());
+        let origin = m.w_axis.truncate();
+        let scale = match self.projection {
+            Projection::Perspective { fov } => (0.5 * fov).to_radians().tan(),
+            Projection::Orthographic => 1.0,
+        };
+        let offset = (0.5 * scale * (left + right)) * x + (0.5 * scale * (bottom + top)) * y;
+        let orthographic = self.projection == Projection::Orthographic;
+        CameraFrame {
+            x,
+            y,
+            z: if orthographic { z } else { z + offset },
+            origin: if orthographic { origin + offset } else { origin },
+            half_width: 0.5 * scale * (right - left),
+            half_height: 0.5 * scale * (top - bottom),
+            orthographic,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(width: u32, height: u32) -> Format {
+        Format { width, height, pixel_aspect: 1.0 }
+    }
+
+    #[test]
+    fn the_field_of_view_spans_the_shorter_side() {
+        let camera = Camera { projection: Projection::Perspective { fov: 90.0 }, ..Camera::default() };
+        let wide = camera.frame(format(200, 100));
+        assert!((wide.half_height - 1.0).abs() < 1e-6 && (wide.half_width - 2.0).abs() < 1e-6);
+        let tall = camera.frame(format(100, 200));
+        assert!((tall.half_height - 2.0).abs() < 1e-6 && (tall.half_width - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_window_off_the_centre_shears_a_perspective_and_moves_an_orthographic_camera() {
+        let window = Some([0.0, 2.0, -1.0, 1.0]);
+        let ortho = Camera { screen_window: window, ..Camera::default() }.frame(format(100, 100));
+        assert_eq!((ortho.origin, ortho.half_width), (Vec3::X, 1.0));
+        let projection = Projection::Perspective { fov: 90.0 };
+        let persp = Camera { screen_window: window, projection, ..Camera::default() }.frame(format(100, 100));
+        assert!(persp.z.distance(Vec3::new(1.0, 0.0, 1.0)) < 1e-6);
+        assert_eq!(persp.origin, Vec3::ZERO);
+    }
+
+    #[test]
+    fn sizes_of_zero_and_of_a_hundred_thousand_are_not_valid() {
+        assert!(format(640, 480).is_valid());
+        assert!(!format(0, 480).is_valid());
+        assert!(!format(100_000, 100_000).is_valid());
+    }
+}

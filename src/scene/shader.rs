@@ -1,0 +1,123 @@
+//! Shaders as a scene names them: a kind, a name, parameter values, a place. Nothing here is compiled.
+
+use crate::lang::source::Span;
+use glam::{Mat4, Vec3};
+
+/// Index into [`super::Scene::shader_instances`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShaderId(pub u32);
+
+/// What a shader is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShaderKind {
+    /// Colours a surface.
+    Surface,
+    /// Emits light.
+    Light,
+    /// Runs once a pixel.
+    Imager,
+}
+
+impl ShaderKind {
+    /// The word that declares such a shader in RSL.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            ShaderKind::Surface => "surface",
+            ShaderKind::Light => "light",
+            ShaderKind::Imager => "imager",
+        }
+    }
+}
+
+/// A use of a shader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShaderInstance {
+    /// What it is used as.
+    pub kind: ShaderKind,
+    /// The shader's name, searched in the shader search path; no file extension.
+    pub name: String,
+    /// The parameters that the scene gives, in its order; the rest keep the shader's defaults. No name occurs twice.
+    pub params: Vec<(String, ParamValue)>,
+    /// The *shader* coordinate system: its space to world space.
+    pub to_world: Mat4,
+    /// The request in the scene file; `None` where the scene was made by the program.
+    pub span: Option<Span>,
+}
+
+/// A parameter's value with the type it was declared with: one element, or several for an array.
+///
+/// Points, vectors and normals are in world space.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParamValue {
+    /// `float`
+    Float(Vec<f32>),
+    /// `integer`
+    Integer(Vec<i32>),
+    /// `string`
+    String(Vec<String>),
+    /// `color`, linear RGB.
+    Color(Vec<Vec3>),
+    /// `point`
+    Point(Vec<Vec3>),
+    /// `vector`
+    Vector(Vec<Vec3>),
+    /// `normal`
+    Normal(Vec<Vec3>),
+    /// `matrix`; as written, not transformed.
+    Matrix(Vec<Mat4>),
+}
+
+impl ParamValue {
+    /// The type's name in RIB and RSL.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            ParamValue::Float(_) => "float",
+            ParamValue::Integer(_) => "integer",
+            ParamValue::String(_) => "string",
+            ParamValue::Color(_) => "color",
+            ParamValue::Point(_) => "point",
+            ParamValue::Vector(_) => "vector",
+            ParamValue::Normal(_) => "normal",
+            ParamValue::Matrix(_) => "matrix",
+        }
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        match self {
+            ParamValue::Float(v) => v.len(),
+            ParamValue::Integer(v) => v.len(),
+            ParamValue::String(v) => v.len(),
+            ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v) => v.len(),
+            ParamValue::Matrix(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value with its points, vectors and normals taken through `m`: points with its translation, vectors
+    /// without, normals by the inverse transpose.
+    pub fn transformed(self, m: Mat4) -> Self {
+        match self {
+            ParamValue::Point(v) => ParamValue::Point(v.into_iter().map(|p| m.project_point3(p)).collect()),
+            ParamValue::Vector(v) => ParamValue::Vector(v.into_iter().map(|p| m.transform_vector3(p)).collect()),
+            ParamValue::Normal(v) => {
+                let inverse = m.inverse().transpose();
+                ParamValue::Normal(v.into_iter().map(|n| inverse.transform_vector3(n)).collect())
+            }
+            other => other,
+        }
+    }
+}
+
+/// A light source of a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Light {
+    /// Its shader, of kind [`ShaderKind::Light`].
+    pub shader: ShaderId,
+    /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before `LightSource`; on by default).
+    pub shadows: bool,
+}
