@@ -66,10 +66,10 @@ pub enum Channels {
 }
 
 impl Channels {
-    /// Whether there is one colour channel only.
+    /// Whether alpha is among them.
     #[must_use]
-    pub fn is_grey(self) -> bool {
-        matches!(self, Self::Grey | Self::GreyAlpha)
+    pub fn has_alpha(self) -> bool {
+        matches!(self, Self::GreyAlpha | Self::Rgba)
     }
 }
 
