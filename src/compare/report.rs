@@ -110,7 +110,6 @@ impl Serialize for Report {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::compare::compare;
     use crate::compare::test_pictures::flat;
 

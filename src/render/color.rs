@@ -9,8 +9,10 @@
 /// Values outside are clamped first, because a display shows nothing beyond them; NaN gives 0.
 #[must_use]
 pub fn encode_srgb(linear: f32) -> f32 {
-    // `max` returns the other operand for NaN, so this is also where NaN becomes 0.
-    let x = linear.max(0.0).min(1.0);
+    if linear.is_nan() {
+        return 0.0;
+    }
+    let x = linear.clamp(0.0, 1.0);
     if x <= 0.003_130_8 {
         12.92 * x
     } else if x == 1.0 {

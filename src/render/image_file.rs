@@ -163,11 +163,11 @@ impl std::fmt::Display for Format {
     }
 }
 
-/// Finds out whether [`write`] to this path can work, before a long render: the extension, the folder, the
+/// Finds out whether [`write()`] to this path can work, before a long render: the extension, the folder, the
 /// permission to create a file there. Leaves nothing behind.
 ///
 /// # Errors
-/// As [`write`], except for what the picture itself causes.
+/// As [`write()`], except for what the picture itself causes.
 pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
     Format::of(path)?;
     temporary_beside(path).map(drop)
@@ -334,7 +334,8 @@ fn rgba8(picture: &Picture) -> Vec<u8> {
 /// Linear RGB in the range of the shared-exponent format: not negative, below 2¹²⁷; NaN becomes 0.
 fn rgb_shared_exponent(picture: &Picture) -> Vec<[f32; 3]> {
     const LARGEST: f32 = 1.0e38;
-    picture.rgba.iter().map(|&[r, g, b, _]| [r, g, b].map(|x| x.max(0.0).min(LARGEST))).collect()
+    let in_range = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(0.0, LARGEST) };
+    picture.rgba.iter().map(|&[r, g, b, _]| [r, g, b].map(in_range)).collect()
 }
 
 #[cfg(test)]
@@ -438,6 +439,16 @@ mod tests {
         assert_eq!(picture.channels, Channels::Grey);
         assert_eq!(picture.rgba[0][0], picture.rgba[0][2]);
         assert_eq!(encode_srgb8(picture.rgba[0][0]), 188);
+    }
+
+    #[test]
+    fn a_16_bit_png_is_read_as_srgb_with_all_its_bits() {
+        let folder = folder();
+        let path = folder.path().join("deep.png");
+        image::ImageBuffer::from_pixel(2, 2, image::Rgb([32_768_u16, 0, 65_535])).save(&path).unwrap();
+        let [r, g, b, a] = read(&path).unwrap().rgba[0];
+        assert!((r - decode_srgb(32_768.0 / 65_535.0)).abs() < 1e-6);
+        assert_eq!((g, b, a), (0.0, 1.0, 1.0));
     }
 
     #[test]
