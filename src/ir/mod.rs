@@ -25,6 +25,7 @@
 //! it never invents them.
 
 mod builder;
+pub mod dominators;
 mod op;
 pub mod passes;
 mod types;
