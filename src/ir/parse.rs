@@ -1,0 +1,512 @@
+//! Reads the IR's text form (see [`super::print`]). Each line stands alone, so one run reports an error for every line that has one.
+//!
+//! Parsing checks the form and that names exist; types and dominance are the verifier's business.
+
+mod lexer;
+
+use super::print::{class_word, kind_word};
+use super::{
+    Block, BlockId, Class, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, Param, ResultInfo, Slot,
+    SlotId, Target, Terminator, Type, Value,
+};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::source::{FileId, Span};
+use lexer::{Line, Token};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Numbers of values and blocks stay below this, so that a short text cannot ask for much memory.
+const MAX_NUMBER: u32 = 1 << 24;
+
+/// Parses a module. `file` is the number of this text in the caller's source map, for the spans of errors.
+///
+/// # Errors
+/// Diagnostics for every line that cannot be read, and for values and blocks that are used but not defined.
+pub fn parse(text: &str, file: FileId) -> Result<Module, Diagnostics> {
+    let mut parser = Parser {
+        module: Module::new(),
+        locs: HashMap::new(),
+        function: None,
+        names: HashMap::new(),
+        errors: Diagnostics::new(),
+    };
+    let mut start = 0;
+    for text_line in text.split_inclusive('\n') {
+        let result = Line::new(text_line, start, file).and_then(|line| parser.line(line));
+        if let Err(d) = result {
+            parser.errors.push(d);
+        }
+        start += text_line.len();
+    }
+    if let Some(open) = parser.function.take() {
+        parser.errors.push(Diagnostic::error("a function is not closed with `}`").at(open.span, "it starts here"));
+    }
+    if parser.errors.has_errors() { Err(parser.errors) } else { Ok(parser.module) }
+}
+
+type Result1<T> = Result<T, Diagnostic>;
+
+/// The function being read.
+struct Open {
+    func: Function,
+    span: Span,
+    /// Type of each defined value.
+    types: HashMap<u32, Type>,
+    /// Blocks by number, each with whether its terminator has been read.
+    blocks: HashMap<u32, (Block, bool)>,
+    current: Option<u32>,
+    /// Where each used value was first used.
+    used: HashMap<u32, Span>,
+    /// Where each target block was first named.
+    jumped: HashMap<u32, Span>,
+}
+
+struct Parser {
+    module: Module,
+    locs: HashMap<LocData, Loc>,
+    function: Option<Open>,
+    names: HashMap<Arc<str>, Span>,
+    errors: Diagnostics,
+}
+
+impl Parser {
+    fn line(&mut self, mut line: Line<'_>) -> Result1<()> {
+        if line.at_end() {
+            return Ok(());
+        }
+        if self.function.is_none() {
+            return self.header(&mut line);
+        }
+        if line.eat("}") {
+            line.finish()?;
+            return self.close();
+        }
+        let loc = self.take_loc(&mut line)?;
+        let Some(open) = self.function.as_mut() else { return Ok(()) };
+        match line.peek() {
+            Some(Token::Word("slot")) => open.slot(&mut line)?,
+            Some(Token::Word(w)) if numbered(w, 'b').is_some() => open.label(&mut line)?,
+            Some(Token::Word("jump" | "br" | "ret")) => open.terminator(&mut line, loc)?,
+            _ => open.instruction(&mut line, loc)?,
+        }
+        line.finish()
+    }
+
+    /// `kind name(params) -> (results) @loc {`
+    fn header(&mut self, line: &mut Line<'_>) -> Result1<()> {
+        let loc = self.take_loc_before_brace(line)?;
+        let span = line.span();
+        let word = line.word("`fn`, `surface`, `light`, `imager` or `entry`")?;
+        use FunctionKind::*;
+        let kind = [Function, Surface, Light, Imager, Entry].into_iter().find(|&k| kind_word(k) == word);
+        let kind = kind.ok_or_else(|| line.error_at(span, format!("`{word}` starts no function")))?;
+        let name = line.name()?;
+        let mut open = Open::new(name.clone(), kind, loc, span);
+        let mut entry = empty_block();
+        line.expect("(")?;
+        if !line.eat(")") {
+            loop {
+                let value = open.define_number(line)?;
+                let name = line.name()?;
+                line.expect(":")?;
+                let class_span = line.span();
+                let class = line.word("a class: `constant`, `uniform` or `varying`")?;
+                let class = [Class::Constant, Class::Uniform, Class::Varying].into_iter().find(|&c| class_word(c) == class);
+                let class = class.ok_or_else(|| line.error_at(class_span, "a class is `constant`, `uniform` or `varying`"))?;
+                let ty = line.ty()?;
+                open.types.insert(value.0, ty);
+                entry.params.push(value);
+                open.func.params.push(Param { name, ty, class });
+                if !line.separator(")")? {
+                    break;
+                }
+            }
+        }
+        if line.eat("->") {
+            line.expect("(")?;
+            loop {
+                let name = line.name()?;
+                line.expect(":")?;
+                let ty = line.ty()?;
+                open.func.results.push(ResultInfo { name, ty });
+                if !line.separator(")")? {
+                    break;
+                }
+            }
+        }
+        line.expect("{")?;
+        if let Some(&first) = self.names.get(&name) {
+            let d = Diagnostic::error(format!("a second function `{name}`")).at(span, "here").also(first, "the first");
+            self.errors.push(d);
+        }
+        self.names.insert(name, span);
+        open.blocks.insert(0, (entry, false));
+        self.function = Some(open);
+        line.finish()
+    }
+
+    /// Checks the function that ends here and adds it to the module.
+    fn close(&mut self) -> Result1<()> {
+        let Some(mut open) = self.function.take() else { return Ok(()) };
+        let count = open.blocks.len() as u32;
+        for b in 0..count {
+            match open.blocks.remove(&b) {
+                Some((block, true)) => open.func.blocks.push(block),
+                Some((_, false)) => {
+                    let what = format!("block b{b} of `{}` has no terminator", open.func.name);
+                    return Err(Diagnostic::error(what).at(open.span, "in this function"));
+                }
+                None => {
+                    let what = format!("`{}` has {count} blocks but none is b{b}", open.func.name);
+                    return Err(Diagnostic::error(what).at(open.span, "blocks are numbered from 0 without gaps"));
+                }
+            }
+        }
+        let mut undefined: Vec<_> = open.used.iter().filter(|(v, _)| !open.types.contains_key(v)).collect();
+        undefined.sort();
+        for (v, &span) in undefined {
+            self.errors.push(Diagnostic::error(format!("v{v} is not defined")).at(span, "used here"));
+        }
+        let mut missing: Vec<_> = open.jumped.iter().filter(|&(&b, _)| b >= count).collect();
+        missing.sort();
+        for (b, &span) in missing {
+            self.errors.push(Diagnostic::error(format!("there is no block b{b}")).at(span, "named here"));
+        }
+        let values = open.types.keys().max().map_or(0, |&m| m as usize + 1);
+        open.func.values = vec![Type::Bool; values];
+        for (v, ty) in open.types {
+            open.func.values[v as usize] = ty;
+        }
+        self.module.functions.push(open.func);
+        Ok(())
+    }
+
+    /// Takes the place off the end of the line.
+    fn take_loc(&mut self, line: &mut Line<'_>) -> Result1<Loc> {
+        let chain = line.take_places()?;
+        let mut loc = None;
+        for span in chain.into_iter().rev() {
+            let data = LocData { span, inlined_at: loc };
+            let module = &mut self.module;
+            loc = Some(*self.locs.entry(data).or_insert_with(|| module.add_loc(data)));
+        }
+        Ok(loc.unwrap_or(Loc::NONE))
+    }
+
+    fn take_loc_before_brace(&mut self, line: &mut Line<'_>) -> Result1<Loc> {
+        match line.take_last("{") {
+            Some(brace) => {
+                let loc = self.take_loc(line)?;
+                line.put_last(brace);
+                Ok(loc)
+            }
+            None => self.take_loc(line),
+        }
+    }
+}
+
+fn empty_block() -> Block {
+    Block { params: vec![], insts: vec![], term: Terminator::Return(vec![]), term_loc: Loc::NONE }
+}
+
+/// The number of `v12`, `b3`, `s0`.
+fn numbered(word: &str, letter: char) -> Option<u32> {
+    let digits = word.strip_prefix(letter)?;
+    let is_canonical = digits == "0" || !digits.starts_with('0');
+    let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    digits.parse().ok().filter(|&n: &u32| all_digits && is_canonical && n < MAX_NUMBER)
+}
+
+impl Open {
+    fn new(name: Arc<str>, kind: FunctionKind, loc: Loc, span: Span) -> Self {
+        let func = Function {
+            name,
+            kind,
+            params: vec![],
+            results: vec![],
+            slots: vec![],
+            blocks: vec![],
+            values: vec![],
+            loc,
+        };
+        let (types, blocks, used, jumped) = Default::default();
+        Self { func, span, types, blocks, current: None, used, jumped }
+    }
+
+    /// `v3`, defined here; the caller records its type.
+    fn define_number(&mut self, line: &mut Line<'_>) -> Result1<Value> {
+        let span = line.span();
+        let number = number(line, 'v', "a value")?;
+        if self.types.insert(number, Type::Bool).is_some() {
+            return Err(line.error_at(span, format!("v{number} is defined twice")));
+        }
+        Ok(Value(number))
+    }
+
+    /// `v3: type`, defined here.
+    fn define(&mut self, line: &mut Line<'_>) -> Result1<(Value, Type)> {
+        let value = self.define_number(line)?;
+        line.expect(":")?;
+        let ty = line.ty()?;
+        self.types.insert(value.0, ty);
+        Ok((value, ty))
+    }
+
+    fn value(&mut self, line: &mut Line<'_>) -> Result1<Value> {
+        let span = line.span();
+        let number = number(line, 'v', "a value")?;
+        self.used.entry(number).or_insert(span);
+        Ok(Value(number))
+    }
+
+    /// Values up to the end of the line or a closing parenthesis.
+    fn values(&mut self, line: &mut Line<'_>) -> Result1<Vec<Value>> {
+        let mut values = Vec::new();
+        if line.at_end() || line.peek() == Some(Token::Punct(")")) {
+            return Ok(values);
+        }
+        loop {
+            values.push(self.value(line)?);
+            if !line.eat(",") {
+                return Ok(values);
+            }
+        }
+    }
+
+    /// `slot s0 name: type[len]`
+    fn slot(&mut self, line: &mut Line<'_>) -> Result1<()> {
+        line.word("`slot`")?;
+        let span = line.span();
+        if number(line, 's', "a slot")? as usize != self.func.slots.len() {
+            return Err(line.error_at(span, format!("this must be s{}", self.func.slots.len())));
+        }
+        let name = line.name()?;
+        line.expect(":")?;
+        let ty = line.ty()?;
+        line.expect("[")?;
+        let len = line.integer("the number of elements")?;
+        line.expect("]")?;
+        self.func.slots.push(Slot { name, ty, len });
+        Ok(())
+    }
+
+    /// `b3(v1: f32):`
+    fn label(&mut self, line: &mut Line<'_>) -> Result1<()> {
+        let span = line.span();
+        let id = number(line, 'b', "a block")?;
+        // Later lines belong to this block even when its label is wrong.
+        let again = self.current.is_some() && self.blocks.contains_key(&id);
+        self.current = Some(id);
+        if again {
+            return Err(line.error_at(span, format!("b{id} is defined twice")));
+        }
+        let block = &mut self.blocks.entry(id).or_insert_with(|| (empty_block(), false)).0;
+        let mut params = std::mem::take(&mut block.params);
+        if line.eat("(") {
+            if id == 0 {
+                return Err(line.error_at(span, "the entry's parameters are the function's: write `b0:`"));
+            }
+            loop {
+                params.push(self.define(line)?.0);
+                if !line.separator(")")? {
+                    break;
+                }
+            }
+        }
+        if let Some(block) = self.blocks.get_mut(&id) {
+            block.0.params = params;
+        }
+        line.expect(":")
+    }
+
+    /// The block that the next line belongs to.
+    fn open_block(&mut self, line: &Line<'_>) -> Result1<&mut (Block, bool)> {
+        let span = line.line_span();
+        match self.current.and_then(|c| self.blocks.get_mut(&c)) {
+            Some((_, true)) => Err(line.error_at(span, "the block has ended already")),
+            Some(block) => Ok(block),
+            None => Err(line.error_at(span, "no block is open: a block starts with `b0:`")),
+        }
+    }
+
+    fn target(&mut self, line: &mut Line<'_>) -> Result1<Target> {
+        let span = line.span();
+        let block = number(line, 'b', "a block")?;
+        self.jumped.entry(block).or_insert(span);
+        let mut args = Vec::new();
+        if line.eat("(") {
+            args = self.values(line)?;
+            line.expect(")")?;
+        }
+        Ok(Target { block: BlockId(block), args })
+    }
+
+    fn terminator(&mut self, line: &mut Line<'_>, loc: Loc) -> Result1<()> {
+        let term = match line.word("a terminator")? {
+            "jump" => Terminator::Jump(self.target(line)?),
+            "br" => {
+                let condition = self.value(line)?;
+                line.expect(",")?;
+                let then = self.target(line)?;
+                line.expect(",")?;
+                Terminator::Branch(condition, then, self.target(line)?)
+            }
+            _ => Terminator::Return(self.values(line)?),
+        };
+        let (block, ended) = self.open_block(line)?;
+        (block.term, block.term_loc, *ended) = (term, loc, true);
+        Ok(())
+    }
+
+    /// `v1: t, v2: t = op …`
+    fn instruction(&mut self, line: &mut Line<'_>, loc: Loc) -> Result1<()> {
+        let mut results = Vec::new();
+        let defines = matches!(line.peek(), Some(Token::Word(w)) if numbered(w, 'v').is_some());
+        if defines {
+            loop {
+                results.push(self.define(line)?);
+                if !line.separator("=")? {
+                    break;
+                }
+            }
+        }
+        let (op, args) = self.operation(line, results.first().map(|r| r.1))?;
+        let results = results.into_iter().map(|r| r.0).collect();
+        self.open_block(line)?.0.insts.push(Inst { op, args, results, loc });
+        Ok(())
+    }
+
+    /// The mnemonic with its immediates, and the operands.
+    fn operation(&mut self, line: &mut Line<'_>, result: Option<Type>) -> Result1<(Op, Vec<Value>)> {
+        let span = line.span();
+        let word = line.word("an instruction")?;
+        let (mnemonic, lane) = word.split_once('.').unwrap_or((word, ""));
+        let lane_of = |line: &Line<'_>| {
+            let at = ["x", "y", "z", "w"].iter().position(|&l| l == lane);
+            at.map(|c| c as u8).ok_or_else(|| line.error_at(span, "a component is `.x`, `.y`, `.z` or `.w`"))
+        };
+        let op = match mnemonic {
+            "extract" => Op::Extract(lane_of(line)?),
+            "insert" => Op::Insert(lane_of(line)?),
+            _ if !lane.is_empty() => return Err(line.error_at(span, format!("there is no instruction `{word}`"))),
+            "const" => {
+                let ty = result.ok_or_else(|| line.error_at(span, "a constant needs a result: `v0: f32 = const 1.0`"))?;
+                return Ok((Op::Const(constant(line, ty)?), vec![]));
+            }
+            "slot_load" => Op::SlotLoad(self.slot_operand(line)?),
+            "slot_store" => Op::SlotStore(self.slot_operand(line)?),
+            "visible" => Op::Visible(self.slot_operand(line)?),
+            "uniform" => return Ok((Op::Uniform(line.integer("the number of a program constant")?), vec![])),
+            "load" => {
+                let address = self.value(line)?;
+                line.expect(",")?;
+                return Ok((Op::Load(line.integer("an offset")?), vec![address]));
+            }
+            "call" => {
+                let name = line.name()?;
+                line.expect("(")?;
+                let args = self.values(line)?;
+                line.expect(")")?;
+                return Ok((Op::Call(name), args));
+            }
+            "debug" => {
+                let name = line.name()?;
+                line.expect(",")?;
+                Op::Debug(name)
+            }
+            _ => match SIMPLE.iter().find(|op| op.name() == mnemonic) {
+                Some(op) => op.clone(),
+                None => return Err(line.error_at(span, format!("there is no instruction `{word}`"))),
+            },
+        };
+        let args = self.values(line)?;
+        Ok((op, args))
+    }
+
+    fn slot_operand(&mut self, line: &mut Line<'_>) -> Result1<SlotId> {
+        let slot = number(line, 's', "a slot")?;
+        if !line.at_end() {
+            line.expect(",")?;
+        }
+        Ok(SlotId(slot))
+    }
+}
+
+/// Operations without immediates.
+const SIMPLE: [Op; 44] = [
+    Op::Neg,
+    Op::Abs,
+    Op::Add,
+    Op::Sub,
+    Op::Mul,
+    Op::Rcp,
+    Op::Rsq,
+    Op::Sqrt,
+    Op::Frac,
+    Op::Floor,
+    Op::Min,
+    Op::Max,
+    Op::Sat,
+    Op::Dot,
+    Op::Cross,
+    Op::Compose,
+    Op::Splat,
+    Op::Lt,
+    Op::Le,
+    Op::Eq,
+    Op::Ne,
+    Op::IAdd,
+    Op::ISub,
+    Op::IMul,
+    Op::IAnd,
+    Op::IOr,
+    Op::IXor,
+    Op::IShl,
+    Op::IShr,
+    Op::ILt,
+    Op::IEq,
+    Op::Not,
+    Op::And,
+    Op::Or,
+    Op::Select,
+    Op::ToInt,
+    Op::ToFloat,
+    Op::Bitcast,
+    Op::Hit,
+    Op::HitTri,
+    Op::HitObj,
+    Op::Trace,
+    Op::Occluded,
+    Op::CallShader,
+];
+
+fn number(line: &mut Line<'_>, letter: char, what: &str) -> Result1<u32> {
+    let span = line.span();
+    let word = line.word(&format!("{what}: `{letter}` and a number"))?;
+    numbered(word, letter).ok_or_else(|| line.error_at(span, format!("{what} is `{letter}` and a number below {MAX_NUMBER}")))
+}
+
+fn constant(line: &mut Line<'_>, ty: Type) -> Result1<Const> {
+    let span = line.span();
+    Ok(match ty {
+        Type::Bool => match line.word("`true` or `false`")? {
+            "true" => Const::Bool(true),
+            "false" => Const::Bool(false),
+            _ => return Err(line.error_at(span, "a bool is `true` or `false`")),
+        },
+        Type::I32 => Const::I32(line.signed("an i32")?),
+        Type::U32 => Const::U32(line.integer("a u32")?),
+        Type::Ref => Const::Ref(line.integer("an address")?),
+        Type::F32 => Const::F32(line.float()?),
+        Type::String => Const::String(line.string()?),
+        Type::Vec2 | Type::Vec3 | Type::Vec4 | Type::Mat4 => {
+            line.expect("(")?;
+            let mut parts = vec![line.float()?];
+            while line.separator(")")? {
+                parts.push(line.float()?);
+            }
+            let c = Const::from_floats(&parts).filter(|c| c.ty() == ty);
+            c.ok_or_else(|| line.error_at(span, format!("{} numbers make no {ty}", parts.len())))?
+        }
+    })
+}
