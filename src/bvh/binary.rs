@@ -18,7 +18,10 @@ fn max(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// Distance at which a ray enters a child's box, or infinity where it misses the box on `(t_min, t_far)`.
+/// A distance that no box is entered at.
+const OUTSIDE: f32 = f32::MAX;
+
+/// Distance at which a ray enters a child's box, or [`OUTSIDE`] where it misses the box on `(t_min, t_far)`.
 ///
 /// Kay & Kajiya's slabs (1986) with Ize's padding (2013) on the far distance.
 #[inline]
@@ -31,80 +34,73 @@ fn enter(child: &Child, ray: &Ray, inv: &[f32; 3], t_far: f32) -> f32 {
     let z1 = (child.max[2] - ray.origin.z) * inv[2];
     let near = max(max(min(x0, x1), min(y0, y1)), max(min(z0, z1), ray.t_min));
     let far = min(min(max(x0, x1), max(y0, y1)), min(max(z0, z1), t_far));
-    if near <= far * FAR_PAD { near } else { f32::INFINITY }
+    if near <= far * FAR_PAD { near } else { OUTSIDE }
 }
 
-/// Walks the tree, near child first, and gives every leaf it reaches to `leaf`, which returns the new far end of the ray's
-/// interval, or `None` to stop.
-#[inline]
-fn walk(bvh: &Bvh, ray: &Ray, mut leaf: impl FnMut(u32, u32) -> Option<f32>) {
-    let inv = ray.inv_dir();
-    let mut t_far = ray.t_max;
-    let mut stack = [(0u32, 0f32); STACK];
-    let mut top = 0;
-    let mut node = 0u32;
-    loop {
-        let children = &bvh.nodes()[node as usize].children;
-        let near = [0, 1].map(|i| enter(&children[i], ray, &inv, t_far));
-        let first = usize::from(near[1] < near[0]);
-        let mut next = None;
-        for i in [first, 1 - first] {
-            if near[i] == f32::INFINITY || near[i] > t_far * FAR_PAD {
-                continue;
-            }
-            match children[i].link() {
-                Link::Leaf { first, count } => match leaf(first, count) {
-                    Some(far) => t_far = far,
-                    None => return,
-                },
-                Link::Inner(index) if next.is_none() => next = Some(index),
-                Link::Inner(index) => {
-                    stack[top] = (index, near[i]);
-                    top += 1;
-                }
+/// The links that wait, with the distances at which their boxes are entered.
+struct Stack {
+    entries: [(u32, f32); STACK],
+    top: usize,
+}
+
+impl Stack {
+    fn push(&mut self, link: u32, near: f32) {
+        self.entries[self.top] = (link, near);
+        self.top += 1;
+    }
+
+    /// The latest link whose box is not beyond `t_far`.
+    fn pop(&mut self, t_far: f32) -> Option<Link> {
+        while self.top > 0 {
+            self.top -= 1;
+            let (link, near) = self.entries[self.top];
+            if near <= t_far * FAR_PAD {
+                return Some(Link::decode(link));
             }
         }
-        node = match next {
-            Some(index) => index,
-            None => loop {
-                if top == 0 {
-                    return;
-                }
-                top -= 1;
-                let (index, near) = stack[top];
-                if near <= t_far * FAR_PAD {
-                    break index;
-                }
-            },
-        };
+        None
     }
+}
+
+/// The best hit that `ray` finds, nearest child first; with `any`, the first that it meets.
+fn traverse(bvh: &Bvh, ray: &Ray, any: bool) -> Option<Hit> {
+    let inv = ray.inv_dir();
+    let mut stack = Stack { entries: [(0, 0.0); STACK], top: 0 };
+    let mut best = ray.unhit();
+    let mut found = false;
+    let mut next = Some(Link::Inner(0));
+    while let Some(link) = next {
+        match link {
+            Link::Inner(index) => {
+                let [a, b] = &bvh.nodes()[index as usize].children;
+                let left = enter(a, ray, &inv, best.t);
+                let right = enter(b, ray, &inv, best.t);
+                let (near, far) = if right < left { (b, a) } else { (a, b) };
+                if max(left, right) < OUTSIDE {
+                    stack.push(far.link, max(left, right));
+                }
+                next = if min(left, right) < OUTSIDE { Some(near.link()) } else { stack.pop(best.t) };
+            }
+            Link::Leaf { first, count } => {
+                for triangle in &bvh.triangles()[first as usize..(first + count) as usize] {
+                    if let Some(hit) = triangle.intersect(ray, &best) {
+                        best = hit;
+                        found = true;
+                    }
+                }
+                next = if any && found { None } else { stack.pop(best.t) };
+            }
+        }
+    }
+    found.then_some(best)
 }
 
 /// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive index.
 pub fn closest_hit(bvh: &Bvh, ray: &Ray) -> Option<Hit> {
-    let mut best = ray.unhit();
-    let mut found = false;
-    walk(bvh, ray, |first, count| {
-        for triangle in &bvh.triangles()[first as usize..(first + count) as usize] {
-            if let Some(hit) = triangle.intersect(ray, &best) {
-                best = hit;
-                found = true;
-            }
-        }
-        Some(best.t)
-    });
-    found.then_some(best)
+    traverse(bvh, ray, false)
 }
 
 /// Whether there is any hit with `t_min < t < t_max`.
 pub fn any_hit(bvh: &Bvh, ray: &Ray) -> bool {
-    let start = ray.unhit();
-    let mut found = false;
-    walk(bvh, ray, |first, count| {
-        found = bvh.triangles()[first as usize..(first + count) as usize]
-            .iter()
-            .any(|triangle| triangle.intersect(ray, &start).is_some());
-        (!found).then_some(ray.t_max)
-    });
-    found
+    traverse(bvh, ray, true).is_some()
 }

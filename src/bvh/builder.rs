@@ -8,14 +8,14 @@
 //! assembled (about 30 each in practice), then 48 bytes of leaf triangles, and about 100 bytes of the wide tree; besides the
 //! 40 bytes of the input, which the tree does not keep.
 
-use super::node::{Child, Link, MAX_DEPTH, Node};
+use super::node::{Child, Link, MAX_DEPTH, MAX_LEAF, Node};
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::triangle::{LeafTriangle, Triangle};
 use glam::{Vec3A, Vec4};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The most triangles in a tree; leaves address them with 31 bits and GPU buffers with 32 in bytes.
+/// The most triangles in a tree; leaves address them with 28 bits and GPU buffers with 32 in bytes.
 pub const MAX_TRIANGLES: usize = 1 << 28;
 
 /// Bins an axis, for nodes of at least [`MANY`] triangles and for smaller ones.
@@ -40,7 +40,7 @@ pub enum BuildError {
 /// How to build.
 #[derive(Clone, Copy)]
 pub struct BuildOptions<'a> {
-    /// The most triangles in a leaf, 1 to 8; 4 unless set.
+    /// The most triangles in a leaf, 1 to [`MAX_LEAF`]; 4 unless set.
     pub max_leaf: usize,
     /// Told the number of triangles whose place in the tree is settled, from any thread, at most once per 8192 of them.
     pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
@@ -331,7 +331,7 @@ impl<'a> Builder<'a> {
         let longest = (root.bounds.max - root.bounds.min).truncate().max_element();
         let largest = root.bounds.min.abs().max(root.bounds.max.abs()).truncate().max_element();
         Self {
-            options: BuildOptions { max_leaf: options.max_leaf.clamp(1, 8), ..*options },
+            options: BuildOptions { max_leaf: options.max_leaf.clamp(1, MAX_LEAF), ..*options },
             scale: if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 },
             pad: (largest * f32::EPSILON).max(f32::MIN_POSITIVE),
             root,
@@ -344,19 +344,19 @@ impl<'a> Builder<'a> {
         match self.split(refs, &self.root, 1) {
             Some(middle) => self.parallel(refs, 0, middle, 1),
             None => {
-                let left = if refs.is_empty() { Child::empty() } else { self.child(&self.root, 0, refs.len()) };
+                let left = if refs.is_empty() { Child::empty() } else { self.child(&self.root, leaf(0, refs)) };
                 Part::Nodes(vec![Node { children: [left, Child::empty()] }])
             }
         }
     }
 
-    /// A leaf child with the given triangles; an inner child's link and count are filled in afterwards.
-    fn child(&self, extent: &Extent, first: usize, count: usize) -> Child {
+    /// A child with the padded box of its references.
+    fn child(&self, extent: &Extent, link: Link) -> Child {
         Child {
             min: (extent.bounds.min - self.pad).truncate().to_array(),
-            link: !(first as u32),
+            link: link.encode(),
             max: (extent.bounds.max + self.pad).truncate().to_array(),
-            count: count as u32,
+            pad: 0,
         }
     }
 
@@ -395,9 +395,14 @@ impl<'a> Builder<'a> {
         }
         let side = |refs: &mut [Reference], first: usize| {
             let extent = Extent::of(refs);
-            let child = self.child(&extent, first, refs.len());
-            let middle = self.split(refs, &extent, depth + 1);
-            (child, middle.map(|middle| self.parallel(refs, first, middle, depth + 1)))
+            match self.split(refs, &extent, depth + 1) {
+                None => (self.child(&extent, leaf(first, refs)), None),
+                // The link is set when the pieces are put together.
+                Some(middle) => {
+                    let below = self.parallel(refs, first, middle, depth + 1);
+                    (self.child(&extent, Link::Inner(0)), Some(below))
+                }
+            }
         };
         let (left, right) = refs.split_at_mut(middle);
         let (left, right) = rayon::join(|| side(left, first), || side(right, first + middle));
@@ -411,12 +416,12 @@ impl<'a> Builder<'a> {
         let (left, right) = refs.split_at_mut(middle);
         for (side, refs, first) in [(0, left, first), (1, right, first + middle)] {
             let extent = Extent::of(refs);
-            let mut child = self.child(&extent, first, refs.len());
-            if let Some(middle) = self.split(refs, &extent, depth + 1) {
-                (child.link, child.count) = (nodes.len() as u32, 0);
+            let middle = self.split(refs, &extent, depth + 1);
+            let link = if middle.is_some() { Link::Inner(nodes.len() as u32) } else { leaf(first, refs) };
+            nodes[index].children[side] = self.child(&extent, link);
+            if let Some(middle) = middle {
                 self.sequential(refs, first, middle, depth + 1, nodes);
             }
-            nodes[index].children[side] = child;
         }
     }
 
@@ -426,6 +431,11 @@ impl<'a> Builder<'a> {
             progress(settled);
         }
     }
+}
+
+/// The link to a leaf of references that begin at place `first` of all.
+fn leaf(first: usize, refs: &[Reference]) -> Link {
+    Link::Leaf { first: first as u32, count: refs.len() as u32 }
 }
 
 /// Puts the references for which `left` holds first, in place, and returns their number.
@@ -470,7 +480,7 @@ impl Part {
             Part::Nodes(mut piece) => {
                 for child in piece.iter_mut().flat_map(|node| &mut node.children) {
                     if let Link::Inner(link) = child.link() {
-                        child.link = link + index as u32;
+                        child.link = Link::Inner(link + index as u32).encode();
                     }
                 }
                 nodes.append(&mut piece);
@@ -479,7 +489,7 @@ impl Part {
                 nodes.push(Node::default());
                 for (side, (mut child, below)) in sides.into_iter().enumerate() {
                     if let Some(below) = below {
-                        (child.link, child.count) = (nodes.len() as u32, 0);
+                        child.link = Link::Inner(nodes.len() as u32).encode();
                         below.flatten(nodes);
                     }
                     nodes[index].children[side] = child;
@@ -515,7 +525,7 @@ fn measure_tree(bvh: &Bvh) -> BuildStats {
         let [a, b] = &node.children;
         let mut whole = *a;
         for axis in 0..3 {
-            if b.count > 0 || b.link >> 31 == 0 {
+            if b.link != Child::empty().link {
                 whole.min[axis] = a.min[axis].min(b.min[axis]);
                 whole.max[axis] = a.max[axis].max(b.max[axis]);
             }

@@ -21,6 +21,7 @@
 
 pub mod binary;
 pub mod builder;
+pub mod gpu;
 pub mod node;
 pub mod ray;
 pub mod triangle;
@@ -29,6 +30,6 @@ pub mod triangle;
 mod tests;
 
 pub use builder::{BuildError, BuildOptions, BuildStats, Bvh};
-pub use node::gpu_layout;
+pub use gpu::gpu_layout;
 pub use ray::{BATCH, Hit, HitBatch, NO_PRIM, Ray, RayBatch};
 pub use triangle::{CULL_BACK, Triangle};

@@ -1,6 +1,5 @@
-//! The binary tree's node, and the bytes of tree and triangles as the GPU takes them.
+//! The binary tree's node, as CPU and GPU read it.
 
-use super::builder::Bvh;
 use bytemuck::{Pod, Zeroable};
 
 /// The most nodes on a path from the root to a leaf. The builder keeps to it, so a traversal stack of [`STACK`] entries
@@ -14,13 +13,11 @@ pub const STACK: usize = 64;
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 0..12, 12..16 | left box's minimum, left child |
-/// | 16..28, 28..32 | left box's maximum, left count |
+/// | 0..12, 12..16 | left box's minimum, link to the left child |
+/// | 16..28, 28..32 | left box's maximum, zero |
 /// | 32..48, 48..64 | the same of the right child |
 ///
-/// A child is the index of an inner node, or, with its top bit set, the complement `!first` of a leaf's first triangle; the
-/// count is then the leaf's number of triangles (0 for the missing child of a tree of one leaf). Node 0 is the root, and
-/// children come after their parents.
+/// Node 0 is the root, and children come after their parents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {
@@ -34,12 +31,13 @@ pub struct Node {
 pub struct Child {
     /// Lower corner of the box.
     pub min: [f32; 3],
-    /// Node index, or complement of the leaf's first triangle.
+    /// The child: the index of an inner node, or, with the top bit set, a leaf with its first triangle in bits 3 to 30 and its
+    /// number of triangles in bits 0 to 2.
     pub link: u32,
     /// Upper corner of the box.
     pub max: [f32; 3],
-    /// Triangles of the leaf; 0 for an inner node.
-    pub count: u32,
+    /// Zero.
+    pub pad: u32,
 }
 
 /// What [`Child::link`] says.
@@ -56,21 +54,38 @@ pub enum Link {
     },
 }
 
+/// The top bit of a link: it is a leaf.
+pub const LEAF: u32 = 1 << 31;
+
+/// The most triangles in a leaf.
+pub const MAX_LEAF: usize = 7;
+
+impl Link {
+    /// The link's 32 bits. `first` must be below 2²⁸ and `count` at most [`MAX_LEAF`].
+    #[inline]
+    pub fn encode(self) -> u32 {
+        match self {
+            Link::Inner(index) => index,
+            Link::Leaf { first, count } => LEAF | first << 3 | count,
+        }
+    }
+
+    /// The link that 32 bits encode.
+    #[inline]
+    pub fn decode(bits: u32) -> Self {
+        if bits & LEAF == 0 { Link::Inner(bits) } else { Link::Leaf { first: (bits & !LEAF) >> 3, count: bits & 7 } }
+    }
+}
+
 impl Child {
     /// The child's link, decoded.
     #[inline]
     pub fn link(&self) -> Link {
-        if self.link >> 31 != 0 { Link::Leaf { first: !self.link, count: self.count } } else { Link::Inner(self.link) }
+        Link::decode(self.link)
     }
 
-    /// A leaf without triangles, in a box at the origin.
+    /// The missing child of a tree of one leaf: a leaf without triangles, in a box at the origin.
     pub(super) fn empty() -> Self {
-        Self { link: !0, ..Self::default() }
+        Self { link: Link::Leaf { first: 0, count: 0 }.encode(), ..Self::default() }
     }
-}
-
-/// The tree's nodes and triangles as the bytes of the two buffers that `wgsl/traverse.wgsl` reads: [`Node`]s, and
-/// [`LeafTriangle`](super::triangle::LeafTriangle)s in leaf order.
-pub fn gpu_layout(bvh: &Bvh) -> (&[u8], &[u8]) {
-    (bytemuck::cast_slice(bvh.nodes()), bytemuck::cast_slice(bvh.triangles()))
 }

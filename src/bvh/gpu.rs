@@ -1,0 +1,139 @@
+//! What `wgsl/traverse.wgsl` reads and writes, as bytes: the kernel's source and the layouts of its buffers.
+//!
+//! It knows no device: the renderer on the GPU binds the buffers, in bind group 0:
+//!
+//! | binding | buffer |
+//! |---|---|
+//! | 0 | [`TraverseParams`], uniform |
+//! | 1, 2 | nodes and triangles, as [`gpu_layout`] gives them |
+//! | 3 | [`GpuRay`]s |
+//! | 4 | [`GpuHit`]s, written |
+//! | 5, 6 | ray queue and counters, `u32` each |
+//!
+//! `trace_all` traces rays `0..ray_count`; `trace_queue` traces those whose indices stand in the queue, with the count in a
+//! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
+
+use super::builder::Bvh;
+use bytemuck::{Pod, Zeroable};
+
+/// The kernel's source.
+pub const TRAVERSE_WGSL: &str = include_str!("../../wgsl/traverse.wgsl");
+
+/// Threads in a workgroup.
+pub const GROUP: u32 = 64;
+
+/// The most groups that a dispatch takes in a dimension (WebGPU's default limit).
+pub const MAX_GROUPS: u32 = 65_535;
+
+/// The kernel's uniform buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct TraverseParams {
+    /// Rays to trace by `trace_all`.
+    pub ray_count: u32,
+    /// Where this pass's indices begin in the ray queue.
+    pub queue_first: u32,
+    /// The element of the counters that holds the number of indices.
+    pub counter: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// A ray of the ray buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuRay {
+    /// Where `t = 0`.
+    pub origin: [f32; 3],
+    /// Hits have `t > t_min`; not negative.
+    pub t_min: f32,
+    /// Direction, of any length.
+    pub dir: [f32; 3],
+    /// Positive: the closest hit on `(t_min, t_max)`; negative: any hit on `(t_min, -t_max)`; zero: nothing is traced and a miss
+    /// is written. Finite.
+    pub t_max: f32,
+}
+
+/// A hit of the hit buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub struct GpuHit {
+    /// Barycentric weight of the second vertex; 0 for a miss and for any hit.
+    pub u: f32,
+    /// Barycentric weight of the third vertex; 0 for a miss and for any hit.
+    pub v: f32,
+    /// Distance; −1 for a miss, 0 for any hit.
+    pub t: f32,
+    /// Primitive index; [`NO_PRIM`](super::NO_PRIM) for a miss and for any hit.
+    pub prim: u32,
+}
+
+/// The tree's nodes and triangles as the bytes of the two buffers: [`Node`](super::node::Node)s, and
+/// [`LeafTriangle`](super::triangle::LeafTriangle)s in leaf order. A tree without triangles has an empty triangle buffer.
+pub fn gpu_layout(bvh: &Bvh) -> (&[u8], &[u8]) {
+    (bytemuck::cast_slice(bvh.nodes()), bytemuck::cast_slice(bvh.triangles()))
+}
+
+/// The groups in x and y to dispatch for a number of rays.
+pub fn dispatch_size(rays: u32) -> [u32; 2] {
+    let groups = rays.div_ceil(GROUP);
+    let x = groups.min(MAX_GROUPS);
+    [x, if x == 0 { 0 } else { groups.div_ceil(x) }]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::node::{Node, STACK};
+    use super::super::ray::{FAR_PAD, TINY_DIR};
+    use super::super::triangle::LeafTriangle;
+    use super::*;
+
+    fn parsed() -> naga::Module {
+        naga::front::wgsl::parse_str(TRAVERSE_WGSL).unwrap_or_else(|e| panic!("{}", e.emit_to_string(TRAVERSE_WGSL)))
+    }
+
+    #[test]
+    fn the_kernel_validates() {
+        let mut validator =
+            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        validator.validate(&parsed()).unwrap_or_else(|e| panic!("{}", e.emit_to_string(TRAVERSE_WGSL)));
+    }
+
+    #[test]
+    fn layouts_are_the_kernels() {
+        let module = parsed();
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(module.to_ctx()).expect("a layout");
+        let size = |name: &str| {
+            let (handle, _) = module.types.iter().find(|(_, ty)| ty.name.as_deref() == Some(name)).expect(name);
+            layouter[handle].size as usize
+        };
+        assert_eq!(size("Params"), size_of::<TraverseParams>());
+        // Vectors of 16 bytes, by the factors in the kernel's index arithmetic.
+        assert_eq!(size_of::<Node>(), 4 * 16);
+        assert_eq!(size_of::<LeafTriangle>(), 3 * 16);
+        assert_eq!(size_of::<GpuRay>(), 2 * 16);
+        assert_eq!(size_of::<GpuHit>(), 16);
+    }
+
+    #[test]
+    fn constants_are_the_kernels() {
+        for line in [
+            format!("const GROUP: u32 = {GROUP}u;"),
+            format!("const STACK: u32 = {STACK}u;"),
+            format!("const TINY_DIR_BITS: u32 = {:#010x}u;", TINY_DIR.to_bits()),
+            format!("const FAR_PAD: f32 = {:.16};", f64::from(FAR_PAD)),
+        ] {
+            assert!(TRAVERSE_WGSL.contains(&line), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_dispatch_covers_all_rays_within_the_limit() {
+        for rays in [0, 1, 64, 65, 64 * MAX_GROUPS, 64 * MAX_GROUPS + 1, u32::MAX] {
+            let [x, y] = dispatch_size(rays);
+            assert!(x <= MAX_GROUPS && y <= MAX_GROUPS);
+            assert!(u64::from(x) * u64::from(y) * u64::from(GROUP) >= u64::from(rays), "{rays}");
+        }
+    }
+}
