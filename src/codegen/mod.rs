@@ -1,1 +1,5 @@
-//! (module paragraph)
+//! The back ends: linked IR in, programs for one of the two machines out.
+//!
+//! [`wgsl`] makes compute kernels for any GPU. Neither back end knows how its machine is driven; that is `render`'s part.
+
+pub mod wgsl;

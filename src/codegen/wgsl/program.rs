@@ -1,0 +1,152 @@
+//! What the GPU back end hands to the renderer: kernels, entry sections, sizes, and the layout of everything the kernels share.
+//!
+//! All kernels have one bind group, number 0, with the same nine bindings (see [`binding`]): one uniform buffer and eight storage buffers.
+
+use crate::ir::Loc;
+use bytemuck::{Pod, Zeroable};
+use std::collections::HashMap;
+
+/// Invocations of a workgroup, in one dimension.
+pub const WORKGROUP_SIZE: u32 = 64;
+
+/// Invocations of one row of workgroups: item `gid.x + gid.y · DISPATCH_ROW` of a queue is an invocation's own. A dispatch has at most
+/// 65,535 workgroups in x.
+pub const DISPATCH_ROW: u32 = 65_535 * WORKGROUP_SIZE;
+
+/// The program counter of a path that has nothing left to do.
+pub const FINISHED: u32 = 0xffff_ffff;
+
+/// Words of the result area at the start of a path's frames.
+pub const RESULT_WORDS: u32 = 16;
+
+/// Number of program constants (`uniform k`, `k < 16`).
+pub const PARAMS_UNIFORMS: usize = 16;
+
+/// Binding numbers in group 0. `W` is [`Params::paths`], `i` a path.
+pub mod binding {
+    /// Uniform buffer: [`super::Params`].
+    pub const PARAMS: u32 = 0;
+    /// `array<u32>`, read and written: `pc` of path `i` at `i`, `sp` at `W + i`, `budget` at `2·W + i`.
+    pub const STATE: u32 = 1;
+    /// `array<u32>`, read and written: word `k` of path `i` at `k·W + i`; [`super::Params::frame_words`] words a path.
+    pub const FRAMES: u32 = 2;
+    /// `array<vec4<f32>>`, written: ray `r = j·W + i` is `(o.xyz, t_min)` at `2·r` and `(d.xyz, t_max)` at `2·r + 1`. `t_max` is never zero; when it is
+    /// negative the ray asks for any hit nearer than `|t_max|`.
+    pub const RAYS: u32 = 3;
+    /// `array<vec4<f32>>`, read and written: hit `r` is `(u, v, t, primitive bits)`, `t < 0` a miss. Sections write the hits of rays that need no shooting.
+    pub const HITS: u32 = 4;
+    /// `array<vec4<u32>>`, read: the memory image, followed by the shader table (see [`super::Params::shader_table`]).
+    pub const MEMORY: u32 = 5;
+    /// `struct { count: atomic<u32>, items: array<u32> }`, read and written: indices `r` of the rays to trace, in no particular order.
+    pub const RAY_QUEUE: u32 = 6;
+    /// `struct { word: atomic<u32> }`, read and written: zero, or a [`super::Trap`].
+    pub const TRAP: u32 = 7;
+    /// `array<u32>`, read: for each section `s` the number of its paths at `2·s` and the index in this buffer of the first one at `2·s + 1`; and the paths.
+    pub const QUEUE: u32 = 8;
+}
+
+/// The uniform buffer of all kernels of a program.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+pub struct Params {
+    /// `W`: paths in flight, the stride of everything stored a path.
+    pub paths: u32,
+    /// Words of frames a path has: at least [`GpuProgram::stack_words`] of the depth that is wanted. A call that needs more traps.
+    pub frame_words: u32,
+    /// Address of the first triangle record.
+    pub triangles: u32,
+    /// Vectors of the memory image; loads at or beyond it give zero. (The shader table is beyond it.)
+    pub memory_len: u32,
+    /// Index in the memory buffer of the shader table: component x of vector `n` there is the entry section of shader `n` (see [`GpuProgram::shader_entries`]).
+    pub shader_table: u32,
+    /// Number of shaders in the table; a call of one beyond it gives zeros.
+    pub shader_count: u32,
+    /// Always zero. Kernels mix it into constants that WGSL forbids as literals (NaN, infinities).
+    pub zero: u32,
+    /// Unused.
+    pub padding: u32,
+    /// The program constants (`docs/internals.md`, "Program constants").
+    pub uniforms: [[f32; 4]; PARAMS_UNIFORMS],
+}
+
+/// Why the machine stopped a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TrapCode {
+    /// The path's budget of back edges, calls and suspensions is used up.
+    Budget = 1,
+    /// A call needs more frame words than there are.
+    Stack = 2,
+}
+
+/// A trap as read from the word at [`binding::TRAP`]: `code · 2²⁴ + location`. Of several the largest word stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Trap {
+    /// What happened.
+    pub code: TrapCode,
+    /// Where: an index into [`GpuProgram::locations`].
+    pub location: u32,
+}
+
+impl Trap {
+    /// Locations are below this.
+    pub const LOCATIONS: u32 = 1 << 24;
+
+    /// The trap that a word stands for; `None` for zero and for words no kernel writes.
+    pub fn from_word(word: u32) -> Option<Trap> {
+        let code = match word >> 24 {
+            1 => TrapCode::Budget,
+            2 => TrapCode::Stack,
+            _ => return None,
+        };
+        Some(Trap { code, location: word % Self::LOCATIONS })
+    }
+
+    /// The word that stands for a trap.
+    pub fn word(self) -> u32 {
+        ((self.code as u32) << 24) | (self.location % Self::LOCATIONS)
+    }
+}
+
+/// The kernel of one section. Its number is its index in [`GpuProgram::sections`].
+#[derive(Clone, Debug)]
+pub struct SectionKernel {
+    /// A name for people: the function, and what the section waits for.
+    pub name: String,
+    /// Name of the compute entry point in `module` and `wgsl`.
+    pub entry_point: String,
+    /// The validated module.
+    pub module: naga::Module,
+    /// The same as WGSL.
+    pub wgsl: String,
+    /// Words of frame that the section loads when it starts.
+    pub frame_words: u32,
+}
+
+/// A program for the section machine.
+///
+/// To run entry `f` for path `i`: `pc = entry_section[f]`, `sp = RESULT_WORDS + 1`, `budget` as wished, frame word [`RESULT_WORDS`] set to [`FINISHED`] and the
+/// parameters from the next word on, each in [`crate::ir::Type::words`] words. When `pc` is [`FINISHED`] the results lie from word 0 on, likewise.
+#[derive(Clone, Debug)]
+pub struct GpuProgram {
+    /// One kernel a section.
+    pub sections: Vec<SectionKernel>,
+    /// The section that each entry starts with.
+    pub entry_section: HashMap<String, u32>,
+    /// The entry section of each shader: what the shader table must hold, in order of shader index.
+    pub shader_entries: Vec<u32>,
+    /// `R`: rays that one path may shoot at once, at least 1.
+    pub max_rays_per_path: u32,
+    /// Frame words of each call-graph component on the deepest call path: those of functions that are not recursive, and those of one turn of recursive ones.
+    pub(super) stack: (u32, u32),
+    /// What trap locations stand for.
+    pub locations: Vec<Loc>,
+}
+
+impl GpuProgram {
+    /// Frame words a path needs, the result area included, when no recursive function (a shader that traces rays, as a rule) is active more
+    /// than `depth + 1` times at once.
+    pub fn stack_words(&self, depth: u32) -> u32 {
+        let (once, each) = self.stack;
+        (RESULT_WORDS + 1).saturating_add(once).saturating_add(each.saturating_mul(depth.saturating_add(1)))
+    }
+}
