@@ -27,12 +27,18 @@
 mod builder;
 pub mod dominators;
 mod op;
+pub mod parse;
 pub mod passes;
+pub mod print;
 mod types;
+pub mod verify;
 
 pub use builder::{FunctionBuilder, Variable};
 pub use op::{Op, SlotId};
+pub use parse::parse;
+pub use print::{PrintOptions, print_function, print_module};
 pub use types::{Const, Type, string_id};
+pub use verify::{VerifyError, verify};
 
 use crate::lang::source::Span;
 use std::collections::HashMap;

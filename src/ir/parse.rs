@@ -111,8 +111,10 @@ impl Parser {
                 line.expect(":")?;
                 let class_span = line.span();
                 let class = line.word("a class: `constant`, `uniform` or `varying`")?;
-                let class = [Class::Constant, Class::Uniform, Class::Varying].into_iter().find(|&c| class_word(c) == class);
-                let class = class.ok_or_else(|| line.error_at(class_span, "a class is `constant`, `uniform` or `varying`"))?;
+                let class =
+                    [Class::Constant, Class::Uniform, Class::Varying].into_iter().find(|&c| class_word(c) == class);
+                let class =
+                    class.ok_or_else(|| line.error_at(class_span, "a class is `constant`, `uniform` or `varying`"))?;
                 let ty = line.ty()?;
                 open.types.insert(value.0, ty);
                 entry.params.push(value);
@@ -390,7 +392,8 @@ impl Open {
             "insert" => Op::Insert(lane_of(line)?),
             _ if !lane.is_empty() => return Err(line.error_at(span, format!("there is no instruction `{word}`"))),
             "const" => {
-                let ty = result.ok_or_else(|| line.error_at(span, "a constant needs a result: `v0: f32 = const 1.0`"))?;
+                let ty =
+                    result.ok_or_else(|| line.error_at(span, "a constant needs a result: `v0: f32 = const 1.0`"))?;
                 return Ok((Op::Const(constant(line, ty)?), vec![]));
             }
             "slot_load" => Op::SlotLoad(self.slot_operand(line)?),
@@ -483,7 +486,8 @@ const SIMPLE: [Op; 44] = [
 fn number(line: &mut Line<'_>, letter: char, what: &str) -> Result1<u32> {
     let span = line.span();
     let word = line.word(&format!("{what}: `{letter}` and a number"))?;
-    numbered(word, letter).ok_or_else(|| line.error_at(span, format!("{what} is `{letter}` and a number below {MAX_NUMBER}")))
+    numbered(word, letter)
+        .ok_or_else(|| line.error_at(span, format!("{what} is `{letter}` and a number below {MAX_NUMBER}")))
 }
 
 fn constant(line: &mut Line<'_>, ty: Type) -> Result1<Const> {
@@ -509,4 +513,124 @@ fn constant(line: &mut Line<'_>, ty: Type) -> Result1<Const> {
             c.ok_or_else(|| line.error_at(span, format!("{} numbers make no {ty}", parts.len())))?
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::print::{PrintOptions, print_module};
+    use crate::lang::diag::render;
+    use crate::lang::source::SourceMap;
+
+    /// Every operation, kind, class, type and form of name and place.
+    const EVERYTHING: &str = r#"surface "odd name\n"(v0 Kd: uniform f32, v1 N: varying vec3, v2 "a b": constant string) -> (Ci: vec3, Oi: vec3) @0:3..9 {
+  slot s0 rays: vec4[16]
+b0:
+  v3: f32 = const 0.1
+  v4: f32 = const -0.0
+  v5: f32 = const 0xffc00001
+  v6: f32 = const -inf
+  v7: f32 = const 1e-45
+  v8: vec3 = const (1.0, 2.5, 3.4028235e38)
+  v9: mat4 = const (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+  v10: string = const "say \"é\" \\ \u{7}"
+  v11: i32 = const -2147483648
+  v12: u32 = const 4294967295
+  v13: ref = const 7
+  v14: bool = const true
+  v15: vec3 = mul v1, v8 @0:12..15
+  v16: f32 = extract.z v15 @0:12..15 in @0:40..44 in @?
+  v17: vec3 = insert.y v15, v16
+  v18: vec4 = uniform 5
+  v19: vec4 = load v13, 3
+  v20: vec4 = slot_load s0, v12
+  slot_store s0, v12, v20
+  v21: u32 = visible s0, v1, v12
+  trace v1, v1, v20
+  v22: vec4 = hit
+  v23: vec3, v24: vec3 = call_shader v1, v1, v0
+  v25: f32, v26: vec2 = call @lights.sample(v0, v1)
+  call "f(float)"()
+  debug x, v0
+  debug "x y", v0
+  br v14, b1(v15, v0), b2 @1:0..2
+
+b1(v27: vec3, v28: f32):
+  jump b2
+b2:
+  ret v15, v15
+}
+
+fn none() {
+b0:
+  ret
+}
+"#;
+
+    fn text(module: &Module) -> String {
+        print_module(module, PrintOptions { locations: true })
+    }
+
+    #[test]
+    fn printing_gives_back_the_text_that_was_parsed() {
+        let module = parse(EVERYTHING, FileId(0)).expect("it is right");
+        assert_eq!(text(&module), EVERYTHING.replace("\n\nb1", "\nb1"));
+    }
+
+    #[test]
+    fn parsing_gives_back_the_module_that_was_printed() {
+        let module = parse(EVERYTHING, FileId(0)).expect("it is right");
+        assert_eq!(parse(&text(&module), FileId(0)).expect("it is right"), module);
+    }
+
+    #[test]
+    fn every_simple_operation_round_trips() {
+        for op in &SIMPLE {
+            let line = format!("fn f() {{\nb0:\n  {}\n  ret\n}}\n", op.name());
+            let module = parse(&line, FileId(0)).expect("it is right");
+            assert_eq!(&module.functions[0].blocks[0].insts[0].op, op);
+            assert_eq!(text(&module), line);
+        }
+    }
+
+    #[test]
+    fn every_wrong_line_is_reported_with_its_place() {
+        let source = "fn f(v0 x: varying f32) {\nb0:\n  v1: f32 = addd v0, v0\n  v2: f23 = add v0, v0\n  v3: f32 = add v0 v0\n  v0: f32 = neg v9\n  ret\n}\n";
+        let mut map = SourceMap::new();
+        let file = map.add("a.ir", None, source);
+        let errors = parse(source, file).expect_err("it is wrong");
+        let shown: Vec<String> = errors
+            .iter()
+            .map(|d| render(d, &map).lines().take(2).map(str::trim).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "error: there is no instruction `addd` --> a.ir:3:13",
+                "error: there is no type `f23` --> a.ir:4:7",
+                "error: nothing more may follow here --> a.ir:5:20",
+                "error: v0 is defined twice --> a.ir:6:3",
+            ]
+        );
+    }
+
+    #[test]
+    fn malformed_functions_are_errors() {
+        let first = |source: &str| {
+            let errors = parse(source, FileId(0)).expect_err("it is wrong");
+            errors.iter().next().map(|d| d.message.clone()).unwrap_or_default()
+        };
+        assert_eq!(first("fn f() {\nb0:\n ret"), "a function is not closed with `}`");
+        assert_eq!(first("fn f() {\nb0:\n}"), "block b0 of `f` has no terminator");
+        assert_eq!(first("fn f() {\nb0:\n jump b1\nb2:\n ret\n}"), "`f` has 2 blocks but none is b1");
+        assert_eq!(first("fn f() {\nb0:\n jump b1\n}"), "there is no block b1");
+        assert_eq!(first("fn f() {\nb0:\n ret v1\n}"), "v1 is not defined");
+        assert_eq!(first("fn f() {\nb0:\n ret\n ret\n}"), "the block has ended already");
+        assert_eq!(first("fn f() {\n ret\n}"), "no block is open: a block starts with `b0:`");
+        assert_eq!(first("fn f() {\nb0:\n ret\n}\nfn f() {\nb0:\n ret\n}"), "a second function `f`");
+        assert_eq!(first("fn f() {\nb0:\n v99999999: f32 = const 1.0\n ret\n}"), "there is no instruction `v99999999`");
+        assert_eq!(first("fn f() {\nb0:\n v0: string = const \"a\n ret\n}"), "this string has no end on its line");
+        assert_eq!(first("fn f() {\nb0:\n v0: vec3 = const (1.0, 2.0)\n ret\n}"), "2 numbers make no vec3");
+        assert_eq!(first("§"), "this character has no meaning here");
+    }
 }

@@ -166,7 +166,8 @@ fn comma_list<T>(items: impl IntoIterator<Item = T>, text: impl Fn(T) -> String)
 }
 
 fn write_function(out: &mut String, func: &Function, locs: &[LocData], options: PrintOptions) {
-    let value_of = |i: usize| func.blocks.first().and_then(|b| b.params.get(i)).map_or("?".to_string(), Value::to_string);
+    let value_of =
+        |i: usize| func.blocks.first().and_then(|b| b.params.get(i)).map_or("?".to_string(), Value::to_string);
     let params = comma_list(func.params.iter().enumerate(), |(i, p)| {
         format!("{} {}: {} {}", value_of(i), name_text(&p.name), class_word(p.class), p.ty)
     });

@@ -42,8 +42,9 @@ impl<'a> Line<'a> {
             let length = if c.is_whitespace() {
                 c.len_utf8()
             } else {
-                let (token, length) = token(rest, file)
-                    .map_err(|(message, length)| Diagnostic::error(message).at(Span::new(file, start + at, start + at + length), ""))?;
+                let (token, length) = token(rest).map_err(|(message, length)| {
+                    Diagnostic::error(message).at(Span::new(file, start + at, start + at + length), "")
+                })?;
                 line.tokens.push((token, Span::new(file, start + at, start + at + length)));
                 length
             };
@@ -172,13 +173,17 @@ impl<'a> Line<'a> {
 
     /// Takes the place and the chain of places it was inlined at off the end of the line, innermost first.
     pub(super) fn take_places(&mut self) -> Result<Vec<Option<Span>>, Diagnostic> {
-        let Some(first) = self.tokens.iter().position(|t| matches!(t.0, Token::Place(_))) else { return Ok(Vec::new()) };
+        let Some(first) = self.tokens.iter().position(|t| matches!(t.0, Token::Place(_))) else {
+            return Ok(Vec::new());
+        };
         let mut places = Vec::new();
         for (i, (token, span)) in self.tokens.drain(first..).enumerate() {
             match (i % 2, token) {
                 (0, Token::Place(place)) => places.push(place),
                 (1, Token::Word("in")) => {}
-                _ => return Err(Diagnostic::error("a place is followed by `in` and a place, or by nothing").at(span, "")),
+                _ => {
+                    return Err(Diagnostic::error("a place is followed by `in` and a place, or by nothing").at(span, ""));
+                }
             }
         }
         Ok(places)
@@ -188,7 +193,7 @@ impl<'a> Line<'a> {
 type Found<T> = Result<T, (String, usize)>;
 
 /// The token at the start of `rest` and its length in bytes.
-fn token(rest: &str, file: FileId) -> Found<(Token<'_>, usize)> {
+fn token(rest: &str) -> Found<(Token<'_>, usize)> {
     if let Some(p) = PUNCTUATION.iter().find(|p| rest.starts_with(**p)) {
         return Ok((Token::Punct(p), p.len()));
     }
@@ -198,7 +203,7 @@ fn token(rest: &str, file: FileId) -> Found<(Token<'_>, usize)> {
     if let Some(place) = rest.strip_prefix('@').filter(|r| r.starts_with(|c: char| c.is_ascii_digit() || c == '?')) {
         return match place.strip_prefix('?') {
             Some(_) => Ok((Token::Place(None), 2)),
-            None => span(place, file).map(|(s, length)| (Token::Place(Some(s)), length + 1)),
+            None => span(place).map(|(s, length)| (Token::Place(Some(s)), length + 1)),
         };
     }
     let is_number = rest.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
@@ -217,13 +222,15 @@ fn token(rest: &str, file: FileId) -> Found<(Token<'_>, usize)> {
 }
 
 /// `file:start..end`
-fn span(rest: &str, file: FileId) -> Found<(Span, usize)> {
+fn span(rest: &str) -> Found<(Span, usize)> {
     let length = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b':' || *b == b'.').count();
     let text = &rest[..length];
-    let parts = text.split_once(':').and_then(|(f, range)| range.split_once("..").map(|(s, e)| [f, s, e].map(str::parse::<u32>)));
+    let parts = text
+        .split_once(':')
+        .and_then(|(f, range)| range.split_once("..").map(|(s, e)| [f, s, e].map(str::parse::<u32>)));
     match parts {
         Some([Ok(f), Ok(start), Ok(end)]) => Ok((Span { file: FileId(f), start, end }, length)),
-        _ => Err((format!("a place is `@file:start..end` with numbers (in file {})", file.0), length + 1)),
+        _ => Err(("a place is `@file:start..end` with numbers, or `@?`".to_string(), length + 1)),
     }
 }
 
