@@ -182,7 +182,9 @@ impl<'a> Line<'a> {
                 (0, Token::Place(place)) => places.push(place),
                 (1, Token::Word("in")) => {}
                 _ => {
-                    return Err(Diagnostic::error("a place is followed by `in` and a place, or by nothing").at(span, ""));
+                    return Err(
+                        Diagnostic::error("a place is followed by `in` and a place, or by nothing").at(span, "")
+                    );
                 }
             }
         }
