@@ -19,12 +19,17 @@
 //! of hits at equal `t` the lower primitive index wins. So the scalar code, the portable and the AVX2 lanes, and a GPU whose driver
 //! fuses nothing give the same bits, in whichever order they visit the tree.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+pub mod bench;
 pub mod binary;
 pub mod builder;
 pub mod gpu;
+mod lanes;
 pub mod node;
 pub mod ray;
 pub mod triangle;
+pub mod wide;
 
 #[cfg(test)]
 mod tests;

@@ -51,17 +51,37 @@ fn brute_force(triangles: &[Triangle], ray: &Ray) -> Option<Hit> {
     found.then_some(best)
 }
 
+/// A trace of a batch: the hits, and the mask of the rays that hit anything.
+fn trace(rays: &[Ray], closest: impl Fn(&RayBatch, &mut HitBatch), any: impl Fn(&RayBatch) -> u64) -> (HitBatch, u64) {
+    let mut batch = RayBatch::default();
+    for (i, ray) in rays.iter().enumerate() {
+        batch.set(i, ray);
+    }
+    let mut hits = HitBatch::default();
+    closest(&batch, &mut hits);
+    (hits, any(&batch))
+}
+
 /// Checks that every traversal gives brute force's bits, and returns the number of hits.
 fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
     let bvh = build(triangles);
-    let mut hits = 0;
-    for ray in rays {
-        let expected = brute_force(triangles, ray);
-        hits += usize::from(expected.is_some());
-        assert_eq!(binary::closest_hit(&bvh, ray), expected, "binary closest, {ray:?}");
-        assert_eq!(binary::any_hit(&bvh, ray), expected.is_some(), "binary any, {ray:?}");
+    let wide = bvh.wide();
+    let mut count = 0;
+    for rays in rays.chunks(BATCH) {
+        let fast = trace(rays, |r, h| wide.closest_hits(r, h), |r| wide.any_hits(r));
+        let portable = trace(rays, |r, h| wide.closest_hits_portable(r, h), |r| wide.any_hits_portable(r));
+        for (i, ray) in rays.iter().enumerate() {
+            let expected = brute_force(triangles, ray);
+            count += usize::from(expected.is_some());
+            assert_eq!(binary::closest_hit(&bvh, ray), expected, "binary closest, {ray:?}");
+            assert_eq!(binary::any_hit(&bvh, ray), expected.is_some(), "binary any, {ray:?}");
+            for (name, (hits, any)) in [("fast", &fast), ("portable", &portable)] {
+                assert_eq!(hits.hit(i), expected, "wide {name} closest, {ray:?}");
+                assert_eq!(any >> i & 1 != 0, expected.is_some(), "wide {name} any, {ray:?}");
+            }
+        }
     }
-    hits
+    count
 }
 
 #[test]
