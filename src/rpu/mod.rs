@@ -5,8 +5,23 @@
 //! that can trace rays, and gives the registers that an entry point leaves behind. It knows nothing of shading
 //! languages, of scenes, or of how rays are traced.
 
+#[cfg(test)]
+mod arbitrary;
+mod arith;
 pub mod asm;
+pub mod binary;
+pub mod block;
+mod decode;
 pub mod disasm;
 pub mod isa;
+mod lanes;
 #[cfg(test)]
 mod listings;
+pub mod machine;
+pub mod tracing;
+
+pub use block::Block;
+pub use decode::Executable;
+pub use lanes::BLOCK;
+pub use machine::{Limits, Machine, MachineError, RunReport};
+pub use tracing::{EmptyScene, HitBlock, RayBlock, Tracer};

@@ -1,0 +1,194 @@
+//! The state of a block of threads: registers, stacks, scratch memory.
+
+use super::arith::Registers;
+use super::decode::column;
+use super::isa::{Component, Reg, STACK_WINDOW};
+use super::lanes::{BLOCK, Column, lanes_of};
+use super::machine::SCRATCH_BASE;
+
+/// Return address and window shift of one call of one lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Frame {
+    pub pc: u32,
+    pub push: u8,
+}
+
+/// The state of [`BLOCK`] threads. One is used by one CPU thread at a time, for run after run; it keeps its memory.
+#[derive(Debug)]
+pub struct Block {
+    /// The registers, then the data stack (see [`column`]).
+    file: Vec<Column>,
+    /// The control stack: a row for each depth.
+    frames: Vec<[Frame; BLOCK]>,
+    scratch: Vec<[Column; 4]>,
+    /// Backward jumps and calls of each lane in this run, and of all of them.
+    spent: [u32; BLOCK],
+    spent_by_groups: u64,
+    /// Lanes by code address, when profiling.
+    profile: Option<Vec<u64>>,
+}
+
+impl Default for Block {
+    fn default() -> Block {
+        Block::new()
+    }
+}
+
+impl Block {
+    /// A block whose registers are as [`Block::reset`] leaves them.
+    pub fn new() -> Block {
+        let block = Block {
+            file: vec![Column::zero(); usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW)],
+            frames: Vec::new(),
+            scratch: Vec::new(),
+            spent: [0; BLOCK],
+            spent_by_groups: 0,
+            profile: None,
+        };
+        block.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
+        block
+    }
+
+    /// Sets all registers, the stack and scratch memory to zero, and `A.w` to the address of the scratch memory.
+    pub fn reset(&mut self) {
+        self.file.iter().for_each(|column| column.fill(0));
+        self.scratch.clear();
+        self.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
+    }
+
+    /// Counts from now on how many lanes execute each instruction.
+    pub fn start_profile(&mut self) {
+        self.profile = Some(Vec::new());
+    }
+
+    /// How many lanes have executed the instruction at each code address since [`Block::start_profile`], as far as any did;
+    /// ends the profile.
+    pub fn take_profile(&mut self) -> Vec<u64> {
+        self.profile.take().unwrap_or_default()
+    }
+
+    /// A component of a register in one lane, as a bit pattern. Constant registers are not the block's: they read 0.
+    /// Stack registers are those of the bottom window.
+    pub fn get(&self, reg: Reg, component: Component, lane: usize) -> u32 {
+        register_column(reg, component).map_or(0, |c| self.column(c).get(lane % BLOCK))
+    }
+
+    /// Sets a component of a register in one lane; constant registers are ignored.
+    pub fn set(&mut self, reg: Reg, component: Component, lane: usize, bits: u32) {
+        if let Some(c) = register_column(reg, component) {
+            self.column(c).set(lane % BLOCK, bits);
+        }
+    }
+
+    /// A component of a register in all lanes.
+    pub fn read(&self, reg: Reg, component: Component) -> [u32; BLOCK] {
+        register_column(reg, component).map_or([0; BLOCK], |c| self.column(c).to_array())
+    }
+
+    /// A component of a register in all lanes, as floats.
+    pub fn read_floats(&self, reg: Reg, component: Component) -> [f32; BLOCK] {
+        self.read(reg, component).map(f32::from_bits)
+    }
+
+    /// Sets a component of a register in all lanes; constant registers are ignored.
+    pub fn write(&mut self, reg: Reg, component: Component, values: &[u32; BLOCK]) {
+        if let Some(c) = register_column(reg, component) {
+            self.column(c).load(values);
+        }
+    }
+
+    /// Sets a component of a register in all lanes to floats; constant registers are ignored.
+    pub fn write_floats(&mut self, reg: Reg, component: Component, values: &[f32; BLOCK]) {
+        self.write(reg, component, &values.map(f32::to_bits));
+    }
+
+    /// Forgets what a run before left besides registers.
+    pub(super) fn begin(&mut self) {
+        self.spent = [0; BLOCK];
+        self.spent_by_groups = 0;
+    }
+
+    pub(super) fn column(&self, index: u16) -> &Column {
+        &self.file[usize::from(index)]
+    }
+
+    pub(super) fn registers<'a>(&'a self, constants: &'a [u32; 128], window: u32) -> Registers<'a> {
+        Registers { file: &self.file, constants, window: 4 * window as usize }
+    }
+
+    /// Counts an instruction, when profiling.
+    pub(super) fn count(&mut self, pc: u32, mask: u64) {
+        if let Some(profile) = &mut self.profile {
+            let pc = pc as usize;
+            if profile.len() <= pc {
+                profile.resize(pc + 1, 0);
+            }
+            profile[pc] += u64::from(mask.count_ones());
+        }
+    }
+
+    /// Counts a backward jump or call; whether a lane has now more than `budget`.
+    pub(super) fn spend(&mut self, mask: u64, budget: u32) -> bool {
+        for (lane, spent) in self.spent.iter_mut().enumerate() {
+            *spent = spent.saturating_add((mask >> lane & 1) as u32);
+        }
+        // No lane has spent more than all groups together.
+        self.spent_by_groups += 1;
+        self.spent_by_groups > u64::from(budget) && lanes_of(mask).any(|lane| self.spent[lane] > budget)
+    }
+
+    /// Puts a call's frame at a depth, and makes sure that the stack reaches to the top of the window at `window`.
+    pub(super) fn push_frame(&mut self, depth: u32, mask: u64, frame: Frame, window: u32) {
+        let depth = depth as usize;
+        if self.frames.len() <= depth {
+            self.frames.resize(depth + 1, [Frame::default(); BLOCK]);
+        }
+        let row = &mut self.frames[depth];
+        if mask == u64::MAX {
+            *row = [frame; BLOCK];
+        } else {
+            lanes_of(mask).for_each(|lane| row[lane] = frame);
+        }
+        let columns = usize::from(column::STACK) + 4 * (window as usize + usize::from(STACK_WINDOW));
+        if self.file.len() < columns {
+            self.file.resize(columns, Column::zero());
+        }
+    }
+
+    /// The frame at a depth of the first lane in `mask`, which is not empty, and the lanes in `mask` with an equal frame.
+    pub(super) fn frame(&self, depth: u32, mask: u64) -> (Frame, u64) {
+        let row = &self.frames[depth as usize];
+        let frame = row[mask.trailing_zeros() as usize % BLOCK];
+        (frame, lanes_of(mask).filter(|&lane| row[lane] == frame).fold(0, |same, lane| same | 1 << lane))
+    }
+
+    /// A vector of scratch memory that has been written to.
+    pub(super) fn scratch(&self, index: usize) -> Option<&[Column; 4]> {
+        self.scratch.get(index)
+    }
+
+    /// A vector of scratch memory, which grows to it.
+    pub(super) fn scratch_mut(&mut self, index: usize) -> &[Column; 4] {
+        if self.scratch.len() <= index {
+            self.scratch.resize_with(index + 1, || std::array::from_fn(|_| Column::zero()));
+        }
+        &self.scratch[index]
+    }
+}
+
+/// The column of a register's component; constants have none.
+fn register_column(reg: Reg, component: Component) -> Option<u16> {
+    let c = component.index() as u16;
+    match reg {
+        _ if !reg.exists() => None,
+        Reg::R(n) => Some(4 * u16::from(n) + c),
+        Reg::I(n) => Some(column::INPUT + 4 * u16::from(n) + c),
+        Reg::A => Some(column::ADDRESS + c),
+        Reg::Special => Some(column::SPECIAL + c),
+        Reg::Hit => Some(column::HIT + c),
+        Reg::HitTri => Some(column::HIT_TRI),
+        Reg::HitObj => Some(column::HIT_OBJ),
+        Reg::Stack(n) => Some(column::STACK + 4 * u16::from(n) + c),
+        Reg::C(_) => None,
+    }
+}

@@ -1,0 +1,259 @@
+//! Programs in the form in which the machine runs them: registers resolved to columns, checks done.
+
+use super::isa::{
+    Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, Primary, Program, Reg, Scale,
+    SpecialOp, Src, Swizzle,
+};
+
+/// The columns of a block's register file: four to a register, the stack last.
+pub(super) mod column {
+    /// `I0.x`.
+    pub const INPUT: u16 = 64;
+    /// `A.x`.
+    pub const ADDRESS: u16 = 80;
+    /// `S.x`.
+    pub const SPECIAL: u16 = 84;
+    /// `HIT.x`.
+    pub const HIT: u16 = 88;
+    /// `HIT_TRI`.
+    pub const HIT_TRI: u16 = 92;
+    /// `HIT_OBJ`.
+    pub const HIT_OBJ: u16 = 93;
+    /// Results that are not written as they are.
+    pub const RESULT: u16 = 94;
+    /// Values of constants and literals, one for each component of three sources.
+    pub const UNIFORM: u16 = 98;
+    /// `S0.x` at the bottom of the stack.
+    pub const STACK: u16 = 110;
+}
+
+/// A program ready to run. Holds no state of a run.
+#[derive(Debug, Clone)]
+pub struct Executable {
+    pub(super) code: Vec<Decoded>,
+}
+
+impl Executable {
+    /// Checks and decodes a program.
+    pub fn new(program: &Program) -> Result<Executable, IsaError> {
+        program.validate()?;
+        Ok(Executable { code: program.code.iter().map(decode).collect() })
+    }
+
+    /// The number of instructions.
+    pub fn len(&self) -> usize {
+        self.code.len()
+    }
+
+    /// Whether there are no instructions.
+    pub fn is_empty(&self) -> bool {
+        self.code.is_empty()
+    }
+}
+
+/// One instruction.
+#[derive(Debug, Clone)]
+pub(super) struct Decoded {
+    pub work: Work,
+    pub flow: Flow,
+}
+
+/// What it does besides control.
+#[derive(Debug, Clone)]
+pub(super) enum Work {
+    Nothing,
+    Arith(DecodedArith),
+    Trace([Operand; 3]),
+    /// Loads `count` vectors into the columns from `to` on.
+    Load {
+        to: u16,
+        count: u16,
+        base: u16,
+        offset: i16,
+    },
+    Store {
+        base: u16,
+        offset: i16,
+        src: Operand,
+    },
+}
+
+/// Where execution goes on.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Flow {
+    Next,
+    Always(DecodedControl),
+    /// Where the arithmetic's condition holds.
+    If(DecodedControl),
+}
+
+/// A control operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum DecodedControl {
+    Jmp(u32),
+    Call { target: u32, push: u8 },
+    CallReg { address: Operand, push: u8 },
+    Return,
+}
+
+/// A source: for each position, the column or the constant that it takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operand {
+    pub place: Place,
+    pub multiplier: Multiplier,
+}
+
+/// Where a source's components are.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    Columns([u16; 4]),
+    /// Relative to the window's bottom.
+    Stack([u16; 4]),
+    /// Components of constant registers.
+    Constants([u8; 4]),
+    Literal(u32),
+}
+
+/// What modifiers an instruction's sources need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Modify {
+    Nothing,
+    /// Flip signs.
+    Sign,
+    /// Flip signs and scale.
+    Scale,
+    /// Negate integers.
+    Negate,
+}
+
+/// A condition's test.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Test {
+    pub all: bool,
+    pub mask: Mask,
+    pub ranges: u8,
+    pub integer: bool,
+}
+
+/// An arithmetic instruction.
+#[derive(Debug, Clone)]
+pub(super) struct DecodedArith {
+    pub op: Op,
+    pub modify: Modify,
+    /// The destination's columns, relative to the window's bottom if it is on the stack.
+    pub dst: u16,
+    pub dst_on_stack: bool,
+    pub mask: Mask,
+    /// Components of the result that anyone looks at.
+    pub needed: Mask,
+    /// Whether the result goes straight to the destination.
+    pub direct: bool,
+    /// Whether the result is what the destination already holds.
+    pub idle: bool,
+    pub sat: bool,
+    pub special: Option<SpecialOp>,
+    pub test: Option<Test>,
+    pub src: [Operand; 3],
+}
+
+fn decode(instr: &Instr) -> Decoded {
+    let work = match instr {
+        Instr::Primary(Primary::Arith(arith)) => Work::Arith(decode_arith(arith, None)),
+        Instr::Pair(arith, _, condition) => Work::Arith(decode_arith(arith, test(condition, arith))),
+        Instr::Control(_) => Work::Nothing,
+        Instr::Primary(Primary::Trace { orig, dir, arg }) => Work::Trace([*orig, *dir, *arg].map(|s| operand(&s))),
+        Instr::Primary(Primary::Load { to, base, offset }) => Work::Load {
+            to: column::INPUT + 4 * u16::from(*to),
+            count: 1,
+            base: base_column(*base),
+            offset: *offset,
+        },
+        Instr::Primary(Primary::Load4 { base, offset }) => {
+            Work::Load { to: column::INPUT, count: 4, base: base_column(*base), offset: *offset }
+        }
+        Instr::Primary(Primary::Store { base, offset, src }) => {
+            Work::Store { base: base_column(*base), offset: *offset, src: operand(src) }
+        }
+    };
+    let flow = match (instr, instr.control().map(decode_control)) {
+        (_, None) => Flow::Next,
+        (Instr::Pair(_, _, Condition::Any(..) | Condition::All(..)), Some(control)) => Flow::If(control),
+        (_, Some(control)) => Flow::Always(control),
+    };
+    Decoded { work, flow }
+}
+
+fn decode_control(control: Control) -> DecodedControl {
+    match control {
+        Control::Jmp(target) => DecodedControl::Jmp(target),
+        Control::Call { target, push } => DecodedControl::Call { target, push },
+        Control::CallReg { reg, component, push } => {
+            DecodedControl::CallReg { address: operand(&Src::component(reg, component)), push }
+        }
+        Control::Return => DecodedControl::Return,
+    }
+}
+
+fn test(condition: &Condition, arith: &Arith) -> Option<Test> {
+    let (all, mask, ranges) = match *condition {
+        Condition::Always => return None,
+        Condition::Any(mask, ranges) => (false, mask, ranges.bits()),
+        Condition::All(mask, ranges) => (true, mask, ranges.bits()),
+    };
+    Some(Test { all, mask, ranges, integer: arith.op.writes_integer() })
+}
+
+fn decode_arith(arith: &Arith, test: Option<Test>) -> DecodedArith {
+    let (dst, dst_on_stack) = match arith.dst.reg {
+        DstReg::R(n) => (4 * u16::from(n), false),
+        DstReg::Stack(n) => (column::STACK + 4 * u16::from(n), true),
+        DstReg::A => (column::ADDRESS, false),
+    };
+    let mask = arith.dst.mask;
+    let special = if arith.special.is_some() { Mask::W } else { Mask::NONE };
+    let needed = mask.union(special).union(test.map_or(Mask::NONE, |t| t.mask));
+    let direct = !arith.sat && arith.special.is_none() && needed == mask;
+    let itself = Src::Reg { reg: Reg::from(arith.dst.reg), swizzle: Swizzle::IDENTITY, multiplier: Multiplier::ONE };
+    let idle = arith.op == Op::Mov && direct && arith.src[0] == itself;
+    let src = arith.src.map(|s| operand(&s));
+    let used = &src[..arith.op.arity()];
+    let modify = if used.iter().all(|s| s.multiplier == Multiplier::ONE) {
+        Modify::Nothing
+    } else if arith.op.reads_integers() {
+        Modify::Negate
+    } else if used.iter().all(|s| s.multiplier.scale == Scale::One) {
+        Modify::Sign
+    } else {
+        Modify::Scale
+    };
+    let (op, sat) = (arith.op, arith.sat);
+    DecodedArith { op, modify, dst, dst_on_stack, mask, needed, direct, idle, sat, special: arith.special, test, src }
+}
+
+fn base_column(base: Base) -> u16 {
+    match base {
+        Base::A(component) => column::ADDRESS + component.index() as u16,
+        Base::HitTri => column::HIT_TRI,
+        Base::HitObj => column::HIT_OBJ,
+    }
+}
+
+fn operand(src: &Src) -> Operand {
+    let (reg, swizzle, multiplier) = match *src {
+        Src::Literal(bits) => return Operand { place: Place::Literal(bits), multiplier: Multiplier::ONE },
+        Src::Reg { reg, swizzle, multiplier } => (reg, swizzle, multiplier),
+    };
+    let from = |first: u16| swizzle.0.map(|c| first + c.index() as u16);
+    let place = match reg {
+        Reg::R(n) => Place::Columns(from(4 * u16::from(n))),
+        Reg::I(n) => Place::Columns(from(column::INPUT + 4 * u16::from(n))),
+        Reg::Special => Place::Columns(from(column::SPECIAL)),
+        Reg::A => Place::Columns(from(column::ADDRESS)),
+        Reg::Hit => Place::Columns(from(column::HIT)),
+        Reg::HitTri => Place::Columns([column::HIT_TRI; 4]),
+        Reg::HitObj => Place::Columns([column::HIT_OBJ; 4]),
+        Reg::Stack(n) => Place::Stack(from(column::STACK + 4 * u16::from(n))),
+        Reg::C(n) => Place::Constants(swizzle.0.map(|c| 4 * n + c.index() as u8)),
+    };
+    Operand { place, multiplier }
+}

@@ -1,0 +1,150 @@
+//! Columns of lanes: how the machine keeps one component of one register for a block of threads.
+//!
+//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of eight so that the compiler makes
+//! one vector instruction of each step. Columns are cells: an instruction may name the same register as source and
+//! destination, and reads all of a group before it writes any of it.
+
+use std::array;
+use std::cell::Cell;
+
+/// Threads in a block.
+pub const BLOCK: usize = 64;
+/// Lanes in a group.
+pub(super) const GROUP: usize = 8;
+/// Groups in a column.
+pub(super) const GROUPS: usize = BLOCK / GROUP;
+
+/// Bit patterns of eight lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub(super) struct Lanes(pub [u32; GROUP]);
+
+impl Lanes {
+    pub const ZERO: Lanes = Lanes([0; GROUP]);
+
+    #[inline(always)]
+    pub fn splat(bits: u32) -> Lanes {
+        Lanes([bits; GROUP])
+    }
+
+    #[inline(always)]
+    pub fn map(self, f: impl Fn(u32) -> u32) -> Lanes {
+        Lanes(array::from_fn(|i| f(self.0[i])))
+    }
+
+    #[inline(always)]
+    pub fn map_float(self, f: impl Fn(f32) -> f32) -> Lanes {
+        self.map(|bits| f(f32::from_bits(bits)).to_bits())
+    }
+
+    /// `self` where the lane's bit in `mask` is set, `other` elsewhere.
+    #[inline(always)]
+    pub fn select(self, other: Lanes, mask: u8) -> Lanes {
+        Lanes(array::from_fn(|i| if mask & (1 << i) != 0 { self.0[i] } else { other.0[i] }))
+    }
+
+    /// The lanes whose pattern is not zero, as bits.
+    #[inline(always)]
+    pub fn nonzero(self) -> u8 {
+        let bits: [u32; GROUP] = array::from_fn(|i| if self.0[i] != 0 { 1 << i } else { 0 });
+        bits.into_iter().fold(0, |all, bit| all | bit) as u8
+    }
+}
+
+/// One 32-bit pattern for each thread of a block.
+#[derive(Debug, Clone)]
+pub(super) struct Column([Cell<Lanes>; GROUPS]);
+
+impl Column {
+    pub fn zero() -> Column {
+        Column([const { Cell::new(Lanes::ZERO) }; GROUPS])
+    }
+
+    /// The eight lanes of group `k & wrap`: `wrap` is `GROUPS - 1`, or 0 for a column whose first group stands for all.
+    #[inline(always)]
+    pub fn group(&self, k: usize, wrap: usize) -> Lanes {
+        self.0[k & wrap & (GROUPS - 1)].get()
+    }
+
+    #[inline(always)]
+    pub fn set_group(&self, k: usize, lanes: Lanes) {
+        self.0[k & (GROUPS - 1)].set(lanes);
+    }
+
+    /// Writes the lanes of a group whose bits are set.
+    #[inline(always)]
+    pub fn write_group(&self, k: usize, lanes: Lanes, mask: u8) {
+        let cell = &self.0[k & (GROUPS - 1)];
+        cell.set(if mask == u8::MAX { lanes } else { lanes.select(cell.get(), mask) });
+    }
+
+    pub fn get(&self, lane: usize) -> u32 {
+        self.0[lane / GROUP].get().0[lane % GROUP]
+    }
+
+    pub fn set(&self, lane: usize, bits: u32) {
+        let cell = &self.0[lane / GROUP];
+        let mut lanes = cell.get();
+        lanes.0[lane % GROUP] = bits;
+        cell.set(lanes);
+    }
+
+    pub fn from_array(values: &[u32; BLOCK]) -> Column {
+        let column = Column::zero();
+        column.load(values);
+        column
+    }
+
+    /// Sets the lanes in `mask` to one pattern.
+    pub fn fill_masked(&self, bits: u32, mask: u64) {
+        for (k, group) in groups_of(mask) {
+            self.write_group(k, Lanes::splat(bits), group);
+        }
+    }
+
+    pub fn fill(&self, bits: u32) {
+        self.0.iter().for_each(|cell| cell.set(Lanes::splat(bits)));
+    }
+
+    pub fn load(&self, values: &[u32; BLOCK]) {
+        for (cell, group) in self.0.iter().zip(values.chunks_exact(GROUP)) {
+            cell.set(Lanes(array::from_fn(|i| group[i])));
+        }
+    }
+
+    pub fn to_array(&self) -> [u32; BLOCK] {
+        let groups: [Lanes; GROUPS] = array::from_fn(|k| self.0[k].get());
+        array::from_fn(|lane| groups[lane / GROUP].0[lane % GROUP])
+    }
+
+    /// Copies the lanes in `mask` from another column.
+    pub fn copy_from(&self, other: &Column, mask: u64) {
+        for (k, bits) in groups_of(mask) {
+            self.write_group(k, other.group(k, GROUPS - 1), bits);
+        }
+    }
+
+    /// The pattern that all lanes in `mask` share, if they do.
+    pub fn uniform(&self, mask: u64) -> Option<u32> {
+        let first = self.get(mask.trailing_zeros() as usize % BLOCK);
+        let same = groups_of(mask).all(|(k, bits)| self.group(k, GROUPS - 1).map(|b| b ^ first).nonzero() & bits == 0);
+        same.then_some(first)
+    }
+}
+
+/// The groups with a lane in `mask`, with the group's lanes as bits.
+#[inline(always)]
+pub(super) fn groups_of(mask: u64) -> impl Iterator<Item = (usize, u8)> {
+    (0..GROUPS).map(move |k| (k, (mask >> (GROUP * k)) as u8)).filter(|&(_, bits)| bits != 0)
+}
+
+/// The lanes in `mask`, lowest first.
+pub(super) fn lanes_of(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = mask.trailing_zeros() as usize;
+        (lane < BLOCK).then(|| {
+            mask &= mask - 1;
+            lane
+        })
+    })
+}

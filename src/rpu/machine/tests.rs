@@ -1,0 +1,649 @@
+//! What the machine does, instruction by instruction, and with whole programs.
+
+use super::super::asm::assemble;
+use super::super::isa::{Component, Op, Program, Reg};
+use super::super::listings;
+use super::super::tracing::EmptyScene;
+use super::*;
+use crate::lang::source::FileId;
+use Component::{W, X, Y, Z};
+
+fn program(text: &str) -> Program {
+    match assemble(text, FileId(0)) {
+        Ok(assembly) => assembly.program,
+        Err(errors) => panic!("{errors:?}"),
+    }
+}
+
+/// What programs run on in these tests, unless they change it.
+struct Setup {
+    constants: [[u32; 4]; 32],
+    memory: Vec<[u32; 4]>,
+    shaders: Vec<u32>,
+    tracer: Box<dyn Tracer>,
+    limits: Limits,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            constants: [[0; 4]; 32],
+            memory: Vec::new(),
+            shaders: Vec::new(),
+            tracer: Box::new(EmptyScene),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Setup {
+    fn run(&self, text: &str, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
+        let executable = Executable::new(&program(text)).expect("valid");
+        let stop = AtomicBool::new(false);
+        let Setup { constants, memory, shaders, tracer, limits } = self;
+        let (tracer, limits) = (tracer.as_ref(), *limits);
+        let machine = Machine { program: &executable, constants, memory, shaders, tracer, limits, stop: &stop };
+        machine.run(block, 0, active)
+    }
+}
+
+fn vector(block: &Block, reg: Reg, lane: usize) -> [f32; 4] {
+    Component::ALL.map(|c| f32::from_bits(block.get(reg, c, lane)))
+}
+
+fn patterns(block: &Block, reg: Reg) -> [u32; 4] {
+    Component::ALL.map(|c| block.get(reg, c, 0))
+}
+
+fn set(block: &mut Block, reg: Reg, values: [f32; 4]) {
+    for (c, value) in Component::ALL.into_iter().zip(values) {
+        block.write_floats(reg, c, &[value; BLOCK]);
+    }
+}
+
+/// Runs the text on all lanes with R1 = (1, 2, 3, 4), R2 = (5, 6, 7, 8), R3 = (-0.5, 0.25, 9, NaN).
+fn run(text: &str) -> Block {
+    let mut block = Block::new();
+    set(&mut block, Reg::R(1), [1.0, 2.0, 3.0, 4.0]);
+    set(&mut block, Reg::R(2), [5.0, 6.0, 7.0, 8.0]);
+    set(&mut block, Reg::R(3), [-0.5, 0.25, 9.0, f32::NAN]);
+    Setup::default().run(&format!("{text}\nreturn"), &mut block, u64::MAX).expect("runs");
+    block
+}
+
+/// R0 after one instruction.
+fn r0(text: &str) -> [f32; 4] {
+    vector(&run(text), Reg::R(0), 17)
+}
+
+#[test]
+fn float_operations_work_component_by_component() {
+    assert_eq!(r0("mov R0, R1"), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(r0("add R0, R1, R2"), [6.0, 8.0, 10.0, 12.0]);
+    assert_eq!(r0("mul R0, R1, R2"), [5.0, 12.0, 21.0, 32.0]);
+    assert_eq!(r0("mad R0, R1, R2, 0.5"), [5.5, 12.5, 21.5, 32.5]);
+    assert_eq!(r0("frac R0.xyz, R3"), [0.5, 0.25, 0.0, 0.0]);
+}
+
+#[test]
+fn dot_products_fill_all_components() {
+    assert_eq!(r0("dp2h R0, R1, R2"), [20.0; 4]);
+    assert_eq!(r0("dp3 R0, R1, R2"), [38.0; 4]);
+    assert_eq!(r0("dp3h R0, R1, R2"), [42.0; 4]);
+    assert_eq!(r0("dp4 R0.yw, R1, R2"), [0.0, 70.0, 0.0, 70.0]);
+    assert_eq!(r0("dp3 R0.w, -R1, 2*R2.xyz"), [0.0, 0.0, 0.0, -76.0]);
+}
+
+#[test]
+fn mad_rounds_the_product() {
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 loses its last term when the product is rounded.
+    let text = "mad R0, 1.000244140625, R4, -1.00048828125";
+    let mut block = Block::new();
+    set(&mut block, Reg::R(4), [1.0 + 2f32.powi(-12); 4]);
+    Setup::default().run(&format!("{text}\nreturn"), &mut block, 1).expect("runs");
+    assert_eq!(vector(&block, Reg::R(0), 0), [0.0; 4]);
+}
+
+#[test]
+fn the_cross_product_takes_two_instructions() {
+    // Węgrzanowski 2006, §2.4, with the vectors of its example.
+    let mut block = Block::new();
+    set(&mut block, Reg::R(1), [1.0, 2.0, 3.0, 0.0]);
+    set(&mut block, Reg::R(2), [4.0, 5.0, 6.0, 0.0]);
+    let text = "mul R0.xyz, R1.yzx, R2.zxy\nmad R0.xyz, -R1.zxy, R2.yzx, R0\nreturn";
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    assert_eq!(vector(&block, Reg::R(0), 63), [-3.0, 6.0, -3.0, 0.0]);
+}
+
+#[test]
+fn an_instruction_reads_its_sources_before_it_writes() {
+    assert_eq!(r0("mov R0, R1\nmov R0, R0.wzyx"), [4.0, 3.0, 2.0, 1.0]);
+    assert_eq!(r0("mov R0, R1\nmul R0.yz, R0.xzy, R0.xxy"), [1.0, 3.0, 4.0, 4.0]);
+    assert_eq!(r0("mov R0, R1\ndp3 R0, R0, R0"), [14.0; 4]);
+}
+
+#[test]
+fn source_multipliers_scale_and_negate() {
+    for (factor, text) in [(0.5, "0.5*"), (1.0, ""), (2.0, "2*"), (4.0, "4*")] {
+        assert_eq!(r0(&format!("mov R0, {text}R1")), [1.0, 2.0, 3.0, 4.0].map(|x| x * factor));
+        assert_eq!(r0(&format!("mov R0, -{text}R1")), [1.0, 2.0, 3.0, 4.0].map(|x| x * -factor));
+    }
+    assert_eq!(r0("add R0, 2*R1, 4*R2"), [22.0, 28.0, 34.0, 40.0]);
+}
+
+#[test]
+fn a_plain_move_copies_bit_patterns() {
+    for bits in [0x8000_0000u32, 0x7fa0_1234, 0xffff_ffff, 0x0000_0001] {
+        let mut block = Block::new();
+        block.set(Reg::I(2), Z, 0, bits);
+        Setup::default().run("mov A, I2\nmov R0, A\nmov R1, -A\nreturn", &mut block, 1).expect("runs");
+        assert_eq!(patterns(&block, Reg::R(0)), [0, 0, bits, 0]);
+        assert_eq!(block.get(Reg::R(1), Z, 0), bits ^ 0x8000_0000);
+    }
+}
+
+#[test]
+fn sat_clamps_to_zero_and_one_and_makes_nan_zero() {
+    assert_eq!(r0("mov_sat R0, R3"), [0.0, 0.25, 1.0, 0.0]);
+    assert_eq!(r0("dp3_sat R0.xy, R1, R1"), [1.0, 1.0, 0.0, 0.0]);
+    assert_eq!(patterns(&run("mov_sat R0, -0.0"), Reg::R(0)), [0; 4]);
+}
+
+#[test]
+fn rcp_and_rsq_put_a_function_of_w_into_the_masked_components_of_s() {
+    let block = run("mov_rcp R0.xz, R1\ndp3_rsq R15.y, R2, R2");
+    assert_eq!(vector(&block, Reg::R(0), 0), [1.0, 0.0, 3.0, 0.0]);
+    assert_eq!(vector(&block, Reg::Special, 0), [0.25, 1.0 / 110f32.sqrt(), 0.25, 0.0]);
+    let block = run("add_sat_rcp R0.x, R1, R2\nmov_rsq R1.w, 0.0\nmov_rcp R1.z, -0.0");
+    assert_eq!(vector(&block, Reg::Special, 0), [1.0, 0.0, f32::NEG_INFINITY, f32::INFINITY]);
+}
+
+#[test]
+fn integer_operations_work_on_patterns_in_w() {
+    let cases: [(&str, u32); 24] = [
+        ("iadd R0.w, #0x7fffffff, #1", 0x8000_0000),
+        ("iadd R0.w, #5, -R4", 3),
+        ("imul R0.w, #0x10001, #0x10001", 0x0002_0001),
+        ("iand R0.w, #0xff00, #0x0ff0", 0x0f00),
+        ("ior R0.w, #0xff00, #0x0ff0", 0xfff0),
+        ("ixor R0.w, #0xff00, #0x0ff0", 0xf0f0),
+        ("ishl R0.w, #1, #33", 2),
+        ("ishr R0.w, #-1, #28", 15),
+        ("iasr R0.w, #-16, #2", -4i32 as u32),
+        ("icmp R0.w, #-1, #1", -1i32 as u32),
+        ("icmp R0.w, #-2147483648, #2147483647", -1i32 as u32),
+        ("icmp R0.w, R4, #2", 0),
+        ("ucmp R0.w, #-1, #1", 1),
+        ("ftoi R0.w, -2.9", -2i32 as u32),
+        ("ftoi R0.w, 3e9", i32::MAX as u32),
+        ("ftoi R0.w, #0x7fc00000", 0),
+        ("ftoi R0.w, -2*R1.z", -6i32 as u32),
+        ("ftou R0.w, -1.0", 0),
+        ("ftou R0.w, 3e9", 3_000_000_000),
+        ("ftou R0.w, 9e9", u32::MAX),
+        ("itof R0.w, #-3", (-3f32).to_bits()),
+        ("itof R0.w, -R4", (-2f32).to_bits()),
+        ("itof R0.w, #16777217", 16_777_216f32.to_bits()),
+        ("utof R0.w, #-1", 4_294_967_296f32.to_bits()),
+    ];
+    for (text, want) in cases {
+        let mut block = Block::new();
+        set(&mut block, Reg::R(1), [1.0, 2.0, 3.0, 4.0]);
+        block.write(Reg::R(4), W, &[2; BLOCK]);
+        Setup::default().run(&format!("{text}\nreturn"), &mut block, u64::MAX).expect("runs");
+        assert_eq!(block.get(Reg::R(0), W, 40), want, "{text}");
+    }
+}
+
+#[test]
+fn every_operation_has_a_test_above_or_is_reached_by_one() {
+    let text = include_str!("tests.rs");
+    for op in Op::ALL {
+        assert!(text.contains(&format!("\"{} R0", op.name())), "{}", op.name());
+    }
+}
+
+/// Whether the control operation happens for a result (x, y, z, w).
+fn taken(result: [f32; 4], condition: &str) -> bool {
+    let mut block = Block::new();
+    set(&mut block, Reg::R(1), result);
+    let text = format!("mov R2, R1 + return {condition}\nmov R0.x, 1.0\nreturn");
+    Setup::default().run(&text, &mut block, u64::MAX).expect("runs");
+    block.get(Reg::R(0), X, 5) == 0
+}
+
+#[test]
+fn conditions_test_ranges_that_nan_is_never_in() {
+    let values = [-1.0, -0.0, 0.0, 0.5, 1.0, f32::INFINITY, f32::NAN];
+    let cases = [
+        ("<0", [true, false, false, false, false, false, false]),
+        (">=0", [false, true, true, true, true, true, false]),
+        ("=0", [false, true, true, false, false, false, false]),
+        ("<1", [true, true, true, true, false, false, false]),
+        (">=1", [false, false, false, false, true, true, false]),
+        (">=0 and <1", [false, true, true, true, false, false, false]),
+        ("<0 or >=1", [true, false, false, false, true, true, false]),
+        ("<0 or =0", [true, true, true, false, false, false, false]),
+        ("=0 or >=1", [false, true, true, false, true, true, false]),
+        ("<0 or =0 or >=1", [true, true, true, false, true, true, false]),
+        (">=0 or <1", [true, true, true, true, true, true, false]),
+    ];
+    for (ranges, want) in cases {
+        for (value, want) in values.into_iter().zip(want) {
+            assert_eq!(taken([9.0, 9.0, value, 9.0], &format!("z ({ranges})")), want, "{value} {ranges}");
+        }
+    }
+    assert!(taken([f32::NAN; 4], "always"));
+}
+
+#[test]
+fn and_needs_all_components_and_or_one() {
+    assert!(taken([-1.0, 1.0, 1.0, 1.0], "or xyz (<0)"));
+    assert!(!taken([1.0, 1.0, 1.0, -1.0], "or xyz (<0)"));
+    assert!(taken([-1.0, 1.0, -1.0, 1.0], "and xz (<0)"));
+    assert!(!taken([-1.0, 1.0, -1.0, 1.0], "and xyz (<0)"));
+    assert!(!taken([f32::NAN; 4], "or xyzw (>=0 or <1)"));
+}
+
+#[test]
+fn a_condition_tests_the_result_before_the_mask_and_after_sat() {
+    let block = run("add_sat R0.x, R3, 0.0 + jmp on, y (<1)\nmov R4.x, 1.0\non: mov R5.x, 1.0");
+    assert_eq!((vector(&block, Reg::R(4), 0)[0], vector(&block, Reg::R(0), 0)), (0.0, [0.0; 4]));
+    let block = run("mov_sat R0.x, R1 + jmp on, and zw (>=1)\nmov R4.x, 1.0\non: mov_sat R0.x, R3 + jmp past, w (=0)\nmov R4.x, 2.0\npast: mov R5, R5");
+    assert_eq!(vector(&block, Reg::R(4), 0)[0], 0.0);
+}
+
+#[test]
+fn the_condition_of_an_integer_instruction_tests_the_integer() {
+    // As floats, these patterns would be NaN, tiny, and below one.
+    for (pattern, ranges, want) in
+        [("#-1", "<0", true), ("#1", ">=1", true), ("#1", "=0", false), ("#1", "<1", false), ("#0", "=0", true)]
+    {
+        let block = run(&format!("iadd R4.w, {pattern}, #0 + jmp on, w ({ranges})\nmov R0.x, 1.0\non: mov R5, R5"));
+        assert_eq!(vector(&block, Reg::R(0), 0)[0] == 0.0, want, "{pattern} {ranges}");
+    }
+    let block = run("ftoi R4.w, -0.5 + jmp on, w (<0)\nmov R0.x, 1.0\non: itof R4.w, #-1 + jmp past, w (<0)\nmov R0.x, 2.0\npast: mov R5, R5");
+    assert_eq!(vector(&block, Reg::R(0), 0)[0], 1.0);
+}
+
+#[test]
+fn the_stack_window_shifts_as_in_figure_2_1() {
+    // Calls with shifts of 3 and 2: C becomes unreachable from two calls deep, and all return.
+    let text = "
+        mov S0, 1.0
+        mov S1, 2.0
+        mov S2, 3.0
+        call f push 3
+        mov R0.x, S0
+        mov R0.y, S1
+        mov R0.z, S2
+        mov R0.w, S3
+        return
+        f: mov S0, 10.0
+        mov S1, 20.0
+        call g push 2
+        mov R1.x, S0
+        mov R1.y, S1
+        mov R1.z, S2
+        return
+        g: mov R2, S0
+        mov S0, 100.0
+        mov S7, 700.0
+        return";
+    let mut block = Block::new();
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    assert_eq!(vector(&block, Reg::R(0), 9), [1.0, 2.0, 3.0, 10.0]);
+    assert_eq!(vector(&block, Reg::R(1), 9)[..3], [10.0, 20.0, 100.0]);
+    assert_eq!(vector(&block, Reg::R(2), 9), [0.0; 4]);
+}
+
+/// Sets R1.w to the lane's number in each lane.
+fn numbered() -> Block {
+    let mut block = Block::new();
+    block.write_floats(Reg::R(1), W, &std::array::from_fn(|lane| lane as f32));
+    block
+}
+
+#[test]
+fn nested_branches_meet_again() {
+    let text = "
+        add R15.w, R1.w, -32.0 + jmp high, w (>=0)
+        add R15.w, R1.w, -16.0 + jmp second, w (>=0)
+        mov R0.w, 1.0
+        jmp join
+        second: mov R0.w, 2.0
+        jmp join
+        high: mov R0.w, 3.0
+        join: add R0.w, R0.w, 10.0
+        return";
+    let mut block = numbered();
+    let report = Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in 0..BLOCK {
+        let want = if lane < 16 { 11.0 } else if lane < 32 { 12.0 } else { 13.0 };
+        assert_eq!(vector(&block, Reg::R(0), lane)[3], want);
+    }
+    // 1 + 1 + 2 + 2 + 1 for the branches, and the join once for all.
+    assert_eq!(report.issued, 9);
+}
+
+#[test]
+fn loops_run_as_often_as_each_lane_wants() {
+    let text = "
+        again: add R0.w, R0.w, 2.0
+        add R1.w, R1.w, -1.0 + jmp again, w (>=0)
+        mov R2.w, R0.w
+        return";
+    let mut block = numbered();
+    let report = Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in 0..BLOCK {
+        assert_eq!(vector(&block, Reg::R(2), lane)[3], 2.0 * (lane + 1) as f32);
+    }
+    assert_eq!(report.issued, 2 * 64 + 2);
+    assert_eq!(report.executed, (1..=64).map(|n| 2 * n).sum::<u64>() + 128);
+}
+
+#[test]
+fn recursion_keeps_each_lanes_stack() {
+    // The sum of 1 to n, n being the lane's number.
+    let text = "
+        sum: add R15.w, R1.w, -1.0 + jmp more, w (>=0)
+        mov R0.w, 0.0
+        return
+        more: mov S0.w, R1.w
+        add R1.w, R1.w, -1.0
+        call sum push 1
+        add R0.w, R0.w, S0.w
+        return";
+    let mut block = numbered();
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in 0..BLOCK {
+        assert_eq!(vector(&block, Reg::R(0), lane)[3], (lane * (lane + 1) / 2) as f32);
+    }
+}
+
+#[test]
+fn lanes_may_call_different_functions_with_different_shifts() {
+    let text = "
+        mov S0.w, R1.w
+        add R15.w, R1.w, -8.0 + jmp other, w (>=0)
+        call f push 1
+        jmp join
+        other: call f push 4
+        join: add R0.w, R0.w, S0.w
+        return
+        f: mov S0.w, 5.0
+        call R2.w push 1
+        add R0.w, R0.w, S0.w
+        return
+        g: mov R0.w, 100.0
+        return
+        h: mov R0.w, 200.0
+        return";
+    let code = program(text);
+    let g = code.code.len() as u32 - 4;
+    let mut block = numbered();
+    block.write(Reg::R(2), W, &std::array::from_fn(|lane| g + 2 * (lane as u32 % 2)));
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in 0..BLOCK {
+        let want = 5.0 + if lane % 2 == 0 { 100.0 } else { 200.0 } + lane as f32;
+        assert_eq!(vector(&block, Reg::R(0), lane)[3], want, "lane {lane}");
+    }
+}
+
+#[test]
+fn inactive_lanes_keep_their_registers_and_results_do_not_depend_on_neighbours() {
+    let text = "
+        again: mad_rsq R2.xyz, R1.w, 0.37, R2.yzx
+        add R2.w, R2.w, S.x
+        add R1.w, R1.w, -3.0 + jmp again, w (>=0)
+        mov R0, R2 + return or xyzw (>=0 or <1)";
+    let mut all = numbered();
+    Setup::default().run(text, &mut all, u64::MAX).expect("runs");
+    for lane in [0, 7, 8, 31, 63] {
+        let mut alone = numbered();
+        Setup::default().run(text, &mut alone, 1 << lane).expect("runs");
+        assert_eq!(vector(&alone, Reg::R(0), lane), vector(&all, Reg::R(0), lane));
+        assert_eq!(vector(&alone, Reg::R(2), (lane + 1) % BLOCK)[..3], [0.0; 3]);
+    }
+}
+
+#[test]
+fn both_instruction_sets_of_the_processor_give_the_same_bits() {
+    let text = "
+        frac R2, R1
+        mad_rcp R3.xy, R1, -0.5*R2.yzwx, R2
+        dp4_rsq R4.z, R1, R2
+        mul_sat R5, R1.zwxy, S.z
+        dp3h R6, R5, 4*R1
+        ftoi R7.w, R1.y
+        iasr R8.w, R1.z, #3
+        return";
+    let executable = Executable::new(&program(text)).expect("valid");
+    let mut state = 1u32;
+    let mut next = || {
+        state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        f32::from_bits(state).clamp(-1e9, 1e9).max(-1e9)
+    };
+    let mut first = Block::new();
+    let mut second = Block::new();
+    for c in Component::ALL {
+        let values = std::array::from_fn(|_| next());
+        first.write_floats(Reg::R(1), c, &values);
+        second.write_floats(Reg::R(1), c, &values);
+    }
+    let constants = [0; 128];
+    for instr in &executable.code {
+        if let Work::Arith(arith) = &instr.work {
+            arith::execute(Simd::Baseline, first.registers(&constants, 0), arith, 0xffff_0f0f_ffff_00ff);
+            arith::execute(Simd::detect(), second.registers(&constants, 0), arith, 0xffff_0f0f_ffff_00ff);
+        }
+    }
+    for (r, c) in (0..16).flat_map(|r| Component::ALL.map(|c| (r, c))) {
+        assert_eq!(first.read(Reg::R(r), c), second.read(Reg::R(r), c), "R{r}.{c}");
+    }
+}
+
+#[test]
+fn loads_read_vectors_of_the_image_at_each_lanes_address() {
+    let setup = Setup { memory: (0..100).map(|i| [i, 1000 + i, 2000 + i, 3000 + i]).collect(), ..Setup::default() };
+    let mut block = Block::new();
+    block.write(Reg::R(1), W, &std::array::from_fn(|lane| lane as u32));
+    block.write(Reg::HitTri, X, &[10; BLOCK]);
+    let text = "
+        mov A.y, R1.w
+        load I0, A.y, -3
+        mov R0, I0
+        load4 A.y, 2
+        mov R2.x, I3.y
+        load I1, HIT_TRI, 5
+        mov R3, I1
+        return";
+    let report = setup.run(text, &mut block, u64::MAX).expect("runs");
+    assert_eq!(block.get(Reg::R(0), Z, 20), 2017);
+    assert_eq!(block.get(Reg::R(2), X, 63), 1068);
+    assert_eq!(patterns(&block, Reg::R(3)), [15, 1015, 2015, 3015]);
+    assert_eq!(report.bad_loads, 0b111, "lanes 0 to 2 loaded from negative addresses");
+    assert_eq!(block.get(Reg::R(0), Z, 1), 0);
+}
+
+#[test]
+fn scratch_memory_belongs_to_each_thread_and_starts_as_zeros() {
+    let text = "
+        store A.w, 3, 2*R1
+        mov A.x, R2.x
+        iadd A.w, A.w, R3.w
+        store A.w, 0, R1
+        load I0, A.w, 0
+        mov R4, I0
+        load I1, A.x, 3
+        mov R5, I1
+        load I2, A.w, 200
+        mov R6, I2
+        return";
+    let mut block = numbered();
+    block.write(Reg::R(2), X, &[SCRATCH_BASE; BLOCK]);
+    block.write(Reg::R(3), W, &std::array::from_fn(|lane| 10 + lane as u32 % 3));
+    let report = Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    for lane in [0, 1, 2, 50] {
+        assert_eq!(vector(&block, Reg::R(4), lane)[3], lane as f32);
+        assert_eq!(vector(&block, Reg::R(5), lane)[3], 2.0 * lane as f32);
+        assert_eq!(vector(&block, Reg::R(6), lane)[3], 0.0);
+    }
+    assert_eq!(report.bad_loads, 0);
+}
+
+#[test]
+fn stores_outside_scratch_memory_end_the_run() {
+    let run = |text: &str| Setup::default().run(text, &mut Block::new(), u64::MAX);
+    assert_eq!(run("store A.x, 4, R0\nreturn"), Err(MachineError::BadStore { pc: 0, address: 4 }));
+    let address = SCRATCH_BASE + Limits::default().scratch;
+    let text = format!("iadd A.w, A.w, #{}\nstore A.w, 1, R0\nreturn", Limits::default().scratch - 1);
+    assert_eq!(run(&text), Err(MachineError::BadStore { pc: 1, address }));
+    let beyond = run(&format!("mov A.x, #{address:#x}\nload4 A.x, -1\nreturn")).expect("loads read zeros");
+    assert_eq!(beyond.bad_loads, u64::MAX);
+}
+
+#[test]
+fn a_thread_that_never_ends_is_stopped_at_its_budget() {
+    let text = "mov R0, R0\nfirst: mov R1, R1\njmp first";
+    let setup = Setup { limits: Limits { budget: 1000, ..Limits::default() }, ..Setup::default() };
+    assert_eq!(setup.run(text, &mut Block::new(), 1 << 40), Err(MachineError::Budget { pc: 2, budget: 1000 }));
+    // Each lane has its own budget: together these spend more, none alone.
+    let text = "again: add R1.w, R1.w, -1.0 + jmp again, w (>=0)\nreturn";
+    let setup = Setup { limits: Limits { budget: 63, ..Limits::default() }, ..Setup::default() };
+    assert!(setup.run(text, &mut numbered(), u64::MAX).is_ok());
+    let setup = Setup { limits: Limits { budget: 62, ..Limits::default() }, ..Setup::default() };
+    assert_eq!(setup.run(text, &mut numbered(), u64::MAX), Err(MachineError::Budget { pc: 0, budget: 62 }));
+}
+
+#[test]
+fn a_raised_stop_flag_ends_a_run() {
+    let executable = Executable::new(&program("again: jmp again")).expect("valid");
+    let stop = AtomicBool::new(true);
+    let machine = Machine {
+        program: &executable,
+        constants: &[[0; 4]; 32],
+        memory: &[],
+        shaders: &[],
+        tracer: &EmptyScene,
+        limits: Limits::default(),
+        stop: &stop,
+    };
+    assert_eq!(machine.run(&mut Block::new(), 0, u64::MAX), Err(MachineError::Stopped));
+}
+
+#[test]
+fn endless_recursion_bad_calls_and_missing_returns_are_errors() {
+    let run = |text: &str| Setup::default().run(text, &mut Block::new(), u64::MAX);
+    assert_eq!(run("f: call f push 8\nreturn"), Err(MachineError::CallDepth { pc: 0, limit: 10_000 }));
+    assert_eq!(run("mov R0.w, #77\ncall R0.w push 0\nreturn"), Err(MachineError::BadCall { pc: 1, target: 77 }));
+    assert_eq!(run("mov R0, R1"), Err(MachineError::PastEnd { pc: 1 }));
+}
+
+#[test]
+fn a_profile_counts_the_lanes_of_each_instruction() {
+    let mut block = numbered();
+    block.start_profile();
+    Setup::default()
+        .run("add R15.w, R1.w, -60.0 + return w (>=0)\nmov R0, R1\nreturn", &mut block, u64::MAX)
+        .expect("runs");
+    assert_eq!(block.take_profile(), [64, 60, 60]);
+}
+
+/// Even lanes hit shader 1's triangle at t = 2, or at `t_max` if that is less; odd lanes miss.
+struct EveryOther;
+
+impl Tracer for EveryOther {
+    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
+        for lane in lanes_of(rays.active).filter(|lane| lane % 2 == 0) {
+            hits.u[lane] = rays.orig[0][lane];
+            hits.v[lane] = rays.dir[1][lane];
+            hits.t[lane] = rays.t_max[lane].min(2.0);
+            hits.shader[lane] = 1;
+            hits.tri[lane] = 5;
+            hits.obj[lane] = lane as u32;
+        }
+    }
+}
+
+#[test]
+fn trace_fills_the_hit_registers() {
+    let mut setup = Setup { tracer: Box::new(EveryOther), shaders: vec![0, 3], ..Setup::default() };
+    setup.constants[31] = [0.1, 1.5, 0.0, 0.0].map(f32::to_bits);
+    let text = "
+        trace R1.w, -R1.w, C31
+        mov R2, HIT_TRI
+        mov R3, HIT_OBJ
+        mov R4, HIT
+        return";
+    let mut block = numbered();
+    let report = setup.run(text, &mut block, u64::MAX).expect("runs");
+    assert_eq!(report.rays, 64);
+    assert_eq!(vector(&block, Reg::R(4), 6)[..3], [6.0, -6.0, 1.5]);
+    assert_eq!((block.get(Reg::R(4), W, 6), block.get(Reg::R(2), Z, 6), block.get(Reg::R(3), W, 6)), (3, 5, 6));
+    assert_eq!(vector(&block, Reg::R(4), 7)[2], -1.0);
+}
+
+#[test]
+fn the_depth_listing_shades_by_distance() {
+    // Main shader and surface shader of §12.1: the ray of pixel (0.5, 0.5) runs along z.
+    let text = format!("{}{}", listings::MAIN, listings::DEPTH_SURFACE);
+    let surface = program(&text).entry("s").expect("defined");
+    let setup = Setup { tracer: Box::new(EveryOther), shaders: vec![0, surface], ..with_default_arg() };
+    let mut block = Block::new();
+    set(&mut block, Reg::R(0), [0.5, 0.5, 0.0, 0.0]);
+    setup.run(&text, &mut block, u64::MAX).expect("runs");
+    // Distance 1.5: g = 0.3, red and blue 0.7.
+    let g = 1.8f32 - 1.5;
+    assert_eq!(vector(&block, Reg::R(0), 2)[..3], [1.0 - g, g, 1.0 - g]);
+    assert_eq!(vector(&block, Reg::R(0), 3)[..3], [0.0; 3]);
+}
+
+fn with_default_arg() -> Setup {
+    let mut setup = Setup::default();
+    setup.constants[31] = [0.0, 1.5, 0.0, 0.0].map(f32::to_bits);
+    setup
+}
+
+#[test]
+fn the_lit_listing_shades_by_the_angle_to_its_light() {
+    // A triangle in the plane z = 1.5 (the tracer's t), facing either way, of colour (1, 0.5, 0.25).
+    // Both listings have a label L26.
+    let text = format!("{}{}", listings::MAIN, listings::LIT_SURFACE.replace("L26", "L27"));
+    let surface = program(&text).entry("s").expect("defined");
+    let mut setup = Setup { tracer: Box::new(EveryOther), shaders: vec![0, surface], ..with_default_arg() };
+    setup.memory = vec![[0; 4]; 12];
+    setup.memory[5] = [8, 9, 10, 11];
+    setup.memory[8] = [-1.0, -1.0, 1.5, 0.0].map(f32::to_bits);
+    setup.memory[9] = [1.0, -1.0, 1.5, 0.0].map(f32::to_bits);
+    setup.memory[10] = [0.0, 1.0, 1.5, 0.0].map(f32::to_bits);
+    setup.memory[11] = [1.0, 0.5, 0.25, 0.0].map(f32::to_bits);
+    for flip in [false, true] {
+        if flip {
+            setup.memory.swap(9, 10);
+        }
+        let mut block = Block::new();
+        set(&mut block, Reg::R(0), [0.5, 0.5, 0.0, 0.0]);
+        setup.run(&text, &mut block, u64::MAX).expect("runs");
+        // P = (0, 0, 1.5); the light is at (-0.2, 0.5, 0); the normal faces the eye: (0, 0, -1).
+        let to_light = [-0.2f32, 0.5, -1.5];
+        let cosine = 1.5 / to_light.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let intensity = 0.6 * cosine + 0.4;
+        let color = vector(&block, Reg::R(0), 4);
+        for (channel, want) in color[..3].iter().zip([1.0, 0.5, 0.25].map(|c| c * intensity)) {
+            assert!((channel - want).abs() < 1e-6, "{channel} {want}");
+        }
+    }
+}
+
+#[test]
+fn reset_forgets_registers_stack_and_scratch() {
+    let mut block = numbered();
+    Setup::default().run("mov S3, 7.0\nstore A.w, 2, R1\nmov A.w, #4\nreturn", &mut block, u64::MAX).expect("runs");
+    block.reset();
+    let text = "load I0, A.w, 2\nmov R0, I0\nmov R2, S3\nreturn";
+    Setup::default().run(text, &mut block, u64::MAX).expect("runs");
+    assert_eq!((patterns(&block, Reg::R(0)), patterns(&block, Reg::R(2))), ([0; 4], [0; 4]));
+    assert_eq!(block.get(Reg::A, W, 9), SCRATCH_BASE);
+    assert_eq!(block.get(Reg::R(1), Y, 9), 0);
+}

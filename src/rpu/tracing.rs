@@ -1,0 +1,75 @@
+//! What the machine asks of whatever traces its rays.
+
+use super::lanes::BLOCK;
+
+/// The rays of a block, in structure of arrays. Only the lanes whose bit is set in `active` are to be traced.
+#[derive(Debug, Clone)]
+pub struct RayBlock {
+    /// Bit i: lane i shoots a ray.
+    pub active: u64,
+    /// Origins: x, y, z.
+    pub orig: [[f32; BLOCK]; 3],
+    /// Directions, of any length: x, y, z.
+    pub dir: [[f32; BLOCK]; 3],
+    /// Hits at t ≤ t_min do not count; t is in units of the direction.
+    pub t_min: [f32; BLOCK],
+    /// Hits at t ≥ t_max do not count.
+    pub t_max: [f32; BLOCK],
+    /// Not 0: any hit will do, the closest is not needed.
+    pub any: [f32; BLOCK],
+    /// The time of the ray in the shutter interval.
+    pub time: [f32; BLOCK],
+}
+
+/// The hits of a block. Lanes that were not active may hold anything.
+#[derive(Debug, Clone)]
+pub struct HitBlock {
+    /// Barycentric weight of the triangle's second vertex.
+    pub u: [f32; BLOCK],
+    /// Barycentric weight of the triangle's third vertex.
+    pub v: [f32; BLOCK],
+    /// Distance in units of the ray's direction; below 0 for a miss.
+    pub t: [f32; BLOCK],
+    /// Number of the object's shader entry: the machine puts its code address into `HIT.w`.
+    pub shader: [u32; BLOCK],
+    /// Address of the triangle's record.
+    pub tri: [u32; BLOCK],
+    /// Address of the object's record.
+    pub obj: [u32; BLOCK],
+}
+
+impl RayBlock {
+    /// No rays.
+    pub fn empty() -> RayBlock {
+        let zero = [0.0; BLOCK];
+        RayBlock { active: 0, orig: [zero; 3], dir: [zero; 3], t_min: zero, t_max: zero, any: zero, time: zero }
+    }
+}
+
+impl HitBlock {
+    /// All misses.
+    pub fn misses() -> HitBlock {
+        let (zero, none) = ([0.0; BLOCK], [0; BLOCK]);
+        HitBlock { u: zero, v: zero, t: [-1.0; BLOCK], shader: none, tri: none, obj: none }
+    }
+
+    /// Makes a lane a miss.
+    pub fn set_miss(&mut self, lane: usize) {
+        (self.u[lane], self.v[lane], self.t[lane]) = (0.0, 0.0, -1.0);
+        (self.shader[lane], self.tri[lane], self.obj[lane]) = (0, 0, 0);
+    }
+}
+
+/// Traces the rays of blocks. A lane's answer may depend on its own ray only, or results would differ between runs.
+pub trait Tracer: Sync {
+    /// Traces the active lanes of `rays` and writes their answers to `hits`, which starts as all misses.
+    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock);
+}
+
+/// A scene without geometry: every ray misses.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EmptyScene;
+
+impl Tracer for EmptyScene {
+    fn trace(&self, _rays: &RayBlock, _hits: &mut HitBlock) {}
+}
