@@ -1,8 +1,8 @@
 //! Random valid programs for property tests.
 
 use super::isa::{
-    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Instr, MAX_PUSH, Mask, Multiplier, Op, Primary,
-    Program, Ranges, Reg, Scale, SpecialOp, Src, Swizzle,
+    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Instr, MAX_PUSH, Mask, Multiplier, Op,
+    Primary, Program, Ranges, Reg, Scale, SpecialOp, Src, Swizzle,
 };
 use proptest::prelude::*;
 

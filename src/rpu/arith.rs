@@ -286,8 +286,7 @@ fn by_positions<const A: usize, const N: usize>(
     positions: [usize; N],
     f: impl Fn([Lanes; A]) -> Lanes,
 ) {
-    let sources: [[Source<'_>; A]; N] =
-        positions.map(|p| array::from_fn(|a| r.source(a, &instr.src[a], p)));
+    let sources: [[Source<'_>; A]; N] = positions.map(|p| array::from_fn(|a| r.source(a, &instr.src[a], p)));
     let first = if instr.direct { dst } else { usize::from(column::RESULT) };
     let targets: [&Column; N] = positions.map(|p| &r.file[first + p]);
     for k in 0..GROUPS {
@@ -296,8 +295,7 @@ fn by_positions<const A: usize, const N: usize>(
             continue;
         }
         // All of a group is read before any is written: source and destination may be the same register.
-        let results: [Lanes; N] =
-            array::from_fn(|n| f(array::from_fn(|a| sources[n][a].0.group(k, sources[n][a].1))));
+        let results: [Lanes; N] = array::from_fn(|n| f(array::from_fn(|a| sources[n][a].0.group(k, sources[n][a].1))));
         for n in 0..N {
             targets[n].write_group(k, results[n], bits);
         }
@@ -306,13 +304,7 @@ fn by_positions<const A: usize, const N: usize>(
 
 /// A dot product. `factors` lists (source, component) in the order of the products; a last one without a partner is added.
 #[inline(always)]
-fn dot<const F: usize>(
-    r: Registers<'_>,
-    instr: &DecodedArith,
-    active: u64,
-    dst: usize,
-    factors: [(usize, usize); F],
-) {
+fn dot<const F: usize>(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize, factors: [(usize, usize); F]) {
     let sources: [Source<'_>; F] = factors.map(|(s, p)| r.source(s, &instr.src[s], p));
     let signs = factors.map(|(s, _)| sign(instr.src[s].multiplier));
     let scales = factors.map(|(s, _)| instr.src[s].multiplier.scale.factor());

@@ -365,9 +365,7 @@ impl Reader<'_> {
         match (primary, control, condition) {
             (Some(primary), None, None) => Ok(Instr::Primary(primary)),
             (None, Some(control), None) => Ok(Instr::Control(control)),
-            (Some(Primary::Arith(arith)), Some(control), Some(condition)) => {
-                Ok(Instr::Pair(arith, control, condition))
-            }
+            (Some(Primary::Arith(arith)), Some(control), Some(condition)) => Ok(Instr::Pair(arith, control, condition)),
             _ => self.bad("combination of operation, control and condition", head),
         }
     }
@@ -450,8 +448,7 @@ impl Reader<'_> {
         }
         self.zero("source", field(word, 18, 14))?;
         let reg = self.reg(field(word, 0, 7))?;
-        let multiplier =
-            Multiplier { negate: field(word, 15, 1) == 1, scale: Scale::ALL[field(word, 16, 2) as usize] };
+        let multiplier = Multiplier { negate: field(word, 15, 1) == 1, scale: Scale::ALL[field(word, 16, 2) as usize] };
         Ok(Src::Reg { reg, swizzle: Swizzle::from_bits(field(word, 7, 8) as u8), multiplier })
     }
 
@@ -563,7 +560,8 @@ mod tests {
 
     #[test]
     fn errors_name_the_instruction() {
-        let program = assemble("SUBROUTINE_ENTRY_f: mov R0, R1\njmp SUBROUTINE_ENTRY_f", FileId(0)).expect("right").program;
+        let program =
+            assemble("SUBROUTINE_ENTRY_f: mov R0, R1\njmp SUBROUTINE_ENTRY_f", FileId(0)).expect("right").program;
         let words = encode(&program).expect("valid");
         assert_eq!(words.len(), 4 + 2 + 2 + 3);
         let error = |at: usize, word: u32| {
@@ -573,7 +571,10 @@ mod tests {
         };
         assert_eq!(error(0, 1), "this is not a binary RPU program");
         assert_eq!(error(1, 9), "the program has version 9 of the binary form; this reads version 1");
-        assert_eq!(error(2, u32::MAX), "the header promises 4294967295 instructions or entry points, more than the program can hold");
+        assert_eq!(
+            error(2, u32::MAX),
+            "the header promises 4294967295 instructions or entry points, more than the program can hold"
+        );
         assert_eq!(error(4, 63), "instruction 0 has an invalid opcode: 63");
         assert_eq!(error(5, 99), "instruction 0 has an invalid register: 99");
         assert_eq!(error(7, 2), "instruction 1: code address 2 is outside the program, which has 2 instructions");

@@ -162,12 +162,9 @@ fn decode(instr: &Instr) -> Decoded {
         Instr::Pair(arith, _, condition) => Work::Arith(decode_arith(arith, test(condition, arith))),
         Instr::Control(_) => Work::Nothing,
         Instr::Primary(Primary::Trace { orig, dir, arg }) => Work::Trace([*orig, *dir, *arg].map(|s| operand(&s))),
-        Instr::Primary(Primary::Load { to, base, offset }) => Work::Load {
-            to: column::INPUT + 4 * u16::from(*to),
-            count: 1,
-            base: base_column(*base),
-            offset: *offset,
-        },
+        Instr::Primary(Primary::Load { to, base, offset }) => {
+            Work::Load { to: column::INPUT + 4 * u16::from(*to), count: 1, base: base_column(*base), offset: *offset }
+        }
         Instr::Primary(Primary::Load4 { base, offset }) => {
             Work::Load { to: column::INPUT, count: 4, base: base_column(*base), offset: *offset }
         }

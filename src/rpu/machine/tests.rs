@@ -249,7 +249,9 @@ fn and_needs_all_components_and_or_one() {
 fn a_condition_tests_the_result_before_the_mask_and_after_sat() {
     let block = run("add_sat R0.x, R3, 0.0 + jmp on, y (<1)\nmov R4.x, 1.0\non: mov R5.x, 1.0");
     assert_eq!((vector(&block, Reg::R(4), 0)[0], vector(&block, Reg::R(0), 0)), (0.0, [0.0; 4]));
-    let block = run("mov_sat R0.x, R1 + jmp on, and zw (>=1)\nmov R4.x, 1.0\non: mov_sat R0.x, R3 + jmp past, w (=0)\nmov R4.x, 2.0\npast: mov R5, R5");
+    let block = run(
+        "mov_sat R0.x, R1 + jmp on, and zw (>=1)\nmov R4.x, 1.0\non: mov_sat R0.x, R3 + jmp past, w (=0)\nmov R4.x, 2.0\npast: mov R5, R5",
+    );
     assert_eq!(vector(&block, Reg::R(4), 0)[0], 0.0);
 }
 
@@ -262,7 +264,9 @@ fn the_condition_of_an_integer_instruction_tests_the_integer() {
         let block = run(&format!("iadd R4.w, {pattern}, #0 + jmp on, w ({ranges})\nmov R0.x, 1.0\non: mov R5, R5"));
         assert_eq!(vector(&block, Reg::R(0), 0)[0] == 0.0, want, "{pattern} {ranges}");
     }
-    let block = run("ftoi R4.w, -0.5 + jmp on, w (<0)\nmov R0.x, 1.0\non: itof R4.w, #-1 + jmp past, w (<0)\nmov R0.x, 2.0\npast: mov R5, R5");
+    let block = run(
+        "ftoi R4.w, -0.5 + jmp on, w (<0)\nmov R0.x, 1.0\non: itof R4.w, #-1 + jmp past, w (<0)\nmov R0.x, 2.0\npast: mov R5, R5",
+    );
     assert_eq!(vector(&block, Reg::R(0), 0)[0], 1.0);
 }
 
@@ -319,7 +323,13 @@ fn nested_branches_meet_again() {
     let mut block = numbered();
     let report = Setup::default().run(text, &mut block, u64::MAX).expect("runs");
     for lane in 0..BLOCK {
-        let want = if lane < 16 { 11.0 } else if lane < 32 { 12.0 } else { 13.0 };
+        let want = if lane < 16 {
+            11.0
+        } else if lane < 32 {
+            12.0
+        } else {
+            13.0
+        };
         assert_eq!(vector(&block, Reg::R(0), lane)[3], want);
     }
     // 1 + 1 + 2 + 2 + 1 for the branches, and the join once for all.
