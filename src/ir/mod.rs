@@ -26,6 +26,8 @@
 
 mod builder;
 pub mod dominators;
+pub mod eval;
+pub mod fold;
 mod op;
 pub mod parse;
 pub mod passes;
@@ -34,6 +36,7 @@ mod types;
 pub mod verify;
 
 pub use builder::{FunctionBuilder, Variable};
+pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval};
 pub use op::{Op, SlotId};
 pub use parse::parse;
 pub use print::{PrintOptions, print_function, print_module};

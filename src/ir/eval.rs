@@ -1,0 +1,617 @@
+//! The reference evaluator: runs any function of a module on one sample in plain `f32`. It is what both machines are compared with.
+//!
+//! The world around the program (constants, memory, rays) is a [`World`]. Running is bounded: [`Limits`] counts back edges and calls, and the depth of
+//! calls. The evaluator recurses nowhere.
+
+use super::dominators::Dominators;
+use super::fold::eval_op;
+use super::{BlockId, Const, Function, Inst, Loc, Module, Op, Target, Terminator, Type, Value, string_id};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a ray hit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// `(u, v, t, bits of the shader's entry)`; `t < 0` is a miss.
+    pub uvts: [f32; 4],
+    /// Address of the triangle record.
+    pub triangle: u32,
+    /// Address of the object record.
+    pub object: u32,
+}
+
+impl Hit {
+    /// Nothing was hit.
+    pub const MISS: Hit = Hit { uvts: [0.0, 0.0, -1.0, 0.0], triangle: 0, object: 0 };
+}
+
+/// What a program sees of the outside. Every method has a default: a world of zeros without geometry.
+pub trait World {
+    /// Program constant `k`.
+    fn uniform(&mut self, _k: u32) -> [f32; 4] {
+        [0.0; 4]
+    }
+
+    /// The memory vector at `address`, as 32-bit patterns; zero beyond the image.
+    fn load(&mut self, _address: u32) -> [u32; 4] {
+        [0; 4]
+    }
+
+    /// The current hit when the outermost function starts.
+    fn first_hit(&mut self) -> Hit {
+        Hit::MISS
+    }
+
+    /// Shoots a ray; `arg` is `(t_min, t_max, any, time)`.
+    fn trace(&mut self, _origin: [f32; 3], _direction: [f32; 3], _arg: [f32; 4]) -> Hit {
+        Hit::MISS
+    }
+
+    /// Whether anything lies on the ray.
+    fn occluded(&mut self, origin: [f32; 3], direction: [f32; 3], arg: [f32; 4]) -> bool {
+        self.trace(origin, direction, [arg[0], arg[1], 1.0, arg[3]]).uvts[2] >= 0.0
+    }
+
+    /// The name of the function that shades a hit; it takes `(orig, dir, depth)` and gives `(Ci, Oi)`. `None` gives zeros.
+    fn shader(&mut self, _hit: &Hit) -> Option<Arc<str>> {
+        None
+    }
+}
+
+/// The world of zeros without geometry.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EmptyWorld;
+
+impl World for EmptyWorld {}
+
+/// Bounds on a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Back edges and calls, together.
+    pub fuel: u64,
+    /// Calls within calls.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    /// The budget of a sample on every machine: 1,000,000 back edges and calls; 256 calls deep.
+    fn default() -> Self {
+        Self { fuel: 1_000_000, depth: 256 }
+    }
+}
+
+/// Why a run gave no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvalError {
+    /// A function is not in the module.
+    #[error("there is no function `{name}`")]
+    NoFunction {
+        /// Its name.
+        name: Arc<str>,
+        /// Where it was called.
+        loc: Loc,
+    },
+    /// The arguments do not fit the parameters.
+    #[error("`{name}` takes ({expected}) but was given ({given})")]
+    Arguments {
+        /// The function.
+        name: Arc<str>,
+        /// Types of its parameters.
+        expected: String,
+        /// Types of the arguments.
+        given: String,
+    },
+    /// The budget of back edges and calls is used up: the program may never end.
+    #[error("`{function}` ran out of its budget: a loop or recursion may never end")]
+    Fuel {
+        /// The function that was running.
+        function: Arc<str>,
+        /// The jump or call that was one too many.
+        loc: Loc,
+    },
+    /// Calls are nested too deeply.
+    #[error("`{function}` calls too deeply")]
+    Depth {
+        /// The function that was running.
+        function: Arc<str>,
+        /// The call that was one too many.
+        loc: Loc,
+    },
+    /// The module breaks the IR's rules (the verifier would have told).
+    #[error("`{function}` breaks the IR's rules at `{what}`")]
+    Malformed {
+        /// The function.
+        function: Arc<str>,
+        /// The instruction.
+        what: String,
+    },
+}
+
+impl EvalError {
+    /// The place in the program, where there is one.
+    pub fn loc(&self) -> Option<Loc> {
+        match self {
+            EvalError::NoFunction { loc, .. } | EvalError::Fuel { loc, .. } | EvalError::Depth { loc, .. } => {
+                Some(*loc)
+            }
+            EvalError::Arguments { .. } | EvalError::Malformed { .. } => None,
+        }
+    }
+}
+
+/// Runs `function` of a verified module on `args` and returns its results.
+///
+/// A result of type `string` is a `String` when its text stands in the module or in `args`, and else a `U32` holding its identifier.
+///
+/// # Errors
+/// See [`EvalError`].
+pub fn eval(
+    module: &Module,
+    function: &str,
+    args: &[Const],
+    world: &mut dyn World,
+    limits: Limits,
+) -> Result<Vec<Const>, EvalError> {
+    let index = module.index();
+    let name: Arc<str> = function.into();
+    let Some(&start) = index.get(&name) else { return Err(EvalError::NoFunction { name, loc: Loc::NONE }) };
+    let func = &module.functions[start];
+    let expected: Vec<Type> = func.params.iter().map(|p| p.ty).collect();
+    let given: Vec<Type> = args.iter().map(Const::ty).collect();
+    if expected != given {
+        let list = |types: &[Type]| types.iter().map(|t| t.name()).collect::<Vec<_>>().join(", ");
+        return Err(EvalError::Arguments { name, expected: list(&expected), given: list(&given) });
+    }
+    let current_hit = world.first_hit();
+    let prepared = vec![None; module.functions.len()];
+    let mut machine = Machine { module, index, prepared, world, limits, current_hit, frames: Vec::new() };
+    machine.enter(start, args.iter().map(in_register).collect(), Loc::NONE)?;
+    let results = machine.run()?;
+    Ok(with_texts(module, args, &func.results.iter().map(|r| r.ty).collect::<Vec<_>>(), results))
+}
+
+/// Strings live in registers as their identifiers, since a program may read one from memory.
+fn in_register(c: &Const) -> Const {
+    match c {
+        Const::String(s) => Const::U32(string_id(s)),
+        c => c.clone(),
+    }
+}
+
+/// Gives string results their texts back.
+fn with_texts(module: &Module, args: &[Const], types: &[Type], mut results: Vec<Const>) -> Vec<Const> {
+    if !types.contains(&Type::String) {
+        return results;
+    }
+    let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    let constants = insts.filter_map(|i| if let Op::Const(c) = &i.op { Some(c) } else { None });
+    let mut texts = HashMap::from([(0, Arc::from(""))]);
+    for c in constants.chain(args) {
+        if let Const::String(s) = c {
+            texts.insert(string_id(s), s.clone());
+        }
+    }
+    for (result, _) in results.iter_mut().zip(types).filter(|(_, t)| **t == Type::String) {
+        if let Const::U32(id) = result
+            && let Some(text) = texts.get(id)
+        {
+            *result = Const::String(text.clone());
+        }
+    }
+    results
+}
+
+/// One activation of a function.
+struct Frame {
+    function: usize,
+    order: Rc<Dominators>,
+    values: Vec<Const>,
+    slots: Vec<Vec<Const>>,
+    block: BlockId,
+    next: usize,
+}
+
+struct Machine<'a> {
+    module: &'a Module,
+    index: HashMap<Arc<str>, usize>,
+    /// For each function that has run: its blocks' order, which tells back edges.
+    prepared: Vec<Option<Rc<Dominators>>>,
+    world: &'a mut dyn World,
+    limits: Limits,
+    current_hit: Hit,
+    frames: Vec<Frame>,
+}
+
+/// What happens after an instruction.
+enum Next {
+    /// The instruction's results.
+    Results(Vec<Const>),
+    /// A call of the function with these arguments.
+    Enter(usize, Vec<Const>),
+}
+
+impl Machine<'_> {
+    fn enter(&mut self, function: usize, args: Vec<Const>, loc: Loc) -> Result<(), EvalError> {
+        if self.frames.len() >= self.limits.depth {
+            return Err(EvalError::Depth { function: self.running(), loc });
+        }
+        let func = &self.module.functions[function];
+        let order = self.prepared[function].get_or_insert_with(|| Rc::new(Dominators::new(func))).clone();
+        let mut values = vec![Const::Bool(false); func.values.len()];
+        for (&p, a) in func.param_values().iter().zip(args) {
+            values[p.0 as usize] = a;
+        }
+        let zero = |s: &super::Slot| vec![in_register(&Const::zero(s.ty)); s.len as usize];
+        let slots = func.slots.iter().map(zero).collect();
+        self.frames.push(Frame { function, order, values, slots, block: BlockId(0), next: 0 });
+        Ok(())
+    }
+
+    fn running(&self) -> Arc<str> {
+        let function = self.frames.last().map(|f| f.function);
+        function.map_or("".into(), |f| self.module.functions[f].name.clone())
+    }
+
+    fn burn(&mut self, loc: Loc) -> Result<(), EvalError> {
+        if self.limits.fuel == 0 {
+            return Err(EvalError::Fuel { function: self.running(), loc });
+        }
+        self.limits.fuel -= 1;
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<Vec<Const>, EvalError> {
+        let module = self.module;
+        while let Some(frame) = self.frames.last_mut() {
+            let func = &module.functions[frame.function];
+            let block = func.block(frame.block);
+            if let Some(inst) = block.insts.get(frame.next) {
+                match self.step(func, inst)? {
+                    Next::Results(results) => self.give(inst, results),
+                    Next::Enter(function, args) => {
+                        self.burn(inst.loc)?;
+                        self.enter(function, args, inst.loc)?;
+                    }
+                }
+                continue;
+            }
+            match &block.term {
+                Terminator::Jump(t) => self.jump(func, t, block.term_loc)?,
+                Terminator::Branch(c, t, e) => {
+                    let taken = if frame.values[c.0 as usize] == Const::Bool(true) { t } else { e };
+                    self.jump(func, taken, block.term_loc)?;
+                }
+                Terminator::Return(values) => {
+                    let results = values.iter().map(|v| frame.values[v.0 as usize].clone()).collect();
+                    self.frames.pop();
+                    let Some(caller) = self.frames.last() else { return Ok(results) };
+                    let caller_func = &module.functions[caller.function];
+                    self.current_hit = Hit::MISS;
+                    self.give(&caller_func.block(caller.block).insts[caller.next], results);
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Stores the results of the instruction at which the innermost frame stands, and goes on.
+    fn give(&mut self, inst: &Inst, results: Vec<Const>) {
+        if let Some(frame) = self.frames.last_mut() {
+            for (r, value) in inst.results.iter().zip(results) {
+                frame.values[r.0 as usize] = value;
+            }
+            frame.next += 1;
+        }
+    }
+
+    fn jump(&mut self, func: &Function, target: &Target, loc: Loc) -> Result<(), EvalError> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
+        let args: Vec<Const> = target.args.iter().map(|a| frame.values[a.0 as usize].clone()).collect();
+        for (&p, a) in func.block(target.block).params.iter().zip(args) {
+            frame.values[p.0 as usize] = a;
+        }
+        let is_back = frame.order.is_back_edge(frame.block, target.block);
+        (frame.block, frame.next) = (target.block, 0);
+        if is_back { self.burn(loc) } else { Ok(()) }
+    }
+
+    fn step(&mut self, func: &Function, inst: &Inst) -> Result<Next, EvalError> {
+        let malformed =
+            || EvalError::Malformed { function: func.name.clone(), what: super::print::inst_text(func, inst) };
+        if let Op::Call(name) = &inst.op {
+            let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
+            let callee = *self.index.get(name).ok_or_else(missing)?;
+            return Ok(Next::Enter(callee, self.args(inst)));
+        }
+        if inst.op == Op::CallShader {
+            let Some(name) = self.world.shader(&self.current_hit) else {
+                return Ok(Next::Results(vec![Const::zero(Type::Vec3), Const::zero(Type::Vec3)]));
+            };
+            let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
+            let callee = *self.index.get(&name).ok_or_else(missing)?;
+            let types = |list: &mut dyn Iterator<Item = Type>| list.collect::<Vec<_>>();
+            let callee_func = &self.module.functions[callee];
+            let takes = types(&mut callee_func.params.iter().map(|p| p.ty));
+            let gives = types(&mut callee_func.results.iter().map(|r| r.ty));
+            if takes != [Type::Vec3, Type::Vec3, Type::F32] || gives != [Type::Vec3, Type::Vec3] {
+                return Err(malformed());
+            }
+            return Ok(Next::Enter(callee, self.args(inst)));
+        }
+        let result = match inst.results.as_slice() {
+            [] => self.effect(inst).map(|()| vec![]),
+            [r] => self.value(inst, func.ty(*r)).map(|c| vec![c]),
+            _ => None,
+        };
+        result.map(Next::Results).ok_or_else(malformed)
+    }
+
+    fn args(&self, inst: &Inst) -> Vec<Const> {
+        inst.args.iter().map(|&a| self.get(a).clone()).collect()
+    }
+
+    fn get(&self, value: Value) -> &Const {
+        const NOTHING: &Const = &Const::Bool(false);
+        self.frames.last().map_or(NOTHING, |f| &f.values[value.0 as usize])
+    }
+
+    fn vec3(&self, value: Value) -> Option<[f32; 3]> {
+        if let Const::Vec3(v) = self.get(value) { Some(*v) } else { None }
+    }
+
+    fn vec4(&self, value: Value) -> Option<[f32; 4]> {
+        if let Const::Vec4(v) = self.get(value) { Some(*v) } else { None }
+    }
+
+    fn u32(&self, value: Value) -> Option<u32> {
+        if let Const::U32(u) = self.get(value) { Some(*u) } else { None }
+    }
+
+    /// An instruction without results; `None` when it is malformed.
+    fn effect(&mut self, inst: &Inst) -> Option<()> {
+        match (&inst.op, inst.args.as_slice()) {
+            (Op::Trace, &[o, d, arg]) => {
+                let (o, d, arg) = (self.vec3(o)?, self.vec3(d)?, self.vec4(arg)?);
+                self.current_hit = self.world.trace(o, d, arg);
+            }
+            (Op::SlotStore(slot), &[i, value]) => {
+                let (i, value) = (self.u32(i)?, self.get(value).clone());
+                let elements = self.frames.last_mut()?.slots.get_mut(slot.0 as usize)?;
+                if let Some(element) = elements.get_mut(i as usize) {
+                    *element = value;
+                }
+            }
+            (Op::Debug(_), _) => {}
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// An instruction with one result; `None` when it is malformed.
+    fn value(&mut self, inst: &Inst, ty: Type) -> Option<Const> {
+        Some(match (&inst.op, inst.args.as_slice()) {
+            (Op::Const(c), []) => in_register(c),
+            (Op::Bitcast, &[a]) if ty == Type::String => eval_op(&Op::Bitcast, &[self.get(a)], Type::U32)?,
+            (Op::Uniform(k), []) => Const::Vec4(self.world.uniform(*k)),
+            (Op::Load(offset), &[address]) => {
+                let Const::Ref(address) = *self.get(address) else { return None };
+                // An address past 32 bits lies beyond any image.
+                let words = address.checked_add(*offset).map_or([0; 4], |a| self.world.load(a));
+                Const::Vec4(words.map(f32::from_bits))
+            }
+            (Op::Hit, []) => Const::Vec4(self.current_hit.uvts),
+            (Op::HitTri, []) => Const::Ref(self.current_hit.triangle),
+            (Op::HitObj, []) => Const::Ref(self.current_hit.object),
+            (Op::SlotLoad(slot), &[i]) => {
+                let i = self.u32(i)?;
+                let elements = self.frames.last()?.slots.get(slot.0 as usize)?;
+                elements.get(i as usize).or(elements.last())?.clone()
+            }
+            (Op::Occluded, &[o, d, arg]) => {
+                let (o, d, arg) = (self.vec3(o)?, self.vec3(d)?, self.vec4(arg)?);
+                self.current_hit = Hit::MISS;
+                Const::Bool(self.world.occluded(o, d, arg))
+            }
+            (Op::Visible(slot), &[o, count]) => {
+                let (o, count) = (self.vec3(o)?, self.u32(count)?);
+                let rays = self.frames.last()?.slots.get(slot.0 as usize)?.clone();
+                self.current_hit = Hit::MISS;
+                let t_min = self.world.uniform(0)[0];
+                let mut bits = 0;
+                for (i, ray) in rays.iter().enumerate().take(count.min(32) as usize) {
+                    let Const::Vec4([x, y, z, t_max]) = *ray else { return None };
+                    let blocked = t_max >= 0.0 && self.world.occluded(o, [x, y, z], [t_min, t_max, 1.0, 0.0]);
+                    bits |= u32::from(!blocked) << i;
+                }
+                Const::U32(bits)
+            }
+            (op, args) => {
+                // Most operations take at most four operands.
+                let args: Vec<&Const> = args.iter().map(|&a| self.get(a)).collect();
+                eval_op(op, &args, ty)?
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::source::FileId;
+
+    fn module(text: &str) -> Module {
+        let module = crate::ir::parse(text, FileId(0)).expect("the text form is right");
+        crate::ir::verify(&module).expect("the program keeps the rules");
+        module
+    }
+
+    fn run(text: &str, args: &[Const]) -> Result<Vec<Const>, EvalError> {
+        eval(&module(text), "f", args, &mut EmptyWorld, Limits::default())
+    }
+
+    const FACTORIAL: &str = "fn f(v0 n: varying i32) -> (return: i32) {
+b0:
+  v1: i32 = const 1
+  jump b1(v0, v1)
+b1(v2: i32, v3: i32):
+  v4: bool = ilt v1, v2
+  br v4, b2, b3
+b2:
+  v5: i32 = imul v3, v2
+  v6: i32 = isub v2, v1
+  jump b1(v6, v5)
+b3:
+  ret v3
+}
+";
+
+    #[test]
+    fn a_loop_runs_until_its_condition_fails() {
+        assert_eq!(run(FACTORIAL, &[Const::I32(6)]), Ok(vec![Const::I32(720)]));
+    }
+
+    #[test]
+    fn arguments_of_a_jump_are_read_before_its_parameters_are_written() {
+        let text = "fn f() -> (a: f32, b: f32) {
+b0:
+  v0: f32 = const 1.0
+  v1: f32 = const 2.0
+  v2: bool = const true
+  v3: bool = const false
+  jump b1(v0, v1, v2)
+b1(v4: f32, v5: f32, v6: bool):
+  br v6, b1(v5, v4, v3), b2
+b2:
+  ret v4, v5
+}";
+        assert_eq!(run(text, &[]), Ok(vec![Const::F32(2.0), Const::F32(1.0)]));
+    }
+
+    #[test]
+    fn recursion_is_bounded_in_depth_without_using_the_host_stack() {
+        let text = "fn f(v0 n: varying i32) -> (return: i32) {\nb0:\n  v1: i32 = call f(v0) @0:7..9\n  ret v1\n}";
+        let deep = Limits { fuel: 1_000_000, depth: 200_000 };
+        let m = module(text);
+        let error = eval(&m, "f", &[Const::I32(0)], &mut EmptyWorld, deep).expect_err("it never ends");
+        assert!(matches!(error, EvalError::Depth { .. }), "{error:?}");
+        assert_eq!(error.loc().and_then(|l| m.span(l)).map(|s| s.start), Some(7));
+    }
+
+    #[test]
+    fn a_loop_that_never_ends_runs_out_of_fuel_and_names_its_place() {
+        let text = "fn f() {\nb0:\n  jump b1\nb1:\n  jump b1 @0:3..5\n}";
+        let m = module(text);
+        let error = eval(&m, "f", &[], &mut EmptyWorld, Limits::default()).expect_err("it never ends");
+        assert!(matches!(&error, EvalError::Fuel { function, .. } if &**function == "f"), "{error:?}");
+        assert_eq!(error.loc().and_then(|l| m.span(l)).map(|s| s.start), Some(3));
+    }
+
+    #[test]
+    fn slots_start_at_zero_in_every_activation_and_clamp_their_reads() {
+        let text = "fn g(v0 x: varying f32) -> (first: f32, last: f32) {
+  slot s0 a: f32[2]
+b0:
+  v1: u32 = const 0
+  v2: u32 = const 1
+  v3: u32 = const 9
+  v4: f32 = slot_load s0, v1
+  slot_store s0, v1, v0
+  slot_store s0, v2, v0
+  slot_store s0, v3, v4
+  v5: f32 = slot_load s0, v3
+  ret v4, v5
+}
+fn f() -> (a: f32, b: f32) {
+b0:
+  v0: f32 = const 5.0
+  v1: f32, v2: f32 = call g(v0)
+  v3: f32, v4: f32 = call g(v0)
+  ret v3, v4
+}";
+        assert_eq!(run(text, &[]), Ok(vec![Const::F32(0.0), Const::F32(5.0)]));
+    }
+
+    #[test]
+    fn strings_pass_through_memory_as_identifiers() {
+        let text = "fn f(v0 s: varying string) -> (a: string, b: bool, c: string) {
+b0:
+  v1: f32 = bitcast v0
+  v2: string = bitcast v1
+  v3: string = const \"raster\"
+  v4: bool = ieq v2, v3
+  v5: u32 = const 77
+  v6: string = bitcast v5
+  ret v2, v4, v6
+}";
+        let raster = Const::String("raster".into());
+        assert_eq!(run(text, &[raster.clone()]), Ok(vec![raster, Const::Bool(true), Const::U32(77)]));
+    }
+
+    #[test]
+    fn wrong_arguments_and_missing_functions_are_errors() {
+        assert!(matches!(run(FACTORIAL, &[Const::F32(1.0)]), Err(EvalError::Arguments { .. })));
+        assert!(matches!(run("fn f() {\nb0:\n  call g()\n  ret\n}", &[]), Err(EvalError::NoFunction { .. })));
+    }
+
+    /// A ceiling at y = 1 whose shader is `shade`; memory holds its address's multiples.
+    struct Ceiling;
+
+    impl World for Ceiling {
+        fn load(&mut self, address: u32) -> [u32; 4] {
+            [address, 2 * address, 0, 0]
+        }
+
+        fn trace(&mut self, origin: [f32; 3], direction: [f32; 3], arg: [f32; 4]) -> Hit {
+            let t = (1.0 - origin[1]) / direction[1];
+            let hit = Hit { uvts: [0.25, 0.5, t, 0.0], triangle: 3, object: 4 };
+            if t > arg[0] && t < arg[1] { hit } else { Hit::MISS }
+        }
+
+        fn shader(&mut self, _hit: &Hit) -> Option<Arc<str>> {
+            Some("shade".into())
+        }
+    }
+
+    #[test]
+    fn rays_see_the_world_and_call_its_shader() {
+        let text = "entry shade(v0 o: varying vec3, v1 d: varying vec3, v2 n: varying f32) -> (Ci: vec3, Oi: vec3) {
+b0:
+  v3: vec4 = hit
+  v4: f32 = extract.z v3
+  v5: vec3 = splat v4
+  v6: ref = hit_obj
+  v7: vec4 = load v6, 1
+  v8: f32 = extract.y v7
+  v9: u32 = bitcast v8
+  v10: f32 = to_float v9
+  v11: vec3 = splat v10
+  ret v5, v11
+}
+fn f(v0 o: varying vec3, v1 d: varying vec3) -> (Ci: vec3, Oi: vec3, blocked: bool, visible: u32) {
+  slot s0 rays: vec4[3]
+b0:
+  v2: vec4 = const (0.0, 100.0, 0.0, 0.0)
+  trace v0, v1, v2
+  v3: f32 = const 0.0
+  v4: vec3, v5: vec3 = call_shader v0, v1, v3
+  v6: vec3 = neg v1
+  v7: bool = occluded v0, v6, v2
+  v8: u32 = const 0
+  v9: vec4 = const (0.0, 1.0, 0.0, 100.0)
+  slot_store s0, v8, v9
+  v10: u32 = const 1
+  v11: vec4 = const (0.0, -1.0, 0.0, 100.0)
+  slot_store s0, v10, v11
+  v12: u32 = const 2
+  v13: vec4 = const (0.0, 1.0, 0.0, -1.0)
+  slot_store s0, v12, v13
+  v14: u32 = visible s0, v0, v12
+  ret v4, v5, v7, v14
+}";
+        let args = [Const::Vec3([0.0; 3]), Const::Vec3([0.0, 0.5, 0.0])];
+        let got = eval(&module(text), "f", &args, &mut Ceiling, Limits::default());
+        let expected = vec![Const::Vec3([2.0; 3]), Const::Vec3([10.0; 3]), Const::Bool(false), Const::U32(0b10)];
+        assert_eq!(got, Ok(expected));
+    }
+}
