@@ -136,6 +136,34 @@ impl From<Diagnostic> for Diagnostics {
     }
 }
 
+/// The candidate most like `name`, when one is near enough to be what was meant: at most a third of its letters differ
+/// (Damerau–Levenshtein distance, adjacent swaps counted once).
+pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.len().min(64) / 3).max(1);
+    let near = candidates.into_iter().filter(|c| c.len().abs_diff(name.len()) <= limit);
+    let ranked = near.map(|c| (distance(name.as_bytes(), c.as_bytes()), c));
+    ranked.filter(|(d, _)| *d <= limit).min().map(|(_, c)| c)
+}
+
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let change = (a[i - 1] != b[j - 1]) as usize;
+                let mut best = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + change);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    best = best.min(rows[i - 2][j - 2] + 1);
+                }
+                best
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
 /// Draws a diagnostic as plain text with source excerpts.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let mut files = SimpleFiles::new();
@@ -167,6 +195,14 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_closest_name_is_near_or_none() {
+        let names = ["faceforward", "normalize", "noise"];
+        assert_eq!(closest("normalise", names), Some("normalize"));
+        assert_eq!(closest("faecforward", names), Some("faceforward"));
+        assert_eq!(closest("zebra", names), None);
+    }
 
     #[test]
     fn a_diagnostic_shows_its_source_line_label_and_hint() {

@@ -54,6 +54,14 @@ pub struct LineColumn {
     pub column: u32,
 }
 
+/// The text of a file's bytes: UTF-8 where they are that, else Latin-1, as old shaders and scenes are.
+pub fn decode(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => bytes.iter().map(|&b| b as char).collect(),
+    }
+}
+
 /// All files that a compilation or a scene has read.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
@@ -122,6 +130,12 @@ impl SourceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_read_as_latin_1() {
+        assert_eq!(decode("é".as_bytes()), "é");
+        assert_eq!(decode(b"caf\xe9"), "café");
+    }
 
     #[test]
     fn positions_count_lines_and_characters_from_one() {

@@ -1,0 +1,517 @@
+//! The C preprocessor that shading languages share.
+//!
+//! Takes a file of a [`SourceMap`], gives its raw tokens with directives carried out and macros expanded. Included files join the
+//! source map. A token that a macro brought in has the place where the macro was used; a macro's argument keeps its own.
+//! It knows no language's keywords. Work is bounded: tokens made, files nested, arguments nested.
+
+use super::diag::{Diagnostic, Diagnostics};
+use super::scan::{RawKind, RawToken, scan};
+use super::source::{FileId, SourceMap, Span, decode};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+mod condition;
+
+/// Most tokens that expansion may make: a small text can ask for 2ⁿ.
+const MAX_TOKENS: usize = 2_000_000;
+/// Most files open at once.
+const MAX_INCLUDES: usize = 64;
+/// Most macro calls within arguments of macro calls.
+const MAX_ARGUMENT_DEPTH: usize = 64;
+/// Longest file that `#include` reads, in bytes.
+const MAX_FILE: u64 = 16 << 20;
+
+/// What the text may reach and which names it starts with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Folders that `#include` looks in, in order, after the folder of the file that asks (for `"…"`).
+    pub include_paths: Vec<PathBuf>,
+    /// Macros defined at the start: name and replacement text.
+    pub defines: Vec<(String, String)>,
+    /// Folders, besides those above, that an included file may lie in. A file elsewhere (`../../secret`) is refused.
+    pub allowed_roots: Vec<PathBuf>,
+}
+
+/// A macro.
+#[derive(Clone, Debug)]
+struct Macro {
+    /// Names of the parameters; `None` for a macro without parentheses.
+    params: Option<Vec<Arc<str>>>,
+    body: Arc<[RawToken]>,
+    span: Span,
+}
+
+/// One `#if` that is open.
+struct Conditional {
+    span: Span,
+    /// Whether tokens pass now.
+    active: bool,
+    /// Whether a branch was taken already, or none may be as the outer text is skipped.
+    done: bool,
+    seen_else: bool,
+}
+
+/// Tokens that wait to be expanded; those of a macro's body name the macro, which stays off while they are read.
+struct Frame {
+    tokens: Arc<[RawToken]>,
+    next: usize,
+    macro_name: Option<Arc<str>>,
+}
+
+struct Preprocessor<'a> {
+    sources: &'a mut SourceMap,
+    options: &'a Options,
+    roots: Vec<PathBuf>,
+    macros: HashMap<Arc<str>, Macro>,
+    open_files: Vec<PathBuf>,
+    made: usize,
+    stopped: bool,
+    out: Vec<RawToken>,
+    diags: &'a mut Diagnostics,
+}
+
+/// Preprocesses `file`. Errors go to `diags`; the tokens are usable all the same.
+pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diags: &mut Diagnostics) -> Vec<RawToken> {
+    let path = sources.get(file).and_then(|f| f.path.clone());
+    let own = path.as_deref().map(folder);
+    let folders = own.iter().chain(&options.include_paths).chain(&options.allowed_roots);
+    let roots = folders.filter_map(|p| p.canonicalize().ok()).collect();
+    let mut pp = Preprocessor {
+        sources,
+        options,
+        roots,
+        macros: HashMap::new(),
+        open_files: path.iter().filter_map(|p| p.canonicalize().ok()).collect(),
+        made: 0,
+        stopped: false,
+        out: Vec::new(),
+        diags,
+    };
+    for (name, body) in &options.defines {
+        let body: Vec<RawToken> = scan(file, body, &mut Diagnostics::new());
+        let body = body.into_iter().filter(|t| t.kind != RawKind::Newline).collect();
+        pp.macros.insert(name.as_str().into(), Macro { params: None, body, span: Span::new(file, 0, 0) });
+    }
+    pp.file(file);
+    pp.out
+}
+
+fn folder(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}
+
+impl Preprocessor<'_> {
+    fn error(&mut self, span: Span, message: impl Into<String>, label: impl Into<String>) {
+        self.report(Diagnostic::error(message).at(span, label));
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        if self.diags.error_count() < 100 {
+            self.diags.push(d);
+        }
+    }
+
+    /// Counts `n` more tokens; says once when there are too many.
+    fn spend(&mut self, n: usize, span: Span) -> bool {
+        self.made += n;
+        if self.made > MAX_TOKENS && !self.stopped {
+            self.stopped = true;
+            let d = Diagnostic::error(format!("macros expand to more than {MAX_TOKENS} tokens"))
+                .at(span, "expanding this goes over the limit")
+                .hint("macros that use each other twice grow as powers of two");
+            self.report(d);
+        }
+        !self.stopped
+    }
+
+    fn file(&mut self, file: FileId) {
+        let Some(text) = self.sources.get(file).map(|f| f.text.clone()) else { return };
+        let tokens = scan(file, &text, self.diags);
+        let mut conditionals: Vec<Conditional> = Vec::new();
+        let mut pending: Vec<RawToken> = Vec::new();
+        let mut at = 0;
+        while at < tokens.len() && !self.stopped {
+            let end = tokens[at..].iter().position(|t| t.kind == RawKind::Newline).map_or(tokens.len(), |n| at + n);
+            let line = &tokens[at..end];
+            at = end + 1;
+            if line.first().is_some_and(|t| t.is_punct("#")) {
+                self.flush(&mut pending);
+                self.directive(file, line, &mut conditionals);
+            } else if conditionals.last().is_none_or(|c| c.active) {
+                pending.extend_from_slice(line);
+            }
+        }
+        self.flush(&mut pending);
+        for c in conditionals {
+            self.error(c.span, "this condition never ends", "`#endif` is missing");
+        }
+    }
+
+    fn flush(&mut self, pending: &mut Vec<RawToken>) {
+        if pending.is_empty() {
+            return;
+        }
+        let tokens: Arc<[RawToken]> = std::mem::take(pending).into();
+        let expanded = self.expand(tokens, &HashSet::new(), 0);
+        self.out.extend(expanded);
+    }
+
+    // --- directives ---
+
+    fn directive(&mut self, file: FileId, line: &[RawToken], conditionals: &mut Vec<Conditional>) {
+        let Some(name) = line.get(1) else { return };
+        let rest = &line[2..];
+        let skipping = conditionals.last().is_some_and(|c| !c.active);
+        match &*name.text {
+            "if" | "ifdef" | "ifndef" => {
+                let active = !skipping && self.test(name, rest);
+                conditionals.push(Conditional { span: name.span, active, done: skipping || active, seen_else: false });
+            }
+            "elif" | "else" | "endif" => self.continue_conditional(name, rest, conditionals),
+            _ if skipping => {}
+            "define" => self.define(name, rest),
+            "undef" => match rest.first() {
+                Some(t) if t.kind == RawKind::Word => {
+                    self.macros.remove(&t.text);
+                }
+                _ => self.error(name.span, "`#undef` needs a name", "no name follows"),
+            },
+            "include" => self.include(file, name, rest),
+            "error" => {
+                let text: Vec<&str> = rest.iter().map(|t| &*t.text).collect();
+                self.error(name.span, format!("#error {}", text.join(" ")), "asked for here");
+            }
+            // A line number or a hint for another compiler: places stay those of the text as it was given.
+            "line" | "pragma" | "ident" | "warning" => {}
+            _ if name.kind == RawKind::Number => {}
+            other => {
+                let message = format!("unknown directive `#{other}`");
+                let known = ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma"];
+                let mut d = Diagnostic::error(message).at(name.span, "not a directive");
+                if let Some(k) = super::diag::closest(other, known.iter().copied()) {
+                    d = d.hint(format!("did you mean `#{k}`?"));
+                }
+                self.report(d);
+            }
+        }
+    }
+
+    fn continue_conditional(&mut self, name: &RawToken, rest: &[RawToken], conditionals: &mut Vec<Conditional>) {
+        let Some(mut c) = conditionals.pop() else {
+            let message = format!("`#{}` without `#if`", name.text);
+            self.error(name.span, message, "no condition is open here");
+            return;
+        };
+        if &*name.text == "endif" {
+            return;
+        }
+        if c.seen_else {
+            self.error(name.span, format!("`#{}` after `#else`", name.text), "the last branch was open already");
+        }
+        c.active = !c.done && (&*name.text == "else" || self.test(name, rest));
+        c.done |= c.active;
+        c.seen_else |= &*name.text == "else";
+        conditionals.push(c);
+    }
+
+    /// Whether the condition of `#if`, `#ifdef`, `#ifndef` or `#elif` holds.
+    fn test(&mut self, name: &RawToken, rest: &[RawToken]) -> bool {
+        if matches!(&*name.text, "ifdef" | "ifndef") {
+            let Some(t) = rest.first().filter(|t| t.kind == RawKind::Word) else {
+                self.error(name.span, format!("`#{}` needs a name", name.text), "no name follows");
+                return false;
+            };
+            return self.macros.contains_key(&t.text) == (&*name.text == "ifdef");
+        }
+        let known = |n: &str| self.macros.contains_key(n);
+        let tokens: Arc<[RawToken]> = condition::replace_defined(rest, known).into();
+        let tokens = self.expand(tokens, &HashSet::new(), 0);
+        match condition::evaluate(&tokens, name.span) {
+            Ok(value) => value != 0,
+            Err(d) => {
+                self.report(d);
+                false
+            }
+        }
+    }
+
+    fn define(&mut self, directive: &RawToken, rest: &[RawToken]) {
+        let Some(name) = rest.first().filter(|t| t.kind == RawKind::Word && &*t.text != "defined") else {
+            self.error(directive.span, "`#define` needs a name", "no name follows");
+            return;
+        };
+        let mut params = None;
+        let mut body = &rest[1..];
+        if body.first().is_some_and(|t| t.is_punct("(") && !t.spaced) {
+            let Some(close) = body.iter().position(|t| t.is_punct(")")) else {
+                self.error(name.span, "the parameters of this macro never end", "`)` is missing");
+                return;
+            };
+            let names: Vec<&RawToken> = body[1..close].iter().collect();
+            let well_formed = names.iter().enumerate().all(|(i, t)| match i % 2 {
+                0 => t.kind == RawKind::Word,
+                _ => t.is_punct(","),
+            }) && (names.is_empty() || names.len() % 2 == 1);
+            if !well_formed {
+                self.error(name.span, "the parameters of this macro are not a list of names", "in this definition");
+                return;
+            }
+            params = Some(names.iter().step_by(2).map(|t| t.text.clone()).collect());
+            body = &body[close + 1..];
+        }
+        let new = Macro { params, body: body.into(), span: name.span };
+        if let Some(old) = self.macros.get(&name.text) {
+            let same = old.params == new.params
+                && old.body.len() == new.body.len()
+                && old.body.iter().zip(new.body.iter()).all(|(a, b)| a.text == b.text && a.kind == b.kind);
+            if !same {
+                let d = Diagnostic::warning(format!("macro `{}` is defined again", name.text))
+                    .at(name.span, "this definition holds from here on")
+                    .also(old.span, "first defined here");
+                self.report(d);
+            }
+        }
+        self.macros.insert(name.text.clone(), new);
+    }
+
+    // --- include ---
+
+    fn include(&mut self, from: FileId, directive: &RawToken, rest: &[RawToken]) {
+        let expanded;
+        let rest = match rest.first() {
+            Some(t) if t.kind == RawKind::Word => {
+                expanded = self.expand(rest.into(), &HashSet::new(), 0);
+                &expanded[..]
+            }
+            _ => rest,
+        };
+        let (name, beside, span) = match rest.first() {
+            Some(t) if t.kind == RawKind::String => (t.text.to_string(), true, t.span),
+            Some(t) if t.is_punct("<") => {
+                let parts: Vec<&str> = rest[1..].iter().take_while(|t| !t.is_punct(">")).map(|t| &*t.text).collect();
+                (parts.concat(), false, t.span.to(rest.last().unwrap_or(t).span))
+            }
+            _ => {
+                self.error(directive.span, "`#include` needs a file", "write `#include \"name\"` or `#include <name>`");
+                return;
+            }
+        };
+        let own = self.sources.get(from).and_then(|f| f.path.as_deref()).map(folder);
+        let folders: Vec<PathBuf> =
+            own.filter(|_| beside).into_iter().chain(self.options.include_paths.iter().cloned()).collect();
+        let found = folders.iter().map(|f| f.join(&name)).find(|p| p.is_file());
+        let Some(path) = found else {
+            let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
+            for f in &folders {
+                d = d.hint(format!("looked in {}", f.display()));
+            }
+            self.report(d);
+            return;
+        };
+        if let Err(message) = self.open(&path, span) {
+            self.error(span, message, "included here");
+        }
+    }
+
+    /// Reads and preprocesses an included file.
+    fn open(&mut self, path: &Path, span: Span) -> Result<(), String> {
+        let shown = path.display();
+        let canonical = path.canonicalize().map_err(|e| format!("cannot open `{shown}`: {e}"))?;
+        if !self.roots.iter().any(|r| canonical.starts_with(r)) {
+            return Err(format!("`{shown}` lies outside the folders that this shader may read"));
+        }
+        if self.open_files.contains(&canonical) {
+            return Err(format!("`{shown}` includes itself"));
+        }
+        if self.open_files.len() >= MAX_INCLUDES {
+            return Err(format!("more than {MAX_INCLUDES} files include each other"));
+        }
+        let size = std::fs::metadata(&canonical).map_err(|e| format!("cannot open `{shown}`: {e}"))?.len();
+        if size > MAX_FILE {
+            return Err(format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20));
+        }
+        let bytes = std::fs::read(&canonical).map_err(|e| format!("cannot read `{shown}`: {e}"))?;
+        // A file included again and again costs as much as a macro.
+        if !self.spend(bytes.len() / 64 + 1, span) {
+            return Ok(());
+        }
+        let id = self.sources.add(shown.to_string(), Some(path), decode(&bytes));
+        self.open_files.push(canonical);
+        self.file(id);
+        self.open_files.pop();
+        Ok(())
+    }
+
+    // --- expansion ---
+
+    /// Expands macros in `tokens`. `off` names the macros being expanded around; `depth` counts arguments within arguments.
+    fn expand(&mut self, tokens: Arc<[RawToken]>, off: &HashSet<Arc<str>>, depth: usize) -> Vec<RawToken> {
+        let mut out = Vec::new();
+        let mut frames = vec![Frame { tokens, next: 0, macro_name: None }];
+        let mut active = off.clone();
+        while let Some(mut token) = next(&mut frames, &mut active) {
+            if self.stopped {
+                break;
+            }
+            let found = match token.kind {
+                RawKind::Word if !token.painted => self.macros.get(&token.text).cloned(),
+                _ => None,
+            };
+            let Some(found) = found else {
+                out.push(token);
+                continue;
+            };
+            if active.contains(&token.text) {
+                token.painted = true;
+                out.push(token);
+                continue;
+            }
+            let body = match &found.params {
+                None => found.body.iter().map(|t| RawToken { span: token.span, ..t.clone() }).collect(),
+                Some(params) => {
+                    if !peek_is_open(&frames) {
+                        out.push(token);
+                        continue;
+                    }
+                    match self.arguments(&mut frames, &mut active, &token, params.len()) {
+                        Some(args) => self.substitute(&token, &found, params, &args, &active, depth),
+                        None => continue,
+                    }
+                }
+            };
+            if !self.spend(body.len(), token.span) {
+                break;
+            }
+            active.insert(token.text.clone());
+            frames.push(Frame { tokens: body.into(), next: 0, macro_name: Some(token.text.clone()) });
+        }
+        out
+    }
+
+    /// Reads the arguments of a macro call, not expanded.
+    fn arguments(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        active: &mut HashSet<Arc<str>>,
+        name: &RawToken,
+        wanted: usize,
+    ) -> Option<Vec<Vec<RawToken>>> {
+        next(frames, active);
+        let mut args = vec![Vec::new()];
+        let mut depth = 0usize;
+        loop {
+            let Some(t) = next(frames, active) else {
+                let message = format!("the arguments of macro `{}` never end", name.text);
+                self.error(name.span, message, "`)` is missing");
+                return None;
+            };
+            if t.is_punct(")") && depth == 0 {
+                break;
+            }
+            if t.is_punct(",") && depth == 0 {
+                args.push(Vec::new());
+                continue;
+            }
+            depth += t.is_punct("(") as usize;
+            depth -= t.is_punct(")") as usize;
+            if let Some(last) = args.last_mut() {
+                last.push(t);
+            }
+        }
+        if wanted == 0 && args.len() == 1 && args[0].is_empty() {
+            args.clear();
+        }
+        if args.len() != wanted {
+            let message = format!("macro `{}` wants {wanted} arguments, here are {}", name.text, args.len());
+            self.error(name.span, message, "used here");
+            return None;
+        }
+        Some(args)
+    }
+
+    /// The body of a macro with its arguments put in; `#` and `##` take them as written, other places take them expanded.
+    fn substitute(
+        &mut self,
+        name: &RawToken,
+        found: &Macro,
+        params: &[Arc<str>],
+        args: &[Vec<RawToken>],
+        active: &HashSet<Arc<str>>,
+        depth: usize,
+    ) -> Vec<RawToken> {
+        if depth >= MAX_ARGUMENT_DEPTH {
+            self.error(name.span, "macro calls nest too deeply in arguments", format!("beyond {MAX_ARGUMENT_DEPTH}"));
+            self.stopped = true;
+            return Vec::new();
+        }
+        let mut expanded: Vec<Option<Vec<RawToken>>> = vec![None; args.len()];
+        let index = |t: &RawToken| params.iter().position(|p| t.kind == RawKind::Word && *p == t.text);
+        let mut body: Vec<RawToken> = Vec::new();
+        let mut paste = false;
+        let mut at = 0;
+        while let Some(t) = found.body.get(at) {
+            at += 1;
+            if t.is_punct("##") && !body.is_empty() {
+                paste = true;
+                continue;
+            }
+            let mut piece = match index(t) {
+                _ if t.is_punct("#") && found.body.get(at).and_then(index).is_some() => {
+                    let arg = found.body.get(at).and_then(index).map_or(&[][..], |i| &args[i]);
+                    at += 1;
+                    let words: Vec<&str> = arg.iter().map(|t| &*t.text).collect();
+                    let text = words.join(" ").into();
+                    vec![RawToken { kind: RawKind::String, text, span: name.span, spaced: true, painted: false }]
+                }
+                Some(i) if paste || found.body.get(at).is_some_and(|t| t.is_punct("##")) => args[i].clone(),
+                Some(i) => {
+                    if expanded[i].is_none() {
+                        expanded[i] = Some(self.expand(args[i].as_slice().into(), active, depth + 1));
+                    }
+                    expanded[i].clone().unwrap_or_default()
+                }
+                None => vec![RawToken { span: name.span, ..t.clone() }],
+            };
+            if !self.spend(piece.len(), name.span) {
+                return body;
+            }
+            if std::mem::take(&mut paste) && !piece.is_empty() {
+                let second = piece.remove(0);
+                if let Some(first) = body.last_mut() {
+                    let text = format!("{}{}", first.text, second.text);
+                    first.text = text.into();
+                }
+            }
+            body.append(&mut piece);
+        }
+        body
+    }
+}
+
+/// The next token of the innermost frame that has one; a macro whose frame ends may be expanded again.
+fn next(frames: &mut Vec<Frame>, active: &mut HashSet<Arc<str>>) -> Option<RawToken> {
+    while let Some(frame) = frames.last_mut() {
+        if let Some(t) = frame.tokens.get(frame.next) {
+            frame.next += 1;
+            return Some(t.clone());
+        }
+        if let Some(name) = &frame.macro_name {
+            active.remove(name);
+        }
+        frames.pop();
+    }
+    None
+}
+
+/// Whether the next token is `(`.
+fn peek_is_open(frames: &[Frame]) -> bool {
+    let next = frames.iter().rev().find_map(|f| f.tokens.get(f.next));
+    next.is_some_and(|t| t.is_punct("("))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+use super::*;
+
+fn run(source: &str, options: &Options) -> (String, Diagnostics) {
+    let mut sources = SourceMap::new();
+    let file = sources.add("t.sl", None, source);
+    let mut diags = Diagnostics::new();
+    let tokens = preprocess(&mut sources, file, options, &mut diags);
+    let words: Vec<&str> = tokens.iter().map(|t| &*t.text).collect();
+    (words.join(" "), diags)
+}
+
+fn ok(source: &str) -> String {
+    let (text, diags) = run(source, &Options::default());
+    assert!(!diags.has_errors(), "{diags:?}");
+    text
+}
+
+fn error(source: &str) -> String {
+    let (_, diags) = run(source, &Options::default());
+    let messages: Vec<String> = diags.iter().map(|d| d.message.clone()).collect();
+    assert!(diags.has_errors(), "{source}");
+    messages.join("\n")
+}
+
+#[test]
+fn object_and_function_macros_expand() {
+    assert_eq!(ok("#define A 1 + B\n#define B 2\nA"), "1 + 2");
+    assert_eq!(ok("#define SQ(x) ((x)*(x))\nSQ(a+1) SQ"), "( ( a + 1 ) * ( a + 1 ) ) SQ");
+    assert_eq!(ok("#define F(a,b) a-b\nF(1,\n F((2,3),4))"), "1 - ( 2 , 3 ) - 4");
+    assert_eq!(ok("#define A B\n#define B A\nA"), "A");
+    assert_eq!(ok("#define F(x) x\n#define G F\nG(3) F (4)"), "3 4");
+}
+
+#[test]
+fn macros_span_lines_and_join_and_quote_tokens() {
+    assert_eq!(ok("#define M(a) a \\\r\n + \\\n a\nM(x)"), "x + x");
+    assert_eq!(ok("#define J(a,b) a##b\nJ(foo,1)"), "foo1");
+    assert_eq!(ok("#define S(a) #a\nS(x + y)"), "x + y");
+}
+
+#[test]
+fn conditions_choose_one_branch() {
+    let text = "#define A 3\n#if A > 2 && defined(A) && !defined B\nyes\n#elif 1\nno\n#else\nno\n#endif\n";
+    assert_eq!(ok(text), "yes");
+    assert_eq!(ok("#ifdef X\n#if 1\na\n#endif\n#else\nb\n#endif"), "b");
+    assert_eq!(ok("#ifndef X\na\n#endif\n#undef X"), "a");
+    assert_eq!(ok("#if (1 ? 2 : 0) == 2 && -1 < 0 && 7 % 4 == 3\na\n#endif"), "a");
+    assert_eq!(ok("#if 0\n#bogus\n'@\n#endif\na".replace('\'', "").as_str()), "a");
+}
+
+#[test]
+fn pragmas_and_line_markers_are_skipped() {
+    assert_eq!(ok("#pragma annotate x\n#line 7 \"x.sl\"\n# 3 \"y.sl\"\n#\na"), "a");
+}
+
+#[test]
+fn wrong_directives_are_errors() {
+    assert!(error("#if 1\na").contains("never ends"));
+    assert!(error("#endif").contains("without"));
+    assert!(error("#if 1/0\n#endif").contains("division by zero"));
+    assert!(error("#definr A").contains("unknown directive"));
+    assert!(error("#define F(a) a\nF(1,2)").contains("wants 1 arguments, here are 2"));
+    assert!(error("#define F(a) a\nF(1").contains("never end"));
+    assert!(error("#include \"nowhere.h\"").contains("cannot find"));
+    assert!(error("#error stop here").contains("#error stop here"));
+    let nested = format!("#if {}1{}\n#endif", "(".repeat(5000), ")".repeat(5000));
+    assert!(error(&nested).contains("nests too deeply"));
+}
+
+#[test]
+fn macros_that_double_each_other_stop_at_a_limit() {
+    let mut text = "#define A0 x x\n".to_string();
+    for i in 1..64 {
+        text += &format!("#define A{i} A{0} A{0}\n", i - 1);
+    }
+    assert!(error(&(text + "A63")).contains("more than 2000000 tokens"));
+}
+
+#[test]
+fn macro_calls_nested_in_arguments_are_bounded() {
+    let text = format!("#define F(x) x\n{}1{}", "F(".repeat(100_000), ")".repeat(100_000));
+    assert!(error(&text).contains("nest too deeply"));
+}
+
+#[test]
+fn included_files_are_found_beside_the_file_and_on_the_path() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let inner = dir.path().join("inc");
+    std::fs::create_dir(&inner).expect("a folder");
+    std::fs::write(inner.join("a.h"), b"// caf\xe9\nfrom_a").expect("a file");
+    std::fs::write(dir.path().join("loop.h"), "#include \"loop.h\"\n").expect("a file");
+    let main = dir.path().join("main.sl");
+    let options = Options { include_paths: vec![inner], ..Options::default() };
+    let run = |text: &str| {
+        let mut sources = SourceMap::new();
+        let file = sources.add("main.sl", Some(&main), text);
+        let mut diags = Diagnostics::new();
+        let tokens = preprocess(&mut sources, file, &options, &mut diags);
+        (tokens.iter().map(|t| t.text.to_string()).collect::<Vec<_>>().join(" "), diags)
+    };
+    assert_eq!(run("#include \"a.h\"\n#include <a.h>\n").0, "from_a from_a");
+    assert_eq!(run("#include \"inc/a.h\"\nx").0, "from_a x");
+    let cycle = run("#include \"loop.h\"\n").1;
+    assert!(cycle.iter().any(|d| d.message.contains("includes itself")), "{cycle:?}");
+    let outside = run("#include \"../../etc/passwd\"\n#include \"/etc/passwd\"\n").1;
+    assert!(outside.has_errors());
+}
+
+#[test]
+fn tokens_of_a_macro_stand_where_it_was_used() {
+    let mut sources = SourceMap::new();
+    let file = sources.add("t.sl", None, "#define A 1 + x\n  A");
+    let tokens = preprocess(&mut sources, file, &Options::default(), &mut Diagnostics::new());
+    assert!(tokens.iter().all(|t| sources.describe(t.span) == "t.sl:2:3"), "{tokens:?}");
+}

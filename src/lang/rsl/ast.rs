@@ -1,0 +1,363 @@
+//! The syntax tree of an RSL file.
+//!
+//! Expressions live in one arena per file and refer to each other by index, so that a chain of a hundred thousand operators is built, walked and
+//! dropped without a deep stack. Statements nest in the ordinary way; the parser bounds their depth.
+
+use super::types::RslType;
+use crate::ir::Class;
+use crate::lang::source::Span;
+use std::sync::Arc;
+
+/// Index of an expression in [`Ast::exprs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(pub u32);
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ident {
+    /// The name.
+    pub name: Arc<str>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Operators on one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `-`
+    Neg,
+    /// `!`
+    Not,
+}
+
+/// Operators on two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinaryOp {
+    /// `.`, the dot product
+    Dot,
+    /// `*`
+    Mul,
+    /// `/`
+    Div,
+    /// `^`, the cross product
+    Cross,
+    /// `+`
+    Add,
+    /// `-`
+    Sub,
+    /// `<`
+    Lt,
+    /// `<=`
+    Le,
+    /// `>`
+    Gt,
+    /// `>=`
+    Ge,
+    /// `==`
+    Eq,
+    /// `!=`
+    Ne,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+impl BinaryOp {
+    /// How it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Dot => ".",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Cross => "^",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+        }
+    }
+
+    /// How tightly it binds, from 1 (`||`) to 8 (`.`): the specification's table of operators.
+    pub fn precedence(self) -> u8 {
+        match self {
+            BinaryOp::Dot => 8,
+            BinaryOp::Mul | BinaryOp::Div => 7,
+            BinaryOp::Cross => 6,
+            BinaryOp::Add | BinaryOp::Sub => 5,
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => 4,
+            BinaryOp::Eq | BinaryOp::Ne => 3,
+            BinaryOp::And => 2,
+            BinaryOp::Or => 1,
+        }
+    }
+
+    /// Whether it is `+`, `-`, `*` or `/`.
+    pub fn is_arithmetic(self) -> bool {
+        matches!(self, BinaryOp::Mul | BinaryOp::Div | BinaryOp::Add | BinaryOp::Sub)
+    }
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// `1.5`
+    Number(f32),
+    /// `"plastic"`
+    String(Arc<str>),
+    /// A variable.
+    Name(Arc<str>),
+    /// An operator on one value.
+    Unary(UnaryOp, ExprId),
+    /// An operator on two values.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `c ? a : b`
+    Ternary(ExprId, ExprId, ExprId),
+    /// `(r, g, b)`, or a matrix of 16.
+    Tuple(Vec<ExprId>),
+    /// `color "hsv" e`
+    Cast(RslType, Option<Ident>, ExprId),
+    /// `x = e`, `x += e`; the value is that of `x` afterwards.
+    Assign(Option<BinaryOp>, Ident, ExprId),
+    /// `f(a, b)`
+    Call(Ident, Vec<ExprId>),
+    /// What stands where an error was reported.
+    Error,
+}
+
+/// A variable as declared: a parameter or a local.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decl {
+    /// The name.
+    pub name: Ident,
+    /// The type.
+    pub ty: RslType,
+    /// `uniform` or `varying`, when written.
+    pub class: Option<Class>,
+    /// Whether `output` is written.
+    pub output: bool,
+    /// Whether `extern` is written: the variable is one that stands outside the function.
+    pub external: bool,
+    /// The default or first value.
+    pub init: Option<ExprId>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What a statement is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    /// Variables.
+    Declare(Vec<Decl>),
+    /// An expression for its effect.
+    Expr(ExprId),
+    /// `{ … }`
+    Block(Vec<Stmt>),
+    /// `if … else if … else …`: conditions with their statements, and the last `else`.
+    If(Vec<(ExprId, Stmt)>, Option<Box<Stmt>>),
+    /// `while (c) s`
+    While(ExprId, Box<Stmt>),
+    /// `for (init; condition; step) s`
+    For {
+        /// Runs once, before.
+        init: Option<Box<Stmt>>,
+        /// Goes on while this holds; absent means for ever.
+        condition: Option<ExprId>,
+        /// Runs after each turn.
+        step: Option<ExprId>,
+        /// What is repeated.
+        body: Box<Stmt>,
+    },
+    /// `break n`
+    Break(u32),
+    /// `continue n`
+    Continue(u32),
+    /// `return e`
+    Return(Option<ExprId>),
+    /// `illuminance (position [, axis, angle]) s`
+    Illuminance(Vec<ExprId>, Box<Stmt>),
+    /// `illuminate (from [, axis, angle]) s`
+    Illuminate(Vec<ExprId>, Box<Stmt>),
+    /// `solar ([axis, angle]) s`
+    Solar(Vec<ExprId>, Box<Stmt>),
+}
+
+/// What a shader is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShaderKind {
+    /// Gives the colour of light that leaves a point of a surface.
+    Surface,
+    /// Gives the light that falls on a point.
+    Light,
+    /// Changes a finished pixel.
+    Imager,
+}
+
+impl ShaderKind {
+    /// The word that starts the shader.
+    pub fn name(self) -> &'static str {
+        match self {
+            ShaderKind::Surface => "surface",
+            ShaderKind::Light => "light",
+            ShaderKind::Imager => "imager",
+        }
+    }
+}
+
+/// A shader or a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// The name.
+    pub name: Ident,
+    /// For a shader, which kind; a function has none.
+    pub shader: Option<ShaderKind>,
+    /// The type of a function's value; `Void` for shaders.
+    pub result: RslType,
+    /// Parameters.
+    pub params: Vec<Decl>,
+    /// The statements.
+    pub body: Vec<Stmt>,
+}
+
+/// A file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ast {
+    /// Shaders and functions, in order.
+    pub definitions: Vec<Definition>,
+    /// All expressions.
+    pub exprs: Vec<Expr>,
+}
+
+impl Ast {
+    /// The expression.
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        &self.exprs[id.0 as usize]
+    }
+
+    /// Moves the definitions of `other` behind this tree's own.
+    pub fn append(&mut self, other: Ast) {
+        let offset = self.exprs.len() as u32;
+        let mut other = other;
+        for e in &mut other.exprs {
+            e.kind.for_each_child_mut(|c| c.0 += offset);
+        }
+        for d in &mut other.definitions {
+            shift_decls(&mut d.params, offset);
+            d.body.iter_mut().for_each(|s| shift_stmt(s, offset));
+        }
+        self.exprs.append(&mut other.exprs);
+        self.definitions.append(&mut other.definitions);
+    }
+}
+
+fn shift_decls(decls: &mut [Decl], offset: u32) {
+    for e in decls.iter_mut().filter_map(|d| d.init.as_mut()) {
+        e.0 += offset;
+    }
+}
+
+fn shift_stmt(stmt: &mut Stmt, offset: u32) {
+    stmt.for_each_expr_mut(&mut |e| e.0 += offset);
+}
+
+impl ExprKind {
+    /// Calls `f` on each direct operand.
+    pub fn for_each_child(&self, mut f: impl FnMut(ExprId)) {
+        match self {
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) | ExprKind::Assign(_, _, a) => f(*a),
+            ExprKind::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
+            ExprKind::Ternary(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
+            ExprKind::Tuple(list) | ExprKind::Call(_, list) => list.iter().copied().for_each(f),
+            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) | ExprKind::Error => {}
+        }
+    }
+
+    fn for_each_child_mut(&mut self, mut f: impl FnMut(&mut ExprId)) {
+        match self {
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) | ExprKind::Assign(_, _, a) => f(a),
+            ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(f),
+            ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(f),
+            ExprKind::Tuple(list) | ExprKind::Call(_, list) => list.iter_mut().for_each(f),
+            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) | ExprKind::Error => {}
+        }
+    }
+}
+
+impl Stmt {
+    /// The statements directly inside.
+    pub fn children(&self) -> Vec<&Stmt> {
+        match &self.kind {
+            StmtKind::Block(list) => list.iter().collect(),
+            StmtKind::If(arms, last) => arms.iter().map(|(_, s)| s).chain(last.as_deref()).collect(),
+            StmtKind::For { init, body, .. } => init.as_deref().into_iter().chain([&**body]).collect(),
+            StmtKind::While(_, s)
+            | StmtKind::Illuminance(_, s)
+            | StmtKind::Illuminate(_, s)
+            | StmtKind::Solar(_, s) => vec![s],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The expressions that belong to this statement itself, not to those inside.
+    pub fn exprs(&self) -> Vec<ExprId> {
+        match &self.kind {
+            StmtKind::Declare(decls) => decls.iter().filter_map(|d| d.init).collect(),
+            StmtKind::Expr(e) | StmtKind::While(e, _) | StmtKind::Return(Some(e)) => vec![*e],
+            StmtKind::If(arms, _) => arms.iter().map(|(e, _)| *e).collect(),
+            StmtKind::For { condition, step, .. } => condition.iter().chain(step).copied().collect(),
+            StmtKind::Illuminance(list, _) | StmtKind::Illuminate(list, _) | StmtKind::Solar(list, _) => list.clone(),
+            StmtKind::Block(_) | StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(None) => Vec::new(),
+        }
+    }
+
+    fn for_each_expr_mut(&mut self, f: &mut impl FnMut(&mut ExprId)) {
+        match &mut self.kind {
+            StmtKind::Declare(decls) => decls.iter_mut().filter_map(|d| d.init.as_mut()).for_each(f),
+            StmtKind::Expr(e) | StmtKind::Return(Some(e)) => f(e),
+            StmtKind::Block(list) => list.iter_mut().for_each(|s| s.for_each_expr_mut(f)),
+            StmtKind::If(arms, last) => {
+                for (e, s) in arms {
+                    f(e);
+                    s.for_each_expr_mut(f);
+                }
+                last.iter_mut().for_each(|s| s.for_each_expr_mut(f));
+            }
+            StmtKind::While(e, s) => {
+                f(e);
+                s.for_each_expr_mut(f);
+            }
+            StmtKind::For { init, condition, step, body } => {
+                init.iter_mut().for_each(|s| s.for_each_expr_mut(f));
+                condition.iter_mut().chain(step).for_each(&mut *f);
+                body.for_each_expr_mut(f);
+            }
+            StmtKind::Illuminance(list, s) | StmtKind::Illuminate(list, s) | StmtKind::Solar(list, s) => {
+                list.iter_mut().for_each(&mut *f);
+                s.for_each_expr_mut(f);
+            }
+            StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(None) => {}
+        }
+    }
+}

@@ -1,0 +1,747 @@
+//! Reads tokens into a syntax tree, by recursive descent.
+//!
+//! After an error it goes on behind the next `;` or at the next `}`, so that one run finds all of them. Depth is bounded by [`MAX_NESTING`]; chains of operators
+//! and of `else if` are read in loops and cost no depth.
+
+use super::ast::*;
+use super::lexer::{Tok, Token};
+use super::types::RslType;
+use crate::ir::Class;
+use crate::lang::diag::{Diagnostic, Diagnostics, closest};
+use crate::lang::source::Span;
+
+/// How deep expressions and statements may nest.
+pub const MAX_NESTING: usize = 256;
+
+/// An error was reported; the caller looks for a place to go on.
+struct Stop;
+
+type Parse<T> = Result<T, Stop>;
+
+/// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
+pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
+    let mut parser = Parser { tokens, at: 0, depth: 0, fatal: false, ast: Ast::default(), diags };
+    parser.file();
+    parser.ast
+}
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    depth: usize,
+    /// Whether nesting was too deep: going on would only repeat that.
+    fatal: bool,
+    ast: Ast,
+    diags: &'a mut Diagnostics,
+}
+
+/// Words that start a shader, with what they make.
+const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
+    ("surface", Some(ShaderKind::Surface)),
+    ("light", Some(ShaderKind::Light)),
+    ("lightsource", Some(ShaderKind::Light)),
+    ("imager", Some(ShaderKind::Imager)),
+    ("volume", None),
+    ("displacement", None),
+    ("transformation", None),
+    ("projection", None),
+];
+
+impl Parser<'_> {
+    // --- tokens ---
+
+    fn tok(&self) -> &Tok {
+        &self.tokens[self.at.min(self.tokens.len() - 1)].tok
+    }
+
+    fn tok_ahead(&self, n: usize) -> &Tok {
+        &self.tokens[(self.at + n).min(self.tokens.len() - 1)].tok
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.at.min(self.tokens.len() - 1)].span
+    }
+
+    fn previous(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1).min(self.tokens.len() - 1)].span
+    }
+
+    fn bump(&mut self) -> Span {
+        let span = self.span();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        span
+    }
+
+    fn is(&self, text: &str) -> bool {
+        matches!(self.tok(), Tok::Punct(p) if *p == text)
+    }
+
+    fn is_keyword(&self, word: &str) -> bool {
+        matches!(self.tok(), Tok::Keyword(k) if *k == word)
+    }
+
+    fn accept(&mut self, text: &str) -> bool {
+        let yes = self.is(text);
+        if yes {
+            self.bump();
+        }
+        yes
+    }
+
+    fn accept_keyword(&mut self, word: &str) -> bool {
+        let yes = self.is_keyword(word);
+        if yes {
+            self.bump();
+        }
+        yes
+    }
+
+    fn expect(&mut self, text: &str, after: &str) -> Parse<Span> {
+        if self.is(text) {
+            return Ok(self.bump());
+        }
+        let found = self.tok().describe();
+        let d = Diagnostic::error(format!("expected `{text}` {after}, found {found}"));
+        // A forgotten `;` belongs to the end of the line before.
+        let previous = self.previous();
+        let d = match text {
+            ";" => d.at(Span { start: previous.end, ..previous }, "`;` is missing here"),
+            _ => d.at(self.span(), format!("expected `{text}`")),
+        };
+        self.report(d);
+        Err(Stop)
+    }
+
+    fn ident(&mut self, what: &str) -> Parse<Ident> {
+        if let Tok::Name(name) = self.tok() {
+            let name = name.clone();
+            let span = self.bump();
+            return Ok(Ident { name, span });
+        }
+        let found = self.tok().describe();
+        let d =
+            Diagnostic::error(format!("expected {what}, found {found}")).at(self.span(), format!("expected {what}"));
+        self.report(match self.tok() {
+            Tok::Keyword(k) => d.hint(format!("`{k}` is a word of the language and names nothing else")),
+            _ => d,
+        });
+        Err(Stop)
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        if !self.fatal && self.diags.error_count() < 100 {
+            self.diags.push(d);
+        }
+    }
+
+    fn fail<T>(&mut self, d: Diagnostic) -> Parse<T> {
+        self.report(d);
+        Err(Stop)
+    }
+
+    fn enter(&mut self) -> Parse<()> {
+        self.depth += 1;
+        if self.depth <= MAX_NESTING {
+            return Ok(());
+        }
+        let d = Diagnostic::error(format!("this nests more than {MAX_NESTING} levels deep"))
+            .at(self.span(), "one level too many")
+            .hint("move inner parts to variables or functions");
+        self.report(d);
+        self.fatal = true;
+        self.at = self.tokens.len() - 1;
+        Err(Stop)
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn at_end(&self) -> bool {
+        matches!(self.tok(), Tok::End)
+    }
+
+    /// Skips to behind the next `;` or to the next `}` of this block; blocks in between are skipped whole.
+    fn recover_statement(&mut self) {
+        let mut open = 0usize;
+        while !self.at_end() {
+            match self.tok() {
+                Tok::Punct(";") if open == 0 => {
+                    self.bump();
+                    return;
+                }
+                Tok::Punct("{") => open += 1,
+                Tok::Punct("}") if open == 0 => return,
+                Tok::Punct("}") => {
+                    open -= 1;
+                    if open == 0 {
+                        self.bump();
+                        return;
+                    }
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    /// Skips to behind the end of the definition in which an error was found.
+    fn recover_definition(&mut self) {
+        let mut open = 0usize;
+        while !self.at_end() {
+            if self.is("{") {
+                open += 1;
+            } else if self.is("}") {
+                open = open.saturating_sub(1);
+                if open == 0 {
+                    self.bump();
+                    return;
+                }
+            }
+            self.bump();
+        }
+    }
+
+    // --- definitions ---
+
+    fn file(&mut self) {
+        while !self.at_end() {
+            if self.accept(";") {
+                continue;
+            }
+            let start = self.at;
+            if self.definition().is_err() {
+                self.depth = 0;
+                self.recover_definition();
+            }
+            if self.at == start {
+                self.bump();
+            }
+        }
+    }
+
+    fn shader_word(&self) -> Option<(&'static str, Option<ShaderKind>)> {
+        match (self.tok(), self.tok_ahead(1)) {
+            (Tok::Name(n), Tok::Name(_)) => SHADER_WORDS.iter().find(|(w, _)| *w == &**n).copied(),
+            _ => None,
+        }
+    }
+
+    fn definition(&mut self) -> Parse<()> {
+        if let Some((word, kind)) = self.shader_word() {
+            let span = self.bump();
+            let Some(kind) = kind else {
+                let d = Diagnostic::error(format!("{word} shaders are not supported yet"))
+                    .at(span, "this shader")
+                    .hint("surface, light and imager shaders are");
+                return self.fail(d);
+            };
+            let name = self.ident("the shader's name")?;
+            return self.rest_of_definition(name, Some(kind), RslType::Void);
+        }
+        self.qualifiers(false)?;
+        let result = match self.tok() {
+            Tok::Keyword(k) => RslType::from_keyword(k),
+            _ => None,
+        };
+        if result.is_some() {
+            self.bump();
+        } else if let (Tok::Name(word), Tok::Name(_)) = (self.tok(), self.tok_ahead(1)) {
+            let message = format!("`{word}` starts neither a shader nor a function");
+            let words = SHADER_WORDS.iter().map(|(w, _)| *w);
+            let hint = closest(word, words.chain(RslType::DECLARABLE.iter().map(|t| t.name())));
+            let mut d = Diagnostic::error(message).at(self.span(), "expected a kind of shader or a type");
+            if let Some(h) = hint {
+                d = d.hint(format!("did you mean `{h}`?"));
+            }
+            return self.fail(d);
+        }
+        let name = self.ident("a shader or a function")?;
+        if !self.is("(") {
+            let d = Diagnostic::error("only shaders and functions may stand outside of shaders and functions");
+            return self.fail(d.at(name.span, "expected `(` behind this name"));
+        }
+        self.rest_of_definition(name, None, result.unwrap_or(RslType::Float))
+    }
+
+    fn rest_of_definition(&mut self, name: Ident, shader: Option<ShaderKind>, result: RslType) -> Parse<()> {
+        self.expect("(", "before the parameters")?;
+        let params = self.formals()?;
+        self.expect(")", "after the parameters")?;
+        self.expect("{", "before the statements")?;
+        let body = self.block_rest()?;
+        self.ast.definitions.push(Definition { name, shader, result, params, body });
+        Ok(())
+    }
+
+    /// Reads `output`, `extern`, `uniform`, `varying` in any order.
+    fn qualifiers(&mut self, outputs: bool) -> Parse<(bool, bool, Option<Class>)> {
+        let (mut output, mut external, mut class) = (false, false, None);
+        loop {
+            let span = self.span();
+            if self.is_keyword("output") && outputs {
+                output = true;
+            } else if self.is_keyword("extern") {
+                external = true;
+            } else if self.is_keyword("uniform") || self.is_keyword("varying") {
+                let new = if self.is_keyword("uniform") { Class::Uniform } else { Class::Varying };
+                if class.is_some_and(|c| c != new) {
+                    let d = Diagnostic::error("a variable is `uniform` or `varying`, not both");
+                    return self.fail(d.at(span, "the second word"));
+                }
+                class = Some(new);
+            } else {
+                return Ok((output, external, class));
+            }
+            self.bump();
+        }
+    }
+
+    fn formals(&mut self) -> Parse<Vec<Decl>> {
+        let mut params: Vec<Decl> = Vec::new();
+        let mut current: Option<(bool, Option<Class>, RslType)> = None;
+        loop {
+            while self.accept(";") || self.accept(",") {}
+            if self.is(")") || self.at_end() {
+                return Ok(params);
+            }
+            let (output, _, class) = self.qualifiers(true)?;
+            if let Tok::Keyword(k) = self.tok()
+                && let Some(ty) = RslType::from_keyword(k)
+            {
+                if ty == RslType::Void {
+                    let d = Diagnostic::error("a parameter cannot be `void`").at(self.span(), "not a type of values");
+                    return self.fail(d);
+                }
+                self.bump();
+                // `float uniform x` is seen in old files.
+                let (late_output, _, late_class) = self.qualifiers(true)?;
+                current = Some((output || late_output, class.or(late_class), ty));
+            }
+            let Some((output, class, ty)) = current else {
+                let found = self.tok().describe();
+                let d = Diagnostic::error(format!("expected the type of a parameter, found {found}"));
+                return self.fail(d.at(self.span(), "a type is missing"));
+            };
+            let name = self.ident("the parameter's name")?;
+            self.refuse_array()?;
+            let init = if self.accept("=") { Some(self.expr()?) } else { None };
+            params.push(Decl { name, ty, class, output, external: false, init });
+            if !(self.is(";") || self.is(",") || self.is(")")) {
+                let found = self.tok().describe();
+                let d = Diagnostic::error(format!("expected `;`, `,` or `)` after a parameter, found {found}"));
+                return self.fail(d.at(self.span(), "the parameter should end before this"));
+            }
+        }
+    }
+
+    fn refuse_array(&mut self) -> Parse<()> {
+        match self.is("[") {
+            true => {
+                self.fail(Diagnostic::error("arrays are not supported yet").at(self.span(), "an array starts here"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    // --- statements ---
+
+    /// Statements up to and including `}`.
+    fn block_rest(&mut self) -> Parse<Vec<Stmt>> {
+        let open = self.previous();
+        let mut list = Vec::new();
+        loop {
+            if self.accept("}") {
+                return Ok(list);
+            }
+            if self.at_end() {
+                let d = Diagnostic::error("this block never ends").at(open, "`}` is missing");
+                return self.fail(d);
+            }
+            let (start, depth) = (self.at, self.depth);
+            match self.statement() {
+                Ok(Some(s)) => list.push(s),
+                Ok(None) => {}
+                Err(Stop) => {
+                    self.depth = depth;
+                    self.recover_statement();
+                    if self.at == start {
+                        self.bump();
+                    }
+                }
+            }
+        }
+    }
+
+    /// A statement where one must stand; an empty one is an empty block.
+    fn inner_statement(&mut self) -> Parse<Stmt> {
+        let span = self.span();
+        let s = self.statement()?;
+        Ok(s.unwrap_or(Stmt { kind: StmtKind::Block(Vec::new()), span }))
+    }
+
+    /// A statement; `None` for `;` alone.
+    fn statement(&mut self) -> Parse<Option<Stmt>> {
+        self.enter()?;
+        let start = self.span();
+        let kind = match self.tok().clone() {
+            Tok::Punct(";") => {
+                self.bump();
+                self.leave();
+                return Ok(None);
+            }
+            Tok::Punct("{") => {
+                self.bump();
+                StmtKind::Block(self.block_rest()?)
+            }
+            Tok::Keyword(word) => self.keyword_statement(word)?,
+            _ => self.expression_statement()?,
+        };
+        self.leave();
+        Ok(Some(Stmt { kind, span: start.to(self.previous()) }))
+    }
+
+    fn keyword_statement(&mut self, word: &'static str) -> Parse<StmtKind> {
+        match word {
+            "if" => self.if_statement(),
+            "while" => {
+                self.bump();
+                let condition = self.parenthesised("after `while`")?;
+                Ok(StmtKind::While(condition, Box::new(self.inner_statement()?)))
+            }
+            "for" => self.for_statement(),
+            "break" | "continue" => {
+                self.bump();
+                let levels = self.levels(word)?;
+                self.expect(";", &format!("after `{word}`"))?;
+                Ok(if word == "break" { StmtKind::Break(levels) } else { StmtKind::Continue(levels) })
+            }
+            "return" => {
+                self.bump();
+                let value = if self.is(";") { None } else { Some(self.expr()?) };
+                self.expect(";", "after `return`")?;
+                Ok(StmtKind::Return(value))
+            }
+            "illuminance" => Ok(self.light_statement()?.apply(StmtKind::Illuminance)),
+            "illuminate" => Ok(self.light_statement()?.apply(StmtKind::Illuminate)),
+            "solar" => Ok(self.light_statement()?.apply(StmtKind::Solar)),
+            "else" => {
+                let d = Diagnostic::error("`else` without `if`").at(self.span(), "no `if` ends before this");
+                self.fail(d)
+            }
+            "extern" | "uniform" | "varying" | "output" => self.declaration(),
+            _ if matches!(self.tok_ahead(1), Tok::Name(_) | Tok::Keyword("uniform" | "varying")) => self.declaration(),
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn if_statement(&mut self) -> Parse<StmtKind> {
+        let mut arms = Vec::new();
+        loop {
+            self.bump();
+            let condition = self.parenthesised("after `if`")?;
+            arms.push((condition, self.inner_statement()?));
+            if !self.accept_keyword("else") {
+                return Ok(StmtKind::If(arms, None));
+            }
+            if !self.is_keyword("if") {
+                return Ok(StmtKind::If(arms, Some(Box::new(self.inner_statement()?))));
+            }
+        }
+    }
+
+    fn for_statement(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        self.expect("(", "after `for`")?;
+        let init = self.statement()?;
+        if let Some(s) = init.as_ref().filter(|s| !matches!(s.kind, StmtKind::Declare(_) | StmtKind::Expr(_))) {
+            let d = Diagnostic::error("`for` starts with an expression or a variable").at(s.span, "not allowed here");
+            return self.fail(d);
+        }
+        let condition = if self.is(";") { None } else { Some(self.expr()?) };
+        self.expect(";", "after the condition of `for`")?;
+        let step = if self.is(")") { None } else { Some(self.expr()?) };
+        self.expect(")", "after the parts of `for`")?;
+        let body = Box::new(self.inner_statement()?);
+        Ok(StmtKind::For { init: init.map(Box::new), condition, step, body })
+    }
+
+    /// The number behind `break` or `continue`, 1 when there is none.
+    fn levels(&mut self, word: &str) -> Parse<u32> {
+        let Tok::Number(n) = *self.tok() else { return Ok(1) };
+        let span = self.bump();
+        if n.fract() != 0.0 || !(1.0..=MAX_NESTING as f32).contains(&n) {
+            let d = Diagnostic::error(format!("`{word}` counts loops, from 1")).at(span, "not a number of loops");
+            return self.fail(d);
+        }
+        Ok(n as u32)
+    }
+
+    fn light_statement(&mut self) -> Parse<LightStatement> {
+        self.bump();
+        self.expect("(", "before the arguments")?;
+        let args = self.args()?;
+        Ok(LightStatement(args, self.inner_statement()?))
+    }
+
+    fn parenthesised(&mut self, after: &str) -> Parse<ExprId> {
+        self.expect("(", after)?;
+        let e = self.expr()?;
+        self.expect(")", "after the condition")?;
+        Ok(e)
+    }
+
+    fn declaration(&mut self) -> Parse<StmtKind> {
+        let (_, mut external, mut class) = self.qualifiers(false)?;
+        let ty = match self.tok() {
+            Tok::Keyword(k) => RslType::from_keyword(k),
+            _ => None,
+        };
+        let Some(ty) = ty.filter(|t| *t != RslType::Void) else {
+            let found = self.tok().describe();
+            let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
+            return self.fail(d.at(self.span(), "a type is missing"));
+        };
+        self.bump();
+        let (_, late_external, late_class) = self.qualifiers(false)?;
+        external |= late_external;
+        class = class.or(late_class);
+        let mut decls = Vec::new();
+        loop {
+            let name = self.ident("the variable's name")?;
+            self.refuse_array()?;
+            if self.is("(") {
+                let d = Diagnostic::error("functions inside functions are not supported yet")
+                    .at(name.span, "a function is declared here")
+                    .hint("move it before the shader");
+                self.report(d);
+                self.recover_definition();
+                return Ok(StmtKind::Declare(decls));
+            }
+            let init = if self.accept("=") { Some(self.expr()?) } else { None };
+            decls.push(Decl { name, ty, class, output: false, external, init });
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.expect(";", "after the variable")?;
+        Ok(StmtKind::Declare(decls))
+    }
+
+    fn expression_statement(&mut self) -> Parse<StmtKind> {
+        let e = self.expr()?;
+        self.expect(";", "after the statement")?;
+        if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..) | ExprKind::Error) {
+            let d =
+                Diagnostic::warning("this statement has no effect").at(self.ast.expr(e).span, "its value is unused");
+            self.report(d);
+        }
+        Ok(StmtKind::Expr(e))
+    }
+
+    // --- expressions ---
+
+    fn add(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        self.ast.exprs.push(Expr { kind, span });
+        ExprId(self.ast.exprs.len() as u32 - 1)
+    }
+
+    /// Any expression: an assignment, a choice, or operators.
+    fn expr(&mut self) -> Parse<ExprId> {
+        self.enter()?;
+        let start = self.span();
+        let e = if let (Tok::Name(name), Tok::Punct(op @ ("=" | "+=" | "-=" | "*=" | "/="))) =
+            (self.tok().clone(), self.tok_ahead(1).clone())
+        {
+            let target = Ident { name, span: self.bump() };
+            self.bump();
+            let op = match op {
+                "+=" => Some(BinaryOp::Add),
+                "-=" => Some(BinaryOp::Sub),
+                "*=" => Some(BinaryOp::Mul),
+                "/=" => Some(BinaryOp::Div),
+                _ => None,
+            };
+            let value = self.expr()?;
+            self.add(ExprKind::Assign(op, target, value), start.to(self.previous()))
+        } else {
+            let condition = self.binary(1)?;
+            if self.accept("?") {
+                let yes = self.expr()?;
+                self.expect(":", "in `?:`")?;
+                let no = self.expr()?;
+                self.add(ExprKind::Ternary(condition, yes, no), start.to(self.previous()))
+            } else {
+                condition
+            }
+        };
+        if let Tok::Punct(op @ ("=" | "+=" | "-=" | "*=" | "/=")) = *self.tok() {
+            let d = Diagnostic::error(format!("only a variable can stand left of `{op}`"))
+                .at(self.ast.expr(e).span, "this is not a variable");
+            return self.fail(match self.ast.expr(e).kind {
+                ExprKind::Call(ref f, _) if matches!(&*f.name, "xcomp" | "ycomp" | "zcomp" | "comp") => {
+                    d.hint(format!("`set{}` changes a component", f.name))
+                }
+                _ => d,
+            });
+        }
+        self.leave();
+        Ok(e)
+    }
+
+    fn operator(&self) -> Option<BinaryOp> {
+        let Tok::Punct(p) = *self.tok() else { return None };
+        const ALL: [BinaryOp; 14] = [
+            BinaryOp::Dot,
+            BinaryOp::Mul,
+            BinaryOp::Div,
+            BinaryOp::Cross,
+            BinaryOp::Add,
+            BinaryOp::Sub,
+            BinaryOp::Lt,
+            BinaryOp::Le,
+            BinaryOp::Gt,
+            BinaryOp::Ge,
+            BinaryOp::Eq,
+            BinaryOp::Ne,
+            BinaryOp::And,
+            BinaryOp::Or,
+        ];
+        ALL.into_iter().find(|op| op.symbol() == p)
+    }
+
+    /// Operators that bind at least as tightly as `least`, all of them left-associative.
+    fn binary(&mut self, least: u8) -> Parse<ExprId> {
+        let mut left = self.unary()?;
+        while let Some(op) = self.operator().filter(|op| op.precedence() >= least) {
+            self.bump();
+            let right = self.binary(op.precedence() + 1)?;
+            let span = self.ast.expr(left).span.to(self.ast.expr(right).span);
+            left = self.add(ExprKind::Binary(op, left, right), span);
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Parse<ExprId> {
+        let start = self.span();
+        let op = match self.tok() {
+            Tok::Punct("-") => Some(UnaryOp::Neg),
+            Tok::Punct("!") => Some(UnaryOp::Not),
+            Tok::Punct("+") => {
+                self.bump();
+                None
+            }
+            _ => return self.primary(),
+        };
+        if op.is_some() {
+            self.bump();
+        }
+        self.enter()?;
+        let e = self.unary()?;
+        self.leave();
+        Ok(match op {
+            Some(op) => self.add(ExprKind::Unary(op, e), start.to(self.previous())),
+            None => e,
+        })
+    }
+
+    fn primary(&mut self) -> Parse<ExprId> {
+        let span = self.span();
+        match self.tok().clone() {
+            Tok::Number(x) => {
+                self.bump();
+                Ok(self.add(ExprKind::Number(x), span))
+            }
+            Tok::String(s) => {
+                self.bump();
+                // Strings that stand side by side are one, as in C.
+                let mut text = s.to_string();
+                while let Tok::String(more) = self.tok() {
+                    text.push_str(more);
+                    self.bump();
+                }
+                Ok(self.add(ExprKind::String(text.into()), span.to(self.previous())))
+            }
+            Tok::Name(name) => {
+                self.bump();
+                self.refuse_array()?;
+                if !self.accept("(") {
+                    return Ok(self.add(ExprKind::Name(name), span));
+                }
+                let args = self.args()?;
+                Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.previous())))
+            }
+            Tok::Punct("(") => self.parenthesis(),
+            Tok::Keyword(k) if RslType::from_keyword(k).is_some_and(|t| t != RslType::Void) => self.cast(k),
+            other => {
+                let d = Diagnostic::error(format!("expected a value, found {}", other.describe()));
+                let d = d.at(span, "a value should stand here");
+                self.fail(match other {
+                    Tok::Stray(c) if &*c == "%" => d.hint("write `mod(a, b)` for the remainder"),
+                    _ => d,
+                })
+            }
+        }
+    }
+
+    fn cast(&mut self, keyword: &str) -> Parse<ExprId> {
+        let start = self.bump();
+        let ty = RslType::from_keyword(keyword).unwrap_or(RslType::Float);
+        let space = match self.tok().clone() {
+            Tok::String(name) if ty != RslType::String => Some(Ident { name, span: self.bump() }),
+            _ => None,
+        };
+        self.enter()?;
+        let e = self.unary()?;
+        self.leave();
+        Ok(self.add(ExprKind::Cast(ty, space, e), start.to(self.previous())))
+    }
+
+    /// `( e )`, `( a, b, c )` or a matrix's 16 numbers.
+    fn parenthesis(&mut self) -> Parse<ExprId> {
+        let start = self.bump();
+        let mut list = vec![self.expr()?];
+        while self.accept(",") {
+            list.push(self.expr()?);
+        }
+        self.expect(")", "after the expression")?;
+        let span = start.to(self.previous());
+        match list.len() {
+            1 => Ok(list[0]),
+            3 | 16 => Ok(self.add(ExprKind::Tuple(list), span)),
+            n => {
+                let d = Diagnostic::error(format!("a group of {n} numbers has no meaning"))
+                    .at(span, "3 numbers make a color or a point, 16 a matrix");
+                self.fail(d)
+            }
+        }
+    }
+
+    /// Arguments up to and including `)`.
+    fn args(&mut self) -> Parse<Vec<ExprId>> {
+        let mut args = Vec::new();
+        if self.accept(")") {
+            return Ok(args);
+        }
+        loop {
+            args.push(self.expr()?);
+            if !self.accept(",") {
+                break;
+            }
+        }
+        self.expect(")", "after the arguments")?;
+        Ok(args)
+    }
+}
+
+/// Arguments and body of `illuminance`, `illuminate` or `solar`.
+struct LightStatement(Vec<ExprId>, Stmt);
+
+impl LightStatement {
+    fn apply(self, make: impl Fn(Vec<ExprId>, Box<Stmt>) -> StmtKind) -> StmtKind {
+        make(self.0, Box::new(self.1))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! The standard library, written in the shading languages themselves.
