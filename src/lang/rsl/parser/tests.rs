@@ -83,7 +83,7 @@ fn all_errors_of_a_file_are_found_in_one_run() {
         "surface a() {\n  float x = ;\n  x = 1\n  x = 2;\n  if x > 1 { x = 3; }\n  float float;\n}\nlight b( { }\nfloat c() { return 1; }",
     );
     let lines: Vec<&str> = found.iter().map(|m| m.split(' ').next().unwrap_or("")).collect();
-    assert_eq!(lines, ["t.sl:2:13", "t.sl:3:8", "t.sl:5:6", "t.sl:6:9", "t.sl:8:10"], "{found:#?}");
+    assert_eq!(lines, ["t.sl:2:13", "t.sl:3:8", "t.sl:5:6", "t.sl:6:14", "t.sl:8:10"], "{found:#?}");
 }
 
 #[test]
