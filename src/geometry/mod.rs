@@ -1,8 +1,14 @@
 //! Geometry: shapes in, triangle meshes out.
 //!
-//! [`Mesh`] is the only thing that leaves this module. Polygons are triangulated and quadrics tessellated here, and
-//! meshes without normals get them, with creases. It knows nothing of files, shaders or acceleration structures.
+//! Polygons are triangulated ([`polygon`]) and quadrics tessellated ([`quadric`]) here, meshes that bring no normals
+//! get them, with creases ([`normals`]), and [`assemble`] makes of points and data of any class the one thing that
+//! leaves this module: a [`Mesh`]. It knows nothing of files, shaders or acceleration structures.
 
+pub mod assemble;
 mod mesh;
+pub mod normals;
+pub mod polygon;
+pub mod quadric;
 
+pub use assemble::{Assembled, Channel, Faces};
 pub use mesh::Mesh;

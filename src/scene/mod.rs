@@ -17,14 +17,21 @@
 //!   or the other, whichever matches the handedness of object space. A mirroring transform does not turn a surface
 //!   inside out.
 
+pub mod builtin;
 mod camera;
+mod files;
+mod framing;
+mod meshfile;
+mod rib;
 mod shader;
 
-use crate::geometry::Mesh;
-use crate::lang::diag::Diagnostics;
+use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
+use crate::geometry::{Mesh, assemble};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::source::SourceMap;
 use glam::{Mat4, Vec3};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use camera::{Camera, CameraFrame, Format, Projection};
@@ -50,8 +57,8 @@ pub struct Scene {
     pub search_paths: SearchPaths,
     /// How many times a ray may spawn another (`Option "trace" "maxdepth"`).
     pub max_depth: u32,
-    /// Colour and coverage where nothing is hit: red, green, blue, alpha. Transparent black unless set by
-    /// `Imager "background"`.
+    /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
+    /// `Option "trace" "color background"` sets it. (`Imager "background"` is a shader, and acts on the film.)
     pub background: [f32; 4],
     /// Named coordinate systems, each as its matrix to world space. Always holds `world` and `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
@@ -111,6 +118,78 @@ pub struct Opened {
     pub scene: Scene,
     /// Warnings only.
     pub warnings: Diagnostics,
+}
+
+/// Opens a scene: a `.obj` or `.ply` mesh, alone before an auto-framed camera, or else a RIB file. Either may be
+/// gzip'd. The texts of RIB files are added to `sources`, which the spans in the scene and in messages refer to.
+///
+/// # Errors
+///
+/// All that is wrong with the file, as diagnostics over `sources`.
+pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
+    check_size(options)?;
+    let bytes = files::read(path, files::MAX_FILE_BYTES).map_err(|e| {
+        let hints = e.hints();
+        hints.into_iter().fold(Diagnostic::error(e.to_string()), Diagnostic::hint)
+    })?;
+    let name = path.display().to_string();
+    match meshfile::kind_of(path) {
+        Some(kind) => open_mesh(kind, &bytes, &name, path, options),
+        None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources),
+    }
+}
+
+/// Opens a built-in scene by its name, see [`builtin::SCENES`]; it reads no files.
+///
+/// # Errors
+///
+/// When there is none of this name, or the options ask for an impossible size.
+pub fn open_builtin(name: &str, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
+    check_size(options)?;
+    let Some(text) = builtin::scene(name) else {
+        let names: Vec<&str> = builtin::SCENES.iter().map(|s| s.0).collect();
+        return Err(Diagnostic::error(format!("there is no built-in scene `{name}`"))
+            .hint(format!("there are: {}", names.join(", ")))
+            .into());
+    };
+    let shown = format!("<built-in {name}.rib>");
+    rib::read(rib::Input { name: &shown, path: None, bytes: text.as_bytes().to_vec() }, options, sources)
+}
+
+fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
+    let Some((width, height)) = options.size else { return Ok(()) };
+    if (Format { width, height, ..Format::default() }).is_valid() {
+        return Ok(());
+    }
+    Err(Diagnostic::error(format!("a picture of {width} × {height} pixels is not possible"))
+        .hint(format!("each side must be 1 to {} pixels", Format::MAX_SIDE)))
+}
+
+fn open_mesh(
+    kind: meshfile::Kind,
+    bytes: &[u8],
+    name: &str,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<Opened, Diagnostics> {
+    let read = meshfile::read(kind, bytes, name)?;
+    let made = assemble::assemble(read.faces, DEFAULT_CREASE_ANGLE);
+    let mut warnings = Diagnostics::new();
+    read.warnings.into_iter().for_each(|w| warnings.push(w));
+    if made.dropped > 0 {
+        let triangles = if made.dropped == 1 { "triangle" } else { "triangles" };
+        warnings.push(Diagnostic::warning(format!("`{name}`: {} zero-area {triangles} skipped", made.dropped)));
+    }
+    if made.mesh.triangles.is_empty() {
+        return Err(Diagnostic::error(format!("`{name}`: every triangle has zero area")).into());
+    }
+    let mut scene = Scene::empty(name);
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    scene.search_paths = SearchPaths { shader: vec![folder.clone()], texture: vec![folder.clone()], archive: vec![folder] };
+    if let Some((width, height)) = options.size {
+        scene.format = Format { width, height, ..scene.format };
+    }
+    Ok(Opened { scene: framing::frame(scene, made.mesh), warnings })
 }
 
 impl Scene {

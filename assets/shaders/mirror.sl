@@ -1,0 +1,8 @@
+/* A perfect mirror: what is seen is what the reflected ray sees. */
+surface mirror(float Kr = 0.9;
+               color tint = 1)
+{
+    normal Nf = faceforward(normalize(N), I);
+    Oi = Os;
+    Ci = Os * Cs * tint * Kr * trace(P, reflect(normalize(I), Nf));
+}

@@ -1,0 +1,231 @@
+//! Reading the files of a scene: where they are looked for, which may be read at all, and how large they may be.
+//!
+//! A scene is untrusted input. It may read regular files in its own folder, its search paths and the folders that the
+//! user allows, wherever links lead; everything else is refused. Gzip is recognised by its first bytes.
+
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Most bytes of one file, after decompression.
+pub const MAX_FILE_BYTES: u64 = 2 << 30;
+
+/// Why a file cannot be read.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It is nowhere.
+    #[error("cannot find `{name}`")]
+    Missing {
+        /// As it was asked for.
+        name: String,
+        /// The folders that were searched.
+        looked_in: Vec<PathBuf>,
+    },
+    /// It lies where the scene may not read.
+    #[error("the scene may not read `{}`", .path.display())]
+    Forbidden {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is a folder.
+    #[error("`{}` is a folder, not a file", .path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It is a device, a pipe or a socket.
+    #[error("`{}` is not a regular file", .path.display())]
+    NotRegular {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There is nothing in it.
+    #[error("`{}` is empty", .path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is larger than [`MAX_FILE_BYTES`].
+    #[error("`{}` holds more than {limit} bytes, the most that one scene file may", .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The system refused.
+    #[error("cannot read `{}`: {cause}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        cause: std::io::Error,
+    },
+}
+
+impl FileError {
+    /// What the user can do about it, one line each.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            FileError::Missing { looked_in, .. } => {
+                looked_in.iter().map(|dir| format!("looked in {}", show_folder(dir))).collect()
+            }
+            FileError::Forbidden { path } => vec![
+                "a scene reads only from its own folder and its search paths".to_string(),
+                format!("to allow it: --allow-read {}", show_folder(path.parent().unwrap_or(path))),
+            ],
+            FileError::Folder { .. } => vec!["name a .rib, .obj or .ply file in it".to_string()],
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn show_folder(dir: &Path) -> String {
+    if dir.as_os_str().is_empty() { ".".to_string() } else { dir.display().to_string() }
+}
+
+/// The folders that one scene may read from.
+#[derive(Clone, Debug, Default)]
+pub struct FileAccess {
+    /// The scene's own folder; `None` for a built-in scene.
+    pub base: Option<PathBuf>,
+    /// Folders that the user allows.
+    pub allowed: Vec<PathBuf>,
+}
+
+impl FileAccess {
+    /// Finds a file that the scene names: beside the file that names it (`beside`), then in `search`.
+    ///
+    /// # Errors
+    ///
+    /// When it is nowhere, or outside the scene's folder, `search` and the allowed folders.
+    pub fn find(&self, name: &str, beside: Option<&Path>, search: &[PathBuf]) -> Result<PathBuf, FileError> {
+        let folders: Vec<&Path> =
+            beside.into_iter().chain(self.base.as_deref()).chain(search.iter().map(PathBuf::as_path)).collect();
+        let mut looked_in: Vec<PathBuf> = Vec::new();
+        for folder in &folders {
+            // Joining an absolute name gives that name.
+            let path = folder.join(name);
+            if path.exists() {
+                return self.permit(path, search);
+            }
+            let place = if Path::new(name).is_absolute() { Path::new("/") } else { folder };
+            if !looked_in.iter().any(|p| p == place) {
+                looked_in.push(place.to_path_buf());
+            }
+        }
+        Err(FileError::Missing { name: name.to_string(), looked_in })
+    }
+
+    fn permit(&self, path: PathBuf, search: &[PathBuf]) -> Result<PathBuf, FileError> {
+        let real = path.canonicalize().map_err(|cause| FileError::Io { path: path.clone(), cause })?;
+        let mut roots = self.base.iter().chain(search).chain(&self.allowed);
+        let under = |root: &PathBuf| {
+            let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
+            root.canonicalize().is_ok_and(|root| real.starts_with(root))
+        };
+        if roots.any(under) { Ok(path) } else { Err(FileError::Forbidden { path }) }
+    }
+}
+
+/// Reads a whole regular file, decompressed when it is gzip'd.
+///
+/// # Errors
+///
+/// When there is no such file, when it is no regular file, is empty or larger than `limit` bytes.
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
+    let meta = match std::fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+            let name = path.display().to_string();
+            return Err(FileError::Missing { name, looked_in: vec![folder] });
+        }
+        Err(cause) => return Err(io(cause)),
+    };
+    if meta.is_dir() {
+        return Err(FileError::Folder { path: path.to_path_buf() });
+    }
+    if !meta.is_file() {
+        return Err(FileError::NotRegular { path: path.to_path_buf() });
+    }
+    let too_large = || FileError::TooLarge { path: path.to_path_buf(), limit };
+    if meta.len() > limit {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
+    File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)).map_err(io)?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut out = Vec::new();
+        MultiGzDecoder::new(bytes.as_slice()).take(limit + 1).read_to_end(&mut out).map_err(io)?;
+        bytes = out;
+    }
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    if bytes.is_empty() {
+        return Err(FileError::Empty { path: path.to_path_buf() });
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn gzip_is_recognised_by_its_content_and_bounded_when_unpacked() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.rib");
+        std::fs::write(&path, gzip(&[b' '; 100_000])).unwrap();
+        assert_eq!(read(&path, 100_000).unwrap().len(), 100_000);
+        assert!(matches!(read(&path, 99_999), Err(FileError::TooLarge { .. })));
+        std::fs::write(&path, &gzip(b"Sphere")[..12]).unwrap();
+        assert!(matches!(read(&path, 100), Err(FileError::Io { .. })));
+    }
+
+    #[test]
+    fn folders_empty_and_missing_files_are_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(read(dir.path(), 9), Err(FileError::Folder { .. })));
+        assert!(matches!(read(&dir.path().join("no"), 9), Err(FileError::Missing { .. })));
+        std::fs::write(dir.path().join("e"), "").unwrap();
+        assert!(matches!(read(&dir.path().join("e"), 9), Err(FileError::Empty { .. })));
+    }
+
+    #[test]
+    fn a_scene_reads_under_its_own_folder_search_paths_and_allowed_folders_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |p: &str| dir.path().join(p);
+        for d in ["scene/parts", "library", "other"] {
+            std::fs::create_dir_all(at(d)).unwrap();
+        }
+        for f in ["scene/parts/a.rib", "library/b.rib", "other/c.rib"] {
+            std::fs::write(at(f), "x").unwrap();
+        }
+        let mut access = FileAccess { base: Some(at("scene")), allowed: vec![] };
+        let search = [at("library")];
+        let find = |access: &FileAccess, name: &str| access.find(name, None, &search);
+        assert!(find(&access, "parts/a.rib").is_ok());
+        assert!(find(&access, "b.rib").is_ok());
+        assert!(find(&access, at("library/b.rib").to_str().unwrap()).is_ok());
+        assert!(matches!(find(&access, "../other/c.rib"), Err(FileError::Forbidden { .. })));
+        assert!(matches!(find(&access, at("other/c.rib").to_str().unwrap()), Err(FileError::Forbidden { .. })));
+        match find(&access, "d.rib") {
+            Err(FileError::Missing { looked_in, .. }) => assert_eq!(looked_in, [at("scene"), at("library")]),
+            other => panic!("{other:?}"),
+        }
+        access.allowed.push(at("other"));
+        assert!(find(&access, "../other/c.rib").is_ok());
+    }
+}

@@ -1,0 +1,135 @@
+//! A scene around a bare mesh: a camera that frames it in three-quarter view, lights, a surface.
+
+use super::{Camera, Light, Object, Projection, Scene, ShaderId, ShaderInstance, ShaderKind};
+use crate::geometry::Mesh;
+use crate::scene::ParamValue;
+use glam::{Mat4, Vec3};
+use std::sync::Arc;
+
+/// Field of view of the camera, in degrees.
+const FOV: f32 = 35.0;
+/// Room around the mesh, as a factor on its size.
+const MARGIN: f32 = 1.08;
+/// From the mesh to the camera: y is up and the mesh looks along +z, as in most mesh files.
+const TOWARDS_CAMERA: Vec3 = Vec3::new(0.45, 0.35, 1.0);
+/// Linear grey-blue behind the mesh.
+const BACKGROUND: [f32; 4] = [0.07, 0.085, 0.11, 1.0];
+
+/// Makes a scene of one mesh, whose coordinates are right-handed.
+pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
+    let (low, high) = mesh.bounds().unwrap_or((Vec3::ZERO, Vec3::ZERO));
+    let centre = 0.5 * (low + high);
+    let forward = -TOWARDS_CAMERA.normalize();
+    let right = forward.cross(Vec3::Y).normalize();
+    let up = right.cross(forward);
+
+    let half_high = (0.5 * FOV).to_radians().tan();
+    let half_wide = half_high * scene.format.frame_aspect().max(1.0);
+    let half_high = half_high / scene.format.frame_aspect().min(1.0);
+    // How far back every corner of the bounds must be seen from.
+    let distance = (0..8)
+        .map(|i| {
+            let pick = |bit: usize, axis: usize| if i >> bit & 1 == 1 { high[axis] } else { low[axis] };
+            let corner = Vec3::new(pick(0, 0), pick(1, 1), pick(2, 2)) - centre;
+            let across = (corner.dot(right).abs() / half_wide).max(corner.dot(up).abs() / half_high);
+            across * MARGIN - corner.dot(forward)
+        })
+        .fold(f32::MIN_POSITIVE, f32::max);
+    let origin = centre - forward * distance;
+    let camera_to_world =
+        Mat4::from_cols(right.extend(0.0), up.extend(0.0), forward.extend(0.0), origin.extend(1.0));
+    scene.camera = Camera {
+        projection: Projection::Perspective { fov: FOV },
+        world_to_camera: camera_to_world.inverse(),
+        ..Camera::default()
+    };
+    scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
+    scene.background = BACKGROUND;
+
+    // Directions in which light travels, in terms of the view.
+    let key = 0.7 * forward + 0.55 * right - 0.6 * up;
+    let fill = 0.6 * forward - 0.8 * right - 0.1 * up;
+    add_light(&mut scene, "distantlight", 0.9, Some((centre, key)), true);
+    add_light(&mut scene, "distantlight", 0.2, Some((centre, fill)), false);
+    add_light(&mut scene, "ambientlight", 0.25, None, false);
+    let params = vec![
+        ("Ks".to_string(), ParamValue::Float(vec![0.2])),
+        ("Kd".to_string(), ParamValue::Float(vec![0.75])),
+        ("roughness".to_string(), ParamValue::Float(vec![0.15])),
+    ];
+    let surface = add_shader(&mut scene, ShaderKind::Surface, "plastic", params);
+    let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
+    scene.objects.push(Object {
+        name: scene.name.clone(),
+        surface: Some(surface),
+        lights,
+        sides: 2,
+        color: Vec3::new(0.75, 0.72, 0.68),
+        opacity: Vec3::ONE,
+        mesh,
+    });
+    scene
+}
+
+fn add_shader(
+    scene: &mut Scene,
+    kind: ShaderKind,
+    name: &str,
+    params: Vec<(String, ParamValue)>,
+) -> ShaderId {
+    scene.shader_instances.push(ShaderInstance {
+        kind,
+        name: name.to_string(),
+        params,
+        to_world: Mat4::IDENTITY,
+        span: None,
+    });
+    ShaderId(scene.shader_instances.len() as u32 - 1)
+}
+
+/// Adds a light; `beam` is a point and the direction in which light travels through it.
+fn add_light(scene: &mut Scene, name: &str, intensity: f32, beam: Option<(Vec3, Vec3)>, shadows: bool) {
+    let mut params = vec![("intensity".to_string(), ParamValue::Float(vec![intensity]))];
+    if let Some((at, direction)) = beam {
+        params.push(("from".to_string(), ParamValue::Point(vec![at - direction])));
+        params.push(("to".to_string(), ParamValue::Point(vec![at])));
+    }
+    let shader = add_shader(scene, ShaderKind::Light, name, params);
+    scene.lights.push(Light { shader, shadows });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::Format;
+
+    #[test]
+    fn every_vertex_is_in_the_picture_whatever_its_shape() {
+        let positions = vec![Vec3::new(-5.0, 100.0, 7.0), Vec3::new(3.0, 101.0, 7.5), Vec3::new(0.0, 100.5, -9.0)];
+        let mesh = Mesh { positions, triangles: vec![[0, 1, 2]], ..Mesh::default() };
+        for (width, height) in [(640, 480), (100, 900), (900, 100)] {
+            let mut scene = Scene::empty("m");
+            scene.format = Format { width, height, pixel_aspect: 1.0 };
+            let scene = frame(scene, mesh.clone());
+            let f = scene.camera_frame();
+            let mut widest: f32 = 0.0;
+            for p in &mesh.positions {
+                let c = scene.camera.world_to_camera.transform_point3(*p);
+                let at = (c.x / c.z / f.half_width).abs().max((c.y / c.z / f.half_height).abs());
+                assert!(c.z > 0.0 && at < 1.0, "{width}×{height}: {at}");
+                widest = widest.max(at);
+            }
+            assert!(widest > 0.6, "{width}×{height}: {widest}");
+        }
+    }
+
+    #[test]
+    fn the_picture_is_not_mirrored() {
+        let mesh = Mesh { positions: vec![Vec3::ZERO, Vec3::ONE], ..Mesh::default() };
+        let scene = frame(Scene::empty("m"), mesh);
+        // Seen from in front, +x of a right-handed mesh is on the right.
+        let x = scene.camera.world_to_camera.transform_vector3(Vec3::X);
+        assert!(x.x > 0.5, "{x}");
+        assert!(scene.camera.world_to_camera.determinant() < 0.0);
+    }
+}

@@ -1,0 +1,98 @@
+//! Mesh files: bytes in, [`Faces`] in the file's own space out.
+
+mod obj;
+mod ply;
+
+use crate::geometry::polygon::triangulate;
+use crate::geometry::{Channel, Faces};
+use crate::lang::diag::Diagnostic;
+use glam::Vec3;
+use std::path::Path;
+
+/// A kind of mesh file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Wavefront OBJ.
+    Obj,
+    /// Stanford PLY.
+    Ply,
+}
+
+/// A mesh and what there was to remark on.
+#[derive(Debug)]
+pub(super) struct MeshFile {
+    /// The mesh, in its own space.
+    pub faces: Faces,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The kind that a path's extension names, under `.gz` too.
+pub(super) fn kind_of(path: &Path) -> Option<Kind> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    match name.rsplit_once('.')?.1 {
+        "obj" => Some(Kind::Obj),
+        "ply" => Some(Kind::Ply),
+        _ => None,
+    }
+}
+
+/// Reads a mesh; `name` names the file in messages.
+///
+/// # Errors
+///
+/// When the file is not of its kind, is cut off, has indices out of range, coordinates that are not finite, or no faces.
+pub(super) fn read(kind: Kind, bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
+    let mesh = match kind {
+        Kind::Obj => obj::read(bytes, name)?,
+        Kind::Ply => ply::read(bytes, name)?,
+    };
+    if let Some(i) = mesh.faces.points.iter().position(|p| !p.is_finite()) {
+        return Err(Diagnostic::error(format!("`{name}`: vertex {i} has coordinates that are not finite numbers"))
+            .hint("the program that wrote this file divided by zero or overflowed"));
+    }
+    if mesh.faces.triangles.is_empty() {
+        return Err(Diagnostic::error(format!("`{name}` holds no faces")));
+    }
+    Ok(mesh)
+}
+
+/// The mean colour is linear; files hold sRGB bytes (IEC 61966-2-1).
+fn linear(byte: f32) -> f32 {
+    if byte <= 0.04045 { byte / 12.92 } else { ((byte + 0.055) / 1.055).powf(2.4) }
+}
+
+/// Faces that are cut into triangles as they come.
+#[derive(Default)]
+struct Cutter {
+    triangles: Vec<[u32; 3]>,
+    corners: Vec<Vec3>,
+    cut: Vec<[u32; 3]>,
+}
+
+impl Cutter {
+    /// Adds a face over points; `None` when an index is out of range or the face cannot be cut.
+    fn add(&mut self, face: &[u32], points: &[Vec3]) -> Option<&[[u32; 3]]> {
+        self.cut.clear();
+        if let [a, b, c] = *face {
+            let n = points.len() as u32;
+            (a < n && b < n && c < n).then_some(())?;
+            self.cut.push([0, 1, 2]);
+            self.triangles.push([a, b, c]);
+            return Some(&self.cut);
+        }
+        self.corners.clear();
+        for &i in face {
+            self.corners.push(*points.get(i as usize)?);
+        }
+        triangulate(&self.corners, &mut self.cut).ok()?;
+        self.triangles.extend(self.cut.iter().map(|t| t.map(|k| face[k as usize])));
+        Some(&self.cut)
+    }
+}
+
+/// A channel per point, or absent where the file brought nothing or not one value a point.
+fn per_point<T>(values: Vec<T>, points: usize) -> Channel<T> {
+    if values.len() == points && points > 0 { Channel::PerPoint(values) } else { Channel::Absent }
+}

@@ -1,0 +1,157 @@
+//! Wavefront OBJ, parsed by `tobj`. Materials are ignored: a scene's shaders say how a mesh looks.
+
+use super::{Cutter, MeshFile};
+use crate::geometry::{Channel, Faces};
+use crate::lang::diag::Diagnostic;
+use glam::{Vec2, Vec3};
+use tobj::LoadOptions;
+
+/// Reads a mesh; all objects and groups become one.
+pub(super) fn read(mut bytes: &[u8], name: &str) -> Result<MeshFile, Diagnostic> {
+    let fail = |what: String| Diagnostic::error(format!("`{name}` is not a usable OBJ file: {what}"));
+    // Faces stay whole, so that concave ones can be cut properly, and each attribute keeps its own indices, so that
+    // normals can be computed across texture seams.
+    let options = LoadOptions { ignore_points: true, ignore_lines: true, ..LoadOptions::default() };
+    let no_materials = |_: &std::path::Path| Ok(Default::default());
+    let (models, _) = tobj::load_obj_buf(&mut bytes, &options, no_materials).map_err(|e| fail(e.to_string()))?;
+
+    let mut merged = Merged::default();
+    for model in models {
+        merged.add(model.mesh).map_err(fail)?;
+    }
+    Ok(merged.finish())
+}
+
+/// Values with the corners' indices, where every face so far has had them.
+struct Corners<T> {
+    values: Vec<T>,
+    indices: Vec<[u32; 3]>,
+    complete: bool,
+    used: bool,
+}
+
+impl<T> Default for Corners<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), indices: Vec::new(), complete: true, used: false }
+    }
+}
+
+impl<T> Corners<T> {
+    fn into_channel(self) -> Channel<T> {
+        if self.complete && self.used {
+            Channel::PerCorner { indices: self.indices, values: self.values }
+        } else {
+            Channel::Absent
+        }
+    }
+}
+
+#[derive(Default)]
+struct Merged {
+    points: Vec<Vec3>,
+    colors: Vec<Vec3>,
+    cutter: Cutter,
+    normals: Corners<Vec3>,
+    texture: Corners<Vec2>,
+}
+
+impl Merged {
+    fn add(&mut self, mesh: tobj::Mesh) -> Result<(), String> {
+        let finite = |v: &[f32]| v.iter().all(|x| x.is_finite());
+        if !finite(&mesh.normals) || !finite(&mesh.texcoords) || !finite(&mesh.vertex_color) {
+            return Err("its normals, texture coordinates or colours are not finite numbers".to_string());
+        }
+        if self.points.len() + mesh.positions.len() / 3 > u32::MAX as usize {
+            return Err("too many vertices".to_string());
+        }
+        let base = self.points.len() as u32;
+        let (normal_base, texture_base) = (self.normals.values.len() as u32, self.texture.values.len() as u32);
+        self.points.extend(mesh.positions.chunks_exact(3).map(Vec3::from_slice));
+        self.colors.extend(mesh.vertex_color.chunks_exact(3).map(Vec3::from_slice));
+        self.normals.values.extend(mesh.normals.chunks_exact(3).map(Vec3::from_slice));
+        self.texture.values.extend(mesh.texcoords.chunks_exact(2).map(Vec2::from_slice));
+
+        let total = mesh.indices.len();
+        self.normals.complete &= mesh.normal_indices.len() == total;
+        self.texture.complete &= mesh.texcoord_indices.len() == total;
+        self.normals.used |= total > 0;
+        self.texture.used |= total > 0;
+        let mut start = 0;
+        let mut face = Vec::new();
+        let all_triangles = mesh.face_arities.is_empty();
+        let count = if all_triangles { total / 3 } else { mesh.face_arities.len() };
+        for number in 0..count {
+            let n = if all_triangles { 3 } else { mesh.face_arities[number] as usize };
+            let corners = start..start + n;
+            start += n;
+            face.clear();
+            face.extend(mesh.indices.get(corners.clone()).ok_or("a face is cut off")?.iter().map(|i| base + i));
+            let cut = self.cutter.add(&face, &self.points).ok_or("a face names a vertex that does not exist")?;
+            if self.normals.complete {
+                let indices = &mesh.normal_indices[corners.clone()];
+                self.normals.indices.extend(cut.iter().map(|t| t.map(|k| normal_base + indices[k as usize])));
+            }
+            if self.texture.complete {
+                let indices = &mesh.texcoord_indices[corners];
+                self.texture.indices.extend(cut.iter().map(|t| t.map(|k| texture_base + indices[k as usize])));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> MeshFile {
+        let Merged { points, colors, cutter, normals, texture } = self;
+        let in_range = |indices: &[[u32; 3]], n: usize| indices.iter().flatten().all(|&i| (i as usize) < n);
+        let mut warnings = Vec::new();
+        if normals.used && !normals.complete && !normals.values.is_empty() {
+            warnings.push(Diagnostic::warning("some faces of the mesh bring no normals: all are computed"));
+        }
+        let colors = super::per_point(colors, points.len());
+        let normals = if in_range(&normals.indices, normals.values.len()) { normals.into_channel() } else { Channel::Absent };
+        let st = if in_range(&texture.indices, texture.values.len()) { texture.into_channel() } else { Channel::Absent };
+        let faces = Faces { points, triangles: cutter.triangles, normals, st, colors, ..Faces::default() };
+        MeshFile { faces, warnings }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faces(text: &str) -> Faces {
+        read(text.as_bytes(), "m.obj").unwrap().faces
+    }
+
+    const SQUARE: &str = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+
+    #[test]
+    fn polygons_are_cut_and_points_shared() {
+        let f = faces(&format!("{SQUARE}f 1 2 3 4\n"));
+        assert_eq!(f.points.len(), 4);
+        assert_eq!(f.triangles, [[0, 1, 2], [0, 2, 3]]);
+        assert_eq!((f.normals, f.st), (Channel::Absent, Channel::Absent));
+    }
+
+    #[test]
+    fn normals_and_texture_coordinates_keep_their_own_indices() {
+        let f = faces(&format!("{SQUARE}vt 0 0\nvt 1 1\nvn 0 0 1\nf 1/1/1 2/2/1 3/1/1\nf 1/2/1 3/2/1 4/1/1\n"));
+        let value = |t: usize, k: usize| f.st.at(t, k, f.triangles[t][k]);
+        assert_eq!([value(0, 0), value(0, 1), value(1, 0)], [Some(Vec2::ZERO), Some(Vec2::ONE), Some(Vec2::ONE)]);
+        assert_eq!(f.normals.at(1, 2, 3), Some(Vec3::Z));
+        assert_eq!(f.points.len(), 4);
+    }
+
+    #[test]
+    fn objects_are_merged_and_negative_indices_resolved() {
+        let f = faces("o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no b\nv 0 0 5\nv 1 0 5\nv 0 1 5\nf -3 -2 -1\n");
+        assert_eq!(f.triangles.len(), 2);
+        assert_eq!(f.points[f.triangles[1][0] as usize], Vec3::new(0.0, 0.0, 5.0));
+    }
+
+    #[test]
+    fn an_index_out_of_range_is_an_error() {
+        let message = |text: String| read(text.as_bytes(), "m.obj").unwrap_err().message;
+        assert!(message(format!("{SQUARE}f 1 2 9\n")).starts_with("`m.obj` is not a usable OBJ file: "));
+        assert!(message("v 0 zero 0\n".to_string()).contains("position"));
+    }
+}

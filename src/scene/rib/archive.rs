@@ -1,0 +1,70 @@
+//! `ReadArchive`: other RIB files, and meshes.
+
+use super::super::meshfile;
+use super::args::Args;
+use super::decode;
+use super::primitives::{Source, add_object};
+use super::reader::{Reader, World};
+use crate::lang::diag::Diagnostic;
+use crate::scene::files::{self, FileError};
+use std::path::{Path, PathBuf};
+
+/// Deepest nest of archives.
+const MAX_ARCHIVE_DEPTH: usize = 32;
+/// Most archives that one scene reads, each time counted.
+const MAX_ARCHIVES: usize = 10_000;
+
+/// `ReadArchive "file"`: reads RIB in place; a `.obj` or `.ply` file becomes an object with the current attributes.
+pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("a file name")?;
+    args.skip()?;
+    r.archives_read += 1;
+    if r.archives_read > MAX_ARCHIVES {
+        r.fatal(args.error(format!("more than {MAX_ARCHIVES} archives in one scene")));
+        return Ok(());
+    }
+    if r.access.base.is_none() && r.access.allowed.is_empty() {
+        return Err(args.error("a built-in scene reads no files"));
+    }
+    let failed = |e: FileError, args: &Args<'_, '_>| {
+        let hints = e.hints();
+        hints.into_iter().fold(args.error(e.to_string()), Diagnostic::hint)
+    };
+    let beside = r.open_files.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
+    let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive);
+    let path = found.map_err(|e| failed(e, args))?;
+    check_depth(r, args, &path)?;
+    let bytes = files::read(&path, files::MAX_FILE_BYTES).map_err(|e| failed(e, args))?;
+    let shown = path.display().to_string();
+    if let Some(kind) = meshfile::kind_of(&path) {
+        if r.world != World::Inside {
+            return Err(outside_world(args));
+        }
+        let read = meshfile::read(kind, &bytes, &shown).map_err(|d| d.also(args.whole_span(), "read from here"))?;
+        for warning in read.warnings {
+            r.warn(warning);
+        }
+        return add_object(r, args, Source { name: &name, computed_normals: false }, read.faces);
+    }
+    let text = decode(bytes, &shown).map_err(|d| d.at(args.whole_span(), "read from here"))?;
+    let file = r.sources.add(shown, Some(&path), text);
+    r.run(file, Some(path));
+    Ok(())
+}
+
+/// The error for geometry before `WorldBegin`.
+pub fn outside_world(args: &Args<'_, '_>) -> Diagnostic {
+    args.error("geometry must stand between `WorldBegin` and `WorldEnd`")
+}
+
+fn check_depth(r: &Reader<'_>, args: &Args<'_, '_>, path: &Path) -> Result<(), Diagnostic> {
+    let real = |p: &PathBuf| p.canonicalize().ok();
+    let target = path.canonicalize().ok();
+    if r.open_files.iter().flatten().any(|open| real(open) == target) {
+        return Err(args.error(format!("`{}` reads itself, directly or through others", path.display())));
+    }
+    if r.open_files.len() > MAX_ARCHIVE_DEPTH {
+        return Err(args.error(format!("archives are nested more than {MAX_ARCHIVE_DEPTH} deep")));
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! The arguments of one request: typed reading from the lexer, with messages that say what was wanted.
+
+use super::lexer::{Lexer, Token, is_not_finite, not_finite, unescape};
+use crate::lang::diag::Diagnostic;
+use crate::lang::source::Span;
+
+/// Most numbers or strings in one array.
+const MAX_ARRAY: usize = 1 << 28;
+
+/// Reads the arguments of a request. Every error names the request and says how it is written.
+pub struct Args<'l, 'a> {
+    lexer: &'l mut Lexer<'a>,
+    /// The request.
+    pub request: &'a str,
+    /// Where its name stands.
+    pub span: Span,
+    usage: &'static str,
+}
+
+impl<'l, 'a> Args<'l, 'a> {
+    /// The arguments that follow a request's name.
+    pub fn new(lexer: &'l mut Lexer<'a>, request: &'a str, span: Span, usage: &'static str) -> Self {
+        Self { lexer, request, span, usage }
+    }
+
+    /// From the request's name to the last token taken.
+    pub fn whole_span(&self) -> Span {
+        self.span.to(self.lexer.last_span())
+    }
+
+    /// An error about the request as a whole.
+    pub fn error(&self, message: impl AsRef<str>) -> Diagnostic {
+        Diagnostic::error(format!("{}: {}", self.request, message.as_ref())).at(self.whole_span(), "in this request")
+    }
+
+    /// Names the request in an error that came from below.
+    fn name(&self, mut d: Diagnostic) -> Diagnostic {
+        d.message = format!("{}: {}", self.request, d.message);
+        d
+    }
+
+    fn wanted(&self, what: &str, found: Token<'_>, at: Span) -> Diagnostic {
+        if let Token::Request(word) = found
+            && is_not_finite(word)
+        {
+            return self.name(not_finite(word, at));
+        }
+        let name = self.request;
+        Diagnostic::error(format!("{name}: expected {what}, found {}", found.describe()))
+            .at(at, format!("expected {what}"))
+            .also(self.span, "in this request")
+            .hint(format!("usage: {}", self.usage))
+    }
+
+    fn peek(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
+        self.lexer.peek().map_err(|d| self.name(d))
+    }
+
+    fn take(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
+        self.lexer.next().map_err(|d| self.name(d))
+    }
+
+    /// A number; `what` names it in messages.
+    pub fn number(&mut self, what: &str) -> Result<f32, Diagnostic> {
+        match self.peek()? {
+            (Token::Number(n), _) => {
+                self.take()?;
+                Ok(n as f32)
+            }
+            (found, at) => Err(self.wanted(what, found, at)),
+        }
+    }
+
+    /// A whole number.
+    pub fn integer(&mut self, what: &str) -> Result<i32, Diagnostic> {
+        match self.peek()? {
+            (Token::Number(n), at) => {
+                self.take()?;
+                self.whole(n, at)
+            }
+            (found, at) => Err(self.wanted(what, found, at)),
+        }
+    }
+
+    fn whole(&self, n: f64, at: Span) -> Result<i32, Diagnostic> {
+        if n.fract() == 0.0 && n.abs() <= f64::from(i32::MAX) {
+            return Ok(n as i32);
+        }
+        let why = if n.fract() == 0.0 { "too large for an integer" } else { "not a whole number" };
+        Err(Diagnostic::error(format!("{}: {n} is {why}", self.request)).at(at, "expected a whole number"))
+    }
+
+    /// A string.
+    pub fn string(&mut self, what: &str) -> Result<String, Diagnostic> {
+        match self.peek()? {
+            (Token::Str(s), _) => {
+                self.take()?;
+                Ok(unescape(s).into_owned())
+            }
+            (found, at) => Err(self.wanted(what, found, at)),
+        }
+    }
+
+    /// A number or a string, as light handles are.
+    pub fn handle(&mut self, what: &str) -> Result<String, Diagnostic> {
+        match self.peek()? {
+            (Token::Str(_), _) => self.string(what),
+            (Token::Number(_), _) => Ok(self.integer(what)?.to_string()),
+            (found, at) => Err(self.wanted(what, found, at)),
+        }
+    }
+
+    /// `N` numbers, in brackets or not.
+    pub fn numbers<const N: usize>(&mut self, what: &str) -> Result<[f32; N], Diagnostic> {
+        let mut out = [0.0; N];
+        if self.peek()?.0 == Token::Open {
+            let (values, at) = self.float_values()?;
+            out = values.as_slice().try_into().map_err(|_| {
+                Diagnostic::error(format!("{}: expected {what}, found {} numbers", self.request, values.len()))
+                    .at(at, format!("expected {N} numbers"))
+                    .hint(format!("usage: {}", self.usage))
+            })?;
+        } else {
+            for slot in &mut out {
+                *slot = self.number(what)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// The name of the next parameter; `None` when the next request or the end follows.
+    pub fn parameter_name(&mut self) -> Result<Option<(String, Span)>, Diagnostic> {
+        match self.peek()? {
+            (Token::Str(s), at) => {
+                self.take()?;
+                Ok(Some((unescape(s).into_owned(), at)))
+            }
+            (Token::Request(word), at) if is_not_finite(word) => Err(self.name(not_finite(word, at))),
+            (Token::Request(_) | Token::End, _) => Ok(None),
+            (found, at) => Err(self.wanted("a parameter name or the next request", found, at)),
+        }
+    }
+
+    /// Numbers in brackets, or a single one.
+    pub fn float_values(&mut self) -> Result<(Vec<f32>, Span), Diagnostic> {
+        self.values("a number", |args, token, at| match token {
+            Token::Number(n) => Ok(n as f32),
+            found => Err(args.wanted("a number", found, at)),
+        })
+    }
+
+    /// Whole numbers in brackets, or a single one.
+    pub fn integer_values(&mut self) -> Result<(Vec<i32>, Span), Diagnostic> {
+        self.values("a whole number", |args, token, at| match token {
+            Token::Number(n) => args.whole(n, at),
+            found => Err(args.wanted("a whole number", found, at)),
+        })
+    }
+
+    /// Strings in brackets, or a single one.
+    pub fn string_values(&mut self) -> Result<(Vec<String>, Span), Diagnostic> {
+        self.values("a string", |args, token, at| match token {
+            Token::Str(s) => Ok(unescape(s).into_owned()),
+            found => Err(args.wanted("a string", found, at)),
+        })
+    }
+
+    fn values<T>(
+        &mut self,
+        what: &str,
+        mut convert: impl FnMut(&Self, Token<'a>, Span) -> Result<T, Diagnostic>,
+    ) -> Result<(Vec<T>, Span), Diagnostic> {
+        let (first, start) = self.peek()?;
+        if first != Token::Open {
+            let value = convert(self, first, start)?;
+            self.take()?;
+            return Ok((vec![value], start));
+        }
+        self.take()?;
+        let mut out = Vec::new();
+        loop {
+            match self.peek()? {
+                (Token::Close, end) => {
+                    self.take()?;
+                    return Ok((out, start.to(end)));
+                }
+                (found @ (Token::Request(_) | Token::End), at) => {
+                    let mut d = self.wanted(&format!("{what} or `]`"), found, at);
+                    d = d.also(start, "the array starts here");
+                    return Err(d);
+                }
+                (token, at) => {
+                    if out.len() >= MAX_ARRAY {
+                        return Err(self.error(format!("an array of more than {MAX_ARRAY} values")));
+                    }
+                    out.push(convert(self, token, at)?);
+                    self.take()?;
+                }
+            }
+        }
+    }
+
+    /// Takes everything up to the next request.
+    pub fn skip(&mut self) -> Result<(), Diagnostic> {
+        while !matches!(self.peek()?.0, Token::Request(_) | Token::End) {
+            self.take()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! The RIB reader: RenderMan Interface Bytestream text in, a [`Scene`] out (RISpec 3.2).
+//!
+//! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list; [`reader`] keeps
+//! the graphics state ([`state`]) and calls the request's function: [`requests`] for options, attributes and
+//! transforms, [`shading`] for shaders and lights, [`primitives`] for geometry, [`archive`] for other files.
+//! The text is read in one pass; nothing of it is kept but what the scene holds and what messages quote.
+//!
+//! Beyond the specification's own options and attributes, these are understood:
+//!
+//! | statement | meaning | default |
+//! |---|---|---|
+//! | `Option "trace" "integer maxdepth" [8]` | how many times a ray may spawn another | 8 |
+//! | `Option "trace" "color background" [r g b]` | what rays that hit nothing see | transparent black |
+//! | `Option "searchpath" "string shader"`, `"texture"`, `"archive"` | folders, `:` between them, `&` for the list so far | the scene's folder |
+//! | `Attribute "light" "string shadows" ["off"]` | later lights cast no shadows | on |
+//! | `Attribute "shade" "float creaseangle" [40]` | where computed normals break, in degrees | 40 |
+//! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
+
+mod archive;
+mod args;
+mod lexer;
+mod params;
+mod primitives;
+mod reader;
+mod requests;
+mod shading;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use super::files::FileAccess;
+use super::{OpenOptions, Opened};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::source::SourceMap;
+use std::path::{Path, PathBuf};
+
+/// A RIB text and where it comes from.
+pub(super) struct Input<'a> {
+    /// The name shown to the user, and the scene's.
+    pub name: &'a str,
+    /// Where it lies; `None` for built-in text.
+    pub path: Option<&'a Path>,
+    /// Its bytes, decompressed.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads a scene from RIB text, which is added to `sources`.
+///
+/// # Errors
+///
+/// All that is wrong with it, as far as one pass can tell.
+pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
+    let Input { name, path, bytes } = input;
+    let base = path.map(|p| p.parent().map(PathBuf::from).unwrap_or_default());
+    let text = decode(bytes, name)?;
+    let file = sources.add(name, path, text);
+    let access = FileAccess { base, allowed: options.allow_read.clone() };
+    reader::Reader::new(name, access, options.size, sources).read(file, path)
+}
+
+/// RIB text as UTF-8; what is not UTF-8 (comments in other encodings) is replaced.
+///
+/// # Errors
+///
+/// Bytes that are no text at all.
+fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
+    let head = &bytes[..bytes.len().min(4096)];
+    let is_noise = |b: &u8| *b >= 0x80 || (*b < 0x20 && !b"\t\n\r\x0c".contains(b));
+    let noise = head.iter().filter(|b| is_noise(b)).count();
+    if head.contains(&0) || noise * 10 > head.len() {
+        return Err(Diagnostic::error(format!("`{name}` is not a text RIB file: it holds binary data"))
+            .hint("binary-encoded RIB is not read; most renderers come with a tool that writes it as text"));
+    }
+    Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
+}

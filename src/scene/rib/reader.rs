@@ -1,0 +1,397 @@
+//! The reader's loop and what it keeps: the scene so far, the graphics state, the open blocks, the messages.
+
+use super::super::files::FileAccess;
+use super::super::{CameraFrame, Format, Opened, Scene, ShaderId, ShaderInstance};
+use super::args::Args;
+use super::lexer::{Lexer, Token};
+use super::params::Declarations;
+use super::requests::{self, Handler};
+use super::state::{Block, BlockKind, State};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::source::{FileId, SourceMap, Span};
+use glam::Mat4;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Deepest nest of blocks.
+pub const MAX_NESTING: usize = 1000;
+/// Errors after which the rest of a file is not read.
+const MAX_ERRORS: usize = 20;
+/// Different unknown requests that are warned about by name.
+const MAX_UNKNOWN: usize = 20;
+
+/// How far the scene's one world has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum World {
+    /// Options and the camera are being set.
+    Before,
+    /// Geometry is being declared.
+    Inside,
+    /// What follows belongs to other pictures.
+    After,
+}
+
+/// Reads one scene.
+pub struct Reader<'s> {
+    pub scene: Scene,
+    pub sources: &'s mut SourceMap,
+    pub state: State,
+    pub declarations: Declarations,
+    pub world: World,
+    /// The camera's frame, known from `WorldBegin` on.
+    pub frame: CameraFrame,
+    /// Lights by handle; `None` for one of a kind that is not supported.
+    pub light_handles: HashMap<String, Option<u32>>,
+    pub access: FileAccess,
+    /// The files being read, the innermost last; `None` for built-in text.
+    pub open_files: Vec<Option<PathBuf>>,
+    pub archives_read: usize,
+    pub triangles: usize,
+    /// Zero-area triangles so far, and the first primitive that had one.
+    pub zero_area: Option<(usize, Span)>,
+    report: Diagnostics,
+    blocks: Vec<Block>,
+    warned: HashSet<String>,
+    unknown: usize,
+    known: usize,
+    /// The size asked for on the command line.
+    size: Option<(u32, u32)>,
+    /// The request up to which everything is skipped, and what began that.
+    skip_until: Option<(&'static str, &'static str, Span)>,
+    /// Inside a motion block: whether its first request has been seen.
+    motion: Option<bool>,
+    stopped: bool,
+}
+
+impl<'s> Reader<'s> {
+    /// A reader in RI's initial state.
+    pub fn new(name: &str, access: FileAccess, size: Option<(u32, u32)>, sources: &'s mut SourceMap) -> Self {
+        let mut scene = Scene::empty(name);
+        let own: Vec<PathBuf> = access.base.iter().cloned().collect();
+        scene.search_paths.shader = own.clone();
+        scene.search_paths.texture = own.clone();
+        scene.search_paths.archive = own;
+        Self {
+            frame: scene.camera_frame(),
+            scene,
+            sources,
+            state: State::default(),
+            declarations: Declarations::default(),
+            world: World::Before,
+            light_handles: HashMap::new(),
+            access,
+            open_files: Vec::new(),
+            archives_read: 0,
+            triangles: 0,
+            zero_area: None,
+            report: Diagnostics::new(),
+            blocks: Vec::new(),
+            warned: HashSet::new(),
+            unknown: 0,
+            known: 0,
+            size,
+            skip_until: None,
+            motion: None,
+            stopped: false,
+        }
+    }
+
+    /// Reads the scene's main file.
+    pub fn read(mut self, file: FileId, path: Option<&Path>) -> Result<Opened, Diagnostics> {
+        self.apply_size();
+        self.run(file, path.map(Path::to_path_buf));
+        self.finish(file)
+    }
+
+    fn finish(mut self, file: FileId) -> Result<Opened, Diagnostics> {
+        if self.known == 0 && !self.report.has_errors() {
+            return Err(Diagnostic::error(format!("`{}` holds no RIB request", self.scene.name))
+                .at(Span::new(file, 0, 0), "expected a scene")
+                .hint("a scene has at least `WorldBegin`, some geometry and `WorldEnd`")
+                .into());
+        }
+        if self.world == World::Before && !self.report.has_errors() {
+            let end = self.sources.get(file).map_or(0, |f| f.text.len());
+            self.error(
+                Diagnostic::error("the scene has no `WorldBegin`")
+                    .at(Span::new(file, end, end), "the file ends here")
+                    .hint("put the geometry between `WorldBegin` and `WorldEnd`"),
+            );
+        }
+        if let Some((count, span)) = self.zero_area {
+            let triangles = if count == 1 { "triangle" } else { "triangles" };
+            self.warn(
+                Diagnostic::warning(format!("{count} zero-area {triangles} skipped"))
+                    .at(span, "the first is in this primitive"),
+            );
+        }
+        if self.unknown > MAX_UNKNOWN {
+            let more = self.unknown - MAX_UNKNOWN;
+            self.warn(Diagnostic::warning(format!("{more} more kinds of unknown requests skipped")));
+        }
+        if self.report.has_errors() {
+            return Err(self.report);
+        }
+        if self.scene.objects.is_empty() {
+            self.warn(Diagnostic::warning("the scene has no visible object"));
+        }
+        drop_unused_surfaces(&mut self.scene);
+        Ok(Opened { scene: self.scene, warnings: self.report })
+    }
+
+    /// Reads the requests of a file that `sources` holds; blocks that it opens it must close.
+    pub fn run(&mut self, file: FileId, path: Option<PathBuf>) {
+        let Some(text) = self.sources.get(file).map(|f| f.text.clone()) else { return };
+        let mut lexer = Lexer::new(file, &text);
+        let outer_blocks = self.blocks.len();
+        self.open_files.push(path);
+        let mut previous = None;
+        while !self.stopped {
+            match lexer.next() {
+                Ok((Token::End, _)) => break,
+                Ok((Token::Request(name), span)) => {
+                    self.request(name, span, &mut lexer);
+                    previous = Some(name);
+                }
+                Ok((found, span)) => {
+                    let after = previous.map_or(String::new(), |p| format!(" after `{p}`"));
+                    self.error(
+                        Diagnostic::error(format!("expected a request{after}, found {}", found.describe()))
+                            .at(span, "expected a request"),
+                    );
+                    recover(&mut lexer);
+                }
+                Err(d) => self.error(d),
+            }
+        }
+        self.close_file(outer_blocks, lexer.last_span());
+        self.open_files.pop();
+    }
+
+    /// Reports the blocks that a file leaves open.
+    fn close_file(&mut self, outer_blocks: usize, end: Span) {
+        if self.stopped {
+            return;
+        }
+        if let Some((end_name, begin_name, span)) = self.skip_until.take_if(|s| s.2.file == end.file) {
+            self.error(unclosed(begin_name, end_name, span));
+        }
+        while self.blocks.len() > outer_blocks {
+            if let Some(block) = self.blocks.pop() {
+                self.error(unclosed(block.kind.begin(), block.kind.end(), block.span));
+                block.restore(&mut self.state);
+            }
+        }
+    }
+
+    fn request<'a>(&mut self, name: &'a str, span: Span, lexer: &mut Lexer<'a>) {
+        let known = requests::find(name);
+        let mut args = Args::new(lexer, name, span, known.map_or("", |r| r.usage));
+        let result = if self.skips(name) {
+            args.skip()
+        } else if let Some(request) = known {
+            self.known += 1;
+            (request.handler as Handler)(self, &mut args)
+        } else {
+            self.unknown_request(name, span);
+            args.skip()
+        };
+        if let Err(d) = result {
+            self.error(d);
+            recover(lexer);
+        }
+    }
+
+    /// Whether a request is to be passed over where the reader is.
+    fn skips(&mut self, name: &str) -> bool {
+        if let Some((end, ..)) = self.skip_until {
+            if name == end {
+                self.skip_until = None;
+            }
+            return true;
+        }
+        match &mut self.motion {
+            Some(_) if name == "MotionEnd" => return false,
+            Some(true) => return true,
+            Some(seen) => *seen = true,
+            None => {}
+        }
+        let structural = ["FrameBegin", "FrameEnd", "WorldBegin", "WorldEnd", "AttributeBegin", "AttributeEnd"];
+        self.world == World::After && !structural.contains(&name) && !name.starts_with("Transform")
+    }
+
+    fn unknown_request(&mut self, name: &str, span: Span) {
+        if !self.warned.insert(format!("request {name}")) {
+            return;
+        }
+        self.unknown += 1;
+        if self.unknown > MAX_UNKNOWN {
+            return;
+        }
+        let mut d = Diagnostic::warning(format!("the request `{name}` is not supported")).at(span, "skipped here and below");
+        if let Some(known) = requests::similar(name) {
+            d = d.hint(format!("did you mean `{known}`?"));
+        }
+        self.warn(d);
+    }
+
+    /// Skips everything up to the request `end`.
+    pub fn skip_to(&mut self, end: &'static str, begin: &'static str, span: Span) {
+        self.skip_until = Some((end, begin, span));
+    }
+
+    /// Enters or leaves a motion block.
+    pub fn set_motion(&mut self, inside: bool) {
+        self.motion = inside.then_some(false);
+    }
+
+    /// Adds an error; after too many, reading stops.
+    pub fn error(&mut self, d: Diagnostic) {
+        if self.stopped {
+            return;
+        }
+        self.report.push(d);
+        if self.report.error_count() >= MAX_ERRORS {
+            self.stopped = true;
+            self.report.push(Diagnostic::error(format!("{MAX_ERRORS} errors: the rest of the scene is not read")));
+        }
+    }
+
+    /// Adds an error after which nothing else is read.
+    pub fn fatal(&mut self, d: Diagnostic) {
+        self.error(d);
+        self.stopped = true;
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, d: Diagnostic) {
+        self.report.push(d);
+    }
+
+    /// Adds a warning unless one was given for this `topic`.
+    pub fn warn_once(&mut self, topic: &str, d: Diagnostic) {
+        if self.warned.insert(topic.to_string()) {
+            self.report.push(d);
+        }
+    }
+
+    /// The command line's size wins over the scene's.
+    pub fn apply_size(&mut self) {
+        if let Some((width, height)) = self.size {
+            self.scene.format = Format { width, height, ..self.scene.format };
+        }
+    }
+
+    /// Opens a block.
+    pub fn open(&mut self, kind: BlockKind, span: Span) {
+        if self.blocks.len() >= MAX_NESTING {
+            self.fatal(
+                Diagnostic::error(format!("{}: blocks are nested more than {MAX_NESTING} deep", kind.begin()))
+                    .at(span, "this one is too deep")
+                    .hint(format!("close blocks with `{}`", kind.end())),
+            );
+            return;
+        }
+        self.blocks.push(Block { kind, span, saved: self.state.clone() });
+    }
+
+    /// Whether a block of this kind is open.
+    pub fn is_open(&self, kind: BlockKind) -> bool {
+        self.blocks.iter().any(|b| b.kind == kind)
+    }
+
+    /// Closes a block.
+    ///
+    /// # Errors
+    ///
+    /// When the innermost open block is of another kind, or none is open. If one of the kind is open further out,
+    /// all up to it are closed, so that reading can go on.
+    pub fn close(&mut self, kind: BlockKind, span: Span) -> Result<(), Diagnostic> {
+        let inner = self.blocks.last().map(|b| (b.kind, b.span));
+        let result = match inner {
+            Some((k, _)) if k == kind => Ok(()),
+            Some((k, opened)) => Err(Diagnostic::error(format!("`{}` cannot close `{}`", kind.end(), k.begin()))
+                .at(span, format!("expected `{}`", k.end()))
+                .also(opened, format!("`{}` is still open", k.begin()))),
+            None => Err(Diagnostic::error(format!("`{}` without `{}`", kind.end(), kind.begin()))
+                .at(span, "no block is open here")),
+        };
+        if let Some(at) = self.blocks.iter().rposition(|b| b.kind == kind) {
+            for block in self.blocks.drain(at..).rev() {
+                block.restore(&mut self.state);
+            }
+        }
+        result
+    }
+
+    /// Takes everything that was placed in camera space to world space, now that the camera is known.
+    pub fn enter_world(&mut self, camera_to_world: Mat4) {
+        for instance in &mut self.scene.shader_instances {
+            instance.to_world = camera_to_world * instance.to_world;
+            for (_, value) in &mut instance.params {
+                *value = value.clone().transformed(camera_to_world);
+            }
+        }
+        for matrix in self.scene.coordinate_systems.values_mut() {
+            *matrix = camera_to_world * *matrix;
+        }
+        self.scene.coordinate_systems.insert("world".to_string(), Mat4::IDENTITY);
+        self.scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
+        self.frame = self.scene.camera_frame();
+        self.state.transform = Mat4::IDENTITY;
+        self.world = World::Inside;
+    }
+
+    /// Adds a shader instance.
+    pub fn add_shader(&mut self, instance: ShaderInstance) -> ShaderId {
+        self.scene.shader_instances.push(instance);
+        ShaderId(self.scene.shader_instances.len() as u32 - 1)
+    }
+}
+
+fn unclosed(begin: &str, end: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(format!("`{begin}` is never closed"))
+        .at(span, "opened here")
+        .hint(format!("add the missing `{end}`"))
+}
+
+/// Skips to what looks like the next request. Request names start with a capital, except `version`.
+fn recover(lexer: &mut Lexer<'_>) {
+    loop {
+        match lexer.peek() {
+            Ok((Token::End, _)) => return,
+            Ok((Token::Request(name), _)) if name == "version" || name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+                return;
+            }
+            Ok(_) => {
+                // Cannot fail: the token has been seen.
+                let _ = lexer.next();
+            }
+            // Skipped by the lexer; one mistake, one message.
+            Err(_) => {}
+        }
+    }
+}
+
+/// Drops surface instances that no object uses: a scene may set many and use few.
+fn drop_unused_surfaces(scene: &mut Scene) {
+    let mut used = vec![false; scene.shader_instances.len()];
+    let ids = scene.objects.iter().filter_map(|o| o.surface);
+    for id in ids.chain(scene.lights.iter().map(|l| l.shader)).chain(scene.imager) {
+        used[id.0 as usize] = true;
+    }
+    let mut count = 0;
+    let new_ids: Vec<ShaderId> = used
+        .iter()
+        .map(|&u| {
+            count += u32::from(u);
+            ShaderId(count.saturating_sub(1))
+        })
+        .collect();
+    let mut flags = used.iter();
+    scene.shader_instances.retain(|_| flags.next().copied().unwrap_or(false));
+    let renumber = |id: &mut ShaderId| *id = new_ids[id.0 as usize];
+    scene.objects.iter_mut().filter_map(|o| o.surface.as_mut()).for_each(renumber);
+    scene.lights.iter_mut().map(|l| &mut l.shader).for_each(renumber);
+    scene.imager.iter_mut().for_each(renumber);
+}

@@ -1,0 +1,102 @@
+//! Requests that name shaders: surfaces, lights, imagers.
+
+use super::super::{Light, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+use super::args::Args;
+use super::params::{Param, Type, Values, read_params};
+use super::reader::Reader;
+use crate::lang::diag::Diagnostic;
+
+/// `Surface "name" parameters`
+pub fn surface(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the shader's name")?;
+    r.state.attributes.surface = Some(instance(r, args, ShaderKind::Surface, name)?);
+    Ok(())
+}
+
+/// `LightSource "name" handle parameters`
+pub fn light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the light shader's name")?;
+    let handle = args.handle("the light's handle, a number or a string")?;
+    let shader = instance(r, args, ShaderKind::Light, name)?;
+    let index = r.scene.lights.len() as u32;
+    r.scene.lights.push(Light { shader, shadows: r.state.attributes.shadows });
+    r.light_handles.insert(handle, Some(index));
+    r.state.attributes.illuminate(index, true);
+    Ok(())
+}
+
+/// `AreaLightSource "name" handle parameters`: not supported, but its handle is remembered.
+pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    args.string("the light shader's name")?;
+    let handle = args.handle("the light's handle, a number or a string")?;
+    r.light_handles.insert(handle, None);
+    let warning = Diagnostic::warning("area lights are not supported").at(args.span, "skipped, here and below");
+    r.warn_once("area lights", warning);
+    args.skip()
+}
+
+/// `Illuminate handle 0|1`
+pub fn illuminate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let handle = args.handle("a light's handle, a number or a string")?;
+    let on = args.integer("0 or 1")? != 0;
+    match r.light_handles.get(&handle) {
+        Some(Some(light)) => {
+            let light = *light;
+            r.state.attributes.illuminate(light, on);
+            Ok(())
+        }
+        Some(None) => Ok(()),
+        None => {
+            let mut known: Vec<&str> = r.light_handles.keys().map(String::as_str).collect();
+            known.sort_unstable();
+            let hint = if known.is_empty() {
+                "declare it before, with LightSource".to_string()
+            } else {
+                format!("there are: {}", known.join(", "))
+            };
+            Err(args.error(format!("no light has the handle {handle}")).hint(hint))
+        }
+    }
+}
+
+/// `Imager "name" parameters`
+pub fn imager(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the imager's name")?;
+    r.scene.imager = Some(instance(r, args, ShaderKind::Imager, name)?);
+    Ok(())
+}
+
+fn instance(
+    r: &mut Reader<'_>,
+    args: &mut Args<'_, '_>,
+    kind: ShaderKind,
+    name: String,
+) -> Result<ShaderId, Diagnostic> {
+    let to_world = r.state.transform;
+    let mut params = Vec::new();
+    for p in read_params(args, &r.declarations)? {
+        let value = shader_value(&p)?.transformed(to_world);
+        params.push((p.name, value));
+    }
+    let span = Some(args.whole_span());
+    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span }))
+}
+
+/// A shader parameter's value, in the current space.
+fn shader_value(p: &Param) -> Result<ParamValue, Diagnostic> {
+    p.expect(1, "one value for the shader")?;
+    Ok(match (p.declaration.ty, &p.values) {
+        (Type::String, _) => ParamValue::String(p.strings().to_vec()),
+        (Type::Integer, Values::Integers(v)) => ParamValue::Integer(v.clone()),
+        (Type::Color, _) => ParamValue::Color(p.triples()),
+        (Type::Point, _) => ParamValue::Point(p.triples()),
+        (Type::Vector, _) => ParamValue::Vector(p.triples()),
+        (Type::Normal, _) => ParamValue::Normal(p.triples()),
+        (Type::Matrix, _) => ParamValue::Matrix(p.matrices()),
+        (Type::HPoint, _) => {
+            return Err(Diagnostic::error(format!("`{}`: shaders have no parameters of type hpoint", p.name))
+                .at(p.name_span, "declare it as a point"));
+        }
+        (Type::Float | Type::Integer, _) => ParamValue::Float(p.floats()),
+    })
+}

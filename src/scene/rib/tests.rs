@@ -1,0 +1,1 @@
+//! What users write and what they read when it is wrong.
