@@ -34,8 +34,7 @@ pub fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
 /// Splits the points of a mesh at creases sharper than `crease_angle` degrees and gives every vertex its normal.
 /// Points that no triangle uses get no vertex.
 pub fn split_at_creases(points: &[Vec3], triangles: &[[u32; 3]], crease_angle: f32) -> CreasedVertices {
-    let face_normals: Vec<Vec3> =
-        triangles.par_iter().map(|t| face_normal(t.map(|i| points[i as usize]))).collect();
+    let face_normals: Vec<Vec3> = triangles.par_iter().map(|t| face_normal(t.map(|i| points[i as usize]))).collect();
     let (starts, incidence) = corners_by_point(points.len(), triangles);
     let mesh = Incidence {
         points,

@@ -11,7 +11,16 @@ macro_rules! embedded {
 
 /// Name and RIB text of every built-in scene.
 pub const SCENES: &[(&str, &str)] = embedded!(
-    "scenes", "rib", "showcase", "primvars", "orthographic", "quadrics", "glass", "mirrors", "noise", "sepia"
+    "scenes",
+    "rib",
+    "showcase",
+    "primvars",
+    "orthographic",
+    "quadrics",
+    "glass",
+    "mirrors",
+    "noise",
+    "sepia"
 );
 
 /// Name and RSL text of the shaders that the built-in scenes use, beside the standard ones.

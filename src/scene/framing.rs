@@ -36,8 +36,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
         })
         .fold(f32::MIN_POSITIVE, f32::max);
     let origin = centre - forward * distance;
-    let camera_to_world =
-        Mat4::from_cols(right.extend(0.0), up.extend(0.0), forward.extend(0.0), origin.extend(1.0));
+    let camera_to_world = Mat4::from_cols(right.extend(0.0), up.extend(0.0), forward.extend(0.0), origin.extend(1.0));
     scene.camera = Camera {
         projection: Projection::Perspective { fov: FOV },
         world_to_camera: camera_to_world.inverse(),
@@ -71,12 +70,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene
 }
 
-fn add_shader(
-    scene: &mut Scene,
-    kind: ShaderKind,
-    name: &str,
-    params: Vec<(String, ParamValue)>,
-) -> ShaderId {
+fn add_shader(scene: &mut Scene, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
     scene.shader_instances.push(ShaderInstance {
         kind,
         name: name.to_string(),

@@ -185,7 +185,8 @@ fn open_mesh(
     }
     let mut scene = Scene::empty(name);
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    scene.search_paths = SearchPaths { shader: vec![folder.clone()], texture: vec![folder.clone()], archive: vec![folder] };
+    scene.search_paths =
+        SearchPaths { shader: vec![folder.clone()], texture: vec![folder.clone()], archive: vec![folder] };
     if let Some((width, height)) = options.size {
         scene.format = Format { width, height, ..scene.format };
     }

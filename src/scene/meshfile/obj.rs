@@ -107,8 +107,10 @@ impl Merged {
             warnings.push(Diagnostic::warning("some faces of the mesh bring no normals: all are computed"));
         }
         let colors = super::per_point(colors, points.len());
-        let normals = if in_range(&normals.indices, normals.values.len()) { normals.into_channel() } else { Channel::Absent };
-        let st = if in_range(&texture.indices, texture.values.len()) { texture.into_channel() } else { Channel::Absent };
+        let normals =
+            if in_range(&normals.indices, normals.values.len()) { normals.into_channel() } else { Channel::Absent };
+        let st =
+            if in_range(&texture.indices, texture.values.len()) { texture.into_channel() } else { Channel::Absent };
         let faces = Faces { points, triangles: cutter.triangles, normals, st, colors, ..Faces::default() };
         MeshFile { faces, warnings }
     }

@@ -142,7 +142,8 @@ fn header(bytes: &[u8]) -> Result<Header<'_>, String> {
                 elements.last_mut().ok_or_else(bad)?.properties.push(property);
             }
             ["property", ty, name] => {
-                let property = Property { name: (*name).to_string(), ty: Scalar::parse(ty).ok_or_else(bad)?, list: None };
+                let property =
+                    Property { name: (*name).to_string(), ty: Scalar::parse(ty).ok_or_else(bad)?, list: None };
                 elements.last_mut().ok_or_else(bad)?.properties.push(property);
             }
             ["end_header"] => return Ok((encoding.ok_or("its header names no format")?, elements, rest)),
@@ -242,9 +243,8 @@ fn skip_property(data: &mut Data<'_>, property: &Property) -> Result<(), String>
 
 fn vertices(data: &mut Data<'_>, element: &Element, faces: &mut Faces) -> Result<(), String> {
     let count = usize::try_from(element.count).ok().filter(|&n| n < u32::MAX as usize).ok_or("too many vertices")?;
-    let find = |names: &[&str]| {
-        element.properties.iter().position(|p| p.list.is_none() && names.contains(&p.name.as_str()))
-    };
+    let find =
+        |names: &[&str]| element.properties.iter().position(|p| p.list.is_none() && names.contains(&p.name.as_str()));
     let position = [find(&["x"]), find(&["y"]), find(&["z"])];
     let [Some(x), Some(y), Some(z)] = position else {
         return Err("its vertices have no `x`, `y` and `z`".to_string());
@@ -391,7 +391,9 @@ mod tests {
     fn a_header_that_promises_more_than_the_file_holds_allocates_nothing() {
         let huge = QUAD.replace("vertex 4", "vertex 99999999999999");
         assert!(error(huge.as_bytes()).ends_with("it ends before its 99999999999999 elements `vertex`"));
-        assert!(error(QUAD.replace("vertex 4", "vertex 99999999999999999999999").as_bytes()).contains("makes no sense"));
+        assert!(
+            error(QUAD.replace("vertex 4", "vertex 99999999999999999999999").as_bytes()).contains("makes no sense")
+        );
     }
 
     #[test]

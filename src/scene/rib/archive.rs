@@ -30,7 +30,8 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
         let hints = e.hints();
         hints.into_iter().fold(args.error(e.to_string()), Diagnostic::hint)
     };
-    let beside = r.open_files.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
+    let beside =
+        r.open_files.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
     let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive);
     let path = found.map_err(|e| failed(e, args))?;
     check_depth(r, args, &path)?;

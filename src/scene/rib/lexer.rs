@@ -128,7 +128,9 @@ impl<'a> Lexer<'a> {
         loop {
             match bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b',') => self.at += 1,
-                Some(b'#') => self.at = bytes[self.at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| self.at + i),
+                Some(b'#') => {
+                    self.at = bytes[self.at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |i| self.at + i)
+                }
                 _ => break,
             }
         }
@@ -263,8 +265,13 @@ mod tests {
     #[test]
     fn escapes_in_strings_are_resolved() {
         assert_eq!(all(r#""a\"b""#), [Token::Str(r#"a\"b"#)]);
-        assert_eq!(unescape(r#"a\"\\\n\101x\
-y"#), "a\"\\\nAxy");
+        assert_eq!(
+            unescape(
+                r#"a\"\\\n\101x\
+y"#
+            ),
+            "a\"\\\nAxy"
+        );
     }
 
     #[test]

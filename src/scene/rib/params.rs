@@ -328,9 +328,9 @@ fn undeclared(token: &str, span: Span) -> Diagnostic {
             .at(span, "cannot be read")
             .hint(DECLARATION_HINT);
     }
-    Diagnostic::error(format!("the parameter `{token}` is not declared"))
-        .at(span, "of unknown type")
-        .hint(format!("give its type in place, as in \"uniform float {token}\", or before with Declare \"{token}\" \"uniform float\""))
+    Diagnostic::error(format!("the parameter `{token}` is not declared")).at(span, "of unknown type").hint(format!(
+        "give its type in place, as in \"uniform float {token}\", or before with Declare \"{token}\" \"uniform float\""
+    ))
 }
 
 #[cfg(test)]
@@ -342,7 +342,10 @@ mod tests {
         let d = |text| Declaration::parse(text);
         assert_eq!(d("color"), Some(Declaration { class: Class::Uniform, ty: Type::Color, array: 1 }));
         assert_eq!(d("varying float[2]"), Some(Declaration { class: Class::Varying, ty: Type::Float, array: 2 }));
-        assert_eq!(d(" facevarying  normal "), Some(Declaration { class: Class::FaceVarying, ty: Type::Normal, array: 1 }));
+        assert_eq!(
+            d(" facevarying  normal "),
+            Some(Declaration { class: Class::FaceVarying, ty: Type::Normal, array: 1 })
+        );
         assert_eq!(d("float [ 3 ]").map(|d| d.size()), Some(3));
         assert_eq!(d("varying"), None);
         assert_eq!(d("uniform quaternion"), None);

@@ -228,7 +228,8 @@ impl<'s> Reader<'s> {
         if self.unknown > MAX_UNKNOWN {
             return;
         }
-        let mut d = Diagnostic::warning(format!("the request `{name}` is not supported")).at(span, "skipped here and below");
+        let mut d =
+            Diagnostic::warning(format!("the request `{name}` is not supported")).at(span, "skipped here and below");
         if let Some(known) = requests::similar(name) {
             d = d.hint(format!("did you mean `{known}`?"));
         }
@@ -360,7 +361,9 @@ fn recover(lexer: &mut Lexer<'_>) {
     loop {
         match lexer.peek() {
             Ok((Token::End, _)) => return,
-            Ok((Token::Request(name), _)) if name == "version" || name.starts_with(|c: char| c.is_ascii_uppercase()) => {
+            Ok((Token::Request(name), _))
+                if name == "version" || name.starts_with(|c: char| c.is_ascii_uppercase()) =>
+            {
                 return;
             }
             Ok(_) => {

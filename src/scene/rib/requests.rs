@@ -108,7 +108,11 @@ const REQUESTS: &[Request] = &[
     request("Cylinder", "Cylinder radius zmin zmax thetamax parameters", primitives::cylinder),
     request("Disk", "Disk height radius thetamax parameters", primitives::disk),
     request("Polygon", "Polygon \"P\" [x y z …] parameters", primitives::polygon),
-    request("PointsPolygons", "PointsPolygons [counts] [indices] \"P\" [x y z …] parameters", primitives::points_polygons),
+    request(
+        "PointsPolygons",
+        "PointsPolygons [counts] [indices] \"P\" [x y z …] parameters",
+        primitives::points_polygons,
+    ),
     request("Sphere", "Sphere radius zmin zmax thetamax parameters", primitives::sphere),
 ];
 
@@ -165,7 +169,8 @@ fn unknown_group(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: &str) -> Res
 
 fn one_float(p: &Param) -> Result<f32, Diagnostic> {
     p.expect(1, "one value")?;
-    p.float().ok_or_else(|| Diagnostic::error(format!("`{}` must be a number", p.name)).at(p.value_span, "not a number"))
+    p.float()
+        .ok_or_else(|| Diagnostic::error(format!("`{}` must be a number", p.name)).at(p.value_span, "not a number"))
 }
 
 fn one_string(p: &Param) -> Result<&str, Diagnostic> {
@@ -400,7 +405,8 @@ fn motion_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
     let span = args.span;
     r.warn_once(
         "motion",
-        Diagnostic::warning("motion blur is not supported").at(span, "only the first time of each motion block is used"),
+        Diagnostic::warning("motion blur is not supported")
+            .at(span, "only the first time of each motion block is used"),
     );
     r.set_motion(true);
     Ok(())
