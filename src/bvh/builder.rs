@@ -8,28 +8,20 @@
 //! assembled (about 30 each in practice), then 48 bytes of leaf triangles, and about 100 bytes of the wide tree; besides the
 //! 40 bytes of the input, which the tree does not keep.
 
+use super::binning::{Extent, Reference, Split, median, references, split_by_area};
 use super::node::{Child, Link, MAX_DEPTH, MAX_LEAF, Node};
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::triangle::{LeafTriangle, Triangle};
 use super::wide::WideBvh;
-use glam::{Vec3, Vec3A, Vec4};
+use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most triangles in a tree; leaves address them with 28 bits and GPU buffers with 32 in bytes.
 pub const MAX_TRIANGLES: usize = 1 << 28;
 
-/// Bins an axis, for nodes of at least [`MANY`] triangles and for smaller ones.
-const BINS: [usize; 2] = [16, 8];
-const MANY: usize = 32;
 /// Subtrees of at most this many triangles are built by one task.
 const TASK: usize = 8 * 1024;
-/// Loops over more triangles than this are cut into pieces of this size, one task each.
-const CHUNK: usize = 32 * 1024;
-
-/// Makes a primitive index (below 2²⁸) the bits of a normal float: vector arithmetic passes over that lane too, and an
-/// operation with a subnormal takes a hundred times as long (a build of the bunny 1.3 s instead of 0.03 s).
-const TAG: u32 = 0x4000_0000;
 
 /// What can go wrong in a build.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -165,184 +157,6 @@ impl Bvh {
     }
 }
 
-/// An axis-aligned box; `w` is not used.
-#[derive(Clone, Copy)]
-struct Aabb {
-    min: Vec4,
-    max: Vec4,
-}
-
-impl Aabb {
-    const EMPTY: Self = Self { min: Vec4::INFINITY, max: Vec4::NEG_INFINITY };
-
-    #[inline]
-    fn join(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
-    }
-
-    /// Half the surface, with lengths multiplied by `scale`.
-    #[inline]
-    fn half_area(&self, scale: f32) -> f32 {
-        let e = (self.max - self.min) * scale;
-        (e.x * e.y + e.y * e.z) + e.z * e.x
-    }
-}
-
-/// A triangle under construction: its box, with the primitive index in the bits of `min.w`, below [`TAG`].
-#[derive(Clone, Copy)]
-struct Reference(Aabb);
-
-impl Reference {
-    #[inline]
-    fn prim(&self) -> u32 {
-        self.0.min.w.to_bits() & !TAG
-    }
-
-    #[inline]
-    fn centroid(&self) -> Vec4 {
-        self.0.min * 0.5 + self.0.max * 0.5
-    }
-}
-
-/// References to the finite triangles, in order.
-fn references(triangles: &[Triangle]) -> Vec<Reference> {
-    let reference = |(i, t): (usize, &Triangle)| {
-        let (a, b, c) = (Vec3A::from(t.a), Vec3A::from(t.b), Vec3A::from(t.c));
-        Reference(Aabb {
-            min: a.min(b).min(c).extend(f32::from_bits(i as u32 | TAG)),
-            max: a.max(b).max(c).extend(0.0),
-        })
-    };
-    if triangles.par_iter().all(Triangle::is_finite) {
-        triangles.par_iter().enumerate().map(reference).collect()
-    } else {
-        let all = triangles.iter().enumerate();
-        all.filter(|(_, t)| t.is_finite()).map(reference).collect()
-    }
-}
-
-/// The boxes of a set of references and of their centroids.
-#[derive(Clone, Copy)]
-struct Extent {
-    bounds: Aabb,
-    centroids: Aabb,
-}
-
-impl Extent {
-    const EMPTY: Self = Self { bounds: Aabb::EMPTY, centroids: Aabb::EMPTY };
-
-    fn of(refs: &[Reference]) -> Self {
-        reduce(
-            refs,
-            |piece| {
-                piece.iter().fold(Self::EMPTY, |sum, r| {
-                    let c = r.centroid();
-                    Self { bounds: sum.bounds.join(r.0), centroids: sum.centroids.join(Aabb { min: c, max: c }) }
-                })
-            },
-            |a, b| Self { bounds: a.bounds.join(b.bounds), centroids: a.centroids.join(b.centroids) },
-        )
-    }
-}
-
-/// Runs `piece` over the references, in parallel pieces if there are many, and combines; `join` must be associative and
-/// commutative to the bit.
-fn reduce<T: Send>(
-    refs: &[Reference],
-    piece: impl Fn(&[Reference]) -> T + Sync + Send,
-    join: impl Fn(T, T) -> T + Sync + Send,
-) -> T {
-    if refs.len() <= 2 * CHUNK {
-        return piece(refs);
-    }
-    let pieces = refs.par_chunks(CHUNK).map(&piece);
-    pieces.reduce_with(join).unwrap_or_else(|| piece(&[]))
-}
-
-/// Maps centroids to bins, the same bins wherever it is asked.
-struct Binning {
-    origin: Vec4,
-    scale: Vec4,
-    last: Vec4,
-    bins: usize,
-}
-
-impl Binning {
-    fn new(centroids: &Aabb, count: usize) -> Self {
-        let bins = BINS[usize::from(count < MANY)];
-        let extent = centroids.max - centroids.min;
-        let scale = extent.to_array().map(|e| if e > 0.0 { bins as f32 / e } else { 0.0 });
-        Self { origin: centroids.min, scale: Vec4::from_array(scale), last: Vec4::splat((bins - 1) as f32), bins }
-    }
-
-    /// The bins of a reference on the three axes, each below `self.bins`.
-    #[inline]
-    fn bins(&self, r: &Reference) -> [usize; 3] {
-        let place = ((r.centroid() - self.origin) * self.scale).min(self.last);
-        // A conversion that saturates: a NaN (from subnormal extents) goes to bin 0.
-        [place.x as u32 as usize, place.y as u32 as usize, place.z as u32 as usize]
-    }
-}
-
-/// Boxes and counts of the bins of all three axes.
-struct Bins {
-    boxes: [[Aabb; BINS[0]]; 3],
-    counts: [[u32; BINS[0]]; 3],
-}
-
-impl Bins {
-    fn fill(binning: &Binning, refs: &[Reference]) -> Self {
-        let mut all = Self { boxes: [[Aabb::EMPTY; BINS[0]]; 3], counts: [[0; BINS[0]]; 3] };
-        for r in refs {
-            let at = binning.bins(r);
-            for axis in 0..3 {
-                let bin = at[axis] & (BINS[0] - 1);
-                all.boxes[axis][bin] = all.boxes[axis][bin].join(r.0);
-                all.counts[axis][bin] += 1;
-            }
-        }
-        all
-    }
-
-    fn join(mut self, other: Self) -> Self {
-        for axis in 0..3 {
-            for bin in 0..BINS[0] {
-                self.boxes[axis][bin] = self.boxes[axis][bin].join(other.boxes[axis][bin]);
-                self.counts[axis][bin] += other.counts[axis][bin];
-            }
-        }
-        self
-    }
-
-    /// The plane of least cost `area · count` summed over its two sides: that cost, its axis and the last bin to its left.
-    fn best_plane(&self, bins: usize, scale: f32) -> Option<(f32, usize, usize)> {
-        let mut best: Option<(f32, usize, usize)> = None;
-        for axis in 0..3 {
-            let mut right_cost = [0.0; BINS[0]];
-            let (mut sum, mut count) = (Aabb::EMPTY, 0);
-            for bin in (1..bins).rev() {
-                sum = sum.join(self.boxes[axis][bin]);
-                count += self.counts[axis][bin];
-                right_cost[bin] = if count == 0 { f32::INFINITY } else { sum.half_area(scale) * count as f32 };
-            }
-            let (mut sum, mut count) = (Aabb::EMPTY, 0);
-            for bin in 0..bins - 1 {
-                sum = sum.join(self.boxes[axis][bin]);
-                count += self.counts[axis][bin];
-                if count == 0 {
-                    continue;
-                }
-                let cost = sum.half_area(scale) * count as f32 + right_cost[bin + 1];
-                // False for infinite and NaN costs: such planes leave a side empty, or their areas overflow.
-                if cost < best.map_or(f32::INFINITY, |b| b.0) {
-                    best = Some((cost, axis, bin));
-                }
-            }
-        }
-        best
-    }
-}
-
 /// What stays the same during a build.
 struct Builder<'a> {
     options: BuildOptions<'a>,
@@ -400,19 +214,15 @@ impl<'a> Builder<'a> {
         if depth + levels_to_halve >= MAX_DEPTH {
             return (count > self.options.max_leaf).then(|| median(refs, extent));
         }
-        let binning = Binning::new(&extent.centroids, count);
-        let bins = reduce(refs, |piece| Bins::fill(&binning, piece), Bins::join);
-        let Some((cost, axis, bin)) = bins.best_plane(binning.bins, self.scale) else {
-            return (count > self.options.max_leaf).then(|| median(refs, extent));
-        };
-        if count <= self.options.max_leaf {
-            let area = extent.bounds.half_area(self.scale);
-            // One for visiting the node, one a triangle.
-            if area + cost >= area * count as f32 {
-                return None;
-            }
+        let area = extent.bounds.half_area(self.scale);
+        let small = count <= self.options.max_leaf;
+        // One for visiting the node, one a triangle.
+        let worth = |cost: f32| !small || area + cost < area * count as f32;
+        match split_by_area(refs, extent, self.scale, worth) {
+            Split::At(middle) => Some(middle),
+            Split::Refused => None,
+            Split::Impossible => (!small).then(|| median(refs, extent)),
         }
-        Some(partition(refs, |r| binning.bins(r)[axis] <= bin))
     }
 
     /// The tree over references that are split at `middle`; `first` is their place among all.
@@ -466,32 +276,6 @@ impl<'a> Builder<'a> {
 /// The link to a leaf of references that begin at place `first` of all.
 fn leaf(first: usize, refs: &[Reference]) -> Link {
     Link::Leaf { first: first as u32, count: refs.len() as u32 }
-}
-
-/// Puts the references for which `left` holds first, in place, and returns their number.
-fn partition(refs: &mut [Reference], left: impl Fn(&Reference) -> bool) -> usize {
-    let (mut low, mut high) = (0, refs.len());
-    while low < high {
-        if left(&refs[low]) {
-            low += 1;
-        } else {
-            high -= 1;
-            refs.swap(low, high);
-        }
-    }
-    low
-}
-
-/// Puts the half with the lower centroids on the longest axis first, and returns its size.
-fn median(refs: &mut [Reference], extent: &Extent) -> usize {
-    let sides = (extent.centroids.max - extent.centroids.min).truncate();
-    let axis = sides.max_position();
-    let middle = refs.len() / 2;
-    refs.select_nth_unstable_by(middle, |a, b| {
-        let order = a.centroid()[axis].total_cmp(&b.centroid()[axis]);
-        order.then(a.prim().cmp(&b.prim()))
-    });
-    middle
 }
 
 /// A tree in pieces, as the tasks made them.

@@ -11,6 +11,7 @@
 //! | [`ray`] | rays, hits and their batches; the robust slab test's constants |
 //! | [`node`] | the 64-byte binary node and its byte layout |
 //! | [`builder`] | the parallel binned-SAH builder |
+//! | `binning` | where to split a node: the search for the plane of least surface-area cost |
 //! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
 //!
 //! # Numbers agree
@@ -23,6 +24,7 @@
 mod avx2;
 pub mod bench;
 pub mod binary;
+mod binning;
 pub mod builder;
 pub mod gpu;
 mod lanes;
