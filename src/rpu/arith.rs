@@ -2,10 +2,13 @@
 //!
 //! Every operation is written once, for eight lanes, and compiled twice: for the baseline processor and for AVX2. Both give the
 //! same bits: nothing is fused, and every step rounds as IEEE single.
+//!
+//! An operation is a function of one lane, modifiers included, written out for the lanes of a group: this is what LLVM turns into vector
+//! instructions. (Chains of loops over groups it did not: `mad` took six times as long that way.)
 
 use super::decode::{DecodedArith, Modify, Operand, Place, Test, column};
-use super::isa::{Component, Mask, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{Column, GROUP, GROUPS, Lanes, groups_of};
+use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
+use super::lanes::{Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 use std::array;
 
 /// The registers that an instruction sees.
@@ -108,7 +111,7 @@ fn execute_lanes(r: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
     let is_dot = matches!(instr.op, Op::Dp2h | Op::Dp3 | Op::Dp3h | Op::Dp4);
     let result = |c: Component| match (instr.direct, is_dot) {
         (true, _) => &r.file[dst + c.index()],
-        (false, true) => &r.file[usize::from(column::RESULT)],
+        (false, true) => &r.file[usize::from(column::SUM)],
         (false, false) => &r.file[usize::from(column::RESULT) + c.index()],
     };
     if !instr.idle {
@@ -159,173 +162,214 @@ fn finish<'a>(
 /// Computes the needed components of the result, for the destination or the result columns.
 #[inline(always)]
 fn compute(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize) {
-    use std::cmp::Ordering;
-    let order = |ordering: Ordering| ordering as i32 as u32;
+    let float = f32::from_bits;
+    let order = |ordering: std::cmp::Ordering| ordering as i32 as u32;
+    let at = Target { r, instr, active, first: if instr.direct { dst } else { usize::from(column::RESULT) } };
     match instr.op {
-        Op::Mov => floats(r, instr, active, dst, |[a]| a),
-        Op::Frac => floats(r, instr, active, dst, |[a]| float1(a, |a| a - a.floor())),
-        Op::Add => floats(r, instr, active, dst, |[a, b]| float2(a, b, |a, b| a + b)),
-        Op::Mul => floats(r, instr, active, dst, |[a, b]| float2(a, b, |a, b| a * b)),
-        Op::Mad => floats(r, instr, active, dst, |[a, b, c]| float2(float2(a, b, |a, b| a * b), c, |p, c| p + c)),
-        Op::Dp2h => dot(r, instr, active, dst, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)]),
-        Op::Dp3 => dot(r, instr, active, dst, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]),
-        Op::Dp3h => dot(r, instr, active, dst, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3)]),
-        Op::Dp4 => dot(r, instr, active, dst, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (0, 3), (1, 3)]),
-        Op::Iadd => integers(r, instr, active, dst, |a, b| a.wrapping_add(b)),
-        Op::Imul => integers(r, instr, active, dst, |a, b| a.wrapping_mul(b)),
-        Op::Iand => integers(r, instr, active, dst, |a, b| a & b),
-        Op::Ior => integers(r, instr, active, dst, |a, b| a | b),
-        Op::Ixor => integers(r, instr, active, dst, |a, b| a ^ b),
-        Op::Ishl => integers(r, instr, active, dst, |a, b| a << (b & 31)),
-        Op::Ishr => integers(r, instr, active, dst, |a, b| a >> (b & 31)),
-        Op::Iasr => integers(r, instr, active, dst, |a, b| (a as i32 >> (b & 31)) as u32),
-        Op::Icmp => integers(r, instr, active, dst, |a, b| order((a as i32).cmp(&(b as i32)))),
-        Op::Ucmp => integers(r, instr, active, dst, |a, b| order(a.cmp(&b))),
-        Op::Ftoi => floats(r, instr, active, dst, |[a]| a.map(|bits| f32::from_bits(bits) as i32 as u32)),
-        Op::Ftou => floats(r, instr, active, dst, |[a]| a.map(|bits| f32::from_bits(bits) as u32)),
-        Op::Itof => integer1(r, instr, active, dst, |bits| (bits as i32 as f32).to_bits()),
-        Op::Utof => integer1(r, instr, active, dst, |bits| (bits as f32).to_bits()),
+        Op::Mov => floats1(at, |a| a),
+        Op::Frac => floats1(at, |a| (float(a) - float(a).floor()).to_bits()),
+        Op::Add => floats2(at, |a, b| (float(a) + float(b)).to_bits()),
+        Op::Mul => floats2(at, |a, b| (float(a) * float(b)).to_bits()),
+        Op::Mad => floats3(at, |a, b, c| (float(a) * float(b) + float(c)).to_bits()),
+        Op::Dp2h => dot(at, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)], |[a, b, c, d, e]| a * b + c * d + e),
+        Op::Dp3 => dot(at, DP3, |[a, b, c, d, e, f]| a * b + c * d + e * f),
+        Op::Dp3h => {
+            let [a, b, c, d, e, f] = DP3;
+            dot(at, [a, b, c, d, e, f, (0, 3)], |[a, b, c, d, e, f, g]| a * b + c * d + e * f + g);
+        }
+        Op::Dp4 => {
+            let [a, b, c, d, e, f] = DP3;
+            let factors = [a, b, c, d, e, f, (0, 3), (1, 3)];
+            dot(at, factors, |[a, b, c, d, e, f, g, h]| a * b + c * d + e * f + g * h);
+        }
+        Op::Iadd => integers2(at, u32::wrapping_add),
+        Op::Imul => integers2(at, u32::wrapping_mul),
+        Op::Iand => integers2(at, |a, b| a & b),
+        Op::Ior => integers2(at, |a, b| a | b),
+        Op::Ixor => integers2(at, |a, b| a ^ b),
+        Op::Ishl => integers2(at, |a, b| a << (b & 31)),
+        Op::Ishr => integers2(at, |a, b| a >> (b & 31)),
+        Op::Iasr => integers2(at, |a, b| (a as i32 >> (b & 31)) as u32),
+        Op::Icmp => integers2(at, |a, b| order((a as i32).cmp(&(b as i32)))),
+        Op::Ucmp => integers2(at, |a, b| order(a.cmp(&b))),
+        Op::Ftoi => floats1(at, |a| float(a) as i32 as u32),
+        Op::Ftou => floats1(at, |a| float(a) as u32),
+        Op::Itof => integers1(at, |a| (a as i32 as f32).to_bits()),
+        Op::Utof => integers1(at, |a| (a as f32).to_bits()),
     }
 }
 
-#[inline(always)]
-fn float1(a: Lanes, f: impl Fn(f32) -> f32) -> Lanes {
-    a.map_float(f)
-}
-
-#[inline(always)]
-fn float2(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
-    Lanes(array::from_fn(|i| f(f32::from_bits(a.0[i]), f32::from_bits(b.0[i])).to_bits()))
-}
-
-/// Component by component, the multipliers applied to floats.
-#[inline(always)]
-fn floats<const A: usize>(
-    r: Registers<'_>,
-    instr: &DecodedArith,
+/// What a computation needs besides its function of one lane.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    r: Registers<'a>,
+    instr: &'a DecodedArith,
     active: u64,
-    dst: usize,
-    f: impl Fn([Lanes; A]) -> Lanes + Copy,
-) {
-    let signs: [u32; A] = array::from_fn(|a| sign(instr.src[a].multiplier));
-    match instr.modify {
-        Modify::Nothing | Modify::Negate => by_count(r, instr, active, dst, f),
-        Modify::Sign => {
-            by_count(r, instr, active, dst, |args: [Lanes; A]| {
-                f(array::from_fn(|a| args[a].map(|bits| bits ^ signs[a])))
-            });
-        }
-        Modify::Scale => {
-            let factors: [f32; A] = array::from_fn(|a| instr.src[a].multiplier.scale.factor());
-            by_count(r, instr, active, dst, |args: [Lanes; A]| {
-                f(array::from_fn(|a| args[a].map(|bits| bits ^ signs[a]).map_float(|x| x * factors[a])))
-            });
-        }
+    /// The first column that the result goes to.
+    first: usize,
+}
+
+impl<'a> Target<'a> {
+    #[inline(always)]
+    fn source(&self, slot: usize, c: Component) -> Source<'a> {
+        self.r.source(slot, &self.instr.src[slot], c.index())
     }
-}
 
-/// An operation on two integers in `w`, which may be negated.
-#[inline(always)]
-fn integers(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize, f: impl Fn(u32, u32) -> u32 + Copy) {
-    let zip = |a: Lanes, b: Lanes| Lanes(array::from_fn(|i| f(a.0[i], b.0[i])));
-    match instr.modify {
-        Modify::Negate => {
-            let [a, b] = [0, 1].map(|s| instr.src[s].multiplier.negate);
-            by_positions(r, instr, active, dst, [3], |[x, y]| zip(negate(x, a), negate(y, b)));
-        }
-        _ => by_positions(r, instr, active, dst, [3], |[x, y]| zip(x, y)),
+    /// The result's column for a component.
+    #[inline(always)]
+    fn result(&self, c: Component) -> &'a Column {
+        &self.r.file[self.first + c.index()]
     }
-}
 
-/// An operation on one integer in `w`, which may be negated.
-#[inline(always)]
-fn integer1(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize, f: impl Fn(u32) -> u32 + Copy) {
-    let minus = instr.src[0].multiplier.negate;
-    by_positions(r, instr, active, dst, [3], |[x]| negate(x, minus).map(f));
-}
+    #[inline(always)]
+    fn modifier(&self, slot: usize) -> Modifier {
+        let Multiplier { negate, scale } = self.instr.src[slot].multiplier;
+        Modifier { sign: u32::from(negate) << 31, factor: scale.factor(), minus: u32::from(negate) }
+    }
 
-#[inline(always)]
-fn negate(x: Lanes, minus: bool) -> Lanes {
-    if minus { x.map(u32::wrapping_neg) } else { x }
-}
-
-#[inline(always)]
-fn by_count<const A: usize>(
-    r: Registers<'_>,
-    instr: &DecodedArith,
-    active: u64,
-    dst: usize,
-    f: impl Fn([Lanes; A]) -> Lanes,
-) {
-    match instr.needed.bits() {
-        0b0001 => by_positions(r, instr, active, dst, [0], f),
-        0b0010 => by_positions(r, instr, active, dst, [1], f),
-        0b0100 => by_positions(r, instr, active, dst, [2], f),
-        0b1000 => by_positions(r, instr, active, dst, [3], f),
-        0b0111 => by_positions(r, instr, active, dst, [0, 1, 2], f),
-        0b1111 => by_positions(r, instr, active, dst, [0, 1, 2, 3], f),
-        _ => {
-            let needed = instr.needed;
-            let mut positions = needed.components().map(Component::index);
-            let mut next = || positions.next().unwrap_or(0);
-            match needed.len() {
-                2 => by_positions(r, instr, active, dst, [next(), next()], f),
-                _ => by_positions(r, instr, active, dst, [next(), next(), next()], f),
+    /// Writes what `f` gives for each group to a column, for the active lanes.
+    #[inline(always)]
+    fn write(&self, to: &Column, f: impl Fn(usize) -> Lanes) {
+        if self.active == u64::MAX {
+            (0..GROUPS).for_each(|k| to.set_group(k, f(k)));
+        } else {
+            for k in 0..GROUPS {
+                let bits = (self.active >> (GROUP * k)) as u8;
+                if bits != 0 {
+                    to.write_group(k, f(k), bits);
+                }
             }
         }
     }
 }
 
-/// Computes the components at the given positions, each from the sources' components there.
-#[inline(always)]
-fn by_positions<const A: usize, const N: usize>(
-    r: Registers<'_>,
-    instr: &DecodedArith,
-    active: u64,
-    dst: usize,
-    positions: [usize; N],
-    f: impl Fn([Lanes; A]) -> Lanes,
-) {
-    let sources: [[Source<'_>; A]; N] = positions.map(|p| array::from_fn(|a| r.source(a, &instr.src[a], p)));
-    let first = if instr.direct { dst } else { usize::from(column::RESULT) };
-    let targets: [&Column; N] = positions.map(|p| &r.file[first + p]);
-    for k in 0..GROUPS {
-        let bits = (active >> (GROUP * k)) as u8;
-        if bits == 0 {
-            continue;
-        }
-        // All of a group is read before any is written: source and destination may be the same register.
-        let results: [Lanes; N] = array::from_fn(|n| f(array::from_fn(|a| sources[n][a].0.group(k, sources[n][a].1))));
-        for n in 0..N {
-            targets[n].write_group(k, results[n], bits);
-        }
+/// A source's multiplier in the form in which it is applied.
+#[derive(Clone, Copy)]
+struct Modifier {
+    sign: u32,
+    factor: f32,
+    /// 1 to negate an integer.
+    minus: u32,
+}
+
+impl Modifier {
+    #[inline(always)]
+    fn flip(self, bits: u32) -> u32 {
+        bits ^ self.sign
+    }
+
+    #[inline(always)]
+    fn scale(self, bits: u32) -> u32 {
+        (f32::from_bits(bits ^ self.sign) * self.factor).to_bits()
+    }
+
+    /// Two's complement: −x is the inverse of x, plus 1.
+    #[inline(always)]
+    fn negate(self, bits: u32) -> u32 {
+        (bits ^ 0u32.wrapping_sub(self.minus)).wrapping_add(self.minus)
     }
 }
 
-/// A dot product. `factors` lists (source, component) in the order of the products; a last one without a partner is added.
 #[inline(always)]
-fn dot<const F: usize>(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize, factors: [(usize, usize); F]) {
-    let sources: [Source<'_>; F] = factors.map(|(s, p)| r.source(s, &instr.src[s], p));
-    let signs = factors.map(|(s, _)| sign(instr.src[s].multiplier));
-    let scales = factors.map(|(s, _)| instr.src[s].multiplier.scale.factor());
-    let plain = instr.modify == Modify::Nothing;
-    let mask = if instr.direct { instr.mask } else { Mask::from_bits(1) };
-    let first = if instr.direct { dst } else { usize::from(column::RESULT) };
-    for (k, bits) in groups_of(active) {
-        let args: [Lanes; F] = array::from_fn(|i| {
-            let lanes = sources[i].0.group(k, sources[i].1);
-            if plain { lanes } else { lanes.map(|bits| bits ^ signs[i]).map_float(|x| x * scales[i]) }
+fn floats1(at: Target<'_>, f: impl Fn(u32) -> u32) {
+    let m = at.modifier(0);
+    match at.instr.modify {
+        Modify::Sign => zip1(at, |a| f(m.flip(a))),
+        Modify::Scale => zip1(at, |a| f(m.scale(a))),
+        Modify::Nothing | Modify::Negate => zip1(at, f),
+    }
+}
+
+#[inline(always)]
+fn floats2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
+    let (m, n) = (at.modifier(0), at.modifier(1));
+    match at.instr.modify {
+        Modify::Sign => zip2(at, |a, b| f(m.flip(a), n.flip(b))),
+        Modify::Scale => zip2(at, |a, b| f(m.scale(a), n.scale(b))),
+        Modify::Nothing | Modify::Negate => zip2(at, f),
+    }
+}
+
+#[inline(always)]
+fn floats3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
+    let (m, n, o) = (at.modifier(0), at.modifier(1), at.modifier(2));
+    match at.instr.modify {
+        Modify::Sign => zip3(at, |a, b, c| f(m.flip(a), n.flip(b), o.flip(c))),
+        Modify::Scale => zip3(at, |a, b, c| f(m.scale(a), n.scale(b), o.scale(c))),
+        Modify::Nothing | Modify::Negate => zip3(at, f),
+    }
+}
+
+#[inline(always)]
+fn integers1(at: Target<'_>, f: impl Fn(u32) -> u32) {
+    let m = at.modifier(0);
+    zip1(at, |a| f(m.negate(a)));
+}
+
+#[inline(always)]
+fn integers2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
+    let (m, n) = (at.modifier(0), at.modifier(1));
+    zip2(at, |a, b| f(m.negate(a), n.negate(b)));
+}
+
+/// Each needed component of the result from the same component of one source.
+#[inline(always)]
+fn zip1(at: Target<'_>, f: impl Fn(u32) -> u32) {
+    for c in at.instr.needed.components() {
+        let (a, wrap) = at.source(0, c);
+        at.write(at.result(c), |k| a.group(k, wrap).map(&f));
+    }
+}
+
+/// The same with two sources.
+#[inline(always)]
+fn zip2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
+    for c in at.instr.needed.components() {
+        let ((a, wrap_a), (b, wrap_b)) = (at.source(0, c), at.source(1, c));
+        at.write(at.result(c), |k| {
+            let (a, b) = (a.group(k, wrap_a), b.group(k, wrap_b));
+            each_lane!(i => f(a.0[i], b.0[i]))
         });
-        let mut sum = float2(args[0], args[1], |a, b| a * b);
-        for pair in args[2..].chunks(2) {
-            sum = match *pair {
-                [a, b] => float2(sum, float2(a, b, |a, b| a * b), |s, p| s + p),
-                [a] => float2(sum, a, |s, a| s + a),
-                _ => sum,
-            };
-        }
-        for c in mask.components() {
-            r.file[first + c.index()].write_group(k, sum, bits);
+    }
+}
+
+/// The same with three sources.
+#[inline(always)]
+fn zip3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
+    for component in at.instr.needed.components() {
+        let (a, wrap_a) = at.source(0, component);
+        let (b, wrap_b) = at.source(1, component);
+        let (c, wrap_c) = at.source(2, component);
+        at.write(at.result(component), |k| {
+            let (a, b, c) = (a.group(k, wrap_a), b.group(k, wrap_b), c.group(k, wrap_c));
+            each_lane!(i => f(a.0[i], b.0[i], c.0[i]))
+        });
+    }
+}
+
+/// The (source, component) of the factors of `dp3`.
+const DP3: [(usize, usize); 6] = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)];
+
+/// A dot product: a function of the listed (source, component) pairs, the same for all components of the result.
+#[inline(always)]
+fn dot<const F: usize>(at: Target<'_>, factors: [(usize, usize); F], f: impl Fn([f32; F]) -> f32) {
+    let sources: [Source<'_>; F] = factors.map(|(s, p)| at.r.source(s, &at.instr.src[s], p));
+    let modifiers = factors.map(|(s, _)| at.modifier(s));
+    let sum = &at.r.file[usize::from(column::SUM)];
+    if at.instr.modify == Modify::Nothing {
+        at.write(sum, |k| {
+            let args: [Lanes; F] = array::from_fn(|a| sources[a].0.group(k, sources[a].1));
+            each_lane!(i => f(array::from_fn(|a| f32::from_bits(args[a].0[i]))).to_bits())
+        });
+    } else {
+        at.write(sum, |k| {
+            let args: [Lanes; F] = array::from_fn(|a| sources[a].0.group(k, sources[a].1));
+            each_lane!(i => f(array::from_fn(|a| f32::from_bits(modifiers[a].scale(args[a].0[i])))).to_bits())
+        });
+    }
+    if at.instr.direct {
+        for c in at.instr.mask.components() {
+            at.write(at.result(c), |k| sum.group(k, GROUPS - 1));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Programs in the form in which the machine runs them: registers resolved to columns, checks done.
 
 use super::isa::{
-    Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, Primary, Program, Reg, Scale,
+    Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, OpClass, Primary, Program, Reg, Scale,
     SpecialOp, Src, Swizzle,
 };
 
@@ -21,10 +21,12 @@ pub(super) mod column {
     pub const HIT_OBJ: u16 = 93;
     /// Results that are not written as they are.
     pub const RESULT: u16 = 94;
+    /// The sum of a dot product.
+    pub const SUM: u16 = 98;
     /// Values of constants and literals, one for each component of three sources.
-    pub const UNIFORM: u16 = 98;
+    pub const UNIFORM: u16 = 99;
     /// `S0.x` at the bottom of the stack.
-    pub const STACK: u16 = 110;
+    pub const STACK: u16 = 111;
 }
 
 /// A program ready to run. Holds no state of a run.
@@ -209,7 +211,7 @@ fn decode_arith(arith: &Arith, test: Option<Test>) -> DecodedArith {
     let mask = arith.dst.mask;
     let special = if arith.special.is_some() { Mask::W } else { Mask::NONE };
     let needed = mask.union(special).union(test.map_or(Mask::NONE, |t| t.mask));
-    let direct = !arith.sat && arith.special.is_none() && needed == mask;
+    let direct = !arith.sat && arith.special.is_none() && needed == mask && !reads_written(arith);
     let itself = Src::Reg { reg: Reg::from(arith.dst.reg), swizzle: Swizzle::IDENTITY, multiplier: Multiplier::ONE };
     let idle = arith.op == Op::Mov && direct && arith.src[0] == itself;
     let src = arith.src.map(|s| operand(&s));
@@ -225,6 +227,19 @@ fn decode_arith(arith: &Arith, test: Option<Test>) -> DecodedArith {
     };
     let (op, sat) = (arith.op, arith.sat);
     DecodedArith { op, modify, dst, dst_on_stack, mask, needed, direct, idle, sat, special: arith.special, test, src }
+}
+
+/// Whether a component of the result comes from a component of the destination that is written before it.
+fn reads_written(arith: &Arith) -> bool {
+    let dst = Reg::from(arith.dst.reg);
+    arith.op.class() != OpClass::Dot
+        && arith.sources().iter().any(|src| match src {
+            Src::Reg { reg, swizzle, .. } if *reg == dst => arith.dst.mask.components().any(|c| {
+                let from = swizzle.0[c.index()];
+                from < c && arith.dst.mask.contains(from)
+            }),
+            Src::Reg { .. } | Src::Literal(_) => false,
+        })
 }
 
 fn base_column(base: Base) -> u16 {

@@ -19,6 +19,23 @@ pub(super) const GROUPS: usize = BLOCK / GROUP;
 #[repr(C, align(32))]
 pub(super) struct Lanes(pub [u32; GROUP]);
 
+/// The lanes of an expression of the lane's number, written out without a loop.
+macro_rules! each_lane {
+    ($i:ident => $lane:expr) => {
+        $crate::rpu::lanes::Lanes([
+            { let $i = 0; $lane },
+            { let $i = 1; $lane },
+            { let $i = 2; $lane },
+            { let $i = 3; $lane },
+            { let $i = 4; $lane },
+            { let $i = 5; $lane },
+            { let $i = 6; $lane },
+            { let $i = 7; $lane },
+        ])
+    };
+}
+pub(super) use each_lane;
+
 impl Lanes {
     pub const ZERO: Lanes = Lanes([0; GROUP]);
 
@@ -29,7 +46,7 @@ impl Lanes {
 
     #[inline(always)]
     pub fn map(self, f: impl Fn(u32) -> u32) -> Lanes {
-        Lanes(array::from_fn(|i| f(self.0[i])))
+        each_lane!(i => f(self.0[i]))
     }
 
     #[inline(always)]
@@ -40,14 +57,14 @@ impl Lanes {
     /// `self` where the lane's bit in `mask` is set, `other` elsewhere.
     #[inline(always)]
     pub fn select(self, other: Lanes, mask: u8) -> Lanes {
-        Lanes(array::from_fn(|i| if mask & (1 << i) != 0 { self.0[i] } else { other.0[i] }))
+        each_lane!(i => if mask & (1 << i) != 0 { self.0[i] } else { other.0[i] })
     }
 
     /// The lanes whose pattern is not zero, as bits.
     #[inline(always)]
     pub fn nonzero(self) -> u8 {
-        let bits: [u32; GROUP] = array::from_fn(|i| if self.0[i] != 0 { 1 << i } else { 0 });
-        bits.into_iter().fold(0, |all, bit| all | bit) as u8
+        let bits = each_lane!(i => if self.0[i] != 0 { 1 << i } else { 0 });
+        bits.0.into_iter().fold(0, |all, bit| all | bit) as u8
     }
 }
 

@@ -18,7 +18,7 @@
 use super::arith::{self, Simd};
 use super::block::{Block, Frame};
 use super::decode::{DecodedControl, Executable, Flow, Operand, Work, column};
-use super::lanes::{BLOCK, Column, lanes_of};
+use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, groups_of, lanes_of};
 use super::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
@@ -359,16 +359,22 @@ impl Run<'_, '_> {
             }
             return;
         }
-        let bases = self.block.column(base).to_array();
         for i in 0..count {
-            for lane in lanes_of(mask) {
-                let address = bases[lane].wrapping_add(offset).wrapping_add(u32::from(i));
-                let value = match self.machine.memory.get(address as usize) {
-                    Some(value) if address < SCRATCH_BASE => *value,
-                    _ => self.load_scratch(address, lane),
-                };
-                for (c, bits) in value.into_iter().enumerate() {
-                    self.block.column(to + 4 * i + c as u16).set(lane, bits);
+            for (k, bits) in groups_of(mask) {
+                let addresses = self.block.column(base).group(k, GROUPS - 1);
+                let mut vectors = [Lanes::ZERO; 4];
+                for lane in (0..GROUP).filter(|lane| bits >> lane & 1 != 0) {
+                    let address = addresses.0[lane].wrapping_add(offset).wrapping_add(u32::from(i));
+                    let value = match self.machine.memory.get(address as usize) {
+                        Some(value) if address < SCRATCH_BASE => *value,
+                        _ => self.load_scratch(address, GROUP * k + lane),
+                    };
+                    for (c, word) in value.into_iter().enumerate() {
+                        vectors[c].0[lane] = word;
+                    }
+                }
+                for (c, lanes) in vectors.into_iter().enumerate() {
+                    self.block.column(to + 4 * i + c as u16).write_group(k, lanes, bits);
                 }
             }
         }
