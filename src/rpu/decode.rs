@@ -1,8 +1,8 @@
 //! Programs in the form in which the machine runs them: registers resolved to columns, checks done.
 
 use super::isa::{
-    Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, OpClass, Primary, Program, Reg, Scale,
-    SpecialOp, Src, Swizzle,
+    Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, OpClass, Primary, Program, Reg,
+    Scale, SpecialOp, Src, Swizzle,
 };
 
 /// The columns of a block's register file: four to a register, the stack last.

@@ -23,14 +23,38 @@ pub(super) struct Lanes(pub [u32; GROUP]);
 macro_rules! each_lane {
     ($i:ident => $lane:expr) => {
         $crate::rpu::lanes::Lanes([
-            { let $i = 0; $lane },
-            { let $i = 1; $lane },
-            { let $i = 2; $lane },
-            { let $i = 3; $lane },
-            { let $i = 4; $lane },
-            { let $i = 5; $lane },
-            { let $i = 6; $lane },
-            { let $i = 7; $lane },
+            {
+                let $i = 0;
+                $lane
+            },
+            {
+                let $i = 1;
+                $lane
+            },
+            {
+                let $i = 2;
+                $lane
+            },
+            {
+                let $i = 3;
+                $lane
+            },
+            {
+                let $i = 4;
+                $lane
+            },
+            {
+                let $i = 5;
+                $lane
+            },
+            {
+                let $i = 6;
+                $lane
+            },
+            {
+                let $i = 7;
+                $lane
+            },
         ])
     };
 }
