@@ -1,1 +1,42 @@
-//! The standard library, written in the shading languages themselves.
+//! The standard library: functions and shaders that every program may use without naming a file.
+//!
+//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`] and [`bits`], which need
+//! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what a picture means is a
+//! program, not part of a renderer.
+
+pub mod bits;
+pub mod noise;
+
+/// The library's source files, by name.
+pub const SOURCES: [(&str, &str); 4] = [
+    ("math.sl", include_str!("math.sl")),
+    ("geometry.sl", include_str!("geometry.sl")),
+    ("lighting.sl", include_str!("lighting.sl")),
+    ("integrator.sl", include_str!("integrator.sl")),
+];
+
+/// The standard shaders of RISpec 3.2, appendix A, and the renderer's default surface.
+const SHADERS: [(&str, &str); 12] = [
+    ("constant", include_str!("shaders/constant.sl")),
+    ("matte", include_str!("shaders/matte.sl")),
+    ("metal", include_str!("shaders/metal.sl")),
+    ("shinymetal", include_str!("shaders/shinymetal.sl")),
+    ("plastic", include_str!("shaders/plastic.sl")),
+    ("paintedplastic", include_str!("shaders/paintedplastic.sl")),
+    ("defaultsurface", include_str!("shaders/defaultsurface.sl")),
+    ("ambientlight", include_str!("shaders/ambientlight.sl")),
+    ("distantlight", include_str!("shaders/distantlight.sl")),
+    ("pointlight", include_str!("shaders/pointlight.sl")),
+    ("spotlight", include_str!("shaders/spotlight.sl")),
+    ("background", include_str!("shaders/background.sl")),
+];
+
+/// The source of a standard shader.
+pub fn shader_source(name: &str) -> Option<&'static str> {
+    SHADERS.iter().find(|(n, _)| *n == name).map(|(_, source)| *source)
+}
+
+/// The names of the standard shaders.
+pub fn shader_names() -> impl Iterator<Item = &'static str> {
+    SHADERS.iter().map(|(n, _)| *n)
+}

@@ -1,0 +1,41 @@
+/* Geometry of RISpec 3.2, section 15.2. */
+
+/* Turns n to face against i, with n itself as the reference. */
+normal faceforward(normal n; vector i) { return i . n < 0 ? n : -n; }
+vector faceforward(vector n; vector i) { return i . n < 0 ? n : -n; }
+normal faceforward(normal n; vector i; normal reference) { return i . reference < 0 ? n : -n; }
+vector faceforward(vector n; vector i; vector reference) { return i . reference < 0 ? n : -n; }
+
+vector reflect(vector i; normal n) { return i - 2 * (i . n) * n; }
+vector reflect(vector i; vector n) { return i - 2 * (i . n) * n; }
+
+/* i and n are unit vectors; eta is the index of refraction of the side i comes from over that of the other. Total internal
+   reflection gives the zero vector. */
+vector refract(vector i; vector n; float eta)
+{
+    float c = i . n;
+    float k = 1 - eta * eta * (1 - c * c);
+    return k < 0 ? vector (0, 0, 0) : eta * i - (eta * c + sqrt(k)) * n;
+}
+
+/* Fresnel's formula for unpolarised light: kr is reflected, kt = 1 - kr goes on. */
+void fresnel(vector i; normal n; float eta; output float kr; output float kt)
+{
+    float c = abs(i . n);
+    float g = 1 / (eta * eta) - 1 + c * c;
+    kr = 1;
+    if (g > 0) {
+        g = sqrt(g);
+        float a = (g - c) / (g + c);
+        float b = (c * (g + c) - 1) / (c * (g - c) + 1);
+        kr = min(0.5 * a * a * (1 + b * b), 1);
+    }
+    kt = 1 - kr;
+}
+
+void fresnel(vector i; normal n; float eta; output float kr; output float kt; output vector r; output vector t)
+{
+    fresnel(i, n, eta, kr, kt);
+    r = reflect(i, n);
+    t = refract(i, n, eta);
+}

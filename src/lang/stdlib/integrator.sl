@@ -1,0 +1,67 @@
+/* Ray generation and the integrator: what a pixel means. Compiled for both machines like any shader. */
+
+#define UNIFORM_VECTOR(k) vector (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
+#define UNIFORM_COLOR(k) color (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
+#define FARTHEST 3.4028234e38
+/* Less light than this gets through a stack of surfaces: it is lost in eight bits. */
+#define OPAQUE 0.001
+#define MAX_LAYERS 64
+
+/* The colour that arrives at o from direction d, and its coverage: surfaces are composited front to back by their opacity until
+   nothing shines through, the background last. The ray goes on behind a surface from the same origin, beyond its t. */
+color __radiance(point o; vector d; float depth; float start; output float alpha)
+{
+    color sum = 0;
+    color through = 1;
+    float nearest = start;
+    float layers = 0;
+    while (layers < MAX_LAYERS) {
+        float t = __trace(o, d, nearest, FARTHEST);
+        if (t < 0) {
+            float coverage = __uniform_float(7, 3);
+            sum += through * UNIFORM_COLOR(7);
+            through *= 1 - coverage;
+            layers = MAX_LAYERS;
+        } else {
+            color ci = 0;
+            color oi = 0;
+            __shade(o, d, depth, ci, oi);
+            sum += through * ci;
+            through *= 1 - oi;
+            nearest = t;
+            layers += 1;
+            if (max(comp(through, 0), comp(through, 1), comp(through, 2)) < OPAQUE) {
+                through = 0;
+                layers = MAX_LAYERS;
+            }
+        }
+    }
+    alpha = 1 - (comp(through, 0) + comp(through, 1) + comp(through, 2)) / 3;
+    return sum;
+}
+
+/* What trace() in a shader calls: black beyond the scene's ray depth. */
+color __trace_color(point o; vector d; float depth)
+{
+    color result = 0;
+    float alpha = 0;
+    if (depth < __uniform_float(6, 3))
+        result = __radiance(o, d, depth + 1, __uniform_float(0, 0), alpha);
+    return result;
+}
+
+/* The sample at raster position (x, y), y down. */
+color __camera(float x; float y; output float alpha)
+{
+    float across = (2 * x * __uniform_float(1, 2) - 1) * __uniform_float(6, 0);
+    float up = (1 - 2 * y * __uniform_float(1, 3)) * __uniform_float(6, 1);
+    vector offset = across * UNIFORM_VECTOR(2) + up * UNIFORM_VECTOR(3);
+    point origin = point (__uniform_float(5, 0), __uniform_float(5, 1), __uniform_float(5, 2));
+    vector forward = UNIFORM_VECTOR(4);
+    vector direction = normalize(forward);
+    if (__uniform_float(6, 2) > 0.5)
+        origin += offset;
+    else
+        direction = normalize(forward + offset);
+    return __radiance(origin, direction, 0, 0, alpha);
+}

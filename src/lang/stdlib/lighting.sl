@@ -1,0 +1,31 @@
+/* Shading functions of RISpec 3.2, section 15.6: each sums over the lights that shine on P. */
+
+color diffuse(normal n)
+{
+    extern point P;
+    color sum = 0;
+    illuminance (P, n, PI / 2)
+        sum += Cl * (normalize(L) . n);
+    return sum;
+}
+
+color specular(normal n; vector v; float roughness)
+{
+    extern point P;
+    color sum = 0;
+    illuminance (P, n, PI / 2) {
+        vector h = normalize(normalize(L) + v);
+        sum += Cl * pow(max(0, n . h), 1 / roughness);
+    }
+    return sum;
+}
+
+color phong(normal n; vector v; float size)
+{
+    extern point P;
+    color sum = 0;
+    vector r = reflect(-normalize(v), normalize(n));
+    illuminance (P, n, PI / 2)
+        sum += Cl * pow(max(0, r . normalize(L)), size);
+    return sum;
+}

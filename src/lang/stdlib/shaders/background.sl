@@ -1,0 +1,7 @@
+/* RISpec 3.2, appendix A.5: a colour behind the picture. */
+imager background(color background = 1)
+{
+    Ci += (1 - alpha) * background;
+    Oi = 1;
+    alpha = 1;
+}
