@@ -8,8 +8,7 @@
 
 use super::decode::{DecodedArith, Modify, Operand, Place, Test, column};
 use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
-use std::array;
+use super::lanes::{Column, GROUP, GROUPS, Lanes, each_lane};
 
 /// The registers that an instruction sees.
 #[derive(Clone, Copy)]
@@ -134,28 +133,33 @@ fn finish<'a>(
 ) {
     if instr.sat {
         // A dot product's one column is clamped again for each component, which changes nothing.
-        for c in instr.needed.components() {
-            for (k, _) in groups_of(active) {
-                let lanes = result(c).group(k, GROUPS - 1);
-                result(c).set_group(k, lanes.map_float(|x| if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 }));
+        for c in Component::ALL {
+            if instr.needed.contains(c) {
+                write(result(c), active, |k| {
+                    let lanes = result(c).group(k, GROUPS - 1);
+                    lanes.map_float(|x| if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 })
+                });
             }
         }
     }
     if let Some(special) = instr.special {
         let w = result(Component::W);
-        for (k, bits) in groups_of(active) {
-            let lanes = w.group(k, GROUPS - 1);
-            let value = match special {
-                SpecialOp::Rcp => lanes.map_float(|x| 1.0 / x),
-                SpecialOp::Rsq => lanes.map_float(|x| 1.0 / x.sqrt()),
-            };
-            for c in instr.mask.components() {
-                r.file[usize::from(column::SPECIAL) + c.index()].write_group(k, value, bits);
+        let value = &r.file[usize::from(column::FUNCTION)];
+        match special {
+            SpecialOp::Rcp => write(value, active, |k| w.group(k, GROUPS - 1).map_float(|x| 1.0 / x)),
+            SpecialOp::Rsq => write(value, active, |k| w.group(k, GROUPS - 1).map_float(|x| 1.0 / x.sqrt())),
+        }
+        for c in Component::ALL {
+            if instr.mask.contains(c) {
+                let to = &r.file[usize::from(column::SPECIAL) + c.index()];
+                write(to, active, |k| value.group(k, GROUPS - 1));
             }
         }
     }
-    for c in instr.mask.components() {
-        r.file[dst + c.index()].copy_from(result(c), active);
+    for c in Component::ALL {
+        if instr.mask.contains(c) {
+            write(&r.file[dst + c.index()], active, |k| result(c).group(k, GROUPS - 1));
+        }
     }
 }
 
@@ -171,16 +175,11 @@ fn compute(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize) {
         Op::Add => floats2(at, |a, b| (float(a) + float(b)).to_bits()),
         Op::Mul => floats2(at, |a, b| (float(a) * float(b)).to_bits()),
         Op::Mad => floats3(at, |a, b, c| (float(a) * float(b) + float(c)).to_bits()),
-        Op::Dp2h => dot(at, [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)], |[a, b, c, d, e]| a * b + c * d + e),
-        Op::Dp3 => dot(at, DP3, |[a, b, c, d, e, f]| a * b + c * d + e * f),
-        Op::Dp3h => {
-            let [a, b, c, d, e, f] = DP3;
-            dot(at, [a, b, c, d, e, f, (0, 3)], |[a, b, c, d, e, f, g]| a * b + c * d + e * f + g);
-        }
+        Op::Dp2h => dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e], a * b + c * d + e),
+        Op::Dp3 => dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e, 1 Z f], a * b + c * d + e * f),
+        Op::Dp3h => dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e, 1 Z f, 0 W g], a * b + c * d + e * f + g),
         Op::Dp4 => {
-            let [a, b, c, d, e, f] = DP3;
-            let factors = [a, b, c, d, e, f, (0, 3), (1, 3)];
-            dot(at, factors, |[a, b, c, d, e, f, g, h]| a * b + c * d + e * f + g * h);
+            dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e, 1 Z f, 0 W g, 1 W h], a * b + c * d + e * f + g * h);
         }
         Op::Iadd => integers2(at, u32::wrapping_add),
         Op::Imul => integers2(at, u32::wrapping_mul),
@@ -230,15 +229,18 @@ impl<'a> Target<'a> {
     /// Writes what `f` gives for each group to a column, for the active lanes.
     #[inline(always)]
     fn write(&self, to: &Column, f: impl Fn(usize) -> Lanes) {
-        if self.active == u64::MAX {
-            (0..GROUPS).for_each(|k| to.set_group(k, f(k)));
-        } else {
-            for k in 0..GROUPS {
-                let bits = (self.active >> (GROUP * k)) as u8;
-                if bits != 0 {
-                    to.write_group(k, f(k), bits);
-                }
-            }
+        write(to, self.active, f);
+    }
+}
+
+/// Writes what `f` gives for each group to a column, for the active lanes.
+#[inline(always)]
+fn write(to: &Column, active: u64, f: impl Fn(usize) -> Lanes) {
+    // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the baseline processor.
+    for k in 0..GROUPS {
+        let bits = (active >> (GROUP * k)) as u8;
+        if bits != 0 {
+            to.write_group(k, f(k), bits);
         }
     }
 }
@@ -315,7 +317,10 @@ fn integers2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
 /// Each needed component of the result from the same component of one source.
 #[inline(always)]
 fn zip1(at: Target<'_>, f: impl Fn(u32) -> u32) {
-    for c in at.instr.needed.components() {
+    for c in Component::ALL {
+        if !at.instr.needed.contains(c) {
+            continue;
+        }
         let (a, wrap) = at.source(0, c);
         at.write(at.result(c), |k| a.group(k, wrap).map(&f));
     }
@@ -324,7 +329,10 @@ fn zip1(at: Target<'_>, f: impl Fn(u32) -> u32) {
 /// The same with two sources.
 #[inline(always)]
 fn zip2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
-    for c in at.instr.needed.components() {
+    for c in Component::ALL {
+        if !at.instr.needed.contains(c) {
+            continue;
+        }
         let ((a, wrap_a), (b, wrap_b)) = (at.source(0, c), at.source(1, c));
         at.write(at.result(c), |k| {
             let (a, b) = (a.group(k, wrap_a), b.group(k, wrap_b));
@@ -336,7 +344,10 @@ fn zip2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
 /// The same with three sources.
 #[inline(always)]
 fn zip3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
-    for component in at.instr.needed.components() {
+    for component in Component::ALL {
+        if !at.instr.needed.contains(component) {
+            continue;
+        }
         let (a, wrap_a) = at.source(0, component);
         let (b, wrap_b) = at.source(1, component);
         let (c, wrap_c) = at.source(2, component);
@@ -347,38 +358,46 @@ fn zip3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
     }
 }
 
-/// The (source, component) of the factors of `dp3`.
-const DP3: [(usize, usize); 6] = [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)];
-
-/// A dot product: a function of the listed (source, component) pairs, the same for all components of the result.
-#[inline(always)]
-fn dot<const F: usize>(at: Target<'_>, factors: [(usize, usize); F], f: impl Fn([f32; F]) -> f32) {
-    let sources: [Source<'_>; F] = factors.map(|(s, p)| at.r.source(s, &at.instr.src[s], p));
-    let modifiers = factors.map(|(s, _)| at.modifier(s));
-    let sum = &at.r.file[usize::from(column::SUM)];
-    if at.instr.modify == Modify::Nothing {
-        at.write(sum, |k| {
-            let args: [Lanes; F] = array::from_fn(|a| sources[a].0.group(k, sources[a].1));
-            each_lane!(i => f(array::from_fn(|a| f32::from_bits(args[a].0[i]))).to_bits())
-        });
-    } else {
-        at.write(sum, |k| {
-            let args: [Lanes; F] = array::from_fn(|a| sources[a].0.group(k, sources[a].1));
-            each_lane!(i => f(array::from_fn(|a| f32::from_bits(modifiers[a].scale(args[a].0[i])))).to_bits())
-        });
-    }
-    if at.instr.direct {
-        for c in at.instr.mask.components() {
-            at.write(at.result(c), |k| sum.group(k, GROUPS - 1));
+/// A dot product: an expression of components of the two sources, into the column for sums, and from there to the destination.
+macro_rules! dot {
+    ($at:expr, [$($slot:literal $component:ident $name:ident),*], $sum:expr) => {{
+        let at: Target<'_> = $at;
+        $(let $name = at.source($slot, Component::$component);)*
+        let to = &at.r.file[usize::from(column::SUM)];
+        if at.instr.modify == Modify::Nothing {
+            at.write(to, |k| {
+                $(let $name = $name.0.group(k, $name.1);)*
+                each_lane!(i => { $(let $name = f32::from_bits($name.0[i]);)* f32::to_bits($sum) })
+            });
+        } else {
+            let modifiers = [at.modifier(0), at.modifier(1)];
+            at.write(to, |k| {
+                $(let $name = $name.0.group(k, $name.1);)*
+                each_lane!(i => {
+                    $(let $name = f32::from_bits(modifiers[$slot].scale($name.0[i]));)*
+                    f32::to_bits($sum)
+                })
+            });
         }
-    }
+        if at.instr.direct {
+            for c in Component::ALL {
+                if at.instr.mask.contains(c) {
+                    at.write(at.result(c), |k| to.group(k, GROUPS - 1));
+                }
+            }
+        }
+    }};
 }
+use dot;
 
 /// The active lanes for which a condition holds.
 #[inline(always)]
 fn passes<'a>(test: Test, active: u64, result: impl Fn(Component) -> &'a Column) -> u64 {
     let mut passed = if test.all { active } else { 0 };
-    for c in test.mask.components() {
+    for c in Component::ALL {
+        if !test.mask.contains(c) {
+            continue;
+        }
         let column = result(c);
         let inside = if test.integer {
             integers_in(column, test.ranges)
@@ -416,8 +435,10 @@ fn integers_in(column: &Column, ranges: u8) -> u64 {
 
 #[inline(always)]
 fn bits_where(column: &Column, f: impl Fn(u32) -> bool) -> u64 {
-    (0..GROUPS).fold(0, |all, k| {
+    let mut all = 0;
+    for k in 0..GROUPS {
         let inside = column.group(k, GROUPS - 1).map(|bits| u32::from(f(bits)));
-        all | u64::from(inside.nonzero()) << (GROUP * k)
-    })
+        all |= u64::from(inside.nonzero()) << (GROUP * k);
+    }
+    all
 }

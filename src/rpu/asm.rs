@@ -658,6 +658,7 @@ mod tests {
     use super::super::disasm::disassemble;
     use super::super::listings;
     use super::*;
+    use proptest::prelude::*;
 
     fn program(text: &str) -> Program {
         match assemble(text, FileId(0)) {
@@ -781,6 +782,42 @@ mod tests {
             assert!(found.starts_with(message), "{text:?}: {found}");
             assert_eq!(at, place, "{text:?}");
         }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_valid_program_or_errors_inside_the_text(text in ".{0,200}") {
+            check_any(&text)?;
+        }
+
+        #[test]
+        fn any_row_of_tokens_gives_a_valid_program_or_errors_inside_the_text(
+            tokens in prop::collection::vec(prop::sample::select(TOKENS.to_vec()), 0..40),
+        ) {
+            check_any(&tokens.join(" "))?;
+        }
+    }
+
+    const TOKENS: [&str; 40] = [
+        "mov", "mad_sat_rcp", "dp3_rsq", "iadd", "ftoi", "load", "load4", "store", "trace", "jmp", "call", "return",
+        "push", "R0", "R15.xyz", "R1.w", "S0", "S.x", "A.w", "A0", "HIT_TRI", "HIT.w", "I0", ",", ",", ",", "\n", "\n",
+        "+", "-", "2", "*", "0.5", "#-7", "or", "xyzw", "(>=0 or <1)", "always", "L1", "L1:",
+    ];
+
+    fn check_any(text: &str) -> std::result::Result<(), TestCaseError> {
+        match assemble(text, FileId(0)) {
+            Ok(assembly) => {
+                prop_assert!(assembly.program.validate().is_ok());
+                prop_assert_eq!(assembly.spans.len(), assembly.program.code.len());
+            }
+            Err(errors) => {
+                prop_assert!(errors.has_errors());
+                for label in errors.iter().flat_map(|d| &d.labels) {
+                    prop_assert!(text.get(label.span.start as usize..label.span.end as usize).is_some());
+                }
+            }
+        }
+        Ok(())
     }
 
     #[test]

@@ -51,6 +51,7 @@ impl Block {
 
     /// Sets all registers, the stack and scratch memory to zero, and `A.w` to the address of the scratch memory.
     pub fn reset(&mut self) {
+        self.file.truncate(usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW));
         self.file.iter().for_each(|column| column.fill(0));
         self.scratch.clear();
         self.column(column::ADDRESS + 3).fill(SCRATCH_BASE);

@@ -23,10 +23,12 @@ pub(super) mod column {
     pub const RESULT: u16 = 94;
     /// The sum of a dot product.
     pub const SUM: u16 = 98;
+    /// What goes to `S`.
+    pub const FUNCTION: u16 = 99;
     /// Values of constants and literals, one for each component of three sources.
-    pub const UNIFORM: u16 = 99;
+    pub const UNIFORM: u16 = 100;
     /// `S0.x` at the bottom of the stack.
-    pub const STACK: u16 = 111;
+    pub const STACK: u16 = 112;
 }
 
 /// A program ready to run. Holds no state of a run.

@@ -57,6 +57,7 @@ impl Component {
     }
 
     /// 0 for `x` to 3 for `w`.
+    #[inline(always)]
     pub fn index(self) -> usize {
         self as usize
     }
@@ -97,6 +98,7 @@ impl Mask {
     }
 
     /// Whether it contains `component`.
+    #[inline(always)]
     pub fn contains(self, component: Component) -> bool {
         self.0 >> component.index() & 1 != 0
     }
@@ -176,6 +178,7 @@ impl Scale {
     pub const ALL: [Scale; 4] = [Scale::One, Scale::Two, Scale::Four, Scale::Half];
 
     /// The factor.
+    #[inline(always)]
     pub fn factor(self) -> f32 {
         match self {
             Scale::One => 1.0,

@@ -88,7 +88,8 @@ impl Lanes {
     #[inline(always)]
     pub fn nonzero(self) -> u8 {
         let bits = each_lane!(i => if self.0[i] != 0 { 1 << i } else { 0 });
-        bits.0.into_iter().fold(0, |all, bit| all | bit) as u8
+        let [a, b, c, d, e, f, g, h] = bits.0;
+        (a | b | c | d | e | f | g | h) as u8
     }
 }
 

@@ -17,6 +17,7 @@
 
 use super::arith::{self, Simd};
 use super::block::{Block, Frame};
+use super::isa::{Component, Reg};
 use super::decode::{DecodedControl, Executable, Flow, Operand, Work, column};
 use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, groups_of, lanes_of};
 use super::tracing::{HitBlock, RayBlock, Tracer};
@@ -139,8 +140,21 @@ impl Machine<'_> {
             limit: u32::MAX,
             report: RunReport::default(),
         };
-        run.to_end()?;
+        run.finish()?;
         Ok(run.report)
+    }
+
+    /// Runs one thread from a code address with some of its registers set, each to four bit patterns, the others 0. The registers
+    /// that it leaves are in lane 0 of the block.
+    pub fn run_single(&self, entry: u32, registers: &[(Reg, [u32; 4])]) -> Result<(Block, RunReport), MachineError> {
+        let mut block = Block::new();
+        for (reg, values) in registers {
+            for (component, bits) in Component::ALL.into_iter().zip(*values) {
+                block.set(*reg, component, 0, bits);
+            }
+        }
+        let report = self.run(&mut block, entry, 1)?;
+        Ok((block, report))
     }
 }
 
@@ -175,7 +189,7 @@ struct Run<'m, 'b> {
 }
 
 impl Run<'_, '_> {
-    fn to_end(&mut self) -> Result<(), MachineError> {
+    fn finish(&mut self) -> Result<(), MachineError> {
         let program = self.machine.program;
         while self.current.mask != 0 {
             let pc = self.current.pc;

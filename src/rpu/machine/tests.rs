@@ -543,6 +543,26 @@ fn a_raised_stop_flag_ends_a_run() {
 }
 
 #[test]
+fn a_single_thread_starts_with_the_registers_it_is_given() {
+    let executable = Executable::new(&program("return\nadd R0, R1, S0\nreturn")).expect("valid");
+    let stop = AtomicBool::new(false);
+    let machine = Machine {
+        program: &executable,
+        constants: &[[0; 4]; 32],
+        memory: &[],
+        shaders: &[],
+        tracer: &EmptyScene,
+        limits: Limits::default(),
+        stop: &stop,
+    };
+    let registers = [(Reg::R(1), [1.0, 2.0, 3.0, 4.0f32]), (Reg::Stack(0), [10.0; 4])];
+    let registers = registers.map(|(reg, values)| (reg, values.map(f32::to_bits)));
+    let (block, report) = machine.run_single(1, &registers).expect("runs");
+    assert_eq!(vector(&block, Reg::R(0), 0), [11.0, 12.0, 13.0, 14.0]);
+    assert_eq!((report.issued, report.executed), (2, 2));
+}
+
+#[test]
 fn endless_recursion_bad_calls_and_missing_returns_are_errors() {
     let run = |text: &str| Setup::default().run(text, &mut Block::new(), u64::MAX);
     assert_eq!(run("f: call f push 8\nreturn"), Err(MachineError::CallDepth { pc: 0, limit: 10_000 }));
