@@ -17,8 +17,8 @@
 
 use super::arith::{self, Simd};
 use super::block::{Block, Frame};
-use super::isa::{Component, Reg};
 use super::decode::{DecodedControl, Executable, Flow, Operand, Work, column};
+use super::isa::{Component, Reg};
 use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, groups_of, lanes_of};
 use super::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::atomic::{AtomicBool, Ordering};
