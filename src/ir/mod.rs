@@ -25,6 +25,7 @@
 //! it never invents them.
 
 mod builder;
+pub mod cycles;
 pub mod dominators;
 pub mod eval;
 pub mod fold;

@@ -1,3 +1,22 @@
-//! Analyses and transformations, one file each.
+//! Analyses and transformations, one file each; [`manager`] chooses, orders and times them. `README.md` beside this file has the
+//! rules that all passes keep.
 
+pub mod copy;
+pub mod cse;
+pub mod dce;
+pub mod fold;
+pub mod inline;
+pub mod manager;
 pub mod params;
+pub mod renumber;
+mod replace;
+mod rewrite;
+pub mod simplify_cfg;
+pub mod slots;
+pub mod strip;
+#[cfg(test)]
+mod testing;
+pub mod unreachable;
+
+pub use inline::InlinePolicy;
+pub use manager::{Observer, PASSES, Pass, PassReport, Pipeline, Report};

@@ -1,0 +1,314 @@
+//! Which passes run, in which order, how often; what each did and how long it took.
+
+use super::inline::InlinePolicy;
+use super::{copy, cse, dce, fold, inline, params, renumber, simplify_cfg, slots, strip};
+use crate::ir::verify::{VerifyError, verify};
+use crate::ir::{Function, Module};
+use std::time::{Duration, Instant};
+
+/// A pass of the pipeline.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// The name by which it is switched off and reported.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub description: &'static str,
+    work: Work,
+}
+
+/// How a pass is run; it returns the number of its changes.
+#[derive(Clone, Copy, Debug)]
+enum Work {
+    Function(fn(&mut Function) -> usize),
+    Module(fn(&mut Module, &Pipeline) -> usize),
+}
+
+/// All passes, in the order in which they run.
+pub const PASSES: [Pass; 9] = [
+    Pass {
+        name: "params",
+        description: "drops block parameters that every jump gives the same value",
+        work: Work::Function(params::remove_redundant_params),
+    },
+    Pass {
+        name: "copy",
+        description: "propagates copies: vectors taken apart and put together, casts there and back, equal choices",
+        work: Work::Function(copy::run),
+    },
+    Pass {
+        name: "fold",
+        description: "folds constants, simplifies by the laws of arithmetic, decides branches",
+        work: Work::Function(fold::run),
+    },
+    Pass {
+        name: "cse",
+        description: "merges equal computations and tests along the dominator tree",
+        work: Work::Function(cse::run),
+    },
+    Pass {
+        name: "cfg",
+        description: "leads jumps around empty blocks and merges blocks in a straight line",
+        work: Work::Function(simplify_cfg::run),
+    },
+    Pass {
+        name: "slots",
+        description: "turns arrays whose indices are all known into values",
+        work: Work::Function(slots::run),
+    },
+    Pass {
+        name: "dce",
+        description: "removes instructions, parameters, arrays and blocks that nothing needs",
+        work: Work::Function(dce::run),
+    },
+    Pass {
+        name: "inline",
+        description: "copies small functions, and those called once, into their callers",
+        work: Work::Module(|m, p| inline::run(m, &p.inline)),
+    },
+    Pass {
+        name: "strip",
+        description: "removes functions that no entry reaches",
+        work: Work::Module(|m, _| strip::run(m)),
+    },
+];
+
+/// A choice of passes and their settings. The default is all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Whether each pass of [`PASSES`] runs.
+    enabled: [bool; PASSES.len()],
+    /// What the inliner copies.
+    pub inline: InlinePolicy,
+    /// The passes are repeated until none changes anything, but not more often than this.
+    pub max_rounds: usize,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Self { enabled: [true; PASSES.len()], inline: InlinePolicy::default(), max_rounds: 8 }
+    }
+}
+
+/// A name in a list of passes is not one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no pass `{name}`; the passes are {}, and `all` and `none` stand for themselves", list())]
+pub struct UnknownPass {
+    /// The name.
+    pub name: String,
+}
+
+fn list() -> String {
+    PASSES.map(|p| format!("`{}`", p.name)).join(", ")
+}
+
+/// A pass broke the rules of the IR: an error in the compiler.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("pass `{pass}` broke the program: {}", errors.first().map_or(String::new(), VerifyError::to_string))]
+pub struct BrokenByPass {
+    /// The pass.
+    pub pass: &'static str,
+    /// The rules it broke.
+    pub errors: Vec<VerifyError>,
+}
+
+/// Looks at the program between passes.
+pub trait Observer {
+    /// Before a pass runs in a round (counted from 0).
+    fn before(&mut self, _pass: &Pass, _round: usize, _module: &Module) {}
+    /// After it ran and made that many changes.
+    fn after(&mut self, _pass: &Pass, _round: usize, _module: &Module, _changes: usize) {}
+}
+
+/// Looks at nothing.
+impl Observer for () {}
+
+/// What one pass did in all rounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassReport {
+    /// Its name.
+    pub name: &'static str,
+    /// How often it ran.
+    pub runs: usize,
+    /// Things it changed; what is counted depends on the pass.
+    pub changes: usize,
+    /// Time it took.
+    pub time: Duration,
+}
+
+/// What a pipeline did.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Report {
+    /// The passes that ran, in order.
+    pub passes: Vec<PassReport>,
+    /// Number of rounds, the last of which changed nothing (unless the bound was met).
+    pub rounds: usize,
+}
+
+impl Pipeline {
+    /// No passes at all.
+    pub fn none() -> Self {
+        Self { enabled: [false; PASSES.len()], ..Self::default() }
+    }
+
+    /// Reads a list of names, separated by commas: `fold,dce` runs only those, `-cse,-inline` all but those. `all` and `none` start from there.
+    /// The order is always that of [`PASSES`].
+    ///
+    /// # Errors
+    /// [`UnknownPass`] for a name that is no pass.
+    pub fn parse(text: &str) -> Result<Self, UnknownPass> {
+        let names: Vec<&str> = text.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+        let only_these = names.iter().any(|n| !n.starts_with('-'));
+        let mut pipeline = if only_these { Self::none() } else { Self::default() };
+        for name in names {
+            let (word, on) = name.strip_prefix('-').map_or((name, true), |n| (n, false));
+            match (word, PASSES.iter().position(|p| p.name == word)) {
+                (_, Some(i)) => pipeline.enabled[i] = on,
+                ("all", None) => pipeline.enabled = [on; PASSES.len()],
+                ("none", None) if on => pipeline.enabled = [false; PASSES.len()],
+                _ => return Err(UnknownPass { name: word.to_string() }),
+            }
+        }
+        Ok(pipeline)
+    }
+
+    /// The passes that run.
+    pub fn passes(&self) -> impl Iterator<Item = &'static Pass> {
+        static ALL: [Pass; PASSES.len()] = PASSES;
+        ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
+    }
+
+    /// Runs the passes on a verified module, round after round until nothing changes, and numbers values anew at the end.
+    ///
+    /// # Errors
+    /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
+    pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
+        let passes = self.passes().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
+        let mut report = Report { passes: passes.collect(), rounds: 0 };
+        // Functions that the last round did not change need no other one, until inlining changes them.
+        let mut dirty = vec![true; module.functions.len()];
+        while report.rounds < self.max_rounds && dirty.contains(&true) {
+            let mut changed = vec![false; module.functions.len()];
+            for (pass, pass_report) in self.passes().zip(&mut report.passes) {
+                observer.before(pass, report.rounds, module);
+                let start = Instant::now();
+                let changes = match pass.work {
+                    Work::Function(run) => {
+                        let mut changes = 0;
+                        for (i, func) in module.functions.iter_mut().enumerate().filter(|(i, _)| dirty[*i]) {
+                            let here = run(func);
+                            changed[i] |= here > 0;
+                            changes += here;
+                        }
+                        changes
+                    }
+                    Work::Module(run) => {
+                        let changes = run(module, self);
+                        if changes > 0 {
+                            changed = vec![true; module.functions.len()];
+                            dirty = changed.clone();
+                        }
+                        changes
+                    }
+                };
+                pass_report.time += start.elapsed();
+                pass_report.runs += 1;
+                pass_report.changes += changes;
+                observer.after(pass, report.rounds, module, changes);
+                if cfg!(debug_assertions) && changes > 0 {
+                    verify(module).map_err(|errors| BrokenByPass { pass: pass.name, errors })?;
+                }
+            }
+            dirty = changed;
+            report.rounds += 1;
+        }
+        if report.passes.iter().any(|p| p.changes > 0) {
+            module.functions.iter_mut().for_each(renumber::renumber);
+        }
+        Ok(report)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::module;
+    use super::*;
+
+    fn names(text: &str) -> Vec<&'static str> {
+        Pipeline::parse(text).expect("passes").passes().map(|p| p.name).collect()
+    }
+
+    #[test]
+    fn passes_are_named_or_switched_off() {
+        assert_eq!(names("").len(), PASSES.len());
+        assert_eq!(names("dce, fold"), ["fold", "dce"]);
+        assert_eq!(names("-cse,-inline"), ["params", "copy", "fold", "cfg", "slots", "dce", "strip"]);
+        assert_eq!(names("none"), [""; 0]);
+        assert_eq!(names("all,-fold").len(), PASSES.len() - 1);
+        let error = Pipeline::parse("fold,-fodl").expect_err("no such pass").to_string();
+        assert!(error.starts_with("there is no pass `fodl`; the passes are `params`, `copy`, "), "{error}");
+    }
+
+    const PROGRAM: &str = "fn square(v0 x: varying f32) -> (return: f32) {
+  slot s0 t: f32[1]
+b0:
+  v1: u32 = const 0
+  v2: f32 = mul v0, v0
+  slot_store s0, v1, v2
+  v3: f32 = slot_load s0, v1
+  ret v3
+}
+entry main(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {
+b0:
+  v2: f32 = const 2.0
+  v3: f32 = call square(v2)
+  v4: bool = lt v2, v3
+  br v4, b1, b2
+b1:
+  v5: f32 = call square(v0)
+  jump b3(v5)
+b2:
+  jump b3(v1)
+b3(v6: f32):
+  v7: f32 = const 0.0
+  v8: f32 = add v6, v7
+  ret v8
+}";
+
+    #[test]
+    fn the_default_pipeline_reduces_a_program_to_what_it_computes() {
+        let mut m = module(PROGRAM);
+        let report = Pipeline::default().run(&mut m, &mut ()).expect("the passes keep the rules");
+        assert_eq!(
+            m.to_string(),
+            "entry main(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v0\n  ret v2\n}\n"
+        );
+        assert!(report.rounds < Pipeline::default().max_rounds);
+        assert_eq!(report.passes.iter().find(|p| p.name == "inline").map(|p| p.changes), Some(2));
+    }
+
+    #[test]
+    fn no_passes_change_nothing() {
+        let mut m = module(PROGRAM);
+        let before = m.clone();
+        Pipeline::none().run(&mut m, &mut ()).expect("nothing happens");
+        assert_eq!(m, before);
+    }
+
+    #[test]
+    fn an_observer_sees_the_program_before_and_after_each_pass() {
+        #[derive(Default)]
+        struct Seen(Vec<String>);
+        impl Observer for Seen {
+            fn before(&mut self, pass: &Pass, round: usize, module: &Module) {
+                self.0.push(format!("{round} before {} {}", pass.name, module.functions.len()));
+            }
+            fn after(&mut self, pass: &Pass, round: usize, module: &Module, changes: usize) {
+                self.0.push(format!("{round} after {} {} {changes}", pass.name, module.functions.len()));
+            }
+        }
+        let mut seen = Seen::default();
+        let mut m = module("fn f() {\nb0:\n  ret\n}\nentry e() {\nb0:\n  ret\n}");
+        Pipeline::parse("strip").expect("a pass").run(&mut m, &mut seen).expect("it keeps the rules");
+        assert_eq!(seen.0, ["0 before strip 2", "0 after strip 1 1", "1 before strip 1", "1 after strip 1 0"]);
+    }
+}
