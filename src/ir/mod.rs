@@ -33,6 +33,7 @@ mod op;
 pub mod parse;
 pub mod passes;
 pub mod print;
+pub mod random;
 mod types;
 pub mod verify;
 
