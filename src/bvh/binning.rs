@@ -15,7 +15,7 @@ const MANY_BINS: usize = 16;
 const CHUNK: usize = 32 * 1024;
 
 /// Makes a primitive index (below 2²⁸) the bits of a normal float: vector arithmetic passes over that lane too, and an
-/// operation with a subnormal takes a hundred times as long (a build of the bunny 1.3 s instead of 0.03 s).
+/// operation with a subnormal takes a hundred times as long (a build of the bunny takes 0.6 s of a core instead of 0.045 s).
 const TAG: u32 = 0x4000_0000;
 
 /// An axis-aligned box; `w` is not used.

@@ -1,11 +1,11 @@
 //! The parallel binned-SAH builder (Wald, "On fast Construction of SAH-based Bounding Volume Hierarchies", 2007).
 //!
 //! The tree depends on the triangles alone: work is cut by sizes that are constants, and what threads combine is minima, maxima
-//! and counts. Splits compare areas relative to the root's extent, so the tree does not depend on the scene's scale either.
+//! and counts. Splits compare areas relative to the root's extent, so the scene's scale matters to no more than rounding.
 //! Near [`MAX_DEPTH`] the builder falls back to halving at the median, which bounds recursion and the traversal's stacks.
 //!
 //! Memory at its peak, per triangle of `n`: 32 bytes of references and at most 2 × 64 bytes of nodes while the tree is
-//! assembled (about 30 each in practice), then 48 bytes of leaf triangles, and about 100 bytes of the wide tree; besides the
+//! assembled (about 35 each in practice), then 48 bytes of leaf triangles, and about 75 bytes of the wide tree; besides the
 //! 40 bytes of the input, which the tree does not keep.
 
 use super::binning::{Extent, Reference, Split, median, references, split_by_area};
@@ -39,7 +39,8 @@ pub enum BuildError {
 pub struct BuildOptions<'a> {
     /// The most triangles in a leaf, 1 to [`MAX_LEAF`]; 4 unless set.
     pub max_leaf: usize,
-    /// Told the number of triangles whose place in the tree is settled, from any thread, at most once per 8192 of them.
+    /// Told the number of triangles whose place in the tree is settled so far, from any thread, after each piece of up to
+    /// 8192 of them.
     pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
 }
 
