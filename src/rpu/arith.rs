@@ -1,7 +1,8 @@
 //! Arithmetic on blocks: the machine's hot loop.
 //!
 //! Every operation is written once, for eight lanes, and compiled twice: for the baseline processor and for AVX2. Both give the
-//! same bits: nothing is fused, and every step rounds as IEEE single.
+//! same bits: nothing is fused, and every step rounds as IEEE single. AVX2 is worth its one `unsafe` call: straight-line shading (the arithmetic
+//! of §12.2's listing, repeated) takes 58 ns an instruction for 64 lanes with it and 70 ns without, CPU time on one core of a busy Xeon.
 //!
 //! An operation is a function of one lane, modifiers included, written out for the lanes of a group: this is what LLVM turns into vector
 //! instructions. (Chains of loops over groups it did not: `mad` took six times as long that way.)
