@@ -1,1 +1,0 @@
-//! What users write and what they read when it is wrong.

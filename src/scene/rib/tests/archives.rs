@@ -1,0 +1,228 @@
+//! Scenes in several files, compressed files, meshes.
+
+use crate::lang::source::SourceMap;
+use crate::scene::{OpenOptions, Scene, builtin, open, open_builtin};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const BALL: &str = "Sphere 1 -1 1 360";
+const PYRAMID: &str = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    dir
+}
+
+fn try_open(path: &Path, options: &OpenOptions) -> Result<Scene, String> {
+    let mut sources = SourceMap::new();
+    open(path, options, &mut sources).map(|o| o.scene).map_err(|e| e.render(&sources))
+}
+
+fn opened(path: &Path) -> Scene {
+    try_open(path, &OpenOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn error(path: &Path) -> String {
+    try_open(path, &OpenOptions::default()).map(|_| ()).unwrap_err()
+}
+
+#[test]
+fn archives_are_read_in_place_from_beside_the_file_or_the_search_path() {
+    let dir = folder(&[
+        (
+            "main.rib",
+            "Option \"searchpath\" \"archive\" [\"lib\"] WorldBegin ReadArchive \"parts/a.rib\" ReadArchive \"b.rib\" WorldEnd",
+        ),
+        ("parts/a.rib", "Translate 1 0 0 ReadArchive \"c.rib\""),
+        ("parts/c.rib", BALL),
+        ("lib/b.rib", BALL),
+    ]);
+    let scene = opened(&dir.path().join("main.rib"));
+    assert_eq!(scene.objects.len(), 2);
+    assert!(scene.objects.iter().all(|o| o.mesh.bounds().unwrap().1.x > 1.9));
+}
+
+#[test]
+fn a_missing_archive_says_where_it_was_looked_for() {
+    let dir = folder(&[(
+        "main.rib",
+        "Option \"searchpath\" \"archive\" [\"lib\"]\nWorldBegin\nReadArchive \"no.rib\"\nWorldEnd",
+    )]);
+    let shown = error(&dir.path().join("main.rib"));
+    assert!(shown.starts_with("error: ReadArchive: cannot find `no.rib`"), "{shown}");
+    assert!(shown.contains("main.rib:3:1"), "{shown}");
+    assert!(shown.contains(&format!("hint: looked in {}\n", dir.path().display())), "{shown}");
+    assert!(shown.contains(&format!("looked in {}\n", dir.path().join("lib").display())), "{shown}");
+}
+
+#[test]
+fn cycles_of_archives_are_errors() {
+    let dir = folder(&[
+        ("main.rib", "WorldBegin ReadArchive \"a.rib\" WorldEnd"),
+        ("a.rib", "ReadArchive \"./b.rib\""),
+        ("b.rib", "ReadArchive \"a.rib\""),
+    ]);
+    let shown = error(&dir.path().join("main.rib"));
+    assert!(shown.contains("a.rib` reads itself, directly or through others"), "{shown}");
+}
+
+#[test]
+fn a_long_chain_of_archives_is_an_error() {
+    let chain: Vec<(String, String)> =
+        (0..40).map(|i| (format!("{i}.rib"), format!("ReadArchive \"{}.rib\"", i + 1))).collect();
+    let mut files: Vec<(&str, &str)> = chain.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
+    files.push(("main.rib", "WorldBegin ReadArchive \"0.rib\" WorldEnd"));
+    let shown = error(&folder(&files).path().join("main.rib"));
+    assert!(shown.contains("archives are nested more than 32 deep"), "{shown}");
+}
+
+#[test]
+fn archives_that_multiply_end_in_an_error() {
+    let many = |to: &str| format!("ReadArchive \"{to}\"\n").repeat(30);
+    let dir = folder(&[
+        ("main.rib", &format!("WorldBegin {} WorldEnd", many("a.rib"))),
+        ("a.rib", &many("b.rib")),
+        ("b.rib", &many("c.rib")),
+        ("c.rib", "Color 1 1 1"),
+    ]);
+    let shown = error(&dir.path().join("main.rib"));
+    assert!(shown.contains("more than 10000 archives in one scene"), "{shown}");
+}
+
+#[test]
+fn an_archive_must_close_its_own_blocks() {
+    let dir = folder(&[
+        ("main.rib", "WorldBegin ReadArchive \"a.rib\" AttributeEnd Sphere 1 -1 1 360 WorldEnd"),
+        ("a.rib", "Color 1 0 0\nAttributeBegin"),
+    ]);
+    let shown = error(&dir.path().join("main.rib"));
+    assert!(shown.contains("`AttributeBegin` is never closed"), "{shown}");
+    assert!(shown.contains("a.rib:2:1"), "{shown}");
+}
+
+#[test]
+fn files_elsewhere_need_permission() {
+    let dir = folder(&[("scene/main.rib", "WorldBegin ReadArchive \"../other/b.rib\" WorldEnd"), ("other/b.rib", BALL)]);
+    let path = dir.path().join("scene/main.rib");
+    let shown = error(&path);
+    assert!(shown.contains("the scene may not read `"), "{shown}");
+    assert!(shown.contains("to allow it: --allow-read "), "{shown}");
+    let options = OpenOptions { allow_read: vec![dir.path().join("other")], ..OpenOptions::default() };
+    assert_eq!(try_open(&path, &options).unwrap().objects.len(), 1);
+}
+
+#[test]
+fn gzipped_scenes_and_archives_are_read_whatever_they_are_called() {
+    let dir = folder(&[("main.rib", "WorldBegin ReadArchive \"ball.rib.gz\" WorldEnd")]);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(BALL.as_bytes()).unwrap();
+    std::fs::write(dir.path().join("ball.rib.gz"), encoder.finish().unwrap()).unwrap();
+    assert_eq!(opened(&dir.path().join("main.rib")).objects.len(), 1);
+}
+
+#[test]
+fn meshes_are_objects_with_the_current_attributes() {
+    let dir = folder(&[
+        ("main.rib", "WorldBegin Color 1 0 0 Surface \"matte\" Translate 5 0 0 ReadArchive \"m.obj\" WorldEnd"),
+        ("m.obj", PYRAMID),
+    ]);
+    let scene = opened(&dir.path().join("main.rib"));
+    let object = &scene.objects[0];
+    assert_eq!((object.name.as_str(), object.color), ("m.obj", glam::Vec3::X));
+    assert!(object.surface.is_some());
+    assert_eq!(object.mesh.triangles.len(), 4);
+    assert_eq!(object.mesh.bounds().unwrap().0.x, 5.0);
+}
+
+#[test]
+fn a_bare_mesh_is_framed_lit_and_shaded() {
+    let dir = folder(&[("m.obj", PYRAMID)]);
+    let scene = opened(&dir.path().join("m.obj"));
+    assert_eq!((scene.objects.len(), scene.triangle_count(), scene.lights.len()), (1, 4, 3));
+    assert_eq!(scene.objects[0].lights.len(), 3);
+    assert!(scene.shader_instances.iter().any(|s| s.name == "plastic"));
+}
+
+#[test]
+fn the_size_of_the_command_line_wins_and_is_checked() {
+    let dir = folder(&[("s.rib", "Format 64 64 1 WorldBegin Sphere 1 -1 1 360 WorldEnd"), ("m.obj", PYRAMID)]);
+    for name in ["s.rib", "m.obj"] {
+        let path = dir.path().join(name);
+        let sized = |size| try_open(&path, &OpenOptions { size: Some(size), ..OpenOptions::default() });
+        let scene = sized((100, 50)).unwrap();
+        assert_eq!((scene.format.width, scene.format.height), (100, 50));
+        assert!(sized((0, 50)).unwrap_err().contains("each side must be 1 to 16384 pixels"));
+        assert!(sized((100_000, 100_000)).is_err());
+    }
+}
+
+#[test]
+fn what_is_no_scene_file_is_a_clear_error() {
+    let dir = folder(&[("empty.rib", ""), ("empty.ply", ""), ("blank.rib", "\n"), ("text.ply", "hello\n"), ("no.obj", "# nothing\n")]);
+    let message = |name: &str| error(&dir.path().join(name));
+    assert!(message("none.rib").starts_with("error: cannot find `"), "{}", message("none.rib"));
+    assert!(message("none.rib").contains("hint: looked in "));
+    assert!(message("").contains("is a folder, not a file"));
+    assert!(message("empty.rib").contains("empty.rib` is empty"));
+    assert!(message("empty.ply").contains("empty.ply` is empty"));
+    assert!(message("blank.rib").contains("holds no RIB request"));
+    assert!(message("text.ply").contains("does not start with the line `ply`"));
+    assert!(message("no.obj").contains("holds no faces"));
+}
+
+#[test]
+fn every_built_in_scene_reads_without_a_remark_and_names_shaders_that_exist() {
+    let standard = [
+        "constant", "matte", "metal", "shinymetal", "plastic", "paintedplastic", "ambientlight", "distantlight",
+        "pointlight", "spotlight", "background",
+    ];
+    for (name, _) in builtin::SCENES {
+        let mut sources = SourceMap::new();
+        let opened = open_builtin(name, &OpenOptions::default(), &mut sources);
+        let opened = opened.unwrap_or_else(|e| panic!("{name}: {}", e.render(&sources)));
+        let remarks = opened.warnings.render(&sources);
+        assert!(remarks.is_empty(), "{name}: {remarks}");
+        for shader in &opened.scene.shader_instances {
+            let known = standard.contains(&shader.name.as_str()) || builtin::shader(&shader.name).is_some();
+            assert!(known, "{name} uses `{}`", shader.name);
+        }
+        assert!(opened.scene.triangle_count() < 200_000, "{name}: {}", opened.scene.triangle_count());
+    }
+}
+
+#[test]
+fn built_in_scenes_read_no_files_and_unknown_ones_list_the_known() {
+    let mut sources = SourceMap::new();
+    let shown = open_builtin("nothing", &OpenOptions::default(), &mut sources).unwrap_err().render(&sources);
+    assert!(shown.contains("there are: showcase, "), "{shown}");
+    assert!(super::errors("WorldBegin ReadArchive \"/etc/hostname\" WorldEnd").contains("a built-in scene reads no files"));
+}
+
+/// The folder of the scanned meshes, which stay outside the repository.
+fn scan(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("SHADEWRIGHT_MESHES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
+    let path = folder.join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("not checked: {} is missing; set SHADEWRIGHT_MESHES to the folder that holds {name}", path.display());
+    None
+}
+
+#[test]
+fn the_bunny_opens_whole_with_a_smooth_normal_at_every_vertex() {
+    let Some(path) = scan("bunny.ply") else { return };
+    let scene = opened(&path);
+    let mesh = &scene.objects[0].mesh;
+    assert_eq!(mesh.triangles.len(), 69_451);
+    assert_eq!(mesh.normals.len(), mesh.positions.len());
+    assert!(mesh.positions.len() < 45_000, "{}", mesh.positions.len());
+    assert!(mesh.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-4));
+}

@@ -1,0 +1,51 @@
+//! RIB as users write it, and what they read when it is wrong.
+
+mod archives;
+mod errors;
+mod primitives;
+mod state;
+
+use super::super::{OpenOptions, Opened, Scene};
+use super::Input;
+use crate::lang::diag::Diagnostics;
+use crate::lang::source::SourceMap;
+
+/// Reads a text as a built-in scene is read.
+fn read(text: &str) -> (Result<Opened, Diagnostics>, SourceMap) {
+    let mut sources = SourceMap::new();
+    let input = Input { name: "scene.rib", path: None, bytes: text.as_bytes().to_vec() };
+    (super::read(input, &OpenOptions::default(), &mut sources), sources)
+}
+
+/// The scene of a text that must be right and give no warning.
+fn scene(text: &str) -> Scene {
+    match read(text) {
+        (Ok(opened), sources) => {
+            let warnings = opened.warnings.render(&sources);
+            assert!(warnings.is_empty(), "{warnings}");
+            opened.scene
+        }
+        (Err(errors), sources) => panic!("{}", errors.render(&sources)),
+    }
+}
+
+/// The scene of requests inside a world that also holds a triangle.
+fn world(requests: &str) -> Scene {
+    scene(&format!("WorldBegin\n{requests}\nPolygon \"P\" [0 0 0 1 0 0 0 1 0]\nWorldEnd\n"))
+}
+
+/// The warnings of a text that can be read, as they are shown.
+fn warnings(text: &str) -> String {
+    match read(text) {
+        (Ok(opened), sources) => opened.warnings.render(&sources),
+        (Err(errors), sources) => panic!("{}", errors.render(&sources)),
+    }
+}
+
+/// The errors of a text, as they are shown.
+fn errors(text: &str) -> String {
+    match read(text) {
+        (Ok(_), _) => panic!("no error in {text:.200}"),
+        (Err(errors), sources) => errors.render(&sources),
+    }
+}
