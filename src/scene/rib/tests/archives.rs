@@ -108,7 +108,8 @@ fn an_archive_must_close_its_own_blocks() {
 
 #[test]
 fn files_elsewhere_need_permission() {
-    let dir = folder(&[("scene/main.rib", "WorldBegin ReadArchive \"../other/b.rib\" WorldEnd"), ("other/b.rib", BALL)]);
+    let dir =
+        folder(&[("scene/main.rib", "WorldBegin ReadArchive \"../other/b.rib\" WorldEnd"), ("other/b.rib", BALL)]);
     let path = dir.path().join("scene/main.rib");
     let shown = error(&path);
     assert!(shown.contains("the scene may not read `"), "{shown}");
@@ -164,7 +165,13 @@ fn the_size_of_the_command_line_wins_and_is_checked() {
 
 #[test]
 fn what_is_no_scene_file_is_a_clear_error() {
-    let dir = folder(&[("empty.rib", ""), ("empty.ply", ""), ("blank.rib", "\n"), ("text.ply", "hello\n"), ("no.obj", "# nothing\n")]);
+    let dir = folder(&[
+        ("empty.rib", ""),
+        ("empty.ply", ""),
+        ("blank.rib", "\n"),
+        ("text.ply", "hello\n"),
+        ("no.obj", "# nothing\n"),
+    ]);
     let message = |name: &str| error(&dir.path().join(name));
     assert!(message("none.rib").starts_with("error: cannot find `"), "{}", message("none.rib"));
     assert!(message("none.rib").contains("hint: looked in "));
@@ -179,8 +186,17 @@ fn what_is_no_scene_file_is_a_clear_error() {
 #[test]
 fn every_built_in_scene_reads_without_a_remark_and_names_shaders_that_exist() {
     let standard = [
-        "constant", "matte", "metal", "shinymetal", "plastic", "paintedplastic", "ambientlight", "distantlight",
-        "pointlight", "spotlight", "background",
+        "constant",
+        "matte",
+        "metal",
+        "shinymetal",
+        "plastic",
+        "paintedplastic",
+        "ambientlight",
+        "distantlight",
+        "pointlight",
+        "spotlight",
+        "background",
     ];
     for (name, _) in builtin::SCENES {
         let mut sources = SourceMap::new();
@@ -201,7 +217,9 @@ fn built_in_scenes_read_no_files_and_unknown_ones_list_the_known() {
     let mut sources = SourceMap::new();
     let shown = open_builtin("nothing", &OpenOptions::default(), &mut sources).unwrap_err().render(&sources);
     assert!(shown.contains("there are: showcase, "), "{shown}");
-    assert!(super::errors("WorldBegin ReadArchive \"/etc/hostname\" WorldEnd").contains("a built-in scene reads no files"));
+    assert!(
+        super::errors("WorldBegin ReadArchive \"/etc/hostname\" WorldEnd").contains("a built-in scene reads no files")
+    );
 }
 
 /// The folder of the scanned meshes, which stay outside the repository.

@@ -94,7 +94,8 @@ fn sizes_that_cannot_be_rendered_name_the_limit() {
 
 #[test]
 fn integers_must_be_whole_and_in_range() {
-    let indices = |i: &str| heads(&format!("WorldBegin PointsPolygons [3] [0 1 {i}] \"P\" [0 0 0 1 0 0 0 1 0] WorldEnd"));
+    let indices =
+        |i: &str| heads(&format!("WorldBegin PointsPolygons [3] [0 1 {i}] \"P\" [0 0 0 1 0 0 0 1 0] WorldEnd"));
     assert_eq!(indices("1.5"), ["PointsPolygons: 1.5 is not a whole number"]);
     assert_eq!(indices("99999999999"), ["PointsPolygons: 99999999999 is too large for an integer"]);
 }
@@ -114,7 +115,10 @@ fn parameters_of_the_wrong_kind_or_number_are_errors() {
     assert_eq!(surface("\"Kd\" [\"half\"]"), ["Surface: expected a number, found the string \"half\""]);
     assert_eq!(surface("\"texturename\" [3]"), ["Surface: expected a string, found the number 3"]);
     assert_eq!(surface("\"Kd\" [1 2]"), ["`Kd` is `uniform float` and needs 1 number here, but has 2"]);
-    assert_eq!(surface("\"specularcolor\" [1]"), ["`specularcolor` is `uniform color` and needs 3 numbers here, but has 1"]);
+    assert_eq!(
+        surface("\"specularcolor\" [1]"),
+        ["`specularcolor` is `uniform color` and needs 3 numbers here, but has 1"]
+    );
     assert_eq!(surface("\"Kd\" [1 Identity"), ["Surface: expected a number or `]`, found `Identity`"]);
     assert_eq!(surface("\"Kd\" ]"), ["Surface: expected a number, found `]`"]);
 }
@@ -148,7 +152,8 @@ fn a_camera_that_cannot_be_inverted_is_an_error() {
 
 #[test]
 fn reading_stops_after_many_errors() {
-    let found = heads(&format!("WorldBegin {} WorldEnd", (0..50).map(|i| format!("Sides {}\n", i + 3)).collect::<String>()));
+    let found =
+        heads(&format!("WorldBegin {} WorldEnd", (0..50).map(|i| format!("Sides {}\n", i + 3)).collect::<String>()));
     assert_eq!(found.len(), 21);
     assert_eq!(found[20], "20 errors: the rest of the scene is not read");
 }

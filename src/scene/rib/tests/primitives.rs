@@ -11,9 +11,7 @@ fn mesh(requests: &str) -> Mesh {
 
 /// Two squares side by side over six points, in z = 0; `dPdu × dPdv` is +z.
 fn squares(variables: &str) -> Mesh {
-    mesh(&format!(
-        "PointsPolygons [4 4] [0 1 4 3 1 2 5 4] \"P\" [0 0 0 1 0 0 2 0 0 0 1 0 1 1 0 2 1 0] {variables}"
-    ))
+    mesh(&format!("PointsPolygons [4 4] [0 1 4 3 1 2 5 4] \"P\" [0 0 0 1 0 0 2 0 0 0 1 0 1 1 0 2 1 0] {variables}"))
 }
 
 #[test]
@@ -101,9 +99,7 @@ fn concave_polygons_are_covered_once() {
 
 /// The geometric normal of a polygon and of a disk, both +z in object space, under some requests.
 fn geometric_normals(requests: &str) -> [Vec3; 2] {
-    let s = scene(&format!(
-        "WorldBegin {requests} Polygon \"P\" [0 0 0 1 0 0 1 1 0 0 1 0] Disk 0 1 360 WorldEnd"
-    ));
+    let s = scene(&format!("WorldBegin {requests} Polygon \"P\" [0 0 0 1 0 0 1 1 0 0 1 0] Disk 0 1 360 WorldEnd"));
     [0, 1].map(|i| {
         let m = &s.objects[i].mesh;
         let n = m.scaled_normal(0).normalize();
@@ -143,13 +139,8 @@ fn handedness_is_counted_from_the_camera() {
 
 #[test]
 fn quadrics_are_placed_and_face_outwards() {
-    let requests = [
-        "Sphere 1 -1 1 360",
-        "Sphere 1 -0.5 0.5 360",
-        "Sphere [1 -1 1 360]",
-        "Cylinder 1 0 2 360",
-        "Cone 2 1 360",
-    ];
+    let requests =
+        ["Sphere 1 -1 1 360", "Sphere 1 -0.5 0.5 360", "Sphere [1 -1 1 360]", "Cylinder 1 0 2 360", "Cone 2 1 360"];
     for request in requests {
         let m = mesh(&format!("Translate 0 0 10 {request}"));
         for t in 0..m.triangles.len() {
@@ -206,7 +197,10 @@ fn class_sizes_are_checked_with_expected_and_found_counts() {
         ("\"uniform color Cs\" [1 0 0]", "`Cs` is `uniform color` and needs 6 (2 × 3) numbers here, but has 3"),
         ("\"varying float s\" [1 2 3]", "`s` is `varying float` and needs 5 numbers here, but has 3"),
         ("\"vertex float t\" [1]", "`t` is `vertex float` and needs 5 numbers here, but has 1"),
-        ("\"facevarying float[2] st\" [1 2]", "`st` is `facevarying float[2]` and needs 14 (7 × 2) numbers here, but has 2"),
+        (
+            "\"facevarying float[2] st\" [1 2]",
+            "`st` is `facevarying float[2]` and needs 14 (7 × 2) numbers here, but has 2",
+        ),
         ("\"N\" [0 0 1]", "`N` is `varying normal` and needs 15 (5 × 3) numbers here, but has 3"),
     ];
     for (variable, expected) in cases {

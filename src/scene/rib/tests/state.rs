@@ -137,9 +137,8 @@ fn points_vectors_and_normals_of_shaders_are_given_in_world_space() {
 
 #[test]
 fn a_light_on_the_camera_moves_with_it() {
-    let s = scene(&format!(
-        "LightSource \"pointlight\" 1 \"from\" [1 0 0] Translate 0 0 5 WorldBegin {TRIANGLE} WorldEnd"
-    ));
+    let s =
+        scene(&format!("LightSource \"pointlight\" 1 \"from\" [1 0 0] Translate 0 0 5 WorldBegin {TRIANGLE} WorldEnd"));
     let light = &s.shader_instances[s.lights[0].shader.0 as usize];
     assert_eq!(light.params[0].1, ParamValue::Point(vec![Vec3::new(1.0, 0.0, -5.0)]));
     assert_eq!(s.objects[0].lights.as_ref(), [0]);
