@@ -545,7 +545,7 @@ b0:
   ret v2, v4, v6
 }";
         let raster = Const::String("raster".into());
-        assert_eq!(run(text, &[raster.clone()]), Ok(vec![raster, Const::Bool(true), Const::U32(77)]));
+        assert_eq!(run(text, std::slice::from_ref(&raster)), Ok(vec![raster, Const::Bool(true), Const::U32(77)]));
     }
 
     #[test]
