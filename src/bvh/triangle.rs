@@ -76,7 +76,7 @@ impl LeafTriangle {
     }
 
     /// The hit of `ray` with this triangle if it is nearer than `best`: `ray.t_min < t < best.t`, or `t == best.t` and a lower
-    /// primitive index. Start with [`Ray::unhit`] to have `t < t_max` strictly.
+    /// primitive index. Start with `t = t_max` and `prim = 0` to have `t < t_max` strictly.
     #[inline]
     pub fn intersect(&self, ray: &Ray, best: &Hit) -> Option<Hit> {
         let (o, d) = (ray.origin, ray.dir);

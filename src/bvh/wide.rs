@@ -1,7 +1,7 @@
 //! The 8-wide tree that the CPU traces: collapsed from the binary one, a node's eight boxes or a leaf's eight triangles
 //! tested at once.
 //!
-//! Made by [`WideBvh::new`] from nodes and triangles of the binary tree (Dammertz, Hanika & Keller, "Shallow Bounding Volume
+//! Made by [`Bvh::build`](super::Bvh::build) from nodes and triangles of the binary tree (Dammertz, Hanika & Keller, "Shallow Bounding Volume
 //! Hierarchies", 2008; Wald, Benthin & Boulos, "Getting Rid of Packets", 2008). The code is generic over the lanes' implementation; it
 //! does each test's operations in the order of [`binary`](super::binary), and so gives the same hits.
 
