@@ -1,0 +1,193 @@
+//! Who is whose enemy and whose friend (Węgrzanowski 2006, ch. 8), by component.
+//!
+//! Two registers are enemies in a pair of components when one is written while the other lives. A scalar that may go to any component, and a vector of which only two
+//! components matter, are thus as free as they can be. Friends are the two sides of a copy. Port enemies are read by one instruction: the
+//! stack has one read port, so they cannot both be on it, unless in one register.
+
+use super::liveness::{LiveSet, live_outs, step};
+use super::vcode::{ALLOCATABLE, Class, MFunc, MOp, MSrc, PHYSICAL_NODES, Place};
+use crate::rpu::isa::{Component, Mask};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Sixteen bits: bit `4·a + b` says that component `a` of one side meets component `b` of the other.
+pub type Pairs = u16;
+
+/// A wish that a component of one node be where a component of another is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Friend {
+    /// The other node.
+    pub other: usize,
+    /// Component pairs: `(mine, theirs)`.
+    pub pairs: Pairs,
+    /// How much a fulfilled wish saves.
+    pub weight: u32,
+}
+
+/// The graph of a function; nodes are numbered as by [`Place::node`].
+#[derive(Debug)]
+pub struct Interference {
+    /// For each node, its enemies and in which components (mine, theirs).
+    pub enemies: Vec<BTreeMap<usize, Pairs>>,
+    /// For each node, its friends.
+    pub friends: Vec<Vec<Friend>>,
+    /// For each node, nodes that are read together with it.
+    pub ports: Vec<BTreeSet<usize>>,
+    /// For each node, whether it lives across a call.
+    pub across_call: Vec<bool>,
+    /// For each node, how often it is read and written, loops counted eightfold.
+    pub accesses: Vec<u64>,
+}
+
+fn pair(a: Component, b: Component) -> Pairs {
+    1 << (4 * a.index() + b.index())
+}
+
+fn flipped(p: Pairs) -> Pairs {
+    (0..16).filter(|i| p >> i & 1 != 0).fold(0, |q, i| q | 1 << (i % 4 * 4 + i / 4))
+}
+
+/// Whether a node takes part in allocation: a virtual register or `R0`–`R14`.
+fn takes_part(node: usize) -> bool {
+    node < ALLOCATABLE as usize || node >= PHYSICAL_NODES
+}
+
+impl Interference {
+    /// Looks through a function.
+    pub fn of(f: &MFunc) -> Interference {
+        let n = f.nodes();
+        let mut g = Interference {
+            enemies: vec![BTreeMap::new(); n],
+            friends: vec![Vec::new(); n],
+            ports: vec![BTreeSet::new(); n],
+            across_call: vec![false; n],
+            accesses: vec![0; n],
+        };
+        for (block, mut live) in f.blocks.iter().zip(live_outs(f)) {
+            let weight = 8u64.saturating_pow(block.depth.min(6));
+            for i in (0..block.insts.len()).rev() {
+                let inst = &block.insts[i];
+                if matches!(inst.op, MOp::Call { .. }) {
+                    g.call(inst, &live);
+                } else {
+                    g.instruction(inst, &live);
+                }
+                if let MOp::Arith(a) = &inst.op
+                    && a.is_copy()
+                {
+                    g.befriend(a, weight as u32);
+                }
+                let mut read: Vec<usize> = Vec::new();
+                inst.for_each_use(block.tested(i), |p, _| {
+                    if let Some(node) = p.node().filter(|&n| n >= PHYSICAL_NODES) {
+                        g.accesses[node] += weight;
+                        read.push(node);
+                    }
+                });
+                inst.for_each_def(|p, _| {
+                    if let Some(node) = p.node().filter(|&n| n >= PHYSICAL_NODES) {
+                        g.accesses[node] += weight;
+                    }
+                });
+                for &a in &read {
+                    g.ports[a].extend(read.iter().filter(|&&b| b != a));
+                }
+                step(block, i, &mut live);
+            }
+        }
+        g
+    }
+
+    fn call(&mut self, call: &super::vcode::MInst, live: &LiveSet) {
+        let mut after = live.clone();
+        call.for_each_def(|p, m| {
+            if let Some(n) = p.node() {
+                after.remove(n, m);
+            }
+        });
+        for (node, _) in after.iter() {
+            self.across_call[node] = true;
+        }
+    }
+
+    fn instruction(&mut self, inst: &super::vcode::MInst, live: &LiveSet) {
+        let copy = inst.arith().filter(|a| a.is_copy());
+        inst.for_each_def(|place, mask| {
+            let Some(d) = place.node().filter(|&d| takes_part(d)) else { return };
+            for (node, components) in live.iter().filter(|&(node, _)| node != d && takes_part(node)) {
+                let mut pairs: Pairs = 0;
+                for c in mask.components() {
+                    for l in components.components() {
+                        // Both sides of a copy may share a place: they hold the same value.
+                        let same = copy.is_some_and(|a| match a.src[0] {
+                            MSrc::Reg { place, swizzle, .. } => place.node() == Some(node) && swizzle.0[c.index()] == l,
+                            MSrc::Lit(_) => false,
+                        });
+                        if !same {
+                            pairs |= pair(c, l);
+                        }
+                    }
+                }
+                if pairs != 0 {
+                    *self.enemies[d].entry(node).or_default() |= pairs;
+                    *self.enemies[node].entry(d).or_default() |= flipped(pairs);
+                }
+            }
+        });
+    }
+
+    fn befriend(&mut self, copy: &super::vcode::MArith, weight: u32) {
+        let MSrc::Reg { place, swizzle, .. } = copy.src[0] else { return };
+        let nodes = (copy.dst.node().filter(|&n| takes_part(n)), place.node().filter(|&n| takes_part(n)));
+        let (Some(d), Some(s)) = nodes else { return };
+        if d != s {
+            let pairs = copy.mask.components().fold(0, |p, c| p | pair(c, swizzle.0[c.index()]));
+            self.friends[d].push(Friend { other: s, pairs, weight });
+            self.friends[s].push(Friend { other: d, pairs: flipped(pairs), weight });
+        }
+    }
+}
+
+/// Where components of a register of a class are when it is at `component` of a machine register (which matters for scalars only).
+pub fn position(class: Class, c: Component, component: Component) -> Component {
+    match class {
+        Class::Wide => c,
+        Class::Scalar | Class::ScalarW => component,
+    }
+}
+
+/// The pairs as lists of components.
+pub fn components_of(pairs: Pairs) -> impl Iterator<Item = (Component, Component)> {
+    (0..16u8)
+        .filter(move |i| pairs >> i & 1 != 0)
+        .map(|i| (Component::from_index(i / 4), Component::from_index(i % 4)))
+}
+
+/// The sets of components that live at once per virtual register, used to size what calls must protect.
+pub fn live_across_calls(f: &MFunc) -> HashMap<(usize, usize), Vec<(usize, Mask)>> {
+    let mut found = HashMap::new();
+    for (b, (block, mut live)) in f.blocks.iter().zip(live_outs(f)).enumerate() {
+        for i in (0..block.insts.len()).rev() {
+            if matches!(block.insts[i].op, MOp::Call { .. }) {
+                let mut after = live.clone();
+                block.insts[i].for_each_def(|p, m| {
+                    if let Some(n) = p.node() {
+                        after.remove(n, m);
+                    }
+                });
+                found.insert((b, i), after.iter().collect());
+            }
+            step(block, i, &mut live);
+        }
+    }
+    found
+}
+
+/// The node of a virtual register, the other way round.
+pub fn vreg_of(node: usize) -> Option<super::vcode::VReg> {
+    node.checked_sub(PHYSICAL_NODES).map(|n| super::vcode::VReg(n as u32))
+}
+
+/// The place of a virtual register's node.
+pub fn node_of(v: super::vcode::VReg) -> usize {
+    Place::V(v).node().unwrap_or(PHYSICAL_NODES)
+}

@@ -1,0 +1,277 @@
+//! The RPU back end: lowers a linked IR module to a program of the [`crate::rpu`] machine (Węgrzanowski 2006, ch. 7–10).
+//!
+//! A function goes through these steps, each in a file of its own: [`legalize`] and [`diamond`] rewrite IR into IR that the machine
+//! has instructions for; [`select`] makes machine code on virtual registers ([`vcode`]); [`forward`], [`merge`] and [`liveness`] improve it;
+//! [`regalloc`] finds registers; [`schedule`] reorders; [`emit`] writes the code. It knows the IR and the instruction set, and neither languages nor scenes.
+
+use crate::ir::{Function, Loc, Module};
+use crate::rpu::isa::{EntryPoint, MAX_CODE, Program};
+use std::sync::Arc;
+use thiserror::Error as ThisError;
+
+mod calls;
+mod compare;
+mod diamond;
+mod emit;
+mod forward;
+mod interference;
+mod legalize;
+mod liveness;
+mod loops;
+mod merge;
+mod pool;
+mod regalloc;
+mod rotation;
+mod schedule;
+mod select;
+mod simplify;
+mod spill;
+mod vcode;
+
+#[cfg(test)]
+mod tests;
+
+/// Which conventions a program follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Abi {
+    /// The renderer's own: vector constants in `C` registers, program constants from `C31` down.
+    #[default]
+    Native,
+    /// That of the thesis's listings (ch. 12): only `C31` is set.
+    Thesis,
+}
+
+/// The passes that can be switched off, all on by default. Switching one off changes the code, not what it computes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passes {
+    /// Computations that one side of a selection needs move there.
+    pub sink: bool,
+    /// Instructions move next to their users before selection.
+    pub order: bool,
+    /// Copies are looked through.
+    pub forward: bool,
+    /// Products become part of sums.
+    pub mad: bool,
+    /// Reciprocals, conditions and components join the instructions that compute them.
+    pub merge: bool,
+    /// Copies' sides get one register.
+    pub coalesce: bool,
+    /// Instructions are reordered for latency.
+    pub schedule: bool,
+    /// Control rides on arithmetic.
+    pub pair: bool,
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        Passes {
+            sink: true,
+            order: true,
+            forward: true,
+            mad: true,
+            merge: true,
+            coalesce: true,
+            schedule: true,
+            pair: true,
+        }
+    }
+}
+
+impl Passes {
+    /// The names of the passes, in the order in which they run.
+    pub const NAMES: [&'static str; 8] =
+        ["sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
+
+    /// Switches a pass on or off by name; `false` when there is none of that name.
+    pub fn set(&mut self, name: &str, on: bool) -> bool {
+        let pass = match name {
+            "sink" => &mut self.sink,
+            "order" => &mut self.order,
+            "forward" => &mut self.forward,
+            "mad" => &mut self.mad,
+            "merge" => &mut self.merge,
+            "coalesce" => &mut self.coalesce,
+            "schedule" => &mut self.schedule,
+            "pair" => &mut self.pair,
+            _ => return false,
+        };
+        *pass = on;
+        true
+    }
+}
+
+/// How to compile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The conventions.
+    pub abi: Abi,
+    /// The passes.
+    pub passes: Passes,
+}
+
+/// A compiled program.
+#[derive(Clone, Debug)]
+pub struct RpuProgram {
+    /// Code and entry points: one for each function, its name with `@` replaced by `$`.
+    pub program: Program,
+    /// Contents of `C0` upwards; program constant `k` belongs into `C[31-k]`.
+    pub constants: Vec<[u32; 4]>,
+    /// Where each instruction comes from.
+    pub locs: Vec<Loc>,
+    /// Vectors of scratch memory that one activation of each function takes, in the order of the module's functions.
+    pub frames: Vec<u32>,
+}
+
+impl RpuProgram {
+    /// The code address of a function by its name in the module.
+    pub fn entry(&self, function: &str) -> Option<u32> {
+        self.program.entry(&entry_name(function))
+    }
+
+    /// The instructions of a function: from its entry to the next function's.
+    pub fn code_of(&self, function: &str) -> Option<&[crate::rpu::isa::Instr]> {
+        let start = self.entry(function)?;
+        let next = self.program.entries.iter().map(|e| e.address).filter(|&a| a > start).min();
+        self.program.code.get(start as usize..next.map_or(self.program.code.len(), |n| n as usize))
+    }
+}
+
+/// The name of a function's entry point.
+pub fn entry_name(function: &str) -> String {
+    function.replace('@', "$")
+}
+
+/// Why a module cannot be compiled.
+#[derive(Clone, Debug, PartialEq, Eq, ThisError)]
+pub enum Error {
+    /// A function has matrix values, which the back end does not know.
+    #[error("`{function}` uses matrices, which the RPU back end does not support")]
+    Matrix {
+        /// The function.
+        function: Arc<str>,
+    },
+    /// A function has too many parameters or results, or passes too many.
+    #[error("`{function}` passes more values than there are registers (15 vectors and 15 scalars)")]
+    TooManyArguments {
+        /// The function.
+        function: Arc<str>,
+    },
+    /// A function calls one that the module does not have.
+    #[error("`{function}` calls `{callee}`, which does not exist")]
+    UnknownFunction {
+        /// The caller.
+        function: Arc<str>,
+        /// The callee.
+        callee: Arc<str>,
+    },
+    /// A function's arrays and spilled values do not fit the offsets of loads and stores.
+    #[error("the arrays of `{function}` need more than 32767 vectors of memory: make them smaller")]
+    FrameTooLarge {
+        /// The function.
+        function: Arc<str>,
+    },
+    /// A program constant that has no register.
+    #[error("there is no program constant {index}")]
+    UniformOutOfRange {
+        /// Its number.
+        index: u32,
+    },
+    /// Registers could not be allocated: an error of the compiler.
+    #[error("no registers could be found for `{function}`")]
+    Unallocated {
+        /// The function.
+        function: Arc<str>,
+    },
+    /// The code is longer than the machine's code memory.
+    #[error("the program has {0} instructions; at most {MAX_CODE} fit")]
+    TooLong(usize),
+}
+
+/// Registers of the constant pool in the native conventions; program constants take the rest.
+const POOL: usize = 16;
+
+/// Input registers of the machine; the last is kept for spill code where that is needed.
+const INPUTS: u8 = 4;
+
+/// Compiles a module, which must be verified.
+///
+/// # Errors
+/// See [`Error`].
+pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> {
+    let index = module.index();
+    let limit = if options.abi == Abi::Native { POOL } else { 0 };
+    let mut pool = pool::ConstantPool::new(limit);
+    let mut codes = Vec::new();
+    let mut frames = Vec::new();
+    for function in &module.functions {
+        let (code, frame) = compile_function(function, &index, options, &mut pool)?;
+        codes.push(code);
+        frames.push(frame);
+    }
+    let mut starts = Vec::new();
+    let mut at = 0u32;
+    for code in &codes {
+        starts.push(at);
+        at += code.instrs.len() as u32;
+    }
+    if at as usize > MAX_CODE {
+        return Err(Error::TooLong(at as usize));
+    }
+    let mut program = Program::default();
+    let mut locs = Vec::new();
+    for (n, code) in codes.iter().enumerate() {
+        let name = entry_name(&module.functions[n].name);
+        program.entries.push(EntryPoint { name, address: starts[n] });
+        for i in &code.instrs {
+            let target = match i.label {
+                Some(emit::Label::Block(b)) => starts[n] + code.blocks.get(&b).copied().unwrap_or(0) as u32,
+                Some(emit::Label::Function(g)) => starts[g],
+                None => 0,
+            };
+            program.code.push(i.instr.with_target(target));
+            locs.push(i.loc);
+        }
+    }
+    Ok(RpuProgram { program, constants: pool.contents(), locs, frames })
+}
+
+fn compile_function(
+    function: &Function,
+    index: &std::collections::HashMap<Arc<str>, usize>,
+    options: &Options,
+    pool: &mut pool::ConstantPool,
+) -> Result<(emit::Code, u32), Error> {
+    let passes = &options.passes;
+    let mut f = function.clone();
+    legalize::legalize(&mut f)?;
+    if passes.order {
+        diamond::order_by_use(&mut f);
+    }
+    diamond::lower_selections(&mut f, passes.sink);
+    legalize::drop_unused(&mut f);
+    if passes.order {
+        diamond::order_by_use(&mut f);
+    }
+    // Spilling needs an input register to itself, which selection is told only once spilling turns out necessary.
+    for spill in [None, Some(INPUTS - 1)] {
+        let context = select::Context { index, passes, inputs: spill.unwrap_or(INPUTS), pool };
+        let mut code = select::select(&f, context)?;
+        liveness::eliminate_dead_code(&mut code);
+        if passes.forward {
+            forward::forward(&mut code);
+            liveness::eliminate_dead_code(&mut code);
+        }
+        if passes.merge {
+            merge::merge(&mut code);
+            liveness::eliminate_dead_code(&mut code);
+        }
+        if regalloc::allocate(&mut code, passes.coalesce, spill).is_none() {
+            continue;
+        }
+        if passes.schedule {
+            schedule::schedule(&mut code);
+        }
+        return Ok((emit::emit(&code, passes.pair, &f.name)?, code.frame));
+    }
+    Err(Error::Unallocated { function: f.name.clone() })
+}

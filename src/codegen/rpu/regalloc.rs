@@ -1,0 +1,318 @@
+//! Register allocation by graph colouring with enemies and friends (Węgrzanowski 2006, ch. 8).
+//!
+//! The graph of [`super::interference`] is coloured with places: components of `R0`–`R14` and of the stack window `S0`–`S7`. What lives across a call can only be on the stack, where
+//! it is computed directly, and `push` covers it; other values go there when the `R` registers run out. What finds no place goes to the
+//! thread's memory ([`super::spill`]), and allocation starts anew.
+
+use super::interference::{Interference, components_of, live_across_calls, node_of, position, vreg_of};
+use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
+use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
+
+/// Number of rows: `R0`–`R14`, then `S0`–`S7`.
+const ROWS: usize = ALLOCATABLE as usize + STACK_WINDOW as usize;
+
+/// A place for a virtual register: a row, and the component for scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Spot {
+    row: usize,
+    component: Component,
+}
+
+impl Spot {
+    fn register(self) -> Reg {
+        match self.row.checked_sub(ALLOCATABLE as usize) {
+            None => Reg::R(self.row as u8),
+            Some(n) => Reg::Stack(n as u8),
+        }
+    }
+
+    fn on_stack(self) -> bool {
+        self.row >= ALLOCATABLE as usize
+    }
+}
+
+/// Allocates registers in a function, spilling where none is free. With `coalesce`, copies whose sides end in one place go.
+///
+/// `needs_memory` is called once when a value must go to memory; `false` from it means that the input register for spill code is not reserved, and ends the
+/// attempt with `None`: the caller selects again with it reserved.
+pub fn allocate(f: &mut MFunc, coalesce: bool, spill_register: Option<u8>) -> Option<()> {
+    // Registers that spilling made are short and must not be spilled again.
+    let mut temporary: HashSet<VReg> = HashSet::new();
+    let mut copied: HashSet<VReg> = HashSet::new();
+    loop {
+        let graph = Interference::of(f);
+        match Colouring::run(f, &graph, coalesce, &temporary) {
+            Ok(spots) => {
+                set_pushes(f, &spots);
+                rewrite(f, &spots);
+                return Some(());
+            }
+            Err(Failure { node, port }) => {
+                let Some(v) = vreg_of(node) else { return None };
+                if port && copied.insert(v) {
+                    super::spill::copy_for_reading(f, v, &mut temporary);
+                } else {
+                    super::spill::to_memory(f, v, spill_register?, &mut temporary);
+                }
+            }
+        }
+    }
+}
+
+/// Why a colouring failed: a node without a place, and whether the stack's read port alone was in the way.
+struct Failure {
+    node: usize,
+    port: bool,
+}
+
+struct Colouring<'a> {
+    f: &'a MFunc,
+    graph: &'a Interference,
+    coalesce: bool,
+    spots: HashMap<usize, Spot>,
+    /// Number of registers in each component of each row, to balance.
+    load: Vec<[u32; 4]>,
+}
+
+impl Colouring<'_> {
+    fn run(
+        f: &MFunc,
+        graph: &Interference,
+        coalesce: bool,
+        temporary: &HashSet<VReg>,
+    ) -> Result<HashMap<VReg, Spot>, Failure> {
+        let mut c = Colouring { f, graph, coalesce, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
+        for n in 0..ALLOCATABLE as usize {
+            c.spots.insert(n, Spot { row: n, component: Component::X });
+        }
+        for node in c.order().into_iter().rev() {
+            match c.choose(node) {
+                Ok(spot) => {
+                    for p in c.occupied(node, spot).components() {
+                        c.load[spot.row][p.index()] += 1;
+                    }
+                    c.spots.insert(node, spot);
+                }
+                Err(port) => return Err(c.victim(node, port, temporary)),
+            }
+        }
+        Ok(c.spots.into_iter().filter_map(|(n, s)| vreg_of(n).map(|v| (v, s))).collect())
+    }
+
+    /// The nodes by rising difficulty: fewest enemies first, then fewest friends (ch. 8). Unused registers are left out.
+    fn order(&self) -> Vec<usize> {
+        let nodes: Vec<usize> = (PHYSICAL_NODES..self.f.nodes()).filter(|&n| self.graph.accesses[n] > 0).collect();
+        let mut degree: HashMap<usize, usize> = nodes.iter().map(|&n| (n, self.graph.enemies[n].len())).collect();
+        let key = |n: usize, d: usize| std::cmp::Reverse((d, self.graph.friends[n].len(), n));
+        let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, degree[&n])).collect();
+        let mut order = Vec::with_capacity(nodes.len());
+        while let Some(std::cmp::Reverse((d, _, n))) = heap.pop() {
+            // Entries with an old degree are passed over.
+            if degree.get(&n) != Some(&d) {
+                continue;
+            }
+            degree.remove(&n);
+            order.push(n);
+            for &e in self.graph.enemies[n].keys() {
+                if let Some(d) = degree.get_mut(&e) {
+                    *d -= 1;
+                    heap.push(key(e, *d));
+                }
+            }
+        }
+        order
+    }
+
+    fn class(&self, node: usize) -> Class {
+        vreg_of(node).map_or(Class::Wide, |v| self.f.vregs[v.0 as usize])
+    }
+
+    fn occupied(&self, node: usize, spot: Spot) -> Mask {
+        match self.class(node) {
+            Class::Wide => Mask::XYZW,
+            Class::Scalar | Class::ScalarW => spot.component.into(),
+        }
+    }
+
+    /// For each row, the components that the node cannot be at: for wide nodes all or nothing.
+    fn blocked(&self, node: usize) -> Vec<Mask> {
+        let mut blocked = vec![Mask::NONE; ROWS];
+        let class = self.class(node);
+        for (&enemy, &pairs) in &self.graph.enemies[node] {
+            let Some(&spot) = self.spots.get(&enemy) else { continue };
+            let theirs = self.class(enemy);
+            for (mine, other) in components_of(pairs) {
+                let at = position(theirs, other, spot.component);
+                if class != Class::Wide {
+                    blocked[spot.row] = blocked[spot.row].union(at.into());
+                } else if at == mine {
+                    blocked[spot.row] = Mask::XYZW;
+                }
+            }
+        }
+        blocked
+    }
+
+    /// The best free place; `Err(true)` when only the read port of the stack is in the way.
+    fn choose(&self, node: usize) -> Result<Spot, bool> {
+        let blocked = self.blocked(node);
+        let class = self.class(node);
+        let across = self.graph.across_call[node];
+        let rows = if across { ALLOCATABLE as usize..ROWS } else { 0..ROWS };
+        let components: &[Component] = match class {
+            Class::Wide => &[Component::X],
+            Class::ScalarW => &[Component::W],
+            Class::Scalar => &[Component::W, Component::X, Component::Y, Component::Z],
+        };
+        let mut port = false;
+        let mut best = None;
+        for row in rows {
+            for &component in components {
+                let spot = Spot { row, component };
+                if blocked[row].contains(component) {
+                    continue;
+                }
+                if spot.on_stack() && !self.port_is_free(node, spot) {
+                    port |= across;
+                    continue;
+                }
+                // Fewer is better: stack after registers, friends, then w for scalars, then the emptiest, then the first.
+                let friends = if self.coalesce { self.friendship(node, spot) } else { 0 };
+                let wrong = class == Class::Scalar && component != Component::W;
+                let crowd: u32 = self.occupied(node, spot).components().map(|c| self.load[row][c.index()]).sum();
+                let key = (spot.on_stack(), std::cmp::Reverse(friends), wrong, crowd, spot);
+                if best.is_none_or(|b| key < b) {
+                    best = Some(key);
+                }
+            }
+        }
+        best.map(|(.., spot)| spot).ok_or(port)
+    }
+
+    /// Whether no register that is read together with the node is in another register of the stack.
+    fn port_is_free(&self, node: usize, spot: Spot) -> bool {
+        self.graph.ports[node]
+            .iter()
+            .filter_map(|n| self.spots.get(n))
+            .all(|other| !other.on_stack() || other.row == spot.row)
+    }
+
+    /// How much the wishes that a place fulfils save: those of placed friends fully, and a little for friends' placed friends, which will
+    /// want to be there too.
+    fn friendship(&self, node: usize, spot: Spot) -> u64 {
+        let class = self.class(node);
+        let agrees = |pairs, other: usize, at: Spot| {
+            at.row == spot.row
+                && components_of(pairs).all(|(mine, theirs)| {
+                    position(class, mine, spot.component) == position(self.class(other), theirs, at.component)
+                })
+        };
+        let mut score = 0u64;
+        for friend in &self.graph.friends[node] {
+            match self.spots.get(&friend.other) {
+                Some(&at) if agrees(friend.pairs, friend.other, at) => score += 8 * u64::from(friend.weight),
+                Some(_) => {}
+                None => {
+                    let near = |g: &super::interference::Friend| {
+                        self.spots.get(&g.other).is_some_and(|at| at.row == spot.row) && class == Class::Wide
+                    };
+                    score += self.graph.friends[friend.other].iter().filter(|g| near(g)).map(|_| 1).sum::<u64>();
+                }
+            }
+        }
+        score
+    }
+
+    /// Whom to spill when `node` finds no place: it or one of its enemies, whichever is used least for the room it takes.
+    fn victim(&self, node: usize, port: bool, temporary: &HashSet<VReg>) -> Failure {
+        if port {
+            return Failure { node, port };
+        }
+        let across = self.graph.across_call[node];
+        let candidates: BTreeSet<usize> = self.graph.enemies[node]
+            .keys()
+            .copied()
+            .filter(|e| self.spots.contains_key(e) && (!across || self.graph.across_call[*e]))
+            .chain([node])
+            .filter(|&n| vreg_of(n).is_some_and(|v| !temporary.contains(&v)))
+            .collect();
+        let cost = |n: &usize| {
+            let room = self.graph.enemies[*n].len() as u64 + 1;
+            (self.graph.accesses[*n].saturating_mul(1000) / room, *n)
+        };
+        Failure { node: candidates.into_iter().min_by_key(cost).unwrap_or(node), port: false }
+    }
+}
+
+/// Makes each call protect the stack registers that live across it.
+fn set_pushes(f: &mut MFunc, spots: &HashMap<VReg, Spot>) {
+    for ((b, i), live) in live_across_calls(f) {
+        let rows = live.iter().filter_map(|&(n, _)| spots.get(&vreg_of(n)?)).filter(|s| s.on_stack());
+        let depth = rows.map(|s| (s.row - ALLOCATABLE as usize + 1) as u8).max().unwrap_or(0);
+        if let MOp::Call { push, .. } = &mut f.blocks[b].insts[i].op {
+            *push = depth;
+        }
+    }
+}
+
+/// Replaces virtual registers by their places and drops copies of a place to itself.
+fn rewrite(f: &mut MFunc, spots: &HashMap<VReg, Spot>) {
+    let classes = f.vregs.clone();
+    for block in &mut f.blocks {
+        let count = block.insts.len();
+        let has_test = !block.term.tested().is_empty();
+        for inst in &mut block.insts {
+            rewrite_inst(inst, spots, &classes);
+        }
+        let mut i = 0;
+        block.insts.retain(|inst| {
+            i += 1;
+            (has_test && i == count) || !inst.arith().is_some_and(is_useless)
+        });
+    }
+    debug_assert!(spots.keys().all(|v| node_of(*v) >= PHYSICAL_NODES));
+}
+
+fn rewrite_inst(inst: &mut MInst, spots: &HashMap<VReg, Spot>, classes: &[Class]) {
+    let source = |s: &mut MSrc| {
+        if let MSrc::Reg { place, swizzle, .. } = s
+            && let Place::V(v) = *place
+        {
+            let Some(spot) = spots.get(&v) else { return };
+            *place = Place::P(spot.register());
+            let class = classes[v.0 as usize];
+            *swizzle = Swizzle(swizzle.0.map(|c| position(class, c, spot.component)));
+        }
+    };
+    match &mut inst.op {
+        MOp::Arith(a) => {
+            a.src.iter_mut().for_each(source);
+            if let Place::V(v) = a.dst {
+                match spots.get(&v) {
+                    Some(spot) => {
+                        a.dst = Place::P(spot.register());
+                        if classes[v.0 as usize] != Class::Wide {
+                            a.mask = spot.component.into();
+                        }
+                    }
+                    None => a.dst = super::vcode::JUNK,
+                }
+            }
+        }
+        MOp::Trace { src } => src.iter_mut().for_each(source),
+        MOp::Store { src, .. } => source(src),
+        MOp::Load { .. } | MOp::Call { .. } => {}
+    }
+}
+
+/// Whether an instruction copies a place to itself.
+fn is_useless(a: &MArith) -> bool {
+    a.is_copy()
+        && match a.src[0] {
+            MSrc::Reg { place, swizzle, .. } => {
+                place == a.dst && a.mask.components().all(|c| swizzle.0[c.index()] == c)
+            }
+            MSrc::Lit(_) => false,
+        }
+}

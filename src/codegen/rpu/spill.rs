@@ -1,0 +1,144 @@
+//! What happens to values that no register is free for: they live in the thread's scratch memory and are loaded before each use.
+//!
+//! Frames are addressed from `A.w`, which calls advance, so every activation has its own. Reloads go through one input register that selection
+//! left alone.
+
+use super::vcode::{Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
+use crate::rpu::isa::{Base, Component, Mask, Op, Reg};
+use std::collections::HashSet;
+
+/// Puts a copy in front of every instruction that reads `v` together with other virtual registers, and lets it read the copy: then `v` can be on
+/// the stack, which has one read port.
+pub fn copy_for_reading(f: &mut MFunc, v: VReg, temporary: &mut HashSet<VReg>) {
+    let class = f.vregs[v.0 as usize];
+    for b in 0..f.blocks.len() {
+        let insts = std::mem::take(&mut f.blocks[b].insts);
+        let count = insts.len();
+        let mut out = Vec::with_capacity(count);
+        for (i, mut inst) in insts.into_iter().enumerate() {
+            let tested = if i + 1 == count { f.blocks[b].term.tested() } else { Mask::NONE };
+            let mask = mask_read(&inst, v, tested);
+            if reads_others(&inst, v, tested) {
+                let t = new_temporary(f, class, temporary);
+                out.push(copy(t, mask, source(Place::V(v), class), &inst));
+                replace_reads(&mut inst, v, t);
+            }
+            out.push(inst);
+        }
+        f.blocks[b].insts = out;
+    }
+}
+
+/// Moves `v` to a vector of the frame, reloading it through input register `input`.
+pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg>) {
+    let offset = f.frame as i32;
+    f.frame += 1;
+    let class = f.vregs[v.0 as usize];
+    let whole = written_components(f, v);
+    let base = Base::A(Component::W);
+    for b in 0..f.blocks.len() {
+        let insts = std::mem::take(&mut f.blocks[b].insts);
+        let count = insts.len();
+        let mut out = Vec::with_capacity(count);
+        for (i, mut inst) in insts.into_iter().enumerate() {
+            let tested = if i + 1 == count { f.blocks[b].term.tested() } else { Mask::NONE };
+            let fetch = |out: &mut Vec<MInst>, t: VReg, mask: Mask, like: &MInst| {
+                out.push(MInst { op: MOp::Load { to: input, base, offset, scratch: true }, loc: like.loc });
+                out.push(copy(t, mask, source(Place::P(Reg::I(input)), class), like));
+            };
+            let read = mask_read(&inst, v, tested);
+            if !read.is_empty() {
+                let t = new_temporary(f, class, temporary);
+                fetch(&mut out, t, read, &inst);
+                replace_reads(&mut inst, v, t);
+            }
+            let written = inst.arith().filter(|a| a.dst == Place::V(v)).map(|a| a.mask);
+            let Some(written) = written else {
+                out.push(inst);
+                continue;
+            };
+            let t = new_temporary(f, class, temporary);
+            // A store writes a whole vector: the components that this instruction leaves alone are fetched first.
+            let kept = Mask::from_bits(whole.bits() & !written.bits());
+            if !kept.is_empty() {
+                fetch(&mut out, t, kept, &inst);
+            }
+            if let Some(a) = inst.arith_mut() {
+                a.dst = Place::V(t);
+            }
+            let loc = inst.loc;
+            let test_again = (!tested.is_empty()).then(|| retest(&inst, t, class, written));
+            out.push(inst);
+            let src = source(Place::V(t), class);
+            out.push(MInst { op: MOp::Store { base, offset, src, mask: whole }, loc });
+            out.extend(test_again);
+        }
+        f.blocks[b].insts = out;
+    }
+}
+
+/// The last instruction of a block is what its condition tests, so a store behind it needs another test behind the store.
+fn retest(tested: &MInst, t: VReg, class: Class, written: Mask) -> MInst {
+    let component = if class == Class::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };
+    let src = MSrc::component(Place::V(t), component);
+    let integer = tested.arith().is_some_and(|a| a.op.writes_integer());
+    let a = if integer {
+        MArith::new(Op::Iadd, JUNK, Mask::W, &[src, MSrc::Lit(0)])
+    } else {
+        MArith::new(Op::Mov, JUNK, Mask::W, &[src])
+    };
+    MInst { op: MOp::Arith(a), loc: tested.loc }
+}
+
+fn new_temporary(f: &mut MFunc, class: Class, temporary: &mut HashSet<VReg>) -> VReg {
+    let t = f.new_vreg(class);
+    temporary.insert(t);
+    t
+}
+
+fn source(place: Place, class: Class) -> MSrc {
+    if class == Class::Wide { MSrc::place(place) } else { MSrc::component(place, Component::W) }
+}
+
+fn copy(to: VReg, mask: Mask, from: MSrc, like: &MInst) -> MInst {
+    MInst { op: MOp::Arith(MArith::new(Op::Mov, Place::V(to), mask, &[from])), loc: like.loc }
+}
+
+fn written_components(f: &MFunc, v: VReg) -> Mask {
+    let mut all = Mask::NONE;
+    let insts = f.blocks.iter().flat_map(|b: &MBlock| &b.insts);
+    insts.for_each(|i| i.for_each_def(|p, m| all = if p == Place::V(v) { all.union(m) } else { all }));
+    all
+}
+
+fn mask_read(inst: &MInst, v: VReg, tested: Mask) -> Mask {
+    let mut mask = Mask::NONE;
+    inst.for_each_use(tested, |p, m| mask = if p == Place::V(v) { mask.union(m) } else { mask });
+    mask
+}
+
+fn reads_others(inst: &MInst, v: VReg, tested: Mask) -> bool {
+    let (mut this, mut other) = (false, false);
+    inst.for_each_use(tested, |p, _| match p {
+        Place::V(u) if u == v => this = true,
+        Place::V(_) => other = true,
+        Place::P(_) => {}
+    });
+    this && other
+}
+
+fn replace_reads(inst: &mut MInst, v: VReg, by: VReg) {
+    let replace = |s: &mut MSrc| {
+        if let MSrc::Reg { place, .. } = s
+            && *place == Place::V(v)
+        {
+            *place = Place::V(by);
+        }
+    };
+    match &mut inst.op {
+        MOp::Arith(a) => a.src.iter_mut().for_each(replace),
+        MOp::Trace { src } => src.iter_mut().for_each(replace),
+        MOp::Store { src, .. } => replace(src),
+        MOp::Load { .. } | MOp::Call { .. } => {}
+    }
+}

@@ -1,0 +1,423 @@
+//! Machine code before it is final: RPU instructions on virtual registers, in a graph of basic blocks.
+//!
+//! Selection makes it, the passes of this folder change it, and output turns it into [`crate::rpu::isa`] instructions. It says which components an
+//! instruction reads and writes, for liveness, allocation and scheduling alike; it knows nothing of the IR but source locations.
+
+use crate::ir::Loc;
+use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, OpClass, Reg, SpecialOp, Swizzle};
+
+/// A virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VReg(pub u32);
+
+/// What a virtual register can be allocated to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// One word. It is written as component `w`, and may be allocated to any component of a register.
+    Scalar,
+    /// One word that an integer operation writes: `w` of a register.
+    ScalarW,
+    /// Up to four words that keep their components.
+    Wide,
+}
+
+/// Where an operand lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A virtual register.
+    V(VReg),
+    /// A register of the machine.
+    P(Reg),
+}
+
+/// The junk register: what is written to it is never read.
+pub const JUNK: Place = Place::P(Reg::R(15));
+
+/// Number of the general registers that hold values.
+pub const ALLOCATABLE: u8 = 15;
+
+/// Number of nodes in front of the virtual registers in the numbering of [`Place::node`].
+pub const PHYSICAL_NODES: usize = 31;
+
+impl Place {
+    /// A dense number for each place that is written, the virtual registers last; `None` for the junk register and for what does
+    /// not change (`C`). `HIT`, `HIT_TRI` and `HIT_OBJ` are one node, as they change together.
+    pub fn node(self) -> Option<usize> {
+        Some(match self {
+            Place::V(v) => PHYSICAL_NODES + v.0 as usize,
+            Place::P(Reg::R(n)) if n < ALLOCATABLE => n as usize,
+            Place::P(Reg::R(_) | Reg::C(_)) => return None,
+            Place::P(Reg::I(n)) => 16 + n as usize,
+            Place::P(Reg::Special) => 20,
+            Place::P(Reg::A) => 21,
+            Place::P(Reg::Hit | Reg::HitTri | Reg::HitObj) => 22,
+            Place::P(Reg::Stack(n)) => 23 + n as usize,
+        })
+    }
+}
+
+/// A source operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MSrc {
+    /// A place, swizzled, then multiplied.
+    Reg {
+        /// Where.
+        place: Place,
+        /// Which component goes where.
+        swizzle: Swizzle,
+        /// The factor.
+        mult: Multiplier,
+    },
+    /// A bit pattern in all components.
+    Lit(u32),
+}
+
+impl MSrc {
+    /// A place as it is.
+    pub fn place(place: Place) -> MSrc {
+        MSrc::Reg { place, swizzle: Swizzle::IDENTITY, mult: Multiplier::ONE }
+    }
+
+    /// One component of a place.
+    pub fn component(place: Place, c: Component) -> MSrc {
+        MSrc::Reg { place, swizzle: Swizzle::splat(c), mult: Multiplier::ONE }
+    }
+
+    /// A float.
+    pub fn float(x: f32) -> MSrc {
+        MSrc::Lit(x.to_bits())
+    }
+
+    /// The operand with its sign flipped, as a float.
+    pub fn negated(self) -> MSrc {
+        match self {
+            MSrc::Lit(bits) => MSrc::Lit(bits ^ 0x8000_0000),
+            MSrc::Reg { place, swizzle, mut mult } => {
+                mult.negate = !mult.negate;
+                MSrc::Reg { place, swizzle, mult }
+            }
+        }
+    }
+
+    /// The operand with its components rearranged once more.
+    pub fn swizzled(self, by: Swizzle) -> MSrc {
+        match self {
+            MSrc::Reg { place, swizzle, mult } => {
+                MSrc::Reg { place, swizzle: Swizzle(by.0.map(|c| swizzle.0[c.index()])), mult }
+            }
+            lit => lit,
+        }
+    }
+
+    /// The place, if it is not a literal.
+    pub fn as_place(self) -> Option<Place> {
+        match self {
+            MSrc::Reg { place, .. } => Some(place),
+            MSrc::Lit(_) => None,
+        }
+    }
+
+    /// The components of the place that are read when the given positions matter.
+    pub fn read_mask(self, positions: Mask) -> Mask {
+        match self {
+            MSrc::Reg { swizzle, .. } => {
+                positions.components().fold(Mask::NONE, |m, p| m.union(Mask::from(swizzle.0[p.index()])))
+            }
+            MSrc::Lit(_) => Mask::NONE,
+        }
+    }
+}
+
+/// An arithmetic instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MArith {
+    /// The operation.
+    pub op: Op,
+    /// Whether the result is clamped to [0, 1].
+    pub sat: bool,
+    /// What goes to `S`.
+    pub special: Option<SpecialOp>,
+    /// Where the result goes.
+    pub dst: Place,
+    /// The components that are written.
+    pub mask: Mask,
+    /// The sources, as many as the operation has.
+    pub src: Vec<MSrc>,
+}
+
+impl MArith {
+    /// An instruction without modifiers.
+    pub fn new(op: Op, dst: Place, mask: Mask, src: &[MSrc]) -> MArith {
+        MArith { op, sat: false, special: None, dst, mask, src: src.to_vec() }
+    }
+
+    /// Whether it only copies bits.
+    pub fn is_copy(&self) -> bool {
+        self.op == Op::Mov
+            && !self.sat
+            && self.special.is_none()
+            && !matches!(self.src[0], MSrc::Reg { mult, .. } if mult != Multiplier::ONE)
+    }
+
+    /// The positions of source `i` that influence what is written, put into `S`, or tested by a condition on `tested`.
+    pub fn positions(&self, i: usize, tested: Mask) -> Mask {
+        let special = if self.special.is_some() { Mask::W } else { Mask::NONE };
+        match self.op.class() {
+            OpClass::Componentwise => self.mask.union(special).union(tested),
+            OpClass::Dot => match (self.op, i) {
+                (Op::Dp2h, 1) => Mask::from_bits(0b0011),
+                (Op::Dp3, _) | (Op::Dp2h, _) | (Op::Dp3h, 1) => Mask::XYZ,
+                _ => Mask::XYZW,
+            },
+            OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger => Mask::W,
+        }
+    }
+}
+
+/// What is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// The function of that index in the module.
+    Function(usize),
+    /// The shader of the current hit.
+    HitShader,
+}
+
+/// What an instruction does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MOp {
+    /// Arithmetic.
+    Arith(MArith),
+    /// Shoots a ray.
+    Trace {
+        /// Origin, direction and argument.
+        src: [MSrc; 3],
+    },
+    /// Reads a vector from memory.
+    Load {
+        /// The input register.
+        to: u8,
+        /// The base address.
+        base: Base,
+        /// Vectors after the base.
+        offset: i32,
+        /// Whether the address is in scratch memory, which stores change.
+        scratch: bool,
+    },
+    /// Writes a vector to scratch memory.
+    Store {
+        /// The base address.
+        base: Base,
+        /// Vectors after the base.
+        offset: i32,
+        /// What is written.
+        src: MSrc,
+        /// The positions that matter.
+        mask: Mask,
+    },
+    /// Calls a function; all general, special, input and address registers but `A.w` are lost.
+    Call {
+        /// The function.
+        callee: Callee,
+        /// Parts of general registers that hold arguments.
+        args: Vec<(u8, Mask)>,
+        /// How far the stack window moves; set by register allocation.
+        push: u8,
+    },
+}
+
+/// An instruction and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MInst {
+    /// What it does.
+    pub op: MOp,
+    /// The place in the source.
+    pub loc: Loc,
+}
+
+impl MInst {
+    /// The arithmetic, if it is that.
+    pub fn arith(&self) -> Option<&MArith> {
+        match &self.op {
+            MOp::Arith(a) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The arithmetic, if it is that, to be changed.
+    pub fn arith_mut(&mut self) -> Option<&mut MArith> {
+        match &mut self.op {
+            MOp::Arith(a) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` with each place read and the components read; `tested` are the positions that a paired condition looks at.
+    pub fn for_each_use(&self, tested: Mask, mut f: impl FnMut(Place, Mask)) {
+        let mut source = |s: &MSrc, positions: Mask| {
+            if let MSrc::Reg { place, .. } = s {
+                let mask = s.read_mask(positions);
+                if !mask.is_empty() {
+                    f(*place, mask);
+                }
+            }
+        };
+        match &self.op {
+            MOp::Arith(a) => {
+                for (i, s) in a.src.iter().enumerate() {
+                    source(s, a.positions(i, tested));
+                }
+            }
+            MOp::Trace { src } => {
+                for (s, positions) in src.iter().zip([Mask::XYZ, Mask::XYZ, Mask::XYZW]) {
+                    source(s, positions);
+                }
+            }
+            MOp::Load { base, .. } => base_use(*base, &mut f),
+            MOp::Store { base, src, mask, .. } => {
+                source(src, *mask);
+                base_use(*base, &mut f);
+            }
+            MOp::Call { callee, args, .. } => {
+                for &(r, mask) in args {
+                    f(Place::P(Reg::R(r)), mask);
+                }
+                if *callee == Callee::HitShader {
+                    f(Place::P(Reg::Hit), Mask::XYZW);
+                }
+                f(Place::P(Reg::A), Mask::W);
+            }
+        }
+    }
+
+    /// Calls `f` with each place written and its components.
+    pub fn for_each_def(&self, mut f: impl FnMut(Place, Mask)) {
+        match &self.op {
+            MOp::Arith(a) => {
+                f(a.dst, a.mask);
+                if a.special.is_some() {
+                    f(Place::P(Reg::Special), a.mask);
+                }
+            }
+            MOp::Trace { .. } => f(Place::P(Reg::Hit), Mask::XYZW),
+            MOp::Load { to, .. } => f(Place::P(Reg::I(*to)), Mask::XYZW),
+            MOp::Store { .. } => {}
+            MOp::Call { .. } => {
+                (0..ALLOCATABLE).for_each(|n| f(Place::P(Reg::R(n)), Mask::XYZW));
+                (0..4).for_each(|n| f(Place::P(Reg::I(n)), Mask::XYZW));
+                f(Place::P(Reg::Special), Mask::XYZW);
+                f(Place::P(Reg::A), Mask::XYZ);
+                f(Place::P(Reg::Hit), Mask::XYZW);
+            }
+        }
+    }
+
+    /// Whether it does something besides writing registers.
+    pub fn has_effect(&self) -> bool {
+        matches!(self.op, MOp::Trace { .. } | MOp::Store { .. } | MOp::Call { .. })
+    }
+}
+
+fn base_use(base: Base, f: &mut impl FnMut(Place, Mask)) {
+    match base {
+        Base::A(c) => f(Place::P(Reg::A), Mask::from(c)),
+        Base::HitTri | Base::HitObj => f(Place::P(Reg::Hit), Mask::XYZW),
+    }
+}
+
+/// How a block ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MTerm {
+    /// Goes on at a block.
+    Jump(usize),
+    /// Goes to `then` when the result of the block's last instruction satisfies the condition, else to `otherwise`.
+    Branch {
+        /// The condition.
+        cond: Condition,
+        /// Where to go when it holds.
+        then: usize,
+        /// Where to go when it does not.
+        otherwise: usize,
+        /// The condition that holds exactly when `cond` does not, if the machine has one.
+        inverse: Option<Condition>,
+    },
+    /// Leaves the function; parts of general registers hold the results.
+    Return(Vec<(u8, Mask)>),
+}
+
+impl MTerm {
+    /// The blocks that may follow.
+    pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
+        let (a, b) = match self {
+            MTerm::Jump(t) => (Some(*t), None),
+            MTerm::Branch { then, otherwise, .. } => (Some(*then), Some(*otherwise)),
+            MTerm::Return(_) => (None, None),
+        };
+        a.into_iter().chain(b)
+    }
+
+    /// The positions of the last instruction's result that are tested.
+    pub fn tested(&self) -> Mask {
+        match self {
+            MTerm::Branch { cond, .. } => cond.mask(),
+            _ => Mask::NONE,
+        }
+    }
+}
+
+/// A basic block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MBlock {
+    /// Instructions, in order.
+    pub insts: Vec<MInst>,
+    /// The end.
+    pub term: MTerm,
+    /// Where the end comes from.
+    pub term_loc: Loc,
+    /// Number of loops around the block.
+    pub depth: u32,
+}
+
+impl MBlock {
+    /// The positions of instruction `i`'s result that the block's condition tests.
+    pub fn tested(&self, i: usize) -> Mask {
+        if i + 1 == self.insts.len() { self.term.tested() } else { Mask::NONE }
+    }
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct MFunc {
+    /// Blocks; the first is the entry.
+    pub blocks: Vec<MBlock>,
+    /// The class of each virtual register.
+    pub vregs: Vec<Class>,
+    /// Parts of general registers that hold the parameters at the start.
+    pub params: Vec<(u8, Mask)>,
+    /// Vectors of scratch memory that one activation takes.
+    pub frame: u32,
+}
+
+impl MFunc {
+    /// Makes a virtual register.
+    pub fn new_vreg(&mut self, class: Class) -> VReg {
+        self.vregs.push(class);
+        VReg(self.vregs.len() as u32 - 1)
+    }
+
+    /// For each block, the blocks that may come before it.
+    pub fn predecessors(&self) -> Vec<Vec<usize>> {
+        let mut preds = vec![Vec::new(); self.blocks.len()];
+        for (i, b) in self.blocks.iter().enumerate() {
+            for s in b.term.successors() {
+                preds[s].push(i);
+            }
+        }
+        preds
+    }
+
+    /// Number of places that liveness tells apart.
+    pub fn nodes(&self) -> usize {
+        PHYSICAL_NODES + self.vregs.len()
+    }
+}
