@@ -20,7 +20,7 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
         (Op::Rsq, [a]) => each(a, rsq)?,
         (Op::Sqrt, [a]) => each(a, |x| if x == 0.0 { 0.0 } else { rcp(rsq(x)) })?,
         (Op::Frac, [a]) => each(a, |x| x - x.floor())?,
-        (Op::Floor, [a]) => each(a, f32::floor)?,
+        (Op::Floor, [a]) => each(a, |x| x - (x - x.floor()))?,
         (Op::Min, [a, b]) => each_pair(a, b, |x, y| if y < x { y } else { x })?,
         (Op::Max, [a, b]) => each_pair(a, b, |x, y| if x < y { y } else { x })?,
         (Op::Sat, [a]) => each(a, sat)?,

@@ -29,7 +29,7 @@ pub enum Op {
     Sqrt,
     /// `a → a − ⌊a⌋`, in `[0, 1)` up to rounding
     Frac,
-    /// `a → ⌊a⌋`
+    /// `a → ⌊a⌋`, computed as `a − frac a`: infinities give NaN
     Floor,
     /// `a, b → b < a ? b : a`
     Min,

@@ -21,17 +21,16 @@ pub struct Test {
     pub swap: bool,
 }
 
-/// Ranges that only integers use: less than 0, or 1 and more.
-const NOT_ZERO: Ranges = match Ranges::from_bits(0b1001) {
-    Some(r) => r,
-    None => Ranges::NEGATIVE,
-};
+/// Every integer but 0.
+fn not_zero() -> Ranges {
+    Ranges::NEGATIVE.or(Ranges::NOT_BELOW_ONE)
+}
 
 /// The test for a branch.
 pub fn test(operands: &Comparands) -> Test {
     let Some((op, ty, a, b)) = operands.comparison() else {
         let arith = w(isa::Op::Iadd, &[operands.value(), MSrc::Lit(0)]);
-        return integer(arith, NOT_ZERO, Ranges::ZERO);
+        return integer(arith, not_zero(), Ranges::ZERO);
     };
     match op {
         Op::Lt if is_one(b) => float(w(isa::Op::Mov, &[a]), Ranges::BELOW_ONE),
@@ -40,8 +39,8 @@ pub fn test(operands: &Comparands) -> Test {
         Op::Le => float(difference(b, a), Ranges::NOT_NEGATIVE),
         Op::Eq => float(difference(a, b), Ranges::ZERO),
         Op::Ne => Test { swap: true, ..float(difference(a, b), Ranges::ZERO) },
-        Op::IEq if b == MSrc::Lit(0) => integer(w(isa::Op::Iadd, &[a, b]), Ranges::ZERO, NOT_ZERO),
-        Op::IEq => integer(w(isa::Op::Iadd, &[a, integer_negated(b)]), Ranges::ZERO, NOT_ZERO),
+        Op::IEq if b == MSrc::Lit(0) => integer(w(isa::Op::Iadd, &[a, b]), Ranges::ZERO, not_zero()),
+        Op::IEq => integer(w(isa::Op::Iadd, &[a, integer_negated(b)]), Ranges::ZERO, not_zero()),
         // What is left is `ilt`.
         _ => {
             let compare = if ty == Type::I32 { isa::Op::Icmp } else { isa::Op::Ucmp };

@@ -235,7 +235,7 @@ impl Emitter<'_> {
                     last.instr = Instr::Pair(a, control, cond);
                     last.label = label;
                 }
-                if !(next == Some(thread(self.f, otherwise))) {
+                if next != Some(thread(self.f, otherwise)) {
                     let (control, label) = self.goto(otherwise);
                     self.push(Instr::Control(control), label, loc);
                 }

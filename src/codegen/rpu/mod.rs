@@ -9,7 +9,7 @@ use crate::rpu::isa::{EntryPoint, MAX_CODE, Program};
 use std::sync::Arc;
 use thiserror::Error as ThisError;
 
-mod calls;
+pub mod calls;
 mod compare;
 mod diamond;
 mod emit;

@@ -34,8 +34,8 @@ impl Spot {
 
 /// Allocates registers in a function, spilling where none is free. With `coalesce`, copies whose sides end in one place go.
 ///
-/// `needs_memory` is called once when a value must go to memory; `false` from it means that the input register for spill code is not reserved, and ends the
-/// attempt with `None`: the caller selects again with it reserved.
+/// `spill_register` is the input register that selection left for reloads. When a value must go to memory and there is none, the result is `None`, and the caller
+/// selects again with one reserved.
 pub fn allocate(f: &mut MFunc, coalesce: bool, spill_register: Option<u8>) -> Option<()> {
     // Registers that spilling made are short and must not be spilled again.
     let mut temporary: HashSet<VReg> = HashSet::new();
@@ -49,7 +49,7 @@ pub fn allocate(f: &mut MFunc, coalesce: bool, spill_register: Option<u8>) -> Op
                 return Some(());
             }
             Err(Failure { node, port }) => {
-                let Some(v) = vreg_of(node) else { return None };
+                let v = vreg_of(node)?;
                 if port && copied.insert(v) {
                     super::spill::copy_for_reading(f, v, &mut temporary);
                 } else {

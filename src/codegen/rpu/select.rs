@@ -34,7 +34,7 @@ pub struct Context<'a> {
     pub passes: &'a Passes,
     /// Number of input registers that selection may use; spill code takes the rest.
     pub inputs: u8,
-    /// Highest uniform plus one and the registers that hold vector constants.
+    /// The registers that hold vector constants.
     pub pool: &'a mut ConstantPool,
 }
 
@@ -44,7 +44,11 @@ pub struct Context<'a> {
 /// See [`Error`]: too many arguments, an unknown function, a constant register or frame out of range.
 pub fn select(f: &Function, context: Context) -> Result<MFunc, Error> {
     let mut frame = 0u64;
-    let slots: Vec<u64> = f.slots.iter().map(|s| std::mem::replace(&mut frame, frame + u64::from(s.len))).collect();
+    let mut slots = Vec::new();
+    for slot in &f.slots {
+        slots.push(frame);
+        frame += u64::from(slot.len);
+    }
     if frame > isa_offset_max() {
         return Err(Error::FrameTooLarge { function: f.name.clone() });
     }
@@ -568,15 +572,12 @@ impl Selector<'_> {
             }
             (Op::Splat | Op::Bitcast, Some(a)) => self.without_factor(inst, a),
             (Op::Compose, _) => self.same_register(&inst.args)?,
-            (Op::Mul, _) => match self.scaled(inst)? {
-                (value, by) => match self.operand(value) {
-                    Operand::Src(MSrc::Reg { place, swizzle, mult }) => {
-                        let mult = Multiplier { negate: mult.negate != by.negate, scale: by.scale };
-                        Operand::Src(MSrc::Reg { place, swizzle, mult })
-                    }
-                    _ => return None,
-                },
-            },
+            (Op::Mul, _) => {
+                let (value, by) = self.scaled(inst)?;
+                let Operand::Src(MSrc::Reg { place, swizzle, mult }) = self.operand(value) else { return None };
+                let mult = Multiplier { negate: mult.negate != by.negate, scale: by.scale };
+                Operand::Src(MSrc::Reg { place, swizzle, mult })
+            }
             _ => return None,
         })
     }
