@@ -6,9 +6,7 @@
 use super::Error;
 use super::vcode::{Callee, MFunc, MInst, MOp, MSrc, MTerm, Place};
 use crate::ir::Loc;
-use crate::rpu::isa::{
-    Arith, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Reg, Src,
-};
+use crate::rpu::isa::{Arith, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Reg, Src};
 use std::collections::HashMap;
 
 /// Where control goes.
@@ -194,7 +192,9 @@ impl Emitter<'_> {
         self.advance(frame, loc);
         match callee {
             Callee::Function(n) => self.control(Control::Call { target: 0, push }, Some(Label::Function(n)), loc),
-            Callee::HitShader => self.control(Control::CallReg { reg: Reg::Hit, component: Component::W, push }, None, loc),
+            Callee::HitShader => {
+                self.control(Control::CallReg { reg: Reg::Hit, component: Component::W, push }, None, loc)
+            }
         }
         self.advance(-frame, loc);
     }

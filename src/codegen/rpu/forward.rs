@@ -143,8 +143,5 @@ fn copies(inst: &MInst) -> Vec<((Place, Component), Fact)> {
     if a.op != Op::Mov || a.sat || a.special.is_some() || mult.scale != Scale::One || !target || general {
         return Vec::new();
     }
-    a.mask
-        .components()
-        .map(|c| ((a.dst, c), Fact { place, component: swizzle.0[c.index()], mult }))
-        .collect()
+    a.mask.components().map(|c| ((a.dst, c), Fact { place, component: swizzle.0[c.index()], mult })).collect()
 }

@@ -157,9 +157,7 @@ pub fn position(class: Class, c: Component, component: Component) -> Component {
 
 /// The pairs as lists of components.
 pub fn components_of(pairs: Pairs) -> impl Iterator<Item = (Component, Component)> {
-    (0..16u8)
-        .filter(move |i| pairs >> i & 1 != 0)
-        .map(|i| (Component::from_index(i / 4), Component::from_index(i % 4)))
+    (0..16u8).filter(move |i| pairs >> i & 1 != 0).map(|i| (Component::from_index(i / 4), Component::from_index(i % 4)))
 }
 
 /// The sets of components that live at once per virtual register, used to size what calls must protect.

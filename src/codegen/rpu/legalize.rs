@@ -282,11 +282,7 @@ fn clear_slots(f: &mut Function) {
             let block = f.block_mut(body);
             block.params = vec![i];
             block.insts = out;
-            block.term = Terminator::Branch(
-                more,
-                Target { block: body, args: vec![next] },
-                goto(tail),
-            );
+            block.term = Terminator::Branch(more, Target { block: body, args: vec![next] }, goto(tail));
         }
     }
 }
@@ -352,8 +348,7 @@ fn expand_visible(f: &mut Function) {
 fn visible_loop(f: &mut Function, here: BlockId, tail: BlockId, inst: &Inst) {
     let Op::Visible(slot) = inst.op else { return };
     let len = f.slots[slot.0 as usize].len.min(32);
-    let (head, body, shoot, open, next) =
-        (f.new_block(), f.new_block(), f.new_block(), f.new_block(), f.new_block());
+    let (head, body, shoot, open, next) = (f.new_block(), f.new_block(), f.new_block(), f.new_block(), f.new_block());
     let u32s = |f: &mut Function| f.new_value(Type::U32);
     let (i, seen, joined) = (u32s(f), u32s(f), u32s(f));
     let (origin, count) = (inst.args[0], inst.args[1]);
@@ -372,10 +367,9 @@ fn visible_loop(f: &mut Function, here: BlockId, tail: BlockId, inst: &Inst) {
     let more = e.op(Op::ILt, &[i, count], Type::Bool);
     let out = e.out;
     finish_block(f, head, vec![i, seen], out, Terminator::Branch(more, goto(body), goto(tail)));
-    f.block_mut(tail).insts.insert(
-        0,
-        Inst { op: Op::Bitcast, args: vec![seen], results: inst.results.clone(), loc: inst.loc },
-    );
+    f.block_mut(tail)
+        .insts
+        .insert(0, Inst { op: Op::Bitcast, args: vec![seen], results: inst.results.clone(), loc: inst.loc });
 
     let mut e = Emitter::new(f, inst.loc);
     let ray = e.op(Op::SlotLoad(slot), &[i], Type::Vec4);

@@ -126,7 +126,8 @@ fn share_condition(block: &mut MBlock) {
         return;
     }
     let same = |a: &MArith| a.op == test.op && a.src == test.src && a.sat == test.sat && a.dst == JUNK;
-    let Some(k) = (0..last).rev().find(|&k| block.insts[k].arith().is_some_and(|a| a.special.is_some() && same(a))) else {
+    let Some(k) = (0..last).rev().find(|&k| block.insts[k].arith().is_some_and(|a| a.special.is_some() && same(a)))
+    else {
         return;
     };
     let Some(early) = block.insts[k].arith().cloned() else { return };
@@ -158,9 +159,7 @@ fn compute_in_place(block: &mut MBlock, single: &impl Fn(Place) -> bool, uses: &
         if !is_uniform(def) {
             continue;
         }
-        if !disturbed(block, k, at, &block.insts[k].clone(), Some((dst, mask)))
-            && !reads_target(&block.insts[k], dst)
-        {
+        if !disturbed(block, k, at, &block.insts[k].clone(), Some((dst, mask))) && !reads_target(&block.insts[k], dst) {
             if let Some(def) = block.insts[k].arith_mut() {
                 (def.dst, def.mask) = (dst, mask);
             }
@@ -223,7 +222,9 @@ fn widen(block: &mut MBlock) {
 fn own_write_read(earlier: &MInst, later: &MInst) -> bool {
     let mut hit = false;
     earlier.for_each_def(|p, m| {
-        later.for_each_use(Mask::NONE, |q, n| hit |= p.node().is_some() && p.node() == q.node() && m.bits() & n.bits() != 0);
+        later.for_each_use(Mask::NONE, |q, n| {
+            hit |= p.node().is_some() && p.node() == q.node() && m.bits() & n.bits() != 0
+        });
     });
     hit
 }
@@ -247,14 +248,13 @@ fn joined(a: &MInst, b: &MInst) -> Option<MArith> {
         .zip(&b.src)
         .map(|(s, t)| match (s, t) {
             (MSrc::Lit(x), MSrc::Lit(y)) => (x == y).then_some(*s),
-            (
-                MSrc::Reg { place, swizzle, mult },
-                MSrc::Reg { place: other, swizzle: theirs, mult: factor },
-            ) => (place == other && mult == factor).then(|| {
-                let mut swizzle = *swizzle;
-                b.mask.components().for_each(|c| swizzle.0[c.index()] = theirs.0[c.index()]);
-                MSrc::Reg { place: *place, swizzle: Swizzle(swizzle.0), mult: *mult }
-            }),
+            (MSrc::Reg { place, swizzle, mult }, MSrc::Reg { place: other, swizzle: theirs, mult: factor }) => {
+                (place == other && mult == factor).then(|| {
+                    let mut swizzle = *swizzle;
+                    b.mask.components().for_each(|c| swizzle.0[c.index()] = theirs.0[c.index()]);
+                    MSrc::Reg { place: *place, swizzle: Swizzle(swizzle.0), mult: *mult }
+                })
+            }
             _ => None,
         })
         .collect();
@@ -269,9 +269,8 @@ fn move_test_to_end(block: &mut MBlock) {
     if block.term.tested().is_empty() || test.dst != JUNK || test.special.is_some() || test.op.is_scalar() {
         return;
     }
-    let same = |a: &MArith| {
-        a.op == test.op && a.src == test.src && a.sat == test.sat && a.dst != JUNK && a.special.is_none()
-    };
+    let same =
+        |a: &MArith| a.op == test.op && a.src == test.src && a.sat == test.sat && a.dst != JUNK && a.special.is_none();
     let Some(k) = (0..last).rev().find(|&k| block.insts[k].arith().is_some_and(same)) else { return };
     let Some(a) = block.insts[k].arith() else { return };
     if matches!(a.dst, Place::P(Reg::A)) || disturbed(block, k, last, &block.insts[k], Some((a.dst, a.mask))) {

@@ -5,8 +5,6 @@
 use super::vcode::{MSrc, Place};
 use crate::rpu::isa::{Component, Multiplier, Reg, Swizzle};
 
-
-
 /// Constants in `C0` upwards.
 #[derive(Clone, Debug, Default)]
 pub struct ConstantPool {

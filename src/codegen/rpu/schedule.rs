@@ -69,7 +69,8 @@ impl Effects {
         if meet(&self.writes, &later.reads) {
             return Some(true);
         }
-        let memory = self.memory_write && (later.memory_read || later.memory_write) || self.memory_read && later.memory_write;
+        let memory =
+            self.memory_write && (later.memory_read || later.memory_write) || self.memory_read && later.memory_write;
         (meet(&self.reads, &later.writes) || meet(&self.writes, &later.writes) || memory).then_some(false)
     }
 }

@@ -105,9 +105,8 @@ impl Selector<'_> {
         self.out.params = params.clone();
         self.fold_single_uses();
         let empty = |depth| MBlock { insts: vec![], term: MTerm::Jump(0), term_loc: Loc::NONE, depth };
-        let depths = super::loops::depths(f.blocks.len(), |b| {
-            f.blocks[b].term.targets().map(|t| t.block.0 as usize).collect()
-        });
+        let depths =
+            super::loops::depths(f.blocks.len(), |b| f.blocks[b].term.targets().map(|t| t.block.0 as usize).collect());
         self.out.blocks = depths.into_iter().map(empty).collect();
         for id in f.reverse_postorder() {
             let block = f.block(id);
@@ -566,7 +565,9 @@ impl Selector<'_> {
             }
             (Op::Uniform(k), _) if *k < 31 => Operand::Src(MSrc::place(Place::P(Reg::C(31 - *k as u8)))),
             (Op::Neg, Some(a)) => negated(a),
-            (Op::Extract(k), Some(Operand::Src(s))) => Operand::Src(s.swizzled(Swizzle::splat(Component::from_index(*k)))),
+            (Op::Extract(k), Some(Operand::Src(s))) => {
+                Operand::Src(s.swizzled(Swizzle::splat(Component::from_index(*k))))
+            }
             (Op::Extract(k), Some(Operand::Parts(bits))) => {
                 Operand::Src(MSrc::Lit(bits.get(usize::from(*k)).copied().unwrap_or(0)))
             }
@@ -694,8 +695,8 @@ impl Selector<'_> {
         }
         let reads = |o: &Operand, dst: Place| matches!(o, Operand::Src(s) if s.as_place() == Some(dst));
         while !pending.is_empty() {
-            let free = (0..pending.len())
-                .find(|&i| (0..pending.len()).all(|j| i == j || !reads(&pending[j].2, pending[i].0)));
+            let free =
+                (0..pending.len()).find(|&i| (0..pending.len()).all(|j| i == j || !reads(&pending[j].2, pending[i].0)));
             if let Some(i) = free {
                 let (dst, mask, operand) = pending.remove(i);
                 self.componentwise(MArith::new(isa::Op::Mov, dst, mask, &[]), &[operand]);

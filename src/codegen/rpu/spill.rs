@@ -79,7 +79,8 @@ pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg
 
 /// The last instruction of a block is what its condition tests, so a store behind it needs another test behind the store.
 fn retest(tested: &MInst, t: VReg, class: Class, written: Mask) -> MInst {
-    let component = if class == Class::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };
+    let component =
+        if class == Class::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };
     let src = MSrc::component(Place::V(t), component);
     let integer = tested.arith().is_some_and(|a| a.op.writes_integer());
     let a = if integer {

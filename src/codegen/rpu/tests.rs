@@ -4,8 +4,8 @@ use super::{Abi, Options, Passes, RpuProgram, calls, compile};
 use crate::ir::eval::{self, Hit, World};
 use crate::ir::{Const, Module, Type, parse, verify};
 use crate::lang::source::FileId;
-use crate::rpu::block::Block;
 use crate::rpu::Executable;
+use crate::rpu::block::Block;
 use crate::rpu::disasm::disassemble;
 use crate::rpu::isa::{Component, Reg};
 use crate::rpu::machine::{Limits, Machine};
@@ -73,8 +73,8 @@ impl Tracer for Ceiling {
 
 /// Runs a compiled function on a row of arguments a lane; a row of result bits a lane.
 fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>]) -> Vec<Vec<u32>> {
-    let executable = Executable::new(&program.program)
-        .unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
+    let executable =
+        Executable::new(&program.program).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
     let mut constants = [[0; 4]; 32];
     constants[..program.constants.len()].copy_from_slice(&program.constants);
     for k in 0..8 {
@@ -244,9 +244,8 @@ fn integers_match_the_evaluator() {
             check(&format!("{head} {{\nb0:\n  {body}\n  ret v3, v2\n}}"), &rows);
         }
         let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: f32, q: {ty})");
-        let body = format!(
-            "v2: f32 = to_float v0\n  v3: f32 = const 0.37\n  v4: f32 = mul v2, v3\n  v5: {ty} = to_int v4"
-        );
+        let body =
+            format!("v2: f32 = to_float v0\n  v3: f32 = const 0.37\n  v4: f32 = mul v2, v3\n  v5: {ty} = to_int v4");
         check(&format!("{head} {{\nb0:\n  {body}\n  ret v2, v5\n}}"), &rows);
     }
 }
