@@ -136,8 +136,6 @@ pub enum ExprKind {
     Assign(Option<BinaryOp>, Ident, ExprId),
     /// `f(a, b)`
     Call(Ident, Vec<ExprId>),
-    /// What stands where an error was reported.
-    Error,
 }
 
 /// A variable as declared: a parameter or a local.
@@ -290,7 +288,7 @@ impl ExprKind {
             ExprKind::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             ExprKind::Tuple(list) | ExprKind::Call(_, list) => list.iter().copied().for_each(f),
-            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) | ExprKind::Error => {}
+            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) => {}
         }
     }
 
@@ -300,7 +298,7 @@ impl ExprKind {
             ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(f),
             ExprKind::Tuple(list) | ExprKind::Call(_, list) => list.iter_mut().for_each(f),
-            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) | ExprKind::Error => {}
+            ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) => {}
         }
     }
 }

@@ -116,7 +116,6 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
         ExprKind::Number(x) => vec![Piece::Text(x.to_string())],
         ExprKind::String(s) => vec![Piece::Text(format!("{s:?}"))],
         ExprKind::Name(n) => vec![text(n)],
-        ExprKind::Error => vec![text("<error>")],
         ExprKind::Unary(op, e) => {
             vec![text(if *op == UnaryOp::Neg { "(-" } else { "(!" }), Piece::Expr(*e), text(")")]
         }

@@ -531,7 +531,7 @@ impl Parser<'_> {
     fn expression_statement(&mut self) -> Parse<StmtKind> {
         let e = self.expr()?;
         self.expect(";", "after the statement")?;
-        if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..) | ExprKind::Error) {
+        if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..)) {
             let d =
                 Diagnostic::warning("this statement has no effect").at(self.ast.expr(e).span, "its value is unused");
             self.report(d);

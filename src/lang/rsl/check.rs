@@ -1,0 +1,311 @@
+//! Finds the types of expressions and what calls mean.
+//!
+//! RSL functions may be overloaded on their arguments *and* on their result, so a type depends on the place it stands in. The question here is always
+//! "what type has this expression where type `wanted` is wanted?". The wanted type comes from a cast, else from the assignment, parameter or return that takes the value,
+//! else from the other operand, else it is float. Among the functions that a call may mean, the one that needs the fewest conversions (of arguments and of the result) wins.
+//! Answers are remembered, so each question is worked out once: the work is linear in the size of the expression.
+
+use super::ast::*;
+use super::program::{Callee, Program};
+use super::types::RslType;
+use std::collections::HashMap;
+
+/// What variables are visible: given by the code that walks the statements.
+pub trait Names {
+    /// The type of the variable of that name, if there is one.
+    fn type_of_name(&self, name: &str) -> Option<RslType>;
+}
+
+/// What a call means, or why it means nothing.
+#[derive(Clone, Debug)]
+pub enum Resolution {
+    /// This function.
+    Callee(Callee),
+    /// No function has that name.
+    Unknown,
+    /// Functions of that name exist, none for these arguments.
+    NoMatch(Vec<Callee>),
+    /// Several are equally good.
+    Tie(Vec<Callee>),
+    /// An argument has an error of its own.
+    BadArgument,
+}
+
+/// Remembers answers for the expressions of one function.
+#[derive(Debug)]
+pub struct Checker<'a> {
+    program: &'a Program<'a>,
+    in_library: bool,
+    types: HashMap<(ExprId, Option<RslType>), Option<RslType>>,
+    calls: HashMap<(ExprId, Option<RslType>), Resolution>,
+}
+
+/// The type of `l op r`; `None` when the operator does not join them.
+pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
+    use RslType::*;
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => match (l, r) {
+            (Float, Float) => Some(Float),
+            (Color, Color) => Some(Color),
+            (Float, t) | (t, Float) if t.is_triple() => Some(t),
+            (Point, Point) if op == BinaryOp::Sub => Some(Vector),
+            (a, b) if a.is_spatial() && b.is_spatial() => Some(match (a, b) {
+                (Point, _) | (_, Point) => Point,
+                (Normal, Normal) => Normal,
+                _ => Vector,
+            }),
+            _ => None,
+        },
+        BinaryOp::Dot => (dots(l) && dots(r)).then_some(Float),
+        BinaryOp::Cross => (dots(l) && dots(r)).then_some(Vector),
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => (l == Float && r == Float).then_some(Bool),
+        BinaryOp::Eq | BinaryOp::Ne => joined(l, r).filter(|t| *t != Matrix).map(|_| Bool),
+        BinaryOp::And | BinaryOp::Or => (condition(l) && condition(r)).then_some(Bool),
+    }
+}
+
+fn dots(t: RslType) -> bool {
+    t.is_spatial() || t == RslType::Float
+}
+
+/// Whether a value of this type may be tested.
+pub fn condition(t: RslType) -> bool {
+    matches!(t, RslType::Bool | RslType::Float)
+}
+
+/// The type to which both become: of the branches of `?:`, of the operands of `==`.
+pub fn joined(a: RslType, b: RslType) -> Option<RslType> {
+    match (a, b) {
+        (a, b) if a == b => Some(a),
+        (RslType::Void, _) | (_, RslType::Void) => None,
+        (a, b) if a.is_spatial() && b.is_spatial() => Some(RslType::Vector),
+        (a, b) if a.conversion(b).is_some() => Some(b),
+        (a, b) if b.conversion(a).is_some() => Some(a),
+        _ => None,
+    }
+}
+
+/// The operators of a left-leaning chain: `a + b − c` gives `a` and `[(…, +, b), (…, −, c)]`.
+pub fn chain(ast: &Ast, e: ExprId) -> (ExprId, Vec<(ExprId, BinaryOp, ExprId)>) {
+    let mut links = Vec::new();
+    let mut at = e;
+    while let ExprKind::Binary(op, l, r) = ast.expr(at).kind {
+        links.push((at, op, r));
+        at = l;
+    }
+    links.reverse();
+    (at, links)
+}
+
+impl<'a> Checker<'a> {
+    /// A checker for one function of the program.
+    pub fn new(program: &'a Program<'a>, in_library: bool) -> Self {
+        Self { program, in_library, types: HashMap::new(), calls: HashMap::new() }
+    }
+
+    /// The type of `e` where `wanted` is wanted; `None` when it has an error.
+    pub fn type_of(&mut self, names: &impl Names, e: ExprId, wanted: Option<RslType>) -> Option<RslType> {
+        if let Some(&known) = self.types.get(&(e, wanted)) {
+            return known;
+        }
+        let ast = self.program.ast;
+        let ty = match &ast.expr(e).kind {
+            ExprKind::Number(_) => Some(RslType::Float),
+            ExprKind::String(_) => Some(RslType::String),
+            ExprKind::Name(n) => names.type_of_name(n),
+            ExprKind::Assign(_, target, _) => names.type_of_name(&target.name),
+            ExprKind::Cast(ty, ..) => Some(*ty),
+            ExprKind::Tuple(list) if list.len() == 16 => Some(RslType::Matrix),
+            ExprKind::Tuple(_) => Some(wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector)),
+            ExprKind::Unary(UnaryOp::Not, _) => Some(RslType::Bool),
+            ExprKind::Unary(UnaryOp::Neg, a) => self.type_of(names, *a, wanted),
+            ExprKind::Ternary(_, a, b) => {
+                let (a, b) = self.branch_types(names, *a, *b, wanted);
+                a.zip(b).and_then(|(a, b)| joined(a, b))
+            }
+            ExprKind::Binary(..) => self.chain_type(names, e, wanted),
+            ExprKind::Call(..) => match self.resolve(names, e, wanted) {
+                Resolution::Callee(c) => Some(self.program.result(c)),
+                _ => None,
+            },
+        };
+        self.types.insert((e, wanted), ty);
+        ty
+    }
+
+    /// Types of the two values of `?:`.
+    fn branch_types(
+        &mut self,
+        names: &impl Names,
+        a: ExprId,
+        b: ExprId,
+        wanted: Option<RslType>,
+    ) -> (Option<RslType>, Option<RslType>) {
+        let (a_wanted, b_wanted) = self.branch_wants(names, a, b, wanted);
+        (self.type_of(names, a, a_wanted), self.type_of(names, b, b_wanted))
+    }
+
+    /// What the two values of `?:` are wanted to be.
+    pub fn branch_wants(
+        &mut self,
+        names: &impl Names,
+        a: ExprId,
+        b: ExprId,
+        wanted: Option<RslType>,
+    ) -> (Option<RslType>, Option<RslType>) {
+        if wanted.is_some() {
+            return (wanted, wanted);
+        }
+        let fixed = |c: &mut Self, e| if c.is_open(e) { None } else { c.type_of(names, e, None) };
+        (fixed(self, b), fixed(self, a))
+    }
+
+    fn chain_type(&mut self, names: &impl Names, e: ExprId, wanted: Option<RslType>) -> Option<RslType> {
+        let (first, links) = chain(self.program.ast, e);
+        let wants = self.chain_wants(names, &links, wanted);
+        let mut ty = self.type_of(names, first, wants.first)?;
+        for (link, want) in links.iter().zip(&wants.links) {
+            let r = self.type_of(names, link.2, right_want(link.1, *want, ty))?;
+            ty = binary_type(link.1, ty, r)?;
+        }
+        Some(ty)
+    }
+
+    /// What the parts of a chain are wanted to be.
+    pub fn chain_wants(
+        &mut self,
+        names: &impl Names,
+        links: &[(ExprId, BinaryOp, ExprId)],
+        wanted: Option<RslType>,
+    ) -> ChainWants {
+        let mut want = wanted;
+        let mut list = Vec::with_capacity(links.len());
+        for &(_, op, right) in links.iter().rev() {
+            list.push(want);
+            let fixed = |c: &mut Self| if c.is_open(right) { None } else { c.type_of(names, right, None) };
+            want = match op {
+                BinaryOp::Dot | BinaryOp::Cross => Some(RslType::Vector),
+                BinaryOp::And | BinaryOp::Or => None,
+                _ if op.is_arithmetic() => want.or_else(|| fixed(self).filter(|t| t.is_triple())),
+                _ => fixed(self),
+            };
+        }
+        list.reverse();
+        ChainWants { first: want, links: list }
+    }
+
+    /// Whether the type of `e` depends on the place it stands in.
+    fn is_open(&mut self, e: ExprId) -> bool {
+        let ast = self.program.ast;
+        match &ast.expr(e).kind {
+            ExprKind::Tuple(list) => list.len() == 3,
+            ExprKind::Unary(UnaryOp::Neg, a) => self.is_open(*a),
+            ExprKind::Ternary(_, a, b) => self.is_open(*a) && self.is_open(*b),
+            ExprKind::Binary(..) => {
+                let (first, links) = chain(ast, e);
+                links.iter().all(|l| l.1.is_arithmetic() && self.is_open(l.2)) && self.is_open(first)
+            }
+            ExprKind::Call(f, args) => {
+                let callees = self.program.callees(&f.name, self.in_library);
+                let fits = callees.into_iter().filter(|c| self.program.params(*c, args.len()).is_some());
+                let results: Vec<RslType> = fits.map(|c| self.program.result(c)).collect();
+                results.windows(2).any(|w| w[0] != w[1])
+            }
+            _ => false,
+        }
+    }
+
+    /// What the call `e` means where `wanted` is wanted.
+    pub fn resolve(&mut self, names: &impl Names, e: ExprId, wanted: Option<RslType>) -> Resolution {
+        if let Some(known) = self.calls.get(&(e, wanted)) {
+            return known.clone();
+        }
+        let resolution = match &self.program.ast.expr(e).kind {
+            ExprKind::Call(f, args) => self.resolve_call(names, f, args, wanted),
+            _ => Resolution::Unknown,
+        };
+        self.calls.insert((e, wanted), resolution.clone());
+        resolution
+    }
+
+    fn resolve_call(
+        &mut self,
+        names: &impl Names,
+        f: &Ident,
+        args: &[ExprId],
+        wanted: Option<RslType>,
+    ) -> Resolution {
+        let program = self.program;
+        let callees = program.callees(&f.name, self.in_library);
+        if callees.is_empty() {
+            return Resolution::Unknown;
+        }
+        // Fewest conversions first; then, where nothing is wanted, float.
+        let mut best: Vec<Callee> = Vec::new();
+        let mut best_cost = (u32::MAX, u32::MAX, u32::MAX);
+        let mut bad_argument = false;
+        for &callee in &callees {
+            let Some(params) = program.params(callee, args.len()) else { continue };
+            let mut conversions = Some(0);
+            for (&arg, &(ty, output)) in args.iter().zip(&params) {
+                let given = self.type_of(names, arg, Some(ty));
+                bad_argument |= given.is_none();
+                let cost = given.and_then(|g| if output && g != ty && !(g.is_spatial() && ty.is_spatial()) {
+                    None
+                } else {
+                    g.conversion(ty)
+                });
+                conversions = conversions.zip(cost).map(|(a, b)| a + b);
+            }
+            let Some(conversions) = conversions else { continue };
+            let result = program.result(callee);
+            let (misfit, of_result) = match wanted {
+                Some(w) => result.conversion(w).map_or((1, 0), |c| (0, c)),
+                None => (0, 0),
+            };
+            let not_float = (wanted.is_none() && result != RslType::Float) as u32;
+            let cost = (misfit, conversions + of_result, not_float);
+            if cost < best_cost {
+                best_cost = cost;
+                best.clear();
+            }
+            if cost == best_cost {
+                best.push(callee);
+            }
+        }
+        match best.as_slice() {
+            [] if bad_argument => Resolution::BadArgument,
+            [] => Resolution::NoMatch(callees),
+            [one] => Resolution::Callee(*one),
+            // The library lists its functions in order of preference.
+            [first, ..] if best.iter().all(|c| self.is_library(*c)) => Resolution::Callee(*first),
+            _ => Resolution::Tie(best),
+        }
+    }
+
+    fn is_library(&self, callee: Callee) -> bool {
+        match callee {
+            Callee::Function(i) => self.program.functions[i].library,
+            Callee::Builtin(_) => true,
+        }
+    }
+}
+
+/// What the parts of a chain of operators are wanted to be.
+#[derive(Debug)]
+pub struct ChainWants {
+    /// The first operand.
+    pub first: Option<RslType>,
+    /// The result of each operator.
+    pub links: Vec<Option<RslType>>,
+}
+
+/// What the right operand is wanted to be, given what the operator's result is wanted to be and the left operand's type.
+pub fn right_want(op: BinaryOp, wanted: Option<RslType>, left: RslType) -> Option<RslType> {
+    match op {
+        BinaryOp::Dot | BinaryOp::Cross => Some(RslType::Vector),
+        BinaryOp::And | BinaryOp::Or => None,
+        _ if op.is_arithmetic() => Some(wanted.unwrap_or(left)),
+        _ => Some(left),
+    }
+}

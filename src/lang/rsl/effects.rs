@@ -1,0 +1,182 @@
+//! Finds which predefined variables each function reads and writes, itself or through the functions that it calls.
+//!
+//! In the IR a function is pure: what it reads arrives as parameters, what it writes leaves as results. This analysis says which ones, before anything is lowered. It
+//! may name too many (it does not choose among overloads with equally many parameters), never too few.
+
+use super::ast::*;
+use super::globals;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Predefined variables that a piece of a program touches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Read; a variable that may be written only on some paths counts as read too.
+    pub reads: BTreeSet<&'static str>,
+    /// Written.
+    pub writes: BTreeSet<&'static str>,
+}
+
+impl Effects {
+    /// Those that are inputs of a function: it passes on what it does not write on every path.
+    pub fn inputs(&self) -> BTreeSet<&'static str> {
+        self.reads.union(&self.writes).copied().collect()
+    }
+
+    fn absorb(&mut self, other: &Effects) -> bool {
+        let before = (self.reads.len(), self.writes.len());
+        self.reads.extend(other.reads.union(&other.writes));
+        self.writes.extend(&other.writes);
+        before != (self.reads.len(), self.writes.len())
+    }
+}
+
+/// A call's name and number of arguments.
+type Call = (Arc<str>, usize);
+
+/// The effects of every definition, in order.
+pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
+    let mut effects = Vec::new();
+    let mut calls = Vec::new();
+    for d in &ast.definitions {
+        let mut walk = Walk { ast, scopes: vec![HashSet::new()], effects: Effects::default(), calls: HashSet::new() };
+        // Defaults of parameters belong to functions of their own.
+        walk.scopes[0].extend(d.params.iter().map(|p| p.name.name.clone()));
+        walk.statements(&d.body);
+        effects.push(walk.effects);
+        calls.push(walk.calls);
+    }
+    let mut by_call: HashMap<Call, Vec<usize>> = HashMap::new();
+    for (i, d) in ast.definitions.iter().enumerate().filter(|(_, d)| d.shader.is_none()) {
+        by_call.entry((d.name.name.clone(), d.params.len())).or_default().push(i);
+    }
+    let callees: Vec<Vec<usize>> = calls
+        .iter()
+        .map(|calls| {
+            let mut list: Vec<usize> = calls.iter().filter_map(|c| by_call.get(c)).flatten().copied().collect();
+            list.sort_unstable();
+            list
+        })
+        .collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, list) in callees.iter().enumerate() {
+            for &callee in list.iter().filter(|c| **c != i) {
+                let other = effects[callee].clone();
+                changed |= effects[i].absorb(&other);
+            }
+        }
+    }
+    effects
+}
+
+/// The effects of one expression, without those of functions it calls: a parameter's default.
+pub fn of_default(ast: &Ast, e: ExprId) -> Effects {
+    let mut walk = Walk { ast, scopes: vec![HashSet::new()], effects: Effects::default(), calls: HashSet::new() };
+    walk.expr(e);
+    walk.effects
+}
+
+struct Walk<'a> {
+    ast: &'a Ast,
+    scopes: Vec<HashSet<Arc<str>>>,
+    effects: Effects,
+    calls: HashSet<Call>,
+}
+
+impl Walk<'_> {
+    fn global(&self, name: &str) -> Option<&'static str> {
+        let hidden = self.scopes.iter().any(|s| s.contains(name));
+        globals::find(name).filter(|_| !hidden).map(|g| g.name)
+    }
+
+    fn statements(&mut self, list: &[Stmt]) {
+        list.iter().for_each(|s| self.statement(s));
+    }
+
+    fn scope(&mut self, names: &[&str], body: impl FnOnce(&mut Self)) {
+        self.scopes.push(names.iter().map(|n| Arc::from(*n)).collect());
+        body(self);
+        self.scopes.pop();
+    }
+
+    fn statement(&mut self, s: &Stmt) {
+        match &s.kind {
+            StmtKind::Declare(decls) => {
+                for d in decls {
+                    d.init.iter().for_each(|e| self.expr(*e));
+                    if d.external {
+                        self.effects.reads.extend(self.global(&d.name.name));
+                    } else if let Some(scope) = self.scopes.last_mut() {
+                        scope.insert(d.name.name.clone());
+                    }
+                }
+            }
+            StmtKind::Block(list) => self.scope(&[], |w| w.statements(list)),
+            StmtKind::For { .. } => self.scope(&[], |w| {
+                if let StmtKind::For { init: Some(init), .. } = &s.kind {
+                    w.statement(init);
+                }
+                s.exprs().into_iter().for_each(|e| w.expr(e));
+                if let StmtKind::For { body, .. } = &s.kind {
+                    w.statement(body);
+                }
+            }),
+            StmtKind::Illuminance(args, body) => {
+                args.iter().for_each(|e| self.expr(*e));
+                self.effects.reads.insert("N");
+                self.scope(&["L", "Cl", "Ol"], |w| w.statement(body));
+            }
+            StmtKind::Illuminate(..) | StmtKind::Solar(..) => {
+                s.exprs().into_iter().for_each(|e| self.expr(e));
+                self.effects.reads.extend(["Ps", "Ns"]);
+                self.effects.writes.insert("L");
+                s.children().into_iter().for_each(|c| self.scope(&[], |w| w.statement(c)));
+            }
+            _ => {
+                s.exprs().into_iter().for_each(|e| self.expr(e));
+                s.children().into_iter().for_each(|c| self.scope(&[], |w| w.statement(c)));
+            }
+        }
+    }
+
+    fn expr(&mut self, e: ExprId) {
+        let mut list = vec![e];
+        while let Some(e) = list.pop() {
+            let kind = &self.ast.expr(e).kind;
+            kind.for_each_child(|c| list.push(c));
+            match kind {
+                ExprKind::Name(n) => self.effects.reads.extend(self.global(n)),
+                ExprKind::Assign(op, target, _) => {
+                    let global = self.global(&target.name);
+                    self.effects.writes.extend(global);
+                    self.effects.reads.extend(global.filter(|_| op.is_some()));
+                }
+                ExprKind::Cast(_, Some(space), _) => {
+                    if let Some(globals::Space::Input(names)) = globals::space(&space.name) {
+                        self.effects.reads.extend(names);
+                    }
+                }
+                ExprKind::Call(f, args) => {
+                    self.calls.insert((f.name.clone(), args.len()));
+                    // An argument may be an output parameter, which writes it.
+                    for a in args {
+                        if let ExprKind::Name(n) = &self.ast.expr(*a).kind {
+                            let written = self.global(n).filter(|_| self.has_outputs(&f.name, args.len()));
+                            self.effects.writes.extend(written);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether some function of that name has output parameters.
+    fn has_outputs(&self, name: &str, count: usize) -> bool {
+        let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
+        super::builtins::has_outputs(name)
+            || functions.any(|d| d.params.len() == count && d.params.iter().any(|p| p.output))
+    }
+}

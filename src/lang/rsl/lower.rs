@@ -1,0 +1,392 @@
+//! Turns checked functions and shaders into IR.
+//!
+//! Each definition becomes one function in SSA form. Its parameters are those declared, then the predefined variables that it reads, by name; its results are a function's
+//! value, then outputs. One walk over the tree finds types (by [`super::check`]), reports errors and emits code; after an error it goes on with the next statement.
+
+use super::ast::*;
+use super::check::Checker;
+use super::globals::{self, Global};
+use super::program::Program;
+use super::types::RslType;
+use crate::ir::{
+    Class, Const, Function, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, Type, Value, Variable,
+};
+use crate::lang::diag::{Diagnostic, Diagnostics, closest};
+use crate::lang::source::Span;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+mod expr;
+mod lights;
+mod stmt;
+
+/// Errors after which a file is not looked at further.
+const MAX_ERRORS: usize = 100;
+
+/// What lowering makes and needs, for the whole compilation.
+pub struct Lowering<'a> {
+    /// The functions.
+    pub program: &'a Program<'a>,
+    /// What was made so far.
+    pub module: Module,
+    /// Messages.
+    pub diags: Diagnostics,
+    /// Whether assignments to variables leave `debug` instructions.
+    pub debug: bool,
+    /// Whether the file had syntax errors: names may then be unknown because their declaration could not be read.
+    pub broken: bool,
+    /// Functions of the library that are called.
+    pub needed: BTreeSet<usize>,
+    locs: HashMap<Span, Loc>,
+}
+
+/// A variable in scope.
+#[derive(Clone, Debug)]
+struct Var {
+    storage: Variable,
+    ty: RslType,
+    class: Class,
+    /// Whether it was declared `uniform` in so many words.
+    strict: bool,
+    /// Where it was declared; predefined variables have no place.
+    declared: Option<Span>,
+}
+
+/// A loop around the current statement.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    break_to: crate::ir::BlockId,
+    continue_to: crate::ir::BlockId,
+}
+
+/// An error was reported; the statement is given up.
+#[derive(Clone, Copy, Debug)]
+struct Poison;
+
+type Lower<T> = Result<T, Poison>;
+
+/// A value of an expression.
+#[derive(Clone, Copy, Debug)]
+struct Typed {
+    /// The value; meaningless for `void`.
+    value: Value,
+    ty: RslType,
+    class: Class,
+}
+
+/// The innermost name of a variable decides.
+#[derive(Default)]
+struct Scopes {
+    /// Declared variables, innermost scope last.
+    declared: Vec<HashMap<Arc<str>, Var>>,
+    /// Predefined variables.
+    globals: BTreeMap<&'static str, Var>,
+}
+
+impl Scopes {
+    fn find(&self, name: &str) -> Option<&Var> {
+        let declared = self.declared.iter().rev().find_map(|s| s.get(name));
+        declared.or_else(|| self.globals.get(name).filter(|_| !name.contains('.')))
+    }
+}
+
+impl super::check::Names for Scopes {
+    fn type_of_name(&self, name: &str) -> Option<RslType> {
+        match self.find(name) {
+            Some(v) => Some(v.ty),
+            None => (name == "PI").then_some(RslType::Float),
+        }
+    }
+}
+
+/// Lowers one definition.
+struct Body<'c, 'a> {
+    cx: &'c mut Lowering<'a>,
+    b: FunctionBuilder,
+    checker: Checker<'a>,
+    scopes: Scopes,
+    loops: Vec<Loop>,
+    /// The kind of shader, if it is one.
+    shader: Option<ShaderKind>,
+    result: RslType,
+    /// Variables whose values are returned after the function's own value.
+    outputs: Vec<Variable>,
+}
+
+impl<'a> Lowering<'a> {
+    /// Nothing lowered yet.
+    pub fn new(program: &'a Program<'a>, debug: bool, broken: bool) -> Self {
+        Self {
+            program,
+            module: Module::new(),
+            diags: Diagnostics::new(),
+            debug,
+            broken,
+            needed: BTreeSet::new(),
+            locs: HashMap::new(),
+        }
+    }
+
+    fn loc(&mut self, span: Span) -> Loc {
+        let module = &mut self.module;
+        *self.locs.entry(span).or_insert_with(|| module.add_loc(LocData { span: Some(span), inlined_at: None }))
+    }
+
+    fn report(&mut self, d: Diagnostic) {
+        if self.diags.error_count() < MAX_ERRORS {
+            self.diags.push(d);
+        }
+    }
+
+    fn error<T>(&mut self, d: Diagnostic) -> Lower<T> {
+        self.report(d);
+        Err(Poison)
+    }
+
+    /// Lowers a function or a shader's core.
+    pub fn definition(&mut self, index: usize) {
+        let program = self.program;
+        let d = program.definition(index);
+        let info = &program.functions[index];
+        let kind = match d.shader {
+            None => FunctionKind::Function,
+            Some(ShaderKind::Surface) => FunctionKind::Surface,
+            Some(ShaderKind::Light) => FunctionKind::Light,
+            Some(ShaderKind::Imager) => FunctionKind::Imager,
+        };
+        let mut body = Body::new(self, info.ir_name.clone(), kind, d.name.span, info.library);
+        body.shader = d.shader;
+        body.result = d.result;
+        if let Some(ty) = d.result.ir() {
+            body.b.result("return", ty);
+        }
+        body.params(&d.params, d.shader.is_some());
+        let outputs: Vec<&'static str> = match d.shader {
+            Some(kind) => globals::outputs(kind).to_vec(),
+            None => info.effects.writes.iter().copied().collect(),
+        };
+        body.inputs(&info.effects.inputs(), &outputs);
+        body.declare_outputs(&outputs, &d.params);
+        body.scopes.declared.push(HashMap::new());
+        body.statements(&d.body);
+        body.finish(d);
+    }
+
+    /// Lowers the function that gives the default of a shader's parameter.
+    pub fn default_value(&mut self, index: usize, param: &Decl) {
+        let program = self.program;
+        let shader = program.definition(index);
+        let name = default_name(&shader.name.name, &param.name.name);
+        let mut body = Body::new(self, name.into(), FunctionKind::Function, param.name.span, false);
+        body.result = param.ty;
+        let Some(ty) = param.ty.ir() else { return };
+        body.b.result("return", ty);
+        let effects = param.init.map(|e| super::effects::of_default(program.ast, e)).unwrap_or_default();
+        body.inputs(&effects.inputs(), &[]);
+        let value = match param.init {
+            Some(e) => body.value_as(e, param.ty).map(|v| v.value),
+            None => Ok(body.b.constant(Const::zero(ty))),
+        };
+        if let Ok(value) = value {
+            body.b.ret(vec![value]);
+        }
+        let function = drop_unused_params(body.b.finish(), 0);
+        self.module.functions.push(function);
+    }
+}
+
+/// The IR function that computes the default of a shader's parameter.
+pub fn default_name(shader: &str, param: &str) -> String {
+    format!("{shader}.default.{param}")
+}
+
+impl<'c, 'a> Body<'c, 'a> {
+    fn new(cx: &'c mut Lowering<'a>, name: Arc<str>, kind: FunctionKind, span: Span, library: bool) -> Self {
+        let mut b = FunctionBuilder::new(name, kind);
+        b.loc = cx.loc(span);
+        b.set_function_loc(b.loc);
+        let checker = Checker::new(cx.program, library);
+        Self {
+            cx,
+            b,
+            checker,
+            scopes: Scopes::default(),
+            loops: Vec::new(),
+            shader: None,
+            result: RslType::Void,
+            outputs: Vec::new(),
+        }
+    }
+
+    fn params(&mut self, params: &[Decl], of_shader: bool) {
+        let mut scope: HashMap<Arc<str>, Var> = HashMap::new();
+        let usual = if of_shader { Class::Uniform } else { Class::Varying };
+        for p in params {
+            let Some(ty) = p.ty.ir() else { continue };
+            let class = p.class.unwrap_or(usual);
+            let value = self.b.param(p.name.name.clone(), ty, class);
+            let mut var = self.new_var(p.ty, class, Some(p.name.span), ty);
+            var.strict = p.class == Some(Class::Uniform);
+            self.b.write(var.storage, value);
+            if let Some(old) = scope.get(&p.name.name) {
+                let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))
+                    .at(p.name.span, "declared again");
+                if let Some(first) = old.declared {
+                    d = d.also(first, "declared first");
+                }
+                self.cx.report(d);
+            }
+            scope.insert(p.name.name.clone(), var);
+        }
+        self.scopes.declared.push(scope);
+    }
+
+    fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {
+        Var { storage: self.b.variable(ir), ty, class, strict: false, declared }
+    }
+
+    /// Makes the predefined variables: parameters for those read, start values for outputs that are no inputs.
+    fn inputs(&mut self, reads: &BTreeSet<&'static str>, outputs: &[&'static str]) {
+        // `Os` is what an opacity that nobody sets is taken from.
+        let mut names = reads.clone();
+        if self.shader == Some(ShaderKind::Surface) {
+            names.insert("Os");
+        }
+        names.extend(outputs);
+        for name in names {
+            let Some(global) = globals::find(name) else { continue };
+            let visible = self.shader.is_none_or(|kind| global.in_kind(kind));
+            let Some(ty) = global.ty.ir().filter(|_| visible) else { continue };
+            let var = self.new_var(global.ty, Class::Varying, None, ty);
+            let value = match self.start_value(global) {
+                Some(value) => value,
+                None => self.b.param(name, ty, Class::Varying),
+            };
+            self.b.write(var.storage, value);
+            self.scopes.globals.insert(global.name, var);
+        }
+    }
+
+    /// What an output of a shader holds before it is written, when that is not an input: black, and the surface's own opacity.
+    fn start_value(&mut self, global: &Global) -> Option<Value> {
+        let zero = Const::Vec3([0.0; 3]);
+        match (self.shader, global.name) {
+            (Some(ShaderKind::Surface), "Oi") => {
+                let os = self.scopes.globals.get("Os").map(|v| v.storage);
+                os.map(|os| self.b.read(os))
+            }
+            (Some(ShaderKind::Surface), "Ci") | (Some(ShaderKind::Light), "L" | "Cl" | "Ol") => {
+                Some(self.b.constant(zero))
+            }
+            _ => None,
+        }
+    }
+
+    fn declare_outputs(&mut self, globals: &[&'static str], params: &[Decl]) {
+        let of_params: Vec<(Arc<str>, Var)> = {
+            let written = params.iter().filter(|p| p.output);
+            written.filter_map(|p| Some((p.name.name.clone(), self.scopes.declared[0].get(&p.name.name)?.clone()))).collect()
+        };
+        let of_globals: Vec<(Arc<str>, Var)> =
+            globals.iter().filter_map(|g| Some((Arc::from(*g), self.scopes.globals.get(g)?.clone()))).collect();
+        // A core's own outputs come first; a function's output parameters come before what it writes outside.
+        let order = if self.shader.is_some() { [of_globals, of_params] } else { [of_params, of_globals] };
+        for (name, var) in order.into_iter().flatten() {
+            if let Some(ty) = var.ty.ir() {
+                self.b.result(name, ty);
+                self.outputs.push(var.storage);
+            }
+        }
+    }
+
+    /// Leaves the function with `value`.
+    fn return_value(&mut self, value: Option<Value>) {
+        let outputs = self.outputs.clone();
+        let mut values: Vec<Value> = value.into_iter().collect();
+        values.extend(outputs.into_iter().map(|v| self.b.read(v)));
+        self.b.ret(values);
+    }
+
+    fn finish(mut self, d: &Definition) {
+        self.b.loc = self.cx.loc(d.name.span);
+        if !self.b.is_terminated() {
+            // A function without `return` gives zero.
+            let zero = d.result.ir().map(|ty| self.b.constant(Const::zero(ty)));
+            self.return_value(zero);
+        }
+        let mut function = self.b.finish();
+        if d.shader.is_some() {
+            function = drop_unused_params(function, d.params.len());
+        }
+        self.cx.module.functions.push(function);
+    }
+
+    // --- code that several kinds of statements need ---
+
+    /// Goes on behind a terminator, where nothing reaches.
+    fn continue_unreachable(&mut self) {
+        let block = self.b.block();
+        self.b.seal(block);
+        self.b.switch_to(block);
+    }
+
+    fn error<T>(&mut self, d: Diagnostic) -> Lower<T> {
+        self.cx.error(d)
+    }
+
+    fn at(&mut self, span: Span) {
+        self.b.loc = self.cx.loc(span);
+    }
+
+    fn assign(&mut self, name: &str, storage: Variable, value: Value) {
+        self.b.write(storage, value);
+        if self.cx.debug {
+            self.b.effect(Op::Debug(name.into()), &[value]);
+        }
+    }
+
+    /// Reports that no variable has that name.
+    fn unknown_name<T>(&mut self, name: &str, span: Span) -> Lower<T> {
+        if self.cx.broken {
+            return Err(Poison);
+        }
+        let mut d = Diagnostic::error(format!("unknown variable `{name}`")).at(span, "not declared");
+        if let Some(global) = globals::find(name) {
+            let kinds = [ShaderKind::Surface, ShaderKind::Light, ShaderKind::Imager];
+            let words: Vec<&str> = kinds.iter().filter(|k| global.in_kind(**k)).map(|k| k.name()).collect();
+            d = match name {
+                "L" | "Cl" | "Ol" if self.shader == Some(ShaderKind::Surface) => {
+                    d.hint(format!("a surface shader has `{name}` inside of `illuminance` only"))
+                }
+                _ => d.hint(format!("only {} shaders have `{name}`", words.join(" and "))),
+            };
+        } else {
+            let declared = self.scopes.declared.iter().flat_map(|s| s.keys()).map(|n| &**n);
+            let globals = self.scopes.globals.keys().copied();
+            let guess = closest(name, declared.chain(globals).collect::<BTreeSet<_>>());
+            if let Some(guess) = guess.or_else(|| closest(name, globals::GLOBALS.iter().map(|g| g.name))) {
+                d = d.hint(format!("did you mean `{guess}`?"));
+            }
+        }
+        self.error(d)
+    }
+}
+
+/// Removes parameters behind the first `keep` that nothing uses.
+fn drop_unused_params(mut function: Function, keep: usize) -> Function {
+    let mut used = vec![false; function.values.len()];
+    for block in &function.blocks {
+        block.insts.iter().flat_map(|i| &i.args).for_each(|v| used[v.0 as usize] = true);
+        block.term.for_each_arg(|v| used[v.0 as usize] = true);
+    }
+    let values = std::mem::take(&mut function.blocks[0].params);
+    let params = std::mem::take(&mut function.params);
+    let kept: Vec<_> = values.into_iter().zip(params).enumerate().collect();
+    for (i, (value, param)) in kept {
+        if i < keep || used[value.0 as usize] {
+            function.blocks[0].params.push(value);
+            function.params.push(param);
+        }
+    }
+    function
+}

@@ -1,0 +1,213 @@
+//! The statements that join lights and surfaces: `illuminance`, `illuminate`, `solar`.
+//!
+//! `illuminance` gathers: in batches of [`BATCH`] lights it asks every light for its sample, shoots the shadow rays of the batch in one instruction, and then runs its
+//! body once a light as an ordinary loop. A light that is blocked has `Cl` 0.
+
+use super::super::{LIGHTS_COUNT, LIGHTS_SAMPLE, builtins};
+use super::*;
+
+/// Lights whose shadow rays are shot together.
+const BATCH: u32 = 16;
+
+impl Body<'_, '_> {
+    /// A counting loop's head: `index` runs from 0 while below `count`. Leaves the builder in the body; gives head, end and the index.
+    fn counted(&mut self, count: Value) -> (crate::ir::BlockId, crate::ir::BlockId, Variable, Value) {
+        let index = self.b.variable(Type::U32);
+        let zero = self.b.u32(0);
+        self.b.write(index, zero);
+        let (head, body, end) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.jump(head, Vec::new());
+        self.b.switch_to(head);
+        let i = self.b.read(index);
+        let more = self.b.op(Op::ILt, &[i, count]);
+        self.b.branch(more, body, end);
+        self.b.seal(body);
+        self.b.switch_to(body);
+        (head, end, index, i)
+    }
+
+    /// Closes a counting loop: raises the index by `step` and goes back.
+    fn next_turn(&mut self, head: crate::ir::BlockId, index: Variable, step: u32) {
+        let i = self.b.read(index);
+        let step = self.b.u32(step);
+        let next = self.b.op(Op::IAdd, &[i, step]);
+        self.b.write(index, next);
+        self.b.jump(head, Vec::new());
+        self.b.seal(head);
+    }
+
+    fn spatial_args(&mut self, word: &str, args: &[ExprId], types: &[RslType], span: Span) -> Lower<Vec<Value>> {
+        if args.len() > types.len() || (args.len() < types.len() && args.len() + 2 != types.len()) {
+            let message = format!("`{word}` takes {} or {} arguments", types.len() - 2, types.len());
+            return self.error(Diagnostic::error(message).at(span, format!("here are {}", args.len())));
+        }
+        args.iter().zip(types).map(|(e, ty)| Ok(self.value_as(*e, *ty)?.value)).collect()
+    }
+
+    /// Whether the angle between `l` and `axis` is at most `angle`, without a division: `l·axis ≥ cos(angle)·√(l²·axis²)`.
+    fn in_cone(&mut self, l: Value, axis: Value, angle: Value, span: Span) -> Lower<Value> {
+        let cosine = self.call_library("cos", &[angle], span)?;
+        let dot = self.b.op(Op::Dot, &[l, axis]);
+        let l2 = self.b.op(Op::Dot, &[l, l]);
+        let axis2 = self.b.op(Op::Dot, &[axis, axis]);
+        let both = self.b.op(Op::Mul, &[l2, axis2]);
+        let lengths = self.b.op(Op::Sqrt, &[both]);
+        let limit = self.b.op(Op::Mul, &[cosine, lengths]);
+        Ok(self.b.op(Op::Le, &[limit, dot]))
+    }
+
+    pub(super) fn illuminance(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
+        if matches!(self.shader, Some(ShaderKind::Light | ShaderKind::Imager)) {
+            let d = Diagnostic::error("`illuminance` stands in surface shaders and in functions that they call");
+            return self.error(d.at(span, "not in this shader"));
+        }
+        // A category of lights may come first; all lights have all categories so far.
+        let skip = args.first().is_some_and(|e| matches!(self.cx.program.ast.expr(*e).kind, ExprKind::String(_)));
+        let types = [RslType::Point, RslType::Vector, RslType::Float];
+        let values = self.spatial_args("illuminance", &args[skip as usize..], &types, span)?;
+        self.at(span);
+        let position = values[0];
+        let Some(normal) = self.scopes.globals.get("N").map(|v| v.storage) else {
+            return self.unknown_name("N", span);
+        };
+        let normal = self.b.read(normal);
+        let axis = match values[..] {
+            [_, axis, angle] => Some((axis, angle)),
+            _ => None,
+        };
+        let rays = self.b.slot("light_rays", Type::Vec4, BATCH);
+        let directions = self.b.slot("light_directions", Type::Vec3, BATCH);
+        let colors = self.b.slot("light_colors", Type::Vec3, BATCH);
+
+        let count = self.b.call(LIGHTS_COUNT, Vec::new(), &[Type::U32])[0];
+        let (batch_head, batch_end, batch, first) = self.counted(count);
+        let left = self.b.op(Op::ISub, &[count, first]);
+        let most = self.b.u32(BATCH);
+        let few = self.b.op(Op::ILt, &[left, most]);
+        let turns = self.b.op(Op::Select, &[few, left, most]);
+
+        // Ask the lights of the batch.
+        let (ask_head, ask_end, ask, i) = self.counted(turns);
+        let number = self.b.op(Op::IAdd, &[first, i]);
+        let types = [Type::Vec3, Type::Vec3, Type::F32];
+        let sample = self.b.call(LIGHTS_SAMPLE, vec![number, position, normal], &types);
+        let direction = builtins::normalize(&mut self.b, sample[0]);
+        let [x, y, z] = [0, 1, 2].map(|lane| self.b.op(Op::Extract(lane), &[direction]));
+        let ray = self.b.op(Op::Compose, &[x, y, z, sample[2]]);
+        self.b.effect(Op::SlotStore(rays), &[i, ray]);
+        self.b.effect(Op::SlotStore(directions), &[i, sample[0]]);
+        self.b.effect(Op::SlotStore(colors), &[i, sample[1]]);
+        self.next_turn(ask_head, ask, 1);
+        self.b.seal(ask_end);
+        self.b.switch_to(ask_end);
+        let visible = self.b.op(Op::Visible(rays), &[position, turns]);
+
+        // Run the body for each.
+        let (head, end, index, i) = self.counted(turns);
+        let l = self.b.op_as(Op::SlotLoad(directions), &[i], Type::Vec3);
+        let color = self.b.op_as(Op::SlotLoad(colors), &[i], Type::Vec3);
+        let one = self.b.u32(1);
+        let bit = self.b.op(Op::IShr, &[visible, i]);
+        let bit = self.b.op(Op::IAnd, &[bit, one]);
+        let lit = self.b.op(Op::IEq, &[bit, one]);
+        let black = self.b.constant(Const::Vec3([0.0; 3]));
+        let color = self.b.op(Op::Select, &[lit, color, black]);
+        let (next, over) = (self.b.block(), self.b.block());
+        if let Some((axis, angle)) = axis {
+            let inside = self.in_cone(l, axis, angle, span)?;
+            let run = self.b.block();
+            self.b.branch(inside, run, next);
+            self.b.seal(run);
+            self.b.switch_to(run);
+        }
+        let outer = self.scopes.globals.clone();
+        for (name, ty, value) in [("L", RslType::Vector, l), ("Cl", RslType::Color, color)] {
+            let var = self.new_var(ty, Class::Varying, None, Type::Vec3);
+            self.b.write(var.storage, value);
+            self.scopes.globals.insert(name, var);
+        }
+        self.loops.push(Loop { break_to: over, continue_to: next });
+        self.inner(body);
+        self.loops.pop();
+        self.scopes.globals = outer;
+        self.jump_unless_terminated(next);
+        self.b.seal(next);
+        self.b.switch_to(next);
+        self.at(span);
+        self.next_turn(head, index, 1);
+        self.b.seal(end);
+        self.b.switch_to(end);
+        self.next_turn(batch_head, batch, BATCH);
+        self.b.seal(batch_end);
+        self.b.switch_to(batch_end);
+        self.b.jump(over, Vec::new());
+        self.b.seal(over);
+        self.b.switch_to(over);
+        Ok(())
+    }
+
+    fn light_only(&mut self, word: &str, span: Span) -> Lower<()> {
+        if self.shader == Some(ShaderKind::Light) {
+            return Ok(());
+        }
+        let d = Diagnostic::error(format!("`{word}` stands in light shaders only")).at(span, "not in a light shader");
+        self.error(d.hint("a surface asks for light with `illuminance`"))
+    }
+
+    /// Gives the predefined variable `L` a value and runs `body` where `inside` holds.
+    fn shine(&mut self, l: Value, inside: Option<Value>, body: &Stmt) -> Lower<()> {
+        let Some(storage) = self.scopes.globals.get("L").map(|v| v.storage) else { return Err(Poison) };
+        self.assign("L", storage, l);
+        let end = self.b.block();
+        if let Some(inside) = inside {
+            let run = self.b.block();
+            self.b.branch(inside, run, end);
+            self.b.seal(run);
+            self.b.switch_to(run);
+        }
+        self.loops.push(Loop { break_to: end, continue_to: end });
+        self.inner(body);
+        self.loops.pop();
+        self.jump_unless_terminated(end);
+        self.b.seal(end);
+        self.b.switch_to(end);
+        Ok(())
+    }
+
+    fn global(&mut self, name: &str, span: Span) -> Lower<Value> {
+        match self.scopes.globals.get(name).map(|v| v.storage) {
+            Some(storage) => Ok(self.b.read(storage)),
+            None => self.unknown_name(name, span),
+        }
+    }
+
+    /// `illuminate (from [, axis, angle])`: light from a point, in a cone when there is one.
+    pub(super) fn illuminate(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
+        self.light_only("illuminate", span)?;
+        let types = [RslType::Point, RslType::Vector, RslType::Float];
+        let values = self.spatial_args("illuminate", args, &types, span)?;
+        self.at(span);
+        let lit = self.global("Ps", span)?;
+        let l = self.b.op(Op::Sub, &[lit, values[0]]);
+        let inside = match values[..] {
+            [_, axis, angle] => Some(self.in_cone(l, axis, angle, span)?),
+            _ => None,
+        };
+        self.shine(l, inside, body)
+    }
+
+    /// `solar ([axis, angle])`: light from afar that travels along `axis`; without one it comes down on the surface from its normal's side.
+    pub(super) fn solar(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
+        self.light_only("solar", span)?;
+        let values = self.spatial_args("solar", args, &[RslType::Vector, RslType::Float], span)?;
+        self.at(span);
+        let l = match values.first() {
+            Some(&axis) => axis,
+            None => {
+                let normal = self.global("Ns", span)?;
+                self.b.op(Op::Neg, &[normal])
+            }
+        };
+        self.shine(l, None, body)
+    }
+}

@@ -1,0 +1,200 @@
+//! Statements.
+
+use super::*;
+use crate::ir::BlockId;
+
+impl Body<'_, '_> {
+    pub(super) fn statements(&mut self, list: &[Stmt]) {
+        for s in list {
+            if self.b.is_terminated() {
+                self.continue_unreachable();
+            }
+            // The error was reported; the next statement may have another.
+            let _: Lower<()> = self.statement(s);
+        }
+    }
+
+    fn scoped(&mut self, list: &[Stmt]) {
+        self.scopes.declared.push(HashMap::new());
+        self.statements(list);
+        self.scopes.declared.pop();
+    }
+
+    /// A statement in a scope of its own.
+    pub(super) fn inner(&mut self, s: &Stmt) {
+        self.scoped(std::slice::from_ref(s));
+    }
+
+    fn statement(&mut self, s: &Stmt) -> Lower<()> {
+        self.at(s.span);
+        match &s.kind {
+            StmtKind::Declare(decls) => {
+                for d in decls {
+                    let _: Lower<()> = self.declare(d);
+                }
+                Ok(())
+            }
+            StmtKind::Expr(e) => self.effect(*e),
+            StmtKind::Block(list) => {
+                self.scoped(list);
+                Ok(())
+            }
+            StmtKind::If(arms, last) => {
+                self.conditional(arms, last.as_deref());
+                Ok(())
+            }
+            StmtKind::While(condition, body) => {
+                self.repeat(Some(*condition), None, body);
+                Ok(())
+            }
+            StmtKind::For { init, condition, step, body } => {
+                self.scopes.declared.push(HashMap::new());
+                if let Some(init) = init {
+                    let _: Lower<()> = self.statement(init);
+                }
+                self.repeat(*condition, *step, body);
+                self.scopes.declared.pop();
+                Ok(())
+            }
+            StmtKind::Break(n) => self.leave_loop(*n, "break", s.span, |l| l.break_to),
+            StmtKind::Continue(n) => self.leave_loop(*n, "continue", s.span, |l| l.continue_to),
+            StmtKind::Return(value) => self.return_statement(*value, s.span),
+            StmtKind::Illuminance(args, body) => self.illuminance(args, body, s.span),
+            StmtKind::Illuminate(args, body) => self.illuminate(args, body, s.span),
+            StmtKind::Solar(args, body) => self.solar(args, body, s.span),
+        }
+    }
+
+    fn declare(&mut self, d: &Decl) -> Lower<()> {
+        if d.external {
+            let found = self.scopes.globals.contains_key(&*d.name.name);
+            let known = globals::find(&d.name.name);
+            return match known {
+                Some(g) if g.ty == d.ty => Ok(()),
+                Some(g) if found => {
+                    let message = format!("`{}` is of type {}, not {}", d.name.name, g.ty, d.ty);
+                    self.error(Diagnostic::error(message).at(d.name.span, "declared `extern` here"))
+                }
+                _ => self.unknown_name(&d.name.name, d.name.span),
+            };
+        }
+        let Some(ty) = d.ty.ir() else { return Ok(()) };
+        let class = d.class.unwrap_or(Class::Varying);
+        let init = match d.init {
+            Some(e) => self.value_as(e, d.ty),
+            None => Ok(Typed { value: self.b.constant(Const::zero(ty)), ty: d.ty, class: Class::Constant }),
+        };
+        let scope = self.scopes.declared.last().and_then(|s| s.get(&d.name.name)).and_then(|v| v.declared);
+        if let Some(first) = scope {
+            let message = format!("`{}` is declared twice", d.name.name);
+            let diagnostic = Diagnostic::error(message).at(d.name.span, "declared again").also(first, "declared first");
+            self.cx.report(diagnostic);
+        }
+        let mut var = self.new_var(d.ty, class, Some(d.name.span), ty);
+        var.strict = d.class == Some(Class::Uniform);
+        if let Some(scope) = self.scopes.declared.last_mut() {
+            scope.insert(d.name.name.clone(), var.clone());
+        }
+        let init = init?;
+        self.check_class(&d.name.name, &var, init, d.name.span)?;
+        self.at(d.name.span);
+        self.assign(&d.name.name, var.storage, init.value);
+        Ok(())
+    }
+
+    fn conditional(&mut self, arms: &[(ExprId, Stmt)], last: Option<&Stmt>) {
+        let end = self.b.block();
+        for (condition, s) in arms {
+            let Ok(condition) = self.condition(*condition) else {
+                self.inner(s);
+                if self.b.is_terminated() {
+                    self.continue_unreachable();
+                }
+                continue;
+            };
+            let (then, otherwise) = (self.b.block(), self.b.block());
+            self.b.branch(condition, then, otherwise);
+            self.b.seal(then);
+            self.b.seal(otherwise);
+            self.b.switch_to(then);
+            self.inner(s);
+            self.jump_unless_terminated(end);
+            self.b.switch_to(otherwise);
+        }
+        if let Some(s) = last {
+            self.inner(s);
+        }
+        self.jump_unless_terminated(end);
+        self.b.seal(end);
+        self.b.switch_to(end);
+    }
+
+    pub(super) fn jump_unless_terminated(&mut self, block: BlockId) {
+        if !self.b.is_terminated() {
+            self.b.jump(block, Vec::new());
+        }
+    }
+
+    fn repeat(&mut self, condition: Option<ExprId>, step: Option<ExprId>, body: &Stmt) {
+        let (head, turn, next, end) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
+        self.b.jump(head, Vec::new());
+        self.b.switch_to(head);
+        let test = match condition {
+            Some(e) => self.condition(e),
+            None => Ok(self.b.constant(Const::Bool(true))),
+        };
+        match test {
+            Ok(test) => self.b.branch(test, turn, end),
+            Err(Poison) => self.b.jump(turn, Vec::new()),
+        }
+        self.b.seal(turn);
+        self.b.switch_to(turn);
+        self.loops.push(Loop { break_to: end, continue_to: next });
+        self.inner(body);
+        self.loops.pop();
+        self.jump_unless_terminated(next);
+        self.b.seal(next);
+        self.b.switch_to(next);
+        if let Some(e) = step {
+            let _: Lower<()> = self.effect(e);
+        }
+        self.b.jump(head, Vec::new());
+        self.b.seal(head);
+        self.b.seal(end);
+        self.b.switch_to(end);
+    }
+
+    fn leave_loop(&mut self, levels: u32, word: &str, span: Span, to: fn(&Loop) -> BlockId) -> Lower<()> {
+        let count = self.loops.len();
+        let Some(target) = count.checked_sub(levels as usize).and_then(|i| self.loops.get(i)).map(to) else {
+            let message = match count {
+                0 => format!("`{word}` outside of a loop"),
+                _ => format!("`{word} {levels}` in {count} loops"),
+            };
+            return self.error(Diagnostic::error(message).at(span, "there is no such loop"));
+        };
+        self.b.jump(target, Vec::new());
+        Ok(())
+    }
+
+    fn return_statement(&mut self, value: Option<ExprId>, span: Span) -> Lower<()> {
+        if self.shader.is_some() || self.result == RslType::Void {
+            if let Some(e) = value {
+                let what = if self.shader.is_some() { "a shader" } else { "a `void` function" };
+                let d = Diagnostic::error(format!("{what} returns no value"));
+                let place = self.cx.program.ast.expr(e).span;
+                return self.error(d.at(place, "this value has nowhere to go"));
+            }
+            self.return_value(None);
+            return Ok(());
+        }
+        let Some(e) = value else {
+            let d = Diagnostic::error(format!("`return` needs a value of type {}", self.result));
+            return self.error(d.at(span, "no value"));
+        };
+        let value = self.value_as(e, self.result)?;
+        self.at(span);
+        self.return_value(Some(value.value));
+        Ok(())
+    }
+}

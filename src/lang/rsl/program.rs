@@ -1,0 +1,154 @@
+//! The functions of a compilation, as their callers see them: types, hidden inputs, names in the IR.
+
+use super::ast::{Ast, Definition};
+use super::builtins::{self, Builtin};
+use super::effects::{self, Effects};
+use super::types::RslType;
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A function or shader with what the compiler has found out about it.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Index of its definition in [`Ast::definitions`].
+    pub definition: usize,
+    /// Its name in the IR.
+    pub ir_name: Arc<str>,
+    /// Predefined variables that it touches.
+    pub effects: Effects,
+    /// Whether it belongs to the standard library.
+    pub library: bool,
+}
+
+/// All functions and shaders of a compilation.
+#[derive(Debug)]
+pub struct Program<'a> {
+    /// The user's definitions, then the library's.
+    pub ast: &'a Ast,
+    /// One a definition, in the same order.
+    pub functions: Vec<Function>,
+    by_name: HashMap<Arc<str>, Vec<usize>>,
+}
+
+/// Something that a call may mean.
+#[derive(Clone, Copy, Debug)]
+pub enum Callee {
+    /// A function, by index in [`Program::functions`].
+    Function(usize),
+    /// A built-in function.
+    Builtin(&'static Builtin),
+}
+
+impl<'a> Program<'a> {
+    /// Collects the definitions of `ast`, of which the first `own` are the user's.
+    pub fn new(ast: &'a Ast, own: usize, diags: &mut Diagnostics) -> Self {
+        let effects = effects::of_definitions(ast);
+        let mut by_name: HashMap<Arc<str>, Vec<usize>> = HashMap::new();
+        for (i, d) in ast.definitions.iter().enumerate().filter(|(_, d)| d.shader.is_none()) {
+            by_name.entry(d.name.name.clone()).or_default().push(i);
+        }
+        let functions = effects.into_iter().enumerate().map(|(i, effects)| {
+            let d = &ast.definitions[i];
+            let library = i >= own;
+            let alike = by_name.get(&d.name.name).map_or(0, |l| l.iter().filter(|o| (**o >= own) == library).count());
+            let mut name = if library { format!("std.{}", d.name.name) } else { d.name.name.to_string() };
+            if d.shader.is_none() && alike > 1 {
+                let letters: String = d.params.iter().map(|p| p.ty.letter()).collect();
+                name += &format!(".{letters}.{}", d.result.letter());
+            }
+            Function { definition: i, ir_name: name.into(), effects, library }
+        });
+        let functions = functions.collect();
+        let program = Self { ast, functions, by_name };
+        program.report_duplicates(own, diags);
+        program
+    }
+
+    fn report_duplicates(&self, own: usize, diags: &mut Diagnostics) {
+        let mut seen: HashMap<(&str, Option<Vec<RslType>>, RslType), &Definition> = HashMap::new();
+        for d in &self.ast.definitions[..own] {
+            let types = d.shader.is_none().then(|| d.params.iter().map(|p| p.ty).collect());
+            let shares_name = |o: &Definition| o.name.name == d.name.name && o.shader.is_some() && d.shader.is_none();
+            let old = match seen.insert((&d.name.name, types, d.result), d) {
+                Some(old) => Some(old),
+                None => self.ast.definitions[..own].iter().find(|o| shares_name(o)),
+            };
+            if let Some(old) = old {
+                let message = format!("`{}` is defined twice", d.name.name);
+                diags.push(
+                    Diagnostic::error(message).at(d.name.span, "defined again").also(old.name.span, "defined first"),
+                );
+            }
+        }
+    }
+
+    /// The definition behind a function.
+    pub fn definition(&self, function: usize) -> &'a Definition {
+        &self.ast.definitions[function]
+    }
+
+    /// What a call of `name` may mean. A user's functions hide those of the library. Names that start with `__` mean something in the library only.
+    pub fn callees(&self, name: &str, in_library: bool) -> Vec<Callee> {
+        let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let own: Vec<usize> = all.iter().copied().filter(|&i| !self.functions[i].library).collect();
+        if !own.is_empty() && !in_library {
+            return own.into_iter().map(Callee::Function).collect();
+        }
+        if name.starts_with("__") && !in_library {
+            return Vec::new();
+        }
+        let library = all.iter().copied().filter(|&i| self.functions[i].library).map(Callee::Function);
+        builtins::by_name(name).iter().map(Callee::Builtin).chain(library).collect()
+    }
+
+    /// Names of all functions that a user may call.
+    pub fn callable_names(&self) -> impl Iterator<Item = &str> {
+        let defined = self.by_name.keys().map(|n| &**n).filter(|n| !n.starts_with("__"));
+        defined.chain(builtins::names())
+    }
+
+    /// Types of the parameters a callee wants for `count` arguments, with whether each is an output; `None` when it cannot take so many.
+    pub fn params(&self, callee: Callee, count: usize) -> Option<Vec<(RslType, bool)>> {
+        match callee {
+            Callee::Function(i) => {
+                let params = &self.definition(i).params;
+                (params.len() == count).then(|| params.iter().map(|p| (p.ty, p.output)).collect())
+            }
+            Callee::Builtin(b) => {
+                let last = b.params.last().copied().filter(|_| b.variadic && count >= b.params.len());
+                let mut list = b.params.clone();
+                list.extend(std::iter::repeat_n(last, count.saturating_sub(list.len())).flatten());
+                (list.len() == count).then_some(list)
+            }
+        }
+    }
+
+    /// The type of a callee's value.
+    pub fn result(&self, callee: Callee) -> RslType {
+        match callee {
+            Callee::Function(i) => self.definition(i).result,
+            Callee::Builtin(b) => b.result,
+        }
+    }
+
+    /// How a message writes a callee.
+    pub fn describe(&self, callee: Callee) -> String {
+        let list = |types: &mut dyn Iterator<Item = (RslType, bool)>| {
+            let words: Vec<String> =
+                types.map(|(t, output)| if output { format!("output {t}") } else { t.to_string() }).collect();
+            words.join(", ")
+        };
+        match callee {
+            Callee::Function(i) => {
+                let d = self.definition(i);
+                let params = list(&mut d.params.iter().map(|p| (p.ty, p.output)));
+                format!("{} {}({params})", d.result, d.name.name)
+            }
+            Callee::Builtin(b) => {
+                let more = if b.variadic { ", …" } else { "" };
+                format!("{} {}({}{more})", b.result, b.name, list(&mut b.params.iter().copied()))
+            }
+        }
+    }
+}
