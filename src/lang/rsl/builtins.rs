@@ -30,7 +30,6 @@ type Row = (&'static str, &'static str, Emit);
 const TABLE: &[Row] = &[
     ("abs", "f:f", |b, a| vec![b.op(Op::Abs, a)]),
     ("floor", "f:f", |b, a| vec![b.op(Op::Floor, a)]),
-    ("ceil", "f:f", ceil),
     ("sqrt", "f:f", |b, a| vec![b.op(Op::Sqrt, a)]),
     ("inversesqrt", "f:f", |b, a| vec![b.op(Op::Rsq, a)]),
     ("min", "f:ff*", |b, a| fold(b, Op::Min, a)),
@@ -145,12 +144,6 @@ fn fold(b: &mut FunctionBuilder, op: Op, args: &[Value]) -> Vec<Value> {
     vec![value]
 }
 
-fn ceil(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let negative = b.op(Op::Neg, args);
-    let floor = b.op(Op::Floor, &[negative]);
-    vec![b.op(Op::Neg, &[floor])]
-}
-
 /// The length of a vector.
 pub fn length(b: &mut FunctionBuilder, v: Value) -> Value {
     let square = b.op(Op::Dot, &[v, v]);
@@ -219,7 +212,7 @@ fn spline(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
         widen(b, c)
     };
     let t = widen(b, t);
-    let mut scaled = |b: &mut FunctionBuilder, k: f32, v: Value| {
+    let scaled = |b: &mut FunctionBuilder, k: f32, v: Value| {
         let k = constant(b, k);
         b.op(Op::Mul, &[k, v])
     };

@@ -64,6 +64,18 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
     }
 }
 
+/// The type of a call that the compiler treats on its own, as its arguments must be constants.
+pub fn special_result(name: &str) -> Option<RslType> {
+    match name {
+        "__uniform_float" => Some(RslType::Float),
+        "__uniform_color" => Some(RslType::Color),
+        "transform" => Some(RslType::Point),
+        "vtransform" => Some(RslType::Vector),
+        "ntransform" => Some(RslType::Normal),
+        _ => None,
+    }
+}
+
 fn dots(t: RslType) -> bool {
     t.is_spatial() || t == RslType::Float
 }
@@ -124,9 +136,12 @@ impl<'a> Checker<'a> {
                 a.zip(b).and_then(|(a, b)| joined(a, b))
             }
             ExprKind::Binary(..) => self.chain_type(names, e, wanted),
-            ExprKind::Call(..) => match self.resolve(names, e, wanted) {
-                Resolution::Callee(c) => Some(self.program.result(c)),
-                _ => None,
+            ExprKind::Call(f, _) => match special_result(&f.name) {
+                Some(ty) => Some(ty),
+                None => match self.resolve(names, e, wanted) {
+                    Resolution::Callee(c) => Some(self.program.result(c)),
+                    _ => None,
+                },
             },
         };
         self.types.insert((e, wanted), ty);

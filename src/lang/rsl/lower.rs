@@ -253,32 +253,35 @@ impl<'c, 'a> Body<'c, 'a> {
             names.insert("Os");
         }
         names.extend(outputs);
-        for name in names {
+        // Outputs that start from inputs come after those.
+        let (inputs, started): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| !self.starts_itself(n));
+        for name in inputs.into_iter().chain(started) {
             let Some(global) = globals::find(name) else { continue };
             let visible = self.shader.is_none_or(|kind| global.in_kind(kind));
             let Some(ty) = global.ty.ir().filter(|_| visible) else { continue };
             let var = self.new_var(global.ty, Class::Varying, None, ty);
-            let value = match self.start_value(global) {
-                Some(value) => value,
-                None => self.b.param(name, ty, Class::Varying),
+            let value = match self.starts_itself(name) {
+                true => self.start_value(global),
+                false => self.b.param(name, ty, Class::Varying),
             };
             self.b.write(var.storage, value);
             self.scopes.globals.insert(global.name, var);
         }
     }
 
-    /// What an output of a shader holds before it is written, when that is not an input: black, and the surface's own opacity.
-    fn start_value(&mut self, global: &Global) -> Option<Value> {
-        let zero = Const::Vec3([0.0; 3]);
-        match (self.shader, global.name) {
-            (Some(ShaderKind::Surface), "Oi") => {
-                let os = self.scopes.globals.get("Os").map(|v| v.storage);
-                os.map(|os| self.b.read(os))
-            }
-            (Some(ShaderKind::Surface), "Ci") | (Some(ShaderKind::Light), "L" | "Cl" | "Ol") => {
-                Some(self.b.constant(zero))
-            }
-            _ => None,
+    /// Whether the variable is an output of the shader that is no input.
+    fn starts_itself(&self, name: &str) -> bool {
+        matches!(
+            (self.shader, name),
+            (Some(ShaderKind::Surface), "Ci" | "Oi") | (Some(ShaderKind::Light), "L" | "Cl" | "Ol")
+        )
+    }
+
+    /// What such an output holds before it is written: black, and for the opacity the surface's own.
+    fn start_value(&mut self, global: &Global) -> Value {
+        match self.scopes.globals.get("Os").map(|v| v.storage) {
+            Some(os) if global.name == "Oi" => self.b.read(os),
+            _ => self.b.constant(Const::Vec3([0.0; 3])),
         }
     }
 

@@ -1,7 +1,288 @@
-//! The RenderMan Shading Language (RenderMan Interface 3.2.1, part II).
+//! The RenderMan Shading Language (RenderMan Interface 3.2.1, part II): source text in, one IR module of cores out.
+//!
+//! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]; [`effects`] finds hidden inputs, [`check`] types and
+//! overloads, [`lower`] emits IR, [`recursion`] refuses calls that cannot end. The standard library is parsed with every file, and of it only what is called becomes part of the module.
+//! This front end knows no back end, no scene and no light: a linker supplies [`LIGHTS_COUNT`], [`LIGHTS_SAMPLE`], [`LIGHTS_AMBIENT`] and the named inputs of
+//! the cores.
 
 pub mod ast;
+mod builtins;
+mod check;
 pub mod dump;
+mod effects;
+mod globals;
 pub mod lexer;
+mod lower;
 pub mod parser;
+mod program;
+mod recursion;
 pub mod types;
+
+pub use crate::lang::preprocess::Options as PreprocessOptions;
+pub use ast::ShaderKind;
+pub use types::RslType;
+
+use crate::ir::{Class, Function, Module, Op};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::preprocess::preprocess;
+use crate::lang::source::{FileId, SourceMap};
+use crate::lang::stdlib;
+use ast::{Ast, Definition, Stmt, StmtKind};
+use lower::Lowering;
+use program::Program;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// The linker's function `() → u32`: the number of lights that are not ambient.
+pub const LIGHTS_COUNT: &str = "lights.count";
+/// The linker's function `(u32 i, vec3 Ps, vec3 Ns) → (vec3 L, vec3 Cl, f32 t_max)`: what light `i` sends to a point.
+pub const LIGHTS_SAMPLE: &str = "lights.sample";
+/// The linker's function `(vec3 Ps, vec3 Ns) → vec3`: the sum of the ambient lights.
+pub const LIGHTS_AMBIENT: &str = "lights.ambient";
+
+/// How to compile.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// For the preprocessor: folders, macros.
+    pub preprocess: PreprocessOptions,
+    /// Whether assignments to variables leave `debug` instructions.
+    pub debug: bool,
+}
+
+/// What a file compiles to.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The functions: user functions, cores of shaders, defaults of their parameters, and of the library what these call.
+    pub module: Module,
+    /// The file's shaders, in order.
+    pub shaders: Vec<ShaderInfo>,
+    /// The file's functions, in order.
+    pub functions: Vec<FunctionInfo>,
+    /// Things worth knowing.
+    pub warnings: Diagnostics,
+}
+
+/// A shader of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShaderInfo {
+    /// Its name, which is that of its core in the module.
+    pub name: Arc<str>,
+    /// What it is for.
+    pub kind: ShaderKind,
+    /// Its declared parameters: the first parameters of the core.
+    pub params: Vec<ShaderParam>,
+    /// For a light, how it shines.
+    pub light: Option<LightKind>,
+}
+
+/// A declared parameter of a shader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShaderParam {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: RslType,
+    /// How often it may differ.
+    pub class: Class,
+    /// Whether the core returns it.
+    pub output: bool,
+    /// The IR function that computes its default; its parameters, if any, are named inputs (`space.shader.x`, …).
+    pub default: Arc<str>,
+}
+
+/// How a light shines: found from the statements it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LightKind {
+    /// Neither `illuminate` nor `solar`: everywhere alike, without direction.
+    Ambient,
+    /// `illuminate`: from a point.
+    Positional,
+    /// `solar`: from afar.
+    Directional,
+}
+
+/// A function of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionInfo {
+    /// Its name in the source.
+    pub name: Arc<str>,
+    /// Its name in the module, which differs where several functions share a name.
+    pub ir_name: Arc<str>,
+    /// Names and types of its parameters, and whether each is an output. The IR function has hidden inputs behind them.
+    pub params: Vec<(Arc<str>, RslType, bool)>,
+    /// The type of its value.
+    pub result: RslType,
+}
+
+/// Reads a file into its syntax tree, as far as it can be read.
+pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, Diagnostics) {
+    let mut diags = Diagnostics::new();
+    let raw = preprocess(sources, file, &options.preprocess, &mut diags);
+    let tokens = lexer::lex(file, &raw);
+    let ast = parser::parse(&tokens, &mut diags);
+    (ast, diags)
+}
+
+/// Compiles a file. Files that it includes and those of the standard library join `sources`.
+///
+/// # Errors
+/// All errors of the file, with warnings between them.
+pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Result<Unit, Diagnostics> {
+    let (mut ast, mut diags) = parse(sources, file, options);
+    let own = ast.definitions.len();
+    if own == 0 && !diags.has_errors() {
+        let place = crate::lang::source::Span::new(file, 0, 0);
+        return Err(Diagnostic::error("this file defines no shader and no function").at(place, "nothing here").into());
+    }
+    ast.append(library_ast(sources)?);
+    let broken = diags.has_errors();
+    let program = Program::new(&ast, own, &mut diags);
+    let mut unit = lower(&program, own, &HashSet::new(), options.debug, broken, diags)?;
+    unit.shaders = ast.definitions[..own].iter().filter_map(shader_info).collect();
+    let functions = program.functions[..own].iter().zip(&ast.definitions).filter(|(_, d)| d.shader.is_none());
+    unit.functions = functions
+        .map(|(f, d)| FunctionInfo {
+            name: d.name.name.clone(),
+            ir_name: f.ir_name.clone(),
+            params: d.params.iter().map(|p| (p.name.name.clone(), p.ty, p.output)).collect(),
+            result: d.result,
+        })
+        .collect();
+    Ok(unit)
+}
+
+/// Compiles functions of the standard library by their names in its source (`__camera`), with all that they call.
+///
+/// # Errors
+/// None, unless the library itself is wrong.
+pub fn compile_library(sources: &mut SourceMap, names: &[&str]) -> Result<Unit, Diagnostics> {
+    let ast = library_ast(sources)?;
+    let mut diags = Diagnostics::new();
+    let program = Program::new(&ast, 0, &mut diags);
+    lower(&program, 0, &names.iter().copied().collect(), false, false, diags)
+}
+
+/// The syntax trees of the library's files.
+fn library_ast(sources: &mut SourceMap) -> Result<Ast, Diagnostics> {
+    let mut ast = Ast::default();
+    for (name, text) in stdlib::SOURCES {
+        let name = format!("<built-in {name}>");
+        let known = sources.files().iter().position(|f| f.name == name && f.path.is_none());
+        let file = match known {
+            Some(i) => FileId(i as u32),
+            None => sources.add(name, None, text),
+        };
+        let (part, diags) = parse(sources, file, &Options::default());
+        if diags.has_errors() {
+            return Err(diags);
+        }
+        ast.append(part);
+    }
+    Ok(ast)
+}
+
+/// Lowers the user's definitions, those of the library that `roots` names, and all of the library that they call.
+fn lower(
+    program: &Program<'_>,
+    own: usize,
+    roots: &HashSet<&str>,
+    debug: bool,
+    broken: bool,
+    mut diags: Diagnostics,
+) -> Result<Unit, Diagnostics> {
+    let mut lowering = Lowering::new(program, debug, broken);
+    for (i, d) in program.ast.definitions.iter().enumerate() {
+        if i < own || roots.contains(&*d.name.name) {
+            lowering.definition(i);
+        }
+        if i < own && d.shader.is_some() {
+            d.params.iter().for_each(|p| lowering.default_value(i, p));
+        }
+    }
+    let mut done: HashSet<usize> =
+        (0..program.functions.len()).filter(|i| roots.contains(&*program.definition(*i).name.name)).collect();
+    while let Some(next) = lowering.needed.iter().copied().find(|i| !done.contains(i)) {
+        done.insert(next);
+        lowering.definition(next);
+    }
+    diags.extend(std::mem::take(&mut lowering.diags));
+    let mut module = lowering.module;
+    add_built_functions(&mut module);
+    if !diags.has_errors() {
+        report_endless(&module, &mut diags);
+    }
+    if diags.has_errors() {
+        return Err(diags);
+    }
+    Ok(Unit { module, shaders: Vec::new(), functions: Vec::new(), warnings: diags })
+}
+
+/// Adds the functions of the library that are built as IR, where they are called.
+fn add_built_functions(module: &mut Module) {
+    let mut available: Vec<Function> = stdlib::noise::functions().into_iter().chain(stdlib::bits::functions()).collect();
+    loop {
+        let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
+        let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+        let called: HashSet<&str> = insts
+            .filter_map(|i| match &i.op {
+                Op::Call(name) if !known.contains(&**name) => Some(&**name),
+                _ => None,
+            })
+            .collect();
+        let (add, rest): (Vec<_>, Vec<_>) = available.into_iter().partition(|f| called.contains(&*f.name));
+        if add.is_empty() {
+            return;
+        }
+        module.functions.extend(add);
+        available = rest;
+    }
+}
+
+fn report_endless(module: &Module, diags: &mut Diagnostics) {
+    for e in recursion::endless(module) {
+        let (name, callee) = (&module.functions[e.function].name, &module.functions[e.callee].name);
+        let message = match name == callee {
+            true => format!("`{name}` calls itself on every path"),
+            false => format!("`{name}` calls itself on every path, through `{callee}`"),
+        };
+        let mut d = Diagnostic::error(message);
+        if let Some(span) = module.span(e.call) {
+            d = d.at(span, "this call never comes back");
+        }
+        if let Some(span) = module.span(module.functions[e.function].loc) {
+            d = d.also(span, "of this function");
+        }
+        diags.push(d.hint("a condition must leave a way that does not call it"));
+    }
+}
+
+fn shader_info(d: &Definition) -> Option<ShaderInfo> {
+    let kind = d.shader?;
+    let params = d.params.iter().map(|p| ShaderParam {
+        name: p.name.name.clone(),
+        ty: p.ty,
+        class: p.class.unwrap_or(Class::Uniform),
+        output: p.output,
+        default: lower::default_name(&d.name.name, &p.name.name).into(),
+    });
+    let light = (kind == ShaderKind::Light).then(|| light_kind(&d.body));
+    Some(ShaderInfo { name: d.name.name.clone(), kind, params: params.collect(), light })
+}
+
+/// A light with both statements counts as positional.
+fn light_kind(body: &[Stmt]) -> LightKind {
+    let mut list: Vec<&Stmt> = body.iter().collect();
+    let mut kind = LightKind::Ambient;
+    while let Some(s) = list.pop() {
+        match &s.kind {
+            StmtKind::Illuminate(..) => kind = LightKind::Positional,
+            StmtKind::Solar(..) if kind == LightKind::Ambient => kind = LightKind::Directional,
+            _ => {}
+        }
+        list.extend(s.children());
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests;

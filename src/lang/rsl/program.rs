@@ -5,14 +5,12 @@ use super::builtins::{self, Builtin};
 use super::effects::{self, Effects};
 use super::types::RslType;
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// A function or shader with what the compiler has found out about it.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// Index of its definition in [`Ast::definitions`].
-    pub definition: usize,
     /// Its name in the IR.
     pub ir_name: Arc<str>,
     /// Predefined variables that it touches.
@@ -57,7 +55,7 @@ impl<'a> Program<'a> {
                 let letters: String = d.params.iter().map(|p| p.ty.letter()).collect();
                 name += &format!(".{letters}.{}", d.result.letter());
             }
-            Function { definition: i, ir_name: name.into(), effects, library }
+            Function { ir_name: name.into(), effects, library }
         });
         let functions = functions.collect();
         let program = Self { ast, functions, by_name };
@@ -103,9 +101,15 @@ impl<'a> Program<'a> {
     }
 
     /// Names of all functions that a user may call.
-    pub fn callable_names(&self) -> impl Iterator<Item = &str> {
-        let defined = self.by_name.keys().map(|n| &**n).filter(|n| !n.starts_with("__"));
-        defined.chain(builtins::names())
+    pub fn callable_names(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::new();
+        for name in self.by_name.keys().filter(|n| !n.starts_with("__")) {
+            names.insert(&**name);
+        }
+        for name in builtins::names() {
+            names.insert(name);
+        }
+        names
     }
 
     /// Types of the parameters a callee wants for `count` arguments, with whether each is an output; `None` when it cannot take so many.

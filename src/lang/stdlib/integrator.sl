@@ -50,6 +50,13 @@ color __trace_color(point o; vector d; float depth)
     return result;
 }
 
+/* The light that arrives at o from direction d (RISpec 3.2, section 15.6). */
+color trace(point o; vector d)
+{
+    extern float raydepth;
+    return __trace_color(o, d, raydepth);
+}
+
 /* The sample at raster position (x, y), y down. */
 color __camera(float x; float y; output float alpha)
 {

@@ -1,5 +1,12 @@
 /* Shading functions of RISpec 3.2, section 15.6: each sums over the lights that shine on P. */
 
+color ambient()
+{
+    extern point P;
+    extern normal N;
+    return __lights_ambient(P, N);
+}
+
 color diffuse(normal n)
 {
     extern point P;

@@ -7,6 +7,10 @@
 pub mod bits;
 pub mod noise;
 
+/// The name in the IR of the function that samples the picture at a raster position: `(f32 x, f32 y, f32 alpha)
+/// → (vec3 color, f32 alpha)`; the parameter `alpha` is the start value of the output and counts for nothing.
+pub const CAMERA_FUNCTION: &str = "std.__camera";
+
 /// The library's source files, by name.
 pub const SOURCES: [(&str, &str); 4] = [
     ("math.sl", include_str!("math.sl")),

@@ -653,11 +653,14 @@ impl<'a> Body<'_, 'a> {
             Resolution::Tie(list) => {
                 (format!("the call of `{}` with ({given}) is ambiguous", f.name), "several fit equally well", list)
             }
+            Resolution::BadArgument => {
+                (format!("no function `{}` takes ({given})", f.name), "these arguments fit none", Vec::new())
+            }
             _ if self.cx.broken => return Err(Poison),
             _ => {
                 let d = Diagnostic::error(format!("unknown function `{}`", f.name)).at(f.span, "not defined");
                 let program = self.cx.program;
-                let guess = closest(&f.name, program.callable_names().collect::<BTreeSet<_>>());
+                let guess = closest(&f.name, program.callable_names());
                 return self.error(match guess {
                     Some(guess) => d.hint(format!("did you mean `{guess}`?")),
                     None => d,

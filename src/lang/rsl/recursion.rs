@@ -1,0 +1,89 @@
+//! Finds functions that call themselves on every path: such a call never comes back, whatever the arguments are.
+//!
+//! Other recursion is fine: whether it ends is decided when it runs, and a limit stops it.
+
+use crate::ir::{BlockId, Function, Module, Op};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A function that cannot return, and the call on the way that never comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endless {
+    /// Index of the function.
+    pub function: usize,
+    /// Index of the function that it calls.
+    pub callee: usize,
+    /// Location of the call.
+    pub call: crate::ir::Loc,
+}
+
+/// All functions on a cycle of calls that no path leaves.
+pub fn endless(module: &Module) -> Vec<Endless> {
+    let index = module.index();
+    // A function returns if some path reaches a `return` and every call on it returns; calls out of the module do.
+    let mut returns = vec![false; module.functions.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (i, f) in module.functions.iter().enumerate().filter(|(i, _)| !returns[*i]).collect::<Vec<_>>() {
+            if reaches_return(f, &index, &returns) {
+                returns[i] = true;
+                changed = true;
+            }
+        }
+    }
+    let all = vec![true; module.functions.len()];
+    let mut found = Vec::new();
+    for (i, f) in module.functions.iter().enumerate().filter(|(i, _)| !returns[*i]) {
+        // A loop without an end is not this error: it is stopped when it runs.
+        if !reaches_return(f, &index, &all) {
+            continue;
+        }
+        for inst in f.blocks.iter().flat_map(|b| &b.insts) {
+            let Op::Call(name) = &inst.op else { continue };
+            let Some(&callee) = index.get(name).filter(|c| !returns[**c]) else { continue };
+            if calls(module, &index, callee, i) {
+                found.push(Endless { function: i, callee, call: inst.loc });
+                break;
+            }
+        }
+    }
+    found
+}
+
+fn reaches_return(f: &Function, index: &HashMap<Arc<str>, usize>, returns: &[bool]) -> bool {
+    let mut seen = HashSet::from([BlockId(0)]);
+    let mut list = vec![BlockId(0)];
+    while let Some(block) = list.pop() {
+        let block = f.block(block);
+        let comes_back = block.insts.iter().all(|inst| match &inst.op {
+            Op::Call(name) => index.get(name).is_none_or(|c| returns[*c]),
+            _ => true,
+        });
+        if !comes_back {
+            continue;
+        }
+        if matches!(block.term, crate::ir::Terminator::Return(_)) {
+            return true;
+        }
+        list.extend(block.term.targets().map(|t| t.block).filter(|b| seen.insert(*b)));
+    }
+    false
+}
+
+/// Whether `from` is `to` or calls it, directly or not.
+fn calls(module: &Module, index: &HashMap<Arc<str>, usize>, from: usize, to: usize) -> bool {
+    let mut seen = HashSet::from([from]);
+    let mut list = vec![from];
+    while let Some(i) = list.pop() {
+        if i == to {
+            return true;
+        }
+        for inst in module.functions[i].blocks.iter().flat_map(|b| &b.insts) {
+            if let Op::Call(name) = &inst.op {
+                list.extend(index.get(name).copied().filter(|c| seen.insert(*c)));
+            }
+        }
+    }
+    false
+}
