@@ -243,13 +243,7 @@ impl<'a> Checker<'a> {
         resolution
     }
 
-    fn resolve_call(
-        &mut self,
-        names: &impl Names,
-        f: &Ident,
-        args: &[ExprId],
-        wanted: Option<RslType>,
-    ) -> Resolution {
+    fn resolve_call(&mut self, names: &impl Names, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Resolution {
         let program = self.program;
         let callees = program.callees(&f.name, self.in_library);
         if callees.is_empty() {
@@ -265,10 +259,8 @@ impl<'a> Checker<'a> {
             for (&arg, &(ty, output)) in args.iter().zip(&params) {
                 let given = self.type_of(names, arg, Some(ty));
                 bad_argument |= given.is_none();
-                let cost = given.and_then(|g| if output && g != ty && !(g.is_spatial() && ty.is_spatial()) {
-                    None
-                } else {
-                    g.conversion(ty)
+                let cost = given.and_then(|g| {
+                    if output && g != ty && !(g.is_spatial() && ty.is_spatial()) { None } else { g.conversion(ty) }
                 });
                 conversions = conversions.zip(cost).map(|(a, b)| a + b);
             }

@@ -288,7 +288,9 @@ impl<'c, 'a> Body<'c, 'a> {
     fn declare_outputs(&mut self, globals: &[&'static str], params: &[Decl]) {
         let of_params: Vec<(Arc<str>, Var)> = {
             let written = params.iter().filter(|p| p.output);
-            written.filter_map(|p| Some((p.name.name.clone(), self.scopes.declared[0].get(&p.name.name)?.clone()))).collect()
+            written
+                .filter_map(|p| Some((p.name.name.clone(), self.scopes.declared[0].get(&p.name.name)?.clone())))
+                .collect()
         };
         let of_globals: Vec<(Arc<str>, Var)> =
             globals.iter().filter_map(|g| Some((Arc::from(*g), self.scopes.globals.get(g)?.clone()))).collect();

@@ -219,7 +219,8 @@ fn lower(
 
 /// Adds the functions of the library that are built as IR, where they are called.
 fn add_built_functions(module: &mut Module) {
-    let mut available: Vec<Function> = stdlib::noise::functions().into_iter().chain(stdlib::bits::functions()).collect();
+    let mut available: Vec<Function> =
+        stdlib::noise::functions().into_iter().chain(stdlib::bits::functions()).collect();
     loop {
         let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

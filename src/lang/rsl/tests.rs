@@ -78,7 +78,9 @@ fn the_two_programs_of_the_thesis_compile_as_written() {
 
 #[test]
 fn all_errors_of_a_file_are_told_with_their_lines() {
-    let text = errors("surface s(float Kd = 1) {\n  Ci = fooo(P);\n  float x = P;\n  Oi = Kb;\n  x = \"a\" + 1;\n}\nfloat f(float x) { return (1,2,3); }");
+    let text = errors(
+        "surface s(float Kd = 1) {\n  Ci = fooo(P);\n  float x = P;\n  Oi = Kb;\n  x = \"a\" + 1;\n}\nfloat f(float x) { return (1,2,3); }",
+    );
     for part in ["t.sl:2:8", "t.sl:3:13", "t.sl:4:8", "t.sl:5:7", "t.sl:7:27"] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }

@@ -576,7 +576,9 @@ impl<'a> Body<'_, 'a> {
                 self.cx.needed.insert(i);
                 Ok(self.b.call(program.functions[i].ir_name.clone(), args.to_vec(), &[Type::F32])[0])
             }
-            None => self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here")),
+            None => {
+                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here"))
+            }
         }
     }
 
@@ -636,8 +638,7 @@ impl<'a> Body<'_, 'a> {
     fn report_call<T>(&mut self, resolution: Resolution, f: &Ident, args: &[ExprId]) -> Lower<T> {
         // An argument with an error of its own explains the rest.
         let before = self.cx.diags.error_count();
-        let types: Vec<Option<RslType>> =
-            args.iter().map(|a| self.checker.type_of(&self.scopes, *a, None)).collect();
+        let types: Vec<Option<RslType>> = args.iter().map(|a| self.checker.type_of(&self.scopes, *a, None)).collect();
         for (&a, _) in args.iter().zip(&types).filter(|(_, t)| t.is_none()) {
             let _: Lower<Typed> = self.value(a, None);
         }
