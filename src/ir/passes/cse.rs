@@ -1,7 +1,8 @@
 //! Common subexpressions: an instruction whose value a dominating instruction has computed already, and a branch whose condition a dominating
 //! branch has decided.
 //!
-//! Pure instructions (constants, `uniform` and `load` among them) are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot reads are merged within
+//! Constants move to the entry, one for each value: that leaves blocks empty which only chose between constants. Other pure instructions (`uniform` and `load`
+//! among them) are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot reads are merged within
 //! a block, up to the next operation that changes what they read; in a function without such an operation `hit*` count as pure.
 
 use super::fold::is_commutative;
@@ -15,6 +16,7 @@ type Key = (Op, Vec<Value>, Type);
 
 /// Runs the pass; returns the number of changes.
 pub fn run(func: &mut Function) -> usize {
+    let gathered = gather_constants(func);
     let tree = Dominators::new(func);
     let insts = func.blocks.iter().flat_map(|b| &b.insts);
     let hit_is_fixed = !insts.clone().any(|i| changes_hit(&i.op));
@@ -58,7 +60,35 @@ pub fn run(func: &mut Function) -> usize {
             }
         }
     }
-    pass.jumps + pass.replaced.apply(func)
+    gathered + pass.jumps + pass.replaced.apply(func)
+}
+
+/// Moves constants to the entry and merges equal ones. (No machine keeps a constant in a register because it is defined early.) Returns the number of changes.
+fn gather_constants(func: &mut Function) -> usize {
+    let mut known: HashMap<Const, Value> = HashMap::new();
+    let mut replaced = Replacements::new(func);
+    let mut moved: Vec<Inst> = Vec::new();
+    for id in func.reverse_postorder() {
+        let mut insts = std::mem::take(&mut func.block_mut(id).insts);
+        insts.retain(|inst| {
+            let (Op::Const(c), &[result]) = (&inst.op, &inst.results[..]) else { return true };
+            match known.get(c) {
+                Some(&first) => replaced.set(result, first),
+                None => {
+                    known.insert(c.clone(), result);
+                    if id == BlockId(0) {
+                        return true;
+                    }
+                    moved.push(inst.clone());
+                }
+            }
+            false
+        });
+        func.block_mut(id).insts = insts;
+    }
+    let changes = moved.len() + replaced.apply(func);
+    func.block_mut(BlockId(0)).insts.splice(0..0, moved);
+    changes
 }
 
 /// Whether the operation leaves another current hit.
@@ -242,6 +272,40 @@ b3(v7: f32, v8: f32):
     }
 
     #[test]
+    fn constants_of_sibling_blocks_become_one_in_the_entry() {
+        check(
+            super::run,
+            "fn f(v0 c: varying bool) -> (p: f32, q: i32) {
+b0:
+  br v0, b1, b2
+b1:
+  v1: f32 = const 0.0
+  v2: i32 = const 0
+  jump b3(v1, v2)
+b2:
+  v3: f32 = const -0.0
+  v4: i32 = const 0
+  jump b3(v3, v4)
+b3(v5: f32, v6: i32):
+  ret v5, v6
+}",
+            "fn f(v0 c: varying bool) -> (p: f32, q: i32) {
+b0:
+  v3: f32 = const -0.0
+  v4: i32 = const 0
+  v1: f32 = const 0.0
+  br v0, b1, b2
+b1:
+  jump b3(v1, v4)
+b2:
+  jump b3(v3, v4)
+b3(v5: f32, v6: i32):
+  ret v5, v6
+}",
+        );
+    }
+
+    #[test]
     fn minimum_does_not_commute_and_types_tell_casts_apart() {
         let text = "fn f(v0 x: varying f32, v1 y: varying f32) -> (p: f32, q: f32, r: i32, s: u32) {
 b0:
@@ -329,12 +393,12 @@ b3(v3: f32):
 }",
             "fn f(v0 c: varying bool) -> (return: f32) {
 b0:
+  v2: f32 = const 2.0
   v1: f32 = const 1.0
   br v0, b1, b2
 b1:
   jump b3(v1)
 b2:
-  v2: f32 = const 2.0
   br v0, b3(v1), b3(v2)
 b3(v3: f32):
   ret v3

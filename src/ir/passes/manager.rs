@@ -42,7 +42,7 @@ pub const PASSES: [Pass; 9] = [
     },
     Pass {
         name: "cse",
-        description: "merges equal computations and tests along the dominator tree",
+        description: "gathers constants, merges equal computations and tests along the dominator tree",
         work: Work::Function(cse::run),
     },
     Pass {
@@ -284,6 +284,36 @@ b3(v6: f32):
         );
         assert!(report.rounds < Pipeline::default().max_rounds);
         assert_eq!(report.passes.iter().find(|p| p.name == "inline").map(|p| p.changes), Some(2));
+    }
+
+    #[test]
+    fn blocks_that_choose_between_constants_become_a_selection() {
+        let mut m = module(
+            "entry main(v0 c: varying bool) -> (return: f32) {
+b0:
+  br v0, b1, b2
+b1:
+  v1: f32 = const 1.0
+  jump b3(v1)
+b2:
+  v2: f32 = const 2.0
+  jump b3(v2)
+b3(v3: f32):
+  ret v3
+}",
+        );
+        Pipeline::default().run(&mut m, &mut ()).expect("the passes keep the rules");
+        assert_eq!(
+            m.to_string(),
+            "entry main(v0 c: varying bool) -> (return: f32) {
+b0:
+  v1: f32 = const 2.0
+  v2: f32 = const 1.0
+  v3: f32 = select v0, v2, v1
+  ret v3
+}
+"
+        );
     }
 
     #[test]
