@@ -1,1 +1,30 @@
-//! (module paragraph)
+//! Programs: compiled shaders and a scene, linked into one module that either machine can run.
+//!
+//! [`link`] takes a [`crate::scene::Scene`], finds and compiles the shaders it names, and makes a [`Program`]: the memory image
+//! ([`memory`]), the entry functions that fetch each core's named inputs ([`state`]), the lights ([`lights`]), the program
+//! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals.md`. Nothing here
+//! knows a back end.
+
+pub mod constants;
+mod entries;
+mod instances;
+mod lights;
+mod link;
+pub mod memory;
+mod shaders;
+mod state;
+
+pub use constants::{PROGRAM_CONSTANTS, frame_constants};
+pub use link::{LinkOptions, Program, link};
+pub use memory::MemoryImage;
+pub use shaders::{ShaderLibrary, ShaderSource};
+
+/// Name of the entry that renders one sample.
+pub const CAMERA_ENTRY: &str = "@camera";
+/// Name of the entry that runs once a pixel on the finished film.
+pub const IMAGER_ENTRY: &str = "@imager";
+
+/// Name of surface entry `n`; `n` is what a hit carries in its fourth component.
+pub fn surface_entry(n: usize) -> String {
+    format!("@surface.{n}")
+}

@@ -1,5 +1,15 @@
-//! (module paragraph)
+//! Rendering: a linked program and a tree of triangles in, a picture out.
+//!
+//! [`Renderer`] has two implementations, `rpu` (the software machine) and `gpu` (compute shaders; the only place beside the viewer
+//! that knows wgpu). Both take the same [`Job`]: the same program, memory image, tree, sample positions and film, so that what they
+//! disagree on is arithmetic alone.
 
 pub mod color;
 pub mod film;
+pub mod gpu;
 pub mod image_file;
+mod job;
+pub mod rpu;
+pub mod sampling;
+
+pub use job::{CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare};

@@ -1,0 +1,48 @@
+//! The program constants of a frame: what `uniform k` reads.
+
+use crate::scene::Scene;
+use glam::Vec3;
+
+/// Number of program constants, a vector each.
+pub const PROGRAM_CONSTANTS: usize = 16;
+
+/// Ray bias as a share of the diagonal of the scene's bounding box. A hit point `o + t·d` carries a rounding error of a few units in the last place of the
+/// scene's coordinates (2⁻²³ of the diagonal when the scene is near the origin); this leaves about eight bits of room.
+const BIAS_SHARE: f32 = 3.0e-5;
+
+/// The constants of a frame of `scene`, in the order of the table in `docs/internals.md`.
+pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
+    let frame = scene.camera_frame();
+    let (width, height) = (scene.format.width as f32, scene.format.height as f32);
+    let row = |v: Vec3, w: f32| [v.x, v.y, v.z, w];
+    let mut c = [[0.0; 4]; PROGRAM_CONSTANTS];
+    c[0] = [ray_bias(scene), f32::MAX, 0.0, 0.0];
+    c[1] = [width, height, 1.0 / width, 1.0 / height];
+    c[2] = row(frame.x, 0.0);
+    c[3] = row(frame.y, 0.0);
+    c[4] = row(frame.z, 0.0);
+    c[5] = row(frame.origin, 1.0);
+    let kind = if frame.orthographic { 1.0 } else { 0.0 };
+    c[6] = [frame.half_width, frame.half_height, kind, scene.max_depth as f32];
+    c[7] = scene.background;
+    c
+}
+
+/// How far from a surface its secondary rays begin, in scene units.
+fn ray_bias(scene: &Scene) -> f32 {
+    let Some((low, high)) = scene.bounds() else { return 1.0e-4 };
+    let reach = low.abs().max(high.abs()).max_element();
+    BIAS_SHARE * (high - low).length().max(1.0e-2 * reach)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_scene_has_finite_constants() {
+        let c = frame_constants(&Scene::empty("none"));
+        assert!(c.iter().flatten().all(|x| x.is_finite()));
+        assert_eq!(c[1][..2], [640.0, 480.0]);
+    }
+}

@@ -1,0 +1,117 @@
+//! The entry functions: what a back end is asked for by name.
+
+use super::instances::{Instance, unpack};
+use super::state::{SurfaceInputs, SurfaceState};
+use super::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type};
+use std::sync::Arc;
+
+/// A surface core as one entry calls it.
+#[derive(Clone, Debug)]
+pub struct SurfaceVariant {
+    /// The core, renamed for the lights that shine on the object.
+    pub core: Arc<str>,
+    /// An instance of the shader; only its signature matters.
+    pub instance: Arc<Instance>,
+    /// Whether the object's vertices carry colours.
+    pub vertex_colors: bool,
+}
+
+/// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the core reads at the current hit, and calls it.
+pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
+    let mut b = FunctionBuilder::new(surface_entry(number), FunctionKind::Entry);
+    let origin = b.param("orig", Type::Vec3, Class::Varying);
+    let direction = b.param("dir", Type::Vec3, Class::Varying);
+    let depth = b.param("depth", Type::F32, Class::Varying);
+    b.result("Ci", Type::Vec3);
+    b.result("Oi", Type::Vec3);
+    let vertex_colors = variant.vertex_colors;
+    let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, vertex_colors });
+    let instance = &variant.instance;
+    let args = instance
+        .core_params
+        .iter()
+        .enumerate()
+        .map(|(i, param)| {
+            if i < instance.param_count {
+                let vector = state.parameter(&mut b, i as u32);
+                return unpack(&mut b, vector, param.ty);
+            }
+            match state.global(&mut b, &param.name) {
+                Some(v) if b.ty(v) == param.ty => v,
+                _ => b.constant(Const::zero(param.ty)),
+            }
+        })
+        .collect();
+    let types: Vec<Type> = instance.core_results.iter().map(|r| r.ty).collect();
+    let results = b.call(variant.core.clone(), args, &types);
+    let out = ["Ci", "Oi"].map(|name| instance.core_results.iter().position(|r| &*r.name == name).map(|i| results[i]));
+    // A shader that never sets its opacity is as opaque as the surface it sits on.
+    let color = out[0].unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
+    let opacity = match out[1] {
+        Some(v) => v,
+        None => b.constant(Const::Vec3([1.0; 3])),
+    };
+    b.ret(vec![color, opacity]);
+    b.finish()
+}
+
+/// `@camera(x, y) -> (color, alpha)`: the standard library's ray generation under the entry's name.
+pub fn camera(library_function: &Function) -> Function {
+    let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
+    let x = b.param("x", Type::F32, Class::Varying);
+    let y = b.param("y", Type::F32, Class::Varying);
+    b.result("color", Type::Vec3);
+    b.result("alpha", Type::F32);
+    let types: Vec<Type> = library_function.results.iter().map(|r| r.ty).collect();
+    let results = b.call(library_function.name.clone(), vec![x, y], &types);
+    b.ret(results);
+    b.finish()
+}
+
+/// `@imager(x, y, Ci, alpha) -> (Ci, alpha)`: calls an imager's core with the globals of RISpec 3.2, table 12.5.
+pub fn imager(instance: &Instance) -> Function {
+    let mut b = FunctionBuilder::new(IMAGER_ENTRY, FunctionKind::Entry);
+    let x = b.param("x", Type::F32, Class::Varying);
+    let y = b.param("y", Type::F32, Class::Varying);
+    let color = b.param("Ci", Type::Vec3, Class::Varying);
+    let alpha = b.param("alpha", Type::F32, Class::Varying);
+    b.result("Ci", Type::Vec3);
+    b.result("alpha", Type::F32);
+    let args = instance
+        .core_params
+        .iter()
+        .enumerate()
+        .map(|(i, param)| match &*param.name {
+            // An imager has one instance, so its parameters are constants.
+            _ if i < instance.param_count => constant_of(&mut b, instance.block[i], param.ty),
+            "P" => {
+                let zero = b.f32(0.0);
+                b.op(Op::Compose, &[x, y, zero])
+            }
+            "Ci" => color,
+            "Oi" => b.op_as(Op::Splat, &[alpha], Type::Vec3),
+            "alpha" => alpha,
+            "ncomps" => b.f32(3.0),
+            _ => b.constant(Const::zero(param.ty)),
+        })
+        .collect();
+    let types: Vec<Type> = instance.core_results.iter().map(|r| r.ty).collect();
+    let results = b.call(instance.core.clone(), args, &types);
+    let out = |name: &str| instance.core_results.iter().position(|r| &*r.name == name).map(|i| results[i]);
+    let results = vec![out("Ci").unwrap_or(color), out("alpha").unwrap_or(alpha)];
+    b.ret(results);
+    b.finish()
+}
+
+fn constant_of(b: &mut FunctionBuilder, words: [u32; 4], ty: Type) -> crate::ir::Value {
+    let lanes = ty.lanes().unwrap_or(1) as usize;
+    let floats: Vec<f32> = words[..lanes].iter().map(|w| f32::from_bits(*w)).collect();
+    match (ty.lanes(), Const::from_floats(&floats)) {
+        (Some(_), Some(c)) => b.constant(c),
+        _ => {
+            let word = b.u32(words[0]);
+            b.op_as(Op::Bitcast, &[word], ty)
+        }
+    }
+}

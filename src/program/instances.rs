@@ -1,0 +1,113 @@
+//! Shader instances: a core with the values of its parameters.
+
+use super::memory::ParamBlock;
+use super::shaders::CompiledShader;
+use crate::ir::{Const, FunctionBuilder, Op, Param, ResultInfo, Type, Value};
+use crate::lang::diag::Diagnostic;
+use crate::scene::{ParamValue, ShaderInstance};
+use glam::{Mat4, Vec3};
+use std::sync::Arc;
+
+/// A shader with its parameters' values.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// Name of the core in the linked module.
+    pub core: Arc<str>,
+    /// The core's parameters: the shader's, then the globals it reads.
+    pub core_params: Vec<Param>,
+    /// The core's results.
+    pub core_results: Vec<ResultInfo>,
+    /// How many of the core's parameters are the shader's.
+    pub param_count: usize,
+    /// The shader's parameters as words of memory.
+    pub block: ParamBlock,
+    /// Shader space to world space.
+    pub to_world: Mat4,
+}
+
+/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `warnings` and the
+/// default used, as RenderMan renderers do.
+pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut Vec<Diagnostic>) -> Instance {
+    let warn = |text: String, hint: String| {
+        let d = Diagnostic::warning(text).hint(hint);
+        match instance.span {
+            Some(s) => d.at(s, "given here"),
+            None => d,
+        }
+    };
+    for (name, _) in &instance.params {
+        if !shader.params.iter().any(|p| p.name == *name) {
+            let known: Vec<_> = shader.params.iter().map(|p| p.name.as_str()).collect();
+            let hint = match known.as_slice() {
+                [] => format!("`{}` has no parameters", instance.name),
+                _ => format!("`{}` has: {}", instance.name, known.join(", ")),
+            };
+            warnings.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
+        }
+    }
+    let block = shader
+        .params
+        .iter()
+        .map(|p| {
+            let given = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
+            match given.map(|v| (v, convert(v, p.ty))) {
+                Some((_, Some(c))) => pack(&c),
+                Some((v, None)) => {
+                    let text = format!("parameter `{}` of shader `{}` is a {}, not a {}", p.name, instance.name, p.type_name, v.type_name());
+                    warnings.push(warn(text, "the shader's default is used".to_string()));
+                    pack(&shader.default(p, instance.to_world))
+                }
+                None => pack(&shader.default(p, instance.to_world)),
+            }
+        })
+        .collect();
+    Instance {
+        core: shader.core.clone(),
+        core_params: shader.core_params.clone(),
+        core_results: shader.core_results.clone(),
+        param_count: shader.params.len(),
+        block,
+        to_world: instance.to_world,
+    }
+}
+
+/// A scene's value as a constant of a parameter's type.
+fn convert(value: &ParamValue, ty: Type) -> Option<Const> {
+    let vec3 = |v: &Vec<Vec3>| v.first().map(|v| v.to_array());
+    match (value, ty) {
+        (ParamValue::Float(v), Type::F32) => v.first().map(|&x| Const::F32(x)),
+        (ParamValue::Integer(v), Type::F32) => v.first().map(|&x| Const::F32(x as f32)),
+        (ParamValue::Float(v), Type::Vec3) => match v.as_slice() {
+            [x] => Some(Const::Vec3([*x; 3])),
+            [x, y, z] => Some(Const::Vec3([*x, *y, *z])),
+            _ => None,
+        },
+        (ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v), Type::Vec3) => {
+            vec3(v).map(Const::Vec3)
+        }
+        (ParamValue::String(v), Type::String) => v.first().map(|s| Const::String(Arc::from(s.as_str()))),
+        _ => None,
+    }
+}
+
+/// A constant as one vector of memory.
+fn pack(c: &Const) -> [u32; 4] {
+    let bits = c.bits();
+    std::array::from_fn(|i| bits.get(i).copied().unwrap_or(0))
+}
+
+/// The value of type `ty` in a vector of memory: the inverse of what the block holds.
+pub fn unpack(b: &mut FunctionBuilder, vector: Value, ty: Type) -> Value {
+    match ty {
+        Type::Vec4 => vector,
+        Type::Vec3 => super::state::xyz(b, vector),
+        Type::Vec2 => {
+            let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));
+            b.op(Op::Compose, &parts)
+        }
+        _ => {
+            let word = b.op(Op::Extract(0), &[vector]);
+            if ty == Type::F32 { word } else { b.op_as(Op::Bitcast, &[word], ty) }
+        }
+    }
+}

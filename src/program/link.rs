@@ -1,0 +1,290 @@
+//! Linking: a scene and its shaders become one [`Program`].
+
+use super::constants::{PROGRAM_CONSTANTS, frame_constants};
+use super::entries::{self, SurfaceVariant};
+use super::instances::{Instance, bind};
+use super::lights::{LIGHT_FUNCTIONS, LightKind, LinkedLight, light_functions};
+use super::memory::{MemoryError, MemoryImage, ObjectRecord, has_vertex_colors};
+use super::shaders::ShaderLibrary;
+use crate::ir::passes::Pipeline;
+use crate::ir::{Function, Module, Op};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::source::SourceMap;
+use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
+use glam::Mat4;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// How to link.
+#[derive(Clone, Debug, Default)]
+pub struct LinkOptions {
+    /// Folders to search for shaders before the scene's own.
+    pub shader_paths: Vec<PathBuf>,
+    /// The passes to run on the linked module.
+    pub pipeline: Pipeline,
+}
+
+/// A scene's shaders and data in one piece, ready for a back end.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// All functions; entries are of kind [`crate::ir::FunctionKind::Entry`].
+    pub module: Module,
+    /// The shading data.
+    pub memory: MemoryImage,
+    /// Number of surface entries.
+    pub surface_entries: usize,
+    /// Whether there is an imager entry.
+    pub has_imager: bool,
+    /// The program constants.
+    pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
+    /// The text of everything that was compiled, for messages.
+    pub sources: SourceMap,
+    /// What there was to remark on.
+    pub warnings: Diagnostics,
+}
+
+/// Why a scene could not be linked, with the sources that the messages point into.
+#[derive(Debug)]
+pub struct LinkError {
+    /// The messages.
+    pub diagnostics: Diagnostics,
+    /// What they point into.
+    pub sources: SourceMap,
+}
+
+/// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
+const DEFAULT_SURFACE: &str = "defaultsurface";
+
+/// Links `scene`. `sources` holds the scene's files; the shaders' are added.
+///
+/// # Errors
+/// Every shader that is missing or wrong, in one run.
+pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<Program, LinkError> {
+    let mut linker = Linker {
+        library: ShaderLibrary::new(sources, &options.shader_paths, &scene.search_paths.shader),
+        diagnostics: Diagnostics::new(),
+        instances: HashMap::new(),
+    };
+    let program = linker.link(scene, options);
+    let Linker { library, mut diagnostics, .. } = linker;
+    let sources = library.into_sources();
+    match program {
+        Ok(parts) if !diagnostics.has_errors() => Ok(Program { sources, warnings: diagnostics, ..parts }),
+        Ok(_) => Err(LinkError { diagnostics, sources }),
+        Err(error) => {
+            if !diagnostics.has_errors() {
+                diagnostics.push(Diagnostic::error(error.to_string()).hint("use fewer or smaller meshes"));
+            }
+            Err(LinkError { diagnostics, sources })
+        }
+    }
+}
+
+struct Linker {
+    library: ShaderLibrary,
+    diagnostics: Diagnostics,
+    instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
+}
+
+impl Linker {
+    fn link(&mut self, scene: &Scene, options: &LinkOptions) -> Result<Program, MemoryError> {
+        let mut lights = self.lights(scene);
+        let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
+        let imager = scene.imager.and_then(|id| self.instance(scene, id.0));
+
+        // One entry for each distinct combination of core, lights and vertex layout.
+        let mut variants: Vec<SurfaceVariant> = Vec::new();
+        let mut light_sets: BTreeMap<Arc<[u32]>, usize> = BTreeMap::new();
+        let mut keys = HashMap::new();
+        let mut records = Vec::with_capacity(scene.objects.len());
+        for (object, instance) in scene.objects.iter().zip(&surfaces) {
+            let Some(instance) = instance else { continue };
+            let next = light_sets.len();
+            let set = *light_sets.entry(object.lights.clone()).or_insert(next);
+            let vertex_colors = has_vertex_colors(object);
+            let entry = *keys.entry((instance.core.clone(), set, vertex_colors)).or_insert_with(|| {
+                let core = Arc::from(format!("{}{}", instance.core, set_suffix(set)));
+                variants.push(SurfaceVariant { core, instance: instance.clone(), vertex_colors });
+                variants.len() as u32 - 1
+            });
+            records.push(ObjectRecord { entry, params: instance.block.clone() });
+        }
+        if self.diagnostics.has_errors() {
+            return Ok(self.empty());
+        }
+        let blocks: Vec<_> = lights.iter().map(|l| l.instance.block.clone()).collect();
+        let memory = MemoryImage::build(scene, &records, &blocks)?;
+        for (light, address) in lights.iter_mut().zip(&memory.lights) {
+            light.address = *address;
+        }
+
+        let mut module = self.library.take_module();
+        self.add_light_sets(&mut module, &lights, &light_sets);
+        for (number, variant) in variants.iter().enumerate() {
+            module.functions.push(entries::surface(number, variant));
+        }
+        if let Some(camera) = module.function(crate::lang::stdlib::CAMERA_FUNCTION) {
+            let camera = entries::camera(camera);
+            module.functions.push(camera);
+        }
+        if let Some(imager) = &imager {
+            module.functions.push(entries::imager(imager));
+        }
+        options.pipeline.run_to_entries(&mut module);
+        self.check_strings(&module);
+        Ok(Program {
+            module,
+            memory,
+            surface_entries: variants.len(),
+            has_imager: imager.is_some(),
+            constants: frame_constants(scene),
+            ..self.empty()
+        })
+    }
+
+    fn empty(&self) -> Program {
+        Program {
+            module: Module::new(),
+            memory: MemoryImage::default(),
+            surface_entries: 0,
+            has_imager: false,
+            constants: [[0.0; 4]; PROGRAM_CONSTANTS],
+            sources: SourceMap::new(),
+            warnings: Diagnostics::new(),
+        }
+    }
+
+    /// The instance of a scene's shader, bound once.
+    fn instance(&mut self, scene: &Scene, id: u32) -> Option<Arc<Instance>> {
+        if let Some(known) = self.instances.get(&Some(id)) {
+            return known.clone();
+        }
+        let bound = self.bind(&scene.shader_instances[id as usize]);
+        self.instances.insert(Some(id), bound.clone());
+        bound
+    }
+
+    fn surface(&mut self, scene: &Scene, object: &Object) -> Option<Arc<Instance>> {
+        if let Some(id) = object.surface {
+            return self.instance(scene, id.0);
+        }
+        if let Some(known) = self.instances.get(&None) {
+            return known.clone();
+        }
+        let default = ShaderInstance {
+            kind: ShaderKind::Surface,
+            name: DEFAULT_SURFACE.to_string(),
+            params: Vec::new(),
+            to_world: Mat4::IDENTITY,
+            span: None,
+        };
+        let bound = self.bind(&default);
+        self.instances.insert(None, bound.clone());
+        bound
+    }
+
+    fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
+        match self.library.shader(instance) {
+            Ok(shader) => {
+                let mut warnings = Vec::new();
+                let bound = bind(&shader, instance, &mut warnings);
+                warnings.into_iter().for_each(|w| self.diagnostics.push(w));
+                Some(Arc::new(bound))
+            }
+            Err(errors) => {
+                self.diagnostics.extend(errors);
+                None
+            }
+        }
+    }
+
+    fn lights(&mut self, scene: &Scene) -> Vec<LinkedLight> {
+        scene
+            .lights
+            .iter()
+            .filter_map(|light| {
+                let id = light.shader.0;
+                let instance = self.instance(scene, id)?;
+                let kind = self
+                    .library
+                    .shader(&scene.shader_instances[id as usize])
+                    .map_or(LightKind::Ambient, |shader| shader.light);
+                Some(LinkedLight { instance, kind, shadows: light.shadows, address: 0 })
+            })
+            .collect()
+    }
+
+    /// Adds the functions of each set of lights, and for each set a copy of every core that calls them.
+    fn add_light_sets(
+        &mut self,
+        module: &mut Module,
+        lights: &[LinkedLight],
+        light_sets: &BTreeMap<Arc<[u32]>, usize>,
+    ) {
+        let cores: Vec<Function> = std::mem::take(&mut module.functions);
+        for (set, &number) in light_sets {
+            let suffix = set_suffix(number);
+            let members: Vec<&LinkedLight> = set.iter().filter_map(|&i| lights.get(i as usize)).collect();
+            module.functions.extend(light_functions(&suffix, &members));
+            module.functions.extend(cores.iter().filter(|f| uses_lights(f, &cores)).map(|f| with_suffix(f, &suffix, &cores)));
+            let plain = cores.iter().filter(|f| f.kind == crate::ir::FunctionKind::Surface && !uses_lights(f, &cores));
+            module.functions.extend(plain.map(|f| with_suffix(f, &suffix, &cores)));
+        }
+        module.functions.extend(cores.into_iter().filter(|f| f.kind != crate::ir::FunctionKind::Surface));
+        let dark = light_functions("", &[]);
+        module.functions.extend(dark);
+    }
+
+    /// Reports different strings that the machines could not tell apart.
+    fn check_strings(&mut self, module: &Module) {
+        let mut known: HashMap<u32, Arc<str>> = HashMap::new();
+        for inst in module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts) {
+            let Op::Const(crate::ir::Const::String(text)) = &inst.op else { continue };
+            let id = crate::ir::string_id(text);
+            let first = known.entry(id).or_insert_with(|| text.clone());
+            if first != text {
+                let message = format!("the strings \"{first}\" and \"{text}\" have the same identifier and would compare equal");
+                self.diagnostics.push(Diagnostic::warning(message).hint("rename one of them"));
+            }
+        }
+    }
+}
+
+fn set_suffix(set: usize) -> String {
+    format!("@{set}")
+}
+
+/// The functions among `all` that `f` calls, directly or not, itself included; and whether one calls a light function.
+fn uses_lights(f: &Function, all: &[Function]) -> bool {
+    let mut seen: Vec<&str> = vec![&f.name];
+    let mut work = vec![f];
+    while let Some(f) = work.pop() {
+        for inst in f.blocks.iter().flat_map(|b| &b.insts) {
+            let Op::Call(callee) = &inst.op else { continue };
+            if LIGHT_FUNCTIONS.contains(&&**callee) {
+                return true;
+            }
+            if !seen.contains(&&**callee) && let Some(g) = all.iter().find(|g| g.name == *callee) {
+                seen.push(&g.name);
+                work.push(g);
+            }
+        }
+    }
+    false
+}
+
+/// A copy of `f` whose calls to lights, and to functions that call them, go to the copies of one light set.
+fn with_suffix(f: &Function, suffix: &str, all: &[Function]) -> Function {
+    let mut copy = f.clone();
+    copy.name = Arc::from(format!("{}{suffix}", f.name));
+    for inst in copy.blocks.iter_mut().flat_map(|b| &mut b.insts) {
+        if let Op::Call(callee) = &mut inst.op {
+            let target = all.iter().find(|g| g.name == *callee);
+            if LIGHT_FUNCTIONS.contains(&&**callee) || target.is_some_and(|g| uses_lights(g, all)) {
+                *callee = Arc::from(format!("{callee}{suffix}"));
+            }
+        }
+    }
+    copy
+}

@@ -1,0 +1,228 @@
+//! The surface's state at a hit: the globals of RISpec 3.2, table 12.1, each computed only when something asks for it.
+//!
+//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space.
+
+use super::memory::{COLORED_VERTEX_VECTORS, VERTEX_VECTORS};
+use crate::ir::{FunctionBuilder, Op, Type, Value};
+use std::collections::HashMap;
+
+/// Parameters of a surface entry, and what the entry knows when it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfaceInputs {
+    /// Origin of the ray.
+    pub origin: Value,
+    /// Its direction.
+    pub direction: Value,
+    /// How many rays led here.
+    pub depth: Value,
+    /// Whether the vertices carry colours.
+    pub vertex_colors: bool,
+}
+
+/// Globals at the current hit. Must be made at the start of an entry, before any ray is shot, and all globals asked for there.
+#[derive(Debug)]
+pub struct SurfaceState {
+    inputs: SurfaceInputs,
+    hit: Value,
+    triangle: Value,
+    known: HashMap<&'static str, Value>,
+}
+
+/// The names that [`SurfaceState::global`] knows, with their types.
+pub const SURFACE_GLOBALS: [(&str, Type); 20] = [
+    ("P", Type::Vec3),
+    ("N", Type::Vec3),
+    ("Ng", Type::Vec3),
+    ("I", Type::Vec3),
+    ("E", Type::Vec3),
+    ("Cs", Type::Vec3),
+    ("Os", Type::Vec3),
+    ("dPdu", Type::Vec3),
+    ("dPdv", Type::Vec3),
+    ("s", Type::F32),
+    ("t", Type::F32),
+    ("u", Type::F32),
+    ("v", Type::F32),
+    ("du", Type::F32),
+    ("dv", Type::F32),
+    ("ncomps", Type::F32),
+    ("time", Type::F32),
+    ("raydepth", Type::F32),
+    ("Ci", Type::Vec3),
+    ("Oi", Type::Vec3),
+];
+
+impl SurfaceState {
+    /// Reads the hit.
+    pub fn new(b: &mut FunctionBuilder, inputs: SurfaceInputs) -> Self {
+        let hit = b.op(Op::Hit, &[]);
+        let triangle = b.op(Op::HitTri, &[]);
+        Self { inputs, hit, triangle, known: HashMap::new() }
+    }
+
+    /// The value of a global; `None` when a surface has no such global.
+    pub fn global(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
+        let (name, _) = SURFACE_GLOBALS.into_iter().find(|(n, _)| *n == name)?;
+        Some(self.get(b, name))
+    }
+
+    /// Address of the surface instance's parameter `i`.
+    pub fn parameter(&self, b: &mut FunctionBuilder, i: u32) -> Value {
+        let object = b.op(Op::HitObj, &[]);
+        b.op(Op::Load(1 + i), &[object])
+    }
+
+    fn get(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Value {
+        if let Some(&v) = self.known.get(name) {
+            return v;
+        }
+        let v = self.compute(b, name);
+        self.known.insert(name, v);
+        v
+    }
+
+    fn compute(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Value {
+        match name {
+            "P" => {
+                let t = b.op(Op::Extract(2), &[self.hit]);
+                let along = scale(b, self.inputs.direction, t);
+                b.op(Op::Add, &[self.inputs.origin, along])
+            }
+            "Ng" => {
+                let [ab, ac] = self.edges(b);
+                let n = b.op(Op::Cross, &[ab, ac]);
+                normalize(b, n)
+            }
+            "N" => {
+                let n = self.interpolate(b, 1, None);
+                normalize(b, n)
+            }
+            "I" => self.inputs.direction,
+            "E" => {
+                let origin = b.op(Op::Uniform(5), &[]);
+                xyz(b, origin)
+            }
+            "Cs" if self.inputs.vertex_colors => self.interpolate(b, VERTEX_VECTORS, None),
+            "Os" if self.inputs.vertex_colors => self.interpolate(b, COLORED_VERTEX_VECTORS - 1, None),
+            "Cs" | "Os" => {
+                let data = self.address(b, 3);
+                let v = b.op(Op::Load(if name == "Cs" { 0 } else { 1 }), &[data]);
+                xyz(b, v)
+            }
+            "s" => self.interpolate(b, 2, Some(0)),
+            "t" => self.interpolate(b, 2, Some(1)),
+            "u" => self.interpolate(b, 2, Some(2)),
+            "v" => self.interpolate(b, 2, Some(3)),
+            "dPdu" | "dPdv" => self.derivative(b, name == "dPdu"),
+            "raydepth" => self.inputs.depth,
+            // There are no ray differentials: a sample stands for no area.
+            "ncomps" => b.f32(3.0),
+            "Ci" | "Oi" => {
+                let zero = b.f32(0.0);
+                b.op_as(Op::Splat, &[zero], Type::Vec3)
+            }
+            _ => b.f32(0.0),
+        }
+    }
+
+    /// The address of vertex 0, 1 or 2, or (3) of the triangle data.
+    fn address(&mut self, b: &mut FunctionBuilder, i: u8) -> Value {
+        let record = b.op(Op::Load(0), &[self.triangle]);
+        let word = b.op(Op::Extract(i), &[record]);
+        b.op_as(Op::Bitcast, &[word], Type::Ref)
+    }
+
+    /// Vector `k` of each vertex record.
+    fn vertex_vectors(&mut self, b: &mut FunctionBuilder, k: u32) -> [Value; 3] {
+        [0, 1, 2].map(|i| {
+            let vertex = self.address(b, i);
+            b.op(Op::Load(k), &[vertex])
+        })
+    }
+
+    /// Edges A→B and A→C.
+    fn edges(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
+        let [p, q, r] = self.vertex_vectors(b, 0).map(|v| xyz(b, v));
+        [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
+    }
+
+    /// Vector `k` of the vertices (its xyz, or one component) at the hit's barycentric point: `a + u·(b − a) + v·(c − a)`.
+    fn interpolate(&mut self, b: &mut FunctionBuilder, k: u32, component: Option<u8>) -> Value {
+        let [p, q, r] = self.vertex_vectors(b, k).map(|v| match component {
+            Some(c) => b.op(Op::Extract(c), &[v]),
+            None => xyz(b, v),
+        });
+        let [u, v] = [0, 1].map(|c| b.op(Op::Extract(c), &[self.hit]));
+        let ab = b.op(Op::Sub, &[q, p]);
+        let ac = b.op(Op::Sub, &[r, p]);
+        let along_ab = scale(b, ab, u);
+        let along_ac = scale(b, ac, v);
+        let near = b.op(Op::Add, &[p, along_ab]);
+        b.op(Op::Add, &[near, along_ac])
+    }
+
+    /// `dPdu` or `dPdv` from the triangle's corners and their `u, v`; an edge where those do not span a plane.
+    fn derivative(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
+        let [ab, ac] = self.edges(b);
+        let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.op(Op::Extract(c), &[v])));
+        let sub = |b: &mut FunctionBuilder, x, y| b.op(Op::Sub, &[x, y]);
+        let mul = |b: &mut FunctionBuilder, x, y| b.op(Op::Mul, &[x, y]);
+        let [du1, dv1] = [0, 1].map(|c| sub(b, corner[1][c], corner[0][c]));
+        let [du2, dv2] = [0, 1].map(|c| sub(b, corner[2][c], corner[0][c]));
+        let (left, right) = (mul(b, du1, dv2), mul(b, dv1, du2));
+        let det = sub(b, left, right);
+        let (first, second, fallback) = if by_u { ((ab, dv2), (ac, dv1), ab) } else { ((ac, du1), (ab, du2), ac) };
+        let (first, second) = (scale(b, first.0, first.1), scale(b, second.0, second.1));
+        let numerator = sub(b, first, second);
+        let reciprocal = b.op(Op::Rcp, &[det]);
+        let solved = scale(b, numerator, reciprocal);
+        let zero = b.f32(0.0);
+        let degenerate = b.op(Op::Eq, &[det, zero]);
+        b.op(Op::Select, &[degenerate, fallback, solved])
+    }
+}
+
+/// The first three components of a `vec4`.
+pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
+    let parts = [0, 1, 2].map(|c| b.op(Op::Extract(c), &[v]));
+    b.op(Op::Compose, &parts)
+}
+
+/// A vector times a float; a float times a float.
+pub fn scale(b: &mut FunctionBuilder, v: Value, by: Value) -> Value {
+    let ty = b.ty(v);
+    let by = if ty == Type::F32 { by } else { b.op_as(Op::Splat, &[by], ty) };
+    b.op(Op::Mul, &[v, by])
+}
+
+/// `v / |v|`, and 0 for 0.
+pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
+    let square = b.op(Op::Dot, &[v, v]);
+    let zero = b.f32(0.0);
+    let is_zero = b.op(Op::Eq, &[square, zero]);
+    let inverse = b.op(Op::Rsq, &[square]);
+    let unit = scale(b, v, inverse);
+    b.op(Op::Select, &[is_zero, v, unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Class, FunctionKind};
+
+    #[test]
+    fn every_listed_global_has_the_type_that_the_table_says() {
+        for vertex_colors in [false, true] {
+            let mut b = FunctionBuilder::new("entry", FunctionKind::Entry);
+            let origin = b.param("orig", Type::Vec3, Class::Varying);
+            let direction = b.param("dir", Type::Vec3, Class::Varying);
+            let depth = b.param("depth", Type::F32, Class::Varying);
+            let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, vertex_colors });
+            for (name, ty) in SURFACE_GLOBALS {
+                let v = state.global(&mut b, name);
+                assert_eq!(v.map(|v| b.ty(v)), Some(ty), "{name}");
+            }
+            assert_eq!(state.global(&mut b, "Cl"), None);
+        }
+    }
+}

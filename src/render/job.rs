@@ -1,0 +1,164 @@
+//! What is rendered, and what can go wrong.
+
+use super::film::{Picture, SizeError, check_size};
+use super::sampling::Sampling;
+use crate::bvh::{BuildError, BuildOptions, Bvh};
+use crate::lang::source::Span;
+use crate::program::{Program, memory::bvh_triangles};
+use crate::scene::Scene;
+use thiserror::Error;
+
+/// Everything a machine needs to render one picture.
+#[derive(Debug)]
+pub struct Job {
+    /// The linked program with its memory image and constants.
+    pub program: Program,
+    /// The scene's triangles, in the order of the memory image's triangle records.
+    pub bvh: Bvh,
+    /// The part of the picture to render.
+    pub window: Window,
+    /// Samples a pixel.
+    pub sampling: Sampling,
+    /// Back edges and calls that one sample may take.
+    pub budget: u32,
+}
+
+/// The default of [`Job::budget`].
+pub const DEFAULT_BUDGET: u32 = 1_000_000;
+
+/// A job could not be made.
+#[derive(Debug, Error)]
+pub enum JobError {
+    /// The picture's size.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// The tree could not be built.
+    #[error(transparent)]
+    Tree(#[from] BuildError),
+}
+
+/// Makes the job of rendering `program`, which was linked from `scene`.
+///
+/// # Errors
+/// When the picture's size is out of range or the scene has too many triangles.
+pub fn prepare(
+    program: Program,
+    scene: &Scene,
+    window: Window,
+    sampling: Sampling,
+    budget: u32,
+) -> Result<Job, JobError> {
+    check_size(window.width, window.height)?;
+    let bvh = Bvh::build(&bvh_triangles(scene), &BuildOptions::default())?;
+    Ok(Job { program, bvh, window, sampling, budget })
+}
+
+/// A rectangle of the picture, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first column.
+    pub x: u32,
+    /// The first row.
+    pub y: u32,
+    /// Columns.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Window {
+    /// A whole picture.
+    pub fn whole(width: u32, height: u32) -> Self {
+        Self { x: 0, y: 0, width, height }
+    }
+
+    /// The part of a `width`×`height` picture from `(x0, y0)` up to but not including `(x1, y1)`.
+    ///
+    /// # Errors
+    /// When that reaches outside the picture.
+    pub fn cropped([x0, y0, x1, y1]: [u32; 4], width: u32, height: u32) -> Result<Self, CropError> {
+        if x0 >= x1 || y0 >= y1 || x1 > width || y1 > height {
+            return Err(CropError { window: [x0, y0, x1, y1], width, height });
+        }
+        Ok(Self { x: x0, y: y0, width: x1 - x0, height: y1 - y0 })
+    }
+}
+
+/// A window that is empty or not inside its picture.
+#[derive(Debug, Error)]
+#[error("the window {window:?} is not inside the picture of {width}x{height} pixels")]
+pub struct CropError {
+    window: [u32; 4],
+    width: u32,
+    height: u32,
+}
+
+/// Told the share of the work that is done, from 0 to 1, from any thread.
+pub type Progress<'a> = &'a (dyn Fn(f32) + Sync);
+
+/// A picture could not be rendered.
+#[derive(Debug, Error)]
+pub enum RenderError {
+    /// A sample took more back edges and calls than its budget.
+    #[error("a shader did not end within {budget} loop iterations and calls")]
+    Budget {
+        /// The budget.
+        budget: u32,
+        /// The loop or call where the first sample ran out, where known.
+        span: Option<Span>,
+    },
+    /// Calls went deeper than the machine's stack.
+    #[error("a shader's calls went deeper than the stack of {limit} words")]
+    StackOverflow {
+        /// The limit.
+        limit: u32,
+        /// The call, where known.
+        span: Option<Span>,
+    },
+    /// The program cannot be compiled for this machine.
+    #[error("the program cannot be compiled for {machine}: {reason}")]
+    Unsupported {
+        /// The machine.
+        machine: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The scene or the picture exceeds what the device can hold.
+    #[error("{what} needs {needed} bytes; this device allows {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes there are.
+        limit: u64,
+    },
+    /// No device, or it failed.
+    #[error("{0}")]
+    Device(String),
+    /// The size of the picture.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+}
+
+impl RenderError {
+    /// The source the error points to.
+    pub fn span(&self) -> Option<Span> {
+        match self {
+            RenderError::Budget { span, .. } | RenderError::StackOverflow { span, .. } => *span,
+            _ => None,
+        }
+    }
+}
+
+/// A machine that renders jobs.
+pub trait Renderer {
+    /// The machine and its device, for people.
+    fn describe(&self) -> String;
+
+    /// Renders a picture; the imager has run on it.
+    ///
+    /// # Errors
+    /// When a shader does not end, the job does not fit, or the device fails.
+    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError>;
+}
