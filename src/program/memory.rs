@@ -98,6 +98,14 @@ impl MemoryImage {
         std::mem::size_of_val(self.vectors.as_slice())
     }
 
+    /// Shader entry, triangle record and object record of a primitive.
+    pub fn resolve(&self, primitive: u32) -> [u32; 3] {
+        let triangle = self.triangles + primitive;
+        let at = |address: u32, word: usize| self.vectors.get(address as usize).map_or(0, |v| v[word]);
+        let object = at(at(triangle, 3), 3);
+        [at(object, 0), triangle, object]
+    }
+
     fn next(&self) -> u32 {
         self.vectors.len() as u32
     }
