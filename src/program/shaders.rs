@@ -1,0 +1,250 @@
+//! Finding and compiling the shaders that a scene names.
+
+use super::lights::LightKind;
+use crate::ir::eval::{EmptyWorld, Limits, eval};
+use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::rsl::{self, RslType};
+use crate::lang::source::{FileId, SourceMap};
+use crate::lang::{source, stdlib};
+use crate::scene::{self, ShaderInstance, ShaderKind};
+use glam::{Mat4, Vec4};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Longest shader file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// A compiled shader, ready to be given parameters.
+#[derive(Clone, Debug)]
+pub struct CompiledShader {
+    /// Name of its core in the library's module.
+    pub core: Arc<str>,
+    /// The core's parameters: the shader's, then the globals it reads.
+    pub core_params: Vec<Param>,
+    /// The core's results.
+    pub core_results: Vec<ResultInfo>,
+    /// The declared parameters.
+    pub params: Vec<CompiledParam>,
+    /// For a light, how it shines.
+    pub light: LightKind,
+    /// The unit it comes from, where defaults are computed.
+    unit: Arc<Module>,
+}
+
+/// A declared parameter.
+#[derive(Clone, Debug)]
+pub struct CompiledParam {
+    /// Its name.
+    pub name: String,
+    /// Its type in the IR.
+    pub ty: Type,
+    /// Its type in the source.
+    pub type_name: &'static str,
+    default: Arc<str>,
+}
+
+impl CompiledShader {
+    /// The default of a parameter for an instance whose shader space is `to_world`; zero when it cannot be computed.
+    pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Const {
+        let zero = || Const::zero(param.ty);
+        let Some(function) = self.unit.function(&param.default) else { return zero() };
+        let args: Vec<Const> = function.params.iter().map(|p| space_input(&p.name, p.ty, to_world)).collect();
+        let results = eval(&self.unit, &param.default, &args, &mut EmptyWorld, Limits::default());
+        results.ok().and_then(|r| r.into_iter().next()).filter(|c| c.ty() == param.ty).unwrap_or_else(zero)
+    }
+}
+
+/// The named input `space.shader.x` and its like for an instance; zero for any other name.
+pub fn space_input(name: &str, ty: Type, to_world: Mat4) -> Const {
+    let axis = |v: Vec4| Const::Vec3(v.truncate().to_array());
+    // An object's own space is not kept: its mesh is in world space already.
+    let (matrix, part) = match name.strip_prefix("space.").and_then(|n| n.split_once('.')) {
+        Some(("shader", part)) => (to_world, part),
+        Some((_, part)) => (Mat4::IDENTITY, part),
+        None => return Const::zero(ty),
+    };
+    match part {
+        "x" => axis(matrix.x_axis),
+        "y" => axis(matrix.y_axis),
+        "z" => axis(matrix.z_axis),
+        "o" => axis(matrix.w_axis),
+        _ => Const::zero(ty),
+    }
+}
+
+/// The shaders of one program: each file is read and compiled once.
+#[derive(Debug)]
+pub struct ShaderLibrary {
+    sources: SourceMap,
+    folders: Vec<PathBuf>,
+    units: HashMap<String, Result<Arc<Vec<(ShaderKind, String, CompiledShader)>>, Diagnostics>>,
+    module: Module,
+    warnings: Diagnostics,
+}
+
+impl ShaderLibrary {
+    /// A library that looks in `first`, then in `then`, then among the shaders that come with the program.
+    pub fn new(sources: SourceMap, first: &[PathBuf], then: &[PathBuf]) -> Self {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for folder in first.iter().chain(then) {
+            if !folders.contains(folder) {
+                folders.push(folder.clone());
+            }
+        }
+        Self { sources, folders, units: HashMap::new(), module: Module::new(), warnings: Diagnostics::new() }
+    }
+
+    /// Adds the functions of the standard library that entries call.
+    ///
+    /// # Errors
+    /// None, unless the library itself is wrong.
+    pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
+        let unit = rsl::compile_library(&mut self.sources, functions)?;
+        self.module.absorb(unit.module, 0);
+        Ok(())
+    }
+
+    /// The shader that an instance names, compiled.
+    ///
+    /// # Errors
+    /// A shader that is missing, of another kind, or wrong: all of its errors.
+    pub fn shader(&mut self, instance: &ShaderInstance) -> Result<CompiledShader, Diagnostics> {
+        let place = |d: Diagnostic| match instance.span {
+            Some(span) => d.at(span, "named here"),
+            None => d,
+        };
+        if !self.units.contains_key(&instance.name) {
+            let file = self.find(&instance.name).map_err(|d| place(d.kind(instance.kind)))?;
+            let compiled = self.compile(file);
+            self.units.insert(instance.name.clone(), compiled);
+        }
+        let shaders = match &self.units[&instance.name] {
+            Ok(shaders) => shaders.clone(),
+            Err(errors) => return Err(errors.clone()),
+        };
+        let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.name).collect();
+        if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
+            return Ok(shader.clone());
+        }
+        let keyword = instance.kind.keyword();
+        let d = match named.first() {
+            Some((kind, ..)) => {
+                Diagnostic::error(format!("`{}` is a {} shader, not a {keyword}", instance.name, kind.keyword()))
+            }
+            None => {
+                let names: Vec<_> = shaders.iter().map(|(k, n, _)| format!("{} {n}", k.keyword())).collect();
+                let d = Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.name));
+                if names.is_empty() { d } else { d.hint(format!("it defines: {}", names.join(", "))) }
+            }
+        };
+        Err(place(d).into())
+    }
+
+    /// What compiling had to remark on.
+    pub fn take_warnings(&mut self) -> Diagnostics {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// All functions of the shaders so far.
+    pub fn take_module(&mut self) -> Module {
+        std::mem::take(&mut self.module)
+    }
+
+    /// The sources that messages point into.
+    pub fn into_sources(self) -> SourceMap {
+        self.sources
+    }
+
+    /// Reads the file of a shader: `NAME.sl` in a folder of the path, or one that comes with the program.
+    fn find(&mut self, name: &str) -> Result<FileId, Missing> {
+        let file_name = format!("{name}.sl");
+        // A name is a name, not a way out of the search path.
+        let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
+        for path in self.folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
+            if path.is_file() {
+                let bytes = scene::read_file(&path, MAX_FILE_BYTES)
+                    .map_err(|e| Missing { name: name.to_string(), looked: vec![e.to_string()] })?;
+                return Ok(self.sources.add(path.display().to_string(), Some(&path), source::decode(&bytes)));
+            }
+        }
+        if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
+            return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
+        }
+        let looked = self.folders.iter().map(|f| f.join(&file_name).display().to_string()).collect();
+        Err(Missing { name: name.to_string(), looked })
+    }
+
+    /// Compiles a file and takes its functions into the module, those that are not the library's under names of their own.
+    fn compile(&mut self, file: FileId) -> Result<Arc<Vec<(ShaderKind, String, CompiledShader)>>, Diagnostics> {
+        let preprocess = rsl::PreprocessOptions { include_paths: self.folders.clone(), ..Default::default() };
+        let unit = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: false })?;
+        self.warnings.extend(unit.warnings);
+        let prefix = format!("{}.", file.0);
+        let mut module = unit.module;
+        let own: HashSet<Arc<str>> =
+            module.functions.iter().map(|f| f.name.clone()).filter(|n| !n.starts_with(LIBRARY_PREFIX)).collect();
+        let rename = |name: &Arc<str>| own.contains(name).then(|| Arc::from(format!("{prefix}{name}")));
+        for f in &mut module.functions {
+            f.name = rename(&f.name).unwrap_or_else(|| f.name.clone());
+            for inst in f.blocks.iter_mut().flat_map(|b| &mut b.insts) {
+                if let Op::Call(callee) = &mut inst.op
+                    && let Some(new) = rename(callee)
+                {
+                    *callee = new;
+                }
+            }
+        }
+        let shared = Arc::new(module.clone());
+        let shaders = unit.shaders.iter().filter_map(|info| {
+            let core: Arc<str> = format!("{prefix}{}", info.name).into();
+            let function = shared.function(&core)?;
+            let params = info.params.iter().map(|p| CompiledParam {
+                name: p.name.to_string(),
+                ty: p.ty.ir().unwrap_or(Type::F32),
+                type_name: RslType::name(p.ty),
+                default: format!("{prefix}{}", p.default).into(),
+            });
+            let compiled = CompiledShader {
+                core,
+                core_params: function.params.clone(),
+                core_results: function.results.clone(),
+                params: params.collect(),
+                light: match info.light {
+                    Some(rsl::LightKind::Positional) => LightKind::Positional,
+                    Some(rsl::LightKind::Directional) => LightKind::Directional,
+                    _ => LightKind::Ambient,
+                },
+                unit: shared.clone(),
+            };
+            let kind = match info.kind {
+                rsl::ShaderKind::Surface => ShaderKind::Surface,
+                rsl::ShaderKind::Light => ShaderKind::Light,
+                rsl::ShaderKind::Imager => ShaderKind::Imager,
+            };
+            Some((kind, info.name.to_string(), compiled))
+        });
+        let shaders = Arc::new(shaders.collect());
+        self.module.absorb(module, 0);
+        Ok(shaders)
+    }
+}
+
+/// Functions of the standard library have names with this prefix, and are the same in every unit.
+const LIBRARY_PREFIX: &str = "std.";
+
+/// A shader that is nowhere.
+struct Missing {
+    name: String,
+    looked: Vec<String>,
+}
+
+impl Missing {
+    fn kind(self, kind: ShaderKind) -> Diagnostic {
+        let d = Diagnostic::error(format!("there is no {} shader `{}`", kind.keyword(), self.name));
+        let d = self.looked.iter().fold(d, |d, path| d.hint(format!("looked for {path}")));
+        let built_in: Vec<_> = stdlib::shader_names().collect();
+        d.hint(format!("built in are: {}", built_in.join(", ")))
+    }
+}
