@@ -107,8 +107,18 @@ fn bench_bvh(args: &BenchArgs) -> Result<Value, Failure> {
 fn bench_traversal(args: &BenchArgs) -> Result<Value, Failure> {
     let triangles = mesh_triangles(&mesh_path(args)?)?;
     let bvh = Bvh::build(&triangles, &BuildOptions::default()).map_err(|e| Failure::input(e.to_string()))?;
-    let rates = crate::bvh::bench::measure(&bvh);
-    serde_json::to_value(rates).context("writing JSON").map_err(Failure::from)
+    let measured = crate::bvh::bench::traversal(&bvh, 512);
+    let table = |r: crate::bvh::bench::Rates| {
+        json!({
+            "rays": r.rays,
+            "hit_share": rounded(r.hit_share),
+            "binary_mrays_per_s": rounded(r.binary),
+            "portable_mrays_per_s": rounded(r.portable),
+            "wide_mrays_per_s": rounded(r.wide),
+            "wide_any_mrays_per_s": rounded(r.wide_any),
+        })
+    };
+    Ok(json!({ "primary": table(measured.primary), "diffuse": table(measured.diffuse) }))
 }
 
 /// A job for a mesh file at 512×512 with one sample a pixel and shadows.

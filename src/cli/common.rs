@@ -41,7 +41,7 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
     let mut sources = SourceMap::new();
     let opened = match &args.scene {
         Some(path) => scene::open(path, &options, &mut sources),
-        None => scene::open_built_in(&options, &mut sources),
+        None => scene::open_builtin(scene::builtin::DEFAULT_SCENE, &options, &mut sources),
     };
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
     eprint!("{}", opened.warnings.render(&sources));

@@ -33,8 +33,8 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
         .iter()
         .enumerate()
         .map(|(i, param)| {
-            if i < instance.param_count {
-                let vector = state.parameter(&mut b, i as u32);
+            if let Some(slot) = instance.slot(i) {
+                let vector = state.parameter(&mut b, slot);
                 return unpack(&mut b, vector, param.ty);
             }
             match state.global(&mut b, &param.name) {
@@ -82,17 +82,17 @@ pub fn imager(instance: &Instance) -> Function {
         .core_params
         .iter()
         .enumerate()
-        .map(|(i, param)| match &*param.name {
+        .map(|(i, param)| match (instance.slot(i), &*param.name) {
             // An imager has one instance, so its parameters are constants.
-            _ if i < instance.param_count => constant_of(&mut b, instance.block[i], param.ty),
-            "P" => {
+            (Some(slot), _) => constant_of(&mut b, instance.block[slot as usize], param.ty),
+            (None, "P") => {
                 let zero = b.f32(0.0);
                 b.op(Op::Compose, &[x, y, zero])
             }
-            "Ci" => color,
-            "Oi" => b.op_as(Op::Splat, &[alpha], Type::Vec3),
-            "alpha" => alpha,
-            "ncomps" => b.f32(3.0),
+            (None, "Ci") => color,
+            (None, "Oi") => b.op_as(Op::Splat, &[alpha], Type::Vec3),
+            (None, "alpha") => alpha,
+            (None, "ncomps") => b.f32(3.0),
             _ => b.constant(Const::zero(param.ty)),
         })
         .collect();

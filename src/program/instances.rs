@@ -1,7 +1,7 @@
 //! Shader instances: a core with the values of its parameters.
 
 use super::memory::ParamBlock;
-use super::shaders::CompiledShader;
+use super::shaders::{CompiledShader, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, ResultInfo, Type, Value};
 use crate::lang::diag::Diagnostic;
 use crate::scene::{ParamValue, ShaderInstance};
@@ -19,11 +19,26 @@ pub struct Instance {
     pub core_results: Vec<ResultInfo>,
     /// How many of the core's parameters are the shader's.
     pub param_count: usize,
-    /// The shader's parameters as words of memory.
+    /// The shader's parameters as words of memory, then the axes and origins of spaces that the core asks for.
     pub block: ParamBlock,
     /// Shader space to world space.
     pub to_world: Mat4,
 }
+
+impl Instance {
+    /// Where in the instance's block core parameter `i` lies; `None` for a global.
+    pub fn slot(&self, i: usize) -> Option<u32> {
+        if i < self.param_count {
+            return Some(i as u32);
+        }
+        let spaces = |p: &&Param| p.name.starts_with(SPACE_PREFIX);
+        let before = self.core_params[self.param_count..i].iter().filter(spaces).count();
+        spaces(&&self.core_params[i]).then_some((self.param_count + before) as u32)
+    }
+}
+
+/// Named inputs of coordinate spaces begin with this.
+const SPACE_PREFIX: &str = "space.";
 
 /// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `warnings` and the
 /// default used, as RenderMan renderers do.
@@ -45,7 +60,7 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut V
             warnings.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
         }
     }
-    let block = shader
+    let mut block: ParamBlock = shader
         .params
         .iter()
         .map(|p| {
@@ -61,6 +76,8 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut V
             }
         })
         .collect();
+    let spaces = shader.core_params.iter().skip(shader.params.len()).filter(|p| p.name.starts_with(SPACE_PREFIX));
+    block.extend(spaces.map(|p| pack(&space_input(&p.name, p.ty, instance.to_world))));
     Instance {
         core: shader.core.clone(),
         core_params: shader.core_params.clone(),

@@ -1,22 +1,12 @@
-//! The lights of a scene as functions that surfaces call: `@lights.count`, `@lights.sample`, `@lights.ambient`.
+//! The lights of a scene as functions that surfaces call: `lights.count`, `lights.sample`, `lights.ambient`.
 //!
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
 use super::instances::{Instance, unpack};
 use super::state::{normalize, scale};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_COUNT, LIGHTS_SAMPLE, LightKind};
 use std::sync::Arc;
-
-/// How a light shines, which its source tells: with neither statement it is ambient.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LightKind {
-    /// Neither `illuminate` nor `solar`.
-    Ambient,
-    /// `illuminate`: from a point.
-    Positional,
-    /// `solar`: from a direction.
-    Directional,
-}
 
 /// A light, ready to be called.
 #[derive(Clone, Debug)]
@@ -32,7 +22,7 @@ pub struct LinkedLight {
 }
 
 /// The names by which cores call lights, before the linker adds the set's suffix.
-pub const LIGHT_FUNCTIONS: [&str; 3] = ["@lights.count", "@lights.sample", "@lights.ambient"];
+pub const LIGHT_FUNCTIONS: [&str; 3] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT];
 
 /// The functions for one set of lights.
 pub fn light_functions(suffix: &str, lights: &[&LinkedLight]) -> Vec<Function> {
@@ -41,7 +31,7 @@ pub fn light_functions(suffix: &str, lights: &[&LinkedLight]) -> Vec<Function> {
 }
 
 fn count(suffix: &str, lights: usize) -> Function {
-    let mut b = FunctionBuilder::new(format!("@lights.count{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::new(format!("{LIGHTS_COUNT}{suffix}"), FunctionKind::Function);
     b.result("return", Type::U32);
     let n = b.u32(lights as u32);
     b.ret(vec![n]);
@@ -61,9 +51,9 @@ struct Place {
     normal: Value,
 }
 
-/// `@lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
+/// `lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
 fn sample(suffix: &str, lights: &[&LinkedLight]) -> Function {
-    let mut b = FunctionBuilder::new(format!("@lights.sample{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::new(format!("{LIGHTS_SAMPLE}{suffix}"), FunctionKind::Function);
     for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
         b.result(name, ty);
     }
@@ -125,9 +115,9 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
     vec![towards, color, t_max]
 }
 
-/// `@lights.ambient(Ps, Ns) -> vec3`: the sum of the lights without a direction.
+/// `lights.ambient(Ps, Ns) -> vec3`: the sum of the lights without a direction.
 fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
-    let mut b = FunctionBuilder::new(format!("@lights.ambient{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::new(format!("{LIGHTS_AMBIENT}{suffix}"), FunctionKind::Function);
     b.result("return", Type::Vec3);
     let place = surface_params(&mut b);
     let mut sum = None;
@@ -154,8 +144,8 @@ fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Outputs {
         .iter()
         .enumerate()
         .map(|(i, param)| {
-            if i < instance.param_count {
-                let vector = b.op(Op::Load(i as u32), &[block]);
+            if let Some(slot) = instance.slot(i) {
+                let vector = b.op(Op::Load(slot), &[block]);
                 return unpack(b, vector, param.ty);
             }
             global(b, instance, place, &param.name, param.ty)

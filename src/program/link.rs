@@ -3,12 +3,13 @@
 use super::constants::{PROGRAM_CONSTANTS, frame_constants};
 use super::entries::{self, SurfaceVariant};
 use super::instances::{Instance, bind};
-use super::lights::{LIGHT_FUNCTIONS, LightKind, LinkedLight, light_functions};
+use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, has_vertex_colors};
 use super::shaders::ShaderLibrary;
 use crate::ir::passes::Pipeline;
 use crate::ir::{Function, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::rsl::LightKind;
 use crate::lang::source::SourceMap;
 use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
 use glam::Mat4;
@@ -55,6 +56,9 @@ pub struct LinkError {
 
 /// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
 const DEFAULT_SURFACE: &str = "defaultsurface";
+
+/// The name of ray generation in the standard library's source.
+const CAMERA_SOURCE_NAME: &str = "__camera";
 
 /// Links `scene`. `sources` holds the scene's files; the shaders' are added.
 ///
@@ -119,6 +123,9 @@ impl Linker {
             light.address = *address;
         }
 
+        if let Err(errors) = self.library.add_standard(&[CAMERA_SOURCE_NAME]) {
+            self.diagnostics.extend(errors);
+        }
         let mut module = self.library.take_module();
         self.add_light_sets(&mut module, &lights, &light_sets);
         for (number, variant) in variants.iter().enumerate() {
@@ -131,8 +138,10 @@ impl Linker {
         if let Some(imager) = &imager {
             module.functions.push(entries::imager(imager));
         }
-        options.pipeline.run_to_entries(&mut module);
         self.check_strings(&module);
+        if let Err(error) = options.pipeline.run(&mut module, &mut ()) {
+            self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
+        }
         Ok(Program {
             module,
             memory,

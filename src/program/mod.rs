@@ -15,9 +15,9 @@ mod shaders;
 mod state;
 
 pub use constants::{PROGRAM_CONSTANTS, frame_constants};
-pub use link::{LinkOptions, Program, link};
+pub use link::{LinkError, LinkOptions, Program, link};
 pub use memory::MemoryImage;
-pub use shaders::{ShaderLibrary, ShaderSource};
+pub use shaders::ShaderLibrary;
 
 /// Name of the entry that renders one sample.
 pub const CAMERA_ENTRY: &str = "@camera";

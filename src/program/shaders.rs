@@ -1,10 +1,9 @@
 //! Finding and compiling the shaders that a scene names.
 
-use super::lights::LightKind;
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rsl::{self, RslType};
+use crate::lang::rsl::{self, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
 use crate::scene::{self, ShaderInstance, ShaderKind};
@@ -211,11 +210,7 @@ impl ShaderLibrary {
                 core_params: function.params.clone(),
                 core_results: function.results.clone(),
                 params: params.collect(),
-                light: match info.light {
-                    Some(rsl::LightKind::Positional) => LightKind::Positional,
-                    Some(rsl::LightKind::Directional) => LightKind::Directional,
-                    _ => LightKind::Ambient,
-                },
+                light: info.light.unwrap_or(LightKind::Ambient),
                 unit: shared.clone(),
             };
             let kind = match info.kind {
