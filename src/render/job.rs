@@ -115,6 +115,17 @@ pub enum RenderError {
         /// The call, where known.
         span: Option<Span>,
     },
+    /// Calls were nested too deeply.
+    #[error("a shader's calls were nested more than {limit} deep")]
+    CallDepth {
+        /// The limit.
+        limit: u32,
+        /// The call, where known.
+        span: Option<Span>,
+    },
+    /// Another part of the picture failed first.
+    #[error("the render was stopped")]
+    Stopped,
     /// The program cannot be compiled for this machine.
     #[error("the program cannot be compiled for {machine}: {reason}")]
     Unsupported {
@@ -145,7 +156,9 @@ impl RenderError {
     /// The source the error points to.
     pub fn span(&self) -> Option<Span> {
         match self {
-            RenderError::Budget { span, .. } | RenderError::StackOverflow { span, .. } => *span,
+            RenderError::Budget { span, .. }
+            | RenderError::StackOverflow { span, .. }
+            | RenderError::CallDepth { span, .. } => *span,
             _ => None,
         }
     }

@@ -26,7 +26,7 @@ mod rib;
 mod shader;
 
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
-use crate::geometry::{Mesh, assemble};
+use crate::geometry::{Faces, Mesh, assemble};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::SourceMap;
 use glam::{Mat4, Vec3};
@@ -34,6 +34,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use files::{FileError, read as read_file};
 pub use camera::{Camera, CameraFrame, Format, Projection};
 pub use shader::{Light, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 
@@ -163,6 +164,11 @@ fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
     }
     Err(Diagnostic::error(format!("a picture of {width} × {height} pixels is not possible"))
         .hint(format!("each side must be 1 to {} pixels", Format::MAX_SIDE)))
+}
+
+/// A scene of one mesh, as [`open`] makes it for a mesh file: an auto-framed camera, lights, a surface.
+pub fn of_mesh(name: &str, faces: Faces) -> Scene {
+    framing::frame(Scene::empty(name), assemble::assemble(faces, DEFAULT_CREASE_ANGLE).mesh)
 }
 
 fn open_mesh(

@@ -1,0 +1,129 @@
+//! A module compiled for the machine, with what its functions take and give.
+
+use crate::codegen::rpu::{self, RpuProgram, calls};
+use crate::ir::{Function, Module, Type};
+use crate::program::{PROGRAM_CONSTANTS, surface_entry};
+use crate::render::RenderError;
+use crate::rpu::Block;
+use crate::rpu::isa::{Mask, Reg};
+use crate::rpu::BLOCK;
+use crate::rpu::machine::{Limits, Machine, MachineError};
+use crate::rpu::tracing::Tracer;
+use crate::rpu::Executable;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+
+/// The name of the machine in messages.
+const MACHINE: &str = "the RPU";
+
+/// A compiled module.
+#[derive(Debug)]
+pub struct Loaded {
+    program: RpuProgram,
+    executable: Executable,
+    constants: [[u32; 4]; 32],
+    shaders: Vec<u32>,
+    signatures: HashMap<String, Signature>,
+}
+
+/// Where a function's values are passed.
+#[derive(Debug)]
+struct Signature {
+    entry: u32,
+    params: Vec<(u8, Mask)>,
+    results: Vec<(u8, Mask)>,
+}
+
+impl Loaded {
+    /// Compiles all functions of a module. `uniforms` are the program constants; the first `surfaces` surface entries are those that hits name.
+    ///
+    /// # Errors
+    /// When the module has something the machine cannot run.
+    pub fn new(
+        module: &Module,
+        uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
+        surfaces: usize,
+    ) -> Result<Self, RenderError> {
+        let unsupported = |reason: String| RenderError::Unsupported { machine: MACHINE, reason };
+        let program = rpu::compile(module, &rpu::Options::default()).map_err(|e| unsupported(e.to_string()))?;
+        let executable = Executable::new(&program.program).map_err(|e| unsupported(e.to_string()))?;
+        let mut constants = [[0; 4]; 32];
+        constants[..program.constants.len()].copy_from_slice(&program.constants);
+        for (k, uniform) in uniforms.iter().enumerate() {
+            constants[31 - k] = uniform.map(f32::to_bits);
+        }
+        let shaders = (0..surfaces).map(|n| program.entry(&surface_entry(n)).unwrap_or(0)).collect();
+        let signature = |f: &Function| -> Result<Signature, rpu::Error> {
+            let assign = |types: Vec<Type>| calls::assign(types.into_iter(), &f.name);
+            Ok(Signature {
+                entry: program.entry(&f.name).unwrap_or(0),
+                params: assign(f.params.iter().map(|p| p.ty).collect())?,
+                results: assign(f.results.iter().map(|r| r.ty).collect())?,
+            })
+        };
+        let signatures = module.functions.iter().map(|f| Ok((f.name.to_string(), signature(f)?)));
+        let signatures = signatures.collect::<Result<_, rpu::Error>>().map_err(|e| unsupported(e.to_string()))?;
+        Ok(Self { program, executable, constants, shaders, signatures })
+    }
+
+    /// The compiled program.
+    pub fn program(&self) -> &RpuProgram {
+        &self.program
+    }
+
+    /// The machine with a scene; `stop` ends all of its runs.
+    pub fn machine<'a>(
+        &'a self,
+        memory: &'a [[u32; 4]],
+        tracer: &'a dyn Tracer,
+        budget: u32,
+        stop: &'a AtomicBool,
+    ) -> Machine<'a> {
+        Machine {
+            program: &self.executable,
+            constants: &self.constants,
+            memory,
+            shaders: &self.shaders,
+            tracer,
+            limits: Limits { budget, ..Limits::default() },
+            stop,
+        }
+    }
+
+    /// Runs a function in the lanes of `active`. `inputs` holds its arguments word by word, a value a lane; so does the result.
+    ///
+    /// # Errors
+    /// When a lane does not end within the budget, or its calls go too deep. `module` is the one that was compiled: it knows the source.
+    pub fn run(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        function: &str,
+        inputs: &[[u32; BLOCK]],
+        active: u64,
+        module: &Module,
+    ) -> Result<Vec<[u32; BLOCK]>, RenderError> {
+        let Some(signature) = self.signatures.get(function) else {
+            let reason = format!("there is no function `{function}`");
+            return Err(RenderError::Unsupported { machine: MACHINE, reason });
+        };
+        let places = |list: &[(u8, Mask)]| -> Vec<_> {
+            list.iter().flat_map(|(r, mask)| mask.components().map(move |c| (Reg::R(*r), c))).collect()
+        };
+        for ((reg, component), values) in places(&signature.params).into_iter().zip(inputs) {
+            block.write(reg, component, values);
+        }
+        machine.run(block, signature.entry, active).map_err(|e| self.explain(e, module))?;
+        Ok(places(&signature.results).into_iter().map(|(reg, component)| block.read(reg, component)).collect())
+    }
+
+    fn explain(&self, error: MachineError, module: &Module) -> RenderError {
+        let span = |pc: u32| self.program.locs.get(pc as usize).and_then(|&loc| module.span(loc));
+        match error {
+            MachineError::Budget { pc, budget } => RenderError::Budget { budget, span: span(pc) },
+            MachineError::CallDepth { pc, limit } => RenderError::CallDepth { limit, span: span(pc) },
+            MachineError::Stopped => RenderError::Stopped,
+            other => RenderError::Device(format!("the RPU stopped: {other}")),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Rendering on the software Ray Processing Unit.
+//!
+//! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each 8×8 tile of pixels and each sample, on all cores. A tile's bits do not
+//! depend on the others, so neither does the picture on the number of threads.
+
+mod loaded;
+mod tracer;
+
+pub use loaded::Loaded;
+pub use tracer::SceneTracer;
+
+use super::film::{Film, Picture};
+use super::{Job, Progress, RenderError, Renderer};
+use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
+use crate::rpu::Block;
+use crate::rpu::machine::Machine;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Pixels a side of a tile: its square is the number of threads of a block.
+const TILE: u32 = 8;
+const LANES: usize = (TILE * TILE) as usize;
+
+/// The RPU as a renderer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RpuRenderer;
+
+impl RpuRenderer {
+    /// A renderer on the threads of the current rayon pool.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+/// A tile: its first pixel within the window.
+#[derive(Clone, Copy)]
+struct Tile {
+    x: u32,
+    y: u32,
+}
+
+/// The pixels of a tile, lane by lane.
+type Pixels = [[f32; 4]; LANES];
+
+impl Tile {
+    /// All tiles of a window, row by row.
+    fn all(width: u32, height: u32) -> Vec<Tile> {
+        let starts = |size: u32| (0..size).step_by(TILE as usize);
+        starts(height).flat_map(|y| starts(width).map(move |x| Tile { x, y })).collect()
+    }
+
+    /// The pixel of a lane within the window.
+    fn pixel(self, lane: usize) -> (u32, u32) {
+        let lane = lane as u32;
+        (self.x + lane % TILE, self.y + lane / TILE)
+    }
+
+    /// The lanes whose pixels lie inside the window.
+    fn active(self, width: u32, height: u32) -> u64 {
+        (0..LANES).filter(|&l| self.pixel(l).0 < width && self.pixel(l).1 < height).fold(0, |mask, l| mask | 1 << l)
+    }
+}
+
+impl Renderer for RpuRenderer {
+    fn describe(&self) -> String {
+        format!("RPU, {} threads", rayon::current_num_threads())
+    }
+
+    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
+        let loaded = Loaded::new(&job.program.module, &job.program.constants, job.program.surface_entries)?;
+        let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
+        let stop = AtomicBool::new(false);
+        let machine = loaded.machine(&job.program.memory.vectors, &tracer, job.budget, &stop);
+        let (width, height) = (job.window.width, job.window.height);
+        let mut film = Film::new(width, height)?;
+        let tiles = Tile::all(width, height);
+        let samples = job.sampling.count();
+        let done = AtomicUsize::new(0);
+        let total = (tiles.len() * samples as usize).max(1) as f32;
+        for sample in 0..samples {
+            let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
+                let position = |lane| {
+                    let (x, y) = tile.pixel(lane);
+                    job.sampling.position(job.window.x + x, job.window.y + y, sample)
+                };
+                let positions: Vec<_> = (0..LANES).map(position).collect();
+                let inputs = [
+                    std::array::from_fn(|l| positions[l].x.to_bits()),
+                    std::array::from_fn(|l| positions[l].y.to_bits()),
+                ];
+                let pixels = run_tile(&loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
+                progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
+                Ok(pixels)
+            };
+            let pixels = in_parallel(&tiles, &stop, run)?;
+            for (tile, pixels) in tiles.iter().zip(pixels) {
+                each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
+            }
+        }
+        let mut picture = film.resolve();
+        if job.program.has_imager {
+            let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
+                let mut inputs = [[0u32; LANES]; 6];
+                each_pixel(tile, width, height, |lane, x, y| {
+                    let [r, g, b, alpha] = picture.rgba[(y * width + x) as usize];
+                    let raster = [(job.window.x + x) as f32 + 0.5, (job.window.y + y) as f32 + 0.5];
+                    for (word, value) in [raster[0], raster[1], r, g, b, alpha].into_iter().enumerate() {
+                        inputs[word][lane] = value.to_bits();
+                    }
+                });
+                run_tile(&loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
+            };
+            let pixels = in_parallel(&tiles, &stop, run)?;
+            for (tile, pixels) in tiles.iter().zip(pixels) {
+                each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
+            }
+        }
+        Ok(picture)
+    }
+}
+
+/// Runs `work` on every tile; of several errors the one that stopped the others is returned.
+fn in_parallel(
+    tiles: &[Tile],
+    stop: &AtomicBool,
+    work: impl Fn(&mut Block, Tile) -> Result<Pixels, RenderError> + Sync,
+) -> Result<Vec<Pixels>, RenderError> {
+    let results: Vec<_> = tiles
+        .par_iter()
+        .map_init(Block::new, |block, &tile| {
+            let result = work(block, tile);
+            if result.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            result
+        })
+        .collect();
+    let stopped = |r: &Result<Pixels, RenderError>| matches!(r, Err(RenderError::Stopped));
+    if let Some(position) = results.iter().position(|r| r.is_err() && !stopped(r)) {
+        return results.into_iter().nth(position).unwrap_or(Err(RenderError::Stopped)).map(|_| Vec::new());
+    }
+    results.into_iter().collect()
+}
+
+fn run_tile<const WORDS: usize>(
+    loaded: &Loaded,
+    machine: &Machine<'_>,
+    block: &mut Block,
+    entry: &str,
+    inputs: &[[u32; LANES]; WORDS],
+    active: u64,
+    job: &Job,
+) -> Result<Pixels, RenderError> {
+    block.reset();
+    let words = loaded.run(machine, block, entry, inputs, active, &job.program.module)?;
+    let mut pixels = [[0.0; 4]; LANES];
+    for (channel, values) in words.iter().enumerate().take(4) {
+        for (pixel, bits) in pixels.iter_mut().zip(values) {
+            pixel[channel] = f32::from_bits(*bits);
+        }
+    }
+    Ok(pixels)
+}
+
+/// Calls `f` with the lane and the place of every pixel of a tile inside the window.
+fn each_pixel(tile: Tile, width: u32, height: u32, mut f: impl FnMut(usize, u32, u32)) {
+    for lane in 0..LANES {
+        let (x, y) = tile.pixel(lane);
+        if x < width && y < height {
+            f(lane, x, y);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_every_pixel_once() {
+        let (width, height) = (19, 10);
+        let mut seen = vec![0; (width * height) as usize];
+        for tile in Tile::all(width, height) {
+            each_pixel(tile, width, height, |lane, x, y| {
+                assert!(tile.active(width, height) >> lane & 1 != 0);
+                seen[(y * width + x) as usize] += 1;
+            });
+        }
+        assert!(seen.iter().all(|&n| n == 1));
+    }
+}
