@@ -68,7 +68,13 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut V
             match given.map(|v| (v, convert(v, p.ty))) {
                 Some((_, Some(c))) => pack(&c),
                 Some((v, None)) => {
-                    let text = format!("parameter `{}` of shader `{}` is a {}, not a {}", p.name, instance.name, p.type_name, v.type_name());
+                    let text = format!(
+                        "parameter `{}` of shader `{}` is a {}, not a {}",
+                        p.name,
+                        instance.name,
+                        p.type_name,
+                        v.type_name()
+                    );
                     warnings.push(warn(text, "the shader's default is used".to_string()));
                     pack(&shader.default(p, instance.to_world))
                 }

@@ -236,7 +236,9 @@ impl Linker {
             let suffix = set_suffix(number);
             let members: Vec<&LinkedLight> = set.iter().filter_map(|&i| lights.get(i as usize)).collect();
             module.functions.extend(light_functions(&suffix, &members));
-            module.functions.extend(cores.iter().filter(|f| uses_lights(f, &cores)).map(|f| with_suffix(f, &suffix, &cores)));
+            module
+                .functions
+                .extend(cores.iter().filter(|f| uses_lights(f, &cores)).map(|f| with_suffix(f, &suffix, &cores)));
             let plain = cores.iter().filter(|f| f.kind == crate::ir::FunctionKind::Surface && !uses_lights(f, &cores));
             module.functions.extend(plain.map(|f| with_suffix(f, &suffix, &cores)));
         }
@@ -253,7 +255,8 @@ impl Linker {
             let id = crate::ir::string_id(text);
             let first = known.entry(id).or_insert_with(|| text.clone());
             if first != text {
-                let message = format!("the strings \"{first}\" and \"{text}\" have the same identifier and would compare equal");
+                let message =
+                    format!("the strings \"{first}\" and \"{text}\" have the same identifier and would compare equal");
                 self.diagnostics.push(Diagnostic::warning(message).hint("rename one of them"));
             }
         }
@@ -274,7 +277,9 @@ fn uses_lights(f: &Function, all: &[Function]) -> bool {
             if LIGHT_FUNCTIONS.contains(&&**callee) {
                 return true;
             }
-            if !seen.contains(&&**callee) && let Some(g) = all.iter().find(|g| g.name == *callee) {
+            if !seen.contains(&&**callee)
+                && let Some(g) = all.iter().find(|g| g.name == *callee)
+            {
                 seen.push(&g.name);
                 work.push(g);
             }

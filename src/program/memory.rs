@@ -161,7 +161,8 @@ fn with_word(v: Vec3, word: u32) -> [u32; 4] {
 fn object_vectors(object: &Object) -> u64 {
     let mesh = &object.mesh;
     let stride = if has_vertex_colors(object) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
-    let data = if mesh.triangle_colors.is_empty() && mesh.triangle_opacities.is_empty() { 1 } else { mesh.triangles.len() };
+    let data =
+        if mesh.triangle_colors.is_empty() && mesh.triangle_opacities.is_empty() { 1 } else { mesh.triangles.len() };
     mesh.positions.len() as u64 * u64::from(stride) + mesh.triangles.len() as u64 + 2 * data as u64
 }
 

@@ -34,8 +34,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use files::{FileError, read as read_file};
 pub use camera::{Camera, CameraFrame, Format, Projection};
+pub use files::{FileError, read as read_file};
 pub use shader::{Light, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).

@@ -4,12 +4,12 @@ use crate::codegen::rpu::{self, RpuProgram, calls};
 use crate::ir::{Function, Module, Type};
 use crate::program::{PROGRAM_CONSTANTS, surface_entry};
 use crate::render::RenderError;
-use crate::rpu::Block;
-use crate::rpu::isa::{Mask, Reg};
 use crate::rpu::BLOCK;
+use crate::rpu::Block;
+use crate::rpu::Executable;
+use crate::rpu::isa::{Mask, Reg};
 use crate::rpu::machine::{Limits, Machine, MachineError};
 use crate::rpu::tracing::Tracer;
-use crate::rpu::Executable;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 

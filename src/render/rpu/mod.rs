@@ -88,7 +88,8 @@ impl Renderer for RpuRenderer {
                     std::array::from_fn(|l| positions[l].x.to_bits()),
                     std::array::from_fn(|l| positions[l].y.to_bits()),
                 ];
-                let pixels = run_tile(&loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
+                let pixels =
+                    run_tile(&loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
                 progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
                 Ok(pixels)
             };
