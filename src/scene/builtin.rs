@@ -36,3 +36,61 @@ pub fn scene(name: &str) -> Option<&'static str> {
 pub fn shader(name: &str) -> Option<&'static str> {
     SHADERS.iter().find(|s| s.0 == name).map(|s| s.1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::rsl::{self, ShaderInfo};
+    use crate::lang::source::SourceMap;
+    use crate::lang::stdlib;
+    use crate::scene::{OpenOptions, Opened, open_builtin};
+
+    fn compile(name: &str, text: &str) -> ShaderInfo {
+        let mut sources = SourceMap::new();
+        let file = sources.add(format!("{name}.sl"), None, text);
+        let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
+            .unwrap_or_else(|e| panic!("{}", e.render(&sources)));
+        assert!(unit.warnings.is_empty(), "{}", unit.warnings.render(&sources));
+        unit.shaders.into_iter().find(|s| &*s.name == name).unwrap_or_else(|| panic!("no shader `{name}` in its file"))
+    }
+
+    fn opened(name: &str) -> Opened {
+        let mut sources = SourceMap::new();
+        let opened = open_builtin(name, &OpenOptions::default(), &mut sources)
+            .unwrap_or_else(|e| panic!("{name}: {}", e.render(&sources)));
+        assert!(opened.warnings.is_empty(), "{name}: {}", opened.warnings.render(&sources));
+        opened
+    }
+
+    #[test]
+    fn every_built_in_shader_compiles_without_a_remark() {
+        for (name, text) in SHADERS {
+            compile(name, text);
+        }
+    }
+
+    #[test]
+    fn every_built_in_scene_reads_without_a_remark_and_is_small() {
+        for (name, _) in SCENES {
+            let scene = opened(name).scene;
+            assert!((1..50_000).contains(&scene.triangle_count()), "{name}: {}", scene.triangle_count());
+        }
+    }
+
+    #[test]
+    fn built_in_scenes_use_shaders_that_exist_with_parameters_that_they_have() {
+        for (name, _) in SCENES {
+            for instance in opened(name).scene.shader_instances {
+                let text = shader(&instance.name).or_else(|| stdlib::shader_source(&instance.name));
+                let text = text.unwrap_or_else(|| panic!("{name}: there is no shader `{}`", instance.name));
+                let info = compile(&instance.name, text);
+                assert_eq!(format!("{:?}", info.kind), format!("{:?}", instance.kind), "{name}: {}", instance.name);
+                for (param, value) in &instance.params {
+                    let declared = info.params.iter().find(|p| &*p.name == param);
+                    let declared = declared.unwrap_or_else(|| panic!("{name}: {} has no {param}", instance.name));
+                    assert_eq!(format!("{:?}", declared.ty).to_lowercase(), value.type_name(), "{name}: {param}");
+                }
+            }
+        }
+    }
+}

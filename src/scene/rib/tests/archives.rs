@@ -1,7 +1,7 @@
 //! Scenes in several files, compressed files, meshes.
 
 use crate::lang::source::SourceMap;
-use crate::scene::{OpenOptions, Scene, builtin, open, open_builtin};
+use crate::scene::{OpenOptions, Scene, open, open_builtin};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -181,35 +181,6 @@ fn what_is_no_scene_file_is_a_clear_error() {
     assert!(message("blank.rib").contains("holds no RIB request"));
     assert!(message("text.ply").contains("does not start with the line `ply`"));
     assert!(message("no.obj").contains("holds no faces"));
-}
-
-#[test]
-fn every_built_in_scene_reads_without_a_remark_and_names_shaders_that_exist() {
-    let standard = [
-        "constant",
-        "matte",
-        "metal",
-        "shinymetal",
-        "plastic",
-        "paintedplastic",
-        "ambientlight",
-        "distantlight",
-        "pointlight",
-        "spotlight",
-        "background",
-    ];
-    for (name, _) in builtin::SCENES {
-        let mut sources = SourceMap::new();
-        let opened = open_builtin(name, &OpenOptions::default(), &mut sources);
-        let opened = opened.unwrap_or_else(|e| panic!("{name}: {}", e.render(&sources)));
-        let remarks = opened.warnings.render(&sources);
-        assert!(remarks.is_empty(), "{name}: {remarks}");
-        for shader in &opened.scene.shader_instances {
-            let known = standard.contains(&shader.name.as_str()) || builtin::shader(&shader.name).is_some();
-            assert!(known, "{name} uses `{}`", shader.name);
-        }
-        assert!(opened.scene.triangle_count() < 200_000, "{name}: {}", opened.scene.triangle_count());
-    }
 }
 
 #[test]
