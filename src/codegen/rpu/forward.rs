@@ -103,10 +103,12 @@ fn replaced(s: MSrc, positions: Mask, facts: &Facts, integer: bool) -> MSrc {
     if integer && fact.mult != Multiplier::ONE {
         return s;
     }
-    // Positions that do not matter repeat one that does, so that a scalar stays the same in all.
-    let any = positions.components().next().map_or(Component::X, |p| new.0[p.index()]);
-    let kept = |p: Component| positions.contains(p);
-    let swizzle = Swizzle(Component::ALL.map(|p| if kept(p) { new.0[p.index()] } else { any }));
+    // Positions that do not matter are left alone if that makes no rearrangement, and else repeat one that does, so that a scalar stays the
+    // same in all.
+    let first = positions.components().next().map_or(Component::X, |p| new.0[p.index()]);
+    let straight = positions.len() > 1 && positions.components().all(|p| new.0[p.index()] == p);
+    let free = |p: Component| if straight { p } else { first };
+    let swizzle = Swizzle(Component::ALL.map(|p| if positions.contains(p) { new.0[p.index()] } else { free(p) }));
     let mult = Multiplier { negate: mult.negate != fact.mult.negate, scale: mult.scale };
     MSrc::Reg { place: fact.place, swizzle, mult }
 }

@@ -26,6 +26,7 @@ mod schedule;
 mod select;
 mod simplify;
 mod spill;
+pub mod thesis_abi;
 mod vcode;
 
 #[cfg(test)]
@@ -253,7 +254,7 @@ fn compile_function(
     }
     // Spilling needs an input register to itself, which selection is told only once spilling turns out necessary.
     for spill in [None, Some(INPUTS - 1)] {
-        let context = select::Context { index, passes, inputs: spill.unwrap_or(INPUTS), pool };
+        let context = select::Context { index, abi: options.abi, passes, inputs: spill.unwrap_or(INPUTS), pool };
         let mut code = select::select(&f, context)?;
         liveness::eliminate_dead_code(&mut code);
         if passes.forward {

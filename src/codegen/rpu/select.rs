@@ -10,7 +10,7 @@ use super::legalize::{is_comparison, is_connective};
 use super::pool::ConstantPool;
 use super::rotation::{LastUses, Rotation};
 use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, VReg};
-use super::{Error, Passes};
+use super::{Abi, Error, Passes};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
 use crate::rpu::isa::{self, Base, Component, Mask, Multiplier, Reg, SpecialOp, Swizzle};
 use std::collections::{HashMap, HashSet};
@@ -30,6 +30,8 @@ pub enum Operand {
 pub struct Context<'a> {
     /// Function indices by name.
     pub index: &'a HashMap<Arc<str>, usize>,
+    /// Conventions for shaders.
+    pub abi: Abi,
     /// Which passes run.
     pub passes: &'a Passes,
     /// Number of input registers that selection may use; spill code takes the rest.
@@ -605,8 +607,11 @@ impl Selector<'_> {
     }
 
     fn call(&mut self, callee: Callee, inst: &Inst) -> Result<(), Error> {
-        let places = calls::assign(inst.args.iter().map(|&a| self.f.ty(a)), &self.f.name)?;
-        for (&arg, &(r, mask)) in inst.args.iter().zip(&places) {
+        // The thesis's shaders take a ray and give a colour; they know neither depth nor opacity.
+        let bare = self.context.abi == Abi::Thesis && callee == Callee::HitShader;
+        let args = if bare { &inst.args[..2] } else { &inst.args[..] };
+        let places = calls::assign(args.iter().map(|&a| self.f.ty(a)), &self.f.name)?;
+        for (&arg, &(r, mask)) in args.iter().zip(&places) {
             let operand = self.operand(arg);
             self.componentwise(MArith::new(isa::Op::Mov, Place::P(Reg::R(r)), mask, &[]), &[operand]);
         }
@@ -614,8 +619,12 @@ impl Selector<'_> {
         self.inputs.clear();
         self.specials.clear();
         self.addresses.clear();
-        let results = calls::assign(inst.results.iter().map(|&r| self.f.ty(r)), &self.f.name)?;
-        for (&v, (r, mask)) in inst.results.iter().zip(results) {
+        let results = if bare { &inst.results[..1] } else { &inst.results[..] };
+        if bare {
+            self.operands[inst.results[1].0 as usize] = Some(Operand::Src(MSrc::float(1.0)));
+        }
+        let places = calls::assign(results.iter().map(|&r| self.f.ty(r)), &self.f.name)?;
+        for (&v, (r, mask)) in results.iter().zip(places) {
             self.copy_from_register(v, r, mask);
         }
         Ok(())

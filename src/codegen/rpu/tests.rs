@@ -81,7 +81,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
         constants[31 - k] = uniform(k as u32).map(f32::to_bits);
     }
     let memory = image();
-    let shaders: Vec<u32> = program.entry("shade").into_iter().collect();
+    let shaders: Vec<u32> = program.entry("shade").or(program.entry("s")).into_iter().collect();
     let stop = AtomicBool::new(false);
     let limits = Limits::default();
     let machine = Machine {
@@ -127,7 +127,7 @@ fn canonical(bits: u32, float: bool) -> u32 {
 }
 
 /// All option sets that tests go through: everything on, each pass off, everything off, and the thesis's conventions.
-fn option_sets() -> Vec<Options> {
+fn option_sets(module: &Module) -> Vec<Options> {
     let mut sets = vec![Options::default()];
     let mut none = Passes::default();
     for name in Passes::NAMES {
@@ -136,7 +136,10 @@ fn option_sets() -> Vec<Options> {
         sets.push(Options { abi: Abi::Native, passes });
     }
     sets.push(Options { abi: Abi::Native, passes: none });
-    sets.push(Options { abi: Abi::Thesis, passes: Passes::default() });
+    // Shaders are called otherwise there.
+    if module.function("shade").is_none() {
+        sets.push(Options { abi: Abi::Thesis, passes: Passes::default() });
+    }
     sets
 }
 
@@ -146,7 +149,7 @@ pub fn check_module(module: &Module, rows: &[Vec<Const>]) {
         .iter()
         .map(|row| eval::eval(module, "f", row, &mut Ceiling, eval::Limits::default()).expect("it evaluates"))
         .collect();
-    for options in option_sets() {
+    for options in option_sets(module) {
         let program = compile(module, &options).expect("it compiles");
         let got = run(&program, module, "f", rows);
         for ((row, expected), got) in rows.iter().zip(&expected).zip(&got) {
@@ -440,4 +443,95 @@ b2:
         rows.push(vec![Const::Vec3([0.0, y, 1.0]), Const::Vec3([0.5, 0.7 - 0.2 * y, 0.0])]);
     }
     check(text, &rows);
+}
+
+/// The programs of Węgrzanowski 2006, §12.1 and §12.2.
+const DEPTH: &str = "surface s() {
+    float dist = distance(P, E);
+    float g = 1.8 - dist;
+    float rb = 1.0 - g;
+    Ci = (rb, g, rb);
+}";
+const LIT: &str = "surface s() {
+    vector norm = N;
+    if (norm . I > 0)
+        norm = -norm;
+
+    vector light_source = vector(-0.2, 0.5, 0.0);
+    vector hit_to_light = normalize(light_source - P);
+    float uf = clamp(norm . hit_to_light, 0, 1);
+    float i  = clamp(0.6 * uf + 0.4, 0, 1);
+    Ci = Cs * i;
+}";
+const MAIN: &str = "color m(point P) {
+    point orig = (0.0, 0.0, 0.0);
+    vector dir0 = (0.0, 0.0, 1.0);
+    vector diri = (2.0, -2.0, 0.0);
+    vector s = (0.5, 0.5, 0.0);
+    vector dir = normalize(dir0 + (P - s) * diri);
+
+    return trace(orig, dir);
+}";
+
+/// A source compiled under the thesis's conventions with all passes.
+fn thesis_program(source: &str) -> (Module, RpuProgram) {
+    let mut sources = crate::lang::source::SourceMap::new();
+    let file = sources.add("t.sl", None, source);
+    let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::rsl::Options::default())
+        .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
+    let mut bound = super::thesis_abi::bind(&unit.module, &["m"]).expect("every input is bound");
+    let pipeline = crate::ir::passes::Pipeline::default();
+    pipeline.run(&mut bound, &mut ()).expect("the passes keep the rules");
+    verify(&bound).expect("the program keeps the rules");
+    let options = Options { abi: Abi::Thesis, passes: Passes::default() };
+    let program = compile(&bound, &options).expect("it compiles");
+    (bound, program)
+}
+
+fn instructions(program: &RpuProgram, function: &str) -> usize {
+    program.code_of(function).expect("the function exists").len()
+}
+
+#[test]
+fn the_bunny_programs_need_no_more_instructions_than_the_listings_of_the_thesis() {
+    let (_, depth) = thesis_program(&format!("{DEPTH}\n{MAIN}"));
+    let (_, lit) = thesis_program(&format!("{LIT}\n{MAIN}"));
+    let text = disassemble(&depth.program) + &disassemble(&lit.program);
+    let counts = [instructions(&depth, "s"), instructions(&depth, "m"), instructions(&lit, "s")];
+    let listings = [9, 19, 38];
+    assert!(counts.iter().zip(listings).all(|(&n, most)| n <= most), "{counts:?}\n{text}");
+}
+
+#[test]
+fn the_bunny_programs_compute_what_the_evaluator_does() {
+    // The evaluator calls shaders as the renderer does; `shade` turns that into the thesis's convention.
+    let bridge = "fn shade(v0 o: varying vec3, v1 d: varying vec3, v2 n: varying f32) -> (Ci: vec3, Oi: vec3) {
+b0:
+  v3: vec3 = call s(v0, v1)
+  ret v3, v3
+}";
+    let rows: Vec<Vec<Const>> = (0..64)
+        .map(|i| {
+            let pixel = [(i % 8) as f32 / 8.0 + 0.0625, (i / 8) as f32 / 8.0 + 0.0625, 0.0];
+            let mut row = vec![Const::Vec3(pixel)];
+            row.push(Const::F32(0.0));
+            row
+        })
+        .collect();
+    for shader in [DEPTH, LIT] {
+        let (bound, program) = thesis_program(&format!("{shader}\n{MAIN}"));
+        let hidden = bound.function("m").expect("the main function").params.len();
+        let rows: Vec<Vec<Const>> = rows.iter().map(|r| r[..hidden].to_vec()).collect();
+        let got = run(&program, &bound, "m", &rows);
+        let mut whole = bound.clone();
+        let bridge = parse(bridge, FileId(0)).expect("the text form is right");
+        assert!(whole.absorb(bridge, 0).is_empty());
+        let mut hits = 0;
+        for (row, got) in rows.iter().zip(got) {
+            let want = eval::eval(&whole, "m", row, &mut Ceiling, eval::Limits::default()).expect("it evaluates");
+            assert_eq!(got, want[0].bits(), "m{row:?} is {want:?}\n{}", disassemble(&program.program));
+            hits += usize::from(got != [0; 3]);
+        }
+        assert!(hits > 16 && hits < 64, "the picture has both: {hits}");
+    }
 }
