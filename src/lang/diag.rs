@@ -164,8 +164,34 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     rows[a.len()][b.len()]
 }
 
+/// Longest source line that is shown, in bytes.
+const MAX_LINE: usize = 400;
+
+/// A diagnostic about a line too long to show: its places, without excerpts.
+fn render_without_excerpts(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let word = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
+    let mut text = format!("{word}: {}\n", diagnostic.message);
+    for label in &diagnostic.labels {
+        text += &format!("  --> {}: {}\n", sources.describe(label.span), label.message);
+    }
+    diagnostic.hints.iter().for_each(|h| text += &format!("  = hint: {h}\n"));
+    text + "\n"
+}
+
+/// Whether the line at `span` is longer than [`MAX_LINE`].
+fn is_on_long_line(span: Span, sources: &SourceMap) -> bool {
+    let Some(text) = sources.get(span.file).map(|f| f.text.as_bytes()) else { return false };
+    let at = (span.start as usize).min(text.len());
+    let before = text[..at].iter().rev().take(MAX_LINE).take_while(|c| **c != b'\n').count();
+    let after = text[at..].iter().take(MAX_LINE).take_while(|c| **c != b'\n').count();
+    before + after >= MAX_LINE
+}
+
 /// Draws a diagnostic as plain text with source excerpts.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    if diagnostic.labels.iter().any(|l| is_on_long_line(l.span, sources)) {
+        return render_without_excerpts(diagnostic, sources);
+    }
     let mut files = SimpleFiles::new();
     for f in sources.files() {
         files.add(f.name.clone(), f.text.clone());
@@ -195,6 +221,14 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_a_megabyte_is_not_shown() {
+        let mut map = SourceMap::new();
+        let f = map.add("m.sl", None, "(".repeat(1 << 20));
+        let text = render(&Diagnostic::error("too deep").at(Span::new(f, 300, 301), "here").hint("less"), &map);
+        assert_eq!(text, "error: too deep\n  --> m.sl:1:301: here\n  = hint: less\n\n");
+    }
 
     #[test]
     fn the_closest_name_is_near_or_none() {

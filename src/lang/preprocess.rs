@@ -14,7 +14,7 @@ use std::sync::Arc;
 mod condition;
 
 /// Most tokens that expansion may make: a small text can ask for 2ⁿ.
-const MAX_TOKENS: usize = 2_000_000;
+const MAX_TOKENS: usize = 1_000_000;
 /// Most files open at once.
 const MAX_INCLUDES: usize = 64;
 /// Most macro calls within arguments of macro calls.
