@@ -14,6 +14,9 @@ const MAX_ARCHIVE_DEPTH: usize = 32;
 /// Most archives that one scene reads, each time counted.
 const MAX_ARCHIVES: usize = 10_000;
 
+/// Most bytes of archives in one scene, a mesh each time counted, RIB once.
+const MAX_ARCHIVE_BYTES: u64 = 4 << 30;
+
 /// `ReadArchive "file"`: reads RIB in place; a `.obj` or `.ply` file becomes an object with the current attributes.
 pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("a file name")?;
@@ -35,7 +38,13 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive);
     let path = found.map_err(|e| failed(e, args))?;
     check_depth(r, args, &path)?;
-    let bytes = files::read(&path, files::MAX_FILE_BYTES).map_err(|e| failed(e, args))?;
+    if let Some(file) = r.archive_texts.get(&path) {
+        r.run(*file, Some(path));
+        return Ok(());
+    }
+    let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES - r.archive_bytes);
+    let bytes = files::read(&path, limit).map_err(|e| failed(e, args))?;
+    r.archive_bytes += bytes.len() as u64;
     let shown = path.display().to_string();
     if let Some(kind) = meshfile::kind_of(&path) {
         if r.world != World::Inside {
@@ -49,6 +58,7 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     }
     let text = decode(bytes, &shown).map_err(|d| d.at(args.whole_span(), "read from here"))?;
     let file = r.sources.add(shown, Some(&path), text);
+    r.archive_texts.insert(path.clone(), file);
     r.run(file, Some(path));
     Ok(())
 }

@@ -66,7 +66,9 @@ pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut Source
 /// Bytes that are no text at all.
 fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
     let head = &bytes[..bytes.len().min(4096)];
-    let is_noise = |b: &u8| *b >= 0x80 || (*b < 0x20 && !b"\t\n\r\x0c".contains(b));
+    // Text in UTF-8 is text, however much of it is not ASCII; the head may end within a character.
+    let is_utf8 = std::str::from_utf8(head).map_or_else(|e| e.error_len().is_none(), |_| true);
+    let is_noise = |b: &u8| (*b >= 0x80 && !is_utf8) || (*b < 0x20 && !b"\t\n\r\x0c".contains(b));
     let noise = head.iter().filter(|b| is_noise(b)).count();
     if head.contains(&0) || noise * 10 > head.len() {
         return Err(Diagnostic::error(format!("`{name}` is not a text RIB file: it holds binary data"))

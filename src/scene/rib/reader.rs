@@ -46,6 +46,9 @@ pub struct Reader<'s> {
     /// The files being read, the innermost last; `None` for built-in text.
     pub open_files: Vec<Option<PathBuf>>,
     pub archives_read: usize,
+    /// Bytes of archives so far, and the archives whose text `sources` holds.
+    pub archive_bytes: u64,
+    pub archive_texts: HashMap<PathBuf, FileId>,
     pub triangles: usize,
     /// Zero-area triangles so far, and the first primitive that had one.
     pub zero_area: Option<(usize, Span)>,
@@ -82,6 +85,8 @@ impl<'s> Reader<'s> {
             access,
             open_files: Vec::new(),
             archives_read: 0,
+            archive_bytes: 0,
+            archive_texts: HashMap::new(),
             triangles: 0,
             zero_area: None,
             report: Diagnostics::new(),

@@ -6,6 +6,9 @@ use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
 
+/// Most lights in a scene.
+const MAX_LIGHTS: usize = 4096;
+
 /// `Surface "name" parameters`
 pub fn surface(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the shader's name")?;
@@ -18,6 +21,10 @@ pub fn light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     let name = args.string("the light shader's name")?;
     let handle = args.handle("the light's handle, a number or a string")?;
     let shader = instance(r, args, ShaderKind::Light, name)?;
+    if r.scene.lights.len() >= MAX_LIGHTS {
+        r.fatal(args.error(format!("more than {MAX_LIGHTS} lights in one scene")));
+        return Ok(());
+    }
     let index = r.scene.lights.len() as u32;
     r.scene.lights.push(Light { shader, shadows: r.state.attributes.shadows });
     r.light_handles.insert(handle, Some(index));

@@ -49,6 +49,17 @@ fn archives_are_read_in_place_from_beside_the_file_or_the_search_path() {
 }
 
 #[test]
+fn an_archive_may_be_read_many_times_and_is_kept_once() {
+    let dir = folder(&[
+        ("main.rib", "WorldBegin ReadArchive \"a.rib\" Translate 3 0 0 ReadArchive \"a.rib\" WorldEnd"),
+        ("a.rib", BALL),
+    ]);
+    let mut sources = SourceMap::new();
+    let scene = open(&dir.path().join("main.rib"), &OpenOptions::default(), &mut sources).unwrap().scene;
+    assert_eq!((scene.objects.len(), sources.files().len()), (2, 2));
+}
+
+#[test]
 fn a_missing_archive_says_where_it_was_looked_for() {
     let dir = folder(&[(
         "main.rib",

@@ -167,6 +167,17 @@ fn text_in_other_encodings_and_old_line_ends_is_read() {
 }
 
 #[test]
+fn text_that_is_mostly_not_ascii_is_still_text() {
+    assert_eq!(scene(&format!("# {}\nWorldBegin Sphere 1 -1 1 360 WorldEnd", "シーン".repeat(600))).objects.len(), 1);
+}
+
+#[test]
+fn too_many_lights_are_refused() {
+    let lights: String = (0..5000).map(|i| format!("LightSource \"pointlight\" {i}\n")).collect();
+    assert_eq!(heads(&format!("WorldBegin {lights} WorldEnd")), ["LightSource: more than 4096 lights in one scene"]);
+}
+
+#[test]
 fn many_unknown_requests_are_summed_up() {
     let unknown: String = (0..30).map(|i| format!("Frobnicate{i} 1\n")).collect();
     let shown = warnings(&format!("{unknown} WorldBegin Sphere 1 -1 1 360 WorldEnd"));
