@@ -47,7 +47,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// It is larger than [`MAX_FILE_BYTES`].
+    /// It is larger than the limit.
     #[error("`{}` holds more than {limit} bytes, the most that one scene file may", .path.display())]
     TooLarge {
         /// The file.
