@@ -1,4 +1,4 @@
-//! Writes the IR's text form, which [`super::parse`] reads back.
+//! Writes the IR's text form, which [`parse`](super::parse()) reads back.
 //!
 //! ```text
 //! surface matte(v0 Kd: uniform f32, v1 N: varying vec3) -> (Ci: vec3) {

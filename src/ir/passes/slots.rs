@@ -4,6 +4,7 @@
 
 use super::params::remove_redundant_params;
 use super::replace::Replacements;
+use super::unreachable::remove_unreachable;
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Type, Value};
 use std::collections::HashMap;
@@ -14,8 +15,13 @@ const MAX_LEN: u32 = 32;
 /// Elements times blocks: bounds the work on one function.
 const MAX_WORK: usize = 8_000_000;
 
-/// Runs the pass; returns the number of reads and writes removed.
+/// Runs the pass; returns the number of reads and writes removed, and of unreachable blocks, which go first.
 pub fn run(func: &mut Function) -> usize {
+    remove_unreachable(func) + promote_all(func)
+}
+
+/// Promotes what can be; every block is reachable. Returns the number of reads and writes removed.
+fn promote_all(func: &mut Function) -> usize {
     let indices = constant_indices(func);
     let Some(first) = promotable(func, &indices) else { return 0 };
     let tree = Dominators::new(func);
@@ -30,8 +36,7 @@ pub fn run(func: &mut Function) -> usize {
         return 0;
     }
     let accesses = accesses(func, &indices, &first);
-    let mut preds = func.predecessors();
-    preds.iter_mut().for_each(|p| p.retain(|&b| tree.is_reachable(b)));
+    let preds = func.predecessors();
     let mut by_variable: Vec<HashMap<BlockId, Vec<Access>>> = vec![HashMap::new(); variables.len()];
     let removed = accesses.len();
     let mut dead: HashMap<BlockId, Vec<bool>> = HashMap::new();
@@ -114,7 +119,7 @@ struct Access {
     is_write: bool,
 }
 
-/// All reads and writes of promoted slots in reachable and unreachable blocks, in order.
+/// All reads and writes of promoted slots, in order.
 fn accesses(func: &Function, indices: &HashMap<Value, u32>, first: &[Option<u32>]) -> Vec<Access> {
     let mut list = Vec::new();
     for block in func.block_ids() {
@@ -144,7 +149,7 @@ fn promote(
     replaced: &mut Replacements,
     zeros: &mut HashMap<Type, Value>,
 ) {
-    let live_in = live_in(tree, preds, accesses);
+    let live_in = live_in(preds, accesses);
     let mut end: Vec<Option<Value>> = vec![None; preds.len()];
     let mut joins = Vec::new();
     for &block in tree.order() {
@@ -183,11 +188,10 @@ fn promote(
 }
 
 /// The blocks at whose start the element's value may be read later.
-fn live_in(tree: &Dominators, preds: &[Vec<BlockId>], accesses: &HashMap<BlockId, Vec<Access>>) -> Vec<bool> {
+fn live_in(preds: &[Vec<BlockId>], accesses: &HashMap<BlockId, Vec<Access>>) -> Vec<bool> {
     let mut live = vec![false; preds.len()];
     let reads_first = |b: &&BlockId| accesses[b].first().is_some_and(|a| !a.is_write);
-    let mut work: Vec<BlockId> =
-        accesses.keys().filter(reads_first).filter(|b| tree.is_reachable(**b)).copied().collect();
+    let mut work: Vec<BlockId> = accesses.keys().filter(reads_first).copied().collect();
     while let Some(block) = work.pop() {
         if !std::mem::replace(&mut live[block.0 as usize], true) {
             let from = preds[block.0 as usize].iter();
@@ -246,6 +250,33 @@ b2:
   jump b1(v10, v9)
 b3:
   ret v0, v15
+}",
+        );
+    }
+
+    #[test]
+    fn a_read_in_an_unreachable_block_does_not_leave_its_value_undefined() {
+        check(
+            super::run,
+            "fn f(v0 x: varying f32) -> (p: f32) {
+  slot s0 a: f32[2]
+b0:
+  v1: u32 = const 1
+  jump b2
+b1:
+  v2: f32 = slot_load s0, v1
+  v3: f32 = neg v2
+  ret v3
+b2:
+  ret v0
+}",
+            "fn f(v0 x: varying f32) -> (p: f32) {
+  slot s0 a: f32[2]
+b0:
+  v1: u32 = const 1
+  jump b1
+b1:
+  ret v0
 }",
         );
     }
