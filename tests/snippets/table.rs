@@ -40,6 +40,7 @@ const fn s(name: &'static str, source: &'static str, args: &'static [Arg], expec
 }
 
 use Arg::{F, S, V};
+use std::f32::consts::{E, FRAC_PI_2, FRAC_PI_3, FRAC_PI_4, FRAC_PI_6, LN_10, PI};
 
 /// All of them.
 pub const SNIPPETS: &[Snippet] = &[
@@ -110,7 +111,7 @@ pub const SNIPPETS: &[Snippet] = &[
     s("a point in world space", "point f() { return point \"world\" (1, 2, 3); }", &[], V([1.0, 2.0, 3.0])),
     s("transform to the same space", "point f(point p) { return transform(\"world\", p); }", &[V([1.0, 2.0, 3.0])], V([1.0, 2.0, 3.0])),
     s("a color in rgb", "color f() { return color \"rgb\" (0.5, 1, 0); }", &[], V([0.5, 1.0, 0.0])),
-    s("PI is known", "float f() { return PI; }", &[], F(std::f32::consts::PI)),
+    s("PI is known", "float f() { return PI; }", &[], F(PI)),
     // --- assignment and variables ---
     s("assign", "float f(float a) { float b; b = a; return b; }", &[F(3.0)], F(3.0)),
     s("an unwritten variable is zero", "float f() { float b; return b + 1; }", &[], F(1.0)),
@@ -206,27 +207,27 @@ pub const SNIPPETS: &[Snippet] = &[
     s("smoothstep at a quarter", "float f(float x) { return smoothstep(0, 4, x); }", &[F(1.0)], F(0.15625)),
     s("smoothstep below", "float f(float x) { return smoothstep(0, 1, x); }", &[F(-1.0)], F(0.0)),
     s("smoothstep above", "float f(float x) { return smoothstep(0, 1, x); }", &[F(3.0)], F(1.0)),
-    s("radians", "float f(float x) { return radians(x); }", &[F(180.0)], F(std::f32::consts::PI)),
-    s("degrees", "float f(float x) { return degrees(x); }", &[F(std::f32::consts::FRAC_PI_2)], F(90.0)),
-    s("sin of pi/6", "float f(float x) { return sin(x); }", &[F(0.523_598_8)], F(0.5)),
+    s("radians", "float f(float x) { return radians(x); }", &[F(180.0)], F(PI)),
+    s("degrees", "float f(float x) { return degrees(x); }", &[F(FRAC_PI_2)], F(90.0)),
+    s("sin of pi/6", "float f(float x) { return sin(x); }", &[F(FRAC_PI_6)], F(0.5)),
     s("sin of a large angle", "float f(float x) { return sin(x); }", &[F(100.0)], F(-0.506_365_6)),
-    s("sin of a negative angle", "float f(float x) { return sin(x); }", &[F(-1.570_796_3)], F(-1.0)),
-    s("cos of pi/3", "float f(float x) { return cos(x); }", &[F(1.047_197_6)], F(0.5)),
+    s("sin of a negative angle", "float f(float x) { return sin(x); }", &[F(-FRAC_PI_2)], F(-1.0)),
+    s("cos of pi/3", "float f(float x) { return cos(x); }", &[F(FRAC_PI_3)], F(0.5)),
     s("cos of zero", "float f(float x) { return cos(x); }", &[F(0.0)], F(1.0)),
-    s("cos of pi", "float f(float x) { return cos(x); }", &[F(std::f32::consts::PI)], F(-1.0)),
-    s("tan of pi/4", "float f(float x) { return tan(x); }", &[F(0.785_398_2)], F(1.0)),
-    s("asin", "float f(float x) { return asin(x); }", &[F(0.5)], F(0.523_598_8)),
+    s("cos of pi", "float f(float x) { return cos(x); }", &[F(PI)], F(-1.0)),
+    s("tan of pi/4", "float f(float x) { return tan(x); }", &[F(FRAC_PI_4)], F(1.0)),
+    s("asin", "float f(float x) { return asin(x); }", &[F(0.5)], F(FRAC_PI_6)),
     s("asin near one", "float f(float x) { return asin(x); }", &[F(-0.9)], F(-1.119_769_5)),
-    s("acos", "float f(float x) { return acos(x); }", &[F(0.5)], F(1.047_197_6)),
+    s("acos", "float f(float x) { return acos(x); }", &[F(0.5)], F(FRAC_PI_3)),
     s("acos of negative", "float f(float x) { return acos(x); }", &[F(-0.5)], F(2.094_395_2)),
-    s("atan", "float f(float x) { return atan(x); }", &[F(1.0)], F(0.785_398_2)),
+    s("atan", "float f(float x) { return atan(x); }", &[F(1.0)], F(FRAC_PI_4)),
     s("atan of a large number", "float f(float x) { return atan(x); }", &[F(-10.0)], F(-1.471_127_7)),
     s("atan of two, second quadrant", "float f(float y, x) { return atan(y, x); }", &[F(1.0), F(-1.0)], F(2.356_194_5)),
     s("atan of two, third quadrant", "float f(float y, x) { return atan(y, x); }", &[F(-1.0), F(-1.0)], F(-2.356_194_5)),
-    s("atan of two, straight up", "float f(float y, x) { return atan(y, x); }", &[F(2.0), F(0.0)], F(1.570_796_3)),
-    s("exp", "float f(float x) { return exp(x); }", &[F(1.0)], F(std::f32::consts::E)),
+    s("atan of two, straight up", "float f(float y, x) { return atan(y, x); }", &[F(2.0), F(0.0)], F(FRAC_PI_2)),
+    s("exp", "float f(float x) { return exp(x); }", &[F(1.0)], F(E)),
     s("exp of negative", "float f(float x) { return exp(x); }", &[F(-3.0)], F(0.049_787_07)),
-    s("log", "float f(float x) { return log(x); }", &[F(10.0)], F(2.302_585)),
+    s("log", "float f(float x) { return log(x); }", &[F(10.0)], F(LN_10)),
     s("log of a small number", "float f(float x) { return log(x); }", &[F(0.001)], F(-6.907_755)),
     s("log to a base", "float f(float x) { return log(x, 2); }", &[F(8.0)], F(3.0)),
     s("pow", "float f(float x, y) { return pow(x, y); }", &[F(2.0), F(10.0)], F(1024.0)),

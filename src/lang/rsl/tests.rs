@@ -102,3 +102,136 @@ fn chains_of_a_hundred_thousand_operators_compile_and_run() {
     let source = format!("float f(float a) {{ if ({test}) return 1; return 2; }} float g(float x) {{ return x; }}");
     assert_eq!(run(&source, &[crate::ir::Const::F32(1.0)]), [crate::ir::Const::F32(1.0)]);
 }
+
+#[test]
+fn a_function_that_calls_itself_on_every_path_is_refused() {
+    let text = errors("float f(float x) { return x < 0 ? f(x + 1) : f(x - 1); }");
+    assert!(text.contains("`f` calls itself on every path") && text.contains("never comes back"), "{text}");
+    let text = errors("float f(float x) { return g(x); } float g(float x) { return f(x); }");
+    assert!(text.contains("through `g`"), "{text}");
+    unit("float f(float x) { if (x < 0) return 0; return f(x - 1); }");
+    unit("float f(float x) { while (1) { x += 1; } return x; }");
+}
+
+#[test]
+fn an_ambiguous_call_lists_its_candidates() {
+    let text =
+        errors("float g(point p) { return 1; } float g(normal n) { return 2; } float f(vector v) { return g(v); }");
+    assert!(text.contains("ambiguous"), "{text}");
+    assert!(text.contains("there is float g(point)") && text.contains("there is float g(normal)"), "{text}");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    for (source, part) in [
+        ("float f(color c) { return c; }", "`comp(…, 0)`"),
+        ("color f(vector v) { return v; }", "`color (…)`"),
+        ("color f(vector v; color c) { return v * c; }", "`*` cannot join a vector and a color"),
+        ("float f(color c) { if (c > 1) return 1; return 0; }", "compare lengths or components"),
+        ("float f(string s) { return s + 1; }", "`+` cannot join a string and a float"),
+        ("float f(float x) { return normalise(x); }", "did you mean `normalize`?"),
+        ("surface s() { Ci = Cl; }", "inside of `illuminance` only"),
+        ("light l() { illuminance(P) { } }", "surface shaders"),
+        ("surface s() { illuminate(P) { } }", "light shaders only"),
+        ("float f() { break; }", "`break` outside of a loop"),
+        ("float f(float x) { while (x > 0) { break 2; } return x; }", "no such loop"),
+        ("surface s() { return 1; }", "a shader returns no value"),
+        ("float f() { return; }", "needs a value of type float"),
+        ("surface s() { uniform float u = s; }", "declare `u` as `varying`"),
+        ("void g(output float x) { x = 1; } float f() { g(1 + 2); return 0; }", "must be a variable"),
+        ("float f(float x) { float x2 = 1; float x2 = 2; return x2; }", "`x2` is declared twice"),
+        ("float f(float x) { return 1; } float f(float y) { return 2; }", "`f` is defined twice"),
+        ("point f() { return point \"marble\" (1,2,3); }", "\"marble\" is not supported yet"),
+        ("float f(matrix m) { return m * 2; }", "matrices is not supported yet"),
+        ("float f(float x) { return pow(x); }", "there is float pow(float, float)"),
+        ("float f(float x) { return (x > 0) ? x : \"a\"; }", "cannot choose between a float and a string"),
+        ("float f(float x) { 1 = x; }", "only a variable can stand left of `=`"),
+        ("", "defines no shader and no function"),
+    ] {
+        let text = errors(source);
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_shader_tells_its_parameters_and_their_defaults() {
+    let unit = unit(stdlib::shader_source("spotlight").expect("a source"));
+    let shader = &unit.shaders[0];
+    assert_eq!((shader.kind, shader.light), (ShaderKind::Light, Some(LightKind::Positional)));
+    let names: Vec<&str> = shader.params.iter().map(|p| &*p.name).collect();
+    assert_eq!(names[..3], ["intensity", "lightcolor", "from"]);
+    let from = unit.module.function("spotlight.default.from").expect("a default");
+    let inputs: Vec<&str> = from.params.iter().map(|p| &*p.name).collect();
+    assert_eq!(inputs, ["space.shader.o", "space.shader.x", "space.shader.y", "space.shader.z"]);
+    let core = unit.module.function("spotlight").expect("a core");
+    let results: Vec<&str> = core.results.iter().map(|r| &*r.name).collect();
+    assert_eq!(results, ["L", "Cl"]);
+    assert_eq!(&*core.params.last().expect("parameters").name, "Ps");
+}
+
+#[test]
+fn the_deepest_nesting_that_parses_also_compiles() {
+    let cases = [("g(", ")", 250), ("-(1+", ")", 120), ("a > 0 ? 1 : (", ")", 120), ("float (", ")", 120)];
+    for (open, close, depth) in cases {
+        let source = format!(
+            "float g(float x) {{ return x; }} float f(float a) {{ return {}a{}; }}",
+            open.repeat(depth),
+            close.repeat(depth)
+        );
+        unit(&source);
+    }
+}
+
+#[test]
+fn illuminance_sums_the_lights_that_are_not_blocked() {
+    use crate::ir::eval::{Hit, Limits, World, eval};
+    use crate::ir::{Const, FunctionBuilder, FunctionKind, Type};
+    /// Blocks rays that go down.
+    struct Floor;
+    impl World for Floor {
+        fn occluded(&mut self, _: [f32; 3], direction: [f32; 3], _: [f32; 4]) -> bool {
+            direction[1] < 0.0
+        }
+        fn trace(&mut self, _: [f32; 3], direction: [f32; 3], _: [f32; 4]) -> Hit {
+            if direction[1] < 0.0 { Hit { uvts: [0.0, 0.0, 1.0, 0.0], ..Hit::MISS } } else { Hit::MISS }
+        }
+    }
+    let mut unit = unit(
+        "color f(point P; normal N) {
+            color sum = 0;
+            illuminance (P, N, PI / 2) { if (comp(Cl, 0) > 90) continue; sum += Cl * (L . N); if (comp(sum, 0) > 1000) break; }
+            return sum;
+        }",
+    );
+    // Twenty lights, so two batches: light i shines with colour i, even ones from above, odd ones from below.
+    let mut count = FunctionBuilder::new(LIGHTS_COUNT, FunctionKind::Function);
+    count.result("return", Type::U32);
+    let twenty = count.u32(20);
+    count.ret(vec![twenty]);
+    let mut sample = FunctionBuilder::new(LIGHTS_SAMPLE, FunctionKind::Function);
+    let i = sample.param("i", Type::U32, Class::Varying);
+    sample.param("Ps", Type::Vec3, Class::Varying);
+    sample.param("Ns", Type::Vec3, Class::Varying);
+    for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
+        sample.result(name, ty);
+    }
+    let (one, far, up) = (sample.u32(1), sample.f32(1e30), sample.f32(2.0));
+    let odd = sample.op(Op::IAnd, &[i, one]);
+    let odd = sample.op(Op::ToFloat, &[odd]);
+    let four = sample.f32(4.0);
+    let down = sample.op(Op::Mul, &[odd, four]);
+    let y = sample.op(Op::Sub, &[up, down]);
+    let zero = sample.f32(0.0);
+    let l = sample.op(Op::Compose, &[zero, y, zero]);
+    let color = sample.op(Op::ToFloat, &[i]);
+    let color = sample.op_as(Op::Splat, &[color], Type::Vec3);
+    sample.ret(vec![l, color, far]);
+    unit.module.functions.extend([count.finish(), sample.finish()]);
+    let core = unit.module.function("f").expect("the function");
+    assert_eq!(core.params.len(), 3, "the declared ones and the surface's own normal");
+    let v = Const::Vec3;
+    let args = [v([0.0; 3]), v([0.0, 1.0, 0.0]), v([0.0, 1.0, 0.0])];
+    let result = eval(&unit.module, "f", &args, &mut Floor, Limits::default()).expect("a color");
+    // The even lights 0 to 18 sum to 90; L · N is 2.
+    assert_eq!(result, [v([180.0; 3])]);
+}

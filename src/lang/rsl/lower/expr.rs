@@ -374,7 +374,7 @@ impl<'a> Body<'_, 'a> {
         let Some(space) = space else { return Ok(v) };
         match ty {
             RslType::Color if &*space.name == "rgb" => Ok(v),
-            t if t.is_spatial() => self.from_space(v, space),
+            t if t.is_spatial() => self.place_in_space(v, space),
             _ => {
                 let message = format!("{ty} in the space \"{}\" is not supported yet", space.name);
                 self.error(Diagnostic::error(message).at(space.span, "this space"))
@@ -383,7 +383,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// A point, vector or normal given in a named space, in the current one.
-    fn from_space(&mut self, v: Typed, space: &Ident) -> Lower<Typed> {
+    fn place_in_space(&mut self, v: Typed, space: &Ident) -> Lower<Typed> {
         let axes = match globals::space(&space.name) {
             Some(Space::Current) => return Ok(v),
             Some(Space::Input(names)) => {
@@ -629,7 +629,7 @@ impl<'a> Body<'_, 'a> {
         let v = self.value_as(*last, ty)?;
         self.at(f.span);
         match names.as_slice() {
-            [from, _] => self.from_space(v, from),
+            [from, _] => self.place_in_space(v, from),
             _ => Ok(v),
         }
     }
