@@ -1,5 +1,7 @@
 //! Compiled functions run on the machine and give the evaluator's bits, with every pass and with each of them switched off.
 
+mod random;
+
 use super::{Abi, Options, Passes, RpuProgram, calls, compile};
 use crate::ir::eval::{self, Hit, World};
 use crate::ir::{Const, Module, Type, parse, verify};
@@ -14,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A verified module.
-pub fn module(text: &str) -> Module {
+fn module(text: &str) -> Module {
     let module = parse(text, FileId(0)).expect("the text form is right");
     verify(&module).expect("the program keeps the rules");
     module
@@ -143,14 +145,26 @@ fn option_sets(module: &Module) -> Vec<Options> {
     sets
 }
 
+/// Everything on and everything off.
+fn extremes() -> Vec<Options> {
+    let mut none = Passes::default();
+    assert!(Passes::NAMES.iter().all(|name| none.set(name, false)));
+    vec![Options::default(), Options { abi: Abi::Native, passes: none }]
+}
+
+/// Compares the machine with the evaluator on rows of arguments, with all option sets.
+fn check_module(module: &Module, rows: &[Vec<Const>]) {
+    check_with(module, rows, &option_sets(module));
+}
+
 /// Compares the machine with the evaluator on rows of arguments.
-pub fn check_module(module: &Module, rows: &[Vec<Const>]) {
+fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[Options]) {
     let expected: Vec<Vec<Const>> = rows
         .iter()
         .map(|row| eval::eval(module, "f", row, &mut Ceiling, eval::Limits::default()).expect("it evaluates"))
         .collect();
-    for options in option_sets(module) {
-        let program = compile(module, &options).expect("it compiles");
+    for options in sets {
+        let program = compile(module, options).expect("it compiles");
         let got = run(&program, module, "f", rows);
         for ((row, expected), got) in rows.iter().zip(&expected).zip(&got) {
             let mut at = 0;
