@@ -235,3 +235,31 @@ fn illuminance_sums_the_lights_that_are_not_blocked() {
     // The even lights 0 to 18 sum to 90; L · N is 2.
     assert_eq!(result, [v([180.0; 3])]);
 }
+
+#[test]
+fn transcendental_functions_are_close_to_the_exact_values() {
+    use crate::ir::Const;
+    use crate::ir::eval::{EmptyWorld, Limits, eval};
+    type Exact = fn(f64) -> f64;
+    // Range, and the largest error: relative for values above 1, else absolute.
+    let cases: [(&str, Exact, f64, f64, f64); 8] = [
+        ("sin(x)", f64::sin, -100.0, 100.0, 1e-6),
+        ("cos(x)", f64::cos, -100.0, 100.0, 1e-6),
+        ("asin(x)", f64::asin, -1.0, 1.0, 1e-6),
+        ("acos(x)", f64::acos, -1.0, 1.0, 1e-6),
+        ("atan(x)", f64::atan, -50.0, 50.0, 1e-6),
+        ("exp(x)", f64::exp, -80.0, 80.0, 1e-6),
+        ("log(x)", f64::ln, 1e-3, 1e4, 1e-6),
+        ("pow(x, 2.5)", |x| x.powf(2.5), 0.0, 50.0, 3e-6),
+    ];
+    for (call, exact, low, high, bound) in cases {
+        let unit = unit(&format!("float f(float x) {{ return {call}; }}"));
+        for i in 0..=300 {
+            let x = (low + (high - low) * i as f64 / 300.0) as f32;
+            let result = eval(&unit.module, "f", &[Const::F32(x)], &mut EmptyWorld, Limits::default()).expect("a value");
+            let got = result[0].floats().expect("a float")[0] as f64;
+            let wanted = exact(x as f64);
+            assert!((got - wanted).abs() <= bound * wanted.abs().max(1.0), "{call} at {x}: {got}, exactly {wanted}");
+        }
+    }
+}
