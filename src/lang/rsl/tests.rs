@@ -256,7 +256,8 @@ fn transcendental_functions_are_close_to_the_exact_values() {
         let unit = unit(&format!("float f(float x) {{ return {call}; }}"));
         for i in 0..=300 {
             let x = (low + (high - low) * i as f64 / 300.0) as f32;
-            let result = eval(&unit.module, "f", &[Const::F32(x)], &mut EmptyWorld, Limits::default()).expect("a value");
+            let result =
+                eval(&unit.module, "f", &[Const::F32(x)], &mut EmptyWorld, Limits::default()).expect("a value");
             let got = result[0].floats().expect("a float")[0] as f64;
             let wanted = exact(x as f64);
             assert!((got - wanted).abs() <= bound * wanted.abs().max(1.0), "{call} at {x}: {got}, exactly {wanted}");
