@@ -5,6 +5,7 @@
 //! The diamonds that selections become are made later, by [`super::diamond`].
 
 use super::Error;
+use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -114,13 +115,13 @@ pub fn definitions(f: &Function) -> HashMap<Value, Inst> {
 }
 
 fn expand_operations(f: &mut Function) {
-    let defs = definitions(f);
+    let bounds = IndexBounds::of(f);
     for b in 0..f.blocks.len() {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let mut out = Vec::with_capacity(insts.len());
         for inst in insts {
             let mut e = Emitter::new(f, inst.loc);
-            if expand(&mut e, &inst, &defs) {
+            if expand(&mut e, &inst, BlockId(b as u32), &bounds) {
                 out.append(&mut e.out);
             } else {
                 out.push(inst);
@@ -131,7 +132,8 @@ fn expand_operations(f: &mut Function) {
 }
 
 /// Writes the expansion of an instruction; `false` when the machine has it.
-fn expand(e: &mut Emitter, inst: &Inst, defs: &HashMap<Value, Inst>) -> bool {
+fn expand(e: &mut Emitter, inst: &Inst, block: BlockId, bounds: &IndexBounds) -> bool {
+    let defs = &bounds.defs;
     let result = inst.results.first().copied().unwrap_or(Value(0));
     let args = &inst.args;
     match &inst.op {
@@ -186,7 +188,7 @@ fn expand(e: &mut Emitter, inst: &Inst, defs: &HashMap<Value, Inst>) -> bool {
             e.push(Op::Le, &[zero, t], vec![result]);
         }
         Op::SlotLoad(slot) => {
-            let index = clamped_index(e, *slot, args[0], defs);
+            let index = clamped_index(e, *slot, args[0], block, bounds);
             e.push(inst.op.clone(), &[index], inst.results.clone());
         }
         _ => return false,
@@ -209,21 +211,66 @@ fn any_hit_argument(e: &mut Emitter, arg: Value, defs: &HashMap<Value, Inst>) ->
     }
 }
 
-/// The largest value an index can have, as far as its definition shows.
-fn index_bound(v: Value, defs: &HashMap<Value, Inst>) -> u32 {
-    let constant = |v: &Value| match defs.get(v).map(|i| &i.op) {
-        Some(Op::Const(c @ (Const::U32(_) | Const::I32(_)))) => c.bits()[0],
-        _ => u32::MAX,
-    };
-    match defs.get(&v) {
-        Some(Inst { op: Op::IAnd, args, .. }) => constant(&args[0]).min(constant(&args[1])),
-        _ => constant(&v),
+/// What is known about array indices: a value's largest value by its definition, and exclusive bounds that comparisons put on values in the blocks
+/// behind them.
+struct IndexBounds {
+    defs: HashMap<Value, Inst>,
+    behind: HashMap<(BlockId, Value), u32>,
+}
+
+impl IndexBounds {
+    fn of(f: &Function) -> IndexBounds {
+        let mut bounds = IndexBounds { defs: definitions(f), behind: HashMap::new() };
+        let tree = Dominators::new(f);
+        let preds = f.predecessors();
+        for x in f.block_ids() {
+            let [from] = preds[x.0 as usize][..] else { continue };
+            let Terminator::Branch(c, then, _) = &f.block(from).term else { continue };
+            let Some(Inst { op: Op::ILt, args, .. }) = bounds.defs.get(c).filter(|_| then.block == x) else { continue };
+            let (index, most) = (args[0], bounds.largest(args[1]));
+            if f.ty(index) == Type::U32 && most < u32::MAX {
+                let dominated: Vec<BlockId> = f.block_ids().filter(|&b| tree.dominates(x, b)).collect();
+                for b in dominated {
+                    let bound = bounds.behind.entry((b, index)).or_insert(most);
+                    *bound = most.min(*bound);
+                }
+            }
+        }
+        bounds
+    }
+
+    fn constant(&self, v: Value) -> Option<u32> {
+        match &self.defs.get(&v)?.op {
+            Op::Const(c @ (Const::U32(_) | Const::I32(_))) => Some(c.bits()[0]),
+            _ => None,
+        }
+    }
+
+    /// The largest value that `v` can have, as far as its definition shows.
+    fn largest(&self, v: Value) -> u32 {
+        let constant = |v| self.constant(v).unwrap_or(u32::MAX);
+        match self.defs.get(&v) {
+            Some(Inst { op: Op::IAnd, args, .. }) => constant(args[0]).min(constant(args[1])),
+            // `a < k ? a : d`
+            Some(Inst { op: Op::Select, args, .. }) => match self.defs.get(&args[0]) {
+                Some(Inst { op: Op::ILt, args: test, .. }) if test[0] == args[1] => {
+                    constant(test[1]).max(constant(args[2]))
+                }
+                _ => u32::MAX,
+            },
+            _ => constant(v),
+        }
+    }
+
+    /// Whether an index in a block is below `len`.
+    fn inside(&self, block: BlockId, index: Value, len: u32) -> bool {
+        self.largest(index) < len || self.behind.get(&(block, index)).is_some_and(|&bound| bound <= len)
     }
 }
 
-fn clamped_index(e: &mut Emitter, slot: SlotId, index: Value, defs: &HashMap<Value, Inst>) -> Value {
+fn clamped_index(e: &mut Emitter, slot: SlotId, index: Value, block: BlockId, bounds: &IndexBounds) -> Value {
     let len = e.f.slots[slot.0 as usize].len;
-    if index_bound(index, defs) < len {
+    if bounds.inside(block, index, len) {
         return index;
     }
     let len_value = e.constant(Const::U32(len));
@@ -248,12 +295,15 @@ pub fn split_block(f: &mut Function, b: BlockId, at: usize) -> BlockId {
     tail
 }
 
-/// Makes array elements zero where the function starts: by a store each up to 8 elements, else by a loop.
+/// Longest array that is cleared by a store for each element, which is a fifth of the work of a loop.
+const UNROLLED: u32 = 32;
+
+/// Makes array elements zero where the function starts: by a store each for short arrays, else by a loop.
 fn clear_slots(f: &mut Function) {
     for s in 0..f.slots.len() {
         let Slot { ty, len, .. } = f.slots[s];
         let op = Op::SlotStore(SlotId(s as u32));
-        if len <= 8 {
+        if len <= UNROLLED {
             let mut e = Emitter::new(f, Loc::NONE);
             let zero = e.constant(Const::zero(ty));
             for i in 0..len {
@@ -289,14 +339,14 @@ fn clear_slots(f: &mut Function) {
 
 /// Puts array writes whose index may be out of range behind a test.
 fn guard_stores(f: &mut Function) {
-    let defs = definitions(f);
+    let bounds = IndexBounds::of(f);
     let mut guarded = HashSet::new();
     let mut b = 0;
     while b < f.blocks.len() {
         let here = BlockId(b as u32);
         b += 1;
         let may_miss = |i: &Inst| match i.op {
-            Op::SlotStore(s) => index_bound(i.args[0], &defs) >= f.slots[s.0 as usize].len,
+            Op::SlotStore(s) => !bounds.inside(here, i.args[0], f.slots[s.0 as usize].len),
             _ => false,
         };
         let Some(at) = f.block(here).insts.iter().position(may_miss).filter(|_| !guarded.contains(&here)) else {

@@ -549,3 +549,35 @@ b0:
         assert!(hits > 16 && hits < 64, "the picture has both: {hits}");
     }
 }
+
+#[test]
+fn an_index_behind_a_comparison_that_bounds_it_is_not_tested_again() {
+    let text = "fn f(v0 n: varying u32, v1 x: varying f32) -> (r: f32) {
+  slot s0 a: f32[12]
+b0:
+  v2: u32 = const 12
+  v3: bool = ilt v0, v2
+  v4: u32 = select v3, v0, v2
+  v5: u32 = const 0
+  v6: u32 = const 1
+  jump b1(v5, v1)
+b1(v7: u32, v8: f32):
+  v9: bool = ilt v7, v4
+  br v9, b2, b3
+b2:
+  slot_store s0, v7, v8
+  v10: f32 = slot_load s0, v7
+  v11: f32 = add v10, v1
+  v12: u32 = iadd v7, v6
+  jump b1(v12, v11)
+b3:
+  v13: u32 = const 3
+  v14: f32 = slot_load s0, v13
+  v15: f32 = add v14, v8
+  ret v15
+}";
+    let rows: Vec<Vec<Const>> = (0..20).map(|i| vec![Const::U32(i), Const::F32(0.5 * i as f32)]).collect();
+    check(text, &rows);
+    let code = compile(&module(text), &Options::default()).expect("it compiles").program;
+    assert_eq!(disassemble(&code).matches("ucmp").count(), 2, "the minimum and the loop's end");
+}
