@@ -212,6 +212,8 @@ impl FunctionBuilder {
             }
             match self.predecessors[at.0 as usize].as_slice() {
                 [] => break self.zero(ty, at),
+                // More steps than blocks: an unreachable loop without a way in.
+                [_] if chain.len() > self.func.blocks.len() => break self.zero(ty, at),
                 [one] => at = *one,
                 _ => {
                     let v = self.block_param(at, ty);

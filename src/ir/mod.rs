@@ -34,6 +34,7 @@ pub mod parse;
 pub mod passes;
 pub mod print;
 pub mod random;
+pub mod structurize;
 mod types;
 pub mod verify;
 

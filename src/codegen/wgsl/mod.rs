@@ -1,11 +1,196 @@
 //! The GPU back end: cuts a linked module into sections and makes one compute kernel of each.
 //!
-//! It takes IR and gives [`GpuProgram`]: validated naga modules, their WGSL, and what a scheduler must know to run them. It builds naga's own types, never
-//! text, and knows nothing of wgpu, scenes or pictures. `docs/internals.md` ("The section machine") says how the kernels work together.
+//! It takes IR and gives [`GpuProgram`]: validated naga modules, their WGSL, and what a scheduler must know to run them. Generated code is made of naga's own types, never
+//! of text, and calls the functions that all kernels share (`wgsl/section.wgsl`). This module knows nothing of wgpu, scenes or pictures.
+//! `docs/internals.md` ("The section machine") says how the kernels work together.
 
+mod code;
+mod kit;
+mod lower;
+mod ops;
 mod program;
+mod section;
 
 pub use program::{
     DISPATCH_ROW, FINISHED, GpuProgram, PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, TrapCode,
     WORKGROUP_SIZE, binding,
 };
+
+use crate::ir::passes::sections::{self, Sections, SectionsError};
+use crate::ir::{Function, Module, Op};
+use kit::Kit;
+use lower::{Locations, Lowered};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use section::{ENTRY_POINT, Program};
+use std::collections::{HashMap, HashSet};
+use std::error::Error as _;
+use std::sync::Arc;
+
+/// Choices of the compilation.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The function that shades a hit, for each shader index (component x of an object's record). Each must take `(orig, dir, depth)` and give `(Ci, Oi)`.
+    pub shaders: Vec<String>,
+}
+
+/// Why a module cannot become GPU kernels.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The program cannot be cut into sections.
+    #[error(transparent)]
+    Sections(#[from] SectionsError),
+    /// The program uses what this back end does not have.
+    #[error("the GPU back end has no {0}")]
+    Unsupported(String),
+    /// A mistake of this back end, not of the program.
+    #[error("internal error in the GPU back end: {0}")]
+    Internal(String),
+}
+
+/// Compiles the functions that `entries` and [`Options::shaders`] reach.
+///
+/// # Errors
+/// A function is missing, returns more than the result area holds, or uses matrices.
+pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
+    let mut roots: Vec<&str> = entries.to_vec();
+    roots.extend(options.shaders.iter().map(String::as_str));
+    let sections = sections::cut(module, &roots)?;
+    let activation: HashMap<Arc<str>, u32> =
+        sections.entries.keys().map(|name| (name.clone(), sections.activation_words(name))).collect();
+    let of_shader = |s: &String| activation.get(s.as_str()).copied().unwrap_or(0);
+    let shader_activation = options.shaders.iter().map(of_shader).max().unwrap_or(0);
+    let stack = stack(module, &sections, &activation, options);
+    let program = Program { sections: &sections, activation, shader_activation };
+    let kit = Kit::new()?;
+    let mut locations = Locations::default();
+    let kernels = (0..sections.sections.len() as u32)
+        .map(|n| kernel(&kit, module, &program, n, &mut locations))
+        .collect::<Result<Vec<_>, _>>()?;
+    let entry = |name: &str| sections.entries.get(name).copied();
+    let rays = sections.sections.iter().map(|s| match s.resume {
+        sections::Resume::Visible(n) => n.min(32),
+        _ => 1,
+    });
+    Ok(GpuProgram {
+        sections: kernels,
+        entry_section: entries.iter().filter_map(|&e| Some((e.to_string(), entry(e)?))).collect(),
+        shader_entries: options.shaders.iter().filter_map(|s| entry(s)).collect(),
+        max_rays_per_path: rays.max().unwrap_or(1),
+        stack,
+        locations: locations.list,
+    })
+}
+
+/// SPIR-V words of a kernel.
+///
+/// # Errors
+/// naga refuses the module: a mistake of this back end.
+pub fn spirv(module: &naga::Module) -> Result<Vec<u32>, Error> {
+    let info = validate(module)?;
+    let options = naga::back::spv::Options::default();
+    naga::back::spv::write_vec(module, &info, &options, None).map_err(|e| Error::Internal(e.to_string()))
+}
+
+fn kernel(
+    kit: &Kit,
+    module: &Module,
+    program: &Program,
+    number: u32,
+    locations: &mut Locations,
+) -> Result<SectionKernel, Error> {
+    let section = &program.sections.sections[number as usize];
+    let mut kit = kit.clone();
+    let mut lowered = Lowered::new();
+    for func in plain_callees(module, &section.body) {
+        let naga_func = lower::lower_function(&mut kit, func, &lowered, locations)?;
+        let handle = kit.module.functions.append(naga_func, naga::Span::UNDEFINED);
+        lowered.insert(func.name.clone(), handle);
+    }
+    let entry = section::lower_section(&mut kit, program, number, &lowered, locations)?;
+    let mut naga_module = kit.module;
+    naga_module.entry_points.push(entry);
+    naga::compact::compact(&mut naga_module, naga::compact::KeepUnused::No);
+    let info =
+        validate(&naga_module).map_err(|e| Error::Internal(format!("section {number}, `{}`: {e}", section.name)))?;
+    let wgsl = naga::back::wgsl::write_string(&naga_module, &info, naga::back::wgsl::WriterFlags::empty())
+        .map_err(|e| Error::Internal(e.to_string()))?;
+    Ok(SectionKernel {
+        name: section.name.clone(),
+        entry_point: ENTRY_POINT.into(),
+        module: naga_module,
+        wgsl,
+        frame_words: section.frame_words(),
+    })
+}
+
+fn validate(module: &naga::Module) -> Result<ModuleInfo, Error> {
+    Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(module).map_err(|e| {
+        // naga's message names handles; the chain of causes says what is wrong with them.
+        let mut text = e.as_inner().to_string();
+        let mut cause = e.as_inner().source();
+        while let Some(c) = cause {
+            text.push_str(": ");
+            text.push_str(&c.to_string());
+            cause = c.source();
+        }
+        Error::Internal(text)
+    })
+}
+
+/// The functions that a body calls as plain functions, callees first.
+fn plain_callees<'m>(module: &'m Module, body: &'m Function) -> Vec<&'m Function> {
+    let callees = |f: &'m Function| -> Vec<&'m Function> {
+        let insts = f.blocks.iter().flat_map(|b| &b.insts);
+        insts.filter_map(|i| if let Op::Call(name) = &i.op { module.function(name) } else { None }).collect()
+    };
+    let (mut done, mut seen) = (Vec::new(), HashSet::new());
+    let mut stack = vec![(None, callees(body))];
+    while let Some((func, left)) = stack.last_mut() {
+        match left.pop() {
+            Some(next) => {
+                if seen.insert(next.name.clone()) {
+                    stack.push((Some(next), callees(next)));
+                }
+            }
+            None => {
+                done.extend(*func);
+                stack.pop();
+            }
+        }
+    }
+    done
+}
+
+/// The frame words of all functions that are active once at most, and of all that may be active several times at once.
+fn stack(module: &Module, sections: &Sections, activation: &HashMap<Arc<str>, u32>, options: &Options) -> (u32, u32) {
+    let callees = |name: &str| -> Vec<&str> {
+        let own = sections.sections.iter().filter(|s| &*s.function == name).flat_map(|s| &s.exits);
+        own.flat_map(|exit| match exit.kind {
+            sections::ExitKind::Call { callee: sections::Callee::Section(n), .. } => {
+                vec![&*sections.sections[n as usize].function]
+            }
+            sections::ExitKind::Call { callee: sections::Callee::Shader, .. } => {
+                options.shaders.iter().map(String::as_str).collect()
+            }
+            _ => vec![],
+        })
+        .collect()
+    };
+    let graph: HashMap<&str, Vec<&str>> = sections.entries.keys().map(|n| (&**n, callees(n))).collect();
+    let (mut once, mut each) = (0u32, 0u32);
+    for func in &module.functions {
+        let Some(words) = activation.get(&func.name) else { continue };
+        let (mut seen, mut work) = (HashSet::new(), graph[&*func.name].clone());
+        while let Some(name) = work.pop() {
+            if seen.insert(name) {
+                work.extend(graph.get(name).into_iter().flatten());
+            }
+        }
+        let sum = if seen.contains(&*func.name) { &mut each } else { &mut once };
+        *sum = sum.saturating_add(*words);
+    }
+    (once, each)
+}
+
+#[cfg(test)]
+mod tests;

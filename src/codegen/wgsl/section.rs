@@ -1,0 +1,205 @@
+//! The kernel of one section: loads the frame, runs the section's code, and leaves through one of its exits.
+
+use super::Error;
+use super::code::{Code, Expr};
+use super::kit::Kit;
+use super::lower::{Ending, Locations, Lower, Lowered, lower_body, prepare};
+use super::ops;
+use super::program::{DISPATCH_ROW, FINISHED, TrapCode, WORKGROUP_SIZE};
+use crate::ir::passes::sections::{Callee, Exit, ExitKind, Rays, Resume, Section, Sections};
+use crate::ir::{Const, Type, Value};
+use naga::{BinaryOperator as Bin, BuiltIn, Expression, Statement};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Name of every kernel's entry point.
+pub(super) const ENTRY_POINT: &str = "run_section";
+
+/// What exits must know of the rest of the program.
+pub(super) struct Program<'a> {
+    pub sections: &'a Sections,
+    /// Words that an activation of each function needs.
+    pub activation: HashMap<Arc<str>, u32>,
+    /// The most that a shader needs.
+    pub shader_activation: u32,
+}
+
+/// Makes the entry point of section `number`.
+pub(super) fn lower_section(
+    kit: &mut Kit,
+    program: &Program,
+    number: u32,
+    lowered: &Lowered,
+    locations: &mut Locations,
+) -> Result<naga::EntryPoint, Error> {
+    let section = &program.sections.sections[number as usize];
+    let mut code = Code::new(kit, ENTRY_POINT.into());
+    let ty = code.kit.invocation_ty();
+    let binding = Some(naga::Binding::BuiltIn(BuiltIn::GlobalInvocationId));
+    code.func.arguments.push(naga::FunctionArgument { name: Some("invocation".into()), ty, binding });
+    let invocation = code.expr(Expression::FunctionArgument(0));
+    let (x, y) = (code.component(invocation, 0), code.component(invocation, 1));
+    let row = code.u32(DISPATCH_ROW);
+    let rows = code.binary(Bin::Multiply, y, row);
+    let item = code.binary(Bin::Add, x, rows);
+    let (n, pop) = (code.u32(number), code.u32(section.pop_words()));
+    let begun = code.ask("begin", vec![item, n, pop])?;
+    let none = code.not(begun);
+    code.when(none, |code| {
+        code.stmt(Statement::Return { value: None });
+        Ok(())
+    })?;
+    let params = load_params(&mut code, section)?;
+    let ending = Exits { program, section };
+    let function = lower_body(&prepare(&section.body), code, &params, lowered, locations, &ending)?;
+    Ok(naga::EntryPoint {
+        name: ENTRY_POINT.into(),
+        stage: naga::ShaderStage::Compute,
+        early_depth_test: None,
+        workgroup_size: [WORKGROUP_SIZE, 1, 1],
+        workgroup_size_overrides: None,
+        function,
+        mesh_info: None,
+        task_payload: None,
+        incoming_ray_payload: None,
+    })
+}
+
+/// Reads values that lie word after word from word `at` on with a shared function.
+fn read_values(code: &mut Code, read: &str, mut at: u32, types: &[Type]) -> Result<Vec<Expr>, Error> {
+    let mut values = Vec::new();
+    for &ty in types {
+        let mut words = Vec::new();
+        for _ in 0..ty.words() {
+            let k = code.u32(at);
+            words.push(code.ask(read, vec![k])?);
+            at += 1;
+        }
+        values.push(ops::from_words(code, &words, ty)?);
+    }
+    Ok(values)
+}
+
+fn load_params(code: &mut Code, section: &Section) -> Result<Vec<Expr>, Error> {
+    let mut params = read_values(code, "frame_word", 0, &section.frame)?;
+    match &section.resume {
+        Resume::Entry | Resume::Trace => {}
+        Resume::Occluded => params.push(code.ask("is_occluded", vec![])?),
+        Resume::Visible(rays) => {
+            let rays = code.u32((*rays).min(32));
+            params.push(code.ask("visible_bits", vec![rays])?);
+        }
+        Resume::Call(types) => params.extend(read_values(code, "result_word", 0, types)?),
+    }
+    Ok(params)
+}
+
+/// The ways out of a section.
+struct Exits<'a> {
+    program: &'a Program<'a>,
+    section: &'a Section,
+}
+
+impl Ending for Exits<'_> {
+    fn finish(&self, lower: &mut Lower, values: &[Value]) -> Result<(), Error> {
+        let wrong = || Error::Internal(format!("`{}` returns without an exit number", self.section.name));
+        let (number, values) = values.split_first().ok_or_else(wrong)?;
+        let Some(&Const::U32(number)) = lower.constant(*number) else { return Err(wrong()) };
+        let exit = self.section.exits.get(number as usize).ok_or_else(wrong)?;
+        match &exit.kind {
+            ExitKind::Return => {
+                write_values(lower, "set_result_word", 0, values)?;
+                lower.code.act("leave_function", vec![])?;
+            }
+            ExitKind::Wait { rays, resume } => {
+                let (kept, operands) = self.split(*resume, values)?;
+                lower.spend(exit.loc)?;
+                write_values(lower, "set_frame_word", 0, kept)?;
+                self.shoot(lower, *rays, operands)?;
+                let resume = lower.code.u32(*resume);
+                lower.code.act("leave", vec![resume])?;
+            }
+            ExitKind::Call { callee, resume } => self.call(lower, exit, *callee, *resume, values)?,
+        }
+        lower.code.stmt(Statement::Return { value: None });
+        Ok(())
+    }
+
+    fn stop(&self, code: &mut Code) -> Result<(), Error> {
+        let finished = code.u32(FINISHED);
+        code.act("leave", vec![finished])?;
+        code.stmt(Statement::Return { value: None });
+        Ok(())
+    }
+}
+
+impl Exits<'_> {
+    /// Splits an exit's values into those kept in the frame of the section that resumes, and the operands.
+    fn split<'v>(&self, resume: u32, values: &'v [Value]) -> Result<(&'v [Value], &'v [Value]), Error> {
+        let kept = self.program.sections.sections[resume as usize].frame.len();
+        let wrong = || Error::Internal(format!("an exit of `{}` has too few values", self.section.name));
+        values.split_at_checked(kept).ok_or_else(wrong)
+    }
+
+    fn call(&self, lower: &mut Lower, exit: &Exit, callee: Callee, resume: u32, values: &[Value]) -> Result<(), Error> {
+        let (kept, args) = self.split(resume, values)?;
+        let sections = &self.program.sections.sections;
+        let words = sections[resume as usize].pop_words();
+        let needed = match callee {
+            Callee::Section(n) => self.program.activation.get(&sections[n as usize].function).copied().unwrap_or(0),
+            Callee::Shader => self.program.shader_activation,
+        };
+        lower.spend(exit.loc)?;
+        let trap = lower.locations.trap(TrapCode::Stack, exit.loc);
+        let code = &mut lower.code;
+        let limits = [words, needed, trap].map(|x| code.u32(x)).to_vec();
+        let fits = code.ask("fits", limits)?;
+        let full = code.not(fits);
+        code.when(full, |code| self.stop(code))?;
+        write_values(lower, "set_frame_word", 0, kept)?;
+        write_values(lower, "set_frame_word", words, args)?;
+        let code = &mut lower.code;
+        let (address, resume) = (code.u32(words - 1), code.u32(resume));
+        code.act("set_frame_word", vec![address, resume])?;
+        let words = code.u32(words);
+        code.act("raise", vec![words])?;
+        let target = match callee {
+            Callee::Section(n) => code.u32(n),
+            Callee::Shader => code.ask("shader_section", vec![resume])?,
+        };
+        code.act("leave", vec![target])
+    }
+
+    fn shoot(&self, lower: &mut Lower, rays: Rays, operands: &[Value]) -> Result<(), Error> {
+        let operands = operands.iter().map(|&v| lower.get(v)).collect::<Result<Vec<_>, _>>()?;
+        let code = &mut lower.code;
+        match rays {
+            Rays::Trace => code.act("trace", operands),
+            Rays::Occluded => code.act("occluded", operands),
+            Rays::Visible(_) => {
+                let [origin, count, ref rays @ ..] = operands[..] else {
+                    return Err(Error::Internal("`visible` without operands".into()));
+                };
+                for (j, &ray) in rays.iter().take(32).enumerate() {
+                    let j = code.u32(j as u32);
+                    code.act("visible_ray", vec![j, count, origin, ray])?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Writes values word after word from word `at` on with a shared function.
+fn write_values(lower: &mut Lower, write: &str, mut at: u32, values: &[Value]) -> Result<(), Error> {
+    for &v in values {
+        let value = lower.get(v)?;
+        let ty = lower.ty(v);
+        for word in ops::words(&mut lower.code, value, ty) {
+            let k = lower.code.u32(at);
+            lower.code.act(write, vec![k, word])?;
+            at += 1;
+        }
+    }
+    Ok(())
+}
