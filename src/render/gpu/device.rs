@@ -1,0 +1,428 @@
+//! A GPU to compute on: finding adapters, opening one, buffers and shader modules whose failures are errors, reading back.
+//!
+//! Only this file talks to adapters. It knows nothing of programs, scenes or pictures.
+
+use crate::render::RenderError;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use thiserror::Error;
+
+/// Storage buffers that one kernel binds at most: the smallest number that WebGPU guarantees.
+const STORAGE_BUFFERS: u32 = 8;
+
+/// An adapter, for people and for JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AdapterInfo {
+    /// The driver's name of it.
+    pub name: String,
+    /// `discrete`, `integrated`, `virtual`, `software` or `unknown`.
+    pub kind: &'static str,
+    /// The interface it is reached through: `vulkan`, `metal`, `dx12`, `gl`.
+    pub api: String,
+    /// The most bytes that a kernel can bind as one buffer.
+    pub max_binding_bytes: u64,
+}
+
+/// No adapter could be opened.
+#[derive(Clone, Debug, Error)]
+pub enum OpenError {
+    /// There is none at all.
+    #[error("no GPU adapter was found; install a Vulkan driver (on Debian: libvulkan1 mesa-vulkan-drivers) or render on the RPU")]
+    None,
+    /// There is none of the wanted name.
+    #[error("no GPU adapter has \"{wanted}\" in its name; there is {}", .found.join(", "))]
+    Unknown {
+        /// What the name should contain.
+        wanted: String,
+        /// The names there are, in quotes.
+        found: Vec<String>,
+    },
+    /// The driver refused.
+    #[error("the GPU adapter \"{name}\" cannot be used: {reason}")]
+    Refused {
+        /// Its name.
+        name: String,
+        /// What the driver says.
+        reason: String,
+    },
+}
+
+/// The adapters that can run the kernels, the best first.
+pub fn adapters() -> Vec<AdapterInfo> {
+    find().iter().map(describe).collect()
+}
+
+/// Whether there is an adapter that is not software.
+pub fn has_hardware_adapter() -> bool {
+    find().iter().any(|adapter| is_hardware(&adapter.get_info()))
+}
+
+/// An open device. Failures that no call reports are kept until [`Gpu::check`].
+#[derive(Debug)]
+pub struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    adapter: AdapterInfo,
+    hardware: bool,
+    fault: Arc<Mutex<Option<String>>>,
+}
+
+impl Gpu {
+    /// Opens the best adapter, or the best whose name contains `wanted`, whatever the case.
+    ///
+    /// # Errors
+    /// When there is no such adapter, or the driver refuses.
+    pub fn open(wanted: Option<&str>) -> Result<Self, OpenError> {
+        let adapters = find();
+        let names = || adapters.iter().map(|a| format!("\"{}\"", a.get_info().name)).collect();
+        let adapter = match wanted {
+            None => adapters.first().ok_or(OpenError::None)?,
+            Some(_) if adapters.is_empty() => return Err(OpenError::None),
+            Some(part) => adapters
+                .iter()
+                .find(|a| a.get_info().name.to_lowercase().contains(&part.to_lowercase()))
+                .ok_or_else(|| OpenError::Unknown { wanted: part.to_string(), found: names() })?,
+        };
+        let info = adapter.get_info();
+        let descriptor = wgpu::DeviceDescriptor {
+            label: Some("shadewright"),
+            required_features: wgpu::Features::empty(),
+            required_limits: adapter.limits(),
+            experimental_features: wgpu::ExperimentalFeatures::disabled(),
+            memory_hints: wgpu::MemoryHints::Performance,
+            trace: wgpu::Trace::Off,
+        };
+        let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
+            .map_err(|e| OpenError::Refused { name: info.name.clone(), reason: e.to_string() })?;
+        let fault = Arc::new(Mutex::new(None));
+        let keep = fault.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| set_fault(&keep, error.to_string())));
+        let keep = fault.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                set_fault(&keep, format!("the device was lost: {message}"));
+            }
+        });
+        Ok(Self { device, queue, adapter: describe(adapter), hardware: is_hardware(&info), fault })
+    }
+
+    /// The adapter behind it.
+    pub fn adapter(&self) -> &AdapterInfo {
+        &self.adapter
+    }
+
+    /// Whether the adapter is not software.
+    pub fn is_hardware(&self) -> bool {
+        self.hardware
+    }
+
+    /// wgpu's device.
+    pub(super) fn device(&self) -> &wgpu::Device {
+        &self.device
+    }
+
+    /// wgpu's queue.
+    pub(super) fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+
+    /// The most bytes that a storage buffer can have and still be bound whole.
+    pub fn max_storage_bytes(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
+    }
+
+    /// Fails with what went wrong since the last call and no other call has reported.
+    ///
+    /// # Errors
+    /// When something did.
+    pub fn check(&self) -> Result<(), RenderError> {
+        match self.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(message) => Err(self.failed(message)),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails when `bytes` of `what` do not fit a storage buffer.
+    pub(super) fn check_size(&self, what: &'static str, bytes: u64) -> Result<(), RenderError> {
+        let limit = self.max_storage_bytes();
+        if bytes > limit { Err(RenderError::TooLarge { what, needed: bytes, limit }) } else { Ok(()) }
+    }
+
+    /// A buffer of zeros, of at least `bytes`. The size is a multiple of 16 and never zero, so that any array can be bound to it.
+    pub(super) fn buffer(
+        &self,
+        what: &'static str,
+        bytes: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, RenderError> {
+        self.check_size(what, bytes)?;
+        let size = bytes.max(1).next_multiple_of(16);
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let buffer =
+            self.device.create_buffer(&wgpu::BufferDescriptor { label: Some(what), size, usage, mapped_at_creation: false });
+        match pollster::block_on(memory.pop()) {
+            Some(_) => Err(self.failed(format!("it has no memory left for the {size} bytes of {what}"))),
+            None => self.check().map(|()| buffer),
+        }
+    }
+
+    /// A buffer that holds `content`, read by kernels.
+    pub(super) fn upload(
+        &self,
+        what: &'static str,
+        content: &[u8],
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, RenderError> {
+        let buffer = self.buffer(what, content.len() as u64, usage | wgpu::BufferUsages::COPY_DST)?;
+        if !content.is_empty() {
+            self.queue.write_buffer(&buffer, 0, content);
+        }
+        Ok(buffer)
+    }
+
+    /// Compiles WGSL and makes one pipeline of each entry point.
+    pub(super) fn pipelines<const N: usize>(
+        &self,
+        what: &str,
+        wgsl: &str,
+        layout: &wgpu::PipelineLayout,
+        entry_points: [&str; N],
+    ) -> Result<[wgpu::ComputePipeline; N], RenderError> {
+        // Scopes are a thread's own: several threads may make pipelines at once.
+        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
+        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label: Some(what),
+            source: wgpu::ShaderSource::Wgsl(Cow::Borrowed(wgsl)),
+        });
+        let pipelines = entry_points.map(|entry_point| {
+            self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some(entry_point),
+                layout: Some(layout),
+                module: &module,
+                entry_point: Some(entry_point),
+                // The kernels clear their workgroup memory themselves.
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    zero_initialize_workgroup_memory: false,
+                    ..Default::default()
+                },
+                cache: None,
+            })
+        });
+        let validation = pollster::block_on(validation.pop());
+        let internal = pollster::block_on(internal.pop());
+        match validation.or(internal) {
+            Some(error) => Err(self.failed(format!("it does not take the kernel {what}: {error}"))),
+            None => Ok(pipelines),
+        }
+    }
+
+    /// A bind group layout of one uniform buffer (binding 0) and storage buffers (1, 2, …), each read only or not.
+    pub(super) fn layout(&self, what: &'static str, read_only: &[bool]) -> Layout {
+        let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
+            binding: binding as u32,
+            visibility: wgpu::ShaderStages::COMPUTE,
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+            count: None,
+        };
+        let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
+        entries.extend(
+            read_only.iter().enumerate().map(|(i, &read_only)| entry(i + 1, wgpu::BufferBindingType::Storage { read_only })),
+        );
+        let group = self
+            .device
+            .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(what), entries: &entries });
+        let pipeline = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label: Some(what),
+            bind_group_layouts: &[Some(&group)],
+            immediate_size: 0,
+        });
+        Layout { group, pipeline }
+    }
+
+    /// Binds `buffers` to 0, 1, 2, ….
+    pub(super) fn bind(&self, layout: &Layout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let entries: Vec<_> = buffers
+            .iter()
+            .enumerate()
+            .map(|(i, buffer)| wgpu::BindGroupEntry { binding: i as u32, resource: buffer.as_entire_binding() })
+            .collect();
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries })
+    }
+
+    /// A buffer for [`Gpu::read`].
+    pub(super) fn readback(&self, what: &'static str, bytes: u64) -> Result<wgpu::Buffer, RenderError> {
+        self.buffer(what, bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
+    }
+
+    /// Submits the commands, waits for them, and gives the first `bytes` of a buffer made by [`Gpu::readback`] to `use_words`.
+    pub(super) fn read<T>(
+        &self,
+        commands: wgpu::CommandEncoder,
+        buffer: &wgpu::Buffer,
+        bytes: u64,
+        use_words: impl FnOnce(&[u32]) -> T,
+    ) -> Result<T, RenderError> {
+        self.queue.submit([commands.finish()]);
+        let (sender, receiver) = mpsc::channel();
+        let slice = buffer.slice(..bytes);
+        slice.map_async(wgpu::MapMode::Read, move |mapped| {
+            // The receiver outlives the wait below; were it gone there would be nobody to tell.
+            let _ = sender.send(mapped);
+        });
+        let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.check()?;
+        waited.map_err(|e| self.failed(e.to_string()))?;
+        match receiver.try_recv() {
+            Ok(Ok(())) => {}
+            Ok(Err(e)) => return Err(self.failed(e.to_string())),
+            Err(_) => return Err(self.failed("it did not answer".to_string())),
+        }
+        let view = slice.get_mapped_range().map_err(|e| self.failed(e.to_string()))?;
+        let result = use_words(bytemuck::cast_slice(&view));
+        drop(view);
+        buffer.unmap();
+        Ok(result)
+    }
+
+    /// A failure of this device.
+    fn failed(&self, message: String) -> RenderError {
+        RenderError::Device(format!("the GPU \"{}\" failed: {message}", self.adapter.name))
+    }
+}
+
+/// How the kernels of one kind are bound: a bind group, number 0.
+#[derive(Debug)]
+pub(super) struct Layout {
+    group: wgpu::BindGroupLayout,
+    /// The layout of their pipelines.
+    pub pipeline: wgpu::PipelineLayout,
+}
+
+/// Keeps the first message: what follows a failure is most often its consequence.
+fn set_fault(fault: &Mutex<Option<String>>, message: String) {
+    fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+}
+
+/// The adapters that can run the kernels, the best first. OpenGL is looked at when nothing better is there: it reaches the same devices.
+fn find() -> Vec<wgpu::Adapter> {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    // wgpu's own checking of indirect dispatches costs 11 to 18 µs a dispatch. Ours come from `wgsl/schedule.wgsl`, which bounds them.
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    let instance = wgpu::Instance::new(descriptor);
+    let usable = |backends| {
+        let mut adapters = pollster::block_on(instance.enumerate_adapters(backends));
+        adapters.retain(can_compute);
+        adapters.sort_by_key(|a| rank(a.get_info().device_type));
+        adapters
+    };
+    let adapters = usable(wgpu::Backends::PRIMARY);
+    if adapters.is_empty() { usable(wgpu::Backends::GL) } else { adapters }
+}
+
+fn can_compute(adapter: &wgpu::Adapter) -> bool {
+    let limits = adapter.limits();
+    let flags = adapter.get_downlevel_capabilities().flags;
+    flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS | wgpu::DownlevelFlags::INDIRECT_EXECUTION)
+        && limits.max_storage_buffers_per_shader_stage >= STORAGE_BUFFERS
+}
+
+/// Places device types from the fastest to the slowest.
+fn rank(kind: wgpu::DeviceType) -> u32 {
+    match kind {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
+    }
+}
+
+fn is_hardware(info: &wgpu::AdapterInfo) -> bool {
+    rank(info.device_type) <= rank(wgpu::DeviceType::VirtualGpu)
+}
+
+fn describe(adapter: &wgpu::Adapter) -> AdapterInfo {
+    let info = adapter.get_info();
+    let kind = match info.device_type {
+        wgpu::DeviceType::DiscreteGpu => "discrete",
+        wgpu::DeviceType::IntegratedGpu => "integrated",
+        wgpu::DeviceType::VirtualGpu => "virtual",
+        wgpu::DeviceType::Cpu => "software",
+        wgpu::DeviceType::Other => "unknown",
+    };
+    let limits = adapter.limits();
+    AdapterInfo {
+        name: info.name,
+        kind,
+        api: info.backend.to_string(),
+        max_binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::BufferUsages;
+
+    fn gpu() -> Gpu {
+        Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")
+    }
+
+    #[test]
+    fn an_adapter_that_is_not_there_is_refused_with_those_that_are() {
+        let error = Gpu::open(Some("no such thing")).unwrap_err().to_string();
+        let names: Vec<_> = adapters().iter().map(|a| format!("\"{}\"", a.name)).collect();
+        let there = names.join(", ");
+        assert_eq!(error, format!("no GPU adapter has \"no such thing\" in its name; there is {there}"));
+    }
+
+    #[test]
+    fn an_adapter_is_found_by_a_part_of_its_name_in_any_case() {
+        let name = &gpu().adapter().name.clone();
+        let part: String = name.chars().take(4).collect();
+        assert_eq!(&Gpu::open(Some(&part.to_uppercase())).expect(name).adapter().name, name);
+    }
+
+    #[test]
+    fn a_buffer_beyond_the_limit_is_refused_with_the_numbers() {
+        let gpu = gpu();
+        let limit = gpu.max_storage_bytes();
+        let error = gpu.buffer("the scene", limit + 1, BufferUsages::STORAGE).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("the scene needs {} bytes; this device allows {limit}", limit + 1)
+        );
+    }
+
+    #[test]
+    fn what_is_uploaded_is_read_back() {
+        let gpu = gpu();
+        let words: Vec<u32> = (0..100).collect();
+        let buffer = gpu.upload("words", bytemuck::cast_slice(&words), BufferUsages::COPY_SRC).unwrap();
+        let back = gpu.readback("copy", 400).unwrap();
+        let mut commands = gpu.device().create_command_encoder(&Default::default());
+        commands.copy_buffer_to_buffer(&buffer, 0, &back, 0, 400);
+        assert_eq!(gpu.read(commands, &back, 400, <[u32]>::to_vec).unwrap(), words);
+    }
+
+    #[test]
+    fn a_kernel_that_is_wrong_is_an_error() {
+        let gpu = gpu();
+        let layout = gpu.layout("none", &[]);
+        let error = gpu.pipelines("broken", "fn main() { return 1; }", &layout.pipeline, ["main"]).unwrap_err();
+        assert!(matches!(&error, RenderError::Device(text) if text.contains("broken")), "{error}");
+        gpu.check().unwrap();
+    }
+
+    #[test]
+    fn a_failure_that_no_call_reports_is_an_error_of_the_next_check() {
+        let gpu = gpu();
+        let buffer = gpu.buffer("words", 16, BufferUsages::COPY_DST).unwrap();
+        gpu.queue().write_buffer(&buffer, 0, &[0; 32]);
+        assert!(matches!(gpu.check(), Err(RenderError::Device(_))));
+        gpu.check().unwrap();
+    }
+}

@@ -1,0 +1,506 @@
+//! The section machine: runs the section kernels of any program for many paths at once (`docs/internals.md`, "The section machine").
+//!
+//! It takes a program's kernels, a memory image and a tree, and for each wave the arguments of an entry for every path; it gives the
+//! entry's results. Arguments and results are rows: word `k` of all paths. It knows nothing of cameras, films or pixels.
+
+use super::accumulate::AccumulateKernel;
+use super::device::{Gpu, Layout, OpenError};
+use super::schedule::{Schedule, ScheduleKernels, Shared, Status, WaveParams};
+use super::traversal::{TraversalKernel, Tree};
+use crate::bvh::Bvh;
+use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, WORKGROUP_SIZE};
+use crate::render::RenderError;
+use rayon::prelude::*;
+use std::time::{Duration, Instant};
+use wgpu::BufferUsages;
+
+/// Rounds that are submitted before the host looks whether paths are live. The host's look costs about a tenth of a millisecond; a round
+/// without live paths a few microseconds a section.
+const ROUNDS_PER_SUBMISSION: u32 = 4;
+
+/// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight when a program needs more for each.
+const MAX_PATH_BYTES: u64 = 64 << 20;
+
+/// A device with the kernels that every program needs.
+#[derive(Debug)]
+pub struct Compute {
+    pub(super) gpu: Gpu,
+    pub(super) schedule: ScheduleKernels,
+    pub(super) traversal: TraversalKernel,
+    pub(super) accumulate: AccumulateKernel,
+    sections: Layout,
+}
+
+/// Why a device could not be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum ComputeError {
+    /// It could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// It does not take the kernels.
+    #[error(transparent)]
+    Kernels(#[from] RenderError),
+}
+
+impl Compute {
+    /// Opens the best adapter, or the best with `adapter` in its name, and makes the kernels.
+    ///
+    /// # Errors
+    /// When there is no such adapter, or it refuses.
+    pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
+        let gpu = Gpu::open(adapter)?;
+        let schedule = ScheduleKernels::new(&gpu)?;
+        let traversal = TraversalKernel::new(&gpu)?;
+        let accumulate = AccumulateKernel::new(&gpu)?;
+        // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
+        let sections = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
+        Ok(Self { gpu, schedule, traversal, accumulate, sections })
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+}
+
+/// What a [`SectionMachine`] runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup<'a> {
+    /// The program's sections.
+    pub sections: &'a [SectionKernel],
+    /// The entry section of each shader.
+    pub shader_entries: &'a [u32],
+    /// Rays that a path may shoot at once.
+    pub rays_per_path: u32,
+    /// Words of frames a path has.
+    pub frame_words: u32,
+    /// The memory image.
+    pub memory: &'a [[u32; 4]],
+    /// Address of the first triangle record.
+    pub triangles: u32,
+    /// The program constants.
+    pub constants: &'a [[f32; 4]; PARAMS_UNIFORMS],
+    /// The triangles that rays hit.
+    pub tree: &'a Bvh,
+    /// Paths wanted in flight; there may be fewer.
+    pub paths: u32,
+}
+
+/// What a machine has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MachineStats {
+    /// Sections of the program.
+    pub sections: u32,
+    /// Paths in flight.
+    pub paths: u32,
+    /// Frame words a path.
+    pub frame_words: u32,
+    /// Making the pipelines.
+    pub pipelines: Duration,
+    /// Waves run.
+    pub waves: u64,
+    /// Rounds submitted.
+    pub rounds: u64,
+}
+
+/// A program on the GPU with room for many paths.
+#[derive(Debug)]
+pub struct SectionMachine<'c> {
+    compute: &'c Compute,
+    pipelines: Vec<wgpu::ComputePipeline>,
+    bound: wgpu::BindGroup,
+    schedule: Schedule,
+    tree: Tree,
+    frames: wgpu::Buffer,
+    status: wgpu::Buffer,
+    status_back: wgpu::Buffer,
+    stats: MachineStats,
+}
+
+impl<'c> SectionMachine<'c> {
+    /// Makes pipelines and buffers.
+    ///
+    /// # Errors
+    /// When something does not fit the device, or the device fails.
+    pub fn new(compute: &'c Compute, setup: &Setup<'_>) -> Result<Self, RenderError> {
+        let gpu = &compute.gpu;
+        let paths = paths_that_fit(setup, gpu.max_storage_bytes())?;
+        let all = |bytes: u64| bytes * u64::from(paths);
+        let storage = BufferUsages::STORAGE;
+        let state = gpu.buffer("the paths' state", all(12), storage)?;
+        let frames = gpu.buffer(
+            "the paths' frames",
+            all(4 * u64::from(setup.frame_words)),
+            storage | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+        )?;
+        let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
+        let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
+        let ray_queue = gpu.buffer("the ray queue", 4 + all(4 * u64::from(setup.rays_per_path)), storage)?;
+        let status = gpu.buffer("the status", size_of::<Status>() as u64, storage | BufferUsages::COPY_SRC)?;
+        let memory = upload_memory(gpu, setup)?;
+        let params = upload_params(gpu, setup, paths)?;
+        let shared = Shared { state: &state, frames: &frames, ray_queue: &ray_queue, status: &status };
+        let schedule = Schedule::new(gpu, &compute.schedule, setup.sections.len() as u32, paths, shared)?;
+        let tree = Tree::new(gpu, &compute.traversal, setup.tree, &rays, &hits, &ray_queue)?;
+        let buffers = [&params, &state, &frames, &rays, &hits, &memory, &ray_queue, &status, schedule.queue()];
+        let bound = gpu.bind(&compute.sections, &buffers);
+        let start = Instant::now();
+        let pipelines = setup.sections.par_iter().map(|s| section_pipeline(compute, s)).collect::<Result<_, _>>()?;
+        let stats = MachineStats {
+            sections: setup.sections.len() as u32,
+            paths,
+            frame_words: setup.frame_words,
+            pipelines: start.elapsed(),
+            ..Default::default()
+        };
+        let status_back = gpu.readback("the status' copy", size_of::<Status>() as u64)?;
+        gpu.check()?;
+        Ok(Self { compute, pipelines, bound, schedule, tree, frames, status, status_back, stats })
+    }
+
+    /// Paths that a wave can have.
+    pub fn paths(&self) -> u32 {
+        self.stats.paths
+    }
+
+    /// What the machine has done so far.
+    pub fn stats(&self) -> MachineStats {
+        self.stats
+    }
+
+    /// The frames of all paths, which hold the results in their first words.
+    pub(super) fn frames(&self) -> &wgpu::Buffer {
+        &self.frames
+    }
+
+    /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are rows, each of `started` words. Each path may
+    /// take `budget` back edges and calls.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// When `started` is more than [`SectionMachine::paths`] or a row is shorter: mistakes of the caller.
+    pub fn run(&mut self, entry: u32, arguments: &[&[u32]], started: u32, budget: u32) -> Result<Option<Trap>, RenderError> {
+        let stride = self.stats.paths;
+        assert!(started <= stride, "{started} paths in a machine for {stride}");
+        let gpu = &self.compute.gpu;
+        for (k, row) in (1..).zip(arguments) {
+            let at = 4 * u64::from(RESULT_WORDS + k) * u64::from(stride);
+            gpu.queue().write_buffer(&self.frames, at, bytemuck::cast_slice(&row[..started as usize]));
+        }
+        let sections = self.stats.sections;
+        self.schedule.set_wave(gpu, &WaveParams { paths: stride, started, entry, budget, sections, reserved: [0; 3] });
+        self.stats.waves += 1;
+        let mut first = true;
+        loop {
+            let status = self.submit_rounds(started, first)?;
+            first = false;
+            self.stats.rounds += u64::from(ROUNDS_PER_SUBMISSION);
+            if status.trap != 0 {
+                let unknown = || RenderError::Device(format!("a kernel left the trap {:#x}", status.trap));
+                return Trap::from_word(status.trap).map(Some).ok_or_else(unknown);
+            }
+            if status.live == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The results of the last wave: `words` rows of `started` words each.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// When `words` is more than the result area has.
+    pub fn results(&self, words: u32, started: u32) -> Result<Vec<Vec<u32>>, RenderError> {
+        assert!(words <= RESULT_WORDS, "{words} words of results");
+        let gpu = &self.compute.gpu;
+        let row = 4 * u64::from(started);
+        let bytes = row * u64::from(words);
+        if bytes == 0 {
+            return Ok(vec![Vec::new(); words as usize]);
+        }
+        let back = gpu.readback("the results' copy", bytes)?;
+        let mut commands = gpu.device().create_command_encoder(&Default::default());
+        for k in 0..u64::from(words) {
+            let at = 4 * k * u64::from(self.stats.paths);
+            commands.copy_buffer_to_buffer(&self.frames, at, &back, k * row, row);
+        }
+        gpu.read(commands, &back, bytes, |all| all.chunks(started as usize).map(<[u32]>::to_vec).collect())
+    }
+
+    /// Runs a few rounds, before them the start of the wave when they are its `first`.
+    fn submit_rounds(&self, started: u32, first: bool) -> Result<Status, RenderError> {
+        let Compute { gpu, schedule, traversal, .. } = self.compute;
+        let mut commands = gpu.device().create_command_encoder(&Default::default());
+        let mut pass = commands.begin_compute_pass(&Default::default());
+        if first {
+            self.schedule.start(schedule, &mut pass, started);
+            self.schedule.sort(schedule, &mut pass, started);
+        }
+        for _ in 0..ROUNDS_PER_SUBMISSION {
+            pass.set_bind_group(0, &self.bound, &[]);
+            self.schedule.run_sections(&self.pipelines, &mut pass);
+            self.schedule.shoot(schedule, &mut pass);
+            self.tree.set(traversal, &mut pass);
+            self.schedule.dispatch_rays(&mut pass);
+            self.schedule.sort(schedule, &mut pass, started);
+        }
+        drop(pass);
+        let bytes = size_of::<Status>() as u64;
+        commands.copy_buffer_to_buffer(&self.status, 0, &self.status_back, 0, bytes);
+        gpu.read(commands, &self.status_back, bytes, |words| Status { trap: words[0], live: words[1] })
+    }
+}
+
+/// The number of paths in flight: what is wanted, or less when that does not fit; whole workgroups.
+fn paths_that_fit(setup: &Setup<'_>, limit: u64) -> Result<u32, RenderError> {
+    let limit = limit.min(MAX_PATH_BYTES);
+    let wanted = setup.paths.max(1).next_multiple_of(WORKGROUP_SIZE);
+    let rays = 32 * u64::from(setup.rays_per_path);
+    let each = [("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)), ("the rays of a workgroup's paths", rays)];
+    let mut paths = u64::from(wanted);
+    for (what, bytes) in each {
+        paths = paths.min(limit / bytes.max(1));
+        if paths < u64::from(WORKGROUP_SIZE) {
+            return Err(RenderError::TooLarge { what, needed: bytes * u64::from(WORKGROUP_SIZE), limit });
+        }
+    }
+    Ok(paths as u32 / WORKGROUP_SIZE * WORKGROUP_SIZE)
+}
+
+/// The memory image followed by the shader table.
+fn upload_memory(gpu: &Gpu, setup: &Setup<'_>) -> Result<wgpu::Buffer, RenderError> {
+    let image = size_of_val(setup.memory) as u64;
+    let table: Vec<[u32; 4]> = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]).collect();
+    let what = "the scene's shading data";
+    let buffer = gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
+    gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(setup.memory));
+    gpu.queue().write_buffer(&buffer, image, bytemuck::cast_slice(&table));
+    Ok(buffer)
+}
+
+fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<wgpu::Buffer, RenderError> {
+    let memory_len = setup.memory.len() as u32;
+    let params = Params {
+        paths,
+        frame_words: setup.frame_words,
+        triangles: setup.triangles,
+        memory_len,
+        shader_table: memory_len,
+        shader_count: setup.shader_entries.len() as u32,
+        zero: 0,
+        padding: 0,
+        uniforms: *setup.constants,
+    };
+    gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)
+}
+
+fn section_pipeline(compute: &Compute, section: &SectionKernel) -> Result<wgpu::ComputePipeline, RenderError> {
+    let layout = &compute.sections.pipeline;
+    let [pipeline] = compute.gpu.pipelines(&section.name, &section.wgsl, layout, [section.entry_point.as_str()])?;
+    Ok(pipeline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bvh::{BuildOptions, Triangle};
+    use crate::codegen::wgsl::TrapCode;
+    use glam::Vec3;
+    use std::sync::LazyLock;
+
+    static COMPUTE: LazyLock<Compute> =
+        LazyLock::new(|| Compute::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do"));
+
+    /// What every section of `codegen::wgsl` binds.
+    const BINDINGS: &str = "
+        struct Params {
+            paths: u32, frame_words: u32, triangles: u32, memory_len: u32, shader_table: u32, shader_count: u32, zero: u32,
+            padding: u32, uniforms: array<vec4<f32>, 16>,
+        }
+        struct RayQueue { count: atomic<u32>, items: array<u32> }
+        struct Trap { word: atomic<u32> }
+        @group(0) @binding(0) var<uniform> params: Params;
+        @group(0) @binding(1) var<storage, read_write> state: array<u32>;
+        @group(0) @binding(2) var<storage, read_write> frames: array<u32>;
+        @group(0) @binding(3) var<storage, read_write> rays: array<vec4<f32>>;
+        @group(0) @binding(4) var<storage, read_write> hits: array<vec4<f32>>;
+        @group(0) @binding(5) var<storage, read> memory: array<vec4<u32>>;
+        @group(0) @binding(6) var<storage, read_write> ray_queue: RayQueue;
+        @group(0) @binding(7) var<storage, read_write> trap: Trap;
+        @group(0) @binding(8) var<storage, read> queue: array<u32>;
+        fn finish(path: u32) { state[path] = 0xffffffffu; }";
+
+    /// A section that runs `body` for its `path`.
+    fn section(number: u32, body: &str) -> SectionKernel {
+        let wgsl = format!(
+            "{BINDINGS}
+            @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                if id.x >= queue[2u * {number}u] {{ return; }}
+                let path = queue[queue[2u * {number}u + 1u] + id.x];
+                let W = params.paths;
+                {body}
+            }}"
+        );
+        SectionKernel {
+            name: format!("section {number}"),
+            entry_point: "main".to_string(),
+            module: super::super::layouts::parsed(&wgsl),
+            wgsl,
+            frame_words: 1,
+        }
+    }
+
+    /// A wall at z = 5, and the memory of a vector.
+    fn machine(sections: &[SectionKernel], paths: u32) -> SectionMachine<'static> {
+        let corner = |x: f32, y: f32| Vec3::new(x, y, 5.0);
+        let wall = Triangle::new(corner(0.0, 0.0), corner(100.0, 0.0), corner(0.0, 100.0));
+        let tree = Bvh::build(&[wall], &BuildOptions::default()).unwrap();
+        let mut constants = [[0.0; 4]; PARAMS_UNIFORMS];
+        constants[15] = [0.25, 0.0, 0.0, 0.0];
+        let setup = Setup {
+            sections,
+            shader_entries: &[7, 8],
+            rays_per_path: 1,
+            frame_words: 24,
+            memory: &[[11, 12, 13, 14]],
+            triangles: 0,
+            constants: &constants,
+            tree: &tree,
+            paths,
+        };
+        SectionMachine::new(&COMPUTE, &setup).unwrap()
+    }
+
+    /// Shoots a ray along z from x, y = argument, then gives the distance or, for a miss, counts the argument down and tries again.
+    fn shooting() -> [SectionKernel; 2] {
+        let shoot = section(
+            0,
+            "let x = bitcast<f32>(frames[17u * W + path]);
+            rays[2u * path] = vec4<f32>(x, 1.0, 0.0, 0.0);
+            rays[2u * path + 1u] = vec4<f32>(0.0, 0.0, 1.0, 1000.0);
+            ray_queue.items[atomicAdd(&ray_queue.count, 1u)] = path;
+            state[path] = 1u;",
+        );
+        let resume = section(
+            1,
+            "let x = bitcast<f32>(frames[17u * W + path]);
+            if hits[path].z < 0.0 {
+                frames[17u * W + path] = bitcast<u32>(x - 10.0);
+                state[path] = 0u;
+            } else {
+                frames[path] = bitcast<u32>(hits[path].z);
+                frames[W + path] = bitcast<u32>(x);
+                finish(path);
+            }",
+        );
+        [shoot, resume]
+    }
+
+    #[test]
+    fn paths_that_take_different_numbers_of_rounds_all_finish() {
+        let mut machine = machine(&shooting(), 1000);
+        assert_eq!(machine.paths(), 1024);
+        let xs: Vec<u32> = (0..900).map(|i| (i as f32 * 0.5 + 0.25).to_bits()).collect();
+        assert_eq!(machine.run(0, &[&xs], 900, 1000).unwrap(), None);
+        let rows = machine.results(2, 900).unwrap();
+        for (i, &x) in xs.iter().enumerate() {
+            let mut expected = f32::from_bits(x);
+            while expected > 99.0 {
+                expected -= 10.0;
+            }
+            assert_eq!([rows[0][i], rows[1][i]].map(f32::from_bits), [5.0, expected], "path {i}");
+        }
+    }
+
+    #[test]
+    fn a_wave_leaves_nothing_behind_for_the_next() {
+        let mut machine = machine(&shooting(), 64);
+        for count in [64, 3, 64] {
+            let xs = vec![150.5_f32.to_bits(); count];
+            assert_eq!(machine.run(0, &[&xs], count as u32, 10).unwrap(), None);
+            let rows = machine.results(2, count as u32).unwrap();
+            assert_eq!(rows, [vec![5.0_f32.to_bits(); count], vec![90.5_f32.to_bits(); count]]);
+        }
+        assert_eq!(machine.stats().waves, 3);
+    }
+
+    #[test]
+    fn a_section_sees_memory_shader_table_constants_and_budget() {
+        let body = "frames[path] = memory[0].y;
+            frames[W + path] = memory[params.shader_table + 1u].x;
+            frames[2u * W + path] = bitcast<u32>(params.uniforms[15].x);
+            frames[3u * W + path] = state[2u * W + path];
+            finish(path);";
+        let mut machine = machine(&[section(0, body)], 64);
+        assert_eq!(machine.run(0, &[], 1, 99).unwrap(), None);
+        assert_eq!(machine.results(4, 1).unwrap(), [[12], [8], [0.25_f32.to_bits()], [99]]);
+    }
+
+    #[test]
+    fn a_trap_ends_the_wave_and_is_forgotten_by_the_next() {
+        let body = "if frames[17u * W + path] == 1u { atomicMax(&trap.word, 0x01000005u); }
+            finish(path);";
+        let mut machine = machine(&[section(0, body)], 64);
+        let trap = Trap { code: TrapCode::Budget, location: 5 };
+        assert_eq!(machine.run(0, &[&[0, 1, 0]], 3, 9).unwrap(), Some(trap));
+        assert_eq!(machine.run(0, &[&[0, 0, 0]], 3, 9).unwrap(), None);
+    }
+
+    fn fitting(frame_words: u32, rays_per_path: u32, paths: u32) -> Result<u32, String> {
+        let tree = Bvh::build(&[], &BuildOptions::default()).unwrap();
+        let setup = Setup {
+            sections: &[],
+            shader_entries: &[],
+            rays_per_path,
+            frame_words,
+            memory: &[],
+            triangles: 0,
+            constants: &[[0.0; 4]; PARAMS_UNIFORMS],
+            tree: &tree,
+            paths,
+        };
+        paths_that_fit(&setup, 128 << 20).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn large_frames_leave_room_for_fewer_paths() {
+        assert_eq!(fitting(32, 1, 100_000), Ok(100_032));
+        assert_eq!(fitting(1024, 1, 100_000), Ok(16_384));
+        assert_eq!(fitting(32, 1000, 100_000), Ok(2_048 + 48 / 64 * 64));
+        let error = "the frames of a workgroup's paths needs 128000000 bytes; this device allows 67108864";
+        assert_eq!(fitting(500_000, 1, 1), Err(error.to_string()));
+    }
+
+    #[test]
+    fn a_scene_beyond_the_limit_is_refused_with_the_numbers() {
+        let limit = COMPUTE.gpu.max_storage_bytes();
+        if limit > 1 << 30 {
+            return;
+        }
+        let memory = vec![[0; 4]; limit as usize / 16];
+        let tree = Bvh::build(&[], &BuildOptions::default()).unwrap();
+        let setup = Setup {
+            sections: &[],
+            shader_entries: &[0],
+            rays_per_path: 1,
+            frame_words: 20,
+            memory: &memory,
+            triangles: 0,
+            constants: &[[0.0; 4]; PARAMS_UNIFORMS],
+            tree: &tree,
+            paths: 64,
+        };
+        let error = SectionMachine::new(&COMPUTE, &setup).unwrap_err();
+        assert_eq!(error.to_string(), format!("the scene's shading data needs {} bytes; this device allows {limit}", limit + 16));
+    }
+
+    #[test]
+    fn an_entry_of_no_section_finishes_nothing_and_runs_nothing() {
+        let mut machine = machine(&[section(0, "finish(path);")], 64);
+        assert_eq!(machine.run(FINISHED, &[], 10, 1).unwrap(), None);
+    }
+}
