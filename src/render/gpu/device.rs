@@ -308,18 +308,19 @@ fn set_fault(fault: &Mutex<Option<String>>, message: String) {
 
 /// The adapters that can run the kernels, the best first. OpenGL is looked at when nothing better is there: it reaches the same devices.
 fn find() -> Vec<wgpu::Adapter> {
+    let adapters = find_by(wgpu::Backends::PRIMARY);
+    if adapters.is_empty() { find_by(wgpu::Backends::GL) } else { adapters }
+}
+
+fn find_by(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
     // wgpu's own checking of indirect dispatches costs 11 to 18 µs a dispatch. Ours come from `wgsl/schedule.wgsl`, which bounds them.
     descriptor.flags = wgpu::InstanceFlags::empty();
-    let instance = wgpu::Instance::new(descriptor);
-    let usable = |backends| {
-        let mut adapters = pollster::block_on(instance.enumerate_adapters(backends));
-        adapters.retain(can_compute);
-        adapters.sort_by_key(|a| rank(a.get_info().device_type));
-        adapters
-    };
-    let adapters = usable(wgpu::Backends::PRIMARY);
-    if adapters.is_empty() { usable(wgpu::Backends::GL) } else { adapters }
+    let mut adapters = pollster::block_on(wgpu::Instance::new(descriptor).enumerate_adapters(backends));
+    adapters.retain(can_compute);
+    adapters.sort_by_key(|a| rank(a.get_info().device_type));
+    adapters
 }
 
 fn can_compute(adapter: &wgpu::Adapter) -> bool {

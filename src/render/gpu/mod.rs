@@ -5,11 +5,17 @@
 
 mod accumulate;
 mod device;
+mod function;
 #[cfg(test)]
 mod layouts;
+mod renderer;
 mod schedule;
 mod section_machine;
+mod tiles;
 mod traversal;
+mod trap;
 
 pub use device::{AdapterInfo, Gpu, OpenError, adapters, has_hardware_adapter};
+pub use function::run_function;
+pub use renderer::{GpuRenderer, GpuStats};
 pub use section_machine::{Compute, ComputeError, MachineStats, SectionMachine, Setup};

@@ -1,0 +1,63 @@
+//! Running one function on the GPU for many sets of arguments: what the language's tests and `shadewright run` do.
+
+use super::section_machine::{Compute, SectionMachine, Setup};
+use super::trap::trap_error;
+use crate::bvh::{BuildOptions, Bvh};
+use crate::codegen::wgsl::{self, PARAMS_UNIFORMS, RESULT_WORDS};
+use crate::ir::Module;
+use crate::render::RenderError;
+
+/// How often a recursive function may be active at once.
+const MAX_DEPTH: u32 = 256;
+
+/// Runs function `name` of `module` once for each of `arguments`, without a scene: rays miss, memory and program constants are zero.
+/// Arguments and results are words, those of one parameter after those of the one before (`crate::ir::Type::words` each). Each run may
+/// take `budget` back edges and calls.
+///
+/// # Errors
+/// When there is no such function, it cannot be compiled, a run does not end, or the device fails.
+pub fn run_function(
+    compute: &Compute,
+    module: &Module,
+    name: &str,
+    arguments: &[Vec<u32>],
+    budget: u32,
+) -> Result<Vec<Vec<u32>>, RenderError> {
+    let unsupported = |reason: String| RenderError::Unsupported { machine: "the GPU", reason };
+    let function = module.function(name).ok_or_else(|| unsupported(format!("there is no function {name}")))?;
+    let argument_words: u32 = function.params.iter().map(|p| p.ty.words()).sum();
+    let result_words: u32 = function.results.iter().map(|r| r.ty.words()).sum();
+    if result_words > RESULT_WORDS {
+        return Err(unsupported(format!("{name} gives {result_words} words of results; {RESULT_WORDS} is the limit")));
+    }
+    if let Some(wrong) = arguments.iter().find(|a| a.len() != argument_words as usize) {
+        return Err(unsupported(format!("{name} takes {argument_words} words of arguments, not {}", wrong.len())));
+    }
+    let program = wgsl::compile(module, &[name], &wgsl::Options::default()).map_err(|e| unsupported(e.to_string()))?;
+    let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
+    let setup = Setup {
+        sections: &program.sections,
+        shader_entries: &program.shader_entries,
+        rays_per_path: program.max_rays_per_path,
+        frame_words: program.stack_words(MAX_DEPTH),
+        memory: &[[0; 4]],
+        triangles: 0,
+        constants: &[[0.0; 4]; PARAMS_UNIFORMS],
+        tree: &tree,
+        paths: arguments.len().min(1 << 18) as u32,
+    };
+    let mut machine = SectionMachine::new(compute, &setup)?;
+    let section = program.entry_section[name];
+    let mut results = Vec::with_capacity(arguments.len());
+    for wave in arguments.chunks(machine.paths() as usize) {
+        let rows: Vec<Vec<u32>> =
+            (0..argument_words as usize).map(|k| wave.iter().map(|words| words[k]).collect()).collect();
+        let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
+        if let Some(trap) = machine.run(section, &rows, wave.len() as u32, budget)? {
+            return Err(trap_error(trap, &program, module, budget, setup.frame_words));
+        }
+        let rows = machine.results(result_words, wave.len() as u32)?;
+        results.extend((0..wave.len()).map(|path| rows.iter().map(|row| row[path]).collect::<Vec<_>>()));
+    }
+    Ok(results)
+}
