@@ -11,6 +11,8 @@ mod layouts;
 mod renderer;
 mod schedule;
 mod section_machine;
+#[cfg(test)]
+mod tests;
 mod tiles;
 mod traversal;
 mod trap;
