@@ -58,6 +58,8 @@ const GROUP: u32 = 64u;
 const MAX_GROUPS: u32 = 65535u;
 const FINISHED: u32 = 0xffffffffu;
 const RESULT_WORDS: u32 = 16u;
+// Paths that an invocation of `count` and `scatter` sorts. Workgroup barriers are dear on software drivers: this makes few of them.
+const PATHS_EACH: u32 = 8u;
 // Sections with a lower number are counted in workgroup memory first, so that paths of one section do not all meet at one
 // word of the buffer.
 const LOCAL_BINS: u32 = 256u;
@@ -88,6 +90,11 @@ fn waits_for(path: u32) -> u32 {
     return FINISHED;
 }
 
+// The path that an invocation sorts as its `turn`th.
+fn path_of(group: u32, local: u32, turn: u32) -> u32 {
+    return (group * PATHS_EACH + turn) * GROUP + local;
+}
+
 fn clear_local_bins(local: u32) {
     for (var bin = local; bin < min(params.sections, LOCAL_BINS); bin += GROUP) {
         atomicStore(&local_count[bin], 0u);
@@ -97,14 +104,16 @@ fn clear_local_bins(local: u32) {
 
 // Counts the paths of each section.
 @compute @workgroup_size(64)
-fn count(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+fn count(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     clear_local_bins(local);
-    let section = waits_for(id.x);
-    if section < params.sections {
-        if section < LOCAL_BINS {
-            atomicAdd(&local_count[section], 1u);
-        } else {
-            atomicAdd(&bins[section].count, 1u);
+    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
+        let section = waits_for(path_of(group.x, local, turn));
+        if section < params.sections {
+            if section < LOCAL_BINS {
+                atomicAdd(&local_count[section], 1u);
+            } else {
+                atomicAdd(&bins[section].count, 1u);
+            }
         }
     }
     workgroupBarrier();
@@ -137,12 +146,14 @@ fn scan() {
 
 // Puts each path into its section's part of the queue.
 @compute @workgroup_size(64)
-fn scatter(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+fn scatter(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     clear_local_bins(local);
-    let section = waits_for(id.x);
-    var rank = 0u;
-    if section < min(params.sections, LOCAL_BINS) {
-        rank = atomicAdd(&local_count[section], 1u);
+    var ranks: array<u32, PATHS_EACH>;
+    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
+        let section = waits_for(path_of(group.x, local, turn));
+        if section < min(params.sections, LOCAL_BINS) {
+            ranks[turn] = atomicAdd(&local_count[section], 1u);
+        }
     }
     workgroupBarrier();
     for (var bin = local; bin < min(params.sections, LOCAL_BINS); bin += GROUP) {
@@ -152,11 +163,15 @@ fn scatter(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocati
         }
     }
     workgroupBarrier();
-    if section < params.sections {
-        if section < LOCAL_BINS {
-            queue[local_next[section] + rank] = id.x;
-        } else {
-            queue[atomicAdd(&bins[section].next, 1u)] = id.x;
+    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
+        let path = path_of(group.x, local, turn);
+        let section = waits_for(path);
+        if section < params.sections {
+            if section < LOCAL_BINS {
+                queue[local_next[section] + ranks[turn]] = path;
+            } else {
+                queue[atomicAdd(&bins[section].next, 1u)] = path;
+            }
         }
     }
 }

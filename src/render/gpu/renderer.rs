@@ -18,8 +18,8 @@ use std::time::{Duration, Instant};
 
 /// Paths in flight on hardware.
 const HARDWARE_PATHS: u32 = 1 << 18;
-/// Paths in flight on a software driver, whose buffers then stay in the processor's cache.
-const SOFTWARE_PATHS: u32 = 1 << 15;
+/// Paths in flight on a software driver: enough that the fixed cost of a round is small, few enough that progress shows.
+const SOFTWARE_PATHS: u32 = 1 << 16;
 /// Words of a picture's pixel: colour and alpha.
 const PIXEL_WORDS: u32 = 4;
 

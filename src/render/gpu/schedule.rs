@@ -10,6 +10,9 @@ use wgpu::BufferUsages;
 /// The kernels' source.
 const SCHEDULE_WGSL: &str = include_str!("../../../wgsl/schedule.wgsl");
 
+/// Paths that an invocation of the sorting kernels takes.
+const PATHS_EACH: u32 = 8;
+
 /// The kernels' uniform buffer: what a wave is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
@@ -121,7 +124,7 @@ impl Schedule {
 
     /// Records the sorting of `started` paths by section.
     pub fn sort(&self, kernels: &ScheduleKernels, pass: &mut wgpu::ComputePass<'_>, started: u32) {
-        let groups = started.div_ceil(WORKGROUP_SIZE);
+        let groups = started.div_ceil(WORKGROUP_SIZE * PATHS_EACH);
         pass.set_bind_group(0, &self.bound, &[]);
         pass.set_pipeline(&kernels.count);
         pass.dispatch_workgroups(groups, 1, 1);
@@ -280,6 +283,7 @@ mod tests {
         for line in [
             format!("const GROUP: u32 = {WORKGROUP_SIZE}u;"),
             format!("const MAX_GROUPS: u32 = {MAX_GROUPS}u;"),
+            format!("const PATHS_EACH: u32 = {PATHS_EACH}u;"),
             format!("const FINISHED: u32 = {FINISHED:#x}u;"),
             format!("const RESULT_WORDS: u32 = {RESULT_WORDS}u;"),
         ] {
