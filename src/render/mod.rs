@@ -6,6 +6,7 @@
 
 pub mod color;
 pub mod film;
+pub mod gpu;
 pub mod image_file;
 mod job;
 pub mod rpu;
