@@ -28,7 +28,9 @@ pub struct AdapterInfo {
 #[derive(Clone, Debug, Error)]
 pub enum OpenError {
     /// There is none at all.
-    #[error("no GPU adapter was found; install a Vulkan driver (on Debian: libvulkan1 mesa-vulkan-drivers) or render on the RPU")]
+    #[error(
+        "no GPU adapter was found; install a Vulkan driver (on Debian: libvulkan1 mesa-vulkan-drivers) or render on the RPU"
+    )]
     None,
     /// There is none of the wanted name.
     #[error("no GPU adapter has \"{wanted}\" in its name; there is {}", .found.join(", "))]
@@ -160,8 +162,12 @@ impl Gpu {
         self.check_size(what, bytes)?;
         let size = bytes.max(1).next_multiple_of(16);
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let buffer =
-            self.device.create_buffer(&wgpu::BufferDescriptor { label: Some(what), size, usage, mapped_at_creation: false });
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(what),
+            size,
+            usage,
+            mapped_at_creation: false,
+        });
         match pollster::block_on(memory.pop()) {
             Some(_) => Err(self.failed(format!("it has no memory left for the {size} bytes of {what}"))),
             None => self.check().map(|()| buffer),
@@ -229,7 +235,10 @@ impl Gpu {
         };
         let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
         entries.extend(
-            read_only.iter().enumerate().map(|(i, &read_only)| entry(i + 1, wgpu::BufferBindingType::Storage { read_only })),
+            read_only
+                .iter()
+                .enumerate()
+                .map(|(i, &read_only)| entry(i + 1, wgpu::BufferBindingType::Storage { read_only })),
         );
         let group = self
             .device
@@ -249,7 +258,11 @@ impl Gpu {
             .enumerate()
             .map(|(i, buffer)| wgpu::BindGroupEntry { binding: i as u32, resource: buffer.as_entire_binding() })
             .collect();
-        self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout: &layout.group, entries: &entries })
+        self.device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: None,
+            layout: &layout.group,
+            entries: &entries,
+        })
     }
 
     /// A buffer for [`Gpu::read`].
@@ -392,10 +405,7 @@ mod tests {
         let gpu = gpu();
         let limit = gpu.max_storage_bytes();
         let error = gpu.buffer("the scene", limit + 1, BufferUsages::STORAGE).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("the scene needs {} bytes; this device allows {limit}", limit + 1)
-        );
+        assert_eq!(error.to_string(), format!("the scene needs {} bytes; this device allows {limit}", limit + 1));
     }
 
     #[test]

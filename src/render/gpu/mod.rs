@@ -14,8 +14,8 @@ mod section_machine;
 #[cfg(test)]
 mod tests;
 mod tiles;
-mod traversal;
 mod trap;
+mod traversal;
 
 pub use device::{AdapterInfo, Gpu, OpenError, adapters, has_hardware_adapter};
 pub use function::run_function;

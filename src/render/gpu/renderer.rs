@@ -78,8 +78,7 @@ impl Renderer for GpuRenderer {
         let waves = Waves::new(&self.compute, job, &program, machine)?;
         let ready = Instant::now();
         let (picture, machine) = waves.render(&mut film, progress)?;
-        self.stats =
-            GpuStats { compile: compiled - start, setup: ready - compiled, render: ready.elapsed(), machine };
+        self.stats = GpuStats { compile: compiled - start, setup: ready - compiled, render: ready.elapsed(), machine };
         Ok(picture)
     }
 }
@@ -179,13 +178,19 @@ impl<'a> Waves<'a> {
     }
 
     /// Runs the imager on a band's pixels.
-    fn image_band(&mut self, band: &[[u32; 2]], picture: &mut Picture, progress: Progress<'_>) -> Result<(), RenderError> {
+    fn image_band(
+        &mut self,
+        band: &[[u32; 2]],
+        picture: &mut Picture,
+        progress: Progress<'_>,
+    ) -> Result<(), RenderError> {
         let window = self.job.window;
         let width = picture.width as usize;
         let index = |[x, y]: [u32; 2]| y as usize * width + x as usize;
         let position = |[x, y]: [u32; 2]| Vec2::new((window.x + x) as f32, (window.y + y) as f32) + 0.5;
         let (xs, ys): (Vec<_>, Vec<_>) = band.iter().map(|&pixel| words(position(pixel))).unzip();
-        let channel = |k: usize| -> Vec<u32> { band.iter().map(|&pixel| picture.rgba[index(pixel)][k].to_bits()).collect() };
+        let channel =
+            |k: usize| -> Vec<u32> { band.iter().map(|&pixel| picture.rgba[index(pixel)][k].to_bits()).collect() };
         let rgba = [0, 1, 2, 3].map(channel);
         let rows = [&xs[..], &ys, &rgba[0], &rgba[1], &rgba[2], &rgba[3]];
         self.run(IMAGER_ENTRY, &rows, band.len() as u32, progress)?;
@@ -203,7 +208,13 @@ impl<'a> Waves<'a> {
         })?;
         let budget = self.job.budget;
         if let Some(trap) = self.machine.run(section, rows, paths, budget)? {
-            return Err(trap_error(trap, self.program, &self.job.program.module, budget, self.machine.stats().frame_words));
+            return Err(trap_error(
+                trap,
+                self.program,
+                &self.job.program.module,
+                budget,
+                self.machine.stats().frame_words,
+            ));
         }
         progress(self.machine.stats().waves as f32 / self.total as f32);
         Ok(())

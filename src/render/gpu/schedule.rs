@@ -91,16 +91,23 @@ impl Schedule {
         shared: Shared<'_>,
     ) -> Result<Self, RenderError> {
         let (sections_64, paths_64) = (u64::from(sections), u64::from(paths));
-        let params = gpu.buffer("wave parameters", size_of::<WaveParams>() as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST)?;
+        let params = gpu.buffer(
+            "wave parameters",
+            size_of::<WaveParams>() as u64,
+            BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+        )?;
         let bins = gpu.buffer("scheduler bins", 8 * sections_64, BufferUsages::STORAGE)?;
-        let queue = gpu.buffer("section queues", 4 * (2 * sections_64 + paths_64), BufferUsages::STORAGE | BufferUsages::COPY_SRC)?;
+        let queue = gpu.buffer(
+            "section queues",
+            4 * (2 * sections_64 + paths_64),
+            BufferUsages::STORAGE | BufferUsages::COPY_SRC,
+        )?;
         let groups = gpu.buffer(
             "dispatch sizes",
             12 * (sections_64 + 1),
             BufferUsages::STORAGE | BufferUsages::INDIRECT | BufferUsages::COPY_SRC,
         )?;
-        let buffers =
-            [&params, shared.state, shared.frames, &bins, &queue, &groups, shared.ray_queue, shared.status];
+        let buffers = [&params, shared.state, shared.frames, &bins, &queue, &groups, shared.ray_queue, shared.status];
         let bound = gpu.bind(&kernels.layout, &buffers);
         Ok(Self { sections, params, queue, groups, bound })
     }

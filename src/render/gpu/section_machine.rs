@@ -181,7 +181,13 @@ impl<'c> SectionMachine<'c> {
     ///
     /// # Panics
     /// When `started` is more than [`SectionMachine::paths`] or a row is shorter: mistakes of the caller.
-    pub fn run(&mut self, entry: u32, arguments: &[&[u32]], started: u32, budget: u32) -> Result<Option<Trap>, RenderError> {
+    pub fn run(
+        &mut self,
+        entry: u32,
+        arguments: &[&[u32]],
+        started: u32,
+        budget: u32,
+    ) -> Result<Option<Trap>, RenderError> {
         let stride = self.stats.paths;
         assert!(started <= stride, "{started} paths in a machine for {stride}");
         let gpu = &self.compute.gpu;
@@ -260,7 +266,10 @@ fn paths_that_fit(setup: &Setup<'_>, limit: u64) -> Result<u32, RenderError> {
     let limit = limit.min(MAX_PATH_BYTES);
     let wanted = setup.paths.max(1).next_multiple_of(WORKGROUP_SIZE);
     let rays = 32 * u64::from(setup.rays_per_path);
-    let each = [("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)), ("the rays of a workgroup's paths", rays)];
+    let each = [
+        ("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)),
+        ("the rays of a workgroup's paths", rays),
+    ];
     let mut paths = u64::from(wanted);
     for (what, bytes) in each {
         paths = paths.min(limit / bytes.max(1));
@@ -276,7 +285,8 @@ fn upload_memory(gpu: &Gpu, setup: &Setup<'_>) -> Result<wgpu::Buffer, RenderErr
     let image = size_of_val(setup.memory) as u64;
     let table: Vec<[u32; 4]> = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]).collect();
     let what = "the scene's shading data";
-    let buffer = gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
+    let buffer =
+        gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
     gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(setup.memory));
     gpu.queue().write_buffer(&buffer, image, bytemuck::cast_slice(&table));
     Ok(buffer)
@@ -312,8 +322,9 @@ mod tests {
     use glam::Vec3;
     use std::sync::LazyLock;
 
-    static COMPUTE: LazyLock<Compute> =
-        LazyLock::new(|| Compute::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do"));
+    static COMPUTE: LazyLock<Compute> = LazyLock::new(|| {
+        Compute::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")
+    });
 
     /// What every section of `codegen::wgsl` binds.
     const BINDINGS: &str = "
@@ -492,7 +503,10 @@ mod tests {
             paths: 64,
         };
         let error = SectionMachine::new(&COMPUTE, &setup).unwrap_err();
-        assert_eq!(error.to_string(), format!("the scene's shading data needs {} bytes; this device allows {limit}", limit + 16));
+        assert_eq!(
+            error.to_string(),
+            format!("the scene's shading data needs {} bytes; this device allows {limit}", limit + 16)
+        );
     }
 
     #[test]

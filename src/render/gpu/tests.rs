@@ -32,8 +32,7 @@ b0:
 }
 ",
     );
-    let arguments: Vec<Vec<u32>> =
-        (0..200).map(|i| [i as f32, 1.0, 2.0, 3.0].map(f32::to_bits).to_vec()).collect();
+    let arguments: Vec<Vec<u32>> = (0..200).map(|i| [i as f32, 1.0, 2.0, 3.0].map(f32::to_bits).to_vec()).collect();
     let results = run_function(&COMPUTE, &module, "f", &arguments, 100).unwrap();
     assert_eq!(results.len(), 200);
     for (i, words) in results.iter().enumerate() {
@@ -87,7 +86,8 @@ b0:
 #[test]
 fn wrong_arguments_are_refused() {
     let module = module(ENDLESS);
-    let refused = |name, arguments: Vec<u32>| run_function(&COMPUTE, &module, name, &[arguments], 1).unwrap_err().to_string();
+    let refused =
+        |name, arguments: Vec<u32>| run_function(&COMPUTE, &module, name, &[arguments], 1).unwrap_err().to_string();
     let start = "the program cannot be compiled for the GPU: ";
     assert_eq!(refused("g", vec![0]), format!("{start}there is no function g"));
     assert_eq!(refused("f", vec![0, 0]), format!("{start}f takes 1 words of arguments, not 2"));
