@@ -1,8 +1,50 @@
 //! The command line: one file a subcommand. Nothing outside this module and `main.rs` prints or exits.
+//!
+//! Results go to standard output, everything else to standard error. The exit status is 0 for success, 1 for a failed comparison, 2 for wrong
+//! input or usage, and 3 for a device failure.
 
+mod args;
+mod bench;
+mod common;
+mod compare;
+mod compile;
+mod devices;
+mod diff;
+mod exit;
+mod progress;
+mod render;
+mod run;
+
+use args::{Cli, Command};
+use clap::Parser;
+use exit::Failure;
 use std::process::ExitCode;
 
 /// Runs the command named by the process arguments and returns its exit status.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, and go where clap sends them.
+            let failed = error.use_stderr();
+            let _ = error.print();
+            return if failed { exit::USAGE.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    match dispatch(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        None => render::run(&cli.render),
+        Some(Command::Compile(args)) => compile::run(&args),
+        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Compare(args)) => compare::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
+    }
 }

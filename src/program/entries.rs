@@ -56,7 +56,7 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     b.finish()
 }
 
-/// `@camera(x, y) -> (color, alpha)`: the standard library's ray generation under the entry's name. Its output parameters are passed in as zero.
+/// `@camera(x, y) -> (color, alpha)`: the standard library's ray generation under the entry's name.
 pub fn camera(library_function: &Function) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
     let x = b.param("x", Type::F32, Class::Varying);
@@ -64,8 +64,9 @@ pub fn camera(library_function: &Function) -> Function {
     b.result("color", Type::Vec3);
     b.result("alpha", Type::F32);
     let types: Vec<Type> = library_function.results.iter().map(|r| r.ty).collect();
-    let outputs = library_function.params.iter().skip(2).map(|p| Const::zero(p.ty));
-    let args: Vec<_> = [x, y].into_iter().chain(outputs.map(|zero| b.constant(zero))).collect();
+    // Outputs start at zero.
+    let zeros = library_function.params.iter().skip(2).map(|p| b.constant(Const::zero(p.ty)));
+    let args = [x, y].into_iter().chain(zeros.collect::<Vec<_>>()).collect();
     let results = b.call(library_function.name.clone(), args, &types);
     b.ret(results);
     b.finish()

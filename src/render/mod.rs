@@ -4,6 +4,7 @@
 //! that knows wgpu). Both take the same [`Job`]: the same program, memory image, tree, sample positions and film, so that what they
 //! disagree on is arithmetic alone.
 
+pub mod call;
 pub mod color;
 pub mod film;
 pub mod gpu;

@@ -70,6 +70,20 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene
 }
 
+/// A scene of one triangle that uses a shader, under the lights of [`frame`].
+pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
+    let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
+    let mesh = Mesh { positions: corners, normals: vec![Vec3::Z; 3], triangles: vec![[0, 1, 2]], ..Mesh::default() };
+    let mut scene = frame(Scene::empty(name), mesh);
+    let shader = add_shader(&mut scene, kind, name, Vec::new());
+    match kind {
+        ShaderKind::Surface => scene.objects.iter_mut().for_each(|o| o.surface = Some(shader)),
+        ShaderKind::Light => scene.lights.push(Light { shader, shadows: true }),
+        ShaderKind::Imager => scene.imager = Some(shader),
+    }
+    scene
+}
+
 fn add_shader(scene: &mut Scene, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
     scene.shader_instances.push(ShaderInstance {
         kind,

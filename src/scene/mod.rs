@@ -171,6 +171,11 @@ pub fn of_mesh(name: &str, faces: Faces) -> Scene {
     framing::frame(Scene::empty(name), assemble::assemble(faces, DEFAULT_CREASE_ANGLE).mesh)
 }
 
+/// A scene of one triangle that uses a shader, with the lights that a bare mesh gets: for looking at what the shader compiles to.
+pub fn of_shader(name: &str, kind: ShaderKind) -> Scene {
+    framing::of_shader(name, kind)
+}
+
 fn open_mesh(
     kind: meshfile::Kind,
     bytes: &[u8],

@@ -3,7 +3,6 @@
 //! All kernels have one bind group, number 0, with the same nine bindings (see [`binding`]): one uniform buffer and eight storage buffers.
 
 use crate::ir::Loc;
-pub use crate::ir::passes::sections::RESULT_WORDS;
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 
@@ -16,6 +15,9 @@ pub const DISPATCH_ROW: u32 = 65_535 * WORKGROUP_SIZE;
 
 /// The program counter of a path that has nothing left to do.
 pub const FINISHED: u32 = 0xffff_ffff;
+
+/// Words of the result area at the start of a path's frames.
+pub const RESULT_WORDS: u32 = 16;
 
 /// Number of program constants (`uniform k`, `k < 16`).
 pub const PARAMS_UNIFORMS: usize = 16;

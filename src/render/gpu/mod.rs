@@ -1,8 +1,7 @@
 //! Rendering on a GPU: runs the kernels that `codegen::wgsl` makes of a linked program, through wgpu.
 //!
-//! [`GpuRenderer`] renders jobs, [`run_function`] runs one function; both stand on [`SectionMachine`], which runs any such program for many
-//! paths at once. The kernels that do not depend on the program are WGSL files in `wgsl/`, each with a file of its name here or in `bvh`.
-//! Devices, buffers and their failures are in `device`. No other module except the viewer knows wgpu.
+//! [`SectionMachine`] runs any such program for many paths at once. The kernels that do not
+//! depend on the program are WGSL files in `wgsl/`. Devices, buffers and their failures are in `device`. No other module except the viewer knows wgpu.
 
 mod accumulate;
 mod device;

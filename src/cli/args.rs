@@ -1,0 +1,342 @@
+//! What can be written on the command line.
+
+use crate::compare::Metric;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+const EXAMPLES: &str = "\
+Examples:
+  shadewright --render picture.png                    the built-in scene, on whichever machine is faster here
+  shadewright scene.rib --render out.exr --spp 64     a RIB scene, 64 samples a pixel, linear floats
+  shadewright bunny.ply --render bunny.png            a mesh, with a camera and light made for it
+  shadewright compare scene.rib --out diff.png        both machines, one verdict, where they differ
+  shadewright diff a.png b.png                        two picture files
+  shadewright compile marble.sl --emit rpu            what a shader becomes
+  shadewright run 'float f(float x) { return x*x; }' f 3
+
+Exit status: 0 success, 1 a failed comparison, 2 wrong input or usage, 3 a device failure.";
+
+/// Ray traces scenes whose shaders compile once and run on the GPU and on a software ray processing unit.
+#[derive(Debug, Parser)]
+#[command(name = "shadewright", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// A subcommand, or none to render.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What to render.
+    #[command(flatten)]
+    pub render: RenderArgs,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what a shader compiles to, at any stage
+    Compile(CompileArgs),
+    /// Call one shader function and print its result
+    Run(RunArgs),
+    /// Render a scene on both machines and judge the difference
+    Compare(CompareArgs),
+    /// Compare two picture files
+    Diff(DiffArgs),
+    /// List the machines that can render here
+    Devices(DevicesArgs),
+    /// Run one of the project's own measurements
+    Bench(BenchArgs),
+}
+
+/// Which machine renders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// A hardware GPU where there is one, else the RPU
+    #[default]
+    Auto,
+    /// Compute shaders through wgpu, on a software driver too
+    Gpu,
+    /// The software ray processing unit
+    Rpu,
+}
+
+/// Width and height in pixels, written `640x480`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub u32, pub u32);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (w, h) = s.split_once(['x', 'X']).ok_or("write it as WIDTHxHEIGHT, for example 640x480")?;
+        let number = |n: &str| n.parse().map_err(|_| format!("`{n}` is not a whole number of pixels"));
+        Ok(Size(number(w)?, number(h)?))
+    }
+}
+
+/// A window of the picture in pixels, written `X0,Y0,X1,Y1`; the second corner is outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crop(pub [u32; 4]);
+
+impl FromStr for Crop {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let parts: Result<Vec<u32>, _> = s.split(',').map(|p| p.trim().parse()).collect();
+        let parts = parts.map_err(|_| "write it as four whole numbers of pixels: X0,Y0,X1,Y1")?;
+        let [x0, y0, x1, y1] = parts[..] else { return Err("write it as four numbers: X0,Y0,X1,Y1".into()) };
+        if x0 >= x1 || y0 >= y1 {
+            return Err("it is empty: X1 must be greater than X0, and Y1 than Y0".into());
+        }
+        Ok(Crop([x0, y0, x1, y1]))
+    }
+}
+
+/// The scene and how to see it.
+#[derive(Debug, Args)]
+pub struct SceneArgs {
+    /// A .rib scene (gzip'd too) or an .obj or .ply mesh; without one, a built-in scene
+    pub scene: Option<PathBuf>,
+    /// Width and height in pixels, for example 640x480; wins over the scene's
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<Size>,
+    /// Samples a pixel; wins over the scene's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub spp: Option<u32>,
+    /// Render only this window of the picture, in pixels
+    #[arg(long, value_name = "X0,Y0,X1,Y1")]
+    pub crop: Option<Crop>,
+    /// Changes the sample positions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u32,
+    /// Search this folder for shaders, before the scene's own paths; may be repeated
+    #[arg(short = 'I', long = "shader-path", value_name = "DIR")]
+    pub shader_paths: Vec<PathBuf>,
+    /// Let the scene read files in this folder; may be repeated
+    #[arg(long, value_name = "DIR")]
+    pub allow_read: Vec<PathBuf>,
+    /// Loop iterations and calls that one sample may take
+    #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET)]
+    pub budget: u32,
+    /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub passes: Option<String>,
+}
+
+/// Which device, and how much of this one.
+#[derive(Debug, Args)]
+pub struct MachineArgs {
+    /// Use the GPU adapter whose name contains this (see `shadewright devices`)
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+    /// CPU threads; 0 is one a core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+}
+
+/// Rendering.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Render without a window into this file: .png .exr .hdr .pnm
+    #[arg(long, value_name = "OUT")]
+    pub render: Option<PathBuf>,
+    /// Which machine renders
+    #[arg(long, value_enum, default_value_t)]
+    pub backend: Backend,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Compare the picture with this one; exit status 1 when they differ
+    #[arg(long, value_name = "REF", requires = "render")]
+    pub compare: Option<PathBuf>,
+    /// How to judge.
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Print times and sizes when done
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// How a difference is judged.
+#[derive(Debug, Args)]
+pub struct JudgeArgs {
+    /// Judge by this metric alone instead of the default tolerances
+    #[arg(long, value_enum)]
+    pub metric: Option<Metric>,
+    /// What the metric may reach at most (psnr, ssim: at least)
+    #[arg(long, value_name = "X", requires = "metric")]
+    pub threshold: Option<f64>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `compile`.
+#[derive(Debug, Args)]
+pub struct CompileArgs {
+    /// A .sl file, or the name of a built-in shader
+    pub file: PathBuf,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Emit::Ir)]
+    pub emit: Emit,
+    /// Calling convention of `--emit rpu`
+    #[arg(long, value_enum, default_value_t)]
+    pub abi: Abi,
+    /// Print the IR before and after this pass (`all` for each)
+    #[arg(long, value_name = "PASS")]
+    pub show: Option<String>,
+    /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub passes: Option<String>,
+    /// Search this folder for included files; may be repeated
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+    /// Write here instead of to standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Stages of the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// The syntax tree
+    Ast,
+    /// The optimised intermediate representation
+    Ir,
+    /// The GPU's kernels
+    Wgsl,
+    /// The GPU's kernels as SPIR-V (needs --out)
+    Spirv,
+    /// RPU assembly
+    Rpu,
+    /// The RPU's binary form (needs --out)
+    Rpubin,
+    /// The pieces between points where a shader waits
+    Sections,
+    /// What each pass did
+    Report,
+}
+
+/// Calling conventions of the RPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Abi {
+    /// The renderer's own
+    #[default]
+    Native,
+    /// That of Węgrzanowski 2006: E = 0, flat normals, no opacity
+    Thesis,
+}
+
+/// `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A .sl file, or the text of a function
+    pub file: String,
+    /// The function to call
+    pub function: String,
+    /// Its arguments: `2`, `1,2,3`, `"text"`
+    #[arg(allow_hyphen_values = true)]
+    pub args: Vec<String>,
+    /// Which machine runs it
+    #[arg(long, value_enum, default_value_t)]
+    pub on: RunOn,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Machines for single functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum RunOn {
+    /// All three, and whether they agree
+    #[default]
+    All,
+    /// The reference evaluator
+    Eval,
+    /// The software ray processing unit
+    Rpu,
+    /// A GPU, or a software driver
+    Gpu,
+}
+
+/// `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// How to judge.
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Write a false-colour picture of the difference here
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Write both pictures here, as NAME-gpu and NAME-rpu before the extension
+    #[arg(long, value_name = "NAME.EXT")]
+    pub pictures: Option<PathBuf>,
+}
+
+/// `diff`.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// One picture
+    pub a: PathBuf,
+    /// The other
+    pub b: PathBuf,
+    /// How to judge.
+    #[command(flatten)]
+    pub judge: JudgeArgs,
+    /// Write a false-colour picture of the difference here
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// `devices`.
+#[derive(Debug, Args)]
+pub struct DevicesArgs {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bench`.
+#[derive(Debug, Args)]
+pub struct BenchArgs {
+    /// The measurement
+    #[arg(value_enum)]
+    pub name: Benchmark,
+    /// Use this mesh (.ply or .obj) where the measurement takes one
+    #[arg(long, value_name = "FILE")]
+    pub mesh: Option<PathBuf>,
+    /// The device.
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The project's own measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Benchmark {
+    /// Tree build: million triangles a second
+    Bvh,
+    /// Rays on the CPU: million a second, primary and diffuse
+    Traversal,
+    /// A mesh with shadows at 512x512, RPU against GPU
+    Machines,
+    /// The built-in scene at 640x480 on the RPU, from start to file
+    Startup,
+    /// A mesh of four million triangles: time, memory
+    Large,
+}

@@ -1,0 +1,276 @@
+//! `shadewright bench NAME`: the project's own measurements, as ratios of two things in one run where there are two.
+
+use super::args::{Backend, BenchArgs, Benchmark, SceneArgs};
+use super::common::{prepare_job, renderer, set_threads};
+use super::exit::Failure;
+use crate::bvh::{BuildOptions, Bvh, Triangle};
+use crate::geometry::Faces;
+use crate::ir::passes::Pipeline;
+use crate::lang::source::SourceMap;
+use crate::program::{LinkOptions, link};
+use crate::render::sampling::Sampling;
+use crate::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
+use crate::scene;
+use anyhow::{Context, anyhow};
+use glam::Vec3;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Measured runs of each thing, in turn, after one that is not counted.
+const RUNS: usize = 5;
+
+/// Runs a measurement and prints its results.
+pub fn run(args: &BenchArgs) -> Result<(), Failure> {
+    set_threads(&args.machine)?;
+    let results = match args.name {
+        Benchmark::Bvh => bench_bvh(args)?,
+        Benchmark::Traversal => bench_traversal(args)?,
+        Benchmark::Machines => bench_machines(args)?,
+        Benchmark::Startup => bench_startup(args)?,
+        Benchmark::Large => bench_large(args)?,
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?);
+    } else if let Value::Object(map) = &results {
+        for (name, value) in map {
+            println!("{name:<28} {value}");
+        }
+    }
+    Ok(())
+}
+
+fn rounded(x: f64) -> Value {
+    json!((x * 1000.0).round() / 1000.0)
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// The mesh of `--mesh`, or the bunny of the test meshes.
+fn mesh_path(args: &BenchArgs) -> Result<PathBuf, Failure> {
+    if let Some(path) = &args.mesh {
+        return Ok(path.clone());
+    }
+    let folder = std::env::var_os("SHADEWRIGHT_MESHES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
+    let bunny = folder.join("bunny.ply");
+    if bunny.exists() {
+        return Ok(bunny);
+    }
+    Err(Failure::input(format!(
+        "error: {} is not there; name a mesh with --mesh FILE, or the folder of bunny.ply in SHADEWRIGHT_MESHES",
+        bunny.display()
+    )))
+}
+
+fn mesh_triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
+    let mut sources = SourceMap::new();
+    let opened = scene::open(path, &scene::OpenOptions::default(), &mut sources)
+        .map_err(|d| Failure::diagnostics(&d, &sources))?;
+    Ok(crate::program::memory::bvh_triangles(&opened.scene))
+}
+
+fn bench_bvh(args: &BenchArgs) -> Result<Value, Failure> {
+    let triangles = match &args.mesh {
+        Some(path) => mesh_triangles(path)?,
+        None => wavy_triangles(LARGE_SIDE),
+    };
+    let build = || Bvh::build(&triangles, &BuildOptions::default()).map_err(|e| Failure::input(e.to_string()));
+    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
+    let mut times = [Vec::new(), Vec::new()];
+    let mut stats = None;
+    for _ in 0..3 {
+        let start = Instant::now();
+        single.install(build)?;
+        times[0].push(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        stats = Some(*build()?.stats());
+        times[1].push(start.elapsed().as_secs_f64());
+    }
+    let [one, all] = times.map(median);
+    let million = triangles.len() as f64 / 1e6;
+    let stats = stats.unwrap_or_default();
+    Ok(json!({
+        "triangles": triangles.len(),
+        "mtri_per_s_one_thread": rounded(million / one),
+        "mtri_per_s_all_threads": rounded(million / all),
+        "threads": rayon::current_num_threads(),
+        "sah_cost": rounded(stats.sah_cost),
+        "depth": stats.depth,
+        "bytes_per_triangle": rounded(stats.bytes as f64 / triangles.len() as f64),
+    }))
+}
+
+fn bench_traversal(args: &BenchArgs) -> Result<Value, Failure> {
+    let triangles = mesh_triangles(&mesh_path(args)?)?;
+    let bvh = Bvh::build(&triangles, &BuildOptions::default()).map_err(|e| Failure::input(e.to_string()))?;
+    let measured = crate::bvh::bench::traversal(&bvh, 512);
+    let table = |r: crate::bvh::bench::Rates| {
+        json!({
+            "rays": r.rays,
+            "hit_share": rounded(r.hit_share),
+            "binary_mrays_per_s": rounded(r.binary),
+            "portable_mrays_per_s": rounded(r.portable),
+            "wide_mrays_per_s": rounded(r.wide),
+            "wide_any_mrays_per_s": rounded(r.wide_any),
+        })
+    };
+    Ok(json!({ "primary": table(measured.primary), "diffuse": table(measured.diffuse) }))
+}
+
+/// A job for a mesh file at 512×512 with one sample a pixel and shadows.
+fn mesh_job(path: &Path) -> Result<Job, Failure> {
+    let scene = SceneArgs {
+        scene: Some(path.to_path_buf()),
+        size: Some(super::args::Size(512, 512)),
+        spp: Some(1),
+        crop: None,
+        seed: 0,
+        shader_paths: Vec::new(),
+        allow_read: Vec::new(),
+        budget: DEFAULT_BUDGET,
+        passes: None,
+    };
+    Ok(prepare_job(&scene)?.0)
+}
+
+fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
+    let start = Instant::now();
+    renderer.render(job, &|_| {}).map_err(|e| Failure::render(&e, &job.program.sources))?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
+fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
+    let job = mesh_job(&mesh_path(args)?)?;
+    let mut machines = [renderer(Backend::Rpu, &args.machine)?, renderer(Backend::Gpu, &args.machine)?];
+    let mut times = [Vec::new(), Vec::new()];
+    let mut first = [0.0; 2];
+    for run in 0..=RUNS {
+        for (i, machine) in machines.iter_mut().enumerate() {
+            let time = timed(machine.as_mut(), &job)?;
+            match run {
+                0 => first[i] = time,
+                _ => times[i].push(time),
+            }
+        }
+    }
+    let [rpu, gpu] = times.map(median);
+    Ok(json!({
+        "triangles": job.bvh.stats().triangles,
+        "size": "512x512, 1 sample, shadows",
+        "gpu": machines[1].describe(),
+        "rpu_ms": rounded(rpu * 1e3),
+        "gpu_ms": rounded(gpu * 1e3),
+        "rpu_first_ms": rounded(first[0] * 1e3),
+        "gpu_first_ms": rounded(first[1] * 1e3),
+        "rpu_speed_over_gpu": rounded(gpu / rpu),
+    }))
+}
+
+fn bench_startup(args: &BenchArgs) -> Result<Value, Failure> {
+    let program = std::env::current_exe().context("finding this program")?;
+    let folder = tempfile::tempdir().context("making a folder for the picture")?;
+    let out = folder.path().join("picture.png");
+    let mut times = Vec::new();
+    for _ in 0..=RUNS {
+        let start = Instant::now();
+        let status = Command::new(&program)
+            .args(["--backend", "rpu", "--size", "640x480", "--threads", &args.machine.threads.to_string(), "--render"])
+            .arg(&out)
+            .status()
+            .context("starting this program again")?;
+        if !status.success() {
+            return Err(anyhow!("rendering the built-in scene failed: {status}").into());
+        }
+        times.push(start.elapsed().as_secs_f64());
+    }
+    Ok(
+        json!({ "scene": "built in, 640x480, from start to file", "first_s": rounded(times[0]), "median_s": rounded(median(times)) }),
+    )
+}
+
+/// Quads a side of the large mesh: twice its square is four million triangles.
+const LARGE_SIDE: u32 = 1415;
+
+/// A wavy sheet of `2·side²` triangles over the unit square.
+fn wavy_mesh(side: u32) -> Faces {
+    let row = side + 1;
+    let position = |i: u32| {
+        let (x, y) = ((i % row) as f32 / side as f32, (i / row) as f32 / side as f32);
+        Vec3::new(x - 0.5, 0.02 * ((31.0 * x).sin() * (23.0 * y).cos()), y - 0.5)
+    };
+    let triangles = (0..side * side).flat_map(|q| {
+        let a = q / side * row + q % side;
+        [[a, a + row, a + 1], [a + 1, a + row, a + row + 1]]
+    });
+    Faces { points: (0..row * row).map(position).collect(), triangles: triangles.collect(), ..Faces::default() }
+}
+
+fn wavy_triangles(side: u32) -> Vec<Triangle> {
+    let mesh = wavy_mesh(side);
+    let corner = |i: u32| mesh.points[i as usize];
+    mesh.triangles.iter().map(|&[a, b, c]| Triangle::new(corner(a), corner(b), corner(c))).collect()
+}
+
+fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
+    let start = Instant::now();
+    let mut scene = scene::of_mesh("wavy sheet", wavy_mesh(LARGE_SIDE));
+    scene.format.width = 640;
+    scene.format.height = 480;
+    let prepared = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let options = LinkOptions { shader_paths: Vec::new(), pipeline: Pipeline::default() };
+    let program = link(&scene, SourceMap::new(), &options)?;
+    let linked = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let job = prepare(program, &scene, Window::whole(640, 480), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)?;
+    drop(scene);
+    let tree = start.elapsed().as_secs_f64();
+    let mut rpu = renderer(Backend::Rpu, &args.machine)?;
+    let render = timed(rpu.as_mut(), &job)?;
+    let peak = peak_memory();
+    let gpu = match renderer(Backend::Gpu, &args.machine) {
+        Ok(mut gpu) => match gpu.render(&job, &|_| {}) {
+            Ok(_) => "renders it".to_string(),
+            Err(e) => format!("refuses: {e}"),
+        },
+        Err(_) => "no adapter".to_string(),
+    };
+    Ok(json!({
+        "triangles": job.bvh.stats().triangles,
+        "mesh_s": rounded(prepared),
+        "link_s": rounded(linked),
+        "tree_s": rounded(tree),
+        "render_s": rounded(render),
+        "peak_memory_gib": peak.map(|b| rounded(b as f64 / (1u64 << 30) as f64)),
+        "gpu": gpu,
+    }))
+}
+
+/// The most memory this process has held, where the system tells (Linux).
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sheet_has_two_triangles_a_quad_and_no_index_out_of_range() {
+        let mesh = wavy_mesh(3);
+        assert_eq!((mesh.points.len(), mesh.triangles.len()), (16, 18));
+        assert!(mesh.triangles.iter().flatten().all(|&i| i < 16));
+    }
+
+    #[test]
+    fn the_median_of_five_is_the_third() {
+        assert_eq!(median(vec![5.0, 1.0, 4.0, 2.0, 3.0]), 3.0);
+    }
+}

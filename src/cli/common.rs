@@ -1,0 +1,123 @@
+//! What several subcommands do: open a scene, link it, choose a machine, judge two pictures.
+
+use super::args::{Backend, JudgeArgs, MachineArgs, SceneArgs};
+use super::exit::Failure;
+use crate::compare::{self, Tolerance, Verdict};
+use crate::ir::passes::Pipeline;
+use crate::lang::source::SourceMap;
+use crate::program::{LinkOptions, link};
+use crate::render::film::Picture;
+use crate::render::sampling::Sampling;
+use crate::render::{Job, Renderer, Window, gpu, image_file, prepare, rpu};
+use crate::scene::{self, OpenOptions};
+use anyhow::Context;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long the stages before rendering took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Preparation {
+    /// Reading the scene.
+    pub open: Duration,
+    /// Compiling and linking shaders.
+    pub link: Duration,
+    /// Building the tree.
+    pub tree: Duration,
+}
+
+/// The passes that `--passes` asks for.
+pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
+    match passes {
+        Some(text) => Pipeline::parse(text).map_err(|e| Failure::input(format!("error: --passes: {e}"))),
+        None => Ok(Pipeline::default()),
+    }
+}
+
+/// Opens and links the scene and builds its tree. Warnings go to standard error.
+pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
+    let mut times = Preparation::default();
+    let start = Instant::now();
+    let options = OpenOptions { size: args.size.map(|s| (s.0, s.1)), allow_read: args.allow_read.clone() };
+    let mut sources = SourceMap::new();
+    let opened = match &args.scene {
+        Some(path) => scene::open(path, &options, &mut sources),
+        None => scene::open_builtin(scene::builtin::DEFAULT_SCENE, &options, &mut sources),
+    };
+    let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
+    eprint!("{}", opened.warnings.render(&sources));
+    times.open = start.elapsed();
+
+    let start = Instant::now();
+    let scene = opened.scene;
+    let pipeline = pipeline(args.passes.as_deref())?;
+    let program = link(&scene, sources, &LinkOptions { shader_paths: args.shader_paths.clone(), pipeline })?;
+    eprint!("{}", program.warnings.render(&program.sources));
+    times.link = start.elapsed();
+
+    let start = Instant::now();
+    let strata = args.spp.map_or(scene.pixel_samples, Sampling::strata_of);
+    let sampling = Sampling { strata, seed: args.seed };
+    let (width, height) = (scene.format.width, scene.format.height);
+    let window = match args.crop {
+        Some(crop) => {
+            Window::cropped(crop.0, width, height).map_err(|e| Failure::input(format!("error: --crop: {e}")))?
+        }
+        None => Window::whole(width, height),
+    };
+    let job = prepare(program, &scene, window, sampling, args.budget)?;
+    times.tree = start.elapsed();
+    Ok((job, times))
+}
+
+/// The number of threads of `--threads` becomes that of the process.
+pub fn set_threads(machine: &MachineArgs) -> Result<(), Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(machine.threads)
+        .build_global()
+        .context("starting the threads")
+        .map_err(Failure::from)
+}
+
+/// The machine that `--backend` asks for. `auto` says in one line what it took.
+pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Renderer>, Failure> {
+    let gpu = || gpu::GpuRenderer::new(machine.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")));
+    match backend {
+        Backend::Rpu => Ok(Box::new(rpu::RpuRenderer::new())),
+        Backend::Gpu => Ok(Box::new(gpu()?)),
+        Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
+            let renderer = gpu()?;
+            eprintln!("rendering on {}", renderer.describe());
+            Ok(Box::new(renderer))
+        }
+        Backend::Auto => {
+            eprintln!("no hardware GPU found: rendering on the RPU");
+            Ok(Box::new(rpu::RpuRenderer::new()))
+        }
+    }
+}
+
+/// Compares two pictures, prints the report and the verdict, and fails when they differ too much.
+pub fn judge(a: &Picture, b: &Picture, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
+    if let Some(path) = difference {
+        image_file::check_writable(path)?;
+    }
+    let report = compare::compare(a, b).map_err(|e| Failure::input(format!("error: {e}")))?;
+    let verdict: Verdict = match (args.metric, args.threshold) {
+        (Some(metric), Some(threshold)) => metric.judge(&report, threshold),
+        (Some(metric), None) => {
+            let name = metric.to_string().to_lowercase();
+            return Err(Failure::input(format!("error: --metric {name} needs --threshold X to judge by")));
+        }
+        _ => Tolerance::default().judge(&report),
+    };
+    if let Some(path) = difference {
+        image_file::write(path, &report.difference_picture())?;
+    }
+    if args.json {
+        let json = serde_json::json!({ "report": report, "verdict": verdict });
+        println!("{}", serde_json::to_string_pretty(&json).context("writing JSON")?);
+    } else {
+        println!("{report}\n{verdict}");
+    }
+    if verdict.passed { Ok(()) } else { Err(Failure::different("")) }
+}

@@ -1,0 +1,46 @@
+//! `shadewright compare SCENE`: both machines, one verdict.
+
+use super::args::{Backend, CompareArgs};
+use super::common::{judge, prepare_job, renderer, set_threads};
+use super::exit::Failure;
+use super::progress::with_bar;
+use crate::render::image_file;
+use std::path::{Path, PathBuf};
+
+/// Renders on the GPU and on the RPU and judges the difference.
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    for path in args.out.iter().chain(&args.pictures) {
+        image_file::check_writable(path)?;
+    }
+    set_threads(&args.machine)?;
+    let (job, _) = prepare_job(&args.scene)?;
+    let mut pictures = Vec::new();
+    for (name, backend) in [("gpu", Backend::Gpu), ("rpu", Backend::Rpu)] {
+        let mut machine = renderer(backend, &args.machine)?;
+        eprintln!("{name}: {}", machine.describe());
+        let picture = with_bar(name, |progress| machine.render(&job, progress))
+            .map_err(|e| Failure::render(&e, &job.program.sources))?;
+        if let Some(path) = &args.pictures {
+            image_file::write(&with_suffix(path, name), &picture)?;
+        }
+        pictures.push(picture);
+    }
+    judge(&pictures[0], &pictures[1], &args.judge, args.out.as_deref())
+}
+
+/// `dir/name.ext` with `-suffix` before the extension.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}-{suffix}.{extension}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_goes_before_the_extension() {
+        assert_eq!(with_suffix(Path::new("a/b.c.png"), "gpu"), Path::new("a/b.c-gpu.png"));
+    }
+}

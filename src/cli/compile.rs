@@ -1,0 +1,237 @@
+//! `shadewright compile FILE`: what a shader becomes.
+
+use super::args::{Abi, CompileArgs, Emit};
+use super::common::pipeline;
+use super::exit::Failure;
+use crate::codegen::{rpu, wgsl};
+use crate::ir::passes::{Observer, Pass, Report, sections};
+use crate::ir::{FunctionKind, Module};
+use crate::lang::source::{FileId, SourceMap, decode};
+use crate::lang::{rsl, stdlib};
+use crate::program::{IMAGER_ENTRY, LinkOptions, link, surface_entry};
+use crate::rpu::{binary, disasm};
+use crate::scene::{self, ShaderKind};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Longest source file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Compiles the file as far as asked and prints the outcome.
+pub fn run(args: &CompileArgs) -> Result<(), Failure> {
+    let output = match args.emit {
+        Emit::Ast => ast(args)?.into_bytes(),
+        Emit::Ir => ir(args)?.into_bytes(),
+        Emit::Report => report(args)?.into_bytes(),
+        Emit::Sections => sections(args)?.into_bytes(),
+        Emit::Rpu => assembly(args)?.into_bytes(),
+        Emit::Rpubin => {
+            binary::to_bytes(&rpu_program(args)?.program).map_err(|e| Failure::input(format!("error: {e}")))?
+        }
+        Emit::Wgsl => kernels(args, |k| Ok(format!("// {}\n{}\n", k.name, k.wgsl)))?.concat().into_bytes(),
+        Emit::Spirv => {
+            let words = kernels(args, |k| wgsl::spirv(&k.module).map_err(|e| Failure::input(format!("error: {e}"))))?;
+            bytemuck::cast_slice(&words.concat()).to_vec()
+        }
+    };
+    let is_text = !matches!(args.emit, Emit::Rpubin | Emit::Spirv);
+    match &args.out {
+        Some(path) => write(path, &output),
+        None if is_text => {
+            print!("{}", String::from_utf8_lossy(&output));
+            Ok(())
+        }
+        None => Err(Failure::input("error: this form is binary: name a file with --out FILE")),
+    }
+}
+
+/// Writes a file by renaming a finished one.
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let fail = |e: std::io::Error| Failure::input(format!("error: cannot write {}: {e}", path.display()));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
+    file.write_all(bytes).map_err(fail)?;
+    file.persist(path).map_err(|e| fail(e.error))?;
+    Ok(())
+}
+
+/// Reads the file, or the built-in shader of that name.
+fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
+    let name = path.to_string_lossy();
+    let built_in = || stdlib::shader_source(&name).or_else(|| scene::builtin::shader(&name));
+    if !path.exists()
+        && let Some(text) = built_in()
+    {
+        return Ok(sources.add(format!("<built-in {name}.sl>"), None, text));
+    }
+    match scene::read_file(path, MAX_FILE_BYTES) {
+        Ok(bytes) => Ok(sources.add(name, Some(path), decode(&bytes))),
+        Err(error) => {
+            let known: Vec<_> = stdlib::shader_names().collect();
+            Err(Failure::input(format!("error: {error}\nhint: built-in shaders are: {}", known.join(", "))))
+        }
+    }
+}
+
+fn rsl_options(args: &CompileArgs) -> rsl::Options {
+    let define = |d: &String| match d.split_once('=') {
+        Some((name, value)) => (name.to_string(), value.to_string()),
+        None => (d.clone(), "1".to_string()),
+    };
+    let preprocess = rsl::PreprocessOptions {
+        include_paths: args.include.clone(),
+        defines: args.define.iter().map(define).collect(),
+        ..Default::default()
+    };
+    rsl::Options { preprocess, debug: false }
+}
+
+fn compile(args: &CompileArgs) -> Result<(rsl::Unit, SourceMap), Failure> {
+    let mut sources = SourceMap::new();
+    let file = open(&args.file, &mut sources)?;
+    match rsl::compile(&mut sources, file, &rsl_options(args)) {
+        Ok(unit) => {
+            eprint!("{}", unit.warnings.render(&sources));
+            Ok((unit, sources))
+        }
+        Err(errors) => Err(Failure::diagnostics(&errors, &sources)),
+    }
+}
+
+fn ast(args: &CompileArgs) -> Result<String, Failure> {
+    let mut sources = SourceMap::new();
+    let file = open(&args.file, &mut sources)?;
+    let (ast, errors) = rsl::parse(&mut sources, file, &rsl_options(args));
+    if errors.has_errors() {
+        return Err(Failure::diagnostics(&errors, &sources));
+    }
+    Ok(rsl::dump::dump(&ast))
+}
+
+/// Prints the module around one pass, or all.
+struct Show<'a> {
+    pass: Option<&'a str>,
+    text: String,
+}
+
+impl Show<'_> {
+    fn note(&mut self, when: &str, pass: &Pass, round: usize, module: &Module) {
+        if self.pass.is_some_and(|p| p == "all" || p == pass.name) {
+            let _ = write!(self.text, "; {when} {} (round {})\n{module}\n", pass.name, round + 1);
+        }
+    }
+}
+
+impl Observer for Show<'_> {
+    fn before(&mut self, pass: &Pass, round: usize, module: &Module) {
+        self.note("before", pass, round, module);
+    }
+
+    fn after(&mut self, pass: &Pass, round: usize, module: &Module, changes: usize) {
+        if changes > 0 {
+            self.note("after", pass, round, module);
+        }
+    }
+}
+
+fn optimised(args: &CompileArgs) -> Result<(Module, Report, String), Failure> {
+    let pipeline = pipeline(args.passes.as_deref())?;
+    if let Some(pass) = args.show.as_deref().filter(|p| *p != "all") {
+        super::common::pipeline(Some(pass))?;
+    }
+    let (unit, _) = compile(args)?;
+    let mut module = unit.module;
+    let mut show = Show { pass: args.show.as_deref(), text: String::new() };
+    let report = pipeline.run(&mut module, &mut show).map_err(|e| Failure::input(format!("internal error: {e}")))?;
+    Ok((module, report, show.text))
+}
+
+fn ir(args: &CompileArgs) -> Result<String, Failure> {
+    let (module, _, shown) = optimised(args)?;
+    Ok(if args.show.is_some() { shown } else { module.to_string() })
+}
+
+fn report(args: &CompileArgs) -> Result<String, Failure> {
+    let (module, report, _) = optimised(args)?;
+    let mut text = format!("{:<10} {:>6} {:>9} {:>10}\n", "pass", "runs", "changes", "time (us)");
+    for p in &report.passes {
+        let _ = writeln!(text, "{:<10} {:>6} {:>9} {:>10}", p.name, p.runs, p.changes, p.time.as_micros());
+    }
+    for f in &module.functions {
+        let _ = writeln!(text, "{:<40} {:>6} instructions, {} blocks", f.name, f.inst_count(), f.blocks.len());
+    }
+    Ok(text)
+}
+
+/// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights that a bare mesh gets; a file of lights or functions
+/// as it is.
+fn linked(args: &CompileArgs) -> Result<Module, Failure> {
+    let (unit, _) = compile(args)?;
+    let entry = unit.shaders.iter().find_map(|s| match s.kind {
+        rsl::ShaderKind::Surface => Some((s.name.clone(), ShaderKind::Surface, surface_entry(0))),
+        rsl::ShaderKind::Imager => Some((s.name.clone(), ShaderKind::Imager, IMAGER_ENTRY.to_string())),
+        rsl::ShaderKind::Light => None,
+    });
+    let pipeline = pipeline(args.passes.as_deref())?;
+    let mut module = match &entry {
+        Some((name, kind, _)) => {
+            let scene = scene::of_shader(name, *kind);
+            let folder = args.file.parent().filter(|_| args.file.exists()).map(Path::to_path_buf);
+            let shader_paths: Vec<PathBuf> = folder.into_iter().chain(args.include.iter().cloned()).collect();
+            link(&scene, SourceMap::new(), &LinkOptions { shader_paths, pipeline: pipeline.clone() })?.module
+        }
+        None => unit.module,
+    };
+    for f in &mut module.functions {
+        let wanted = entry.as_ref().map_or(!f.name.starts_with("std."), |(.., entry)| *f.name == **entry);
+        f.kind = if wanted { FunctionKind::Entry } else { FunctionKind::Function };
+    }
+    pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
+    Ok(module)
+}
+
+fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
+    let compiled = match args.abi {
+        Abi::Native => rpu::compile(&linked(args)?, &rpu::Options::default()),
+        Abi::Thesis => {
+            let (unit, _) = compile(args)?;
+            let functions: Vec<&str> = unit.functions.iter().map(|f| &*f.ir_name).collect();
+            let mut module =
+                rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;
+            let pipeline = pipeline(args.passes.as_deref())?;
+            pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
+            rpu::compile(&module, &rpu::Options { abi: rpu::Abi::Thesis, ..Default::default() })
+        }
+    };
+    compiled.map_err(|e| Failure::input(format!("error: {e}")))
+}
+
+fn assembly(args: &CompileArgs) -> Result<String, Failure> {
+    let compiled = rpu_program(args)?;
+    let mut text = disasm::disassemble(&compiled.program);
+    for (n, constant) in compiled.constants.iter().enumerate() {
+        let _ = writeln!(text, "; C{n} = {:?}", constant.map(f32::from_bits));
+    }
+    Ok(text)
+}
+
+fn sections(args: &CompileArgs) -> Result<String, Failure> {
+    let module = linked(args)?;
+    let sections = sections::cut(&module, &entries(&module)).map_err(|e| Failure::input(format!("error: {e}")))?;
+    Ok(sections.dump(&module))
+}
+
+fn entries(module: &Module) -> Vec<&str> {
+    module.functions.iter().filter(|f| f.kind == FunctionKind::Entry).map(|f| &*f.name).collect()
+}
+
+fn kernels<T>(
+    args: &CompileArgs,
+    form: impl Fn(&wgsl::SectionKernel) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    let module = linked(args)?;
+    let program = wgsl::compile(&module, &entries(&module), &wgsl::Options::default())
+        .map_err(|e| Failure::input(format!("error: {e}")))?;
+    program.sections.iter().map(form).collect()
+}

@@ -1,0 +1,25 @@
+//! `shadewright devices`: what can render here.
+
+use super::args::DevicesArgs;
+use super::exit::Failure;
+use crate::render::gpu;
+use anyhow::Context;
+
+/// Lists the RPU and every GPU adapter.
+pub fn run(args: &DevicesArgs) -> Result<(), Failure> {
+    let adapters = gpu::adapters();
+    let threads = rayon::current_num_threads();
+    if args.json {
+        let json = serde_json::json!({ "rpu": { "threads": threads }, "adapters": adapters });
+        println!("{}", serde_json::to_string_pretty(&json).context("writing JSON")?);
+        return Ok(());
+    }
+    println!("rpu  software ray processing unit, {threads} threads");
+    for a in &adapters {
+        println!("gpu  {} ({}, {}, {} MiB a binding)", a.name, a.kind, a.api, a.max_binding_bytes >> 20);
+    }
+    if adapters.is_empty() {
+        println!("gpu  none found; install a Vulkan driver (on Debian: libvulkan1 mesa-vulkan-drivers)");
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! `shadewright diff A B`: two picture files.
+
+use super::args::DiffArgs;
+use super::common::judge;
+use super::exit::Failure;
+use crate::render::image_file;
+
+/// Compares the files and prints the report.
+pub fn run(args: &DiffArgs) -> Result<(), Failure> {
+    let a = image_file::read(&args.a)?;
+    let b = image_file::read(&args.b)?;
+    judge(&a, &b, &args.judge, args.out.as_deref())
+}

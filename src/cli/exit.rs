@@ -1,0 +1,92 @@
+//! How a command ends.
+
+use crate::lang::diag::Diagnostics;
+use crate::lang::source::SourceMap;
+use crate::program::LinkError;
+use crate::render::{JobError, RenderError};
+use std::process::ExitCode;
+
+/// Exit status of a failed comparison.
+const DIFFERENT: u8 = 1;
+/// Exit status of wrong input or usage.
+pub const USAGE: u8 = 2;
+/// Exit status of a device failure.
+const DEVICE: u8 = 3;
+
+/// Why a command failed, as the user reads it.
+#[derive(Debug)]
+pub struct Failure {
+    status: u8,
+    text: String,
+}
+
+impl Failure {
+    /// A comparison that went over its tolerance; the report is already printed.
+    pub fn different(text: impl Into<String>) -> Self {
+        Self { status: DIFFERENT, text: text.into() }
+    }
+
+    /// Wrong input or usage.
+    pub fn input(text: impl Into<String>) -> Self {
+        Self { status: USAGE, text: text.into() }
+    }
+
+    /// A device that is not there, or failed.
+    pub fn device(text: impl Into<String>) -> Self {
+        Self { status: DEVICE, text: text.into() }
+    }
+
+    /// Messages with their source excerpts.
+    pub fn diagnostics(diagnostics: &Diagnostics, sources: &SourceMap) -> Self {
+        let count = diagnostics.error_count();
+        let mut text = diagnostics.render(sources);
+        if count > 1 {
+            text.push_str(&format!("{count} errors"));
+        }
+        Self { status: USAGE, text }
+    }
+
+    /// A render error with the source line it points to.
+    pub fn render(error: &RenderError, sources: &SourceMap) -> Self {
+        if let Some(span) = error.span() {
+            let d = crate::lang::diag::Diagnostic::error(error.to_string())
+                .at(span, "this was still going on")
+                .hint("end the loop or recursion sooner, or allow more with --budget N");
+            return Self::diagnostics(&d.into(), sources);
+        }
+        let status = if matches!(error, RenderError::Device(_)) { DEVICE } else { USAGE };
+        Self { status, text: format!("error: {error}") }
+    }
+
+    /// Prints the message and gives the exit status.
+    pub fn report(&self) -> ExitCode {
+        if !self.text.is_empty() {
+            eprintln!("{}", self.text.trim_end());
+        }
+        self.status.into()
+    }
+}
+
+impl From<LinkError> for Failure {
+    fn from(e: LinkError) -> Self {
+        Failure::diagnostics(&e.diagnostics, &e.sources)
+    }
+}
+
+impl From<JobError> for Failure {
+    fn from(e: JobError) -> Self {
+        Failure::input(format!("error: {e}"))
+    }
+}
+
+impl From<crate::render::image_file::ImageFileError> for Failure {
+    fn from(e: crate::render::image_file::ImageFileError) -> Self {
+        Failure::input(format!("error: {e}"))
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(e: anyhow::Error) -> Self {
+        Failure::input(format!("error: {e:#}"))
+    }
+}

@@ -1,0 +1,183 @@
+//! `shadewright run FILE FUNCTION ARGS…`: one function, on one machine or on all.
+
+use super::args::{RunArgs, RunOn};
+use super::common::set_threads;
+use super::exit::Failure;
+use crate::ir::passes::Pipeline;
+use crate::ir::{Const, FunctionKind, Module};
+use crate::lang::diag::Diagnostic;
+use crate::lang::rsl::{self, FunctionInfo, RslType};
+use crate::lang::source::{SourceMap, decode};
+use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, values};
+use crate::render::gpu::Compute;
+use crate::scene;
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Longest source file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Calls the function and prints what it gives.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    set_threads(&args.machine)?;
+    let mut sources = SourceMap::new();
+    let text_given = args.file.contains(['{', ';']);
+    let file = if text_given {
+        sources.add("<command line>", None, args.file.as_str())
+    } else {
+        let path = Path::new(&args.file);
+        let bytes = scene::read_file(path, MAX_FILE_BYTES).map_err(|e| {
+            Failure::input(format!(
+                "error: {e}\nhint: the text of a function works too: 'float f(float x) {{ return x; }}'"
+            ))
+        })?;
+        sources.add(args.file.as_str(), Some(path), decode(&bytes))
+    };
+    let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
+        .map_err(|errors| Failure::diagnostics(&errors, &sources))?;
+    eprint!("{}", unit.warnings.render(&sources));
+    let (info, arguments) = choose(&unit.functions, &args.function, &args.args)?;
+    let mut module = unit.module;
+    let Some(function) = module.function_mut(&info.ir_name) else {
+        return Err(Failure::input(format!("error: `{}` has no body", args.function)));
+    };
+    function.kind = FunctionKind::Entry;
+    let hidden = function.params.iter().skip(arguments.len()).map(|p| Const::zero(p.ty));
+    let arguments: Vec<Const> = arguments.into_iter().chain(hidden.collect::<Vec<_>>()).collect();
+    Pipeline::default().run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
+
+    let name = &*info.ir_name;
+    let fail = |e: crate::render::RenderError| Failure::render(&e, &sources);
+    let mut results: Vec<(&str, Words)> = Vec::new();
+    if matches!(args.on, RunOn::All | RunOn::Eval) {
+        let words = on_evaluator(&module, name, &arguments).map_err(|e| {
+            let place = e.loc().and_then(|loc| module.span(loc));
+            let d = Diagnostic::error(e.to_string());
+            Failure::diagnostics(&place.map_or(d.clone(), |span| d.at(span, "here")).into(), &sources)
+        })?;
+        results.push(("eval", words));
+    }
+    let calls = [arguments];
+    if matches!(args.on, RunOn::All | RunOn::Rpu) {
+        results.push(("rpu", on_rpu(&module, name, &calls).map_err(fail)?.concat()));
+    }
+    if matches!(args.on, RunOn::All | RunOn::Gpu) {
+        let compute = Compute::new(args.machine.adapter.as_deref());
+        let compute = compute.map_err(|e| Failure::device(format!("error: {e}")))?;
+        results.push(("gpu", on_gpu(&compute, &module, name, &calls).map_err(fail)?.concat()));
+    }
+    print(args, &module, &info, &results)
+}
+
+fn print(args: &RunArgs, module: &Module, info: &FunctionInfo, results: &[(&str, Words)]) -> Result<(), Failure> {
+    let Some(function) = module.function(&info.ir_name) else { return Ok(()) };
+    let mut record = Map::new();
+    for (machine, words) in results {
+        let values = values(function, words);
+        let shown: Vec<_> =
+            function.results.iter().zip(&values).map(|(r, v)| format!("{} = {}", r.name, show(v))).collect();
+        if args.json {
+            let values: Map<String, Value> =
+                function.results.iter().zip(&values).map(|(r, v)| (r.name.to_string(), json_value(v))).collect();
+            record.insert((*machine).to_string(), Value::Object(values));
+        } else {
+            println!("{machine:<5} {}", shown.join(", "));
+        }
+    }
+    let agree = results.windows(2).all(|w| w[0].1 == w[1].1);
+    if results.len() > 1 {
+        record.insert("equal_bits".to_string(), json!(agree));
+        if !args.json {
+            println!("{}", if agree { "all agree to the bit" } else { "the bits differ" });
+        }
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&record).context("writing JSON")?);
+    }
+    Ok(())
+}
+
+fn show(value: &Const) -> String {
+    match (value, value.floats()) {
+        (_, Some([x])) => format!("{x}"),
+        (_, Some(list)) => format!("({})", list.iter().map(|x| x.to_string()).collect::<Vec<_>>().join(", ")),
+        (Const::Bool(b), _) => b.to_string(),
+        _ => format!("{:#x}", value.bits().first().copied().unwrap_or(0)),
+    }
+}
+
+fn json_value(value: &Const) -> Value {
+    match value.floats() {
+        Some([x]) => json!(x),
+        Some(list) => json!(list),
+        None => json!(value.bits()),
+    }
+}
+
+/// The function of that name whose parameters the arguments fit.
+fn choose(functions: &[FunctionInfo], name: &str, given: &[String]) -> Result<(FunctionInfo, Vec<Const>), Failure> {
+    let named: Vec<_> = functions.iter().filter(|f| *f.name == *name).collect();
+    if named.is_empty() {
+        let known: Vec<_> = functions.iter().map(|f| f.name.to_string()).collect();
+        let hint = if known.is_empty() {
+            "the file defines no functions".into()
+        } else {
+            format!("there are: {}", known.join(", "))
+        };
+        return Err(Failure::input(format!("error: there is no function `{name}`\nhint: {hint}")));
+    }
+    let mut reasons = Vec::new();
+    for f in named {
+        match arguments(f, given) {
+            Ok(values) => return Ok((f.clone(), values)),
+            Err(reason) => reasons.push(format!("`{}` {reason}", signature(f))),
+        }
+    }
+    Err(Failure::input(format!("error: the arguments do not fit: {}", reasons.join("; "))))
+}
+
+fn signature(f: &FunctionInfo) -> String {
+    let params: Vec<_> = f.params.iter().map(|(name, ty, _)| format!("{ty} {name}")).collect();
+    format!("{} {}({})", f.result, f.name, params.join("; "))
+}
+
+fn arguments(f: &FunctionInfo, given: &[String]) -> Result<Vec<Const>, String> {
+    if given.len() != f.params.len() {
+        return Err(format!("takes {} arguments, not {}", f.params.len(), given.len()));
+    }
+    f.params
+        .iter()
+        .zip(given)
+        .map(|((name, ty, _), text)| argument(*ty, text).ok_or(format!("takes {ty} {name}, not `{text}`")))
+        .collect()
+}
+
+fn argument(ty: RslType, text: &str) -> Option<Const> {
+    if ty == RslType::String {
+        return Some(Const::String(Arc::from(text.trim_matches('"'))));
+    }
+    let numbers: Vec<f32> =
+        text.trim_matches(['(', ')']).split(',').map(|x| x.trim().parse().ok()).collect::<Option<_>>()?;
+    match (ty.ir()?.lanes()?, numbers.as_slice()) {
+        (1, [x]) => Some(Const::F32(*x)),
+        (3, [x]) => Some(Const::Vec3([*x; 3])),
+        (3, [x, y, z]) => Some(Const::Vec3([*x, *y, *z])),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_numbers_triples_and_texts() {
+        assert_eq!(argument(RslType::Float, "-2.5"), Some(Const::F32(-2.5)));
+        assert_eq!(argument(RslType::Color, "(1, 2,3)"), Some(Const::Vec3([1.0, 2.0, 3.0])));
+        assert_eq!(argument(RslType::Point, "2"), Some(Const::Vec3([2.0; 3])));
+        assert_eq!(argument(RslType::String, "\"a\""), Some(Const::String("a".into())));
+        assert_eq!(argument(RslType::Float, "1,2"), None);
+    }
+}
