@@ -2,6 +2,7 @@
 
 use super::instances::{Instance, unpack};
 use super::state::{SurfaceInputs, SurfaceState};
+use super::shaders::CompiledFunction;
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type};
 use std::sync::Arc;
@@ -69,6 +70,28 @@ pub fn camera(library_function: &Function) -> Function {
     let args = [x, y].into_iter().chain(zeros.collect::<Vec<_>>()).collect();
     let results = b.call(library_function.name.clone(), args, &types);
     b.ret(results);
+    b.finish()
+}
+
+/// `@camera` as a shader function sees it: from a position on the picture to an opaque colour.
+pub fn ray_program(function: &CompiledFunction) -> Function {
+    let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
+    let x = b.param("x", Type::F32, Class::Varying);
+    let y = b.param("y", Type::F32, Class::Varying);
+    b.result("color", Type::Vec3);
+    b.result("alpha", Type::F32);
+    let format = b.op(Op::Uniform(1), &[]);
+    let [across, down] = [(x, 2), (y, 3)].map(|(raster, reciprocal)| {
+        let reciprocal = b.op(Op::Extract(reciprocal), &[format]);
+        b.op(Op::Mul, &[raster, reciprocal])
+    });
+    let zero = b.f32(0.0);
+    let position = b.op(Op::Compose, &[across, down, zero]);
+    let hidden: Vec<_> = function.params.iter().skip(1).map(|&ty| b.constant(Const::zero(ty))).collect();
+    let args = [position].into_iter().chain(hidden).collect();
+    let color = b.call(function.name.clone(), args, &function.results)[0];
+    let opaque = b.f32(1.0);
+    b.ret(vec![color, opaque]);
     b.finish()
 }
 

@@ -114,6 +114,9 @@ impl Linker {
             });
             records.push(ObjectRecord { entry, params: instance.block.clone() });
         }
+        let ray_program = scene.ray_program.as_ref().and_then(|program| {
+            self.library.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()
+        });
         if self.diagnostics.has_errors() {
             return Ok(self.empty());
         }
@@ -131,10 +134,11 @@ impl Linker {
         for (number, variant) in variants.iter().enumerate() {
             module.functions.push(entries::surface(number, variant));
         }
-        if let Some(camera) = module.function(crate::lang::stdlib::CAMERA_FUNCTION) {
-            let camera = entries::camera(camera);
-            module.functions.push(camera);
-        }
+        let camera = match &ray_program {
+            Some(function) => Some(entries::ray_program(function)),
+            None => module.function(crate::lang::stdlib::CAMERA_FUNCTION).map(entries::camera),
+        };
+        module.functions.extend(camera);
         if let Some(imager) = &imager {
             module.functions.push(entries::imager(imager));
         }

@@ -3,10 +3,10 @@
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rsl::{self, LightKind, RslType};
+use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
-use crate::scene::{self, ShaderInstance, ShaderKind};
+use crate::scene::{self, RayProgram, ShaderInstance, ShaderKind};
 use glam::{Mat4, Vec4};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -73,12 +73,32 @@ pub fn space_input(name: &str, ty: Type, to_world: Mat4) -> Const {
     }
 }
 
+/// What a file defines.
+#[derive(Debug)]
+struct CompiledFile {
+    shaders: Vec<(ShaderKind, String, CompiledShader)>,
+    functions: Vec<CompiledFunction>,
+}
+
+/// A function of a shader file.
+#[derive(Clone, Debug)]
+pub struct CompiledFunction {
+    /// Its name in the library's module.
+    pub name: Arc<str>,
+    /// Its name in the source and the types of what it takes and gives.
+    pub info: FunctionInfo,
+    /// Types of the IR function's parameters: those of the source, then hidden ones.
+    pub params: Vec<Type>,
+    /// Types of its results.
+    pub results: Vec<Type>,
+}
+
 /// The shaders of one program: each file is read and compiled once.
 #[derive(Debug)]
 pub struct ShaderLibrary {
     sources: SourceMap,
     folders: Vec<PathBuf>,
-    units: HashMap<String, Result<Arc<Vec<(ShaderKind, String, CompiledShader)>>, Diagnostics>>,
+    units: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
     warnings: Diagnostics,
 }
@@ -114,20 +134,13 @@ impl ShaderLibrary {
             Some(span) => d.at(span, "named here"),
             None => d,
         };
-        if !self.units.contains_key(&instance.name) {
-            let file = self.find(&instance.name).map_err(|d| place(d.kind(instance.kind)))?;
-            let compiled = self.compile(file);
-            self.units.insert(instance.name.clone(), compiled);
-        }
-        let shaders = match &self.units[&instance.name] {
-            Ok(shaders) => shaders.clone(),
-            Err(errors) => return Err(errors.clone()),
-        };
+        let keyword = instance.kind.keyword();
+        let what = format!("{keyword} shader `{}`", instance.name);
+        let shaders = &self.file(&instance.name).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
         let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.name).collect();
         if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
             return Ok(shader.clone());
         }
-        let keyword = instance.kind.keyword();
         let d = match named.first() {
             Some((kind, ..)) => {
                 Diagnostic::error(format!("`{}` is a {} shader, not a {keyword}", instance.name, kind.keyword()))
@@ -139,6 +152,37 @@ impl ShaderLibrary {
             }
         };
         Err(place(d).into())
+    }
+
+    /// The function that takes the camera's place, compiled.
+    ///
+    /// # Errors
+    /// A file that is missing or wrong, or has no such function.
+    pub fn ray_program(&mut self, program: &RayProgram) -> Result<CompiledFunction, Diagnostics> {
+        let place = |d: Diagnostic| match program.span {
+            Some(span) => d.at(span, "named here"),
+            None => d,
+        };
+        let what = format!("shader file `{}.sl`", program.shader);
+        let file = self.file(&program.shader).map_err(|e| e.into_diagnostics(&what, place))?;
+        let wanted = |f: &&CompiledFunction| {
+            let takes_a_point = matches!(f.info.params.as_slice(), [(_, ty, false)] if ty.is_triple());
+            *f.info.name == *program.function && takes_a_point && f.info.result == RslType::Color
+        };
+        file.functions.iter().find(wanted).cloned().ok_or_else(|| {
+            let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", program.function));
+            place(d).hint("it is given a position on the picture, from (0, 0, 0) at the upper left to (1, 1, 0)").into()
+        })
+    }
+
+    /// The compiled file of that name; it is read once.
+    fn file(&mut self, name: &str) -> Result<Arc<CompiledFile>, FileFailure> {
+        if !self.units.contains_key(name) {
+            let file = self.find(name).map_err(FileFailure::Missing)?;
+            let compiled = self.compile(file);
+            self.units.insert(name.to_string(), compiled);
+        }
+        self.units[name].clone().map_err(FileFailure::Wrong)
     }
 
     /// What compiling had to remark on.
@@ -164,7 +208,7 @@ impl ShaderLibrary {
         for path in self.folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
             if path.is_file() {
                 let bytes = scene::read_file(&path, MAX_FILE_BYTES)
-                    .map_err(|e| Missing { name: name.to_string(), looked: vec![e.to_string()] })?;
+                    .map_err(|e| Missing { looked: vec![e.to_string()] })?;
                 return Ok(self.sources.add(path.display().to_string(), Some(&path), source::decode(&bytes)));
             }
         }
@@ -172,11 +216,11 @@ impl ShaderLibrary {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
         }
         let looked = self.folders.iter().map(|f| f.join(&file_name).display().to_string()).collect();
-        Err(Missing { name: name.to_string(), looked })
+        Err(Missing { looked })
     }
 
     /// Compiles a file and takes its functions into the module, those that are not the library's under names of their own.
-    fn compile(&mut self, file: FileId) -> Result<Arc<Vec<(ShaderKind, String, CompiledShader)>>, Diagnostics> {
+    fn compile(&mut self, file: FileId) -> Result<Arc<CompiledFile>, Diagnostics> {
         let preprocess = rsl::PreprocessOptions { include_paths: self.folders.clone(), ..Default::default() };
         let unit = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: false })?;
         self.warnings.extend(unit.warnings);
@@ -220,26 +264,44 @@ impl ShaderLibrary {
             };
             Some((kind, info.name.to_string(), compiled))
         });
-        let shaders = Arc::new(shaders.collect());
+        let functions = unit.functions.iter().filter_map(|info| {
+            let name: Arc<str> = format!("{prefix}{}", info.ir_name).into();
+            let function = shared.function(&name)?;
+            let params = function.params.iter().map(|p| p.ty).collect();
+            let results = function.results.iter().map(|r| r.ty).collect();
+            Some(CompiledFunction { name, info: info.clone(), params, results })
+        });
+        let compiled = CompiledFile { shaders: shaders.collect(), functions: functions.collect() };
         self.module.absorb(module, 0);
-        Ok(shaders)
+        Ok(Arc::new(compiled))
     }
 }
 
 /// Functions of the standard library have names with this prefix, and are the same in every unit.
 const LIBRARY_PREFIX: &str = "std.";
 
-/// A shader that is nowhere.
-struct Missing {
-    name: String,
-    looked: Vec<String>,
+/// Why there is no compiled file.
+enum FileFailure {
+    Missing(Missing),
+    Wrong(Diagnostics),
 }
 
-impl Missing {
-    fn kind(self, kind: ShaderKind) -> Diagnostic {
-        let d = Diagnostic::error(format!("there is no {} shader `{}`", kind.keyword(), self.name));
-        let d = self.looked.iter().fold(d, |d, path| d.hint(format!("looked for {path}")));
-        let built_in: Vec<_> = stdlib::shader_names().collect();
-        d.hint(format!("built in are: {}", built_in.join(", ")))
+impl FileFailure {
+    /// The messages; `what` was looked for, and `place` adds where it was asked for.
+    fn into_diagnostics(self, what: &str, place: impl Fn(Diagnostic) -> Diagnostic) -> Diagnostics {
+        match self {
+            FileFailure::Wrong(errors) => errors,
+            FileFailure::Missing(missing) => {
+                let d = place(Diagnostic::error(format!("there is no {what}")));
+                let d = missing.looked.iter().fold(d, |d, path| d.hint(format!("looked for {path}")));
+                let built_in: Vec<_> = stdlib::shader_names().collect();
+                d.hint(format!("built in are: {}", built_in.join(", "))).into()
+            }
+        }
     }
+}
+
+/// A file that is nowhere: where it was looked for.
+struct Missing {
+    looked: Vec<String>,
 }

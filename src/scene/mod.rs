@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 pub use camera::{Camera, CameraFrame, Format, Projection};
 pub use files::{FileError, read as read_file};
-pub use shader::{Light, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
 pub const DEFAULT_MAX_DEPTH: u32 = 8;
@@ -71,6 +71,8 @@ pub struct Scene {
     pub objects: Vec<Object>,
     /// The shader that runs once a pixel on the finished film.
     pub imager: Option<ShaderId>,
+    /// What shoots the camera rays instead of the camera.
+    pub ray_program: Option<RayProgram>,
 }
 
 /// Folders to search, in order.
@@ -223,6 +225,7 @@ impl Scene {
             lights: Vec::new(),
             objects: Vec::new(),
             imager: None,
+            ray_program: None,
         }
     }
 

@@ -113,6 +113,18 @@ impl ParamValue {
     }
 }
 
+/// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a position on the picture, `(0, 0)` at
+/// the upper left and `(1, 1)` at the lower right, to the colour seen there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RayProgram {
+    /// The shader file's name without extension, searched as shaders are.
+    pub shader: String,
+    /// The function: `color f(point)`.
+    pub function: String,
+    /// The request in the scene file.
+    pub span: Option<Span>,
+}
+
 /// A light source of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Light {

@@ -1,6 +1,6 @@
 //! The table of requests, and the functions of those that set options, attributes and transforms.
 
-use super::super::{Format, Projection};
+use super::super::{Format, Projection, RayProgram};
 use super::args::Args;
 use super::params::{DECLARATION_HINT, Declaration, Param, read_params};
 use super::reader::{Reader, World};
@@ -70,7 +70,7 @@ const REQUESTS: &[Request] = &[
     request("Option", "Option \"name\" parameters", option),
     request("Orientation", "Orientation \"outside\"|\"inside\"|\"lh\"|\"rh\"", orientation),
     request("PixelSamples", "PixelSamples x y", pixel_samples),
-    request("Projection", "Projection \"perspective\"|\"orthographic\" \"fov\" [angle]", projection),
+    request("Projection", "Projection \"perspective\"|\"orthographic\"|\"FILE.sl:FUNCTION\" \"fov\" [angle]", projection),
     request("ReadArchive", "ReadArchive \"file\"", archive::read_archive),
     request("ReverseOrientation", "ReverseOrientation", |r, _| {
         r.state.attributes.orientation = r.state.attributes.orientation.reversed();
@@ -389,10 +389,17 @@ fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
             Projection::Perspective { fov }
         }
         "orthographic" => Projection::Orthographic,
+        _ if name.contains(".sl:") => {
+            let (shader, function) = name.split_once(".sl:").unwrap_or((&name, ""));
+            let span = Some(args.span);
+            r.scene.ray_program =
+                Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
+            r.scene.camera.projection
+        }
         _ => {
             return Err(args
                 .error(format!("there is no projection `{name}`"))
-                .hint("use \"perspective\" or \"orthographic\""));
+                .hint("use \"perspective\", \"orthographic\", or a shader function as \"FILE.sl:FUNCTION\""));
         }
     };
     // RISpec 3.2, §4.1.3: the projection marks where the camera transformation begins.

@@ -1,0 +1,88 @@
+//! The two bunny programs of Węgrzanowski 2006, §12.1 and §12.2, compiled from their RSL listing, the main shader included, and rendered on both machines.
+//!
+//! The mesh is not part of the repository: see `common::bunny`.
+
+mod common;
+
+use common::{bunny, shadewright, stderr};
+use std::fs;
+
+/// The main shader of both programs: shoots the primary ray of a pixel.
+const MAIN: &str = "color m(point P) {
+    point orig = (0.0, 0.0, 0.0);
+    vector dir0 = (0.0, 0.0, 1.0);
+    vector diri = (2.0, -2.0, 0.0);
+    vector s = (0.5, 0.5, 0.0);
+    vector dir = normalize(dir0 + (P - s) * diri);
+
+    return trace(orig, dir);
+}
+";
+
+/// §12.1: from green to magenta with the distance from the camera.
+const DEPTH: &str = "surface s() {
+    float dist = distance(P, E);
+    float g = 1.8 - dist;
+    float rb = 1.0 - g;
+    Ci = (rb, g, rb);
+}
+";
+
+/// §12.2: one point light.
+const LIT: &str = "surface s() {
+    vector norm = N;
+    if (norm . I > 0)
+        norm = -norm;
+
+    vector light_source = vector(-0.2, 0.5, 0.0);
+    vector hit_to_light = normalize(light_source - P);
+    float uf = clamp(norm . hit_to_light, 0, 1);
+    float i  = clamp(0.6 * uf + 0.4, 0, 1);
+    Ci = Cs * i;
+}
+";
+
+/// Renders a program on both machines and compares; gives the RPU's picture.
+fn picture(surface: &str) -> shadewright::render::film::Picture {
+    let mesh = bunny();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.sl"), format!("{surface}{MAIN}")).unwrap();
+    // The bunny, 0.15 units large in its file, stands upright before the camera at the distances that the shader is made for.
+    let scene = format!(
+        "Format 64 64 1\nPixelSamples 1 1\nProjection \"s.sl:m\"\nWorldBegin\nColor [0.9 0.8 0.7]\nSurface \"s\"\n\
+         Translate 0.15 -0.9 1.3\nScale 8 8 8\nRotate 180 0 1 0\nReadArchive \"{}\"\nWorldEnd\n",
+        mesh.display()
+    );
+    fs::write(folder.path().join("bunny.rib"), scene).unwrap();
+    let meshes = mesh.parent().unwrap().to_string_lossy().into_owned();
+    let args = ["compare", "bunny.rib", "--allow-read", &meshes, "--pictures", "out.exr"];
+    let output = shadewright(folder.path(), &args);
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    shadewright::render::image_file::read(&folder.path().join("out-rpu.exr")).unwrap()
+}
+
+/// Share of pixels that the bunny covers.
+fn covered(picture: &shadewright::render::film::Picture) -> f64 {
+    let hit = picture.rgba.iter().filter(|p| p[..3] != [0.0; 3]).count();
+    hit as f64 / picture.rgba.len() as f64
+}
+
+#[test]
+fn the_depth_shaded_bunny_runs_from_green_to_magenta() {
+    let picture = picture(DEPTH);
+    let share = covered(&picture);
+    assert!((0.15..0.8).contains(&share), "the bunny covers {share} of the picture");
+    for [r, g, b, _] in picture.rgba.iter().filter(|p| p[..3] != [0.0; 3]) {
+        assert!((r + g - 1.0).abs() < 1e-5 && r == b, "({r}, {g}, {b}) is not (1 - g, g, 1 - g)");
+    }
+}
+
+#[test]
+fn the_lit_bunny_has_its_colour_between_ambient_and_full() {
+    let picture = picture(LIT);
+    let lit: Vec<f32> = picture.rgba.iter().filter(|p| p[0] > 0.0).map(|p| p[0] / 0.9).collect();
+    assert!(covered(&picture) > 0.15);
+    assert!(lit.iter().all(|i| (0.399..=1.001).contains(i)), "intensities are from 0.4 to 1");
+    let (low, high) = lit.iter().fold((1.0f32, 0.0f32), |(l, h), &i| (l.min(i), h.max(i)));
+    assert!(low < 0.5 && high > 0.8, "from {low} to {high}: there is light and shade");
+}
