@@ -1,8 +1,8 @@
 //! The entry functions: what a back end is asked for by name.
 
 use super::instances::{Instance, unpack};
-use super::state::{SurfaceInputs, SurfaceState};
 use super::shaders::CompiledFunction;
+use super::state::{SurfaceInputs, SurfaceState};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type};
 use std::sync::Arc;

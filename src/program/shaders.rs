@@ -207,8 +207,8 @@ impl ShaderLibrary {
         let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
         for path in self.folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
             if path.is_file() {
-                let bytes = scene::read_file(&path, MAX_FILE_BYTES)
-                    .map_err(|e| Missing { looked: vec![e.to_string()] })?;
+                let bytes =
+                    scene::read_file(&path, MAX_FILE_BYTES).map_err(|e| Missing { looked: vec![e.to_string()] })?;
                 return Ok(self.sources.add(path.display().to_string(), Some(&path), source::decode(&bytes)));
             }
         }

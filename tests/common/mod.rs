@@ -28,8 +28,7 @@ pub fn repository(path: &str) -> PathBuf {
 /// # Panics
 /// When it is not there, with a message that says where it was looked for.
 pub fn bunny() -> PathBuf {
-    let folder =
-        std::env::var_os("SHADEWRIGHT_MESHES").map_or_else(|| repository("../shared/meshes"), PathBuf::from);
+    let folder = std::env::var_os("SHADEWRIGHT_MESHES").map_or_else(|| repository("../shared/meshes"), PathBuf::from);
     let mesh = folder.join("bunny.ply");
     assert!(
         mesh.exists(),

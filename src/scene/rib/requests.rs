@@ -70,7 +70,11 @@ const REQUESTS: &[Request] = &[
     request("Option", "Option \"name\" parameters", option),
     request("Orientation", "Orientation \"outside\"|\"inside\"|\"lh\"|\"rh\"", orientation),
     request("PixelSamples", "PixelSamples x y", pixel_samples),
-    request("Projection", "Projection \"perspective\"|\"orthographic\"|\"FILE.sl:FUNCTION\" \"fov\" [angle]", projection),
+    request(
+        "Projection",
+        "Projection \"perspective\"|\"orthographic\"|\"FILE.sl:FUNCTION\" \"fov\" [angle]",
+        projection,
+    ),
     request("ReadArchive", "ReadArchive \"file\"", archive::read_archive),
     request("ReverseOrientation", "ReverseOrientation", |r, _| {
         r.state.attributes.orientation = r.state.attributes.orientation.reversed();
@@ -392,8 +396,7 @@ fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
         _ if name.contains(".sl:") => {
             let (shader, function) = name.split_once(".sl:").unwrap_or((&name, ""));
             let span = Some(args.span);
-            r.scene.ray_program =
-                Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
+            r.scene.ray_program = Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
             r.scene.camera.projection
         }
         _ => {
