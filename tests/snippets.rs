@@ -1,13 +1,21 @@
-//! Runs every snippet of the language table against its one expected result.
+//! Runs every snippet of the language table on the evaluator, the RPU and the GPU, against its one expected result.
+//!
+//! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
 #[path = "snippets/table.rs"]
 mod table;
 
-use shadewright::ir::eval::{EmptyWorld, Limits, eval};
-use shadewright::ir::{Const, Module};
+use rayon::prelude::*;
+use shadewright::ir::passes::Pipeline;
+use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::rsl::{Options, compile};
 use shadewright::lang::source::SourceMap;
+use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu};
+use shadewright::render::gpu::Compute;
 use table::{Arg, SNIPPETS, Snippet};
+
+/// Devices that the snippets are shared out to: a software driver compiles each device's kernels one after the other.
+const DEVICES: usize = 2;
 
 fn constant(arg: &Arg) -> Const {
     match arg {
@@ -17,40 +25,89 @@ fn constant(arg: &Arg) -> Const {
     }
 }
 
-/// The module of a snippet.
+fn arguments(snippet: &Snippet) -> Vec<Const> {
+    snippet.args.iter().map(constant).collect()
+}
+
+/// The module of a snippet as the front end makes it.
 fn module(snippet: &Snippet) -> Result<Module, String> {
     let mut sources = SourceMap::new();
     let file = sources.add("snippet.sl", None, snippet.source);
-    let unit = compile(&mut sources, file, &Options::default()).map_err(|d| d.render(&sources))?;
-    shadewright::ir::verify::verify(&unit.module).map_err(|e| format!("{e:?}"))?;
-    Ok(unit.module)
+    let mut module = compile(&mut sources, file, &Options::default()).map_err(|d| d.render(&sources))?.module;
+    shadewright::ir::verify(&module).map_err(|e| format!("{e:?}"))?;
+    module.function_mut("f").ok_or("there is no `f`")?.kind = FunctionKind::Entry;
+    Ok(module)
 }
 
-/// What the evaluator gives for a snippet.
-fn on_evaluator(snippet: &Snippet) -> Result<Vec<f32>, String> {
-    let module = module(snippet)?;
-    let args: Vec<Const> = snippet.args.iter().map(constant).collect();
-    let results = eval(&module, "f", &args, &mut EmptyWorld, Limits::default()).map_err(|e| e.to_string())?;
-    results[0].floats().map(<[f32]>::to_vec).ok_or_else(|| format!("not a float: {results:?}"))
+/// The module of a snippet after the passes.
+fn optimised(snippet: &Snippet) -> Result<Module, String> {
+    let mut module = module(snippet)?;
+    Pipeline::default().run(&mut module, &mut ()).map_err(|e| e.to_string())?;
+    Ok(module)
 }
 
-/// What is wrong with a result, if anything.
-fn complaint(snippet: &Snippet, result: Result<Vec<f32>, String>) -> Option<String> {
-    let got = match result {
-        Ok(got) => got,
-        Err(e) => return Some(format!("{}: {e}", snippet.name)),
-    };
+/// Checks the words of a result against the expected value.
+fn check(snippet: &Snippet, words: &[u32]) -> Result<(), String> {
+    let got: Vec<f32> = words.iter().map(|w| f32::from_bits(*w)).collect();
     let expected = constant(&snippet.expected);
     let expected = expected.floats().unwrap_or(&[]);
     let close = |(g, e): (&f32, &f32)| (g - e).abs() <= snippet.tolerance * e.abs().max(1.0);
     let fits = got.len() == expected.len() && got.iter().zip(expected).all(close);
-    (!fits).then(|| format!("{}: {got:?}, expected {expected:?}", snippet.name))
+    if fits { Ok(()) } else { Err(format!("{got:?}, expected {expected:?}")) }
+}
+
+/// Bits to compare: a NaN's payload and sign are not told apart.
+fn bits(words: &[u32]) -> Words {
+    words.iter().map(|&w| if f32::from_bits(w).is_nan() { f32::NAN.to_bits() } else { w }).collect()
+}
+
+fn on_evaluator_before_the_passes(snippet: &Snippet) -> Result<(), String> {
+    let words = on_evaluator(&module(snippet)?, "f", &arguments(snippet)).map_err(|e| e.to_string())?;
+    check(snippet, &words)
+}
+
+fn on_evaluator_and_rpu(snippet: &Snippet) -> Result<(), String> {
+    let (module, args) = (optimised(snippet)?, arguments(snippet));
+    let reference = on_evaluator(&module, "f", &args).map_err(|e| e.to_string())?;
+    check(snippet, &reference).map_err(|e| format!("on the evaluator {e}"))?;
+    let words = on_rpu(&module, "f", &[args]).map_err(|e| e.to_string())?.concat();
+    check(snippet, &words).map_err(|e| format!("on the RPU {e}"))?;
+    if bits(&words) == bits(&reference) {
+        Ok(())
+    } else {
+        Err(format!("the RPU gives {words:08x?}, the evaluator {reference:08x?}"))
+    }
+}
+
+fn on_the_gpu(compute: &Compute, snippet: &Snippet) -> Result<(), String> {
+    let words = on_gpu(compute, &optimised(snippet)?, "f", &[arguments(snippet)]).map_err(|e| e.to_string())?;
+    check(snippet, &words.concat())
+}
+
+/// Runs all snippets and fails with the complaints about them.
+fn all(snippets: impl ParallelIterator<Item = (&'static Snippet, Result<(), String>)>) {
+    let failed = |(s, result): (&Snippet, Result<(), String>)| result.err().map(|e| format!("{}: {e}", s.name));
+    let complaints: Vec<String> = snippets.filter_map(failed).collect();
+    assert!(complaints.is_empty(), "{} of {} fail:\n{}", complaints.len(), SNIPPETS.len(), complaints.join("\n"));
 }
 
 #[test]
-fn every_snippet_gives_its_expected_result_on_the_evaluator() {
-    let complaints: Vec<String> = SNIPPETS.iter().filter_map(|s| complaint(s, on_evaluator(s))).collect();
-    assert!(complaints.is_empty(), "{} of {} fail:\n{}", complaints.len(), SNIPPETS.len(), complaints.join("\n"));
+fn every_snippet_gives_its_expected_result_before_the_passes() {
+    all(SNIPPETS.par_iter().map(|s| (s, on_evaluator_before_the_passes(s))));
+}
+
+#[test]
+fn every_snippet_gives_its_expected_result_on_the_rpu_with_the_evaluators_bits() {
+    all(SNIPPETS.par_iter().map(|s| (s, on_evaluator_and_rpu(s))));
+}
+
+#[test]
+fn every_snippet_gives_its_expected_result_on_the_gpu() {
+    all(SNIPPETS.par_chunks(SNIPPETS.len().div_ceil(DEVICES)).flat_map_iter(|share| {
+        let compute =
+            Compute::new(None).expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
+        share.iter().map(|s| (s, on_the_gpu(&compute, s))).collect::<Vec<_>>()
+    }));
 }
 
 #[test]
