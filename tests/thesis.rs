@@ -68,7 +68,7 @@ fn covered(picture: &shadewright::render::film::Picture) -> f64 {
 }
 
 #[test]
-fn the_depth_shaded_bunny_runs_from_green_to_magenta() {
+fn the_depth_shaded_stanford_bunny_runs_from_green_to_magenta() {
     let picture = picture(DEPTH);
     let share = covered(&picture);
     assert!((0.15..0.8).contains(&share), "the bunny covers {share} of the picture");
@@ -78,7 +78,7 @@ fn the_depth_shaded_bunny_runs_from_green_to_magenta() {
 }
 
 #[test]
-fn the_lit_bunny_has_its_colour_between_ambient_and_full() {
+fn the_lit_stanford_bunny_has_its_colour_between_ambient_and_full() {
     let picture = picture(LIT);
     let lit: Vec<f32> = picture.rgba.iter().filter(|p| p[0] > 0.0).map(|p| p[0] / 0.9).collect();
     assert!(covered(&picture) > 0.15);

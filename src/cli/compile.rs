@@ -9,10 +9,10 @@ use crate::ir::{FunctionKind, Module};
 use crate::lang::source::{FileId, SourceMap, decode};
 use crate::lang::{rsl, stdlib};
 use crate::program::{IMAGER_ENTRY, LinkOptions, link, surface_entry};
+use crate::render::image_file;
 use crate::rpu::{binary, disasm};
 use crate::scene::{self, ShaderKind};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Longest source file that is read, in bytes.
@@ -37,23 +37,13 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     };
     let is_text = !matches!(args.emit, Emit::Rpubin | Emit::Spirv);
     match &args.out {
-        Some(path) => write(path, &output),
+        Some(path) => Ok(image_file::write_bytes(path, &output)?),
         None if is_text => {
             print!("{}", String::from_utf8_lossy(&output));
             Ok(())
         }
         None => Err(Failure::input("error: this form is binary: name a file with --out FILE")),
     }
-}
-
-/// Writes a file by renaming a finished one.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let fail = |e: std::io::Error| Failure::input(format!("error: cannot write {}: {e}", path.display()));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fail)?;
-    file.write_all(bytes).map_err(fail)?;
-    file.persist(path).map_err(|e| fail(e.error))?;
-    Ok(())
 }
 
 /// Reads the file, or the built-in shader of that name.

@@ -193,6 +193,17 @@ pub fn write(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
     Ok(())
 }
 
+/// Writes bytes to any path in the same way: whole, or not at all.
+///
+/// # Errors
+/// When the folder is missing, the target is not a regular file, or the system refuses.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
+    let (target, mut file) = temporary_beside(path)?;
+    file.write_all(bytes).map_err(|source| write_error(path, source))?;
+    file.persist(target).map_err(|error| write_error(path, error.error))?;
+    Ok(())
+}
+
 /// Reads a picture in the format that the extension names: linear, premultiplied, with its channels remembered.
 ///
 /// # Errors
