@@ -8,39 +8,13 @@ use common::{bunny, shadewright, stderr};
 use std::fs;
 
 /// The main shader of both programs: shoots the primary ray of a pixel.
-const MAIN: &str = "color m(point P) {
-    point orig = (0.0, 0.0, 0.0);
-    vector dir0 = (0.0, 0.0, 1.0);
-    vector diri = (2.0, -2.0, 0.0);
-    vector s = (0.5, 0.5, 0.0);
-    vector dir = normalize(dir0 + (P - s) * diri);
-
-    return trace(orig, dir);
-}
-";
+const MAIN: &str = include_str!("thesis/main.sl");
 
 /// §12.1: from green to magenta with the distance from the camera.
-const DEPTH: &str = "surface s() {
-    float dist = distance(P, E);
-    float g = 1.8 - dist;
-    float rb = 1.0 - g;
-    Ci = (rb, g, rb);
-}
-";
+const DEPTH: &str = include_str!("thesis/depth.sl");
 
 /// §12.2: one point light.
-const LIT: &str = "surface s() {
-    vector norm = N;
-    if (norm . I > 0)
-        norm = -norm;
-
-    vector light_source = vector(-0.2, 0.5, 0.0);
-    vector hit_to_light = normalize(light_source - P);
-    float uf = clamp(norm . hit_to_light, 0, 1);
-    float i  = clamp(0.6 * uf + 0.4, 0, 1);
-    Ci = Cs * i;
-}
-";
+const LIT: &str = include_str!("thesis/lit.sl");
 
 /// Renders a program on both machines and compares; gives the RPU's picture.
 fn picture(surface: &str) -> shadewright::render::film::Picture {

@@ -460,32 +460,9 @@ b2:
 }
 
 /// The programs of Węgrzanowski 2006, §12.1 and §12.2.
-const DEPTH: &str = "surface s() {
-    float dist = distance(P, E);
-    float g = 1.8 - dist;
-    float rb = 1.0 - g;
-    Ci = (rb, g, rb);
-}";
-const LIT: &str = "surface s() {
-    vector norm = N;
-    if (norm . I > 0)
-        norm = -norm;
-
-    vector light_source = vector(-0.2, 0.5, 0.0);
-    vector hit_to_light = normalize(light_source - P);
-    float uf = clamp(norm . hit_to_light, 0, 1);
-    float i  = clamp(0.6 * uf + 0.4, 0, 1);
-    Ci = Cs * i;
-}";
-const MAIN: &str = "color m(point P) {
-    point orig = (0.0, 0.0, 0.0);
-    vector dir0 = (0.0, 0.0, 1.0);
-    vector diri = (2.0, -2.0, 0.0);
-    vector s = (0.5, 0.5, 0.0);
-    vector dir = normalize(dir0 + (P - s) * diri);
-
-    return trace(orig, dir);
-}";
+const DEPTH: &str = include_str!("../../../tests/thesis/depth.sl");
+const LIT: &str = include_str!("../../../tests/thesis/lit.sl");
+const MAIN: &str = include_str!("../../../tests/thesis/main.sl");
 
 /// A source compiled under the thesis's conventions with all passes.
 fn thesis_program(source: &str) -> (Module, RpuProgram) {

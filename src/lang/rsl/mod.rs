@@ -1,7 +1,7 @@
 //! The RenderMan Shading Language (RenderMan Interface 3.2.1, part II): source text in, one IR module of cores out.
 //!
 //! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]; [`effects`] finds hidden inputs, [`check`] types and
-//! overloads, [`lower`] emits IR, [`recursion`] refuses calls that cannot end. The standard library is parsed with every file, and of it only what is called becomes part of the module.
+//! overloads, `lower` emits IR, [`recursion`] refuses calls that cannot end. The standard library is parsed with every file, and of it only what is called becomes part of the module.
 //! This front end knows no back end, no scene and no light: a linker supplies [`LIGHTS_COUNT`], [`LIGHTS_SAMPLE`], [`LIGHTS_AMBIENT`] and the named inputs of
 //! the cores.
 

@@ -41,32 +41,9 @@ fn the_camera_and_the_integrator_compile() {
 #[test]
 fn the_two_programs_of_the_thesis_compile_as_written() {
     // Węgrzanowski 2006, §12.1 and §12.2.
-    let main = "color m(point P) {
-        point orig = (0.0, 0.0, 0.0);
-        vector dir0 = (0.0, 0.0, 1.0);
-        vector diri = (2.0, -2.0, 0.0);
-        vector s = (0.5, 0.5, 0.0);
-        vector dir = normalize(dir0 + (P - s) * diri);
-
-        return trace(orig, dir);
-    }";
-    let depth = "surface s() {
-        float dist = distance(P, E);
-        float g = 1.8 - dist;
-        float rb = 1.0 - g;
-        Ci = (rb, g, rb);
-    }";
-    let lit = "surface s() {
-        vector norm = N;
-        if (norm . I > 0)
-            norm = -norm;
-
-        vector light_source = vector(-0.2, 0.5, 0.0);
-        vector hit_to_light = normalize(light_source - P);
-        float uf = clamp(norm . hit_to_light, 0, 1);
-        float i  = clamp(0.6 * uf + 0.4, 0, 1);
-        Ci = Cs * i;
-    }";
+    let main = include_str!("../../../tests/thesis/main.sl");
+    let depth = include_str!("../../../tests/thesis/depth.sl");
+    let lit = include_str!("../../../tests/thesis/lit.sl");
     let inputs = |unit: &Unit| {
         let f = unit.module.function("s").expect("the core");
         f.params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>()
