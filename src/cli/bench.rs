@@ -5,7 +5,6 @@ use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::bvh::{BuildOptions, Bvh, Triangle};
 use crate::geometry::Faces;
-use crate::ir::passes::Pipeline;
 use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
 use crate::render::sampling::Sampling;
@@ -223,7 +222,7 @@ fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     scene.format.height = 480;
     let prepared = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let options = LinkOptions { shader_paths: Vec::new(), pipeline: Pipeline::default() };
+    let options = LinkOptions::default();
     let program = link(&scene, SourceMap::new(), &options)?;
     let linked = start.elapsed().as_secs_f64();
     let start = Instant::now();

@@ -50,7 +50,11 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
     let start = Instant::now();
     let scene = opened.scene;
     let pipeline = pipeline(args.passes.as_deref())?;
-    let program = link(&scene, sources, &LinkOptions { shader_paths: args.shader_paths.clone(), pipeline })?;
+    let program = link(
+        &scene,
+        sources,
+        &LinkOptions { shader_paths: args.shader_paths.clone(), pipeline, ..Default::default() },
+    )?;
     eprint!("{}", program.warnings.render(&program.sources));
     times.link = start.elapsed();
 

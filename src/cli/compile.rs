@@ -77,6 +77,7 @@ fn rsl_options(args: &CompileArgs) -> rsl::Options {
     rsl::Options { preprocess, debug: false }
 }
 
+/// The compiled file, with its sources, of which it is the first.
 fn compile(args: &CompileArgs) -> Result<(rsl::Unit, SourceMap), Failure> {
     let mut sources = SourceMap::new();
     let file = open(&args.file, &mut sources)?;
@@ -157,7 +158,7 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
 /// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights that a bare mesh gets; a file of lights or functions
 /// as it is.
 fn linked(args: &CompileArgs) -> Result<Module, Failure> {
-    let (unit, _) = compile(args)?;
+    let (unit, sources) = compile(args)?;
     let entry = unit.shaders.iter().find_map(|s| match s.kind {
         rsl::ShaderKind::Surface => Some((s.name.clone(), ShaderKind::Surface, surface_entry(0))),
         rsl::ShaderKind::Imager => Some((s.name.clone(), ShaderKind::Imager, IMAGER_ENTRY.to_string())),
@@ -169,7 +170,9 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
             let scene = scene::of_shader(name, *kind);
             let folder = args.file.parent().filter(|_| args.file.exists()).map(Path::to_path_buf);
             let shader_paths: Vec<PathBuf> = folder.into_iter().chain(args.include.iter().cloned()).collect();
-            link(&scene, SourceMap::new(), &LinkOptions { shader_paths, pipeline: pipeline.clone() })?.module
+            let given = vec![(name.to_string(), FileId(0))];
+            let defines = rsl_options(args).preprocess.defines;
+            link(&scene, sources, &LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines })?.module
         }
         None => unit.module,
     };

@@ -10,7 +10,7 @@ use crate::ir::passes::Pipeline;
 use crate::ir::{Function, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::LightKind;
-use crate::lang::source::SourceMap;
+use crate::lang::source::{FileId, SourceMap};
 use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
 use glam::Mat4;
 use std::collections::{BTreeMap, HashMap};
@@ -24,6 +24,10 @@ pub struct LinkOptions {
     pub shader_paths: Vec<PathBuf>,
     /// The passes to run on the linked module.
     pub pipeline: Pipeline,
+    /// Shaders that are not searched for: names, and the files of the sources that define them.
+    pub given: Vec<(String, FileId)>,
+    /// Macros: names and replacement texts.
+    pub defines: Vec<(String, String)>,
 }
 
 /// A scene's shaders and data in one piece, ready for a back end.
@@ -66,13 +70,15 @@ const CAMERA_SOURCE_NAME: &str = "__camera";
 /// Every shader that is missing or wrong, in one run.
 pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<Program, LinkError> {
     let mut linker = Linker {
-        library: ShaderLibrary::new(sources, &options.shader_paths, &scene.search_paths.shader),
+        shaders: ShaderLibrary::new(sources, &options.shader_paths, &scene.search_paths.shader),
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
     };
+    linker.shaders.define(&options.defines);
+    options.given.iter().for_each(|(name, file)| linker.shaders.give(name, *file));
     let program = linker.link(scene, options);
-    let Linker { library, mut diagnostics, .. } = linker;
-    let sources = library.into_sources();
+    let Linker { shaders, mut diagnostics, .. } = linker;
+    let sources = shaders.into_sources();
     match program {
         Ok(parts) if !diagnostics.has_errors() => Ok(Program { sources, warnings: diagnostics, ..parts }),
         Ok(_) => Err(LinkError { diagnostics, sources }),
@@ -86,7 +92,7 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
 }
 
 struct Linker {
-    library: ShaderLibrary,
+    shaders: ShaderLibrary,
     diagnostics: Diagnostics,
     instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
 }
@@ -115,7 +121,7 @@ impl Linker {
             records.push(ObjectRecord { entry, params: instance.block.clone() });
         }
         let ray_program = scene.ray_program.as_ref().and_then(|program| {
-            self.library.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()
+            self.shaders.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()
         });
         if self.diagnostics.has_errors() {
             return Ok(self.empty());
@@ -126,10 +132,10 @@ impl Linker {
             light.address = *address;
         }
 
-        if let Err(errors) = self.library.add_standard(&[CAMERA_SOURCE_NAME]) {
+        if let Err(errors) = self.shaders.add_standard(&[CAMERA_SOURCE_NAME]) {
             self.diagnostics.extend(errors);
         }
-        let mut module = self.library.take_module();
+        let mut module = self.shaders.take_module();
         self.add_light_sets(&mut module, &lights, &light_sets);
         for (number, variant) in variants.iter().enumerate() {
             module.functions.push(entries::surface(number, variant));
@@ -198,7 +204,7 @@ impl Linker {
     }
 
     fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
-        match self.library.shader(instance) {
+        match self.shaders.shader(instance) {
             Ok(shader) => {
                 let mut warnings = Vec::new();
                 let bound = bind(&shader, instance, &mut warnings);
@@ -220,7 +226,7 @@ impl Linker {
                 let id = light.shader.0;
                 let instance = self.instance(scene, id)?;
                 let kind = self
-                    .library
+                    .shaders
                     .shader(&scene.shader_instances[id as usize])
                     .map_or(LightKind::Ambient, |shader| shader.light);
                 Some(LinkedLight { instance, kind, shadows: light.shadows, address: 0 })

@@ -98,6 +98,8 @@ pub struct CompiledFunction {
 pub struct ShaderLibrary {
     sources: SourceMap,
     folders: Vec<PathBuf>,
+    given: HashMap<String, FileId>,
+    defines: Vec<(String, String)>,
     units: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
     warnings: Diagnostics,
@@ -112,7 +114,25 @@ impl ShaderLibrary {
                 folders.push(folder.clone());
             }
         }
-        Self { sources, folders, units: HashMap::new(), module: Module::new(), warnings: Diagnostics::new() }
+        Self {
+            sources,
+            folders,
+            given: HashMap::new(),
+            defines: Vec::new(),
+            units: HashMap::new(),
+            module: Module::new(),
+            warnings: Diagnostics::new(),
+        }
+    }
+
+    /// Defines macros in every shader.
+    pub fn define(&mut self, defines: &[(String, String)]) {
+        self.defines.extend_from_slice(defines);
+    }
+
+    /// Takes the shader `name` from a file of the sources instead of searching for it.
+    pub fn give(&mut self, name: &str, file: FileId) {
+        self.given.insert(name.to_string(), file);
     }
 
     /// Adds the functions of the standard library that entries call.
@@ -202,6 +222,9 @@ impl ShaderLibrary {
 
     /// Reads the file of a shader: `NAME.sl` in a folder of the path, or one that comes with the program.
     fn find(&mut self, name: &str) -> Result<FileId, Missing> {
+        if let Some(&file) = self.given.get(name) {
+            return Ok(file);
+        }
         let file_name = format!("{name}.sl");
         // A name is a name, not a way out of the search path.
         let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
@@ -221,7 +244,11 @@ impl ShaderLibrary {
 
     /// Compiles a file and takes its functions into the module, those that are not the library's under names of their own.
     fn compile(&mut self, file: FileId) -> Result<Arc<CompiledFile>, Diagnostics> {
-        let preprocess = rsl::PreprocessOptions { include_paths: self.folders.clone(), ..Default::default() };
+        let preprocess = rsl::PreprocessOptions {
+            include_paths: self.folders.clone(),
+            defines: self.defines.clone(),
+            ..Default::default()
+        };
         let unit = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: false })?;
         self.warnings.extend(unit.warnings);
         let prefix = format!("{}.", file.0);
