@@ -57,7 +57,15 @@ pub fn adapters() -> Vec<AdapterInfo> {
 
 /// Whether there is an adapter that is not software.
 pub fn has_hardware_adapter() -> bool {
-    find().iter().any(|adapter| is_hardware(&adapter.get_info()))
+    // Where the system has no GPU at all, its drivers need not be loaded to find that out (and do not print what they miss).
+    may_have_hardware() && find().iter().any(|adapter| is_hardware(&adapter.get_info()))
+}
+
+/// Whether the system shows a device that a Vulkan or OpenGL driver could drive: the kernel's render nodes, NVIDIA's own, or that of Windows' subsystem for
+/// Linux. Elsewhere than on Linux, always.
+fn may_have_hardware() -> bool {
+    let nodes = ["/dev/dri", "/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0"];
+    !cfg!(target_os = "linux") || nodes.iter().any(|node| std::path::Path::new(node).exists())
 }
 
 /// An open device. Failures that no call reports are kept until [`Gpu::check`].
