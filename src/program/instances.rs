@@ -123,6 +123,8 @@ fn pack(c: &Const) -> [u32; 4] {
 pub fn unpack(b: &mut FunctionBuilder, vector: Value, ty: Type) -> Value {
     match ty {
         Type::Vec4 => vector,
+        // Matrices can be declared; nothing can be done with one yet.
+        Type::Mat4 => b.constant(Const::zero(Type::Mat4)),
         Type::Vec3 => super::state::xyz(b, vector),
         Type::Vec2 => {
             let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));
