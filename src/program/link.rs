@@ -9,7 +9,7 @@ use super::shaders::ShaderLibrary;
 use crate::ir::passes::Pipeline;
 use crate::ir::{Function, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rsl::LightKind;
+use crate::lang::rsl::{LIGHTS_SAMPLE, LightKind};
 use crate::lang::source::{FileId, SourceMap};
 use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
 use glam::Mat4;
@@ -149,7 +149,10 @@ impl Linker {
             module.functions.push(entries::imager(imager));
         }
         self.check_strings(&module);
-        if let Err(error) = options.pipeline.run(&mut module, &mut ()) {
+        // What a light gives is asked once for each place, and then worked out where the light is known.
+        let mut pipeline = options.pipeline.clone();
+        pipeline.inline.specialised.push(LIGHTS_SAMPLE.into());
+        if let Err(error) = pipeline.run(&mut module, &mut ()) {
             self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
         }
         Ok(Program {

@@ -7,7 +7,7 @@ use super::unreachable::lay_out;
 use crate::ir::{
     Block, BlockId, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, SlotId, Target, Terminator, Value,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Which calls are inlined.
@@ -15,24 +15,37 @@ use std::sync::Arc;
 pub struct InlinePolicy {
     /// Functions whose names start with one of these are inlined wherever they are called, up to `max_size`.
     pub always: Vec<Arc<str>>,
+    /// Functions whose names start with one of these wait for [`Stage::Late`]. Then those of at most `medium` instructions are inlined where an argument is a constant too.
+    pub specialised: Vec<Arc<str>>,
     /// Functions of at most this many instructions (constants and `debug` not counted) are inlined.
     pub small: usize,
+    /// Functions of at most this many instructions that shoot shadow rays are inlined: the caller may shoot the same ones.
+    pub medium: usize,
     /// A function does not grow beyond this many instructions by inlining.
     pub max_size: usize,
 }
 
 impl Default for InlinePolicy {
-    /// Small functions, and those called from one place.
+    /// Small functions, those called from one place, and those that may become small.
     fn default() -> Self {
-        Self { always: Vec::new(), small: 24, max_size: 20_000 }
+        Self { always: Vec::new(), specialised: Vec::new(), small: 24, medium: 400, max_size: 20_000 }
     }
+}
+
+/// When the pass runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// While other passes find something to do.
+    Early,
+    /// When nothing else changes: equal calls have been merged.
+    Late,
 }
 
 /// Array elements of a callee that must be set to zero at the start of each activation, at most, for a call in a loop to be inlined.
 const MAX_ZEROED: u32 = 32;
 
 /// Runs the pass; returns the number of calls inlined.
-pub fn run(module: &mut Module, policy: &InlinePolicy) -> usize {
+pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
     let index = module.index();
     let components = module.call_components();
     let mut call_count = vec![0usize; module.functions.len()];
@@ -56,22 +69,28 @@ pub fn run(module: &mut Module, policy: &InlinePolicy) -> usize {
             loc: Loc::NONE,
         };
         let func = std::mem::replace(&mut module.functions[caller as usize], placeholder);
-        let wanted = |name: &Arc<str>| {
+        let constants = constants(&func);
+        let wanted = |name: &Arc<str>, args: &[Value]| {
             let callee = *index.get(name)?;
             let f = &module.functions[callee];
-            let is_wanted = policy.always.iter().any(|p| f.name.starts_with(&**p))
+            let starts = |list: &[Arc<str>]| list.iter().any(|p| f.name.starts_with(&**p));
+            let is_special = starts(&policy.specialised);
+            let may_shrink = shoots(f) || is_special && args.iter().any(|a| constants.contains(a));
+            let is_wanted = starts(&policy.always)
                 || call_count[callee] == 1
-                || cost(f) <= policy.small;
+                || cost(f) <= policy.small
+                || may_shrink && cost(f) <= policy.medium;
             let is_possible = f.kind != FunctionKind::Entry && !components.is_cyclic(callee);
-            (is_wanted && is_possible).then_some(callee)
+            let is_time = !is_special || stage == Stage::Late;
+            (is_wanted && is_possible && is_time).then_some(callee)
         };
-        // What is worth inlining is decided once a caller, not once a call.
+        // What is worth inlining is decided once a caller, by the first call.
         let mut choice: HashMap<Arc<str>, Option<usize>> = HashMap::new();
         for inst in func.blocks.iter().flat_map(|b| &b.insts) {
             if let Op::Call(name) = &inst.op
                 && !choice.contains_key(name)
             {
-                choice.insert(name.clone(), wanted(name));
+                choice.insert(name.clone(), wanted(name, &inst.args));
             }
         }
         let mut inliner = Inliner { functions: &module.functions, locs: &mut module.locs, func, inlined: 0 };
@@ -88,6 +107,17 @@ pub fn run(module: &mut Module, policy: &InlinePolicy) -> usize {
 fn cost(func: &Function) -> usize {
     let insts = func.blocks.iter().flat_map(|b| &b.insts);
     insts.filter(|i| !matches!(i.op, Op::Const(_) | Op::Debug(_))).count()
+}
+
+/// The constants of a function.
+fn constants(func: &Function) -> HashSet<Value> {
+    let insts = func.blocks.iter().flat_map(|b| &b.insts);
+    insts.filter(|i| matches!(i.op, Op::Const(_))).filter_map(|i| i.results.first().copied()).collect()
+}
+
+/// Whether a function shoots shadow rays itself.
+fn shoots(func: &Function) -> bool {
+    func.blocks.iter().flat_map(|b| &b.insts).any(|i| matches!(i.op, Op::Visible(_)))
 }
 
 struct Inliner<'a> {
@@ -270,7 +300,7 @@ mod tests {
 
     #[track_caller]
     fn check(before: &str, after: &str) {
-        check_module(|m| run(m, &InlinePolicy::default()), before, after);
+        check_module(|m| run(m, &InlinePolicy::default(), Stage::Early), before, after);
     }
 
     const SQUARE: &str = "fn square(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = mul v0, v0\n  ret v1\n}\n";
@@ -308,7 +338,7 @@ b4(v2: f32):
 fn b(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call a(v0) @0:5..6\n  ret v1\n}
 fn c(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call b(v0) @0:7..8\n  ret v1\n}";
         let mut m = module(text);
-        assert_eq!(run(&mut m, &InlinePolicy::default()), 2);
+        assert_eq!(run(&mut m, &InlinePolicy::default(), Stage::Early), 2);
         let printed = print_module(&m, PrintOptions { locations: true });
         assert!(printed.contains("neg v0 @0:1..2 in @0:5..6 in @0:7..8"), "{printed}");
     }
@@ -342,11 +372,26 @@ b0:
             "fn std.big(v0 x: varying f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
 fn f(v0 x: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = call std.big(v0)\n  v2: f32 = call std.big(v1)\n  ret v2\n}}"
         );
-        assert_eq!(run(&mut module(&text), &InlinePolicy::default()), 0);
+        assert_eq!(run(&mut module(&text), &InlinePolicy::default(), Stage::Early), 0);
         let always = InlinePolicy { always: vec!["std.".into()], ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&text), &always), 2);
+        assert_eq!(run(&mut module(&text), &always, Stage::Early), 2);
         let full = InlinePolicy { max_size: 60, ..always };
-        assert_eq!(run(&mut module(&text), &full), 1);
+        assert_eq!(run(&mut module(&text), &full, Stage::Early), 1);
+    }
+
+    #[test]
+    fn a_specialised_function_waits_and_is_then_copied_where_an_argument_is_known() {
+        let body: String = (2..40).map(|i| format!("  v{i}: f32 = mul v0, v{}\n", i - 1)).collect();
+        let text = |arg: &str| {
+            format!(
+                "fn sample(v0 i: varying f32, v1 x: varying f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
+fn f(v0 y: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = const 2.0\n  v2: f32 = call sample({arg}, v0)\n  v3: f32 = call sample({arg}, v2)\n  ret v3\n}}"
+            )
+        };
+        let policy = InlinePolicy { specialised: vec!["sample".into()], ..InlinePolicy::default() };
+        assert_eq!(run(&mut module(&text("v1")), &policy, Stage::Early), 0);
+        assert_eq!(run(&mut module(&text("v1")), &policy, Stage::Late), 2);
+        assert_eq!(run(&mut module(&text("v0")), &policy, Stage::Late), 0);
     }
 
     #[test]
@@ -377,7 +422,7 @@ b2:
 }";
         let m = module(text);
         let mut inlined = m.clone();
-        assert_eq!(run(&mut inlined, &InlinePolicy::default()), 1);
+        assert_eq!(run(&mut inlined, &InlinePolicy::default(), Stage::Early), 1);
         crate::ir::verify(&inlined).expect("inlining keeps the rules");
         let value = |m| {
             let args = [Const::F32(1.0)];

@@ -1,7 +1,7 @@
 //! Which passes run, in which order, how often; what each did and how long it took.
 
-use super::inline::InlinePolicy;
-use super::{copy, cse, dce, fold, inline, params, renumber, simplify_cfg, slots, strip};
+use super::inline::{InlinePolicy, Stage};
+use super::{calls, copy, cse, dce, fold, inline, params, renumber, simplify_cfg, slots, strip, unroll, visible};
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
 use std::time::{Duration, Instant};
@@ -20,11 +20,11 @@ pub struct Pass {
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Function(fn(&mut Function) -> usize),
-    Module(fn(&mut Module, &Pipeline) -> usize),
+    Module(fn(&mut Module, &InlinePolicy, Stage) -> usize),
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 9] = [
+pub const PASSES: [Pass; 12] = [
     Pass {
         name: "params",
         description: "drops block parameters that every jump gives the same value",
@@ -51,6 +51,11 @@ pub const PASSES: [Pass; 9] = [
         work: Work::Function(simplify_cfg::run),
     },
     Pass {
+        name: "unroll",
+        description: "copies the bodies of loops that are known to turn a few times",
+        work: Work::Function(unroll::run),
+    },
+    Pass {
         name: "slots",
         description: "turns arrays whose indices are all known into values",
         work: Work::Function(slots::run),
@@ -61,14 +66,24 @@ pub const PASSES: [Pass; 9] = [
         work: Work::Function(dce::run),
     },
     Pass {
+        name: "calls",
+        description: "merges equal calls of pure functions",
+        work: Work::Module(|m, _, _| calls::run(m)),
+    },
+    Pass {
+        name: "visible",
+        description: "shoots the shadow rays of a batch that occurs again only once",
+        work: Work::Function(visible::run),
+    },
+    Pass {
         name: "inline",
         description: "copies small functions, and those called once, into their callers",
-        work: Work::Module(|m, p| inline::run(m, &p.inline)),
+        work: Work::Module(inline::run),
     },
     Pass {
         name: "strip",
         description: "removes functions that no entry reaches",
-        work: Work::Module(|m, _| strip::run(m)),
+        work: Work::Module(|m, _, _| strip::run(m)),
     },
 ];
 
@@ -85,7 +100,7 @@ pub struct Pipeline {
 
 impl Default for Pipeline {
     fn default() -> Self {
-        Self { enabled: [true; PASSES.len()], inline: InlinePolicy::default(), max_rounds: 8 }
+        Self { enabled: [true; PASSES.len()], inline: InlinePolicy::default(), max_rounds: 16 }
     }
 }
 
@@ -186,7 +201,15 @@ impl Pipeline {
         let mut report = Report { passes: passes.collect(), rounds: 0 };
         // Functions that the last round did not change need no other one, until inlining changes them.
         let mut dirty = vec![true; module.functions.len()];
-        while report.rounds < self.max_rounds && dirty.contains(&true) {
+        let mut stage = Stage::Early;
+        while report.rounds < self.max_rounds {
+            if !dirty.contains(&true) {
+                if stage == Stage::Late || self.inline.specialised.is_empty() {
+                    break;
+                }
+                stage = Stage::Late;
+                dirty = vec![true; module.functions.len()];
+            }
             let mut changed = vec![false; module.functions.len()];
             for (pass, pass_report) in self.passes().zip(&mut report.passes) {
                 observer.before(pass, report.rounds, module);
@@ -202,7 +225,7 @@ impl Pipeline {
                         changes
                     }
                     Work::Module(run) => {
-                        let changes = run(module, self);
+                        let changes = run(module, &self.inline, stage);
                         if changes > 0 {
                             changed = vec![true; module.functions.len()];
                             dirty = changed.clone();
@@ -241,7 +264,7 @@ mod tests {
     fn passes_are_named_or_switched_off() {
         assert_eq!(names("").len(), PASSES.len());
         assert_eq!(names("dce, fold"), ["fold", "dce"]);
-        assert_eq!(names("-cse,-inline"), ["params", "copy", "fold", "cfg", "slots", "dce", "strip"]);
+        assert_eq!(names("-cse,-inline"), ["params", "copy", "fold", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]);
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);
         let error = Pipeline::parse("fold,-fodl").expect_err("no such pass").to_string();

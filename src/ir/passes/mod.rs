@@ -1,6 +1,7 @@
 //! Analyses and transformations, one file each; [`manager`] chooses, orders and times them. `README.md` beside this file has the
 //! rules that all passes keep.
 
+pub mod calls;
 pub mod copy;
 pub mod cse;
 pub mod dce;
@@ -19,6 +20,8 @@ pub mod strip;
 #[cfg(test)]
 mod testing;
 pub mod unreachable;
+pub mod unroll;
+pub mod visible;
 
 pub use inline::InlinePolicy;
 pub use manager::{Observer, PASSES, Pass, PassReport, Pipeline, Report};

@@ -1,0 +1,340 @@
+//! Unrolling: a loop that is known to turn a few times becomes that many copies of its body in a row.
+//!
+//! Such loops come from gathering the lights of a scene, whose number is known when a program is linked: the copies know which light they ask, and arrays
+//! indexed by the loop's counter become values (see [`super::slots`]).
+//!
+//! A loop is unrolled when its header alone leaves it, by testing that a counter is below a constant; the counter starts at a constant and
+//! every way back raises it by the same constant. Such a loop ends, so the budget does not need its back edge.
+
+use super::unreachable::remove_unreachable;
+use crate::ir::dominators::Dominators;
+use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};
+use std::collections::{HashMap, HashSet};
+
+/// A loop that turns more often stays.
+const MAX_TURNS: u32 = 8;
+
+/// A loop whose copies would have more instructions than this together stays.
+const MAX_COPIES: usize = 1000;
+
+/// A function does not grow beyond this many instructions by unrolling.
+const MAX_SIZE: usize = 20_000;
+
+/// Loops of more blocks are not looked at: it bounds the work.
+const MAX_BLOCKS: usize = 128;
+
+/// Runs the pass; returns the number of loops unrolled, and of unreachable blocks, which go first.
+pub fn run(func: &mut Function) -> usize {
+    let mut changes = remove_unreachable(func);
+    let mut size = func.inst_count();
+    let mut touched: HashSet<BlockId> = HashSet::new();
+    for found in loops(func) {
+        let copies = found.size.saturating_mul(found.turns.saturating_sub(1) as usize);
+        let overlaps = found.blocks.iter().any(|b| touched.contains(b));
+        // A loop inside another one, or around one, waits for the next round.
+        if !overlaps && copies <= MAX_COPIES && size + copies <= MAX_SIZE {
+            touched.extend(&found.blocks);
+            size += copies;
+            unroll(func, &found);
+            changes += 1;
+        }
+    }
+    changes + if touched.is_empty() { 0 } else { remove_unreachable(func) }
+}
+
+/// A loop that can be unrolled.
+struct Counted {
+    /// All blocks, the header first.
+    blocks: Vec<BlockId>,
+    /// How often the body runs.
+    turns: u32,
+    /// Instructions that take time.
+    size: usize,
+}
+
+/// The loops that turn at most [`MAX_TURNS`] times, outer ones before inner ones.
+fn loops(func: &Function) -> Vec<Counted> {
+    let tree = Dominators::new(func);
+    let preds = func.predecessors();
+    let mut latches: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
+    for (from, to) in tree.back_edges(func) {
+        if tree.dominates(to, from) {
+            latches.entry(to).or_default().push(from);
+        }
+    }
+    if latches.is_empty() {
+        return Vec::new();
+    }
+    let definitions = integer_definitions(func);
+    let headers = tree.order().iter().filter_map(|h| Some((*h, latches.get(h)?)));
+    headers.filter_map(|(h, latches)| counted(func, &definitions, &preds, h, latches)).collect()
+}
+
+/// The instructions that define integers and truth values, by result.
+fn integer_definitions(func: &Function) -> HashMap<Value, &Inst> {
+    let insts = func.blocks.iter().flat_map(|b| &b.insts);
+    let kept = insts.filter(|i| matches!(i.op, Op::Const(Const::U32(_) | Const::I32(_)) | Op::IAdd | Op::ILt));
+    kept.filter_map(|i| i.results.first().map(|&r| (r, i))).collect()
+}
+
+/// Checks one loop.
+fn counted(
+    func: &Function,
+    definitions: &HashMap<Value, &Inst>,
+    preds: &[Vec<BlockId>],
+    header: BlockId,
+    latches: &[BlockId],
+) -> Option<Counted> {
+    let constant = |v: Value| match definitions.get(&v)?.op {
+        Op::Const(Const::U32(u)) => Some(i64::from(u)),
+        Op::Const(Const::I32(i)) => Some(i64::from(i)),
+        _ => None,
+    };
+    let Terminator::Branch(condition, body, _) = &func.block(header).term else { return None };
+    let test = definitions.get(condition).filter(|i| i.op == Op::ILt)?;
+    let (counter, limit) = (test.args[0], constant(test.args[1])?);
+    let position = func.block(header).params.iter().position(|&p| p == counter)?;
+    let blocks = natural_loop(preds, header, latches)?;
+    let inside: HashSet<BlockId> = blocks.iter().copied().collect();
+    let leaves = |b: &BlockId| {
+        let term = &func.block(*b).term;
+        matches!(term, Terminator::Return(_)) || term.targets().any(|t| !inside.contains(&t.block))
+    };
+    let Terminator::Branch(_, _, exit) = &func.block(header).term else { return None };
+    if !inside.contains(&body.block) || inside.contains(&exit.block) || blocks.iter().skip(1).any(leaves) {
+        return None;
+    }
+    // Where the counter starts, and by how much it rises: the same for every way in and back.
+    let (mut start, mut step) = (None, None);
+    for &from in &preds[header.0 as usize] {
+        for target in func.block(from).term.targets().filter(|t| t.block == header) {
+            let arg = target.args[position];
+            let (known, value) = if inside.contains(&from) {
+                let rise = definitions.get(&arg).filter(|i| i.op == Op::IAdd)?;
+                let by = match rise.args[..] {
+                    [a, b] if a == counter => b,
+                    [a, b] if b == counter => a,
+                    _ => return None,
+                };
+                (&mut step, constant(by)?)
+            } else {
+                (&mut start, constant(arg)?)
+            };
+            if *known.get_or_insert(value) != value {
+                return None;
+            }
+        }
+    }
+    let turns = turns(func.ty(counter), start?, step?, limit)?;
+    let size = blocks.iter().flat_map(|b| &func.block(*b).insts).filter(|i| !matches!(i.op, Op::Const(_))).count();
+    Some(Counted { blocks, turns, size })
+}
+
+/// The blocks from which a latch is reached without the header, which comes first; `None` when there are many.
+fn natural_loop(preds: &[Vec<BlockId>], header: BlockId, latches: &[BlockId]) -> Option<Vec<BlockId>> {
+    let mut blocks = vec![header];
+    let mut seen: HashSet<BlockId> = HashSet::from([header]);
+    let mut work = latches.to_vec();
+    while let Some(block) = work.pop() {
+        if seen.insert(block) {
+            blocks.push(block);
+            work.extend(&preds[block.0 as usize]);
+        }
+        if blocks.len() > MAX_BLOCKS {
+            return None;
+        }
+    }
+    blocks[1..].sort();
+    Some(blocks)
+}
+
+/// How often a loop turns whose counter starts at `start`, rises by `step` and stays below `limit`; `None` when too often.
+fn turns(ty: Type, start: i64, step: i64, limit: i64) -> Option<u32> {
+    let wrap = |x: i64| if ty == Type::I32 { i64::from(x as i32) } else { i64::from(x as u32) };
+    let mut counter = start;
+    for turns in 0..=MAX_TURNS {
+        if counter >= limit {
+            return Some(turns);
+        }
+        counter = wrap(counter + step);
+    }
+    None
+}
+
+/// Puts `turns` copies of the body in a row, each behind a copy of the header, and one more header at the end.
+fn unroll(func: &mut Function, found: &Counted) {
+    let originals: Vec<_> = found.blocks.iter().map(|&b| func.block(b).clone()).collect();
+    let inside: HashSet<BlockId> = found.blocks.iter().copied().collect();
+    // The first turn is the loop itself; of the last copy only the header is needed.
+    let mut before = found.blocks.clone();
+    let mut values: HashMap<Value, Value> = HashMap::new();
+    for turn in 1..=found.turns {
+        let count = if turn == found.turns { 1 } else { originals.len() };
+        values = HashMap::new();
+        let first = func.blocks.len() as u32;
+        let number: HashMap<BlockId, BlockId> =
+            found.blocks[..count].iter().enumerate().map(|(i, &b)| (b, BlockId(first + i as u32))).collect();
+        for block in &originals[..count] {
+            let defined = block.params.iter().chain(block.insts.iter().flat_map(|i| &i.results));
+            for &v in defined {
+                let copy = func.new_value(func.ty(v));
+                values.insert(v, copy);
+            }
+        }
+        let renamed = |v: &mut Value| *v = values.get(v).copied().unwrap_or(*v);
+        for block in &originals[..count] {
+            let mut copy = block.clone();
+            copy.params.iter_mut().for_each(renamed);
+            copy.insts.iter_mut().for_each(|i| i.args.iter_mut().chain(&mut i.results).for_each(renamed));
+            copy.term.for_each_arg_mut(renamed);
+            copy.term.targets_mut().for_each(|t| t.block = number.get(&t.block).copied().unwrap_or(t.block));
+            func.blocks.push(copy);
+        }
+        // The turn before goes on here.
+        let next = BlockId(first);
+        let old_header = before[0];
+        for &b in &before {
+            func.block_mut(b).term.targets_mut().filter(|t| t.block == old_header).for_each(|t| t.block = next);
+        }
+        enter(func, old_header, true);
+        before = (first..func.blocks.len() as u32).map(BlockId).collect();
+    }
+    enter(func, before[0], false);
+    // Behind the loop the header's values are those of its last copy; other blocks of the loop dominate nothing there.
+    let copies: HashSet<BlockId> = (func.blocks.len() - copies_of(found)..func.blocks.len()).map(|b| BlockId(b as u32)).collect();
+    let renamed = |v: &mut Value| *v = values.get(v).copied().unwrap_or(*v);
+    for id in func.block_ids().filter(|b| !inside.contains(b) && !copies.contains(b)) {
+        let block = func.block_mut(id);
+        block.insts.iter_mut().flat_map(|i| &mut i.args).for_each(renamed);
+        block.term.for_each_arg_mut(renamed);
+    }
+}
+
+/// How many blocks unrolling adds.
+fn copies_of(found: &Counted) -> usize {
+    match found.turns as usize {
+        0 => 0,
+        turns => (turns - 1) * found.blocks.len() + 1,
+    }
+}
+
+/// Makes a header's branch a jump: into the body, or out of the loop.
+fn enter(func: &mut Function, header: BlockId, body: bool) {
+    let block = func.block_mut(header);
+    if let Terminator::Branch(_, then, otherwise) = &block.term {
+        block.term = Terminator::Jump(if body { then.clone() } else { otherwise.clone() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::check;
+
+    #[test]
+    fn a_loop_of_two_turns_becomes_two_copies_and_what_follows_sees_the_last_values() {
+        check(
+            super::run,
+            "fn f(v0 x: varying f32) -> (p: f32) {
+b0:
+  v1: u32 = const 0
+  v2: u32 = const 2
+  v3: u32 = const 1
+  jump b1(v1, v0)
+b1(v4: u32, v5: f32):
+  v6: bool = ilt v4, v2
+  br v6, b2, b3
+b2:
+  v7: f32 = add v5, v0
+  v8: u32 = iadd v4, v3
+  jump b1(v8, v7)
+b3:
+  ret v5
+}",
+            "fn f(v0 x: varying f32) -> (p: f32) {
+b0:
+  v1: u32 = const 0
+  v2: u32 = const 2
+  v3: u32 = const 1
+  jump b1(v1, v0)
+b1(v4: u32, v5: f32):
+  v6: bool = ilt v4, v2
+  jump b2
+b2:
+  v7: f32 = add v5, v0
+  v8: u32 = iadd v4, v3
+  jump b4(v8, v7)
+b3:
+  ret v15
+b4(v9: u32, v10: f32):
+  v11: bool = ilt v9, v2
+  jump b5
+b5:
+  v12: f32 = add v10, v0
+  v13: u32 = iadd v9, v3
+  jump b6(v13, v12)
+b6(v14: u32, v15: f32):
+  v16: bool = ilt v14, v2
+  jump b3
+}",
+        );
+    }
+
+    /// A loop whose counter goes from `start` while below `limit` in steps of `step`, left early when `leave`.
+    fn counting(start: &str, step: &str, limit: &str, early: &str) -> String {
+        format!(
+            "fn f(v0 n: varying u32, v1 c: varying bool) -> (p: u32) {{
+b0:
+  v2: u32 = const {start}
+  v3: u32 = const {step}
+  v4: u32 = const {limit}
+  v5: u32 = const 7
+  jump b1(v2)
+b1(v6: u32):
+  v7: bool = ilt v6, v4
+  br v7, b2, b4
+b2:
+  {early}
+b3:
+  v8: u32 = iadd v6, v3
+  jump b1(v8)
+b4:
+  ret v5
+}}"
+        )
+    }
+
+    #[test]
+    fn a_loop_that_turns_often_or_for_ever_or_is_left_early_stays() {
+        let stays = |text: String| check(super::run, &text, &text);
+        stays(counting("0", "1", "9", "jump b3"));
+        stays(counting("0", "0", "4", "jump b3"));
+        stays(counting("0", "1", "4", "br v1, b3, b4"));
+    }
+
+    #[test]
+    fn a_loop_that_is_never_entered_goes() {
+        check(
+            super::run,
+            &counting("4", "1", "4", "jump b3"),
+            "fn f(v0 n: varying u32, v1 c: varying bool) -> (p: u32) {
+b0:
+  v2: u32 = const 4
+  v3: u32 = const 1
+  v4: u32 = const 4
+  v5: u32 = const 7
+  jump b1(v2)
+b1(v6: u32):
+  v7: bool = ilt v6, v4
+  jump b2
+b2:
+  ret v5
+}",
+        );
+    }
+
+    #[test]
+    fn a_loop_whose_number_of_turns_is_not_known_stays() {
+        let text = counting("0", "1", "4", "jump b3").replace("ilt v6, v4", "ilt v6, v0");
+        check(super::run, &text, &text);
+    }
+}
