@@ -9,7 +9,7 @@
 
 use super::decode::{DecodedArith, Modify, Operand, Place, Test, column};
 use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{Column, GROUP, GROUPS, Lanes, each_lane};
+use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane};
 
 /// The registers that an instruction sees.
 #[derive(Clone, Copy)]
@@ -53,6 +53,17 @@ impl<'a> Registers<'a> {
             out.set_group(k, from.group(k, wrap).map(|bits| multiply(bits, operand.multiplier)));
         }
         out
+    }
+
+    /// The same as floats, into an array.
+    pub fn read_floats(&self, operand: &Operand, position: usize, to: &mut [f32; BLOCK]) {
+        let (from, wrap) = self.source(0, operand, position);
+        for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
+            let lanes = from.group(k, wrap);
+            to.iter_mut()
+                .zip(lanes.0)
+                .for_each(|(to, bits)| *to = f32::from_bits(multiply(bits, operand.multiplier)));
+        }
     }
 }
 

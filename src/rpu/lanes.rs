@@ -131,10 +131,12 @@ impl Column {
         cell.set(lanes);
     }
 
-    pub fn from_array(values: &[u32; BLOCK]) -> Column {
-        let column = Column::zero();
-        column.load(values);
-        column
+    /// Sets the lanes in `mask` to what `f` gives for each lane.
+    #[inline]
+    pub fn write_masked(&self, f: impl Fn(usize) -> u32, mask: u64) {
+        for (k, bits) in groups_of(mask) {
+            self.write_group(k, each_lane!(i => f(GROUP * k + i)), bits);
+        }
     }
 
     /// Sets the lanes in `mask` to one pattern.

@@ -464,16 +464,13 @@ impl Run<'_, '_> {
     fn trace(&mut self, [orig, dir, arg]: &[Operand; 3]) {
         let mask = self.current.mask;
         let registers = self.block.registers(&self.constants, self.current.window);
-        let floats = |operand: &Operand, c: usize| registers.read(operand, c).to_array().map(f32::from_bits);
-        let rays = RayBlock {
-            active: mask,
-            orig: [0, 1, 2].map(|c| floats(orig, c)),
-            dir: [0, 1, 2].map(|c| floats(dir, c)),
-            t_min: floats(arg, 0),
-            t_max: floats(arg, 1),
-            any: floats(arg, 2),
-            time: floats(arg, 3),
-        };
+        let mut rays = RayBlock { active: mask, ..RayBlock::empty() };
+        for c in 0..3 {
+            registers.read_floats(orig, c, &mut rays.orig[c]);
+            registers.read_floats(dir, c, &mut rays.dir[c]);
+        }
+        let parts = [&mut rays.t_min, &mut rays.t_max, &mut rays.any, &mut rays.time];
+        parts.into_iter().enumerate().for_each(|(c, to)| registers.read_floats(arg, c, to));
         let mut hits = HitBlock::misses();
         self.machine.tracer.trace(&rays, &mut hits);
         self.report.rays += u64::from(mask.count_ones());
@@ -483,11 +480,12 @@ impl Run<'_, '_> {
             }
             self.machine.shaders.get(hits.shader[lane] as usize).copied().unwrap_or(u32::MAX)
         });
-        let patterns = |floats: &[f32; BLOCK]| floats.map(f32::to_bits);
-        let columns = [patterns(&hits.u), patterns(&hits.v), patterns(&hits.t), code, hits.tri, hits.obj];
-        for (i, values) in columns.iter().enumerate() {
-            let values = Column::from_array(values);
-            self.block.column(column::HIT + i as u16).copy_from(&values, mask);
+        let floats = [&hits.u, &hits.v, &hits.t];
+        for (i, values) in floats.into_iter().enumerate() {
+            self.block.column(column::HIT + i as u16).write_masked(|lane| values[lane].to_bits(), mask);
+        }
+        for (i, values) in [&code, &hits.tri, &hits.obj].into_iter().enumerate() {
+            self.block.column(column::HIT + 3 + i as u16).write_masked(|lane| values[lane], mask);
         }
     }
 }

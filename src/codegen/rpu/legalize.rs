@@ -6,6 +6,7 @@
 
 use super::Error;
 use crate::ir::dominators::Dominators;
+use crate::ir::passes::{copy, dce, fold, params, simplify_cfg, slots};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -18,6 +19,7 @@ pub fn legalize(f: &mut Function) -> Result<(), Error> {
         return Err(Error::Matrix { function: f.name.clone() });
     }
     remove_unreachable(f);
+    expand_short_visible(f);
     // Arrays first: what the others make keeps its indices in range by itself.
     guard_stores(f);
     expand_operations(f);
@@ -379,6 +381,97 @@ pub fn goto(block: BlockId) -> Target {
 
 // --- batches of shadow rays ---
 
+/// More rays than this are shot in a loop.
+const SHORT: u32 = 8;
+
+/// Shoots the rays of each `visible` with a small constant number of them one after the other; then their array may become values.
+fn expand_short_visible(f: &mut Function) {
+    let defs = definitions(f);
+    let short = |f: &Function, i: &Inst| match i.op {
+        Op::Visible(slot) => match defs.get(&i.args[1]).map(|d| &d.op) {
+            Some(Op::Const(Const::U32(n))) => Some((slot, *n)).filter(|_| *n <= SHORT.min(f.slots[slot.0 as usize].len)),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut any = false;
+    let mut b = 0;
+    while b < f.blocks.len() {
+        let here = BlockId(b as u32);
+        b += 1;
+        let found = f.block(here).insts.iter().enumerate().find_map(|(at, i)| Some((at, short(f, i)?)));
+        if let Some((at, (slot, count))) = found {
+            let tail = split_block(f, here, at + 1);
+            if let Some(inst) = f.block_mut(here).insts.pop() {
+                visible_row(f, here, tail, &inst, slot, count);
+                any = true;
+            }
+        }
+    }
+    if any {
+        for pass in [slots::run, copy::run, fold::run, params::remove_redundant_params, simplify_cfg::run, dce::run] {
+            pass(f);
+        }
+    }
+}
+
+/// Shoots `count` rays between the end of `here` and `tail`.
+fn visible_row(f: &mut Function, here: BlockId, tail: BlockId, inst: &Inst, slot: SlotId, count: u32) {
+    let mut at = here;
+    let mut seen: Option<Value> = None;
+    for i in 0..count {
+        let (shoot, next) = (f.new_block(), f.new_block());
+        let bit = f.new_value(Type::U32);
+        let mut e = Emitter::new(f, inst.loc);
+        let index = e.constant(Const::U32(i));
+        let open = e.constant(Const::U32(1 << i));
+        let blocked = e.constant(Const::U32(0));
+        let ray = e.op(Op::SlotLoad(slot), &[index], Type::Vec4);
+        let t_max = e.op(Op::Extract(3), &[ray], Type::F32);
+        let zero = e.constant(Const::F32(0.0));
+        let none = e.op(Op::Lt, &[t_max, zero], Type::Bool);
+        let mut out = e.out;
+        f.block_mut(at).insts.append(&mut out);
+        let lit = Target { block: next, args: vec![open] };
+        f.block_mut(at).term = Terminator::Branch(none, lit.clone(), goto(shoot));
+
+        let mut e = Emitter::new(f, inst.loc);
+        let missed = shoot_shadow_ray(&mut e, inst.args[0], ray, t_max);
+        let out = e.out;
+        let dark = Target { block: next, args: vec![blocked] };
+        finish_block(f, shoot, vec![], out, Terminator::Branch(missed, lit, dark));
+
+        f.block_mut(next).params = vec![bit];
+        let mut e = Emitter::new(f, inst.loc);
+        seen = Some(seen.map_or(bit, |seen| e.op(Op::IOr, &[seen, bit], Type::U32)));
+        let mut out = e.out;
+        f.block_mut(next).insts.append(&mut out);
+        at = next;
+    }
+    let mut e = Emitter::new(f, inst.loc);
+    let seen = seen.unwrap_or_else(|| e.constant(Const::U32(0)));
+    e.push(Op::Bitcast, &[seen], inst.results.clone());
+    let mut out = e.out;
+    f.block_mut(at).insts.append(&mut out);
+    f.block_mut(at).term = Terminator::Jump(goto(tail));
+}
+
+/// Shoots one shadow ray, `(direction, t_max)`; gives whether it hits nothing.
+fn shoot_shadow_ray(e: &mut Emitter, origin: Value, ray: Value, t_max: Value) -> Value {
+    let parts: Vec<Value> = (0..3).map(|k| e.op(Op::Extract(k), &[ray], Type::F32)).collect();
+    let direction = e.op(Op::Compose, &parts, Type::Vec3);
+    let default = e.op(Op::Uniform(0), &[], Type::Vec4);
+    let t_min = e.op(Op::Extract(0), &[default], Type::F32);
+    let time = e.op(Op::Extract(3), &[default], Type::F32);
+    let any = e.constant(Const::F32(1.0));
+    let arg = e.op(Op::Compose, &[t_min, t_max, any, time], Type::Vec4);
+    e.push(Op::Trace, &[origin, direction, arg], vec![]);
+    let hit = e.op(Op::Hit, &[], Type::Vec4);
+    let t = e.op(Op::Extract(2), &[hit], Type::F32);
+    let zero = e.constant(Const::F32(0.0));
+    e.op(Op::Lt, &[t, zero], Type::Bool)
+}
+
 /// Makes each `visible` a loop over its rays: a `trace` each, and a bit for each ray that hits nothing.
 fn expand_visible(f: &mut Function) {
     let mut b = 0;
@@ -430,18 +523,7 @@ fn visible_loop(f: &mut Function, here: BlockId, tail: BlockId, inst: &Inst) {
     finish_block(f, body, vec![], out, Terminator::Branch(none, goto(open), goto(shoot)));
 
     let mut e = Emitter::new(f, inst.loc);
-    let parts: Vec<Value> = (0..3).map(|k| e.op(Op::Extract(k), &[ray], Type::F32)).collect();
-    let direction = e.op(Op::Compose, &parts, Type::Vec3);
-    let default = e.op(Op::Uniform(0), &[], Type::Vec4);
-    let t_min = e.op(Op::Extract(0), &[default], Type::F32);
-    let time = e.op(Op::Extract(3), &[default], Type::F32);
-    let any = e.constant(Const::F32(1.0));
-    let arg = e.op(Op::Compose, &[t_min, t_max, any, time], Type::Vec4);
-    e.push(Op::Trace, &[origin, direction, arg], vec![]);
-    let hit = e.op(Op::Hit, &[], Type::Vec4);
-    let t = e.op(Op::Extract(2), &[hit], Type::F32);
-    let zero = e.constant(Const::F32(0.0));
-    let missed = e.op(Op::Lt, &[t, zero], Type::Bool);
+    let missed = shoot_shadow_ray(&mut e, origin, ray, t_max);
     let out = e.out;
     let blocked = Target { block: next, args: vec![seen] };
     finish_block(f, shoot, vec![], out, Terminator::Branch(missed, goto(open), blocked));
