@@ -60,9 +60,7 @@ impl<'a> Registers<'a> {
         let (from, wrap) = self.source(0, operand, position);
         for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
             let lanes = from.group(k, wrap);
-            to.iter_mut()
-                .zip(lanes.0)
-                .for_each(|(to, bits)| *to = f32::from_bits(multiply(bits, operand.multiplier)));
+            to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(multiply(bits, operand.multiplier)));
         }
     }
 }

@@ -389,7 +389,9 @@ fn expand_short_visible(f: &mut Function) {
     let defs = definitions(f);
     let short = |f: &Function, i: &Inst| match i.op {
         Op::Visible(slot) => match defs.get(&i.args[1]).map(|d| &d.op) {
-            Some(Op::Const(Const::U32(n))) => Some((slot, *n)).filter(|_| *n <= SHORT.min(f.slots[slot.0 as usize].len)),
+            Some(Op::Const(Const::U32(n))) => {
+                Some((slot, *n)).filter(|_| *n <= SHORT.min(f.slots[slot.0 as usize].len))
+            }
             _ => None,
         },
         _ => None,

@@ -107,7 +107,8 @@ b1:
 
     #[test]
     fn a_pure_function_is_called_once_for_the_same_arguments() {
-        let merged = CALLER.replace("  v4: f32, v5: f32 = call g(v0)\n", "").replace("ret v2, v5, v6", "ret v2, v3, v6");
+        let merged =
+            CALLER.replace("  v4: f32, v5: f32 = call g(v0)\n", "").replace("ret v2, v5, v6", "ret v2, v3, v6");
         check_module(super::run, &format!("{PURE}{CALLER}"), &format!("{PURE}{merged}"));
     }
 

@@ -264,7 +264,10 @@ mod tests {
     fn passes_are_named_or_switched_off() {
         assert_eq!(names("").len(), PASSES.len());
         assert_eq!(names("dce, fold"), ["fold", "dce"]);
-        assert_eq!(names("-cse,-inline"), ["params", "copy", "fold", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]);
+        assert_eq!(
+            names("-cse,-inline"),
+            ["params", "copy", "fold", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
+        );
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);
         let error = Pipeline::parse("fold,-fodl").expect_err("no such pass").to_string();

@@ -201,7 +201,8 @@ fn unroll(func: &mut Function, found: &Counted) {
     }
     enter(func, before[0], false);
     // Behind the loop the header's values are those of its last copy; other blocks of the loop dominate nothing there.
-    let copies: HashSet<BlockId> = (func.blocks.len() - copies_of(found)..func.blocks.len()).map(|b| BlockId(b as u32)).collect();
+    let copies: HashSet<BlockId> =
+        (func.blocks.len() - copies_of(found)..func.blocks.len()).map(|b| BlockId(b as u32)).collect();
     let renamed = |v: &mut Value| *v = values.get(v).copied().unwrap_or(*v);
     for id in func.block_ids().filter(|b| !inside.contains(b) && !copies.contains(b)) {
         let block = func.block_mut(id);

@@ -140,7 +140,9 @@ b1:
 
     #[test]
     fn rays_that_differ_or_may_differ_are_shot() {
-        for second in ["slot_store s1, v4, v2", "slot_store s1, v3, v1", "slot_store s1, v4, v1\n  slot_store s1, v4, v1"] {
+        for second in
+            ["slot_store s1, v4, v2", "slot_store s1, v3, v1", "slot_store s1, v4, v1\n  slot_store s1, v4, v1"]
+        {
             check(super::run, &two(second), &two(second));
         }
     }
