@@ -34,6 +34,9 @@ fn pure_functions(module: &Module) -> HashMap<Arc<str>, bool> {
     pure
 }
 
+/// What makes two calls equal: the function and its arguments.
+type Call = (Arc<str>, Vec<Value>);
+
 /// Merges the equal calls of one function.
 fn merge(func: &mut Function, pure: &HashMap<Arc<str>, bool>) -> usize {
     let calls = func.blocks.iter().flat_map(|b| &b.insts);
@@ -42,7 +45,7 @@ fn merge(func: &mut Function, pure: &HashMap<Arc<str>, bool>) -> usize {
         return 0;
     }
     let tree = Dominators::new(func);
-    let mut known: HashMap<(Arc<str>, Vec<Value>), Vec<(BlockId, Vec<Value>)>> = HashMap::new();
+    let mut known: HashMap<Call, Vec<(BlockId, Vec<Value>)>> = HashMap::new();
     let mut replaced = Replacements::new(func);
     let mut removed = 0;
     // A block comes after those that dominate it.

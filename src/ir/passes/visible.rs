@@ -17,6 +17,9 @@ type Rays = (Value, Vec<Value>);
 /// A place in a function: a block, and the number of the instruction.
 type Place = (BlockId, usize);
 
+/// The writes of an array's elements, by index.
+type Writes = HashMap<u32, Vec<(Place, Value)>>;
+
 /// Runs the pass; returns the number of instructions removed.
 pub fn run(func: &mut Function) -> usize {
     let batches: Vec<(Place, Inst)> = instructions(func)
@@ -67,7 +70,7 @@ struct Elements {
     /// Values of `u32` constants.
     constants: HashMap<Value, u32>,
     /// For each array, its elements' writes; `None` when one has an unknown index.
-    writes: HashMap<SlotId, Option<HashMap<u32, Vec<(Place, Value)>>>>,
+    writes: HashMap<SlotId, Option<Writes>>,
 }
 
 fn elements(func: &Function) -> Elements {
@@ -77,7 +80,7 @@ fn elements(func: &Function) -> Elements {
             constants.insert(*r, *u);
         }
     }
-    let mut writes: HashMap<SlotId, Option<HashMap<u32, Vec<(Place, Value)>>>> = HashMap::new();
+    let mut writes: HashMap<SlotId, Option<Writes>> = HashMap::new();
     for (place, inst) in instructions(func) {
         let Op::SlotStore(slot) = inst.op else { continue };
         let known = writes.entry(slot).or_insert_with(|| Some(HashMap::new()));
