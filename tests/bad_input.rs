@@ -66,7 +66,7 @@ fn a_missing_scene_says_where_it_was_looked_for() {
 
 #[test]
 fn a_directory_is_not_a_scene() {
-    says(&refused(&[], &["."]), &["directory"]);
+    says(&refused(&[], &["."]), &["folder"]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn sizes_of_nothing_and_of_too_much_are_refused() {
         let text = scene(SPHERE);
         says(
             &refused(&[("s.rib", text.as_bytes())], &["s.rib", "--size", size]),
-            &["limit"].map(|l| if size.starts_with("1000") { l } else { "0" }),
+            &[size.split_once('x').map_or("", |(w, _)| w), "16384 pixels"],
         );
     }
 }
