@@ -199,6 +199,45 @@ fn a_shader_that_never_ends_is_stopped_on_the_gpu() {
     endless("gpu");
 }
 
+/// Renders a sphere whose shader calls itself `n` deep on a machine; the exit status and the message.
+fn recursion(backend: &str, n: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("s.rib"), scene(&format!("Surface \"mine\"\n{SPHERE}"))).unwrap();
+    let function = "float f(float n) {\n  if (n <= 0) return 0;\n  return 1 + f(n - 1);\n}\n";
+    fs::write(folder.path().join("mine.sl"), format!("{function}surface mine() {{ Ci = f({n}) / 100; }}\n")).unwrap();
+    let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", backend]);
+    assert_eq!(output.status.success(), folder.path().join("out.png").exists());
+    (output.status.code(), stderr(&output))
+}
+
+#[test]
+fn a_function_that_calls_itself_a_hundred_deep_renders_on_both_machines() {
+    for backend in ["rpu", "gpu"] {
+        let (status, text) = recursion(backend, "100");
+        assert_eq!(status, Some(0), "{backend}: {text}");
+    }
+}
+
+#[test]
+fn a_function_that_calls_itself_without_end_is_refused_on_both_machines() {
+    for backend in ["rpu", "gpu"] {
+        let (status, text) = recursion(backend, "1e9");
+        assert_eq!(status, Some(2), "{backend}: {text}");
+        says(&text, &["mine.sl:3", "recursion"]);
+    }
+}
+
+#[test]
+fn options_that_cannot_be_meant_are_refused() {
+    let text = scene(SPHERE);
+    let files: [(&str, &[u8]); 1] = [("s.rib", text.as_bytes())];
+    says(&refused(&files, &["s.rib", "--adapter", "some"]), &["--adapter", "--backend rpu"]);
+    says(&refused(&files, &["s.rib", "--threads", "9999"]), &["--threads", "1024"]);
+    says(&refused(&files, &["s.rib", "--metric", "psnr"]), &["--threshold"]);
+    says(&refused(&files, &["s.rib", "--crop", "-1,0,3,3"]), &["X0,Y0,X1,Y1"]);
+    says(&refused(&files, &["s.rib", "--passes", "nonsense"]), &["nonsense", "inline"]);
+}
+
 #[test]
 fn a_scene_reads_nothing_outside_its_folders() {
     let outside = tempfile::tempdir().unwrap();

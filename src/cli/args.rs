@@ -102,7 +102,7 @@ pub struct SceneArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub spp: Option<u32>,
     /// Render only this window of the picture, in pixels
-    #[arg(long, value_name = "X0,Y0,X1,Y1")]
+    #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
     pub crop: Option<Crop>,
     /// Changes the sample positions
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -114,7 +114,7 @@ pub struct SceneArgs {
     #[arg(long, value_name = "DIR")]
     pub allow_read: Vec<PathBuf>,
     /// Loop iterations and calls that one sample may take
-    #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET)]
+    #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: u32,
     /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
@@ -127,9 +127,9 @@ pub struct MachineArgs {
     /// Use the GPU adapter whose name contains this (see `shadewright devices`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
-    /// CPU threads; 0 is one a core
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
+    /// CPU threads, 1024 at most; 0 is one a core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub threads: u16,
 }
 
 /// Rendering.

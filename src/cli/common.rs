@@ -76,7 +76,7 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
 /// The number of threads of `--threads` becomes that of the process.
 pub fn set_threads(machine: &MachineArgs) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(machine.threads)
+        .num_threads(machine.threads.into())
         .build_global()
         .context("starting the threads")
         .map_err(Failure::from)
@@ -86,6 +86,9 @@ pub fn set_threads(machine: &MachineArgs) -> Result<(), Failure> {
 pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Renderer>, Failure> {
     let gpu = || gpu::GpuRenderer::new(machine.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")));
     match backend {
+        Backend::Rpu if machine.adapter.is_some() => {
+            Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
+        }
         Backend::Rpu => Ok(Box::new(rpu::RpuRenderer::new())),
         Backend::Gpu => Ok(Box::new(gpu()?)),
         Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
@@ -100,18 +103,26 @@ pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Rende
     }
 }
 
+/// Refuses, before anything is rendered, a metric without the threshold that it is judged by.
+pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
+    match (args.metric, args.threshold) {
+        (Some(metric), None) => {
+            let name = metric.to_string().to_lowercase();
+            Err(Failure::input(format!("error: --metric {name} needs --threshold X to judge by")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Compares two pictures, prints the report and the verdict, and fails when they differ too much.
 pub fn judge(a: &Picture, b: &Picture, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
+    check_judgement(args)?;
     if let Some(path) = difference {
         image_file::check_writable(path)?;
     }
     let report = compare::compare(a, b).map_err(|e| Failure::input(format!("error: {e}")))?;
     let verdict: Verdict = match (args.metric, args.threshold) {
         (Some(metric), Some(threshold)) => metric.judge(&report, threshold),
-        (Some(metric), None) => {
-            let name = metric.to_string().to_lowercase();
-            return Err(Failure::input(format!("error: --metric {name} needs --threshold X to judge by")));
-        }
         _ => Tolerance::default().judge(&report),
     };
     if let Some(path) = difference {

@@ -1,7 +1,7 @@
 //! `shadewright compare SCENE`: both machines, one verdict.
 
 use super::args::{Backend, CompareArgs};
-use super::common::{judge, prepare_job, renderer, set_threads};
+use super::common::{check_judgement, judge, prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
 use crate::render::image_file;
@@ -12,6 +12,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     for path in args.out.iter().chain(&args.pictures) {
         image_file::check_writable(path)?;
     }
+    check_judgement(&args.judge)?;
     set_threads(&args.machine)?;
     let (job, _) = prepare_job(&args.scene)?;
     let mut pictures = Vec::new();

@@ -59,7 +59,9 @@ fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
         Ok(bytes) => Ok(sources.add(name, Some(path), decode(&bytes))),
         Err(error) => {
             let known: Vec<_> = stdlib::shader_names().collect();
-            Err(Failure::input(format!("error: {error}\nhint: built-in shaders are: {}", known.join(", "))))
+            let hint = format!("\nhint: built-in shaders are: {}", known.join(", "));
+            let hint = if path.exists() { String::new() } else { hint };
+            Err(Failure::input(format!("error: {error}{hint}")))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `shadewright [SCENE] --render OUT`.
 
 use super::args::RenderArgs;
-use super::common::{judge, prepare_job, renderer, set_threads};
+use super::common::{check_judgement, judge, prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
 use crate::render::image_file;
@@ -9,6 +9,12 @@ use std::time::Instant;
 
 /// Renders the scene into a file.
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {
+    if let Some(scene) = args.scene.scene.as_ref().filter(|s| !s.exists()) {
+        let name = scene.display();
+        return Err(Failure::input(format!(
+            "error: cannot find `{name}`: it is neither a file nor a subcommand (see `shadewright --help`)"
+        )));
+    }
     let Some(out) = &args.render else {
         return Err(Failure::input(
             "the viewer is not there yet: name a picture to render with `--render OUT.png`\n\
@@ -16,6 +22,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         ));
     };
     image_file::check_writable(out)?;
+    check_judgement(&args.judge)?;
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     set_threads(&args.machine)?;
     let (job, times) = prepare_job(&args.scene)?;

@@ -21,6 +21,12 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Calls the function and prints what it gives.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    if let Some(option) = args.args.iter().find(|a| a.starts_with("--")) {
+        return Err(Failure::input(format!(
+            "error: `{option}` stands among the arguments of `{}`; options go before the file: shadewright run {option} … FILE FUNCTION ARGS",
+            args.function
+        )));
+    }
     set_threads(&args.machine)?;
     let mut sources = SourceMap::new();
     let text_given = args.file.contains(['{', ';']);

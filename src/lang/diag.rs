@@ -187,8 +187,13 @@ fn is_on_long_line(span: Span, sources: &SourceMap) -> bool {
     before + after >= MAX_LINE
 }
 
-/// Draws a diagnostic as plain text with source excerpts.
+/// Draws a diagnostic as plain text with source excerpts. Control characters, which a terminal would obey, show as `?`.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
+    let text = draw(diagnostic, sources).replace('\r', "");
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
+}
+
+fn draw(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     if diagnostic.labels.iter().any(|l| is_on_long_line(l.span, sources)) {
         return render_without_excerpts(diagnostic, sources);
     }
@@ -228,6 +233,15 @@ mod tests {
         let f = map.add("m.sl", None, "(".repeat(1 << 20));
         let text = render(&Diagnostic::error("too deep").at(Span::new(f, 300, 301), "here").hint("less"), &map);
         assert_eq!(text, "error: too deep\n  --> m.sl:1:301: here\n  = hint: less\n\n");
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let mut map = SourceMap::new();
+        let f = map.add("m.sl", None, "\u{1b}[2J\0 x\r\n");
+        let text = render(&Diagnostic::error("wrong \u{7}").at(Span::new(f, 0, 1), "here"), &map);
+        assert!(text.contains("?[2J? x") && text.contains("wrong ?"), "{text}");
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
     }
 
     #[test]

@@ -306,7 +306,7 @@ impl Preprocessor<'_> {
         let found = folders.iter().map(|f| f.join(&name)).find(|p| p.is_file());
         let Some(path) = found else {
             let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
-            for f in &folders {
+            for (_, f) in folders.iter().enumerate().filter(|(i, f)| !folders[..*i].contains(f)) {
                 d = d.hint(format!("looked in {}", f.display()));
             }
             self.report(d);

@@ -162,9 +162,11 @@ impl ShaderLibrary {
             return Ok(shader.clone());
         }
         let d = match named.first() {
-            Some((kind, ..)) => {
-                Diagnostic::error(format!("`{}` is a {} shader, not a {keyword}", instance.name, kind.keyword()))
-            }
+            Some((kind, ..)) => Diagnostic::error(format!(
+                "`{}` is not a {keyword} shader, but of the kind `{}`",
+                instance.name,
+                kind.keyword()
+            )),
             None => {
                 let names: Vec<_> = shaders.iter().map(|(k, n, _)| format!("{} {n}", k.keyword())).collect();
                 let d = Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.name));
@@ -238,7 +240,7 @@ impl ShaderLibrary {
         if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
         }
-        let looked = self.folders.iter().map(|f| f.join(&file_name).display().to_string()).collect();
+        let looked = self.folders.iter().map(|f| format!("looked for {}", f.join(&file_name).display())).collect();
         Err(Missing { looked })
     }
 
@@ -320,7 +322,7 @@ impl FileFailure {
             FileFailure::Wrong(errors) => errors,
             FileFailure::Missing(missing) => {
                 let d = place(Diagnostic::error(format!("there is no {what}")));
-                let d = missing.looked.iter().fold(d, |d, path| d.hint(format!("looked for {path}")));
+                let d = missing.looked.iter().fold(d, |d, path| d.hint(path.clone()));
                 let built_in: Vec<_> = stdlib::shader_names().collect();
                 d.hint(format!("built in are: {}", built_in.join(", "))).into()
             }

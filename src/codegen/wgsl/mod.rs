@@ -161,35 +161,54 @@ fn plain_callees<'m>(module: &'m Module, body: &'m Function) -> Vec<&'m Function
     done
 }
 
-/// The frame words of all functions that are active once at most, and of all that may be active several times at once.
-fn stack(module: &Module, sections: &Sections, activation: &HashMap<Arc<str>, u32>, options: &Options) -> (u32, u32) {
-    let callees = |name: &str| -> Vec<&str> {
+/// The frame words of all functions, by how often each may be active at once.
+fn stack(
+    module: &Module,
+    sections: &Sections,
+    activation: &HashMap<Arc<str>, u32>,
+    options: &Options,
+) -> program::StackWords {
+    let callees = |name: &str, through_rays: bool| -> Vec<&str> {
         let own = sections.sections.iter().filter(|s| &*s.function == name).flat_map(|s| &s.exits);
         own.flat_map(|exit| match exit.kind {
             sections::ExitKind::Call { callee: sections::Callee::Section(n), .. } => {
                 vec![&*sections.sections[n as usize].function]
             }
-            sections::ExitKind::Call { callee: sections::Callee::Shader, .. } => {
+            sections::ExitKind::Call { callee: sections::Callee::Shader, .. } if through_rays => {
                 options.shaders.iter().map(String::as_str).collect()
             }
             _ => vec![],
         })
         .collect()
     };
-    let graph: HashMap<&str, Vec<&str>> = sections.entries.keys().map(|n| (&**n, callees(n))).collect();
-    let (mut once, mut each) = (0u32, 0u32);
+    let graph = |through_rays| -> HashMap<&str, Vec<&str>> {
+        sections.entries.keys().map(|n| (&**n, callees(n, through_rays))).collect()
+    };
+    let (with_rays, calls) = (graph(true), graph(false));
+    let mut sums = program::StackWords::default();
     for func in &module.functions {
         let Some(words) = activation.get(&func.name) else { continue };
-        let (mut seen, mut work) = (HashSet::new(), graph[&*func.name].clone());
-        while let Some(name) = work.pop() {
-            if seen.insert(name) {
-                work.extend(graph.get(name).into_iter().flatten());
-            }
-        }
-        let sum = if seen.contains(&*func.name) { &mut each } else { &mut once };
+        let sum = if reaches_itself(&calls, &func.name) {
+            &mut sums.recursive
+        } else if reaches_itself(&with_rays, &func.name) {
+            &mut sums.ray
+        } else {
+            &mut sums.once
+        };
         *sum = sum.saturating_add(*words);
     }
-    (once, each)
+    sums
+}
+
+/// Whether the function `name` is on a cycle of the call graph.
+fn reaches_itself(graph: &HashMap<&str, Vec<&str>>, name: &str) -> bool {
+    let (mut seen, mut work) = (HashSet::new(), graph[name].clone());
+    while let Some(next) = work.pop() {
+        if seen.insert(next) {
+            work.extend(graph.get(next).into_iter().flatten());
+        }
+    }
+    seen.contains(name)
 }
 
 #[cfg(test)]

@@ -136,17 +136,33 @@ pub struct GpuProgram {
     pub shader_entries: Vec<u32>,
     /// `R`: rays that one path may shoot at once, at least 1.
     pub max_rays_per_path: u32,
-    /// Frame words of each call-graph component on the deepest call path: those of functions that are not recursive, and those of one turn of recursive ones.
-    pub(super) stack: (u32, u32),
+    /// Frame words of the functions, by how often they may be active at once.
+    pub(super) stack: StackWords,
     /// What trap locations stand for.
     pub locations: Vec<Loc>,
 }
 
+/// Calls of a function by itself, directly or through others, that a path has room for. A deeper recursion traps.
+const RECURSION_DEPTH: u32 = 512;
+
+/// Frame words of the functions of a program, summed by how often they may be active at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct StackWords {
+    /// Of functions that are active once at most.
+    pub once: u32,
+    /// Of those that come back through a traced ray: once for each turn of the ray depth.
+    pub ray: u32,
+    /// Of those that call themselves: [`RECURSION_DEPTH`] times.
+    pub recursive: u32,
+}
+
 impl GpuProgram {
-    /// Frame words a path needs, the result area included, when no recursive function (a shader that traces rays, as a rule) is active more
-    /// than `depth + 1` times at once.
+    /// Frame words a path needs, the result area included, when rays are traced no more than `depth` deep and no function calls itself
+    /// more than 512 deep.
     pub fn stack_words(&self, depth: u32) -> u32 {
-        let (once, each) = self.stack;
-        (RESULT_WORDS + 1).saturating_add(once).saturating_add(each.saturating_mul(depth.saturating_add(1)))
+        let StackWords { once, ray, recursive } = self.stack;
+        let rays = ray.saturating_mul(depth.saturating_add(1));
+        let calls = recursive.saturating_mul(RECURSION_DEPTH);
+        (RESULT_WORDS + 1).saturating_add(once).saturating_add(rays).saturating_add(calls)
     }
 }

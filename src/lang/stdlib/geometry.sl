@@ -6,6 +6,25 @@ vector faceforward(vector n; vector i) { return i . n < 0 ? n : -n; }
 normal faceforward(normal n; vector i; normal reference) { return i . reference < 0 ? n : -n; }
 vector faceforward(vector n; vector i; vector reference) { return i . reference < 0 ? n : -n; }
 
+/* Distance of q from the line segment between a and b. */
+float ptlined(point a; point b; point q)
+{
+    vector along = b - a;
+    vector to = q - a;
+    float square = along . along;
+    float k = square > 0 ? clamp(to . along / square, 0, 1) : 0;
+    return length(to - k * along);
+}
+
+/* q turned by angle about the axis from a to b (Rodrigues' rotation formula). */
+point rotate(point q; float angle; point a; point b)
+{
+    vector k = normalize(b - a);
+    vector v = q - a;
+    float c = cos(angle);
+    return a + c * v + sin(angle) * (k ^ v) + ((1 - c) * (k . v)) * k;
+}
+
 vector reflect(vector i; normal n) { return i - 2 * (i . n) * n; }
 vector reflect(vector i; vector n) { return i - 2 * (i . n) * n; }
 
