@@ -342,6 +342,15 @@ fn clear_slots(f: &mut Function) {
 /// Puts array writes whose index may be out of range behind a test.
 fn guard_stores(f: &mut Function) {
     let bounds = IndexBounds::of(f);
+    let slots = &f.slots;
+    // A constant index beyond the end writes nothing, and may not fit the offset of a store.
+    let writes_nothing = |i: &Inst| match i.op {
+        Op::SlotStore(s) => bounds.constant(i.args[0]).is_some_and(|index| index >= slots[s.0 as usize].len),
+        _ => false,
+    };
+    for block in &mut f.blocks {
+        block.insts.retain(|i| !writes_nothing(i));
+    }
     let mut guarded = HashSet::new();
     let mut b = 0;
     while b < f.blocks.len() {

@@ -1,0 +1,248 @@
+//! Random programs give the same results on the evaluator, the RPU and the GPU.
+//!
+//! Integers and truth values agree to the bit on all three; floats agree to the bit on the evaluator and the RPU. On a GPU floats may be off by
+//! what WGSL allows ([`interval`] computes it for each draw), and by no more than [`BOUND`]. Draws that may flip a decision within that are redrawn.
+//!
+//! Set `SHADEWRIGHT_SEED` to run one seed only. The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
+
+#[path = "agreement/interval.rs"]
+mod interval;
+
+use interval::{Interval, Known, Risk};
+use rayon::prelude::*;
+use shadewright::ir::passes::Pipeline;
+use shadewright::ir::random::{Random, Shape, arguments, module};
+use shadewright::ir::{Const, Module};
+use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu};
+use shadewright::render::gpu::Compute;
+use std::ops::AddAssign;
+
+/// The largest error of a float on a GPU: relative for values above 1, else absolute. Where WGSL allows more, the draw is redrawn.
+const BOUND: f64 = 1e-4;
+
+/// The largest share of draws that may be redrawn.
+const MAX_REDRAWN: f64 = 0.1;
+
+/// Programs whose floats run on the GPU, programs of integers there, and programs on the RPU.
+const GPU_FLOAT_SEEDS: u64 = 60;
+const GPU_INTEGER_SEEDS: u64 = 40;
+const RPU_SEEDS: u64 = 160;
+
+/// Sets of arguments for each program.
+const DRAWS: usize = 16;
+
+/// Draws that may fail at the start before a program is given up.
+const HOPELESS: usize = 4;
+
+/// Devices that the programs are shared out to: a software driver compiles each device's kernels one after the other.
+const DEVICES: u64 = 2;
+
+/// The seeds to run: all, or the one that the environment asks for.
+fn seeds(count: u64) -> Vec<u64> {
+    match std::env::var("SHADEWRIGHT_SEED") {
+        Ok(seed) => vec![seed.parse().expect("SHADEWRIGHT_SEED is a whole number")],
+        Err(_) => (0..count).collect(),
+    }
+}
+
+/// Results of each share of the seeds, each share with its own device.
+fn on_devices<T: Send>(count: u64, work: impl Fn(&Compute, u64) -> T + Sync) -> Vec<T> {
+    let seeds = seeds(count);
+    let shares = seeds.par_chunks(seeds.len().div_ceil(DEVICES as usize));
+    let results = shares.flat_map_iter(|share| {
+        let compute =
+            Compute::new(None).expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
+        share.iter().map(|&seed| work(&compute, seed)).collect::<Vec<_>>()
+    });
+    results.collect()
+}
+
+/// A random program and what follows from its seed.
+struct Draw {
+    seed: u64,
+    random: Random,
+    /// What the machines run: of even seeds the optimised program, of odd seeds the original.
+    compiled: Module,
+}
+
+impl Draw {
+    fn new(seed: u64, shape: Shape) -> Self {
+        let mut random = Random::new(seed);
+        let mut compiled = module(&mut random, shape);
+        if seed.is_multiple_of(2) {
+            Pipeline::default().run(&mut compiled, &mut ()).expect("the passes keep the rules");
+        }
+        Self { seed, random, compiled }
+    }
+
+    fn fail(&self, what: &str, args: &[Const]) -> ! {
+        panic!(
+            "seed {}: {what}\non {args:?}\nrun it alone with SHADEWRIGHT_SEED={} cargo test --test agreement\n{}",
+            self.seed, self.seed, self.compiled
+        )
+    }
+
+    fn evaluated(&self, args: &[Const]) -> Words {
+        on_evaluator(&self.compiled, "f", args).unwrap_or_else(|e| self.fail(&e.to_string(), args))
+    }
+
+    /// Asserts that a machine gives the evaluator's bits.
+    fn assert_equal(&self, machine: &str, calls: &[Vec<Const>], results: &[Words]) {
+        for (args, words) in calls.iter().zip(results) {
+            let reference = self.evaluated(args);
+            if *words != reference {
+                self.fail(&format!("the evaluator gives {reference:08x?}, {machine} {words:08x?}"), args);
+            }
+        }
+    }
+
+    fn on_rpu(&self, calls: &[Vec<Const>]) -> Vec<Words> {
+        on_rpu(&self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("on the RPU: {e}"), &[]))
+    }
+
+    fn on_gpu(&self, compute: &Compute, calls: &[Vec<Const>]) -> Vec<Words> {
+        on_gpu(compute, &self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("on the GPU: {e}"), &[]))
+    }
+
+    fn draws(&mut self, count: usize) -> Vec<Vec<Const>> {
+        (0..count).map(|_| arguments(&mut self.random)).collect()
+    }
+}
+
+#[test]
+fn random_programs_give_the_evaluators_bits_on_the_rpu() {
+    seeds(RPU_SEEDS).into_par_iter().for_each(|seed| {
+        let statements = 10 + (seed % 8) as usize * 10;
+        let mut draw = Draw::new(seed, Shape { statements, ..Shape::default() });
+        let calls = draw.draws(DRAWS);
+        draw.assert_equal("the RPU", &calls, &draw.on_rpu(&calls));
+    });
+}
+
+#[test]
+fn random_programs_of_integers_give_equal_bits_on_all_machines() {
+    on_devices(GPU_INTEGER_SEEDS, |compute, seed| {
+        let mut draw = Draw::new(seed, Shape { floats: false, ..Shape::default() });
+        let calls = draw.draws(DRAWS);
+        draw.assert_equal("the RPU", &calls, &draw.on_rpu(&calls));
+        draw.assert_equal("the GPU", &calls, &draw.on_gpu(compute, &calls));
+    });
+}
+
+/// How many draws were compared, and why others were not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    kept: usize,
+    comparison: usize,
+    floor: usize,
+    conversion: usize,
+    range: usize,
+    wide: usize,
+}
+
+impl Tally {
+    fn redrawn(&self) -> usize {
+        self.comparison + self.floor + self.conversion + self.range + self.wide
+    }
+
+    fn count(&mut self, risk: Risk) {
+        *match risk {
+            Risk::Comparison => &mut self.comparison,
+            Risk::Floor => &mut self.floor,
+            Risk::Conversion => &mut self.conversion,
+            Risk::Range => &mut self.range,
+        } += 1;
+    }
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.kept += other.kept;
+        self.comparison += other.comparison;
+        self.floor += other.floor;
+        self.conversion += other.conversion;
+        self.range += other.range;
+        self.wide += other.wide;
+    }
+}
+
+/// Whether an interval is so narrow that any two numbers in it are within [`BOUND`].
+fn is_narrow(interval: Interval) -> bool {
+    interval.width() <= BOUND * interval.low.abs().min(interval.high.abs()).max(1.0)
+}
+
+/// Draws arguments on which no decision is at risk, and what is known of the results. A program that fails from the start decides
+/// something at risk whatever its arguments are: it is given up.
+fn safe_draws(draw: &mut Draw, tally: &mut Tally) -> Vec<(Vec<Const>, Vec<Known>)> {
+    let mut safe = Vec::new();
+    for attempt in 0..2 * DRAWS {
+        if safe.len() == DRAWS || (attempt == HOPELESS && safe.is_empty()) {
+            break;
+        }
+        let args = arguments(&mut draw.random);
+        match interval::run(&draw.compiled, "f", &args) {
+            Err(risk) => tally.count(risk),
+            Ok(results) => {
+                let is_float = |k: &&Known| matches!(k, Known::Floats(list) if !list.iter().all(|&i| is_narrow(i)));
+                match results.iter().find(is_float) {
+                    Some(_) => tally.wide += 1,
+                    None => {
+                        tally.kept += 1;
+                        safe.push((args, results));
+                    }
+                }
+            }
+        }
+    }
+    safe
+}
+
+/// What is wrong with the words of a machine's results, given what is known of them.
+fn complaint(known: &[Known], words: &[u32]) -> Option<String> {
+    let mut rest = words.iter();
+    for (n, known) in known.iter().enumerate() {
+        match known {
+            Known::Exact(c) => {
+                let (expected, got) = (c.bits(), rest.by_ref().take(c.bits().len()).copied().collect::<Vec<_>>());
+                if got != expected {
+                    return Some(format!("result {n} is {got:08x?}, not {expected:08x?}"));
+                }
+            }
+            Known::Floats(intervals) => {
+                for interval in intervals {
+                    let got = rest.next().map_or(f32::NAN, |&w| f32::from_bits(w));
+                    if !interval.contains(got) {
+                        return Some(format!("result {n} is {got:e}, outside {interval:?}"));
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+#[test]
+fn random_programs_agree_on_all_machines_within_what_wgsl_allows() {
+    let tallies = on_devices(GPU_FLOAT_SEEDS, |compute, seed| {
+        let mut draw = Draw::new(seed, Shape::default());
+        let mut tally = Tally::default();
+        let safe = safe_draws(&mut draw, &mut tally);
+        let calls: Vec<Vec<Const>> = safe.iter().map(|(args, _)| args.clone()).collect();
+        let on_rpu = draw.on_rpu(&calls);
+        draw.assert_equal("the RPU", &calls, &on_rpu);
+        let machines = [("the RPU", on_rpu), ("the GPU", draw.on_gpu(compute, &calls))];
+        for (machine, results) in &machines {
+            for ((args, known), words) in safe.iter().zip(results) {
+                if let Some(what) = complaint(known, words) {
+                    draw.fail(&format!("on {machine} {what}"), args);
+                }
+            }
+        }
+        tally
+    });
+    let mut total = Tally::default();
+    tallies.into_iter().for_each(|t| total += t);
+    let share = total.redrawn() as f64 / (total.redrawn() + total.kept) as f64;
+    println!("{:.1} % of draws are redrawn: {total:?}", share * 100.0);
+    assert!(share < MAX_REDRAWN, "{:.1} % of draws are redrawn: {total:?}", share * 100.0);
+}
