@@ -400,6 +400,22 @@ b0:
 }
 
 #[test]
+fn a_constant_index_beyond_every_offset_writes_nothing_and_reads_the_last() {
+    let text = "fn f(v0 x: varying f32) -> (r: f32) {
+  slot s0 a: f32[2]
+b0:
+  v1: u32 = const 1216420740
+  v2: u32 = const 1
+  v3: f32 = const 0.5
+  slot_store s0, v2, v3
+  slot_store s0, v1, v0
+  v4: f32 = slot_load s0, v1
+  ret v4
+}";
+    check(text, &[vec![Const::F32(7.0)]]);
+}
+
+#[test]
 fn rays_and_shaders_match_the_evaluator() {
     let text = "entry shade(v0 o: varying vec3, v1 d: varying vec3, v2 n: varying f32) -> (Ci: vec3, Oi: vec3) {
 b0:
