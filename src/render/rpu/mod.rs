@@ -1,7 +1,7 @@
 //! Rendering on the software Ray Processing Unit.
 //!
-//! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each 8×8 tile of pixels and each sample, on all cores. A tile's bits do not
-//! depend on the others, so neither does the picture on the number of threads.
+//! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each tile, on all cores: one sample of 8×8 pixels, or four of 4×4, or 16 of 2×2.
+//! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the picture on the number of threads.
 
 mod loaded;
 mod tracer;
@@ -17,9 +17,11 @@ use crate::rpu::machine::Machine;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Pixels a side of a tile: its square is the number of threads of a block.
-const TILE: u32 = 8;
-const LANES: usize = (TILE * TILE) as usize;
+/// Threads of a block.
+const LANES: usize = 64;
+
+/// Tiles whose pixels are held before they go into the film: 4 MiB.
+const AT_ONCE: usize = 4096;
 
 /// The RPU as a renderer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,11 +34,30 @@ impl RpuRenderer {
     }
 }
 
+/// How the threads of a block are shared out: `side`² pixels with `samples` samples each.
+#[derive(Clone, Copy)]
+struct Shape {
+    side: u32,
+    samples: u32,
+}
+
+impl Shape {
+    /// One sample of each pixel.
+    const FLAT: Shape = Shape { side: 8, samples: 1 };
+
+    /// The smallest tile whose samples divide `count`, so that every block is full.
+    fn of(count: u32) -> Shape {
+        let deep = [Shape { side: 2, samples: 16 }, Shape { side: 4, samples: 4 }];
+        deep.into_iter().find(|s| count > 0 && count.is_multiple_of(s.samples)).unwrap_or(Shape::FLAT)
+    }
+}
+
 /// A tile: its first pixel within the window.
 #[derive(Clone, Copy)]
 struct Tile {
     x: u32,
     y: u32,
+    shape: Shape,
 }
 
 /// The pixels of a tile, lane by lane.
@@ -44,15 +65,21 @@ type Pixels = [[f32; 4]; LANES];
 
 impl Tile {
     /// All tiles of a window, row by row.
-    fn all(width: u32, height: u32) -> Vec<Tile> {
-        let starts = |size: u32| (0..size).step_by(TILE as usize);
-        starts(height).flat_map(|y| starts(width).map(move |x| Tile { x, y })).collect()
+    fn all(width: u32, height: u32, shape: Shape) -> Vec<Tile> {
+        let starts = |size: u32| (0..size).step_by(shape.side as usize);
+        starts(height).flat_map(|y| starts(width).map(move |x| Tile { x, y, shape })).collect()
     }
 
-    /// The pixel of a lane within the window.
+    /// The pixel of a lane within the window. Lanes of a pixel are neighbours, in the order of their samples.
     fn pixel(self, lane: usize) -> (u32, u32) {
-        let lane = lane as u32;
-        (self.x + lane % TILE, self.y + lane / TILE)
+        let Shape { side, samples } = self.shape;
+        let pixel = lane as u32 / samples;
+        (self.x + pixel % side, self.y + pixel / side)
+    }
+
+    /// The number of a lane's sample among those of its pixel in this block.
+    fn sample(self, lane: usize) -> u32 {
+        lane as u32 % self.shape.samples
     }
 
     /// The lanes whose pixels lie inside the window.
@@ -73,15 +100,16 @@ impl Renderer for RpuRenderer {
         let machine = loaded.machine(&job.program.memory.vectors, &tracer, job.budget, &stop);
         let (width, height) = (job.window.width, job.window.height);
         let mut film = Film::new(width, height)?;
-        let tiles = Tile::all(width, height);
         let samples = job.sampling.count();
+        let shape = Shape::of(samples);
+        let tiles = Tile::all(width, height, shape);
         let done = AtomicUsize::new(0);
-        let total = (tiles.len() * samples as usize).max(1) as f32;
-        for sample in 0..samples {
+        let total = (tiles.len() * (samples / shape.samples) as usize).max(1) as f32;
+        for first in (0..samples).step_by(shape.samples as usize) {
             let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
                 let position = |lane| {
                     let (x, y) = tile.pixel(lane);
-                    job.sampling.position(job.window.x + x, job.window.y + y, sample)
+                    job.sampling.position(job.window.x + x, job.window.y + y, first + tile.sample(lane))
                 };
                 let positions: Vec<_> = (0..LANES).map(position).collect();
                 let inputs = [
@@ -93,9 +121,11 @@ impl Renderer for RpuRenderer {
                 progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
                 Ok(pixels)
             };
-            let pixels = in_parallel(&tiles, &stop, run)?;
-            for (tile, pixels) in tiles.iter().zip(pixels) {
-                each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
+            for tiles in tiles.chunks(AT_ONCE) {
+                let pixels = in_parallel(tiles, &stop, &run)?;
+                for (tile, pixels) in tiles.iter().zip(pixels) {
+                    each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
+                }
             }
         }
         let mut picture = film.resolve();
@@ -111,6 +141,7 @@ impl Renderer for RpuRenderer {
                 });
                 run_tile(&loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
             };
+            let tiles = Tile::all(width, height, Shape::FLAT);
             let pixels = in_parallel(&tiles, &stop, run)?;
             for (tile, pixels) in tiles.iter().zip(pixels) {
                 each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
@@ -163,7 +194,7 @@ fn run_tile<const WORDS: usize>(
     Ok(pixels)
 }
 
-/// Calls `f` with the lane and the place of every pixel of a tile inside the window.
+/// Calls `f` with the lane and the place of the pixel of every lane of a tile inside the window.
 fn each_pixel(tile: Tile, width: u32, height: u32, mut f: impl FnMut(usize, u32, u32)) {
     for lane in 0..LANES {
         let (x, y) = tile.pixel(lane);
@@ -178,15 +209,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiles_cover_every_pixel_once() {
+    fn tiles_cover_every_sample_of_every_pixel_once_and_in_order() {
         let (width, height) = (19, 10);
-        let mut seen = vec![0; (width * height) as usize];
-        for tile in Tile::all(width, height) {
-            each_pixel(tile, width, height, |lane, x, y| {
-                assert!(tile.active(width, height) >> lane & 1 != 0);
-                seen[(y * width + x) as usize] += 1;
-            });
+        for count in [1, 2, 4, 16, 64] {
+            let shape = Shape::of(count);
+            assert_eq!((shape.side * shape.side * shape.samples) as usize, LANES);
+            assert_eq!(count % shape.samples, 0);
+            let mut seen = vec![0; (width * height) as usize];
+            for tile in Tile::all(width, height, shape) {
+                each_pixel(tile, width, height, |lane, x, y| {
+                    assert!(tile.active(width, height) >> lane & 1 != 0);
+                    let pixel = &mut seen[(y * width + x) as usize];
+                    assert_eq!(tile.sample(lane), *pixel);
+                    *pixel += 1;
+                });
+            }
+            assert!(seen.iter().all(|&n| n == shape.samples));
         }
-        assert!(seen.iter().all(|&n| n == 1));
     }
 }
