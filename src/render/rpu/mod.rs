@@ -122,7 +122,7 @@ impl Renderer for RpuRenderer {
                 Ok(pixels)
             };
             for tiles in tiles.chunks(AT_ONCE) {
-                let pixels = in_parallel(tiles, &stop, &run)?;
+                let pixels = in_parallel(tiles, &stop, run)?;
                 for (tile, pixels) in tiles.iter().zip(pixels) {
                     each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
                 }
