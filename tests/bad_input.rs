@@ -199,12 +199,27 @@ fn a_shader_that_never_ends_is_stopped_on_the_gpu() {
     endless("gpu");
 }
 
+#[test]
+fn a_shader_that_never_ends_is_stopped_without_being_told_a_budget() {
+    for backend in ["rpu", "gpu"] {
+        let (status, text) =
+            renders_with("surface mine() {\n  float i;\n  for (;;) { i += 1; }\n  Ci = i;\n}\n", backend);
+        assert_eq!(status, Some(2), "{backend}: {text}");
+        says(&text, &["mine.sl:3", "--budget"]);
+    }
+}
+
 /// Renders a sphere whose shader calls itself `n` deep on a machine; the exit status and the message.
 fn recursion(backend: &str, n: &str) -> (Option<i32>, String) {
+    let function = "float f(float n) {\n  if (n <= 0) return 0;\n  return 1 + f(n - 1);\n}\n";
+    renders_with(&format!("{function}surface mine() {{ Ci = f({n}) / 100; }}\n"), backend)
+}
+
+/// Renders a sphere with the shader `mine` on a machine; the exit status and the message.
+fn renders_with(source: &str, backend: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.rib"), scene(&format!("Surface \"mine\"\n{SPHERE}"))).unwrap();
-    let function = "float f(float n) {\n  if (n <= 0) return 0;\n  return 1 + f(n - 1);\n}\n";
-    fs::write(folder.path().join("mine.sl"), format!("{function}surface mine() {{ Ci = f({n}) / 100; }}\n")).unwrap();
+    fs::write(folder.path().join("mine.sl"), source).unwrap();
     let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", backend]);
     assert_eq!(output.status.success(), folder.path().join("out.png").exists());
     (output.status.code(), stderr(&output))

@@ -320,6 +320,12 @@ impl Gpu {
         Ok(result)
     }
 
+    /// Loop turns and calls that one path may take. Mesa's software driver silently leaves every loop of a kernel after 65,535 turns of its
+    /// group of lanes (`LP_MAX_TGSI_LOOP_ITERATIONS`); half of them leave room for loops that lanes take in turn. Others have no limit.
+    pub fn max_loop_turns(&self) -> u32 {
+        if self.adapter.name.contains("llvmpipe") { 32_768 } else { u32::MAX }
+    }
+
     /// A failure of this device.
     fn failed(&self, message: String) -> RenderError {
         RenderError::Device(format!("the GPU \"{}\" failed: {message}", self.adapter.name))

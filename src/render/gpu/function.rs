@@ -33,6 +33,7 @@ pub fn run_function(
     if let Some(wrong) = arguments.iter().find(|a| a.len() != argument_words as usize) {
         return Err(unsupported(format!("{name} takes {argument_words} words of arguments, not {}", wrong.len())));
     }
+    let budget = budget.min(compute.gpu().max_loop_turns());
     let program = wgsl::compile(module, &[name], &wgsl::Options::default()).map_err(|e| unsupported(e.to_string()))?;
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {

@@ -206,7 +206,7 @@ impl<'a> Waves<'a> {
             machine: "the GPU",
             reason: format!("it has no entry {entry}"),
         })?;
-        let budget = self.job.budget;
+        let budget = self.job.budget.min(self.compute.gpu().max_loop_turns());
         if let Some(trap) = self.machine.run(section, rows, paths, budget)? {
             return Err(trap_error(
                 trap,
