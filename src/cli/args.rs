@@ -186,7 +186,7 @@ pub struct CompileArgs {
     /// Print the IR before and after this pass (`all` for each)
     #[arg(long, value_name = "PASS")]
     pub show: Option<String>,
-    /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those
+    /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those; `-mad` and its like leave out those of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
     /// Search this folder for included files; may be repeated

@@ -2,13 +2,15 @@
 
 use super::args::{Backend, JudgeArgs, MachineArgs, SceneArgs};
 use super::exit::Failure;
+use crate::codegen::rpu;
 use crate::compare::{self, Tolerance, Verdict};
 use crate::ir::passes::Pipeline;
 use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
 use crate::render::film::Picture;
+use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
-use crate::render::{Job, Renderer, Window, gpu, image_file, prepare, rpu};
+use crate::render::{Job, Renderer, Window, gpu, image_file, prepare};
 use crate::scene::{self, OpenOptions};
 use anyhow::Context;
 use std::path::Path;
@@ -25,10 +27,17 @@ pub struct Preparation {
     pub tree: Duration,
 }
 
-/// The passes that `--passes` asks for.
+/// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which are not looked at here.
 pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
+    let of_back_end = |name: &str| name.strip_prefix('-').is_some_and(|n| rpu::Passes::NAMES.contains(&n));
     match passes {
-        Some(text) => Pipeline::parse(text).map_err(|e| Failure::input(format!("error: --passes: {e}"))),
+        Some(text) => {
+            let text: Vec<&str> = text.split(',').map(str::trim).filter(|name| !of_back_end(name)).collect();
+            Pipeline::parse(&text.join(",")).map_err(|e| {
+                let names = rpu::Passes::NAMES.join(", ");
+                Failure::input(format!("error: --passes: {e}\nhint: `compile --emit rpu` can also leave out: {names}"))
+            })
+        }
         None => Ok(Pipeline::default()),
     }
 }
@@ -89,7 +98,7 @@ pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Rende
         Backend::Rpu if machine.adapter.is_some() => {
             Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
         }
-        Backend::Rpu => Ok(Box::new(rpu::RpuRenderer::new())),
+        Backend::Rpu => Ok(Box::new(RpuRenderer::new())),
         Backend::Gpu => Ok(Box::new(gpu()?)),
         Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
             let renderer = gpu()?;
@@ -98,7 +107,7 @@ pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Rende
         }
         Backend::Auto => {
             eprintln!("no hardware GPU found: rendering on the RPU");
-            Ok(Box::new(rpu::RpuRenderer::new()))
+            Ok(Box::new(RpuRenderer::new()))
         }
     }
 }

@@ -186,9 +186,20 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
     Ok(module)
 }
 
+/// The passes of the RPU back end, less those that `--passes` leaves out.
+fn rpu_passes(args: &CompileArgs) -> rpu::Passes {
+    let mut passes = rpu::Passes::default();
+    for name in args.passes.iter().flat_map(|list| list.split(',')) {
+        if let Some(name) = name.trim().strip_prefix('-') {
+            passes.set(name, false);
+        }
+    }
+    passes
+}
+
 fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
     let compiled = match args.abi {
-        Abi::Native => rpu::compile(&linked(args)?, &rpu::Options::default()),
+        Abi::Native => rpu::compile(&linked(args)?, &rpu::Options { passes: rpu_passes(args), ..Default::default() }),
         Abi::Thesis => {
             let (unit, _) = compile(args)?;
             let functions: Vec<&str> = unit.functions.iter().map(|f| &*f.ir_name).collect();
@@ -196,7 +207,7 @@ fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
                 rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;
             let pipeline = pipeline(args.passes.as_deref())?;
             pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
-            rpu::compile(&module, &rpu::Options { abi: rpu::Abi::Thesis, ..Default::default() })
+            rpu::compile(&module, &rpu::Options { abi: rpu::Abi::Thesis, passes: rpu_passes(args) })
         }
     };
     compiled.map_err(|e| Failure::input(format!("error: {e}")))

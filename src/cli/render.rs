@@ -23,8 +23,9 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     };
     image_file::check_writable(out)?;
     check_judgement(&args.judge)?;
-    let reference = args.compare.as_deref().map(image_file::read).transpose()?;
+    // Before anything uses threads: reading some picture formats does.
     set_threads(&args.machine)?;
+    let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (job, times) = prepare_job(&args.scene)?;
     let mut renderer = renderer(args.backend, &args.machine)?;
     let start = Instant::now();
