@@ -98,6 +98,12 @@ fn a_missing_shader_says_where_it_was_looked_for() {
 }
 
 #[test]
+fn a_texture_is_refused_as_long_as_there_are_none() {
+    let text = scene(&format!("Surface \"paintedplastic\" \"texturename\" [\"nowhere.tx\"]\n{SPHERE}"));
+    says(&refused_scene(&text), &["nowhere.tx", "s.rib:4", "texture"]);
+}
+
+#[test]
 fn coordinates_that_are_not_finite_are_refused() {
     for bad in ["nan", "inf", "1e400"] {
         let text = scene(&format!("Polygon \"P\" [0 0 5 1 0 5 1 {bad} 5]"));

@@ -40,9 +40,13 @@ impl Instance {
 /// Named inputs of coordinate spaces begin with this.
 const SPACE_PREFIX: &str = "space.";
 
-/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `warnings` and the
+/// Standard shaders that RISpec 3.2 gives a texture, and the parameter that names it.
+const TEXTURED_SHADERS: [&str; 2] = ["paintedplastic", "shinymetal"];
+const TEXTURE_PARAMETER: &str = "texturename";
+
+/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `remarks` and the
 /// default used, as RenderMan renderers do.
-pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut Vec<Diagnostic>) -> Instance {
+pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Vec<Diagnostic>) -> Instance {
     let warn = |text: String, hint: String| {
         let d = Diagnostic::warning(text).hint(hint);
         match instance.span {
@@ -57,7 +61,23 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut V
                 [] => format!("`{}` has no parameters", instance.name),
                 _ => format!("`{}` has: {}", instance.name, known.join(", ")),
             };
-            warnings.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
+            remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
+        }
+    }
+    for (name, value) in &instance.params {
+        let textured = TEXTURED_SHADERS.contains(&instance.name.as_str()) && name == TEXTURE_PARAMETER;
+        if let ParamValue::String(files) = value
+            && let Some(file) = files.first().filter(|f| textured && !f.is_empty())
+        {
+            let d = Diagnostic::error(format!(
+                "`{}` asks for the texture `{file}`: textures are not supported",
+                instance.name
+            ))
+            .hint(format!("leave `{TEXTURE_PARAMETER}` out, or empty"));
+            remarks.push(match instance.span {
+                Some(s) => d.at(s, "given here"),
+                None => d,
+            });
         }
     }
     let mut block: ParamBlock = shader
@@ -75,7 +95,7 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, warnings: &mut V
                         p.type_name,
                         v.type_name()
                     );
-                    warnings.push(warn(text, "the shader's default is used".to_string()));
+                    remarks.push(warn(text, "the shader's default is used".to_string()));
                     pack(&shader.default(p, instance.to_world))
                 }
                 None => pack(&shader.default(p, instance.to_world)),

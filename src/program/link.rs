@@ -209,9 +209,9 @@ impl Linker {
     fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
         match self.shaders.shader(instance) {
             Ok(shader) => {
-                let mut warnings = Vec::new();
-                let bound = bind(&shader, instance, &mut warnings);
-                warnings.into_iter().for_each(|w| self.diagnostics.push(w));
+                let mut remarks = Vec::new();
+                let bound = bind(&shader, instance, &mut remarks);
+                remarks.into_iter().for_each(|r| self.diagnostics.push(r));
                 Some(Arc::new(bound))
             }
             Err(errors) => {
