@@ -94,3 +94,17 @@ fn a_window_of_a_picture_holds_the_same_pixels() {
         }
     }
 }
+
+#[test]
+fn different_pictures_end_with_status_one_and_a_difference_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["glass", "noise"].map(|name| repository(&format!("tests/golden/{name}.png")));
+    let args = ["diff", a.to_str().unwrap(), b.to_str().unwrap(), "--out", "difference.png", "--json"];
+    let output = shadewright(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(folder.path().join("difference.png").exists());
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!(report["verdict"]["passed"], false);
+    let same = shadewright(folder.path(), &["diff", a.to_str().unwrap(), a.to_str().unwrap()]);
+    assert_eq!(same.status.code(), Some(0), "{}", stderr(&same));
+}
