@@ -6,17 +6,14 @@ use super::exit::Failure;
 use crate::codegen::{rpu, wgsl};
 use crate::ir::passes::{Observer, Pass, Report, sections};
 use crate::ir::{FunctionKind, Module};
-use crate::lang::source::{FileId, SourceMap, decode};
+use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{rsl, stdlib};
-use crate::program::{IMAGER_ENTRY, LinkOptions, link, surface_entry};
+use crate::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry};
 use crate::render::image_file;
 use crate::rpu::{binary, disasm};
 use crate::scene::{self, ShaderKind};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-
-/// Longest source file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Compiles the file as far as asked and prints the outcome.
 pub fn run(args: &CompileArgs) -> Result<(), Failure> {
@@ -55,8 +52,8 @@ fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
     {
         return Ok(sources.add(format!("<built-in {name}.sl>"), None, text));
     }
-    match scene::read_file(path, MAX_FILE_BYTES) {
-        Ok(bytes) => Ok(sources.add(name, Some(path), decode(&bytes))),
+    match read_shader(path) {
+        Ok(text) => Ok(sources.add(name, Some(path), text)),
         Err(error) => {
             let known: Vec<_> = stdlib::shader_names().collect();
             let hint = format!("\nhint: built-in shaders are: {}", known.join(", "));

@@ -7,17 +7,14 @@ use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionKind, Module};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::{self, FunctionInfo, RslType};
-use crate::lang::source::{SourceMap, decode};
+use crate::lang::source::SourceMap;
+use crate::program::read_shader;
 use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, values};
 use crate::render::gpu::Compute;
-use crate::scene;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Longest source file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Calls the function and prints what it gives.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -34,12 +31,12 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         sources.add("<command line>", None, args.file.as_str())
     } else {
         let path = Path::new(&args.file);
-        let bytes = scene::read_file(path, MAX_FILE_BYTES).map_err(|e| {
+        let text = read_shader(path).map_err(|e| {
             Failure::input(format!(
                 "error: {e}\nhint: the text of a function works too: 'float f(float x) {{ return x; }}'"
             ))
         })?;
-        sources.add(args.file.as_str(), Some(path), decode(&bytes))
+        sources.add(args.file.as_str(), Some(path), text)
     };
     let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
         .map_err(|errors| Failure::diagnostics(&errors, &sources))?;

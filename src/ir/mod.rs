@@ -380,15 +380,11 @@ impl Module {
         }
     }
 
-    /// Moves all functions of `other` here; file numbers of its spans are raised by `file_offset`. Functions whose name exists here are
-    /// returned, not added.
-    pub fn absorb(&mut self, other: Module, file_offset: u32) -> Vec<Function> {
+    /// Moves all functions of `other`, made over the same sources, here. Functions whose name exists here are returned, not added.
+    pub fn absorb(&mut self, other: Module) -> Vec<Function> {
         let loc_offset = self.locs.len() as u32 - 1;
         let shift = |l: Loc| if l == Loc::NONE { l } else { Loc(l.0 + loc_offset) };
         for mut data in other.locs.into_iter().skip(1) {
-            if let Some(s) = &mut data.span {
-                s.file.0 += file_offset;
-            }
             data.inlined_at = data.inlined_at.map(shift);
             self.locs.push(data);
         }

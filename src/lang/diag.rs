@@ -117,13 +117,6 @@ impl Diagnostics {
         self.list.iter()
     }
 
-    /// Moves every span's file number up by `offset`, after [`SourceMap::append`].
-    pub fn shift_files(&mut self, offset: u32) {
-        for label in self.list.iter_mut().flat_map(|d| d.labels.iter_mut()) {
-            label.span.file.0 += offset;
-        }
-    }
-
     /// All messages as source excerpts.
     pub fn render(&self, sources: &SourceMap) -> String {
         self.list.iter().map(|d| render(d, sources)).collect()

@@ -92,13 +92,6 @@ impl SourceMap {
         &self.files
     }
 
-    /// Appends the files of `other` and returns what must be added to its file numbers.
-    pub fn append(&mut self, other: &SourceMap) -> u32 {
-        let offset = self.files.len() as u32;
-        self.files.extend(other.files.iter().cloned());
-        offset
-    }
-
     /// Line and column where `span` starts.
     pub fn position(&self, span: Span) -> Option<LineColumn> {
         self.get(span.file).map(|f| f.position(span.start))

@@ -29,30 +29,19 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     let vertex_colors = variant.vertex_colors;
     let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, vertex_colors });
     let instance = &variant.instance;
-    let args = instance
-        .core_params
-        .iter()
-        .enumerate()
-        .map(|(i, param)| {
-            if let Some(slot) = instance.slot(i) {
-                let vector = state.parameter(&mut b, slot);
-                return unpack(&mut b, vector, param.ty);
-            }
-            match state.global(&mut b, &param.name) {
-                Some(v) if b.ty(v) == param.ty => v,
-                _ => b.constant(Const::zero(param.ty)),
-            }
-        })
-        .collect();
-    let types: Vec<Type> = instance.core_results.iter().map(|r| r.ty).collect();
-    let results = b.call(variant.core.clone(), args, &types);
-    let out = ["Ci", "Oi"].map(|name| instance.core_results.iter().position(|r| &*r.name == name).map(|i| results[i]));
+    let outputs = instance.call(&mut b, &variant.core, |b, slot, param| match slot {
+        Some(slot) => {
+            let vector = state.parameter(b, slot);
+            unpack(b, vector, param.ty)
+        }
+        None => match state.global(b, &param.name) {
+            Some(v) if b.ty(v) == param.ty => v,
+            _ => b.constant(Const::zero(param.ty)),
+        },
+    });
     // A shader that never sets its opacity is as opaque as the surface it sits on.
-    let color = out[0].unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
-    let opacity = match out[1] {
-        Some(v) => v,
-        None => b.constant(Const::Vec3([1.0; 3])),
-    };
+    let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
+    let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
     b.ret(vec![color, opacity]);
     b.finish()
 }
@@ -104,28 +93,20 @@ pub fn imager(instance: &Instance) -> Function {
     let alpha = b.param("alpha", Type::F32, Class::Varying);
     b.result("Ci", Type::Vec3);
     b.result("alpha", Type::F32);
-    let args = instance
-        .core_params
-        .iter()
-        .enumerate()
-        .map(|(i, param)| match (instance.slot(i), &*param.name) {
-            // An imager has one instance, so its parameters are constants.
-            (Some(slot), _) => constant_of(&mut b, instance.block[slot as usize], param.ty),
-            (None, "P") => {
-                let zero = b.f32(0.0);
-                b.op(Op::Compose, &[x, y, zero])
-            }
-            (None, "Ci") => color,
-            (None, "Oi") => b.op_as(Op::Splat, &[alpha], Type::Vec3),
-            (None, "alpha") => alpha,
-            (None, "ncomps") => b.f32(3.0),
-            _ => b.constant(Const::zero(param.ty)),
-        })
-        .collect();
-    let types: Vec<Type> = instance.core_results.iter().map(|r| r.ty).collect();
-    let results = b.call(instance.core.clone(), args, &types);
-    let out = |name: &str| instance.core_results.iter().position(|r| &*r.name == name).map(|i| results[i]);
-    let results = vec![out("Ci").unwrap_or(color), out("alpha").unwrap_or(alpha)];
+    let outputs = instance.call(&mut b, &instance.core, |b, slot, param| match (slot, &*param.name) {
+        // An imager has one instance, so its parameters are constants.
+        (Some(slot), _) => constant_of(b, instance.block[slot as usize], param.ty),
+        (None, "P") => {
+            let zero = b.f32(0.0);
+            b.op(Op::Compose, &[x, y, zero])
+        }
+        (None, "Ci") => color,
+        (None, "Oi") => b.op_as(Op::Splat, &[alpha], Type::Vec3),
+        (None, "alpha") => alpha,
+        (None, "ncomps") => b.f32(3.0),
+        _ => b.constant(Const::zero(param.ty)),
+    });
+    let results = vec![outputs.get("Ci").unwrap_or(color), outputs.get("alpha").unwrap_or(alpha)];
     b.ret(results);
     b.finish()
 }

@@ -4,6 +4,7 @@ use super::memory::ParamBlock;
 use super::shaders::{CompiledShader, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, ResultInfo, Type, Value};
 use crate::lang::diag::Diagnostic;
+use crate::lang::rsl::LightKind;
 use crate::scene::{ParamValue, ShaderInstance};
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
@@ -23,9 +24,38 @@ pub struct Instance {
     pub block: ParamBlock,
     /// Shader space to world space.
     pub to_world: Mat4,
+    /// For a light, how it shines.
+    pub light: LightKind,
+}
+
+/// The results of a core by their names.
+#[derive(Debug)]
+pub struct Outputs<'a> {
+    instance: &'a Instance,
+    values: Vec<Value>,
+}
+
+impl Outputs<'_> {
+    /// The output of that name, if the core has it.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let position = self.instance.core_results.iter().position(|r| &*r.name == name)?;
+        self.values.get(position).copied()
+    }
 }
 
 impl Instance {
+    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its parameters: with the place in the block for those that lie there.
+    pub fn call(
+        &self,
+        b: &mut FunctionBuilder,
+        core: &Arc<str>,
+        mut input: impl FnMut(&mut FunctionBuilder, Option<u32>, &Param) -> Value,
+    ) -> Outputs<'_> {
+        let args = self.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect();
+        let types: Vec<Type> = self.core_results.iter().map(|r| r.ty).collect();
+        Outputs { instance: self, values: b.call(core.clone(), args, &types) }
+    }
+
     /// Where in the instance's block core parameter `i` lies; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
         if i < self.param_count {
@@ -111,6 +141,7 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Ve
         param_count: shader.params.len(),
         block,
         to_world: instance.to_world,
+        light: shader.light,
     }
 }
 

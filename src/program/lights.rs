@@ -3,7 +3,7 @@
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
 use super::instances::{Instance, unpack};
-use super::state::{normalize, scale};
+use super::state::normalize;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_COUNT, LIGHTS_SAMPLE, LightKind};
 use std::sync::Arc;
@@ -13,8 +13,6 @@ use std::sync::Arc;
 pub struct LinkedLight {
     /// Its shader with its parameters.
     pub instance: Arc<Instance>,
-    /// How it shines.
-    pub kind: LightKind,
     /// Whether surfaces shadow it.
     pub shadows: bool,
     /// Address of its parameter block.
@@ -26,7 +24,8 @@ pub const LIGHT_FUNCTIONS: [&str; 3] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBI
 
 /// The functions for one set of lights.
 pub fn light_functions(suffix: &str, lights: &[&LinkedLight]) -> Vec<Function> {
-    let (ambient, shining): (Vec<_>, Vec<_>) = lights.iter().copied().partition(|l| l.kind == LightKind::Ambient);
+    let (ambient, shining): (Vec<_>, Vec<_>) =
+        lights.iter().copied().partition(|l| l.instance.light == LightKind::Ambient);
     vec![count(suffix, shining.len()), sample(suffix, &shining), ambient_sum(suffix, &ambient)]
 }
 
@@ -95,7 +94,7 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
     let outputs = call(b, light, place);
     let (from_light, color) = (outputs.direction, outputs.color);
     let towards = b.op(Op::Neg, &[from_light]);
-    let t_max = match (light.shadows, light.kind) {
+    let t_max = match (light.shadows, light.instance.light) {
         (false, _) | (_, LightKind::Ambient) => b.f32(-1.0),
         (true, LightKind::Directional) => b.f32(f32::MAX),
         (true, LightKind::Positional) => {
@@ -130,32 +129,25 @@ fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     b.finish()
 }
 
-struct Outputs {
+/// What a light gives: the way from it, and its colour.
+struct Emission {
     direction: Value,
     color: Value,
 }
 
 /// Calls a light's core with its parameters from memory and the globals of RISpec 3.2, table 12.2.
-fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Outputs {
+fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission {
     let instance = &light.instance;
     let block = b.constant(Const::Ref(light.address));
-    let args = instance
-        .core_params
-        .iter()
-        .enumerate()
-        .map(|(i, param)| {
-            if let Some(slot) = instance.slot(i) {
-                let vector = b.op(Op::Load(slot), &[block]);
-                return unpack(b, vector, param.ty);
-            }
-            global(b, instance, place, &param.name, param.ty)
-        })
-        .collect();
-    let types: Vec<Type> = instance.core_results.iter().map(|r| r.ty).collect();
-    let results = b.call(instance.core.clone(), args, &types);
-    let find = |name: &str| instance.core_results.iter().position(|r| &*r.name == name).map(|i| results[i]);
+    let outputs = instance.call(b, &instance.core, |b, slot, param| match slot {
+        Some(slot) => {
+            let vector = b.op(Op::Load(slot), &[block]);
+            unpack(b, vector, param.ty)
+        }
+        None => global(b, instance, place, &param.name, param.ty),
+    });
     let zero = b.constant(Const::zero(Type::Vec3));
-    Outputs { direction: find("L").unwrap_or(zero), color: find("Cl").unwrap_or(zero) }
+    Emission { direction: outputs.get("L").unwrap_or(zero), color: outputs.get("Cl").unwrap_or(zero) }
 }
 
 /// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own.
@@ -173,11 +165,6 @@ fn global(b: &mut FunctionBuilder, instance: &Instance, place: Place, name: &str
             super::state::xyz(b, origin)
         }
         "ncomps" => b.f32(3.0),
-        "Cl" | "Ol" if ty == Type::Vec3 => {
-            let one = b.f32(1.0);
-            let white = b.constant(Const::Vec3([1.0; 3]));
-            scale(b, white, one)
-        }
         _ => b.constant(Const::zero(ty)),
     }
 }

@@ -7,13 +7,13 @@ use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, has_vertex_colors};
 use super::shaders::ShaderLibrary;
 use crate::ir::passes::Pipeline;
-use crate::ir::{Function, Module, Op};
+use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rsl::{LIGHTS_SAMPLE, LightKind};
+use crate::lang::rsl::LIGHTS_SAMPLE;
 use crate::lang::source::{FileId, SourceMap};
 use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
 use glam::Mat4;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -77,7 +77,8 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
     linker.shaders.define(&options.defines);
     options.given.iter().for_each(|(name, file)| linker.shaders.give(name, *file));
     let program = linker.link(scene, options);
-    let Linker { shaders, mut diagnostics, .. } = linker;
+    let Linker { mut shaders, mut diagnostics, .. } = linker;
+    diagnostics.extend(shaders.take_warnings());
     let sources = shaders.into_sources();
     match program {
         Ok(parts) if !diagnostics.has_errors() => Ok(Program { sources, warnings: diagnostics, ..parts }),
@@ -226,13 +227,8 @@ impl Linker {
             .lights
             .iter()
             .filter_map(|light| {
-                let id = light.shader.0;
-                let instance = self.instance(scene, id)?;
-                let kind = self
-                    .shaders
-                    .shader(&scene.shader_instances[id as usize])
-                    .map_or(LightKind::Ambient, |shader| shader.light);
-                Some(LinkedLight { instance, kind, shadows: light.shadows, address: 0 })
+                let instance = self.instance(scene, light.shader.0)?;
+                Some(LinkedLight { instance, shadows: light.shadows, address: 0 })
             })
             .collect()
     }
@@ -245,17 +241,15 @@ impl Linker {
         light_sets: &BTreeMap<Arc<[u32]>, usize>,
     ) {
         let cores: Vec<Function> = std::mem::take(&mut module.functions);
+        let lit = users_of_lights(&cores);
         for (set, &number) in light_sets {
             let suffix = set_suffix(number);
             let members: Vec<&LinkedLight> = set.iter().filter_map(|&i| lights.get(i as usize)).collect();
             module.functions.extend(light_functions(&suffix, &members));
-            module
-                .functions
-                .extend(cores.iter().filter(|f| uses_lights(f, &cores)).map(|f| with_suffix(f, &suffix, &cores)));
-            let plain = cores.iter().filter(|f| f.kind == crate::ir::FunctionKind::Surface && !uses_lights(f, &cores));
-            module.functions.extend(plain.map(|f| with_suffix(f, &suffix, &cores)));
+            let copied = cores.iter().filter(|f| f.kind == FunctionKind::Surface || lit.contains(&f.name));
+            module.functions.extend(copied.map(|f| with_suffix(f, &suffix, &lit)));
         }
-        module.functions.extend(cores.into_iter().filter(|f| f.kind != crate::ir::FunctionKind::Surface));
+        module.functions.extend(cores.into_iter().filter(|f| f.kind != FunctionKind::Surface));
         let dark = light_functions("", &[]);
         module.functions.extend(dark);
     }
@@ -280,37 +274,32 @@ fn set_suffix(set: usize) -> String {
     format!("@{set}")
 }
 
-/// The functions among `all` that `f` calls, directly or not, itself included; and whether one calls a light function.
-fn uses_lights(f: &Function, all: &[Function]) -> bool {
-    let mut seen: Vec<&str> = vec![&f.name];
-    let mut work = vec![f];
-    while let Some(f) = work.pop() {
-        for inst in f.blocks.iter().flat_map(|b| &b.insts) {
-            let Op::Call(callee) = &inst.op else { continue };
-            if LIGHT_FUNCTIONS.contains(&&**callee) {
-                return true;
-            }
-            if !seen.contains(&&**callee)
-                && let Some(g) = all.iter().find(|g| g.name == *callee)
-            {
-                seen.push(&g.name);
-                work.push(g);
+/// The names of the light functions, and of all functions that call one, directly or not.
+fn users_of_lights(all: &[Function]) -> HashSet<Arc<str>> {
+    let mut lit: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
+    loop {
+        let before = lit.len();
+        for f in all {
+            let insts = f.blocks.iter().flat_map(|b| &b.insts);
+            if insts.into_iter().any(|i| matches!(&i.op, Op::Call(callee) if lit.contains(callee))) {
+                lit.insert(f.name.clone());
             }
         }
+        if lit.len() == before {
+            return lit;
+        }
     }
-    false
 }
 
-/// A copy of `f` whose calls to lights, and to functions that call them, go to the copies of one light set.
-fn with_suffix(f: &Function, suffix: &str, all: &[Function]) -> Function {
+/// A copy of `f` whose calls to the functions in `lit` go to their copies for one light set.
+fn with_suffix(f: &Function, suffix: &str, lit: &HashSet<Arc<str>>) -> Function {
     let mut copy = f.clone();
     copy.name = Arc::from(format!("{}{suffix}", f.name));
     for inst in copy.blocks.iter_mut().flat_map(|b| &mut b.insts) {
-        if let Op::Call(callee) = &mut inst.op {
-            let target = all.iter().find(|g| g.name == *callee);
-            if LIGHT_FUNCTIONS.contains(&&**callee) || target.is_some_and(|g| uses_lights(g, all)) {
-                *callee = Arc::from(format!("{callee}{suffix}"));
-            }
+        if let Op::Call(callee) = &mut inst.op
+            && lit.contains(callee)
+        {
+            *callee = Arc::from(format!("{callee}{suffix}"));
         }
     }
     copy

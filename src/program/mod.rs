@@ -17,7 +17,7 @@ mod state;
 pub use constants::{PROGRAM_CONSTANTS, frame_constants};
 pub use link::{LinkError, LinkOptions, Program, link};
 pub use memory::MemoryImage;
-pub use shaders::ShaderLibrary;
+pub use shaders::{ShaderLibrary, read_shader};
 
 /// Name of the entry that renders one sample.
 pub const CAMERA_ENTRY: &str = "@camera";

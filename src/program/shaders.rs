@@ -6,7 +6,7 @@ use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
-use crate::scene::{self, RayProgram, ShaderInstance, ShaderKind};
+use crate::scene::{self, FileError, RayProgram, ShaderInstance, ShaderKind};
 use glam::{Mat4, Vec4};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,14 @@ use std::sync::Arc;
 
 /// Longest shader file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// The text of a shader file.
+///
+/// # Errors
+/// When it is not there, not a regular file, empty, or too long.
+pub fn read_shader(path: &Path) -> Result<String, FileError> {
+    Ok(source::decode(&scene::read_file(path, MAX_FILE_BYTES)?))
+}
 
 /// A compiled shader, ready to be given parameters.
 #[derive(Clone, Debug)]
@@ -141,7 +149,7 @@ impl ShaderLibrary {
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
         let unit = rsl::compile_library(&mut self.sources, functions)?;
-        self.module.absorb(unit.module, 0);
+        self.module.absorb(unit.module);
         Ok(())
     }
 
@@ -232,9 +240,8 @@ impl ShaderLibrary {
         let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
         for path in self.folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
             if path.is_file() {
-                let bytes =
-                    scene::read_file(&path, MAX_FILE_BYTES).map_err(|e| Missing { looked: vec![e.to_string()] })?;
-                return Ok(self.sources.add(path.display().to_string(), Some(&path), source::decode(&bytes)));
+                let text = read_shader(&path).map_err(|e| Missing { looked: vec![e.to_string()] })?;
+                return Ok(self.sources.add(path.display().to_string(), Some(&path), text));
             }
         }
         if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
@@ -301,7 +308,7 @@ impl ShaderLibrary {
             Some(CompiledFunction { name, info: info.clone(), params, results })
         });
         let compiled = CompiledFile { shaders: shaders.collect(), functions: functions.collect() };
-        self.module.absorb(module, 0);
+        self.module.absorb(module);
         Ok(Arc::new(compiled))
     }
 }

@@ -598,16 +598,6 @@ impl Ranges {
         };
         self.0 & bit != 0
     }
-
-    /// Whether an integer is in one of the ranges.
-    pub fn contains_integer(self, value: i32) -> bool {
-        let bit = match value {
-            ..0 => 1,
-            0 => 2,
-            1.. => 8,
-        };
-        self.0 & bit != 0
-    }
 }
 
 /// When a paired control operation happens.

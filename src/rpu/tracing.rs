@@ -52,12 +52,6 @@ impl HitBlock {
         let (zero, none) = ([0.0; BLOCK], [0; BLOCK]);
         HitBlock { u: zero, v: zero, t: [-1.0; BLOCK], shader: none, tri: none, obj: none }
     }
-
-    /// Makes a lane a miss.
-    pub fn set_miss(&mut self, lane: usize) {
-        (self.u[lane], self.v[lane], self.t[lane]) = (0.0, 0.0, -1.0);
-        (self.shader[lane], self.tri[lane], self.obj[lane]) = (0, 0, 0);
-    }
 }
 
 /// Traces the rays of blocks. A lane's answer may depend on its own ray only, or results would differ between runs.

@@ -532,7 +532,7 @@ b0:
         let got = run(&program, &bound, "m", &rows);
         let mut whole = bound.clone();
         let bridge = parse(bridge, FileId(0)).expect("the text form is right");
-        assert!(whole.absorb(bridge, 0).is_empty());
+        assert!(whole.absorb(bridge).is_empty());
         let mut hits = 0;
         for (row, got) in rows.iter().zip(got) {
             let want = eval::eval(&whole, "m", row, &mut Ceiling, eval::Limits::default()).expect("it evaluates");
