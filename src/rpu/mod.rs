@@ -13,11 +13,13 @@ pub mod binary;
 pub mod block;
 mod decode;
 pub mod disasm;
+mod executor;
 pub mod isa;
 mod lanes;
 #[cfg(test)]
 mod listings;
 pub mod machine;
+pub mod timed;
 pub mod tracing;
 
 pub use block::Block;

@@ -1,9 +1,12 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
+use super::super::arith::{self, Simd};
 use super::super::asm::assemble;
+use super::super::decode::Work;
 use super::super::isa::{Component, Op, Program, Reg};
+use super::super::lanes::{BLOCK, lanes_of};
 use super::super::listings;
-use super::super::tracing::EmptyScene;
+use super::super::tracing::{EmptyScene, HitBlock, RayBlock};
 use super::*;
 use crate::lang::source::FileId;
 use Component::{W, X, Y, Z};

@@ -1,0 +1,292 @@
+//! The executor: does what one instruction does, for the lanes that it is told, and knows nothing of when.
+//!
+//! It takes a decoded instruction, a [`Group`] of lanes and the [`Block`] that holds their registers, and changes that block; of a control
+//! operation it gives the groups that come out. Which group runs next, and how long anything takes, is up to a scheduler: that of the functional
+//! machine ([`super::machine`]) or that of the timed one ([`super::timed`]). As both run this code, both give the same bits.
+
+use super::arith::{self, Simd};
+use super::block::{Block, Frame};
+use super::decode::{DecodedControl, Operand, Work, column};
+use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, groups_of, lanes_of};
+use super::machine::{Machine, MachineError, SCRATCH_BASE};
+use super::tracing::{HitBlock, RayBlock};
+use std::sync::atomic::Ordering;
+
+/// Lanes of a block that run together.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    /// Bit i: lane i.
+    pub mask: u64,
+    /// The code address of their next instruction.
+    pub pc: u32,
+    /// Calls that have not returned.
+    pub depth: u32,
+    /// Bottom of the stack window.
+    pub window: u32,
+}
+
+impl Group {
+    /// The same lanes inside a function that they call.
+    fn inside(self, target: u32, push: u8) -> Group {
+        Group { pc: target, depth: self.depth + 1, window: self.window + u32::from(push), ..self }
+    }
+}
+
+/// What executes instructions of a machine's program.
+pub(super) struct Executor<'m> {
+    machine: &'m Machine<'m>,
+    constants: [u32; 128],
+    simd: Simd,
+    /// Groups that the last control operation divided off the one that it gave; whoever takes them empties it.
+    pub divided: Vec<Group>,
+    /// Rays traced so far.
+    pub rays: u64,
+    /// Lanes that loaded from outside the image and their scratch memory so far; they got zeros.
+    pub bad_loads: u64,
+}
+
+impl<'m> Executor<'m> {
+    /// An executor for a machine.
+    pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
+        let constants = std::array::from_fn(|i| machine.constants[i / 4][i % 4]);
+        Executor { machine, constants, simd: Simd::detect(), divided: Vec::new(), rays: 0, bad_loads: 0 }
+    }
+
+    /// Does what an instruction does besides control; gives the lanes for which its condition holds.
+    #[inline]
+    pub fn work(&mut self, block: &mut Block, work: &Work, group: Group) -> Result<u64, MachineError> {
+        match work {
+            Work::Nothing => {}
+            Work::Arith(arith) => {
+                let registers = block.registers(&self.constants, group.window);
+                return Ok(arith::execute(self.simd, registers, arith, group.mask));
+            }
+            Work::Trace(sources) => self.trace(block, group, sources),
+            Work::Load { to, count, base, offset } => self.load(block, group, *to, *count, *base, *offset),
+            Work::Store { base, offset, src } => self.store(block, group, *base, *offset, src)?,
+        }
+        Ok(0)
+    }
+
+    /// Moves a group as a control operation says. Where its lanes part, the others are in [`Executor::divided`]; `None` when all have ended.
+    #[inline]
+    pub fn control(
+        &mut self,
+        block: &mut Block,
+        control: DecodedControl,
+        group: Group,
+    ) -> Result<Option<Group>, MachineError> {
+        match control {
+            DecodedControl::Jmp(target) => {
+                if target <= group.pc {
+                    self.spend(block, group)?;
+                }
+                Ok(Some(Group { pc: target, ..group }))
+            }
+            DecodedControl::Call { target, push } => {
+                self.spend(block, group)?;
+                self.push_frame(block, group, push)?;
+                Ok(Some(group.inside(target, push)))
+            }
+            DecodedControl::CallReg { address, push } => {
+                self.spend(block, group)?;
+                self.push_frame(block, group, push)?;
+                self.call_register(block, group, &address, push)
+            }
+            DecodedControl::Return => Ok(self.leave(block, group)),
+        }
+    }
+
+    /// Counts a backward jump or call of a group.
+    fn spend(&mut self, block: &mut Block, group: Group) -> Result<(), MachineError> {
+        let budget = self.machine.limits.budget;
+        if self.machine.stop.load(Ordering::Relaxed) {
+            return Err(MachineError::Stopped);
+        }
+        if block.spend(group.mask, budget) {
+            self.machine.stop.store(true, Ordering::Relaxed);
+            return Err(MachineError::Budget { pc: group.pc, budget });
+        }
+        Ok(())
+    }
+
+    /// Records the return address and shift of a call.
+    fn push_frame(&mut self, block: &mut Block, group: Group, push: u8) -> Result<(), MachineError> {
+        let Group { mask, pc, depth, window } = group;
+        let limit = self.machine.limits.call_depth;
+        if depth >= limit {
+            return Err(MachineError::CallDepth { pc, limit });
+        }
+        block.push_frame(depth, mask, Frame { pc: pc + 1, push }, window + u32::from(push));
+        Ok(())
+    }
+
+    /// Calls the function that each lane has in a register; lanes with different functions part.
+    fn call_register(
+        &mut self,
+        block: &Block,
+        caller: Group,
+        address: &Operand,
+        push: u8,
+    ) -> Result<Option<Group>, MachineError> {
+        let targets = block.registers(&self.constants, caller.window).read(address, 0).to_array();
+        let mut last = None;
+        let mut rest = caller.mask;
+        while rest != 0 {
+            let target = targets[rest.trailing_zeros() as usize];
+            if target as usize >= self.machine.program.code.len() {
+                return Err(MachineError::BadCall { pc: caller.pc, target });
+            }
+            let same = lanes_of(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
+            rest &= !same;
+            self.divided.extend(last.replace(Group { mask: same, ..caller }.inside(target, push)));
+        }
+        Ok(last)
+    }
+
+    /// Returns a group to its callers; at depth 0 it ends.
+    fn leave(&mut self, block: &Block, group: Group) -> Option<Group> {
+        let Group { mask, depth, window, .. } = group;
+        let depth = depth.checked_sub(1)?;
+        let mut last = None;
+        let mut rest = mask;
+        while rest != 0 {
+            let (frame, same) = block.frame(depth, rest);
+            rest &= !same;
+            let returned = Group { mask: same, pc: frame.pc, depth, window: window - u32::from(frame.push) };
+            self.divided.extend(last.replace(returned));
+        }
+        last
+    }
+
+    fn load(&mut self, block: &mut Block, group: Group, to: u16, count: u16, base: u16, offset: i16) {
+        let mask = group.mask;
+        let offset = i32::from(offset) as u32;
+        if let Some(base) = block.column(base).uniform(mask) {
+            for i in 0..count {
+                self.load_uniform(block, mask, to + 4 * i, base.wrapping_add(offset).wrapping_add(u32::from(i)));
+            }
+            return;
+        }
+        for i in 0..count {
+            for (k, bits) in groups_of(mask) {
+                let addresses = block.column(base).group(k, GROUPS - 1);
+                let mut vectors = [Lanes::ZERO; 4];
+                for lane in (0..GROUP).filter(|lane| bits >> lane & 1 != 0) {
+                    let address = addresses.0[lane].wrapping_add(offset).wrapping_add(u32::from(i));
+                    let value = match self.machine.memory.get(address as usize) {
+                        Some(value) if address < SCRATCH_BASE => *value,
+                        _ => self.load_scratch(block, address, GROUP * k + lane),
+                    };
+                    for (c, word) in value.into_iter().enumerate() {
+                        vectors[c].0[lane] = word;
+                    }
+                }
+                for (c, lanes) in vectors.into_iter().enumerate() {
+                    block.column(to + 4 * i + c as u16).write_group(k, lanes, bits);
+                }
+            }
+        }
+    }
+
+    /// Loads one vector from the same address for all lanes in `mask`.
+    fn load_uniform(&mut self, block: &mut Block, mask: u64, to: u16, address: u32) {
+        let value = match self.machine.memory.get(address as usize) {
+            Some(value) if address < SCRATCH_BASE => *value,
+            _ => match self.scratch_index(address).map(|index| block.scratch(index)) {
+                Some(Some(vector)) => {
+                    for (c, column) in vector.iter().enumerate() {
+                        block.column(to + c as u16).copy_from(column, mask);
+                    }
+                    return;
+                }
+                Some(None) => [0; 4],
+                None => {
+                    self.bad_loads |= mask;
+                    [0; 4]
+                }
+            },
+        };
+        for (c, bits) in value.into_iter().enumerate() {
+            block.column(to + c as u16).fill_masked(bits, mask);
+        }
+    }
+
+    /// A vector of a lane's scratch memory; zeros outside it.
+    fn load_scratch(&mut self, block: &Block, address: u32, lane: usize) -> [u32; 4] {
+        match self.scratch_index(address) {
+            Some(index) => block.scratch(index).map_or([0; 4], |v| [0, 1, 2, 3].map(|c| v[c].get(lane))),
+            None => {
+                self.bad_loads |= 1 << lane;
+                [0; 4]
+            }
+        }
+    }
+
+    /// The place in scratch memory of an address there.
+    fn scratch_index(&self, address: u32) -> Option<usize> {
+        let index = address.checked_sub(SCRATCH_BASE)?;
+        (index < self.machine.limits.scratch).then_some(index as usize)
+    }
+
+    fn store(
+        &mut self,
+        block: &mut Block,
+        group: Group,
+        base: u16,
+        offset: i16,
+        src: &Operand,
+    ) -> Result<(), MachineError> {
+        let Group { mask, pc, window, .. } = group;
+        let offset = i32::from(offset) as u32;
+        let registers = block.registers(&self.constants, window);
+        let values: [Column; 4] = std::array::from_fn(|c| registers.read(src, c));
+        let address = |base: u32| base.wrapping_add(offset);
+        let uniform = block.column(base).uniform(mask);
+        if let Some(base) = uniform {
+            let address = address(base);
+            let index = self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })?;
+            for (to, from) in block.scratch_mut(index).iter().zip(&values) {
+                to.copy_from(from, mask);
+            }
+            return Ok(());
+        }
+        let bases = block.column(base).to_array();
+        for lane in lanes_of(mask) {
+            let address = address(bases[lane]);
+            let index = self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })?;
+            for (to, from) in block.scratch_mut(index).iter().zip(&values) {
+                to.set(lane, from.get(lane));
+            }
+        }
+        Ok(())
+    }
+
+    fn trace(&mut self, block: &mut Block, group: Group, [orig, dir, arg]: &[Operand; 3]) {
+        let mask = group.mask;
+        let registers = block.registers(&self.constants, group.window);
+        let mut rays = RayBlock { active: mask, ..RayBlock::empty() };
+        for c in 0..3 {
+            registers.read_floats(orig, c, &mut rays.orig[c]);
+            registers.read_floats(dir, c, &mut rays.dir[c]);
+        }
+        let parts = [&mut rays.t_min, &mut rays.t_max, &mut rays.any, &mut rays.time];
+        parts.into_iter().enumerate().for_each(|(c, to)| registers.read_floats(arg, c, to));
+        let mut hits = HitBlock::misses();
+        self.machine.tracer.trace(&rays, &mut hits);
+        self.rays += u64::from(mask.count_ones());
+        let code: [u32; BLOCK] = std::array::from_fn(|lane| {
+            if hits.t[lane] < 0.0 {
+                return 0;
+            }
+            self.machine.shaders.get(hits.shader[lane] as usize).copied().unwrap_or(u32::MAX)
+        });
+        let floats = [&hits.u, &hits.v, &hits.t];
+        for (i, values) in floats.into_iter().enumerate() {
+            block.column(column::HIT + i as u16).write_masked(|lane| values[lane].to_bits(), mask);
+        }
+        for (i, values) in [&code, &hits.tri, &hits.obj].into_iter().enumerate() {
+            block.column(column::HIT + 3 + i as u16).write_masked(|lane| values[lane], mask);
+        }
+    }
+}

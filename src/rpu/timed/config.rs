@@ -1,0 +1,317 @@
+//! How fast the timed machine is: latencies, units, resident chunks, stack and processors, read from TOML.
+//!
+//! `default.toml` has every key, its value and why. Another file may set some of them; a key that does not exist and a value without sense are errors.
+
+use crate::rpu::isa::{Arith, Instr, Op, OpClass, Primary, STACK_WINDOW};
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+use thiserror::Error;
+use toml::{Table, Value};
+
+/// The text of the default configuration, comments included.
+pub const DEFAULT_TEXT: &str = include_str!("default.toml");
+
+/// The longest latency or interval, in cycles.
+const MAX_CYCLES: u32 = 1_000_000;
+/// The most chunks that one processor holds.
+const MAX_RESIDENT: u32 = 1024;
+/// The most vectors of stack a thread.
+const MAX_STACK: u32 = 65536;
+/// The most processors.
+const MAX_PROCESSORS: u32 = 4096;
+
+/// The timed machine's figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// When results can be read.
+    pub latencies: Latencies,
+    /// How often units can start.
+    pub intervals: Intervals,
+    /// Chunks of threads.
+    pub chunks: Chunks,
+    /// The data stack.
+    pub stack: Stack,
+    /// The processors.
+    pub processors: Processors,
+}
+
+/// Cycles from the issue of an instruction until one that depends on it can issue; at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latencies {
+    /// `mov`.
+    pub mov: u32,
+    /// `frac`.
+    pub frac: u32,
+    /// `add`.
+    pub add: u32,
+    /// `mul`.
+    pub mul: u32,
+    /// `mad`.
+    pub mad: u32,
+    /// The dot products.
+    pub dot: u32,
+    /// Integer operations.
+    pub integer: u32,
+    /// Conversions between floats and integers.
+    pub conversion: u32,
+    /// Whatever carries `_rcp` or `_rsq`.
+    pub special: u32,
+    /// `load` and `load4`.
+    pub load: u32,
+    /// `store`.
+    pub store: u32,
+    /// Reading a texel.
+    pub texture_load: u32,
+    /// Writing a texel.
+    pub texture_store: u32,
+    /// `trace`.
+    pub trace: u32,
+    /// A jump, call or return, besides the result that its condition tests.
+    pub control: u32,
+}
+
+/// Cycles that a unit is busy before it takes the next instruction; at least 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Intervals {
+    /// `_rcp` and `_rsq`, an instruction.
+    pub special: u32,
+    /// Memory, a vector.
+    pub memory: u32,
+    /// Textures, an instruction.
+    pub texture: u32,
+    /// Tracing, a ray.
+    pub ray: u32,
+}
+
+/// Chunks of four threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chunks {
+    /// Chunks that a processor holds at a time.
+    pub resident: u32,
+}
+
+/// The data stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// Vectors that a processor keeps for each thread.
+    pub vectors: u32,
+}
+
+/// The processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Processors {
+    /// How many there are.
+    pub count: u32,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// It is not TOML.
+    #[error("{0}")]
+    Syntax(String),
+    /// A key that the machine does not have.
+    #[error("there is no key `{key}`; there are {known}")]
+    UnknownKey {
+        /// The key, with its table.
+        key: String,
+        /// The keys at that place.
+        known: String,
+    },
+    /// A value of the wrong kind.
+    #[error("`{key}` is {found}, and must be {wanted}")]
+    Kind {
+        /// The key, with its table.
+        key: String,
+        /// What it is.
+        found: &'static str,
+        /// What it must be.
+        wanted: &'static str,
+    },
+    /// A number that makes no machine.
+    #[error("`{key}` is {value}, and must be from {min} to {max}")]
+    OutOfRange {
+        /// The key, with its table.
+        key: &'static str,
+        /// The number.
+        value: i64,
+        /// The least that makes sense.
+        min: u32,
+        /// The most.
+        max: u32,
+    },
+    /// What TOML's reader says of the values together.
+    #[error("{0}")]
+    Value(String),
+}
+
+impl Default for Config {
+    /// The configuration of `default.toml`.
+    fn default() -> Config {
+        static DEFAULT: LazyLock<Config> =
+            LazyLock::new(|| Config::parse("").expect("default.toml is part of the program, and a test reads it"));
+        *DEFAULT
+    }
+}
+
+impl Config {
+    /// The default configuration with the keys of a TOML text in place of its own.
+    ///
+    /// # Errors
+    /// When the text is not TOML, has a key that does not exist, or a value without sense.
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        let table = |text: &str| text.parse::<Table>().map_err(|e| ConfigError::Syntax(e.to_string()));
+        let mut merged = table(DEFAULT_TEXT)?;
+        merge(&mut merged, table(text)?, "")?;
+        let config: Config = merged.try_into().map_err(|e| ConfigError::Value(e.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Whether every number makes sense.
+    fn check(&self) -> Result<(), ConfigError> {
+        let Latencies { mov, frac, add, mul, mad, dot, integer, conversion, special, .. } = self.latencies;
+        let Latencies { load, store, texture_load, texture_store, trace, control, .. } = self.latencies;
+        let Intervals { special: special_interval, memory, texture, ray } = self.intervals;
+        let ranges = [
+            ("latencies.mov", mov, 1, MAX_CYCLES),
+            ("latencies.frac", frac, 1, MAX_CYCLES),
+            ("latencies.add", add, 1, MAX_CYCLES),
+            ("latencies.mul", mul, 1, MAX_CYCLES),
+            ("latencies.mad", mad, 1, MAX_CYCLES),
+            ("latencies.dot", dot, 1, MAX_CYCLES),
+            ("latencies.integer", integer, 1, MAX_CYCLES),
+            ("latencies.conversion", conversion, 1, MAX_CYCLES),
+            ("latencies.special", special, 1, MAX_CYCLES),
+            ("latencies.load", load, 1, MAX_CYCLES),
+            ("latencies.store", store, 1, MAX_CYCLES),
+            ("latencies.texture_load", texture_load, 1, MAX_CYCLES),
+            ("latencies.texture_store", texture_store, 1, MAX_CYCLES),
+            ("latencies.trace", trace, 1, MAX_CYCLES),
+            ("latencies.control", control, 1, MAX_CYCLES),
+            ("intervals.special", special_interval, 1, MAX_CYCLES),
+            ("intervals.memory", memory, 1, MAX_CYCLES),
+            ("intervals.texture", texture, 1, MAX_CYCLES),
+            ("intervals.ray", ray, 1, MAX_CYCLES),
+            ("chunks.resident", self.chunks.resident, 1, MAX_RESIDENT),
+            ("stack.vectors", self.stack.vectors, u32::from(STACK_WINDOW), MAX_STACK),
+            ("processors.count", self.processors.count, 1, MAX_PROCESSORS),
+        ];
+        match ranges.into_iter().find(|(_, value, min, max)| !(min..=max).contains(&value)) {
+            Some((key, value, min, max)) => Err(ConfigError::OutOfRange { key, value: value.into(), min, max }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Puts the values of `from` in place of those of `into`; `path` names the table in messages.
+fn merge(into: &mut Table, from: Table, path: &str) -> Result<(), ConfigError> {
+    for (name, value) in from {
+        let key = format!("{path}{name}");
+        let known = into.keys().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
+        match (into.get_mut(&name), value) {
+            (None, _) => return Err(ConfigError::UnknownKey { key, known }),
+            (Some(Value::Table(into)), Value::Table(from)) => merge(into, from, &format!("{key}."))?,
+            (Some(Value::Table(_)), value) => {
+                return Err(ConfigError::Kind { key, found: value.type_str(), wanted: "a table" });
+            }
+            (Some(into), Value::Integer(number)) if (0..=i64::from(u32::MAX)).contains(&number) => {
+                *into = Value::Integer(number);
+            }
+            (Some(_), Value::Integer(_)) => {
+                return Err(ConfigError::Kind { key, found: "out of range", wanted: "a whole number of 32 bits" });
+            }
+            (Some(_), value) => {
+                return Err(ConfigError::Kind { key, found: value.type_str(), wanted: "a whole number" });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Latencies {
+    /// Cycles from the issue of an instruction until one that reads what it writes can issue. An instruction of several parts has finished when
+    /// its slowest part has.
+    pub fn of(&self, instr: &Instr) -> u32 {
+        let primary = match instr {
+            Instr::Primary(primary) => self.of_primary(primary),
+            Instr::Pair(arith, _, _) => self.of_arith(arith),
+            Instr::Control(_) => 0,
+        };
+        if instr.control().is_some() { primary.max(self.control) } else { primary }
+    }
+
+    fn of_primary(&self, primary: &Primary) -> u32 {
+        match primary {
+            Primary::Arith(arith) => self.of_arith(arith),
+            Primary::Trace { .. } => self.trace,
+            Primary::Load { .. } | Primary::Load4 { .. } => self.load,
+            Primary::Store { .. } => self.store,
+        }
+    }
+
+    /// Cycles of an arithmetic instruction, with what it puts into `S`.
+    pub fn of_arith(&self, arith: &Arith) -> u32 {
+        let operation = match (arith.op, arith.op.class()) {
+            (Op::Mov, _) => self.mov,
+            (Op::Frac, _) => self.frac,
+            (Op::Add, _) => self.add,
+            (Op::Mul, _) => self.mul,
+            (Op::Mad, _) => self.mad,
+            (_, OpClass::Componentwise | OpClass::Dot) => self.dot,
+            (_, OpClass::Integer) => self.integer,
+            (_, OpClass::ToInteger | OpClass::FromInteger) => self.conversion,
+        };
+        if arith.special.is_some() { operation.max(self.special) } else { operation }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::source::FileId;
+    use crate::rpu::asm::assemble;
+
+    #[test]
+    fn the_default_has_the_latencies_of_the_published_example() {
+        // Węgrzanowski 2006, §9.1.
+        let latencies = Config::default().latencies;
+        let of = |text: &str| latencies.of(&assemble(text, FileId(0)).expect(text).program.code[0]);
+        assert_eq!(of("add R0, R1, R2"), 3);
+        assert_eq!(of("mul R0, R1, R2"), 5);
+        assert_eq!(of("dp3 R0, R1, R2"), 5);
+        assert_eq!(of("dp3_rsq R0.w, R1, R2"), 8);
+        assert_eq!(of("load I0, A.x, 3"), 20);
+        assert_eq!(of("trace R0, R1, R2"), 100);
+        assert_eq!(of("return"), 1);
+        assert_eq!(of("add R0, R1, R2 + return and x (<0)"), 3);
+    }
+
+    #[test]
+    fn a_file_changes_the_keys_that_it_names_and_no_others() {
+        let config = Config::parse("[latencies]\ntrace = 250\n[chunks]\nresident = 3").expect("valid");
+        let mut expected = Config::default();
+        expected.latencies.trace = 250;
+        expected.chunks.resident = 3;
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn what_makes_no_machine_is_refused_by_name() {
+        let message = |text: &str| Config::parse(text).expect_err(text).to_string();
+        assert!(message("[latencies]\nadds = 3").contains("there is no key `latencies.adds`"));
+        assert!(message("latency = 3").contains("there is no key `latency`; there are `chunks`"));
+        assert!(message("chunks = 3").contains("`chunks` is integer, and must be a table"));
+        assert!(message("[chunks]\nresident = \"many\"").contains("`chunks.resident` is string"));
+        assert!(message("[chunks]\nresident = 0").contains("`chunks.resident` is 0, and must be from 1"));
+        assert!(message("[latencies]\nadd = -1").contains("`latencies.add`"));
+        assert!(message("[stack]\nvectors = 7").contains("from 8"));
+        assert!(message("[chunks").contains("line 1"));
+    }
+}
