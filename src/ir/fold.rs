@@ -32,6 +32,7 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
         (Op::Cross, [Vec3(a), Vec3(b)]) => {
             Vec3([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
         }
+        (Op::Compose, [Vec4(a), Vec4(b), Vec4(c), Vec4(d)]) => Const::from_floats(&[*a, *b, *c, *d].concat())?,
         (Op::Compose, _) => {
             let mut parts = [0.0; 4];
             for (part, arg) in parts.iter_mut().zip(args) {
@@ -41,6 +42,7 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
             Const::from_floats(parts.get(..args.len())?)?
         }
         (Op::Splat, [F32(x)]) => Const::from_floats(&[*x; 4][..result.lanes()? as usize])?,
+        (Op::Extract(row), [Mat4(m)]) => Const::from_floats(m.chunks_exact(4).nth(*row as usize)?)?,
         (Op::Extract(c), [v]) => F32(*v.floats()?.get(*c as usize)?),
         (Op::Insert(c), [v, F32(x)]) => {
             let mut parts = v.floats()?.to_vec();
@@ -228,6 +230,16 @@ mod tests {
         assert_eq!(eval_op(&Op::Insert(0), &[&v, &F32(9.0)], Type::Vec3), Some(Vec3([9.0, 2.0, 3.0])));
         assert_eq!(eval_op(&Op::Cross, &[&v, &Vec3([0.0, 1.0, 0.0])], Type::Vec3), Some(Vec3([-3.0, 0.0, 1.0])));
         assert_eq!(eval_op(&Op::Dot, &[&v, &v], Type::F32), Some(F32(14.0)));
+    }
+
+    #[test]
+    fn matrices_compose_of_rows_and_come_apart() {
+        let rows: Vec<Const> = [1.0, 2.0, 3.0, 4.0].map(|x| Vec4([x, 0.0, -x, 0.5])).into();
+        let m = eval_op(&Op::Compose, &rows.iter().collect::<Vec<_>>(), Type::Mat4).expect("a matrix");
+        assert_eq!(m.floats().map(|f| f[4..8].to_vec()), Some(vec![2.0, 0.0, -2.0, 0.5]));
+        for (k, row) in rows.iter().enumerate() {
+            assert_eq!(eval_op(&Op::Extract(k as u8), &[&m], Type::Vec4).as_ref(), Some(row));
+        }
     }
 
     #[test]

@@ -43,11 +43,11 @@ pub enum Op {
     Dot,
     /// `vec3, vec3 → vec3`: `a.yzx·b.zxy − a.zxy·b.yzx`
     Cross,
-    /// `f32 × 2, 3 or 4 → vecN`
+    /// `f32 × 2, 3 or 4 → vecN`; `vec4 × 4 → mat4`, row by row
     Compose,
     /// `f32 → vecN` with equal components; the result's type says which
     Splat,
-    /// `vecN → f32`: component 0 to 3
+    /// `vecN → f32`: component 0 to 3; `mat4 → vec4`: row 0 to 3
     Extract(u8),
     /// `vecN, f32 → vecN` with one component replaced
     Insert(u8),
@@ -247,7 +247,9 @@ impl Op {
             }
             Op::Min | Op::Max | Op::Sat | Op::Cross | Op::Insert(_) => vec![first?],
             Op::IAdd | Op::ISub | Op::IMul | Op::IAnd | Op::IOr | Op::IXor | Op::IShl | Op::IShr => vec![first?],
+            Op::Extract(_) if first == Some(Type::Mat4) => vec![Type::Vec4],
             Op::Dot | Op::Extract(_) | Op::ToFloat => vec![Type::F32],
+            Op::Compose if first == Some(Type::Vec4) => vec![Type::Mat4],
             Op::Compose => vec![Type::float_vector(operands.len() as u32)?],
             Op::Lt | Op::Le | Op::Eq | Op::Ne | Op::ILt | Op::IEq | Op::Not | Op::And | Op::Or | Op::Occluded => {
                 vec![Type::Bool]

@@ -553,6 +553,8 @@ b0:
   call "f(float)"()
   debug x, v0
   debug "x y", v0
+  v29: mat4 = compose v18, v19, v20, v22
+  v30: vec4 = extract.w v29
   br v14, b1(v15, v0), b2 @1:0..2
 
 b1(v27: vec3, v28: f32):

@@ -20,7 +20,8 @@ pub enum Type {
     Vec3,
     /// Four singles, or four 32-bit patterns as read from memory.
     Vec4,
-    /// A 4×4 matrix of singles, row by row, for row vectors.
+    /// A 4×4 matrix of singles, row by row, for row vectors: an aggregate of four `vec4` that can be composed, taken apart, chosen and passed on.
+    /// The passes and back ends never see one (see [`super::passes::matrices`]).
     Mat4,
     /// A string, known by a 32-bit hash of its text (see [`string_id`]).
     String,

@@ -201,7 +201,8 @@ impl<'a> Checker<'a> {
             },
             Op::Compose => match args {
                 [_, _, ..] if args.len() <= 4 && args.iter().all(|&a| a == F32) => Ok(()),
-                _ => wanted("two to four f32"),
+                [Vec4, Vec4, Vec4, Vec4] => Ok(()),
+                _ => wanted("two to four f32, or four vec4"),
             },
             Op::Splat => match args {
                 [F32] => one_result(&|r| is_float(r) && r != F32, "one vector"),
@@ -209,6 +210,7 @@ impl<'a> Checker<'a> {
             },
             Op::Extract(c) => match args {
                 [a] if *a != F32 && a.lanes().is_some_and(|n| (*c as u32) < n) => Ok(()),
+                [Mat4] if *c < 4 => Ok(()),
                 _ => wanted("one vector with that component"),
             },
             Op::Insert(c) => match args {
@@ -408,7 +410,7 @@ mod tests {
             ("v9: f32 = add v0, v1", "its operands are (f32, vec3) but should be two f32 or vectors of one type"),
             ("v9: f32 = neg v1", "its results are (f32) but should be (vec3)"),
             ("v9: f32 = dot v0, v0", "its operands are (f32, f32) but should be two vectors of one type"),
-            ("v9: vec2 = compose v0", "its operands are (f32) but should be two to four f32"),
+            ("v9: vec2 = compose v0", "its operands are (f32) but should be two to four f32, or four vec4"),
             ("v9: f32 = extract.w v1", "its operands are (vec3) but should be one vector with that component"),
             ("v9: i32 = iadd v0, v0", "its operands are (f32, f32) but should be two i32 or two u32"),
             ("v9: bool = bitcast v0", "its results are (bool) but should be one value of one word, not bool"),

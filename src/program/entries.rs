@@ -30,10 +30,7 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, vertex_colors });
     let instance = &variant.instance;
     let outputs = instance.call(&mut b, &variant.core, |b, slot, param| match slot {
-        Some(slot) => {
-            let vector = state.parameter(b, slot);
-            unpack(b, vector, param.ty)
-        }
+        Some(slot) => unpack(b, param.ty, |b, k| state.parameter(b, slot + k)),
         None => match state.global(b, &param.name) {
             Some(v) if b.ty(v) == param.ty => v,
             _ => b.constant(Const::zero(param.ty)),
@@ -95,7 +92,10 @@ pub fn imager(instance: &Instance) -> Function {
     b.result("alpha", Type::F32);
     let outputs = instance.call(&mut b, &instance.core, |b, slot, param| match (slot, &*param.name) {
         // An imager has one instance, so its parameters are constants.
-        (Some(slot), _) => constant_of(b, instance.block[slot as usize], param.ty),
+        (Some(slot), _) => unpack(b, param.ty, |b, k| {
+            let words = instance.block[(slot + k) as usize];
+            b.constant(Const::Vec4(words.map(f32::from_bits)))
+        }),
         (None, "P") => {
             let zero = b.f32(0.0);
             b.op(Op::Compose, &[x, y, zero])
@@ -109,16 +109,4 @@ pub fn imager(instance: &Instance) -> Function {
     let results = vec![outputs.get("Ci").unwrap_or(color), outputs.get("alpha").unwrap_or(alpha)];
     b.ret(results);
     b.finish()
-}
-
-fn constant_of(b: &mut FunctionBuilder, words: [u32; 4], ty: Type) -> crate::ir::Value {
-    let lanes = ty.lanes().unwrap_or(1) as usize;
-    let floats: Vec<f32> = words[..lanes].iter().map(|w| f32::from_bits(*w)).collect();
-    match (ty.lanes(), Const::from_floats(&floats)) {
-        (Some(_), Some(c)) => b.constant(c),
-        _ => {
-            let word = b.u32(words[0]);
-            b.op_as(Op::Bitcast, &[word], ty)
-        }
-    }
 }

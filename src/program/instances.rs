@@ -44,7 +44,7 @@ impl Outputs<'_> {
 }
 
 impl Instance {
-    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its parameters: with the place in the block for those that lie there.
+    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its parameters: with the place in the block, in vectors, of those that lie there.
     pub fn call(
         &self,
         b: &mut FunctionBuilder,
@@ -56,14 +56,11 @@ impl Instance {
         Outputs { instance: self, values: b.call(core.clone(), args, &types) }
     }
 
-    /// Where in the instance's block core parameter `i` lies; `None` for a global.
+    /// Where in the instance's block core parameter `i` lies, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
-        if i < self.param_count {
-            return Some(i as u32);
-        }
-        let spaces = |p: &&Param| p.name.starts_with(SPACE_PREFIX);
-        let before = self.core_params[self.param_count..i].iter().filter(spaces).count();
-        spaces(&&self.core_params[i]).then_some((self.param_count + before) as u32)
+        let lies_there = |i: usize| i < self.param_count || self.core_params[i].name.starts_with(SPACE_PREFIX);
+        let before = (0..i).filter(|&p| lies_there(p)).map(|p| vectors(self.core_params[p].ty)).sum();
+        lies_there(i).then_some(before)
     }
 }
 
@@ -113,7 +110,7 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Ve
     let mut block: ParamBlock = shader
         .params
         .iter()
-        .map(|p| {
+        .flat_map(|p| {
             let given = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
             match given.map(|v| (v, convert(v, p.ty))) {
                 Some((_, Some(c))) => pack(&c),
@@ -133,7 +130,7 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Ve
         })
         .collect();
     let spaces = shader.core_params.iter().skip(shader.params.len()).filter(|p| p.name.starts_with(SPACE_PREFIX));
-    block.extend(spaces.map(|p| pack(&space_input(&p.name, p.ty, instance.to_world))));
+    block.extend(spaces.flat_map(|p| pack(&space_input(&p.name, p.ty, instance.to_world))));
     Instance {
         core: shader.core.clone(),
         core_params: shader.core_params.clone(),
@@ -159,23 +156,37 @@ fn convert(value: &ParamValue, ty: Type) -> Option<Const> {
         (ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v), Type::Vec3) => {
             vec3(v).map(Const::Vec3)
         }
+        (ParamValue::Matrix(v), Type::Mat4) => v.first().map(|m| Const::Mat4(Box::new(m.to_cols_array()))),
+        // A number is a matrix with that diagonal.
+        (ParamValue::Float(v), Type::Mat4) => match v.as_slice() {
+            [x] => Some(Const::Mat4(Box::new((Mat4::IDENTITY * *x).to_cols_array()))),
+            numbers => numbers.try_into().ok().map(|m| Const::Mat4(Box::new(m))),
+        },
         (ParamValue::String(v), Type::String) => v.first().map(|s| Const::String(Arc::from(s.as_str()))),
         _ => None,
     }
 }
 
-/// A constant as one vector of memory.
-fn pack(c: &Const) -> [u32; 4] {
-    let bits = c.bits();
-    std::array::from_fn(|i| bits.get(i).copied().unwrap_or(0))
+/// Vectors of memory that a value takes.
+fn vectors(ty: Type) -> u32 {
+    ty.words().div_ceil(4)
 }
 
-/// The value of type `ty` in a vector of memory: the inverse of what the block holds.
-pub fn unpack(b: &mut FunctionBuilder, vector: Value, ty: Type) -> Value {
+/// A constant as vectors of memory: one, or the rows of a matrix.
+fn pack(c: &Const) -> Vec<[u32; 4]> {
+    let vector = |words: &[u32]| std::array::from_fn(|i| words.get(i).copied().unwrap_or(0));
+    c.bits().chunks(4).map(vector).collect()
+}
+
+/// The value of type `ty` in memory, whose vector `k` is given by `load`: the inverse of what the block holds.
+pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut FunctionBuilder, u32) -> Value) -> Value {
+    if ty == Type::Mat4 {
+        let rows: Vec<Value> = (0..vectors(ty)).map(|k| load(b, k)).collect();
+        return b.op(Op::Compose, &rows);
+    }
+    let vector = load(b, 0);
     match ty {
         Type::Vec4 => vector,
-        // Matrices can be declared; nothing can be done with one yet.
-        Type::Mat4 => b.constant(Const::zero(Type::Mat4)),
         Type::Vec3 => super::state::xyz(b, vector),
         Type::Vec2 => {
             let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));

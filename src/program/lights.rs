@@ -140,10 +140,7 @@ fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission 
     let instance = &light.instance;
     let block = b.constant(Const::Ref(light.address));
     let outputs = instance.call(b, &instance.core, |b, slot, param| match slot {
-        Some(slot) => {
-            let vector = b.op(Op::Load(slot), &[block]);
-            unpack(b, vector, param.ty)
-        }
+        Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
         None => global(b, instance, place, &param.name, param.ty),
     });
     let zero = b.constant(Const::zero(Type::Vec3));

@@ -25,7 +25,7 @@ pub struct MemoryError {
 /// Addresses with the highest bit set are a thread's own scratch memory.
 const MAX_VECTORS: u64 = 1 << 31;
 
-/// One parameter block: a vector a parameter.
+/// One parameter block: a vector a parameter, four for a matrix.
 pub type ParamBlock = Vec<[u32; 4]>;
 
 /// What the linker knows of an object before the image is laid out.

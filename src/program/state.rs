@@ -66,7 +66,7 @@ impl SurfaceState {
         Some(self.get(b, name))
     }
 
-    /// Address of the surface instance's parameter `i`.
+    /// Vector `i` of the surface instance's parameters.
     pub fn parameter(&self, b: &mut FunctionBuilder, i: u32) -> Value {
         let object = b.op(Op::HitObj, &[]);
         b.op(Op::Load(1 + i), &[object])

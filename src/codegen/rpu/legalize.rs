@@ -4,20 +4,14 @@
 //! `rcp` and `rsq` of vectors, `dot` of `vec2`, `occluded`, `visible`, array accesses out of range, comparisons whose truth value is kept, `debug`.
 //! The diamonds that selections become are made later, by [`super::diamond`].
 
-use super::Error;
 use crate::ir::dominators::Dominators;
 use crate::ir::passes::{copy, dce, fold, params, simplify_cfg, slots};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Runs the whole of this module on a function.
-///
-/// # Errors
-/// [`Error::Matrix`] when the function has a matrix value.
-pub fn legalize(f: &mut Function) -> Result<(), Error> {
-    if f.values.contains(&Type::Mat4) {
-        return Err(Error::Matrix { function: f.name.clone() });
-    }
+pub fn legalize(f: &mut Function) {
+    debug_assert!(!f.values.contains(&Type::Mat4), "matrices are lowered before any back end");
     remove_unreachable(f);
     expand_short_visible(f);
     // Arrays first: what the others make keeps its indices in range by itself.
@@ -26,7 +20,6 @@ pub fn legalize(f: &mut Function) -> Result<(), Error> {
     expand_visible(f);
     clear_slots(f);
     keep_truth_values(f);
-    Ok(())
 }
 
 /// Drops blocks that cannot be reached.

@@ -144,12 +144,6 @@ pub fn entry_name(function: &str) -> String {
 /// Why a module cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
 pub enum Error {
-    /// A function has matrix values, which the back end does not know.
-    #[error("`{function}` uses matrices, which the RPU back end does not support")]
-    Matrix {
-        /// The function.
-        function: Arc<str>,
-    },
     /// A function has too many parameters or results, or passes too many.
     #[error("`{function}` passes more values than there are registers (15 vectors and 15 scalars)")]
     TooManyArguments {
@@ -193,7 +187,7 @@ const POOL: usize = 16;
 /// Input registers of the machine; the last is kept for spill code where that is needed.
 const INPUTS: u8 = 4;
 
-/// Compiles a module, which must be verified.
+/// Compiles a module, which must be verified and free of matrices (see [`crate::ir::passes::matrices`]).
 ///
 /// # Errors
 /// See [`Error`].
@@ -243,7 +237,7 @@ fn compile_function(
 ) -> Result<(emit::Code, u32), Error> {
     let passes = &options.passes;
     let mut f = function.clone();
-    legalize::legalize(&mut f)?;
+    legalize::legalize(&mut f);
     if passes.order {
         diamond::order_by_use(&mut f);
     }

@@ -1,7 +1,7 @@
 //! Which passes run, in which order, how often; what each did and how long it took.
 
 use super::inline::{InlinePolicy, Stage};
-use super::{calls, copy, cse, dce, fold, inline, params, renumber, simplify_cfg, slots, strip, unroll, visible};
+use super::{calls, copy, cse, dce, fold, inline, matrices, params, renumber, simplify_cfg, slots, strip, unroll, visible};
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
 use std::time::{Duration, Instant};
@@ -192,11 +192,15 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
-    /// Runs the passes on a verified module, round after round until nothing changes, and numbers values anew at the end.
+    /// Replaces matrices by their rows (see [`matrices`]), whatever passes are chosen; then runs the passes on a verified module, round after round until
+    /// nothing changes, and numbers values anew at the end.
     ///
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
+        if matrices::lower(module) > 0 && cfg!(debug_assertions) {
+            verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;
+        }
         let passes = self.passes().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
         let mut report = Report { passes: passes.collect(), rounds: 0 };
         // Functions that the last round did not change need no other one, until inlining changes them.

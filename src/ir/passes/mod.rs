@@ -8,6 +8,7 @@ pub mod dce;
 pub mod fold;
 pub mod inline;
 pub mod manager;
+pub mod matrices;
 pub mod params;
 pub mod reducible;
 pub mod renumber;
