@@ -1,7 +1,9 @@
 //! Which passes run, in which order, how often; what each did and how long it took.
 
 use super::inline::{InlinePolicy, Stage};
-use super::{calls, copy, cse, dce, fold, inline, matrices, params, renumber, simplify_cfg, slots, strip, unroll, visible};
+use super::{
+    calls, copy, cse, dce, fold, inline, matrices, params, renumber, simplify_cfg, slots, strip, unroll, visible,
+};
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
 use std::time::{Duration, Instant};

@@ -41,8 +41,7 @@ fn lower_function(func: &mut Function) -> usize {
     }
     // Definitions in unreachable blocks may depend on each other in a ring.
     remove_unreachable(func);
-    let matrices: Vec<Value> =
-        (0..func.values.len() as u32).map(Value).filter(|&v| func.ty(v) == Type::Mat4).collect();
+    let matrices: Vec<Value> = (0..func.values.len() as u32).map(Value).filter(|&v| func.ty(v) == Type::Mat4).collect();
     let mut rows = vec![None; func.values.len()];
     for &m in &matrices {
         rows[m.0 as usize] = Some(std::array::from_fn(|_| func.new_value(Type::Vec4)));
@@ -68,8 +67,10 @@ fn lower_function(func: &mut Function) -> usize {
     let mut same = Replacements::new(func);
     for block in &mut func.blocks {
         block.params = rows.expand(&block.params);
-        block.insts =
-            std::mem::take(&mut block.insts).into_iter().flat_map(|i| lower_inst(i, &rows, &slots, &mut same)).collect();
+        block.insts = std::mem::take(&mut block.insts)
+            .into_iter()
+            .flat_map(|i| lower_inst(i, &rows, &slots, &mut same))
+            .collect();
         match &mut block.term {
             crate::ir::Terminator::Return(values) => *values = rows.expand(values),
             term => term.targets_mut().for_each(|t| t.args = rows.expand(&t.args)),
