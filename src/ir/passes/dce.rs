@@ -2,6 +2,7 @@
 //!
 //! `debug` keeps nothing alive: it stays as long as its value does, so that debugging information does not change the program.
 
+use super::params::retain_params;
 use super::unreachable::remove_unreachable;
 use crate::ir::{BlockId, Function, Inst, Op, SlotId, Value};
 
@@ -15,7 +16,7 @@ pub fn run(func: &mut Function) -> usize {
         block.insts.retain(|i| live.keeps(i));
         removed += before - block.insts.len();
     }
-    removed + remove_params(func, &live) + remove_slots(func)
+    removed + retain_params(func, |v| live.values[v.0 as usize]) + remove_slots(func)
 }
 
 /// What is used, found from the effects backwards (so that a ring of values that only feed each other is not).
@@ -96,28 +97,6 @@ impl Liveness {
             _ => true,
         }
     }
-}
-
-/// Removes block parameters that are not live, with their arguments. Returns how many.
-fn remove_params(func: &mut Function, live: &Liveness) -> usize {
-    let is_live = |v: &Value| live.values[v.0 as usize];
-    let mut kept: Vec<Option<Vec<bool>>> = vec![None; func.blocks.len()];
-    let mut removed = 0;
-    for (block, kept) in func.blocks.iter_mut().zip(&mut kept).skip(1) {
-        if !block.params.iter().all(is_live) {
-            *kept = Some(block.params.iter().map(is_live).collect());
-            removed += block.params.len();
-            block.params.retain(is_live);
-            removed -= block.params.len();
-        }
-    }
-    for target in func.blocks.iter_mut().flat_map(|b| b.term.targets_mut()) {
-        if let Some(kept) = &kept[target.block.0 as usize] {
-            let mut keep = kept.iter();
-            target.args.retain(|_| keep.next().is_some_and(|&k| k));
-        }
-    }
-    removed
 }
 
 /// Removes array slots that no instruction names. Returns how many.

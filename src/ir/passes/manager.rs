@@ -2,7 +2,7 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, cse, dce, fold, inline, matrices, params, renumber, simplify_cfg, slots, strip, unroll, visible,
+    calls, copy, cse, dce, fold, inline, matrices, params, renumber, sccp, simplify_cfg, slots, strip, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -26,7 +26,7 @@ enum Work {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 12] = [
+pub const PASSES: [Pass; 13] = [
     Pass {
         name: "params",
         description: "drops block parameters that every jump gives the same value",
@@ -41,6 +41,11 @@ pub const PASSES: [Pass; 12] = [
         name: "fold",
         description: "folds constants, simplifies by the laws of arithmetic, decides branches",
         work: Work::Function(fold::run),
+    },
+    Pass {
+        name: "sccp",
+        description: "finds constants and branches that decide each other, around loops too",
+        work: Work::Function(sccp::run),
     },
     Pass {
         name: "cse",
@@ -272,7 +277,7 @@ mod tests {
         assert_eq!(names("dce, fold"), ["fold", "dce"]);
         assert_eq!(
             names("-cse,-inline"),
-            ["params", "copy", "fold", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
+            ["params", "copy", "fold", "sccp", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
         );
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);

@@ -14,6 +14,7 @@ pub mod reducible;
 pub mod renumber;
 mod replace;
 mod rewrite;
+pub mod sccp;
 pub mod sections;
 pub mod simplify_cfg;
 pub mod slots;

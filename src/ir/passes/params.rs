@@ -51,6 +51,28 @@ pub fn remove_redundant_params(func: &mut Function) -> usize {
     dropped
 }
 
+/// Keeps those parameters of blocks (the entry's all stay) for which `keep` holds, and the arguments that jumps pass to them. Nothing may use the others.
+/// Returns how many went.
+pub(super) fn retain_params(func: &mut Function, keep: impl Fn(&Value) -> bool) -> usize {
+    let mut kept: Vec<Option<Vec<bool>>> = vec![None; func.blocks.len()];
+    let mut removed = 0;
+    for (block, kept) in func.blocks.iter_mut().zip(&mut kept).skip(1) {
+        if !block.params.iter().all(&keep) {
+            *kept = Some(block.params.iter().map(&keep).collect());
+            removed += block.params.len();
+            block.params.retain(&keep);
+            removed -= block.params.len();
+        }
+    }
+    for target in func.blocks.iter_mut().flat_map(|b| b.term.targets_mut()) {
+        if let Some(kept) = &kept[target.block.0 as usize] {
+            let mut keep = kept.iter();
+            target.args.retain(|_| keep.next().is_some_and(|&k| k));
+        }
+    }
+    removed
+}
+
 fn resolve(replaced: &HashMap<Value, Value>, mut value: Value) -> Value {
     while let Some(&v) = replaced.get(&value) {
         value = v;
