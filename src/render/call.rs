@@ -4,10 +4,12 @@
 
 use super::RenderError;
 use super::gpu::{self, Compute};
-use super::rpu::Loaded;
+use super::rpu::{Calls, Loaded};
+use crate::codegen::rpu::Options;
 use crate::ir::eval::{EmptyWorld, EvalError, Limits, eval};
 use crate::ir::{Const, Function, Module, Type};
 use crate::program::PROGRAM_CONSTANTS;
+use crate::rpu::timed::{CHUNK, Config, Stats};
 use crate::rpu::{BLOCK, Block, EmptyScene};
 use std::sync::atomic::AtomicBool;
 
@@ -48,6 +50,42 @@ pub fn on_rpu(module: &Module, name: &str, calls: &[Vec<Const>]) -> Result<Vec<W
         results.extend((0..wave.len()).map(|lane| outputs.iter().map(|row| row[lane]).collect::<Words>()));
     }
     Ok(results)
+}
+
+/// Calls the function on one processor of the timed machine once for each set of arguments, four calls to a chunk, and tells how long it took.
+/// `options` say how it is compiled.
+///
+/// # Errors
+/// When it cannot be compiled or does not end.
+pub fn on_timed_rpu(
+    module: &Module,
+    name: &str,
+    calls: &[Vec<Const>],
+    options: &Options,
+    config: &Config,
+) -> Result<(Vec<Words>, Stats), RenderError> {
+    let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, options)?;
+    let stop = AtomicBool::new(false);
+    let machine = loaded.machine(&[[0; 4]], &EmptyScene, CALL_BUDGET, &stop);
+    let mut list = CallList { chunks: calls.chunks(CHUNK), results: vec![Vec::new(); calls.len()] };
+    let stats = loaded.run_timed(&machine, &loaded.timing(config), name, &mut list, module)?;
+    Ok((list.results, stats))
+}
+
+/// Calls in their order, and their results.
+struct CallList<'a> {
+    chunks: std::slice::Chunks<'a, Vec<Const>>,
+    results: Vec<Words>,
+}
+
+impl Calls for CallList<'_> {
+    fn next(&mut self) -> Option<Vec<Words>> {
+        self.chunks.next().map(|calls| calls.iter().map(|args| words(args)).collect())
+    }
+
+    fn done(&mut self, number: u64, results: Vec<Words>, _cost: [u64; CHUNK]) {
+        self.results.iter_mut().skip(number as usize * CHUNK).zip(results).for_each(|(to, words)| *to = words);
+    }
 }
 
 /// Calls the function on a GPU once for each set of arguments.

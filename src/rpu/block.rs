@@ -57,6 +57,14 @@ impl Block {
         self.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
     }
 
+    /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`] does, and forgets what these lanes have spent.
+    pub(super) fn reset_lanes(&mut self, mask: u64) {
+        let scratch = self.scratch.iter().flatten();
+        self.file.iter().chain(scratch).for_each(|column| column.fill_masked(0, mask));
+        self.column(column::ADDRESS + 3).fill_masked(SCRATCH_BASE, mask);
+        lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
+    }
+
     /// Counts from now on how many lanes execute each instruction.
     pub fn start_profile(&mut self) {
         self.profile = Some(Vec::new());

@@ -7,7 +7,7 @@ use crate::render::RenderError;
 use crate::rpu::BLOCK;
 use crate::rpu::Block;
 use crate::rpu::Executable;
-use crate::rpu::isa::{Mask, Reg};
+use crate::rpu::isa::{Component, Mask, Reg};
 use crate::rpu::machine::{Limits, Machine, MachineError};
 use crate::rpu::tracing::Tracer;
 use std::collections::HashMap;
@@ -28,10 +28,10 @@ pub struct Loaded {
 
 /// Where a function's values are passed.
 #[derive(Debug)]
-struct Signature {
-    entry: u32,
-    params: Vec<(u8, Mask)>,
-    results: Vec<(u8, Mask)>,
+pub(super) struct Signature {
+    pub entry: u32,
+    pub params: Vec<(u8, Mask)>,
+    pub results: Vec<(u8, Mask)>,
 }
 
 impl Loaded {
@@ -44,8 +44,21 @@ impl Loaded {
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
         surfaces: usize,
     ) -> Result<Self, RenderError> {
+        Self::with_options(module, uniforms, surfaces, &rpu::Options::default())
+    }
+
+    /// The same, compiled as the options say.
+    ///
+    /// # Errors
+    /// When the module has something the machine cannot run.
+    pub fn with_options(
+        module: &Module,
+        uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
+        surfaces: usize,
+        options: &rpu::Options,
+    ) -> Result<Self, RenderError> {
         let unsupported = |reason: String| RenderError::Unsupported { machine: MACHINE, reason };
-        let program = rpu::compile(module, &rpu::Options::default()).map_err(|e| unsupported(e.to_string()))?;
+        let program = rpu::compile(module, options).map_err(|e| unsupported(e.to_string()))?;
         let executable = Executable::new(&program.program).map_err(|e| unsupported(e.to_string()))?;
         let mut constants = [[0; 4]; 32];
         constants[..program.constants.len()].copy_from_slice(&program.constants);
@@ -64,6 +77,11 @@ impl Loaded {
         let signatures = module.functions.iter().map(|f| Ok((f.name.to_string(), signature(f)?)));
         let signatures = signatures.collect::<Result<_, rpu::Error>>().map_err(|e| unsupported(e.to_string()))?;
         Ok(Self { program, executable, constants, shaders, signatures })
+    }
+
+    /// `C0` to `C31`.
+    pub fn constants(&self) -> &[[u32; 4]; 32] {
+        &self.constants
     }
 
     /// The compiled program.
@@ -90,6 +108,17 @@ impl Loaded {
         }
     }
 
+    /// Puts a function's arguments into the registers where it takes them: word by word, a value a lane.
+    ///
+    /// # Errors
+    /// When there is no such function.
+    pub fn set_arguments(&self, block: &mut Block, function: &str, inputs: &[[u32; BLOCK]]) -> Result<(), RenderError> {
+        for ((reg, component), values) in places(&self.signature(function)?.params).zip(inputs) {
+            block.write(reg, component, values);
+        }
+        Ok(())
+    }
+
     /// Runs a function in the lanes of `active`. `inputs` holds its arguments word by word, a value a lane; so does the result.
     ///
     /// # Errors
@@ -103,21 +132,20 @@ impl Loaded {
         active: u64,
         module: &Module,
     ) -> Result<Vec<[u32; BLOCK]>, RenderError> {
-        let Some(signature) = self.signatures.get(function) else {
-            let reason = format!("there is no function `{function}`");
-            return Err(RenderError::Unsupported { machine: MACHINE, reason });
-        };
-        let places = |list: &[(u8, Mask)]| -> Vec<_> {
-            list.iter().flat_map(|(r, mask)| mask.components().map(move |c| (Reg::R(*r), c))).collect()
-        };
-        for ((reg, component), values) in places(&signature.params).into_iter().zip(inputs) {
-            block.write(reg, component, values);
-        }
+        self.set_arguments(block, function, inputs)?;
+        let signature = self.signature(function)?;
         machine.run(block, signature.entry, active).map_err(|e| self.explain(e, module))?;
-        Ok(places(&signature.results).into_iter().map(|(reg, component)| block.read(reg, component)).collect())
+        Ok(places(&signature.results).map(|(reg, component)| block.read(reg, component)).collect())
     }
 
-    fn explain(&self, error: MachineError, module: &Module) -> RenderError {
+    pub(super) fn signature(&self, function: &str) -> Result<&Signature, RenderError> {
+        self.signatures.get(function).ok_or_else(|| {
+            let reason = format!("there is no function `{function}`");
+            RenderError::Unsupported { machine: MACHINE, reason }
+        })
+    }
+
+    pub(super) fn explain(&self, error: MachineError, module: &Module) -> RenderError {
         let span = |pc: u32| self.program.locs.get(pc as usize).and_then(|&loc| module.span(loc));
         match error {
             MachineError::Budget { pc, budget } => RenderError::Budget { budget, span: span(pc) },
@@ -126,4 +154,9 @@ impl Loaded {
             other => RenderError::Device(format!("the RPU stopped: {other}")),
         }
     }
+}
+
+/// The registers' components of a list of values, word by word.
+pub(super) fn places(list: &[(u8, Mask)]) -> impl Iterator<Item = (Reg, Component)> + '_ {
+    list.iter().flat_map(|(r, mask)| mask.components().map(move |c| (Reg::R(*r), c)))
 }

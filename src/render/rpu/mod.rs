@@ -3,10 +3,14 @@
 //! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each tile, on all cores: one sample of 8×8 pixels, or four of 4×4, or 16 of 2×2.
 //! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the picture on the number of threads.
 
+mod calls;
 mod loaded;
+mod simulate;
 mod tracer;
 
+pub use calls::Calls;
 pub use loaded::Loaded;
+pub use simulate::{Simulation, simulate};
 pub use tracer::SceneTracer;
 
 use super::film::{Film, Picture};
@@ -107,15 +111,11 @@ impl Renderer for RpuRenderer {
         let total = (tiles.len() * (samples / shape.samples) as usize).max(1) as f32;
         for first in (0..samples).step_by(shape.samples as usize) {
             let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
-                let position = |lane| {
+                let mut inputs = [[0u32; LANES]; 2];
+                for lane in 0..LANES {
                     let (x, y) = tile.pixel(lane);
-                    job.sampling.position(job.window.x + x, job.window.y + y, first + tile.sample(lane))
-                };
-                let positions: Vec<_> = (0..LANES).map(position).collect();
-                let inputs = [
-                    std::array::from_fn(|l| positions[l].x.to_bits()),
-                    std::array::from_fn(|l| positions[l].y.to_bits()),
-                ];
+                    set_lane(&mut inputs, lane, camera_inputs(job, x, y, first + tile.sample(lane)));
+                }
                 let pixels =
                     run_tile(&loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
                 progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
@@ -133,11 +133,7 @@ impl Renderer for RpuRenderer {
             let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
                 let mut inputs = [[0u32; LANES]; 6];
                 each_pixel(tile, width, height, |lane, x, y| {
-                    let [r, g, b, alpha] = picture.rgba[(y * width + x) as usize];
-                    let raster = [(job.window.x + x) as f32 + 0.5, (job.window.y + y) as f32 + 0.5];
-                    for (word, value) in [raster[0], raster[1], r, g, b, alpha].into_iter().enumerate() {
-                        inputs[word][lane] = value.to_bits();
-                    }
+                    set_lane(&mut inputs, lane, imager_inputs(job, &picture, x, y));
                 });
                 run_tile(&loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
             };
@@ -148,6 +144,26 @@ impl Renderer for RpuRenderer {
             }
         }
         Ok(picture)
+    }
+}
+
+/// The words of the camera's arguments for a sample of a pixel of the window.
+fn camera_inputs(job: &Job, x: u32, y: u32, sample: u32) -> [u32; 2] {
+    let position = job.sampling.position(job.window.x + x, job.window.y + y, sample);
+    [position.x.to_bits(), position.y.to_bits()]
+}
+
+/// The words of the imager's arguments for a pixel of the window.
+fn imager_inputs(job: &Job, picture: &Picture, x: u32, y: u32) -> [u32; 6] {
+    let [r, g, b, alpha] = picture.rgba[(y * picture.width + x) as usize];
+    let raster = [(job.window.x + x) as f32 + 0.5, (job.window.y + y) as f32 + 0.5];
+    [raster[0], raster[1], r, g, b, alpha].map(f32::to_bits)
+}
+
+/// Gives a lane its words.
+fn set_lane<const WORDS: usize>(inputs: &mut [[u32; LANES]; WORDS], lane: usize, words: [u32; WORDS]) {
+    for (values, word) in inputs.iter_mut().zip(words) {
+        values[lane] = word;
     }
 }
 

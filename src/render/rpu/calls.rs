@@ -1,0 +1,69 @@
+//! Calls of one function on the timed machine: words in, words out, registers in between.
+
+use super::loaded::{Loaded, places};
+use crate::ir::Module;
+use crate::render::RenderError;
+use crate::rpu::isa::{Component, Reg};
+use crate::rpu::machine::Machine;
+use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
+
+/// Where the arguments of calls come from and their results go, a chunk of threads at a time.
+pub trait Calls {
+    /// The arguments of the next chunk: the words of each of its threads, of which there are at most [`CHUNK`]. `None` when there are no more; a chunk
+    /// without threads is passed over.
+    fn next(&mut self) -> Option<Vec<Vec<u32>>>;
+
+    /// Takes the results of a chunk: the words of each thread. `number` counts the chunks that had threads, in their order; `cost` is each thread's
+    /// share of issue slots, in parts of [`timed::SLOT_PARTS`].
+    fn done(&mut self, number: u64, results: Vec<Vec<u32>>, cost: [u64; CHUNK]);
+}
+
+impl Loaded {
+    /// What the program's instructions cost on a configuration of the timed machine.
+    pub fn timing(&self, config: &Config) -> Timing {
+        Timing::new(&self.program().program, config)
+    }
+
+    /// Runs one processor of the timed machine on calls of a function.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`].
+    pub fn run_timed(
+        &self,
+        machine: &Machine<'_>,
+        timing: &Timing,
+        function: &str,
+        calls: &mut dyn Calls,
+        module: &Module,
+    ) -> Result<Stats, RenderError> {
+        let signature = self.signature(function)?;
+        let params = places(&signature.params).collect();
+        let results = places(&signature.results).collect();
+        let mut source = Registers { params, results, calls };
+        timed::run(machine, timing, signature.entry, &mut source).map_err(|e| self.explain(e, module))
+    }
+}
+
+/// Calls as a source of chunks.
+struct Registers<'c> {
+    params: Vec<(Reg, Component)>,
+    results: Vec<(Reg, Component)>,
+    calls: &'c mut dyn Calls,
+}
+
+impl Source for Registers<'_> {
+    fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8> {
+        let threads = self.calls.next()?;
+        for (thread, words) in threads.iter().enumerate().take(CHUNK) {
+            for (&(reg, component), &word) in self.params.iter().zip(words) {
+                chunk.set(reg, component, thread, word);
+            }
+        }
+        Some((1 << threads.len().min(CHUNK)) - 1)
+    }
+
+    fn finish(&mut self, number: u64, chunk: &Chunk<'_>, cost: [u64; CHUNK]) {
+        let words = |thread| self.results.iter().map(|&(reg, c)| chunk.get(reg, c, thread)).collect();
+        self.calls.done(number, (0..CHUNK).map(words).collect(), cost);
+    }
+}

@@ -1,0 +1,41 @@
+//! Chunks as those see them who make threads and take their results.
+
+use crate::rpu::block::Block;
+use crate::rpu::isa::{Component, Reg};
+
+/// Threads in a chunk.
+pub const CHUNK: usize = 4;
+
+/// A thread's share of an issue slot is counted in parts of this many: a slot is shared by one to four threads.
+pub const SLOT_PARTS: u64 = 12;
+
+/// The registers of a chunk's threads.
+#[derive(Debug)]
+pub struct Chunk<'a> {
+    pub(super) block: &'a mut Block,
+    /// The lane of its first thread.
+    pub(super) first: usize,
+}
+
+impl Chunk<'_> {
+    /// A component of a register in one thread (0 to 3), as [`Block::get`].
+    pub fn get(&self, reg: Reg, component: Component, thread: usize) -> u32 {
+        self.block.get(reg, component, self.first + thread % CHUNK)
+    }
+
+    /// Sets a component of a register in one thread (0 to 3), as [`Block::set`].
+    pub fn set(&mut self, reg: Reg, component: Component, thread: usize, bits: u32) {
+        self.block.set(reg, component, self.first + thread % CHUNK, bits);
+    }
+}
+
+/// Where a processor gets its chunks from, and where their results go.
+pub trait Source {
+    /// Sets the registers of the next chunk, all as [`Block::reset`] leaves them, and gives its threads: bit i for thread i. `None` when there
+    /// are no more chunks; a chunk without threads is passed over.
+    fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8>;
+
+    /// Takes the results of a chunk. `number` counts those that had threads, in the order in which they started. `cost` is the share of
+    /// issue slots of each thread, in parts of [`SLOT_PARTS`]: a slot is shared by the threads that it was used for.
+    fn finish(&mut self, number: u64, chunk: &Chunk<'_>, cost: [u64; CHUNK]);
+}

@@ -1,0 +1,73 @@
+//! What each instruction of a program costs: its latency, the unit that it occupies, and what it must wait for.
+
+use super::config::Config;
+use super::stats::Cause;
+use crate::rpu::isa::{Instr, Primary, Program};
+
+/// A part of a processor that can be busy. Arithmetic without `_rcp` and `_rsq` never is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Special,
+    Memory,
+    Trace,
+}
+
+impl Unit {
+    pub const COUNT: usize = 3;
+
+    /// What waiting for it is called.
+    pub fn cause(self) -> Cause {
+        match self {
+            Unit::Special => Cause::SpecialBusy,
+            Unit::Memory => Cause::MemoryBusy,
+            Unit::Trace => Cause::TraceBusy,
+        }
+    }
+}
+
+/// What issuing an instruction takes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    /// Cycles until its results can be read, or its condition is known.
+    pub latency: u32,
+    /// What waiting for its results is called.
+    pub waiting: Cause,
+    /// What it occupies.
+    pub unit: Option<Unit>,
+    /// Cycles that the unit is busy, for each thread if `per_thread`.
+    pub busy: u32,
+    pub per_thread: bool,
+    /// Which earlier instructions must have finished: bit k the one that its thread issued k + 1 slots before, bit 15 all that are older.
+    pub waits: u16,
+}
+
+/// The costs of a program's instructions on one configuration of the machine.
+#[derive(Debug, Clone)]
+pub struct Timing {
+    pub(super) config: Config,
+    pub(super) costs: Vec<Cost>,
+}
+
+impl Timing {
+    /// The costs of `program`. Its own dependency flags are used where it has them.
+    pub fn new(program: &Program, config: &Config) -> Timing {
+        let costs = program.code.iter().map(|instr| cost(instr, u16::MAX, config)).collect();
+        Timing { config: *config, costs }
+    }
+}
+
+fn cost(instr: &Instr, waits: u16, config: &Config) -> Cost {
+    let intervals = &config.intervals;
+    let special = matches!(instr.primary(), Some(Primary::Arith(arith)) if arith.special.is_some());
+    let (waiting, unit, busy) = match instr.primary() {
+        Some(Primary::Trace { .. }) => (Cause::Trace, Some(Unit::Trace), intervals.ray),
+        Some(Primary::Load { .. }) => (Cause::Load, Some(Unit::Memory), intervals.memory),
+        Some(Primary::Load4 { .. }) => (Cause::Load, Some(Unit::Memory), 4 * intervals.memory),
+        Some(Primary::Store { .. }) => (Cause::Load, Some(Unit::Memory), intervals.memory),
+        Some(Primary::Arith(_)) if special => (Cause::Special, Some(Unit::Special), intervals.special),
+        Some(Primary::Arith(_)) => (Cause::Arithmetic, None, 0),
+        None => (Cause::Control, None, 0),
+    };
+    let per_thread = unit == Some(Unit::Trace);
+    Cost { latency: config.latencies.of(instr), waiting, unit, busy, per_thread, waits }
+}
