@@ -14,7 +14,7 @@ pub fn lower_selections(f: &mut Function, sink: bool) {
     while b < f.blocks.len() {
         let here = BlockId(b as u32);
         b += 1;
-        if let Some(at) = f.block(here).insts.iter().position(|i| i.op == Op::Select) {
+        if let Some(at) = next_selection(f, here, sink) {
             make_diamond(f, here, at, sink);
         }
     }
@@ -29,6 +29,33 @@ fn use_counts(f: &Function) -> HashMap<Value, usize> {
         b.term.for_each_arg(|a| *uses.entry(a).or_default() += 1);
     }
     uses
+}
+
+/// The selection of a block that becomes a diamond next. With `sink`, one that only an arm of a later selection needs waits: it moves into that arm.
+fn next_selection(f: &Function, here: BlockId, sink: bool) -> Option<usize> {
+    let insts = &f.block(here).insts;
+    let mut selections = (0..insts.len()).filter(|&i| insts[i].op == Op::Select);
+    let first = selections.next()?;
+    if !sink {
+        return Some(first);
+    }
+    let uses = use_counts(f);
+    let user: HashMap<Value, usize> =
+        insts.iter().enumerate().flat_map(|(i, inst)| inst.args.iter().map(move |&a| (a, i))).collect();
+    let waits = |at: usize| {
+        let mut value = insts[at].results[0];
+        // Users come later, so this ends.
+        loop {
+            let Some(&next) = user.get(&value).filter(|_| uses.get(&value) == Some(&1)) else { return false };
+            match (&insts[next].op, &insts[next].results[..]) {
+                (Op::Select, _) => return insts[next].args[0] != value,
+                (op, [result]) if op.is_pure() => value = *result,
+                _ => return false,
+            }
+        }
+    };
+    // The last selection of a row of waiting ones does not wait.
+    std::iter::once(first).chain(selections).find(|&i| !waits(i))
 }
 
 /// Makes the selection at `at`, and the later ones of the block with the same condition whose operands are there already, one diamond.

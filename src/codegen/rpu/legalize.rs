@@ -5,18 +5,21 @@
 //! The diamonds that selections become are made later, by [`super::diamond`].
 
 use crate::ir::dominators::Dominators;
-use crate::ir::passes::{copy, dce, fold, params, simplify_cfg, slots};
+use crate::ir::passes::{copy, cse, dce, fold, params, simplify_cfg, slots};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Runs the whole of this module on a function.
-pub fn legalize(f: &mut Function) {
+/// Runs the whole of this module on a function. With `share`, what the expansions compute twice is computed once: a length and the normalised vector share one `rsq`.
+pub fn legalize(f: &mut Function, share: bool) {
     debug_assert!(!f.values.contains(&Type::Mat4), "matrices are lowered before any back end");
     remove_unreachable(f);
     expand_short_visible(f);
     // Arrays first: what the others make keeps its indices in range by itself.
     guard_stores(f);
     expand_operations(f);
+    if share {
+        cse::run(f);
+    }
     expand_visible(f);
     clear_slots(f);
     keep_truth_values(f);

@@ -45,6 +45,8 @@ pub enum Abi {
 /// The passes that can be switched off, all on by default. Switching one off changes the code, not what it computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passes {
+    /// What the expansion of operations computes twice is computed once.
+    pub share: bool,
     /// Computations that one side of a selection needs move there.
     pub sink: bool,
     /// Instructions move next to their users before selection.
@@ -66,6 +68,7 @@ pub struct Passes {
 impl Default for Passes {
     fn default() -> Self {
         Passes {
+            share: true,
             sink: true,
             order: true,
             forward: true,
@@ -80,11 +83,12 @@ impl Default for Passes {
 
 impl Passes {
     /// The names of the passes, in the order in which they run.
-    pub const NAMES: [&'static str; 8] = ["sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
+    pub const NAMES: [&'static str; 9] = ["share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
 
     /// Switches a pass on or off by name; `false` when there is none of that name.
     pub fn set(&mut self, name: &str, on: bool) -> bool {
         let pass = match name {
+            "share" => &mut self.share,
             "sink" => &mut self.sink,
             "order" => &mut self.order,
             "forward" => &mut self.forward,
@@ -237,7 +241,7 @@ fn compile_function(
 ) -> Result<(emit::Code, u32), Error> {
     let passes = &options.passes;
     let mut f = function.clone();
-    legalize::legalize(&mut f);
+    legalize::legalize(&mut f, passes.share);
     if passes.order {
         diamond::order_by_use(&mut f);
     }

@@ -163,6 +163,21 @@ b0:
     }
 
     #[test]
+    fn a_choice_of_the_smaller_or_larger_number_is_their_minimum_or_maximum() {
+        let zero = "v6: f32 = const 0.0\n";
+        for (test, chosen, result) in [
+            ("lt v0, v6", "v6, v0", "max v0, v6"),
+            ("lt v0, v6", "v0, v6", "min v6, v0"),
+            ("lt v6, v0", "v6, v0", "min v0, v6"),
+            ("lt v6, v0", "v0, v6", "max v6, v0"),
+        ] {
+            let test = format!("{zero}v8: bool = {test}");
+            let before = format!("{test}\nv9: f32 = select v8, {chosen}");
+            expression(&before, &format!("{test}\nv9: f32 = {result}\nv9"));
+        }
+    }
+
+    #[test]
     fn a_choice_between_truth_values_is_the_condition() {
         let constants = "v7: bool = const true\nv8: bool = const false\n";
         expression(&format!("{constants}v9: bool = select v2, v7, v8"), &format!("{constants}v2"));

@@ -113,6 +113,7 @@ float exp(float x)
         p = p * r + 4.1665795894e-2;
         p = p * r + 1.6666665459e-1;
         p = p * r + 5.0000001201e-1;
+        /* n lies in -126..128, so both halves are exponents of normal numbers. */
         float half = floor(n * 0.5);
         result = (p * r * r + r + 1) * __exp2i(half) * __exp2i(n - half);
     }

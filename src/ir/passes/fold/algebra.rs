@@ -201,6 +201,12 @@ fn select(defs: &Definitions, c: Value, a: Value, b: Value, ty: Type) -> Option<
         (Type::Bool, Some(false), Some(true)) => inst(Op::Not, [c]),
         (Type::Bool, Some(true), None) => inst(Op::Or, [c, b]),
         (Type::Bool, None, Some(false)) => inst(Op::And, [c, a]),
+        // `p < q ? q : p` and `p < q ? p : q` are the definitions of `max p, q` and `min q, p`.
+        (Type::F32, ..) => match defs.args_of(c, &Op::Lt) {
+            Some(&[p, q]) if (p, q) == (b, a) => inst(Op::Max, [p, q]),
+            Some(&[p, q]) if (p, q) == (a, b) => inst(Op::Min, [q, p]),
+            _ => None,
+        },
         _ => None,
     }
 }
