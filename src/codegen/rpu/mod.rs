@@ -83,7 +83,8 @@ impl Default for Passes {
 
 impl Passes {
     /// The names of the passes, in the order in which they run.
-    pub const NAMES: [&'static str; 9] = ["share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
+    pub const NAMES: [&'static str; 9] =
+        ["share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
 
     /// Switches a pass on or off by name; `false` when there is none of that name.
     pub fn set(&mut self, name: &str, on: bool) -> bool {
