@@ -1,7 +1,10 @@
 //! What can be written on the command line.
 
 use crate::compare::Metric;
+use crate::rpu::asm;
+use crate::rpu::isa::{Component, Reg};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -14,6 +17,7 @@ Examples:
   shadewright diff a.png b.png                        two picture files
   shadewright compile marble.sl --emit rpu            what a shader becomes
   shadewright run 'float f(float x) { return x*x; }' f 3
+  shadewright run program.rpuasm f --set R0=1,2,3,0 --registers
 
 Exit status: 0 success, 1 a failed comparison, 2 wrong input or usage, 3 a device failure.";
 
@@ -44,6 +48,20 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Run one of the project's own measurements
     Bench(BenchArgs),
+}
+
+/// The arguments of this process, those of `run` with negative numbers in parentheses, so that `-1,2,3` is no option.
+pub fn command_line() -> impl Iterator<Item = OsString> {
+    let is_run = std::env::args_os().nth(1).is_some_and(|a| a == "run");
+    std::env::args_os().map(move |arg| match arg.to_str() {
+        Some(text) if is_run && is_negative(text) => format!("({text})").into(),
+        _ => arg,
+    })
+}
+
+/// Whether a text is a list of numbers that starts with a minus.
+fn is_negative(text: &str) -> bool {
+    text.starts_with('-') && text.split(',').all(|x| x.trim().parse::<f32>().is_ok())
 }
 
 /// Which machine renders.
@@ -234,22 +252,73 @@ pub enum Abi {
 /// `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A .sl file, or the text of a function
+    /// A .sl file, the text of a function, or a program of the RPU: .rpuasm or .rpubin
     pub file: String,
-    /// The function to call
+    /// The function or entry point to call
     pub function: String,
     /// Its arguments: `2`, `1,2,3`, `"text"`
-    #[arg(allow_hyphen_values = true)]
     pub args: Vec<String>,
     /// Which machine runs it
     #[arg(long, value_enum, default_value_t)]
     pub on: RunOn,
+    /// Start a program of the RPU with this in a register: `R0=1,2,3,0`, `C0.w=2.5`, `A.x=#64`; may be repeated
+    #[arg(long, value_name = "REG=VALUES")]
+    pub set: Vec<RegisterValue>,
+    /// Show the RPU's registers before and after, those that changed
+    #[arg(long)]
+    pub registers: bool,
+    /// Show all of the RPU's registers before and after
+    #[arg(long)]
+    pub all_registers: bool,
+    /// The memory image of a program of the RPU: vectors of four little-endian 32-bit words
+    #[arg(long, value_name = "FILE", conflicts_with = "scene")]
+    pub memory: Option<PathBuf>,
+    /// What a program of the RPU traces rays in: a .rib scene or an .obj or .ply mesh
+    #[arg(long, value_name = "FILE")]
+    pub scene: Option<PathBuf>,
+    /// Run once a pixel, with its position from 0 to 1 in R0 or as the first argument; the result is its colour
+    #[arg(long, value_name = "WxH", requires = "out")]
+    pub image: Option<Size>,
+    /// Write the picture here: .png .exr .hdr .pnm
+    #[arg(long, value_name = "FILE", requires = "image")]
+    pub out: Option<PathBuf>,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// What a register of the RPU holds at the start, written `REG=VALUES`: a register with or without components, and a value for each or one for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterValue {
+    /// The register.
+    pub reg: Reg,
+    /// Its components with their bit patterns.
+    pub words: Vec<(Component, u32)>,
+}
+
+impl FromStr for RegisterValue {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (name, values) = s.split_once('=').ok_or("write it as REGISTER=VALUES, for example R0.xyz=1,2,3")?;
+        let (reg, components) =
+            asm::register(name.trim()).ok_or_else(|| format!("there is no register `{}`", name.trim()))?;
+        let number = |text: &str| {
+            let text = text.trim();
+            asm::literal(text).ok_or_else(|| format!("`{text}` is not a number: write 1.5, #12 or #0xff"))
+        };
+        let values = values.split(',').map(number).collect::<Result<Vec<u32>, String>>()?;
+        let named = if components.is_empty() { Component::ALL.to_vec() } else { components };
+        let words = match values[..] {
+            [one] => named.into_iter().map(|c| (c, one)).collect(),
+            _ if values.len() == named.len() => named.into_iter().zip(values).collect(),
+            _ => return Err(format!("{} components cannot take {} values", named.len(), values.len())),
+        };
+        Ok(RegisterValue { reg, words })
+    }
 }
 
 /// Machines for single functions.
@@ -339,4 +408,39 @@ pub enum Benchmark {
     Startup,
     /// A mesh of four million triangles: time, memory
     Large,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_one_that_clap_accepts() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_register_takes_a_value_for_each_component_or_one_for_all() {
+        let words = |text: &str| text.parse::<RegisterValue>().map(|v| (v.reg, v.words));
+        let bits = f32::to_bits;
+        assert_eq!(words("R1.w=2.5"), Ok((Reg::R(1), vec![(Component::W, bits(2.5))])));
+        assert_eq!(words("A.x=#64"), Ok((Reg::A, vec![(Component::X, 64)])));
+        assert_eq!(words("C31=0"), Ok((Reg::C(31), Component::ALL.map(|c| (c, 0)).to_vec())));
+        let two = vec![(Component::Y, bits(-1.0)), (Component::X, bits(2.0))];
+        assert_eq!(words("S0.yx = -1, 2"), Ok((Reg::Stack(0), two)));
+        for wrong in ["R1", "R16=0", "R1=1,2", "R1.q=1", "R1=x", "R1=", "R1=inf"] {
+            assert!(words(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lists_of_numbers_that_start_with_a_minus_are_told_from_options() {
+        for text in ["-1", "-1,2,3", "-.5,-2", "-inf"] {
+            assert!(is_negative(text), "{text}");
+        }
+        for text in ["--on", "-h", "1,-2", "-x"] {
+            assert!(!is_negative(text), "{text}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 /// Runs the command named by the process arguments and returns its exit status.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(args::command_line()) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers, and go where clap sends them.

@@ -88,6 +88,25 @@ impl Calls for CallList<'_> {
     }
 }
 
+/// Calls the function on the RPU and keeps its registers: those before and after the call, in lane 0 of the blocks, and the constants.
+///
+/// # Errors
+/// When it cannot be compiled or does not end.
+pub fn registers_on_rpu(
+    module: &Module,
+    name: &str,
+    args: &[Const],
+) -> Result<([Block; 2], [[u32; 4]; 32]), RenderError> {
+    let loaded = Loaded::new(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0)?;
+    let stop = AtomicBool::new(false);
+    let machine = loaded.machine(&[[0; 4]], &EmptyScene, CALL_BUDGET, &stop);
+    let inputs: Vec<[u32; BLOCK]> = words(args).into_iter().map(|word| [word; BLOCK]).collect();
+    let [mut before, mut after] = [Block::new(), Block::new()];
+    loaded.set_arguments(&mut before, name, &inputs)?;
+    loaded.run(&machine, &mut after, name, &inputs, 1, module)?;
+    Ok(([before, after], *loaded.constants()))
+}
+
 /// Calls the function on a GPU once for each set of arguments.
 ///
 /// # Errors

@@ -598,6 +598,20 @@ fn mask_of(components: &[Component], span: Span) -> Result<Mask> {
     Ok(mask)
 }
 
+/// The register that a text names, with its components in order (none for the register alone): `R3.xy`, `HIT`.
+pub fn register(text: &str) -> Option<(Reg, Vec<Component>)> {
+    parse_reg(text).filter(|(reg, _)| reg.exists())
+}
+
+/// The bit pattern of a number as literals are written, with a sign: `1.5`, `-2`, `#12`, `#-1`, `#0xff`.
+pub fn literal(text: &str) -> Option<u32> {
+    let nowhere = Span::new(FileId::default(), 0, 0);
+    if text.starts_with('#') {
+        return integer_bits(text, nowhere).ok();
+    }
+    float(text, nowhere).ok().map(f32::to_bits)
+}
+
 /// Splits `R3.xyz` into register and components; the register's number may not exist.
 fn parse_reg(text: &str) -> Option<(Reg, Vec<Component>)> {
     let (name, letters) = text.split_once('.').unwrap_or((text, ""));

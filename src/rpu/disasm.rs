@@ -222,18 +222,21 @@ struct LiteralText {
 
 impl Display for LiteralText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = f32::from_bits(self.bits);
         if self.op.reads_integers() {
             match self.bits as i32 {
                 small @ -4096..=65535 => write!(f, "#{small}"),
                 _ => write!(f, "#{:#x}", self.bits),
             }
-        } else if value == 0.0 || value.is_normal() {
-            write!(f, "{value:?}")
         } else {
-            write!(f, "#{:#x}", self.bits)
+            f.write_str(&word(self.bits))
         }
     }
+}
+
+/// A bit pattern as a float where it is an ordinary one, otherwise as `#` and the pattern.
+pub fn word(bits: u32) -> String {
+    let value = f32::from_bits(bits);
+    if value == 0.0 || value.is_normal() { format!("{value:?}") } else { format!("#{bits:#x}") }
 }
 
 impl Display for Ranges {

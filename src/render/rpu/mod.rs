@@ -3,11 +3,13 @@
 //! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each tile, on all cores: one sample of 8×8 pixels, or four of 4×4, or 16 of 2×2.
 //! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the picture on the number of threads.
 
+mod bare;
 mod calls;
 mod loaded;
 mod simulate;
 mod tracer;
 
+pub use bare::{Bare, BareError};
 pub use calls::Calls;
 pub use loaded::Loaded;
 pub use simulate::{Simulation, simulate};
@@ -167,13 +169,25 @@ fn set_lane<const WORDS: usize>(inputs: &mut [[u32; LANES]; WORDS], lane: usize,
     }
 }
 
+/// An error that may only say that another one ended the run.
+trait Stoppable {
+    /// Whether it does.
+    fn is_stopped(&self) -> bool;
+}
+
+impl Stoppable for RenderError {
+    fn is_stopped(&self) -> bool {
+        matches!(self, RenderError::Stopped)
+    }
+}
+
 /// Runs `work` on every tile; of several errors the one that stopped the others is returned.
-fn in_parallel(
+fn in_parallel<T: Send, E: Stoppable + Send>(
     tiles: &[Tile],
     stop: &AtomicBool,
-    work: impl Fn(&mut Block, Tile) -> Result<Pixels, RenderError> + Sync,
-) -> Result<Vec<Pixels>, RenderError> {
-    let results: Vec<_> = tiles
+    work: impl Fn(&mut Block, Tile) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let mut results: Vec<_> = tiles
         .par_iter()
         .map_init(Block::new, |block, &tile| {
             let result = work(block, tile);
@@ -183,11 +197,11 @@ fn in_parallel(
             result
         })
         .collect();
-    let stopped = |r: &Result<Pixels, RenderError>| matches!(r, Err(RenderError::Stopped));
-    if let Some(position) = results.iter().position(|r| r.is_err() && !stopped(r)) {
-        return results.into_iter().nth(position).unwrap_or(Err(RenderError::Stopped)).map(|_| Vec::new());
+    let cause = results.iter().position(|r| r.as_ref().is_err_and(|e| !e.is_stopped()));
+    match cause.map(|position| results.swap_remove(position)) {
+        Some(Err(error)) => Err(error),
+        _ => results.into_iter().collect(),
     }
-    results.into_iter().collect()
 }
 
 fn run_tile<const WORDS: usize>(

@@ -1,30 +1,31 @@
-//! `shadewright run FILE FUNCTION ARGS…`: one function, on one machine or on all.
+//! A function of the shading language, on one machine or on all: once, or once a pixel.
 
-use super::args::{RunArgs, RunOn};
-use super::common::set_threads;
-use super::exit::Failure;
+use super::registers;
+use crate::cli::args::{RunArgs, RunOn, Size};
+use crate::cli::exit::Failure;
 use crate::ir::passes::Pipeline;
-use crate::ir::{Const, FunctionKind, Module};
+use crate::ir::{Const, FunctionKind, Module, Type};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::{self, FunctionInfo, RslType};
 use crate::lang::source::SourceMap;
 use crate::program::read_shader;
-use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, values};
+use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, registers_on_rpu, values};
+use crate::render::film::{Picture, check_size};
 use crate::render::gpu::Compute;
+use crate::render::image_file;
 use anyhow::Context;
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Calls the function and prints what it gives.
+/// Calls the function and prints what it gives, or draws it.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    if let Some(option) = args.args.iter().find(|a| a.starts_with("--")) {
-        return Err(Failure::input(format!(
-            "error: `{option}` stands among the arguments of `{}`; options go before the file: shadewright run {option} … FILE FUNCTION ARGS",
-            args.function
-        )));
+    if !args.set.is_empty() || args.memory.is_some() || args.scene.is_some() {
+        return Err(Failure::input(
+            "error: --set, --memory and --scene are for programs of the RPU (.rpuasm, .rpubin); a function takes arguments",
+        ));
     }
-    set_threads(&args.machine)?;
     let mut sources = SourceMap::new();
     let text_given = args.file.contains(['{', ';']);
     let file = if text_given {
@@ -41,7 +42,10 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let unit = rsl::compile(&mut sources, file, &rsl::Options::default())
         .map_err(|errors| Failure::diagnostics(&errors, &sources))?;
     eprint!("{}", unit.warnings.render(&sources));
-    let (info, arguments) = choose(&unit.functions, &args.function, &args.args)?;
+    // A pixel's position is the first argument.
+    let position = args.image.map(|_| "0,0,0".to_string());
+    let given: Vec<String> = position.into_iter().chain(args.args.iter().cloned()).collect();
+    let (info, arguments) = choose(&unit.functions, &args.function, &given)?;
     let mut module = unit.module;
     let Some(function) = module.function_mut(&info.ir_name) else {
         return Err(Failure::input(format!("error: `{}` has no body", args.function)));
@@ -51,27 +55,98 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let arguments: Vec<Const> = arguments.into_iter().chain(hidden.collect::<Vec<_>>()).collect();
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
 
+    match (args.image, &args.out) {
+        (Some(size), Some(out)) => {
+            if info.result.ir() != Some(Type::Vec3) {
+                return Err(Failure::input(format!("error: `{}` gives no colour", signature(&info))));
+            }
+            let results = on_machines(args, &module, &info, &pixels(size, &arguments)?, &sources)?;
+            draw(args, size, out, &results)
+        }
+        _ => {
+            let calls = [arguments];
+            let results = on_machines(args, &module, &info, &calls, &sources)?;
+            print(args, &module, &info, &results)?;
+            if args.registers || args.all_registers {
+                let (blocks, constants) = registers_on_rpu(&module, &info.ir_name, &calls[0])
+                    .map_err(|e| Failure::render(&e, &sources))?;
+                registers::print(&blocks, &constants, args);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The results of all calls on each machine that was asked for, one call's words after the other's.
+fn on_machines(
+    args: &RunArgs,
+    module: &Module,
+    info: &FunctionInfo,
+    calls: &[Vec<Const>],
+    sources: &SourceMap,
+) -> Result<Vec<(&'static str, Words)>, Failure> {
     let name = &*info.ir_name;
-    let fail = |e: crate::render::RenderError| Failure::render(&e, &sources);
+    let fail = |e: crate::render::RenderError| Failure::render(&e, sources);
     let mut results: Vec<(&str, Words)> = Vec::new();
     if matches!(args.on, RunOn::All | RunOn::Eval) {
-        let words = on_evaluator(&module, name, &arguments).map_err(|e| {
+        let words = calls.par_iter().map(|arguments| on_evaluator(module, name, arguments)).collect::<Result<Vec<_>, _>>();
+        let words = words.map_err(|e| {
             let place = e.loc().and_then(|loc| module.span(loc));
             let d = Diagnostic::error(e.to_string());
-            Failure::diagnostics(&place.map_or(d.clone(), |span| d.at(span, "here")).into(), &sources)
+            Failure::diagnostics(&place.map_or(d.clone(), |span| d.at(span, "here")).into(), sources)
         })?;
-        results.push(("eval", words));
+        results.push(("eval", words.concat()));
     }
-    let calls = [arguments];
     if matches!(args.on, RunOn::All | RunOn::Rpu) {
-        results.push(("rpu", on_rpu(&module, name, &calls).map_err(fail)?.concat()));
+        results.push(("rpu", on_rpu(module, name, calls).map_err(fail)?.concat()));
     }
     if matches!(args.on, RunOn::All | RunOn::Gpu) {
         let compute = Compute::new(args.machine.adapter.as_deref());
         let compute = compute.map_err(|e| Failure::device(format!("error: {e}")))?;
-        results.push(("gpu", on_gpu(&compute, &module, name, &calls).map_err(fail)?.concat()));
+        results.push(("gpu", on_gpu(&compute, module, name, calls).map_err(fail)?.concat()));
     }
-    print(args, &module, &info, &results)
+    Ok(results)
+}
+
+/// The arguments of the call for each pixel: the first is `((x + ½) / width, (y + ½) / height, 0)`, rows from the top.
+fn pixels(size: Size, arguments: &[Const]) -> Result<Vec<Vec<Const>>, Failure> {
+    let Size(width, height) = size;
+    check_size(width, height).map_err(|e| Failure::input(format!("error: {e}")))?;
+    let call = |x: u32, y: u32| {
+        let mut call = arguments.to_vec();
+        call[0] = Const::Vec3([(x as f32 + 0.5) / width as f32, (y as f32 + 0.5) / height as f32, 0.0]);
+        call
+    };
+    Ok((0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| call(x, y)).collect())
+}
+
+/// Writes the first machine's picture and says whether the others agree.
+fn draw(args: &RunArgs, size: Size, out: &Path, results: &[(&str, Words)]) -> Result<(), Failure> {
+    let agree = agree(results);
+    if let Some((_, words)) = results.first() {
+        let stride = words.len() / (size.0 as usize * size.1 as usize);
+        let color = |words: &[u32]| {
+            let [r, g, b] = [0, 1, 2].map(|k| f32::from_bits(words[k]));
+            [r, g, b, 1.0]
+        };
+        let rgba = words.chunks_exact(stride.max(3)).map(color).collect();
+        let picture = Picture::new(size.0, size.1, rgba).map_err(|e| Failure::input(format!("error: {e}")))?;
+        image_file::write(out, &picture)?;
+    }
+    if results.len() > 1 && args.json {
+        println!("{}", json!({ "equal_bits": agree }));
+    } else if results.len() > 1 {
+        println!("{}", verdict(agree));
+    }
+    Ok(())
+}
+
+fn agree(results: &[(&str, Words)]) -> bool {
+    results.windows(2).all(|w| w[0].1 == w[1].1)
+}
+
+fn verdict(agree: bool) -> &'static str {
+    if agree { "all agree to the bit" } else { "the bits differ" }
 }
 
 fn print(args: &RunArgs, module: &Module, info: &FunctionInfo, results: &[(&str, Words)]) -> Result<(), Failure> {
@@ -89,11 +164,11 @@ fn print(args: &RunArgs, module: &Module, info: &FunctionInfo, results: &[(&str,
             println!("{machine:<5} {}", shown.join(", "));
         }
     }
-    let agree = results.windows(2).all(|w| w[0].1 == w[1].1);
+    let agree = agree(results);
     if results.len() > 1 {
         record.insert("equal_bits".to_string(), json!(agree));
         if !args.json {
-            println!("{}", if agree { "all agree to the bit" } else { "the bits differ" });
+            println!("{}", verdict(agree));
         }
     }
     if args.json {

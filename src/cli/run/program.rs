@@ -1,0 +1,108 @@
+//! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each pixel of a picture.
+
+use super::registers;
+use crate::cli::args::{RunArgs, RunOn};
+use crate::cli::exit::Failure;
+use crate::lang::diag::Diagnostic;
+use crate::lang::source::{SourceMap, Span};
+use crate::render::image_file;
+use crate::render::rpu::{Bare, BareError};
+use crate::rpu::isa::Program;
+use crate::rpu::{asm, binary};
+use crate::scene::{self, OpenOptions};
+use std::path::Path;
+
+/// How a program is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Assembly.
+    Text,
+    /// Words.
+    Binary,
+}
+
+/// Largest file of a program or a memory image: 256 MiB, all code addresses of the binary form.
+const MAX_BYTES: u64 = 256 << 20;
+
+/// Runs an entry point and prints what it leaves in the registers, or writes a picture.
+pub fn run(args: &RunArgs, path: &Path, form: Form) -> Result<(), Failure> {
+    if !args.args.is_empty() {
+        return Err(Failure::input(
+            "error: a program of the RPU takes its arguments in registers: --set R0=1,2,3 instead of `1,2,3`",
+        ));
+    }
+    if matches!(args.on, RunOn::Eval | RunOn::Gpu) {
+        return Err(Failure::input("error: a program of the RPU runs on the RPU alone; leave out --on"));
+    }
+    let mut sources = SourceMap::new();
+    let (program, spans) = read(path, form, &mut sources)?;
+    let mut bare = Bare::new(&program).map_err(|e| failure(&e, &spans, &sources))?;
+    if let Some(memory) = &args.memory {
+        bare.set_memory(memory_image(memory)?);
+    }
+    if let Some(path) = &args.scene {
+        let opened = scene::open(path, &OpenOptions::default(), &mut sources)
+            .map_err(|errors| Failure::diagnostics(&errors, &sources))?;
+        eprint!("{}", opened.warnings.render(&sources));
+        bare.set_scene(&opened.scene).map_err(|e| failure(&e, &spans, &sources))?;
+    }
+    for value in &args.set {
+        value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
+    }
+    let fail = |e: BareError| failure(&e, &spans, &sources);
+    let entry = bare.entry(&args.function).map_err(fail)?;
+    if let (Some(size), Some(out)) = (args.image, &args.out) {
+        let picture = bare.picture(entry, size.0, size.1).map_err(fail)?;
+        return Ok(image_file::write(out, &picture)?);
+    }
+    let (blocks, report) = bare.call(entry).map_err(fail)?;
+    registers::print(&blocks, bare.constants(), args);
+    let (rays, outside) = (report.rays, report.bad_loads.count_ones());
+    eprintln!("{} instructions, {rays} rays", report.executed);
+    if outside > 0 {
+        eprintln!("warning: the program loaded from outside of its memory, and got zeros");
+    }
+    Ok(())
+}
+
+/// The program of a file and where in the text each instruction stands, if there is a text.
+fn read(path: &Path, form: Form, sources: &mut SourceMap) -> Result<(Program, Vec<Span>), Failure> {
+    let bytes = scene::read_file(path, MAX_BYTES).map_err(|e| Failure::input(format!("error: {e}")))?;
+    let name = path.display();
+    match form {
+        Form::Binary => {
+            let program = binary::from_bytes(&bytes).map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
+            Ok((program, Vec::new()))
+        }
+        Form::Text => {
+            let text = String::from_utf8(bytes)
+                .map_err(|e| Failure::input(format!("error: {name} is not a text (UTF-8): {e}")))?;
+            let file = sources.add(name.to_string(), Some(path), text.as_str());
+            let assembly = asm::assemble(&text, file).map_err(|errors| Failure::diagnostics(&errors, sources))?;
+            Ok((assembly.program, assembly.spans))
+        }
+    }
+}
+
+/// The vectors of a file of little-endian words.
+fn memory_image(path: &Path) -> Result<Vec<[u32; 4]>, Failure> {
+    let bytes = scene::read_file(path, MAX_BYTES).map_err(|e| Failure::input(format!("error: {e}")))?;
+    let (vectors, rest) = bytes.as_chunks::<16>();
+    if !rest.is_empty() {
+        return Err(Failure::input(format!(
+            "error: {} has {} bytes, which is no whole number of vectors of 16 bytes",
+            path.display(),
+            bytes.len()
+        )));
+    }
+    let word = |vector: &[u8; 16], i: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| vector[4 * i + k]));
+    Ok(vectors.iter().map(|v| [0, 1, 2, 3].map(|i| word(v, i))).collect())
+}
+
+/// The error, with the line of the instruction where there is one.
+fn failure(error: &BareError, spans: &[Span], sources: &SourceMap) -> Failure {
+    match error.address().and_then(|pc| spans.get(pc as usize)) {
+        Some(&span) => Failure::diagnostics(&Diagnostic::error(error.to_string()).at(span, "here").into(), sources),
+        None => Failure::input(format!("error: {error}")),
+    }
+}

@@ -1,0 +1,166 @@
+//! Programs of the machine alone, written in assembly (`assets/rpu`), through the binary: their pictures, and the registers of single runs.
+//!
+//! `SHADEWRIGHT_BLESS=1 cargo test --test machine` draws the golden pictures in `tests/golden/rpu` again. A picture that fails is left in
+//! `tests/current`.
+
+mod common;
+
+use common::{repository, shadewright, stderr};
+use shadewright::render::film::Picture;
+use shadewright::render::image_file;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The programs and the arguments that each needs besides its entry point.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("swizzles", &[]),
+    ("conditions", &[]),
+    ("mandelbrot", &[]),
+    ("sierpinski", &[]),
+    ("hash", &[]),
+    ("memory", &[]),
+    ("spills", &[]),
+    ("trace", &["--scene", "trace.rib"]),
+];
+
+/// Draws a program's 64×64 picture into a file.
+fn draw(name: &str, extra: &[&str], out: &Path) {
+    let file = format!("{name}.rpuasm");
+    let mut args = vec!["run", &file, "main", "--image", "64x64", "--out", out.to_str().unwrap()];
+    args.extend(extra);
+    let output = shadewright(&repository("assets/rpu"), &args);
+    assert!(output.status.success(), "{name}: {}", stderr(&output));
+}
+
+/// The golden picture of a program; drawn anew when that is asked for.
+fn golden(name: &str, extra: &[&str]) -> (PathBuf, Picture) {
+    let path = repository(&format!("tests/golden/rpu/{name}.png"));
+    if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        draw(name, extra, &path);
+    }
+    let picture = image_file::read(&path).unwrap();
+    (path, picture)
+}
+
+#[test]
+fn every_program_in_assembly_draws_its_golden_picture_to_the_bit() {
+    let current = repository("tests/current");
+    fs::create_dir_all(&current).unwrap();
+    let mut failed = Vec::new();
+    for (name, extra) in PROGRAMS {
+        let (path, golden) = golden(name, extra);
+        let out = current.join(format!("rpu-{name}.png"));
+        draw(name, extra, &out);
+        if image_file::read(&out).unwrap().rgba != golden.rgba {
+            failed.push(format!("{} differs from {}", out.display(), path.display()));
+        } else {
+            fs::remove_file(&out).unwrap();
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn every_program_in_the_folder_has_a_picture() {
+    let mut files: Vec<String> = fs::read_dir(repository("assets/rpu"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "rpuasm"))
+        .map(|p| p.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let mut listed: Vec<_> = PROGRAMS.iter().map(|(name, _)| (*name).to_string()).collect();
+    listed.sort();
+    assert_eq!(files, listed);
+}
+
+/// Runs with arguments; gives standard output, or standard error where the run fails.
+fn run(args: &[&str]) -> Result<String, String> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mad R0.xyz, R1, C2.x, R0\n  store A.w, 5, R0\n  return\n").unwrap();
+    fs::write(folder.path().join("bad.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mov R0, R0\n  store I0.w, 0, R0\n").unwrap();
+    fs::write(folder.path().join("lost.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mov R0, R0\n  store A.x, 0, R0\n  return\n").unwrap();
+    let memory: Vec<u8> = (0..8u32).flat_map(u32::to_le_bytes).collect();
+    fs::write(folder.path().join("memory"), memory).unwrap();
+    fs::write(folder.path().join("load.rpuasm"), "SUBROUTINE_ENTRY_f:\n  load I2, A.x, 0\n  return\n").unwrap();
+    let mut all = vec!["run"];
+    all.extend(args);
+    let output = shadewright(folder.path(), &all);
+    match output.status.success() {
+        true => Ok(String::from_utf8(output.stdout).unwrap()),
+        false => Err(stderr(&output)),
+    }
+}
+
+#[test]
+fn registers_are_set_on_the_command_line_and_shown_before_and_after() {
+    let text = run(&["f.rpuasm", "f", "--set", "R0=1,2,3,0", "--set", "R1=2", "--set", "C2.x=10", "--registers"]);
+    let text = text.unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|l| l.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["register", "before", "after"]);
+    assert_eq!(lines[1], ["R0", "1.0,", "2.0,", "3.0,", "0.0", "21.0,", "22.0,", "23.0,", "0.0"]);
+    assert_eq!(lines.len(), 2, "only R0 changed:\n{text}");
+}
+
+#[test]
+fn all_registers_are_shown_when_asked_for_and_as_json_too() {
+    let text = run(&["f.rpuasm", "f", "--set", "C2.x=10", "--all-registers", "--json"]).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["registers"]["C2"]["before"], serde_json::json!(["10.0", "0.0", "0.0", "0.0"]));
+    assert_eq!(value["registers"]["A"]["after"][3], "#0x80000000");
+    assert_eq!(value["registers"].as_object().unwrap().len(), 65);
+}
+
+#[test]
+fn a_program_loads_from_the_memory_image_that_a_file_holds() {
+    let text = run(&["load.rpuasm", "f", "--set", "A.x=#1", "--memory", "memory"]).unwrap();
+    assert!(text.contains("#0x4, #0x5, #0x6, #0x7"), "{text}");
+}
+
+#[test]
+fn a_function_of_the_shading_language_shows_the_registers_of_its_call() {
+    let text = run(&["vector f(vector x) { return 2 * x; }", "f", "-3,4,0", "--on", "rpu", "--registers"]).unwrap();
+    assert!(text.contains("-3.0, 4.0, 0.0, 0.0"), "{text}");
+    assert!(text.contains("-6.0, 8.0, 0.0, 0.0"), "{text}");
+}
+
+#[test]
+fn a_function_draws_the_same_picture_on_the_evaluator_and_the_rpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = "color f(point p; float k) { return color(xcomp(p), k * ycomp(p), zcomp(p)); }";
+    let mut pictures = Vec::new();
+    for machine in ["eval", "rpu"] {
+        let out = folder.path().join(format!("{machine}.exr"));
+        run(&[source, "f", "0.5", "--image", "9x5", "--on", machine, "--out", out.to_str().unwrap()]).unwrap();
+        pictures.push(image_file::read(&out).unwrap().rgba);
+    }
+    assert_eq!(pictures[0], pictures[1]);
+    assert_eq!(pictures[0][9 * 2 + 4], [0.5, 0.25, 0.0, 1.0]);
+}
+
+#[test]
+fn a_program_that_cannot_go_on_is_reported_with_its_line() {
+    let message = run(&["lost.rpuasm", "f", "--set", "A.x=#7"]).unwrap_err();
+    assert!(message.contains("store to 0x7") && message.contains("lost.rpuasm:3"), "{message}");
+    let message = run(&["bad.rpuasm", "f"]).unwrap_err();
+    assert!(message.contains("bad.rpuasm:3"), "{message}");
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused_with_a_reason() {
+    for (args, expected) in [
+        (&["f.rpuasm", "g"][..], "there are: f"),
+        (&["f.rpuasm", "f", "1"], "--set"),
+        (&["f.rpuasm", "f", "--on", "gpu"], "on the RPU alone"),
+        (&["f.rpuasm", "f", "--memory", "f.rpuasm"], "vectors of 16 bytes"),
+        (&["f.rpuasm", "f", "--set", "R77=1"], "no register `R77`"),
+        (&["f.rpubin", "f"], "f.rpubin"),
+        (&["float f(float x) { return x; }", "f", "1", "--set", "R0=1"], "takes arguments"),
+        (&["float f(point x) { return 1; }", "f", "--image", "4x4", "--out", "x.png"], "gives no colour"),
+        (&["color f(point x) { return 1; }", "f", "--image", "0x4", "--out", "x.png"], "empty"),
+    ] {
+        let message = run(args).unwrap_err();
+        assert!(message.contains(expected), "{args:?}: {message}");
+    }
+}
