@@ -78,9 +78,14 @@ fn every_program_in_the_folder_has_a_picture() {
 /// Runs with arguments; gives standard output, or standard error where the run fails.
 fn run(args: &[&str]) -> Result<String, String> {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("f.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mad R0.xyz, R1, C2.x, R0\n  store A.w, 5, R0\n  return\n").unwrap();
+    fs::write(
+        folder.path().join("f.rpuasm"),
+        "SUBROUTINE_ENTRY_f:\n  mad R0.xyz, R1, C2.x, R0\n  store A.w, 5, R0\n  return\n",
+    )
+    .unwrap();
     fs::write(folder.path().join("bad.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mov R0, R0\n  store I0.w, 0, R0\n").unwrap();
-    fs::write(folder.path().join("lost.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mov R0, R0\n  store A.x, 0, R0\n  return\n").unwrap();
+    fs::write(folder.path().join("lost.rpuasm"), "SUBROUTINE_ENTRY_f:\n  mov R0, R0\n  store A.x, 0, R0\n  return\n")
+        .unwrap();
     let memory: Vec<u8> = (0..8u32).flat_map(u32::to_le_bytes).collect();
     fs::write(folder.path().join("memory"), memory).unwrap();
     fs::write(folder.path().join("load.rpuasm"), "SUBROUTINE_ENTRY_f:\n  load I2, A.x, 0\n  return\n").unwrap();

@@ -68,8 +68,8 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             let results = on_machines(args, &module, &info, &calls, &sources)?;
             print(args, &module, &info, &results)?;
             if args.registers || args.all_registers {
-                let (blocks, constants) = registers_on_rpu(&module, &info.ir_name, &calls[0])
-                    .map_err(|e| Failure::render(&e, &sources))?;
+                let (blocks, constants) =
+                    registers_on_rpu(&module, &info.ir_name, &calls[0]).map_err(|e| Failure::render(&e, &sources))?;
                 registers::print(&blocks, &constants, args);
             }
             Ok(())
@@ -89,7 +89,8 @@ fn on_machines(
     let fail = |e: crate::render::RenderError| Failure::render(&e, sources);
     let mut results: Vec<(&str, Words)> = Vec::new();
     if matches!(args.on, RunOn::All | RunOn::Eval) {
-        let words = calls.par_iter().map(|arguments| on_evaluator(module, name, arguments)).collect::<Result<Vec<_>, _>>();
+        let words =
+            calls.par_iter().map(|arguments| on_evaluator(module, name, arguments)).collect::<Result<Vec<_>, _>>();
         let words = words.map_err(|e| {
             let place = e.loc().and_then(|loc| module.span(loc));
             let d = Diagnostic::error(e.to_string());

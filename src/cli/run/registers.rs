@@ -3,9 +3,7 @@
 use crate::cli::args::RunArgs;
 use crate::rpu::Block;
 use crate::rpu::disasm::word;
-use crate::rpu::isa::{
-    CONSTANT_REGISTERS, Component, GENERAL_REGISTERS, INPUT_REGISTERS, Reg, STACK_WINDOW,
-};
+use crate::rpu::isa::{CONSTANT_REGISTERS, Component, GENERAL_REGISTERS, INPUT_REGISTERS, Reg, STACK_WINDOW};
 use serde_json::{Map, json};
 
 /// Prints the registers of lane 0 in the blocks before and after a run: those that changed, or all with `--all-registers`.
@@ -23,7 +21,8 @@ pub fn print(blocks: &[Block; 2], constants: &[[u32; 4]; 32], args: &RunArgs) {
         return;
     }
     let text = |words: [u32; 4]| words.map(show).join(", ");
-    let rows: Vec<_> = rows.into_iter().map(|(reg, [before, after])| [reg.to_string(), text(before), text(after)]).collect();
+    let rows: Vec<_> =
+        rows.into_iter().map(|(reg, [before, after])| [reg.to_string(), text(before), text(after)]).collect();
     if rows.is_empty() {
         println!("no register changed");
         return;
