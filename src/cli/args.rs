@@ -201,6 +201,9 @@ pub struct CompileArgs {
     /// Calling convention of `--emit rpu`
     #[arg(long, value_enum, default_value_t)]
     pub abi: Abi,
+    /// Who keeps registers across calls, in `--emit rpu`
+    #[arg(long, value_enum, default_value_t)]
+    pub convention: Convention,
     /// Print the IR before and after this pass (`all` for each)
     #[arg(long, value_name = "PASS")]
     pub show: Option<String>,
@@ -247,6 +250,28 @@ pub enum Abi {
     Native,
     /// That of Węgrzanowski 2006: E = 0, flat normals, no opacity
     Thesis,
+}
+
+/// Who keeps registers across calls on the RPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Convention {
+    /// The caller keeps everything
+    #[default]
+    Simple,
+    /// The called function leaves some registers as they were
+    Mixed,
+    /// Callers know which registers a function changes
+    Interprocedural,
+}
+
+impl From<Convention> for crate::codegen::rpu::Convention {
+    fn from(c: Convention) -> Self {
+        match c {
+            Convention::Simple => Self::Simple,
+            Convention::Mixed => Self::Mixed,
+            Convention::Interprocedural => Self::Interprocedural,
+        }
+    }
 }
 
 /// `run`.

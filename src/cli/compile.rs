@@ -195,8 +195,9 @@ fn rpu_passes(args: &CompileArgs) -> rpu::Passes {
 }
 
 fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
+    let (convention, passes) = (args.convention.into(), rpu_passes(args));
     let compiled = match args.abi {
-        Abi::Native => rpu::compile(&linked(args)?, &rpu::Options { passes: rpu_passes(args), ..Default::default() }),
+        Abi::Native => rpu::compile(&linked(args)?, &rpu::Options { abi: rpu::Abi::Native, convention, passes }),
         Abi::Thesis => {
             let (unit, _) = compile(args)?;
             let functions: Vec<&str> = unit.functions.iter().map(|f| &*f.ir_name).collect();
@@ -204,7 +205,7 @@ fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
                 rpu::thesis_abi::bind(&unit.module, &functions).map_err(|e| Failure::input(format!("error: {e}")))?;
             let pipeline = pipeline(args.passes.as_deref())?;
             pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
-            rpu::compile(&module, &rpu::Options { abi: rpu::Abi::Thesis, passes: rpu_passes(args) })
+            rpu::compile(&module, &rpu::Options { abi: rpu::Abi::Thesis, convention, passes })
         }
     };
     compiled.map_err(|e| Failure::input(format!("error: {e}")))

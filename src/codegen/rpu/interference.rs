@@ -51,6 +51,11 @@ fn takes_part(node: usize) -> bool {
     node < ALLOCATABLE as usize || node >= PHYSICAL_NODES
 }
 
+/// How often a block is taken to run, with `depth` loops around it.
+pub fn block_weight(depth: u32) -> u64 {
+    8u64.pow(depth.min(6))
+}
+
 impl Interference {
     /// Looks through a function.
     pub fn of(f: &MFunc) -> Interference {
@@ -63,14 +68,13 @@ impl Interference {
             accesses: vec![0; n],
         };
         for (block, mut live) in f.blocks.iter().zip(live_outs(f)) {
-            let weight = 8u64.saturating_pow(block.depth.min(6));
+            let weight = block_weight(block.depth);
             for i in (0..block.insts.len()).rev() {
                 let inst = &block.insts[i];
                 if matches!(inst.op, MOp::Call { .. }) {
                     g.call(inst, &live);
-                } else {
-                    g.instruction(inst, &live);
                 }
+                g.instruction(inst, &live);
                 if let MOp::Arith(a) = &inst.op
                     && a.is_copy()
                 {

@@ -11,6 +11,7 @@ use thiserror::Error as ThisError;
 
 pub mod calls;
 mod compare;
+mod conventions;
 mod diamond;
 mod emit;
 mod forward;
@@ -20,6 +21,7 @@ mod liveness;
 mod loops;
 mod merge;
 mod pool;
+mod preserve;
 mod regalloc;
 mod rotation;
 mod schedule;
@@ -31,6 +33,8 @@ mod vcode;
 
 #[cfg(test)]
 mod tests;
+
+pub use conventions::Convention;
 
 /// Which conventions a program follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -108,8 +112,10 @@ impl Passes {
 /// How to compile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The conventions.
+    /// The conventions for shaders and constants.
     pub abi: Abi,
+    /// Who keeps registers across calls.
+    pub convention: Convention,
     /// The passes.
     pub passes: Passes,
 }
@@ -200,12 +206,14 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
     let index = module.index();
     let limit = if options.abi == Abi::Native { POOL } else { 0 };
     let mut pool = pool::ConstantPool::new(limit);
-    let mut codes = Vec::new();
-    let mut frames = Vec::new();
-    for function in &module.functions {
-        let (code, frame) = compile_function(function, &index, options, &mut pool)?;
-        codes.push(code);
-        frames.push(frame);
+    let mut plan = conventions::Plan::new(module, options.convention, options.abi)?;
+    let mut codes = vec![emit::Code::default(); module.functions.len()];
+    let mut frames = vec![0; module.functions.len()];
+    for n in plan.order() {
+        let code = compile_function(&module.functions[n], n, &index, options, &plan, &mut pool)?;
+        plan.compiled(n, &code);
+        frames[n] = code.frame;
+        codes[n] = emit::emit(&code, options.passes.pair, &module.functions[n].name)?;
     }
     let mut starts = Vec::new();
     let mut at = 0u32;
@@ -236,10 +244,12 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
 
 fn compile_function(
     function: &Function,
+    number: usize,
     index: &std::collections::HashMap<Arc<str>, usize>,
     options: &Options,
+    plan: &conventions::Plan,
     pool: &mut pool::ConstantPool,
-) -> Result<(emit::Code, u32), Error> {
+) -> Result<vcode::MFunc, Error> {
     let passes = &options.passes;
     let mut f = function.clone();
     legalize::legalize(&mut f, passes.share);
@@ -253,7 +263,7 @@ fn compile_function(
     }
     // Spilling needs an input register to itself, which selection is told only once spilling turns out necessary.
     for spill in [None, Some(INPUTS - 1)] {
-        let context = select::Context { index, abi: options.abi, passes, inputs: spill.unwrap_or(INPUTS), pool };
+        let context = select::Context { index, abi: options.abi, plan, passes, inputs: spill.unwrap_or(INPUTS), pool };
         let mut code = select::select(&f, context)?;
         liveness::eliminate_dead_code(&mut code);
         if passes.forward {
@@ -264,13 +274,17 @@ fn compile_function(
             merge::merge(&mut code);
             liveness::eliminate_dead_code(&mut code);
         }
-        if regalloc::allocate(&mut code, passes.coalesce, spill).is_none() {
-            continue;
-        }
+        let rules = regalloc::Rules {
+            coalesce: passes.coalesce,
+            spill_register: spill,
+            preserved: plan.preserved(number),
+            frugal: plan.is_frugal(number),
+        };
+        let Some(mut code) = regalloc::allocate(code, &rules) else { continue };
         if passes.schedule {
             schedule::schedule(&mut code);
         }
-        return Ok((emit::emit(&code, passes.pair, &f.name)?, code.frame));
+        return Ok(code);
     }
     Err(Error::Unallocated { function: f.name.clone() })
 }

@@ -4,7 +4,11 @@
 //! it is computed directly, and `push` covers it; other values go there when the `R` registers run out. What finds no place goes to the
 //! thread's memory ([`super::spill`]), and allocation starts anew.
 
-use super::interference::{Interference, components_of, live_across_calls, node_of, position, vreg_of};
+use super::conventions::Preserved;
+use super::interference::{
+    Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of,
+};
+use super::preserve;
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
 use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -32,28 +36,81 @@ impl Spot {
     }
 }
 
-/// Allocates registers in a function, spilling where none is free. With `coalesce`, copies whose sides end in one place go.
+/// What allocation has to keep to.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Copies whose sides end in one place go.
+    pub coalesce: bool,
+    /// The input register that selection left for reloads, if it did.
+    pub spill_register: Option<u8>,
+    /// What the function must leave as it was.
+    pub preserved: Preserved,
+    /// Whether to use few registers rather than to balance them, because callers keep values in the others.
+    pub frugal: bool,
+}
+
+/// Allocates registers in a function, spilling where none is free.
 ///
-/// `spill_register` is the input register that selection left for reloads. When a value must go to memory and there is none, the result is `None`, and the caller
-/// selects again with one reserved.
-pub fn allocate(f: &mut MFunc, coalesce: bool, spill_register: Option<u8>) -> Option<()> {
+/// When a value must go to memory and there is no register for reloads, the result is `None`, and the caller selects again with one reserved.
+pub fn allocate(f: MFunc, rules: &Rules) -> Option<MFunc> {
+    let written = preserve::written(&f, &rules.preserved);
+    let others = || (0..ALLOCATABLE).rev().filter(|n| !rules.preserved[usize::from(*n)].is_empty() && !written.contains(n));
+    let mut best: Option<Allocated> = None;
+    // Saving a register takes two copies: worth it where values that live across calls get in each other's way on the stack (§7.3).
+    for more in 0..=others().count() {
+        let rows: Vec<u8> = written.iter().copied().chain(others().take(more)).collect();
+        let found = allocate_with(f.clone(), rules, rows);
+        let better = match (&found, &best) {
+            (Some(a), Some(b)) => a.cost < b.cost,
+            (found, None) => found.is_some(),
+            (None, Some(_)) => false,
+        };
+        let worse = !better && best.is_some();
+        if better {
+            best = found;
+        }
+        if worse || best.as_ref().is_some_and(|b| b.extra == 0) {
+            break;
+        }
+    }
+    best.map(|b| b.f)
+}
+
+/// A function with registers.
+struct Allocated {
+    f: MFunc,
+    /// Instructions, loops counted eightfold.
+    cost: u64,
+    /// Values that were copied or went to memory because no register was free.
+    extra: usize,
+}
+
+/// Allocates registers in a function that saves the preserved registers `rows`, and uses no others of them.
+fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Allocated> {
+    rows.sort_unstable();
+    let saved = preserve::save(&mut f, &rows, &rules.preserved);
+    let mut forbidden = rules.preserved;
+    rows.iter().for_each(|&n| forbidden[usize::from(n)] = Mask::NONE);
     // Registers that spilling made are short and must not be spilled again.
     let mut temporary: HashSet<VReg> = HashSet::new();
     let mut copied: HashSet<VReg> = HashSet::new();
+    let mut extra = 0;
     loop {
-        let graph = Interference::of(f);
-        match Colouring::run(f, &graph, coalesce, &temporary) {
+        let graph = Interference::of(&f);
+        match Colouring::run(&f, &graph, rules, &forbidden, &saved, &temporary) {
             Ok(spots) => {
-                set_pushes(f, &spots);
-                rewrite(f, &spots);
-                return Some(());
+                set_pushes(&mut f, &spots);
+                rewrite(&mut f, &spots);
+                let cost = f.blocks.iter().map(|b| block_weight(b.depth) * b.insts.len() as u64).sum();
+                return Some(Allocated { f, cost, extra });
             }
             Err(Failure { node, port }) => {
+                extra += 1;
                 let v = vreg_of(node)?;
                 if port && copied.insert(v) {
-                    super::spill::copy_for_reading(f, v, &mut temporary);
+                    super::spill::copy_for_reading(&mut f, v, &mut temporary);
                 } else {
-                    super::spill::to_memory(f, v, spill_register?, &mut temporary);
+                    super::spill::to_memory(&mut f, v, rules.spill_register?, &mut temporary);
                 }
             }
         }
@@ -69,7 +126,11 @@ struct Failure {
 struct Colouring<'a> {
     f: &'a MFunc,
     graph: &'a Interference,
-    coalesce: bool,
+    rules: &'a Rules,
+    /// Components of general registers that are not to be used.
+    forbidden: &'a Preserved,
+    /// Registers that must go to the stack.
+    saved: &'a HashSet<VReg>,
     spots: HashMap<usize, Spot>,
     /// Number of registers in each component of each row, to balance.
     load: Vec<[u32; 4]>,
@@ -79,10 +140,13 @@ impl Colouring<'_> {
     fn run(
         f: &MFunc,
         graph: &Interference,
-        coalesce: bool,
+        rules: &Rules,
+        forbidden: &Preserved,
+        saved: &HashSet<VReg>,
         temporary: &HashSet<VReg>,
     ) -> Result<HashMap<VReg, Spot>, Failure> {
-        let mut c = Colouring { f, graph, coalesce, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
+        let mut c =
+            Colouring { f, graph, rules, forbidden, saved, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
         for n in 0..ALLOCATABLE as usize {
             c.spots.insert(n, Spot { row: n, component: Component::X });
         }
@@ -135,11 +199,16 @@ impl Colouring<'_> {
         }
     }
 
-    /// For each row, the components that the node cannot be at: for wide nodes all or nothing.
-    fn blocked(&self, node: usize) -> Vec<Mask> {
+    /// For each row, the components that the node cannot be at because of the enemies that `by` holds for: for wide nodes all or nothing.
+    fn blocked(&self, node: usize, by: impl Fn(usize) -> bool) -> Vec<Mask> {
         let mut blocked = vec![Mask::NONE; ROWS];
         let class = self.class(node);
-        for (&enemy, &pairs) in &self.graph.enemies[node] {
+        let is_saved = vreg_of(node).is_some_and(|v| self.saved.contains(&v));
+        for (row, &forbidden) in self.forbidden.iter().enumerate() {
+            let whole = is_saved || class == Class::Wide && !forbidden.is_empty();
+            blocked[row] = if whole { Mask::XYZW } else { forbidden };
+        }
+        for (&enemy, &pairs) in self.graph.enemies[node].iter().filter(|(e, _)| by(**e)) {
             let Some(&spot) = self.spots.get(&enemy) else { continue };
             let theirs = self.class(enemy);
             for (mine, other) in components_of(pairs) {
@@ -156,10 +225,9 @@ impl Colouring<'_> {
 
     /// The best free place; `Err(true)` when only the read port of the stack is in the way.
     fn choose(&self, node: usize) -> Result<Spot, bool> {
-        let blocked = self.blocked(node);
+        let blocked = self.blocked(node, |_| true);
         let class = self.class(node);
         let across = self.graph.across_call[node];
-        let rows = if across { ALLOCATABLE as usize..ROWS } else { 0..ROWS };
         let components: &[Component] = match class {
             Class::Wide => &[Component::X],
             Class::ScalarW => &[Component::W],
@@ -167,21 +235,24 @@ impl Colouring<'_> {
         };
         let mut port = false;
         let mut best = None;
-        for row in rows {
+        for (row, &blocked) in blocked.iter().enumerate() {
             for &component in components {
                 let spot = Spot { row, component };
-                if blocked[row].contains(component) {
+                if blocked.contains(component) {
                     continue;
                 }
                 if spot.on_stack() && !self.port_is_free(node, spot) {
                     port |= across;
                     continue;
                 }
-                // Fewer is better: stack after registers, friends, then w for scalars, then the emptiest, then the first.
-                let friends = if self.coalesce { self.friendship(node, spot) } else { 0 };
+                // Fewer is better: stack after registers, friends, registers in use for the frugal, then w for scalars, then the
+                // emptiest, then the first. On the stack the first is better than the emptiest, so that calls push little.
+                let friends = if self.rules.coalesce { self.friendship(node, spot) } else { 0 };
                 let wrong = class == Class::Scalar && component != Component::W;
-                let crowd: u32 = self.occupied(node, spot).components().map(|c| self.load[row][c.index()]).sum();
-                let key = (spot.on_stack(), std::cmp::Reverse(friends), wrong, crowd, spot);
+                let loads = || self.occupied(node, spot).components().map(|c| self.load[row][c.index()]);
+                let fresh = if self.rules.frugal { loads().filter(|&l| l == 0).count() } else { 0 };
+                let crowd: u32 = if spot.on_stack() { 0 } else { loads().sum() };
+                let key = (spot.on_stack(), std::cmp::Reverse(friends), fresh, wrong, crowd, spot);
                 if best.is_none_or(|b| key < b) {
                     best = Some(key);
                 }
@@ -229,11 +300,18 @@ impl Colouring<'_> {
         if port {
             return Failure { node, port };
         }
-        let across = self.graph.across_call[node];
+        // Only an enemy in a place that the node could have is of use.
+        let blocked = self.blocked(node, |e| vreg_of(e).is_none());
+        let in_the_way = |e: &usize| {
+            self.spots.get(e).is_some_and(|s| {
+                let free = Mask::from_bits(Mask::XYZW.bits() & !blocked[s.row].bits());
+                !free.is_empty()
+            })
+        };
         let candidates: BTreeSet<usize> = self.graph.enemies[node]
             .keys()
             .copied()
-            .filter(|e| self.spots.contains_key(e) && (!across || self.graph.across_call[*e]))
+            .filter(in_the_way)
             .chain([node])
             .filter(|&n| vreg_of(n).is_some_and(|v| !temporary.contains(&v)))
             .collect();

@@ -6,6 +6,7 @@
 //! the copies that turn out useless.
 
 use super::calls::{self, lanes};
+use super::conventions::Plan;
 use super::legalize::{is_comparison, is_connective};
 use super::pool::ConstantPool;
 use super::rotation::{LastUses, Rotation};
@@ -32,6 +33,8 @@ pub struct Context<'a> {
     pub index: &'a HashMap<Arc<str>, usize>,
     /// Conventions for shaders.
     pub abi: Abi,
+    /// What calls may change.
+    pub plan: &'a Plan,
     /// Which passes run.
     pub passes: &'a Passes,
     /// Number of input registers that selection may use; spill code takes the rest.
@@ -615,7 +618,8 @@ impl Selector<'_> {
             let operand = self.operand(arg);
             self.componentwise(MArith::new(isa::Op::Mov, Place::P(Reg::R(r)), mask, &[]), &[operand]);
         }
-        self.push(MOp::Call { callee, args: places, push: 0 });
+        let clobbers = self.context.plan.clobbers(callee);
+        self.push(MOp::Call { callee, args: places, clobbers, push: 0 });
         self.inputs.clear();
         self.specials.clear();
         self.addresses.clear();

@@ -2,7 +2,7 @@
 
 mod random;
 
-use super::{Abi, Options, Passes, RpuProgram, calls, compile};
+use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
 use crate::ir::eval::{self, Hit, World};
 use crate::ir::{Const, Module, Type, parse, verify};
 use crate::lang::source::FileId;
@@ -128,28 +128,33 @@ fn canonical(bits: u32, float: bool) -> u32 {
     if float && f32::from_bits(bits).is_nan() { f32::NAN.to_bits() } else { bits }
 }
 
+/// All calling conventions.
+const CONVENTIONS: [Convention; 3] = [Convention::Simple, Convention::Mixed, Convention::Interprocedural];
+
 /// All option sets that tests go through: everything on, each pass off, everything off, and the thesis's conventions.
 fn option_sets(module: &Module) -> Vec<Options> {
-    let mut sets = vec![Options::default()];
+    let mut sets: Vec<Options> = CONVENTIONS.map(|convention| Options { convention, ..Options::default() }).into();
     let mut none = Passes::default();
     for name in Passes::NAMES {
         let mut passes = Passes::default();
         assert!(passes.set(name, false) && none.set(name, false));
-        sets.push(Options { abi: Abi::Native, passes });
+        sets.push(Options { passes, ..Options::default() });
     }
-    sets.push(Options { abi: Abi::Native, passes: none });
+    sets.extend(CONVENTIONS.map(|convention| Options { convention, passes: none.clone(), ..Options::default() }));
     // Shaders are called otherwise there.
     if module.function("shade").is_none() {
-        sets.push(Options { abi: Abi::Thesis, passes: Passes::default() });
+        sets.push(Options { abi: Abi::Thesis, ..Options::default() });
     }
     sets
 }
 
-/// Everything on and everything off.
+/// Everything on, with each convention, and everything off.
 fn extremes() -> Vec<Options> {
-    let mut none = Passes::default();
-    assert!(Passes::NAMES.iter().all(|name| none.set(name, false)));
-    vec![Options::default(), Options { abi: Abi::Native, passes: none }]
+    let mut passes = Passes::default();
+    assert!(Passes::NAMES.iter().all(|name| passes.set(name, false)));
+    let mut sets: Vec<Options> = CONVENTIONS.map(|convention| Options { convention, ..Options::default() }).into();
+    sets.push(Options { passes, ..Options::default() });
+    sets
 }
 
 /// Compares the machine with the evaluator on rows of arguments, with all option sets.
@@ -490,7 +495,7 @@ fn thesis_program(source: &str) -> (Module, RpuProgram) {
     let pipeline = crate::ir::passes::Pipeline::default();
     pipeline.run(&mut bound, &mut ()).expect("the passes keep the rules");
     verify(&bound).expect("the program keeps the rules");
-    let options = Options { abi: Abi::Thesis, passes: Passes::default() };
+    let options = Options { abi: Abi::Thesis, ..Options::default() };
     let program = compile(&bound, &options).expect("it compiles");
     (bound, program)
 }

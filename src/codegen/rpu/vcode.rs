@@ -3,6 +3,7 @@
 //! Selection makes it, the passes of this folder change it, and output turns it into [`crate::rpu::isa`] instructions. It says which components an
 //! instruction reads and writes, for liveness, allocation and scheduling alike; it knows nothing of the IR but source locations.
 
+use super::conventions::Clobbers;
 use crate::ir::Loc;
 use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, OpClass, Reg, SpecialOp, Swizzle};
 
@@ -215,12 +216,14 @@ pub enum MOp {
         /// The positions that matter.
         mask: Mask,
     },
-    /// Calls a function; all general, special, input and address registers but `A.w` are lost.
+    /// Calls a function.
     Call {
         /// The function.
         callee: Callee,
         /// Parts of general registers that hold arguments.
         args: Vec<(u8, Mask)>,
+        /// What the call may change; `A.w` is not among it.
+        clobbers: Clobbers,
         /// How far the stack window moves; set by register allocation.
         push: u8,
     },
@@ -302,13 +305,7 @@ impl MInst {
             MOp::Trace { .. } => f(Place::P(Reg::Hit), Mask::XYZW),
             MOp::Load { to, .. } => f(Place::P(Reg::I(*to)), Mask::XYZW),
             MOp::Store { .. } => {}
-            MOp::Call { .. } => {
-                (0..ALLOCATABLE).for_each(|n| f(Place::P(Reg::R(n)), Mask::XYZW));
-                (0..4).for_each(|n| f(Place::P(Reg::I(n)), Mask::XYZW));
-                f(Place::P(Reg::Special), Mask::XYZW);
-                f(Place::P(Reg::A), Mask::XYZ);
-                f(Place::P(Reg::Hit), Mask::XYZW);
-            }
+            MOp::Call { clobbers, .. } => clobbers.for_each(f),
         }
     }
 
