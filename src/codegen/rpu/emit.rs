@@ -158,7 +158,7 @@ impl Emitter<'_> {
                 let sources: Vec<Src> = a.src.iter().map(|&s| self.src(s)).collect::<Result<_, _>>()?;
                 let mut arith = Arith::new(a.op, Dst { reg, mask: a.mask }, &sources);
                 arith.sat = a.sat;
-                arith.special = a.special;
+                arith.special = a.special.map(|s| s.op);
                 Primary::Arith(arith)
             }
             MOp::Trace { src: [orig, dir, arg] } => {

@@ -155,7 +155,7 @@ impl Interference {
 pub fn position(class: Class, c: Component, component: Component) -> Component {
     match class {
         Class::Wide => c,
-        Class::Scalar | Class::ScalarW => component,
+        Class::Scalar | Class::ScalarW | Class::Special => component,
     }
 }
 

@@ -4,7 +4,7 @@
 //! Liveness is tracked by component, so that writing a vector component by component kills what it replaces, and a store of half a
 //! vector is seen as dead. Code and values start dead and become live from what has effects.
 
-use super::vcode::{MBlock, MFunc, MOp, MTerm, Place};
+use super::vcode::{MBlock, MFunc, MOp, MTerm, Place, Special};
 use crate::rpu::isa::{Mask, OpClass, Reg};
 
 /// A set of components of places: bit `4 · node + component`.
@@ -156,6 +156,10 @@ pub fn eliminate_dead_code(f: &mut MFunc) {
 fn narrow(block: &mut MBlock, i: usize, live: &LiveSet) {
     let tested = block.tested(i);
     let MOp::Arith(a) = &mut block.insts[i].op else { return };
+    let unread = |s: &Special| s.dst.node().is_some_and(|n| live.get(n).bits() & s.mask.bits() == 0);
+    if a.special.as_ref().is_some_and(unread) {
+        a.special = None;
+    }
     let Some(node) = a.dst.node() else { return };
     let needed = Mask::from_bits(live.get(node).bits() & a.mask.bits());
     if needed.is_empty() {

@@ -131,7 +131,7 @@ fn share_condition(block: &mut MBlock) {
         return;
     };
     let Some(early) = block.insts[k].arith().cloned() else { return };
-    let special = Some((Place::P(Reg::Special), early.mask));
+    let special = early.special.map(|s| (s.dst, s.mask));
     if !disturbed(block, k, last, &block.insts[k], special) {
         block.insts[last].op = MOp::Arith(early);
         block.insts.remove(k);

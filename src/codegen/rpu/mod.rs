@@ -27,6 +27,7 @@ mod rotation;
 mod schedule;
 mod select;
 mod simplify;
+mod specials;
 mod spill;
 pub mod thesis_abi;
 mod vcode;

@@ -52,7 +52,8 @@ pub struct Rules {
 /// Allocates registers in a function, spilling where none is free.
 ///
 /// When a value must go to memory and there is no register for reloads, the result is `None`, and the caller selects again with one reserved.
-pub fn allocate(f: MFunc, rules: &Rules) -> Option<MFunc> {
+pub fn allocate(mut f: MFunc, rules: &Rules) -> Option<MFunc> {
+    super::specials::allocate(&mut f);
     let written = preserve::written(&f, &rules.preserved);
     let others = || (0..ALLOCATABLE).rev().filter(|n| !rules.preserved[usize::from(*n)].is_empty() && !written.contains(n));
     let mut best: Option<Allocated> = None;
@@ -195,7 +196,7 @@ impl Colouring<'_> {
     fn occupied(&self, node: usize, spot: Spot) -> Mask {
         match self.class(node) {
             Class::Wide => Mask::XYZW,
-            Class::Scalar | Class::ScalarW => spot.component.into(),
+            Class::Scalar | Class::ScalarW | Class::Special => spot.component.into(),
         }
     }
 
@@ -231,7 +232,7 @@ impl Colouring<'_> {
         let components: &[Component] = match class {
             Class::Wide => &[Component::X],
             Class::ScalarW => &[Component::W],
-            Class::Scalar => &[Component::W, Component::X, Component::Y, Component::Z],
+            Class::Scalar | Class::Special => &[Component::W, Component::X, Component::Y, Component::Z],
         };
         let mut port = false;
         let mut best = None;

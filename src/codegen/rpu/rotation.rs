@@ -1,4 +1,4 @@
-//! Which of the few short-lived registers (`I0`–`I3`, the components of `S` and `A`) takes the next value.
+//! Which of the few short-lived registers (`I0`–`I3`, the components of `A`) takes the next value.
 //!
 //! The thesis goes round (Węgrzanowski 2006, §9.2); here a register whose value is not needed any more in the block goes first, then
 //! the one that waited longest. What is overwritten too early is read from its copy in a general register.

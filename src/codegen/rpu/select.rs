@@ -2,7 +2,7 @@
 //!
 //! Values that are only another way to read a register (a component, a sign, a factor, a constant) take no instruction: they become
 //! swizzles, multipliers and literals of their users ([`Operand`]). A product used once becomes part of its sum (`mad`), an operation used once part of
-//! the clamp or reciprocal that follows it. Values from registers that are soon overwritten (`I`, `S`, `HIT`) are copied at once; forwarding removes
+//! the clamp or reciprocal that follows it. Values from registers that are soon overwritten (`I`, `HIT`) are copied at once; forwarding removes
 //! the copies that turn out useless.
 
 use super::calls::{self, lanes};
@@ -10,7 +10,7 @@ use super::conventions::Plan;
 use super::legalize::{is_comparison, is_connective};
 use super::pool::ConstantPool;
 use super::rotation::{LastUses, Rotation};
-use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, VReg};
+use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, Special, VReg};
 use super::{Abi, Error, Passes};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, SlotId, Terminator, Type, Value};
 use crate::rpu::isa::{self, Base, Component, Mask, Multiplier, Reg, SpecialOp, Swizzle};
@@ -71,7 +71,6 @@ pub fn select(f: &Function, context: Context) -> Result<MFunc, Error> {
         last_uses: LastUses::default(),
         position: 0,
         inputs: Rotation::new(),
-        specials: Rotation::new(),
         addresses: Rotation::new(),
     };
     s.run()?;
@@ -99,7 +98,6 @@ struct Selector<'a> {
     last_uses: LastUses,
     position: usize,
     inputs: Rotation<Value, 4>,
-    specials: Rotation<Value, 4>,
     addresses: Rotation<MSrc, 3>,
 }
 
@@ -117,7 +115,6 @@ impl Selector<'_> {
             let block = f.block(id);
             self.last_uses = LastUses::of_block(f, block, &self.folded);
             self.inputs.clear();
-            self.specials.clear();
             self.addresses.clear();
             if id == BlockId(0) {
                 for (&v, &(r, mask)) in block.params.iter().zip(&params) {
@@ -371,7 +368,7 @@ impl Selector<'_> {
     }
 
     /// Emits a formula; dot products get their constants in registers.
-    fn emit(&mut self, formula: (isa::Op, Vec<Operand>, bool), dst: Place, mask: Mask, special: Option<SpecialOp>) {
+    fn emit(&mut self, formula: (isa::Op, Vec<Operand>, bool), dst: Place, mask: Mask, special: Option<Special>) {
         let (op, mut operands, sat) = formula;
         if op.class() == isa::OpClass::Dot {
             for o in &mut operands {
@@ -387,17 +384,15 @@ impl Selector<'_> {
         self.componentwise(a, &operands);
     }
 
-    /// `rcp` or `rsq`: a component of `S`, copied to a register.
+    /// `rcp` or `rsq`: a register that lives in `S`.
     fn special(&mut self, inst: &Inst, op: SpecialOp) {
-        let result = inst.results[0];
-        let c = Component::from_index(self.specials.take(result, self.position, 4, &self.last_uses) as u8);
         let formula = match self.folded_def(inst.args[0]) {
             Some(def) => self.formula(def),
             None => (isa::Op::Mov, vec![self.operand(inst.args[0])], false),
         };
-        self.emit(formula, JUNK, c.into(), Some(op));
-        let dst = self.vreg(result);
-        self.arith(isa::Op::Mov, dst, Mask::W, &[MSrc::component(Place::P(Reg::Special), c)]);
+        let result = self.out.new_vreg(Class::Special);
+        self.emit(formula, JUNK, Mask::W, Some(Special::new(op, result)));
+        self.operands[inst.results[0].0 as usize] = Some(Operand::Src(MSrc::component(Place::V(result), Component::W)));
     }
 
     /// Puts an address into a component of `A`, unless it is in one.
@@ -621,7 +616,6 @@ impl Selector<'_> {
         let clobbers = self.context.plan.clobbers(callee);
         self.push(MOp::Call { callee, args: places, clobbers, push: 0 });
         self.inputs.clear();
-        self.specials.clear();
         self.addresses.clear();
         let results = if bare { &inst.results[..1] } else { &inst.results[..] };
         if bare {

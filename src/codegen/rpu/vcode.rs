@@ -20,6 +20,8 @@ pub enum Class {
     ScalarW,
     /// Up to four words that keep their components.
     Wide,
+    /// One word that arrives in `S`. It is written as component `w`, and may be allocated to any component of `S`.
+    Special,
 }
 
 /// Where an operand lives.
@@ -129,6 +131,24 @@ impl MSrc {
     }
 }
 
+/// What an instruction puts into `S`: a function of component `w` of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Special {
+    /// The function.
+    pub op: SpecialOp,
+    /// A register of [`Class::Special`], or `S` once it is allocated.
+    pub dst: Place,
+    /// The components that are written: of a virtual register `w`; of `S` those of the instruction's write mask.
+    pub mask: Mask,
+}
+
+impl Special {
+    /// A function whose value goes to a register of [`Class::Special`].
+    pub fn new(op: SpecialOp, dst: VReg) -> Special {
+        Special { op, dst: Place::V(dst), mask: Mask::W }
+    }
+}
+
 /// An arithmetic instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MArith {
@@ -137,7 +157,7 @@ pub struct MArith {
     /// Whether the result is clamped to [0, 1].
     pub sat: bool,
     /// What goes to `S`.
-    pub special: Option<SpecialOp>,
+    pub special: Option<Special>,
     /// Where the result goes.
     pub dst: Place,
     /// The components that are written.
@@ -255,6 +275,16 @@ impl MInst {
         }
     }
 
+    /// Calls `f` with each source operand.
+    pub fn for_each_source_mut(&mut self, f: impl FnMut(&mut MSrc)) {
+        match &mut self.op {
+            MOp::Arith(a) => a.src.iter_mut().for_each(f),
+            MOp::Trace { src } => src.iter_mut().for_each(f),
+            MOp::Store { src, .. } => [src].into_iter().for_each(f),
+            MOp::Load { .. } | MOp::Call { .. } => {}
+        }
+    }
+
     /// Calls `f` with each place read and the components read; `tested` are the positions that a paired condition looks at.
     pub fn for_each_use(&self, tested: Mask, mut f: impl FnMut(Place, Mask)) {
         let mut source = |s: &MSrc, positions: Mask| {
@@ -298,8 +328,8 @@ impl MInst {
         match &self.op {
             MOp::Arith(a) => {
                 f(a.dst, a.mask);
-                if a.special.is_some() {
-                    f(Place::P(Reg::Special), a.mask);
+                if let Some(s) = a.special {
+                    f(s.dst, s.mask);
                 }
             }
             MOp::Trace { .. } => f(Place::P(Reg::Hit), Mask::XYZW),
