@@ -34,6 +34,8 @@ pub struct Interference {
     pub ports: Vec<BTreeSet<usize>>,
     /// For each node, whether it lives across a call.
     pub across_call: Vec<bool>,
+    /// For each node, the components that it may be in: one, where its instruction also writes that of `S`.
+    pub allowed: Vec<Mask>,
     /// For each node, how often it is read and written, loops counted eightfold.
     pub accesses: Vec<u64>,
 }
@@ -65,6 +67,7 @@ impl Interference {
             friends: vec![Vec::new(); n],
             ports: vec![BTreeSet::new(); n],
             across_call: vec![false; n],
+            allowed: vec![Mask::XYZW; n],
             accesses: vec![0; n],
         };
         for (block, mut live) in f.blocks.iter().zip(live_outs(f)) {
@@ -75,10 +78,13 @@ impl Interference {
                     g.call(inst, &live);
                 }
                 g.instruction(inst, &live);
-                if let MOp::Arith(a) = &inst.op
-                    && a.is_copy()
-                {
-                    g.befriend(a, weight as u32);
+                if let MOp::Arith(a) = &inst.op {
+                    if a.is_copy() {
+                        g.befriend(a, weight as u32);
+                    }
+                    if let (Some(s), Some(d)) = (a.special, a.dst.node()) {
+                        g.allowed[d] = s.mask;
+                    }
                 }
                 let mut read: Vec<usize> = Vec::new();
                 inst.for_each_use(block.tested(i), |p, _| {

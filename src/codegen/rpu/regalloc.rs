@@ -239,7 +239,8 @@ impl Colouring<'_> {
         for (row, &blocked) in blocked.iter().enumerate() {
             for &component in components {
                 let spot = Spot { row, component };
-                if blocked.contains(component) {
+                let allowed = class == Class::Wide || self.graph.allowed[node].contains(component);
+                if blocked.contains(component) || !allowed {
                     continue;
                 }
                 if spot.on_stack() && !self.port_is_free(node, spot) {

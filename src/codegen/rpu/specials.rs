@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Puts every special register into a component of `S`, copying those to scalar registers that find none.
 pub fn allocate(f: &mut MFunc) {
+    part_shared_results(f);
     // A register whose value is copied away lives for one instruction, so the second try for it cannot be in vain.
     let mut short: HashSet<VReg> = HashSet::new();
     loop {
@@ -26,6 +27,35 @@ pub fn allocate(f: &mut MFunc) {
                 }
                 copy_away(f, victim);
             }
+        }
+    }
+}
+
+/// An instruction that writes a scalar register and `S` fixes the component of both. A scalar that others write too is left free: the instruction
+/// becomes two.
+fn part_shared_results(f: &mut MFunc) {
+    let mut writes = vec![0u32; f.vregs.len()];
+    for inst in f.blocks.iter().flat_map(|b| &b.insts) {
+        inst.for_each_def(|place, _| {
+            if let Place::V(v) = place {
+                writes[v.0 as usize] += 1;
+            }
+        });
+    }
+    for block in &mut f.blocks {
+        for mut inst in std::mem::take(&mut block.insts) {
+            let loc = inst.loc;
+            if let Some(a) = inst.arith_mut()
+                && let Place::V(v) = a.dst
+                && a.special.is_some()
+                && f.vregs[v.0 as usize] != Class::Wide
+                && writes[v.0 as usize] > 1
+            {
+                let root = MArith { dst: JUNK, mask: Mask::W, ..a.clone() };
+                a.special = None;
+                block.insts.push(MInst { op: MOp::Arith(root), loc });
+            }
+            block.insts.push(inst);
         }
     }
 }
