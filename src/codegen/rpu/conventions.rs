@@ -56,13 +56,8 @@ impl Clobbers {
 
     /// Everything that a function's instructions write, its calls included.
     pub fn of(f: &MFunc) -> Clobbers {
-        let mut c = Clobbers {
-            general: NOTHING,
-            inputs: [false; 4],
-            special: Mask::NONE,
-            address: Mask::NONE,
-            hit: false,
-        };
+        let mut c =
+            Clobbers { general: NOTHING, inputs: [false; 4], special: Mask::NONE, address: Mask::NONE, hit: false };
         for inst in f.blocks.iter().flat_map(|b| &b.insts) {
             inst.for_each_def(|place, mask| match place {
                 Place::P(Reg::R(n)) => c.change(n, mask),

@@ -5,9 +5,7 @@
 //! thread's memory ([`super::spill`]), and allocation starts anew.
 
 use super::conventions::Preserved;
-use super::interference::{
-    Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of,
-};
+use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};
 use super::preserve;
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
 use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
@@ -55,7 +53,8 @@ pub struct Rules {
 pub fn allocate(mut f: MFunc, rules: &Rules) -> Option<MFunc> {
     super::specials::allocate(&mut f);
     let written = preserve::written(&f, &rules.preserved);
-    let others = || (0..ALLOCATABLE).rev().filter(|n| !rules.preserved[usize::from(*n)].is_empty() && !written.contains(n));
+    let others =
+        || (0..ALLOCATABLE).rev().filter(|n| !rules.preserved[usize::from(*n)].is_empty() && !written.contains(n));
     let mut best: Option<Allocated> = None;
     // Saving a register takes two copies: worth it where values that live across calls get in each other's way on the stack (§7.3).
     for more in 0..=others().count() {
@@ -146,8 +145,7 @@ impl Colouring<'_> {
         saved: &HashSet<VReg>,
         temporary: &HashSet<VReg>,
     ) -> Result<HashMap<VReg, Spot>, Failure> {
-        let mut c =
-            Colouring { f, graph, rules, forbidden, saved, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
+        let mut c = Colouring { f, graph, rules, forbidden, saved, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
         for n in 0..ALLOCATABLE as usize {
             c.spots.insert(n, Spot { row: n, component: Component::X });
         }

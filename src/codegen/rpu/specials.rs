@@ -117,7 +117,9 @@ impl Graph {
         let mut rest: Vec<VReg> = self.enemies.keys().copied().collect();
         let mut degree: HashMap<VReg, usize> = self.enemies.iter().map(|(&v, e)| (v, e.len())).collect();
         let mut order = Vec::with_capacity(rest.len());
-        while let Some(easiest) = (0..rest.len()).min_by_key(|&i| (degree[&rest[i]] + self.blocked(rest[i]).len(), rest[i])) {
+        while let Some(easiest) =
+            (0..rest.len()).min_by_key(|&i| (degree[&rest[i]] + self.blocked(rest[i]).len(), rest[i]))
+        {
             let v = rest.swap_remove(easiest);
             order.push(v);
             for e in &self.enemies[&v] {
@@ -127,9 +129,11 @@ impl Graph {
         let mut components: HashMap<VReg, Component> = HashMap::new();
         for v in order.into_iter().rev() {
             let enemies = &self.enemies[&v];
-            let taken = enemies.iter().filter_map(|e| components.get(e)).fold(self.blocked(v), |m, &c| m.union(c.into()));
+            let taken =
+                enemies.iter().filter_map(|e| components.get(e)).fold(self.blocked(v), |m, &c| m.union(c.into()));
             // From w on: there a scalar is written beside a vector operation.
-            let free = [Component::W, Component::X, Component::Y, Component::Z].into_iter().find(|&c| !taken.contains(c));
+            let free =
+                [Component::W, Component::X, Component::Y, Component::Z].into_iter().find(|&c| !taken.contains(c));
             components.insert(v, free.ok_or(v)?);
         }
         Ok(components)
