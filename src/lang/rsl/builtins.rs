@@ -1,6 +1,7 @@
 //! Functions that the compiler emits as IR operations: those that single operations express, those with any number of arguments, and the
 //! intrinsics (names starting with `__`) out of which the standard library is written.
 
+use super::matrices;
 use super::types::RslType;
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
 use std::collections::HashMap;
@@ -64,6 +65,11 @@ const TABLE: &[Row] = &[
     ("setcomp", "x:&pff", setcomp),
     ("setcomp", "x:&vff", setcomp),
     ("setcomp", "x:&nff", setcomp),
+    ("comp", "f:mff", matrices::component),
+    ("setcomp", "x:&mfff", matrices::set_component),
+    ("determinant", "f:m", |b, a| vec![matrices::determinant(b, a[0])]),
+    ("translate", "m:mv", matrices::translate),
+    ("scale", "m:mv", matrices::scale),
     ("length", "f:v", |b, a| vec![length(b, a[0])]),
     ("distance", "f:pp", |b, a| {
         let d = b.op(Op::Sub, a);

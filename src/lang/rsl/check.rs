@@ -48,6 +48,7 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
             (Float, Float) => Some(Float),
             (Color, Color) => Some(Color),
             (Float, t) | (t, Float) if t.is_triple() => Some(t),
+            (Matrix, Matrix | Float) | (Float, Matrix) if matches!(op, BinaryOp::Mul | BinaryOp::Div) => Some(Matrix),
             (Point, Point) if op == BinaryOp::Sub => Some(Vector),
             (a, b) if a.is_spatial() && b.is_spatial() => Some(match (a, b) {
                 (Point, _) | (_, Point) => Point,
@@ -59,12 +60,12 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
         BinaryOp::Dot => (dots(l) && dots(r)).then_some(Float),
         BinaryOp::Cross => (dots(l) && dots(r)).then_some(Vector),
         BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => (l == Float && r == Float).then_some(Bool),
-        BinaryOp::Eq | BinaryOp::Ne => joined(l, r).filter(|t| *t != Matrix).map(|_| Bool),
+        BinaryOp::Eq | BinaryOp::Ne => joined(l, r).map(|_| Bool),
         BinaryOp::And | BinaryOp::Or => (condition(l) && condition(r)).then_some(Bool),
     }
 }
 
-/// The type of a call that the compiler treats on its own, as its arguments must be constants.
+/// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {
         "__uniform_float" => Some(RslType::Float),

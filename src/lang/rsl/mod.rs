@@ -13,6 +13,7 @@ mod effects;
 mod globals;
 pub mod lexer;
 mod lower;
+mod matrices;
 pub mod parser;
 mod program;
 mod recursion;

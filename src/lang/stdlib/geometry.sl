@@ -25,6 +25,25 @@ point rotate(point q; float angle; point a; point b)
     return a + c * v + sin(angle) * (k ^ v) + ((1 - c) * (k . v)) * k;
 }
 
+/* The rotation by angle about the axis (the images of the axes by Rodrigues' formula), then m. */
+matrix rotate(matrix m; float angle; vector axis)
+{
+    vector k = normalize(axis);
+    float s = sin(angle);
+    float c = cos(angle);
+    vector t = (1 - c) * k;
+    float kx = xcomp(k);
+    float ky = ycomp(k);
+    float kz = zcomp(k);
+    vector x = kx * t + vector (c, s * kz, -s * ky);
+    vector y = ky * t + vector (-s * kz, c, s * kx);
+    vector z = kz * t + vector (s * ky, -s * kx, c);
+    return matrix (xcomp(x), ycomp(x), zcomp(x), 0,
+                   xcomp(y), ycomp(y), zcomp(y), 0,
+                   xcomp(z), ycomp(z), zcomp(z), 0,
+                   0, 0, 0, 1) * m;
+}
+
 vector reflect(vector i; normal n) { return i - 2 * (i . n) * n; }
 vector reflect(vector i; vector n) { return i - 2 * (i . n) * n; }
 

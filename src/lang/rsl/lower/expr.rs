@@ -2,6 +2,7 @@
 
 use super::super::check::{self, Resolution};
 use super::super::globals::Space;
+use super::super::matrices;
 use super::super::program::Callee;
 use super::*;
 
@@ -41,13 +42,8 @@ impl<'a> Body<'_, 'a> {
 
     /// The value of `e` converted to `ty`, as assignments, parameters and `return` convert.
     pub(super) fn value_as(&mut self, e: ExprId, ty: RslType) -> Lower<Typed> {
-        if ty == RslType::Matrix
-            && let Some(m) = self.constant_matrix(e)
-        {
-            return Ok(self.constant(Const::Mat4(Box::new(m)), ty));
-        }
         let v = self.value(e, Some(ty))?;
-        if v.ty.conversion(ty).is_none() || (ty == RslType::Matrix && v.ty != ty) {
+        if v.ty.conversion(ty).is_none() {
             let mut d = Diagnostic::error(format!("expected {}, found {}", article(ty), article(v.ty)))
                 .at(self.span(e), format!("this is {}", article(v.ty)));
             if v.ty.casts_to(ty) {
@@ -64,6 +60,7 @@ impl<'a> Body<'_, 'a> {
     fn convert(&mut self, v: Typed, ty: RslType) -> Typed {
         let value = match (v.ty, ty) {
             (RslType::Float, t) if t.is_triple() => self.b.op_as(Op::Splat, &[v.value], Type::Vec3),
+            (RslType::Float, RslType::Matrix) => matrices::diagonal(&mut self.b, v.value),
             (RslType::Bool, RslType::Float) => {
                 let (one, zero) = (self.b.f32(1.0), self.b.f32(0.0));
                 self.b.op(Op::Select, &[v.value, one, zero])
@@ -75,29 +72,6 @@ impl<'a> Body<'_, 'a> {
             _ => v.value,
         };
         Typed { value, ty, class: v.class }
-    }
-
-    /// The matrix that a constant expression gives: a number on the diagonal, or 16 numbers.
-    fn constant_matrix(&self, e: ExprId) -> Option<[f32; 16]> {
-        let number = |e: ExprId| match self.ast().expr(e).kind {
-            ExprKind::Number(x) => Some(x),
-            ExprKind::Unary(UnaryOp::Neg, inner) => match self.ast().expr(inner).kind {
-                ExprKind::Number(x) => Some(-x),
-                _ => None,
-            },
-            _ => None,
-        };
-        match &self.ast().expr(e).kind {
-            ExprKind::Tuple(list) if list.len() == 16 => {
-                let numbers: Option<Vec<f32>> = list.iter().map(|e| number(*e)).collect();
-                numbers?.try_into().ok()
-            }
-            ExprKind::Cast(RslType::Matrix, None, inner) => self.constant_matrix(*inner),
-            _ => {
-                let x = number(e)?;
-                Some(std::array::from_fn(|i| if i % 5 == 0 { if i == 15 { 1.0 } else { x } } else { 0.0 }))
-            }
-        }
     }
 
     /// The value of `e` where type `wanted` is wanted; it may have another type.
@@ -142,13 +116,6 @@ impl<'a> Body<'_, 'a> {
     }
 
     fn tuple(&mut self, e: ExprId, list: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
-        if list.len() == 16 {
-            let Some(m) = self.constant_matrix(e) else {
-                let d = Diagnostic::error("matrices of anything but numbers are not supported yet");
-                return self.error(d.at(self.span(e), "this matrix"));
-            };
-            return Ok(self.constant(Const::Mat4(Box::new(m)), RslType::Matrix));
-        }
         let ty = wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector);
         let mut class = Class::Constant;
         let mut values = Vec::new();
@@ -161,6 +128,9 @@ impl<'a> Body<'_, 'a> {
         }
         let values = values.into_iter().collect::<Lower<Vec<_>>>()?;
         self.at(self.span(e));
+        if values.len() == 16 {
+            return Ok(Typed { value: matrices::of_numbers(&mut self.b, &values), ty: RslType::Matrix, class });
+        }
         Ok(Typed { value: self.b.op(Op::Compose, &values), ty, class })
     }
 
@@ -226,6 +196,7 @@ impl<'a> Body<'_, 'a> {
         };
         let class = l.class.max(r.class);
         let value = match op {
+            _ if ty == RslType::Matrix => self.matrix_product(op, l, r),
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => self.arithmetic(op, l, r),
             BinaryOp::Dot | BinaryOp::Cross => {
                 let [a, b] = [l, r].map(|v| self.convert(v, RslType::Vector).value);
@@ -262,6 +233,21 @@ impl<'a> Body<'_, 'a> {
         self.b.op(op, &[left, right])
     }
 
+    /// A product or quotient with a matrix in it: `a / b` is a times the inverse of b.
+    fn matrix_product(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
+        let b = &mut self.b;
+        let right = match (op, r.ty) {
+            (BinaryOp::Div, RslType::Matrix) => matrices::inverse(b, r.value),
+            (BinaryOp::Div, _) => b.op(Op::Rcp, &[r.value]),
+            _ => r.value,
+        };
+        match (l.ty, r.ty) {
+            (RslType::Matrix, RslType::Matrix) => matrices::product(b, l.value, right),
+            (RslType::Matrix, _) => matrices::times(b, l.value, right),
+            _ => matrices::times(b, right, l.value),
+        }
+    }
+
     fn equality(&mut self, op: BinaryOp, l: Typed, r: Typed) -> Value {
         let ty = check::joined(l.ty, r.ty).unwrap_or(l.ty);
         let [a, b] = [l, r].map(|v| self.convert(v, ty).value);
@@ -276,6 +262,7 @@ impl<'a> Body<'_, 'a> {
                 let xy = self.b.op(Op::And, &[x, y]);
                 self.b.op(Op::And, &[xy, z])
             }
+            RslType::Matrix => matrices::equal(&mut self.b, a, b),
             _ => self.b.op(Op::IEq, &[a, b]),
         };
         if op == BinaryOp::Ne { self.b.op(Op::Not, &[equal]) } else { equal }
@@ -286,7 +273,7 @@ impl<'a> Body<'_, 'a> {
         let mut d = Diagnostic::error(message).at(span, "these do not go together");
         let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
         if l == RslType::Matrix || r == RslType::Matrix {
-            d = d.hint("arithmetic with matrices is not supported yet");
+            d = d.hint("matrices can be multiplied, divided and tested for equality; `transform` applies one");
         } else if compares && (l.is_triple() || r.is_triple()) {
             d = d.hint("compare lengths or components");
         } else if l.is_triple() && r.is_triple() {
@@ -359,13 +346,8 @@ impl<'a> Body<'_, 'a> {
     // --- casts ---
 
     fn cast(&mut self, ty: RslType, space: Option<&Ident>, inner: ExprId, span: Span) -> Lower<Typed> {
-        if ty == RslType::Matrix
-            && let Some(m) = self.constant_matrix(inner)
-        {
-            return Ok(self.constant(Const::Mat4(Box::new(m)), ty));
-        }
         let v = self.value(inner, Some(ty))?;
-        if !v.ty.casts_to(ty) || (ty == RslType::Matrix && v.ty != ty) {
+        if !v.ty.casts_to(ty) {
             let message = format!("{} cannot become {}", article(v.ty), article(ty));
             return self.error(Diagnostic::error(message).at(span, "in this cast"));
         }
@@ -405,30 +387,21 @@ impl<'a> Body<'_, 'a> {
                 return self.error(d);
             }
         };
-        let (mut x, mut y, mut z) = (axes[0], axes[1], axes[2]);
-        let mut scale = None;
+        let class = v.class.max(Class::Uniform);
         if v.ty == RslType::Normal {
-            // Normals take the inverse transpose: cofactors over the determinant.
-            let cofactors = [(y, z), (z, x), (x, y)].map(|(a, b)| self.b.op(Op::Cross, &[a, b]));
-            let determinant = self.b.op(Op::Dot, &[x, cofactors[0]]);
-            let inverse = self.b.op(Op::Rcp, &[determinant]);
-            scale = Some(self.b.op_as(Op::Splat, &[inverse], Type::Vec3));
-            [x, y, z] = cofactors;
+            return Ok(Typed { value: matrices::normal(&mut self.b, [axes[0], axes[1], axes[2]], v.value), class, ..v });
         }
-        let [px, py, pz] = [(0, x), (1, y), (2, z)].map(|(lane, axis)| {
+        let [x, y, z] = [(0, axes[0]), (1, axes[1]), (2, axes[2])].map(|(lane, axis)| {
             let part = self.b.op(Op::Extract(lane), &[v.value]);
             let part = self.b.op_as(Op::Splat, &[part], Type::Vec3);
             self.b.op(Op::Mul, &[part, axis])
         });
-        let sum = self.b.op(Op::Add, &[px, py]);
-        let mut sum = self.b.op(Op::Add, &[sum, pz]);
+        let sum = self.b.op(Op::Add, &[x, y]);
+        let mut sum = self.b.op(Op::Add, &[sum, z]);
         if v.ty == RslType::Point {
             sum = self.b.op(Op::Add, &[sum, axes[3]]);
         }
-        if let Some(scale) = scale {
-            sum = self.b.op(Op::Mul, &[sum, scale]);
-        }
-        Ok(Typed { value: sum, ty: v.ty, class: v.class.max(Class::Uniform) })
+        Ok(Typed { value: sum, ty: v.ty, class })
     }
 
     /// The first three components of a program constant.
@@ -582,7 +555,7 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    /// Calls whose arguments must be constants: program constants (in the library) and changes of coordinate system.
+    /// Calls that the compiler treats on their own: program constants (in the library) and changes of coordinate system.
     fn special_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
         let number = |e: &ExprId| match self.ast().expr(*e).kind {
             ExprKind::Number(x) => Some(x as u32),
@@ -605,8 +578,18 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    /// `transform("from", "to", p)`, `transform("to", p)` and their relatives for vectors and normals.
+    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)` and their relatives for vectors and normals.
     fn transform(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let ty = check::special_result(&f.name).ok_or(Poison)?;
+        if let [m, v] = *args
+            && self.checker.type_of(&self.scopes, m, None) == Some(RslType::Matrix)
+        {
+            let m = self.value_as(m, RslType::Matrix)?;
+            let v = self.value_as(v, ty)?;
+            self.at(f.span);
+            let value = matrices::transform(&mut self.b, m.value, v.value, ty);
+            return Ok(Typed { value, ty, class: m.class.max(v.class) });
+        }
         let (last, spaces) = args.split_last().ok_or(Poison)?;
         let mut names = Vec::new();
         for &e in spaces {
@@ -616,11 +599,6 @@ impl<'a> Body<'_, 'a> {
             };
             names.push(Ident { name: name.clone(), span: self.span(e) });
         }
-        let ty = match &*f.name {
-            "transform" => RslType::Point,
-            "vtransform" => RslType::Vector,
-            _ => RslType::Normal,
-        };
         let to = &names[names.len() - 1];
         if globals::space(&to.name) != Some(Space::Current) {
             let d = Diagnostic::error(format!("transforming to the space \"{}\" is not supported yet", to.name));
