@@ -389,7 +389,11 @@ impl<'a> Body<'_, 'a> {
         };
         let class = v.class.max(Class::Uniform);
         if v.ty == RslType::Normal {
-            return Ok(Typed { value: matrices::normal(&mut self.b, [axes[0], axes[1], axes[2]], v.value), class, ..v });
+            return Ok(Typed {
+                value: matrices::normal(&mut self.b, [axes[0], axes[1], axes[2]], v.value),
+                class,
+                ..v
+            });
         }
         let [x, y, z] = [(0, axes[0]), (1, axes[1]), (2, axes[2])].map(|(lane, axis)| {
             let part = self.b.op(Op::Extract(lane), &[v.value]);
