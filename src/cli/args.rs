@@ -46,6 +46,8 @@ pub enum Command {
     Diff(DiffArgs),
     /// List the machines that can render here
     Devices(DevicesArgs),
+    /// Run a scene on a model of the hardware and report where the time goes
+    Simulate(SimulateArgs),
     /// Run one of the project's own measurements
     Bench(BenchArgs),
 }
@@ -393,6 +395,46 @@ pub struct DiffArgs {
     /// Write a false-colour picture of the difference here
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// `simulate`.
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// Which hardware
+    #[arg(long = "machine", value_enum, default_value_t)]
+    pub model: Model,
+    /// Latencies, units, chunks and processors that differ from the defaults (TOML, see --print-config)
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print the default configuration, with its reasons, and do nothing else
+    #[arg(long)]
+    pub print_config: bool,
+    /// Write a picture of the issue slots that each pixel took
+    #[arg(long, value_name = "OUT.png")]
+    pub heatmap: Option<PathBuf>,
+    /// Write the rendered picture
+    #[arg(long, value_name = "OUT")]
+    pub render: Option<PathBuf>,
+    /// How many functions, source lines and operations the tables show
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub lines: usize,
+    /// CPU threads, 1024 at most; 0 is one a core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub threads: u16,
+    /// Print the report as JSON, with all functions, lines and operations
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Models of hardware.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Model {
+    /// The ray processing unit, with latencies, chunks of four threads and several processors
+    #[default]
+    Rpu,
 }
 
 /// `devices`.

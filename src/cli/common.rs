@@ -35,11 +35,24 @@ pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
             let text: Vec<&str> = text.split(',').map(str::trim).filter(|name| !of_back_end(name)).collect();
             Pipeline::parse(&text.join(",")).map_err(|e| {
                 let names = rpu::Passes::NAMES.join(", ");
-                Failure::input(format!("error: --passes: {e}\nhint: `compile --emit rpu` can also leave out: {names}"))
+                Failure::input(format!(
+                    "error: --passes: {e}\nhint: `compile --emit rpu` and `simulate` can also leave out: {names}"
+                ))
             })
         }
         None => Ok(Pipeline::default()),
     }
+}
+
+/// The passes of the RPU back end, less those that `--passes` leaves out.
+pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
+    let mut chosen = rpu::Passes::default();
+    for name in passes.iter().flat_map(|list| list.split(',')) {
+        if let Some(name) = name.trim().strip_prefix('-') {
+            chosen.set(name, false);
+        }
+    }
+    chosen
 }
 
 /// Opens and links the scene and builds its tree. Warnings go to standard error.
@@ -84,8 +97,13 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
 
 /// The number of threads of `--threads` becomes that of the process.
 pub fn set_threads(machine: &MachineArgs) -> Result<(), Failure> {
+    set_thread_count(machine.threads)
+}
+
+/// The process gets this number of threads; 0 is one a core.
+pub fn set_thread_count(threads: u16) -> Result<(), Failure> {
     rayon::ThreadPoolBuilder::new()
-        .num_threads(machine.threads.into())
+        .num_threads(threads.into())
         .build_global()
         .context("starting the threads")
         .map_err(Failure::from)

@@ -1,7 +1,7 @@
 //! `shadewright compile FILE`: what a shader becomes.
 
 use super::args::{Abi, CompileArgs, Emit};
-use super::common::pipeline;
+use super::common::{pipeline, rpu_passes};
 use super::exit::Failure;
 use crate::codegen::{rpu, wgsl};
 use crate::ir::passes::{Observer, Pass, Report, sections};
@@ -183,19 +183,8 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
     Ok(module)
 }
 
-/// The passes of the RPU back end, less those that `--passes` leaves out.
-fn rpu_passes(args: &CompileArgs) -> rpu::Passes {
-    let mut passes = rpu::Passes::default();
-    for name in args.passes.iter().flat_map(|list| list.split(',')) {
-        if let Some(name) = name.trim().strip_prefix('-') {
-            passes.set(name, false);
-        }
-    }
-    passes
-}
-
 fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
-    let (convention, passes) = (args.convention.into(), rpu_passes(args));
+    let (convention, passes) = (args.convention.into(), rpu_passes(args.passes.as_deref()));
     let compiled = match args.abi {
         Abi::Native => rpu::compile(&linked(args)?, &rpu::Options { abi: rpu::Abi::Native, convention, passes }),
         Abi::Thesis => {

@@ -14,6 +14,7 @@ mod exit;
 mod progress;
 mod render;
 mod run;
+mod simulate;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -45,6 +46,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
     }
 }

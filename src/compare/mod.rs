@@ -12,7 +12,7 @@
 
 pub mod difference;
 pub mod display;
-mod false_color;
+pub mod false_color;
 pub mod flip;
 pub mod report;
 pub mod ssim;

@@ -4,6 +4,7 @@
 //! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the picture on the number of threads.
 
 mod bare;
+pub mod breakdown;
 mod calls;
 mod loaded;
 mod simulate;

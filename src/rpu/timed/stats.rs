@@ -112,6 +112,13 @@ pub struct AtPc {
     pub stalls: Stalls,
 }
 
+impl AtPc {
+    /// Issue slots and stalls together: summed over all code addresses, the cycles of all processors.
+    pub fn cycles(&self) -> u64 {
+        self.issued + self.stalls.total()
+    }
+}
+
 impl std::ops::AddAssign for AtPc {
     fn add_assign(&mut self, other: AtPc) {
         self.issued += other.issued;

@@ -1,0 +1,175 @@
+//! `shadewright simulate SCENE --machine rpu`: how long the hardware would take, and why.
+
+use super::args::{Model, SimulateArgs};
+use super::common::{prepare_job, rpu_passes, set_thread_count};
+use super::exit::Failure;
+use super::progress::with_bar;
+use crate::codegen::rpu::Options;
+use crate::compare::false_color;
+use crate::render::film::Picture;
+use crate::render::image_file;
+use crate::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
+use crate::render::rpu::{Loaded, Simulation, simulate};
+use crate::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// Simulates the scene and prints the report.
+pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    let Model::Rpu = args.model;
+    if args.print_config {
+        print!("{DEFAULT_TEXT}");
+        return Ok(());
+    }
+    for path in args.heatmap.iter().chain(&args.render) {
+        image_file::check_writable(path)?;
+    }
+    set_thread_count(args.threads)?;
+    let config = args.config.as_deref().map_or(Ok(Config::default()), read_config)?;
+    let (job, _) = prepare_job(&args.scene)?;
+    let options = Options { passes: rpu_passes(args.scene.passes.as_deref()), ..Options::default() };
+    let fail = |e: crate::render::RenderError| Failure::render(&e, &job.program.sources);
+    let program = &job.program;
+    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+    let loaded = loaded.map_err(fail)?;
+    let simulation = with_bar("simulating", |progress| simulate(&job, &loaded, &config, progress)).map_err(fail)?;
+    if let Some(path) = &args.render {
+        image_file::write(path, &simulation.picture)?;
+    }
+    let scale = args.heatmap.as_deref().map(|path| heat_map(path, &simulation)).transpose()?;
+    let places = Places::new(loaded.program(), &program.module, &program.sources);
+    let breakdown = Breakdown::new(&simulation.stats, &places);
+    let reasons = explain(&simulation.stats, &places);
+    if args.json {
+        let mut report = json(&simulation.stats, &breakdown, &reasons, &config);
+        if let Some(scale) = scale {
+            report["heatmap"] = json!({ "black": 0.0, "brightest": scale });
+        }
+        println!("{}", serde_json::to_string_pretty(&report).context("writing JSON")?);
+    } else {
+        print_report(&simulation.stats, &breakdown, &reasons, args.lines);
+        if let (Some(scale), Some(path)) = (scale, &args.heatmap) {
+            println!("\n{} shows issue slots a pixel, on a scale of square roots:", path.display());
+            println!("  black 0, violet {:.0}, orange {:.0}, pale yellow {scale:.0}", scale / 9.0, scale * 4.0 / 9.0);
+        }
+    }
+    Ok(())
+}
+
+fn read_config(path: &Path) -> Result<Config, Failure> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::input(format!("error: {name}: {e}")))?;
+    Config::parse(&text).map_err(|e| {
+        let hint = "`shadewright simulate --print-config` shows every key";
+        Failure::input(format!("error: {name}: {e}\nhint: {hint}"))
+    })
+}
+
+/// Writes the cost of each pixel in false colours; gives the number of issue slots of the brightest.
+fn heat_map(path: &Path, simulation: &Simulation) -> Result<f64, Failure> {
+    let most = simulation.cost.iter().copied().max().unwrap_or(0).max(1);
+    let color = |&cost: &u64| {
+        let [r, g, b] = false_color::color((cost as f64 / most as f64) as f32);
+        [r, g, b, 1.0]
+    };
+    let Picture { width, height, .. } = simulation.picture;
+    let picture = Picture::new(width, height, simulation.cost.iter().map(color).collect());
+    image_file::write(path, &picture.context("making the heat map")?)?;
+    Ok(most as f64 / SLOT_PARTS as f64)
+}
+
+fn percent(part: u64, of: u64) -> f64 {
+    100.0 * part as f64 / of.max(1) as f64
+}
+
+fn print_report(stats: &Stats, breakdown: &Breakdown, reasons: &[String], lines: usize) {
+    let cycles = stats.processor_cycles;
+    let per_processor = cycles as f64 / f64::from(stats.processors.max(1));
+    println!(
+        "cycles                {:>14}   ({} processors, {per_processor:.0} each on average)",
+        stats.cycles, stats.processors
+    );
+    println!("instructions          {:>14}   (issue slots used, each for a chunk)", stats.issued);
+    println!(
+        "utilisation           {:>13.1} %  (issue slots used, of all cycles of all processors)",
+        100.0 * stats.utilisation()
+    );
+    println!("thread instructions   {:>14}   ({:.2} a cycle of a processor, of 4)", stats.executed, stats.ipc());
+    println!(
+        "active threads        {:>14.2}   (of 4, an instruction: the coherence of chunks)",
+        stats.active_threads()
+    );
+    println!("switches              {:>14}", stats.switches);
+    println!("divisions             {:>14}   (reassemblies {})", stats.divisions, stats.reassemblies);
+    println!("chunks                {:>14}   (threads {})", stats.chunks, stats.threads);
+    println!("traces                {:>14}   (rays {})", stats.traces, stats.rays);
+    println!("call depth            {:>14}   (stack {} vectors)", stats.call_depth, stats.stack_depth);
+    println!("stack spills          {:>14}   (restored {})", stats.spilled, stats.restored);
+
+    println!("\nstalls                        cycles       %");
+    for (cause, n) in stats.stalls.ranked() {
+        println!("  {:<20} {n:>13} {:>7.2}", cause.name(), percent(n, cycles));
+    }
+    println!("  {:<20} {:>13} {:>7.2}", "all", stats.stalls.total(), percent(stats.stalls.total(), cycles));
+    let tables = [
+        ("operations", &breakdown.operations),
+        ("functions", &breakdown.functions),
+        ("source lines", &breakdown.lines),
+    ];
+    for (title, rows) in tables {
+        println!("\n{title:<40} {:>13} {:>13} {:>7} {:>7}", "issued", "stalled", "cycles", "active");
+        for Row { name, at } in rows.iter().take(lines) {
+            let active = at.threads as f64 / at.issued.max(1) as f64;
+            let share = percent(at.cycles(), cycles);
+            println!("  {name:<38} {:>13} {:>13} {share:>5.1} % {active:>7.2}", at.issued, at.stalls.total());
+        }
+        if rows.len() > lines {
+            println!("  … and {} more (--lines N)", rows.len() - lines);
+        }
+    }
+    println!();
+    if reasons.is_empty() {
+        println!("Utilisation is at least {:.0} %: the chunks hide the waiting.", 100.0 * GOOD_UTILISATION);
+    } else {
+        println!("Why utilisation is below {:.0} %:", 100.0 * GOOD_UTILISATION);
+        reasons.iter().for_each(|reason| println!("  {reason}"));
+    }
+}
+
+fn json(stats: &Stats, breakdown: &Breakdown, reasons: &[String], config: &Config) -> Value {
+    let stalls = |stalls: &crate::rpu::timed::Stalls| -> Map<String, Value> {
+        stalls.ranked().into_iter().map(|(cause, n)| (cause.name().to_string(), json!(n))).collect()
+    };
+    let rows = |rows: &[Row]| -> Vec<Value> {
+        let row = |Row { name, at }: &Row| json!({ "name": name, "issued": at.issued, "threads": at.threads, "cycles": at.cycles(), "stalls": stalls(&at.stalls) });
+        rows.iter().map(row).collect()
+    };
+    json!({
+        "config": config,
+        "cycles": stats.cycles,
+        "processors": stats.processors,
+        "processor_cycles": stats.processor_cycles,
+        "instructions": stats.issued,
+        "thread_instructions": stats.executed,
+        "utilisation": stats.utilisation(),
+        "ipc": stats.ipc(),
+        "active_threads": stats.active_threads(),
+        "switches": stats.switches,
+        "divisions": stats.divisions,
+        "reassemblies": stats.reassemblies,
+        "chunks": stats.chunks,
+        "threads": stats.threads,
+        "traces": stats.traces,
+        "rays": stats.rays,
+        "call_depth": stats.call_depth,
+        "stack_depth": stats.stack_depth,
+        "spilled": stats.spilled,
+        "restored": stats.restored,
+        "stalls": stalls(&stats.stalls),
+        "operations": rows(&breakdown.operations),
+        "functions": rows(&breakdown.functions),
+        "lines": rows(&breakdown.lines),
+        "explanation": reasons,
+    })
+}

@@ -1,0 +1,149 @@
+//! Where the cycles of a simulation went: by operation, by function, by source line, and in words.
+//!
+//! Takes what the timed machine counted at each code address and the compiled program's places; prints nothing.
+
+use crate::codegen::rpu::RpuProgram;
+use crate::ir::Module;
+use crate::lang::source::SourceMap;
+use crate::rpu::isa::Instr;
+use crate::rpu::timed::{AtPc, Cause, Stats};
+use std::collections::BTreeMap;
+
+/// Utilisation from which on nothing needs an explanation.
+pub const GOOD_UTILISATION: f64 = 0.9;
+
+/// Name of code that no source line stands behind.
+const NO_SOURCE: &str = "(made by the compiler)";
+
+/// The counts of code addresses that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// What they are: a mnemonic, a function, or a file and line.
+    pub name: String,
+    /// Their counts.
+    pub at: AtPc,
+}
+
+/// The counts of a run, in three ways. Each list has those with the most cycles first, and adds up to the whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Breakdown {
+    /// By operation; an operation that carries another (`add + jmp`) or shares its slot (`mul | add`) is one of its own.
+    pub operations: Vec<Row>,
+    /// By machine function.
+    pub functions: Vec<Row>,
+    /// By source line, `file:line`. Inlined code counts for its own line.
+    pub lines: Vec<Row>,
+}
+
+/// What is known of a program's code addresses.
+#[derive(Debug, Clone)]
+pub struct Places {
+    operations: Vec<String>,
+    functions: Vec<String>,
+    lines: Vec<String>,
+}
+
+impl Places {
+    /// The places of a program that was compiled from `module`, which was made from `sources`.
+    pub fn new(program: &RpuProgram, module: &Module, sources: &SourceMap) -> Places {
+        let line = |pc: usize| {
+            let span = program.locs.get(pc).and_then(|&loc| module.span(loc))?;
+            Some(format!("{}:{}", sources.get(span.file)?.name, sources.position(span)?.line))
+        };
+        let code = &program.program.code;
+        let mut entries: Vec<_> = program.program.entries.iter().map(|e| (e.address as usize, &e.name)).collect();
+        entries.sort_by_key(|&(address, _)| address);
+        let function = |pc: usize| {
+            let after = entries.partition_point(|&(address, _)| address <= pc);
+            after.checked_sub(1).map_or("(before the first entry)".to_string(), |i| entries[i].1.clone())
+        };
+        Places {
+            operations: code.iter().map(mnemonic).collect(),
+            functions: (0..code.len()).map(function).collect(),
+            lines: (0..code.len()).map(|pc| line(pc).unwrap_or(NO_SOURCE.to_string())).collect(),
+        }
+    }
+}
+
+impl Breakdown {
+    /// Sorts the counts of a run by place.
+    pub fn new(stats: &Stats, places: &Places) -> Breakdown {
+        let by = |names: &[String]| {
+            let mut rows: BTreeMap<&str, AtPc> = BTreeMap::new();
+            for (name, at) in names.iter().zip(&stats.at) {
+                *rows.entry(name).or_default() += *at;
+            }
+            let mut rows: Vec<Row> = rows
+                .into_iter()
+                .filter(|(_, at)| at.cycles() > 0)
+                .map(|(name, at)| Row { name: name.to_string(), at })
+                .collect();
+            rows.sort_by_key(|row| std::cmp::Reverse(row.at.cycles()));
+            rows
+        };
+        Breakdown { operations: by(&places.operations), functions: by(&places.functions), lines: by(&places.lines) }
+    }
+}
+
+/// Why less than [`GOOD_UTILISATION`] of the issue slots were used, a sentence for each cause that matters; none where that much was used.
+pub fn explain(stats: &Stats, places: &Places) -> Vec<String> {
+    if stats.utilisation() >= GOOD_UTILISATION || stats.processor_cycles == 0 {
+        return Vec::new();
+    }
+    let share = |cycles: u64, of: u64| 100.0 * cycles as f64 / of.max(1) as f64;
+    let mut sentences = Vec::new();
+    for (cause, cycles) in stats.stalls.ranked() {
+        let lost = share(cycles, stats.processor_cycles);
+        if lost < 1.0 && !sentences.is_empty() {
+            break;
+        }
+        let worst = (0..stats.at.len()).max_by_key(|&pc| (stats.at[pc].stalls.of(cause), std::cmp::Reverse(pc)));
+        let place = worst.map_or(String::new(), |pc| {
+            let part = share(stats.at[pc].stalls.of(cause), cycles);
+            format!(
+                "; {part:.0} % of them before the `{}` at {pc} in `{}`, {}",
+                places.operations[pc], places.functions[pc], places.lines[pc]
+            )
+        });
+        sentences.push(format!("{lost:.1} % of the cycles: {}{place}.", reason(cause, stats)));
+    }
+    sentences
+}
+
+/// A cause in words.
+fn reason(cause: Cause, stats: &Stats) -> String {
+    let per = |n: u64, of: u64| n as f64 / of.max(1) as f64;
+    let between = |n: u64| per(stats.issued, n);
+    match cause {
+        Cause::Arithmetic => "every chunk waits for a result of arithmetic at the same time".to_string(),
+        Cause::Special => "every chunk waits for a reciprocal or a root".to_string(),
+        Cause::Load => "every chunk waits for a vector from memory".to_string(),
+        Cause::Texture => "every chunk waits for a texel".to_string(),
+        Cause::Trace => format!(
+            "every chunk waits for a hit; only {:.0} instructions are issued for each trace",
+            between(stats.traces)
+        ),
+        Cause::Control => "every chunk waits for the condition of a branch".to_string(),
+        Cause::Stack => {
+            format!("calls are up to {} deep, and {} stack vectors went to memory", stats.call_depth, stats.spilled)
+        }
+        Cause::SpecialBusy => "the unit for reciprocals and roots is busy".to_string(),
+        Cause::MemoryBusy => "memory is busy".to_string(),
+        Cause::TextureBusy => "the texture unit is busy".to_string(),
+        Cause::TraceBusy => format!(
+            "the tracing unit is busy: there is a ray for every {:.1} cycles of a processor",
+            per(stats.processor_cycles, stats.rays)
+        ),
+        Cause::Drain => format!(
+            "the picture runs out of chunks ({} on {} processors): the last ones have nobody to take turns with",
+            stats.chunks, stats.processors
+        ),
+    }
+}
+
+/// The operations of an instruction, without operands. In assembly they stand in front of its parts, which ` | ` and ` + ` part.
+fn mnemonic(instr: &Instr) -> String {
+    let operation = |part: &str| part.split_whitespace().next().unwrap_or_default().to_string();
+    let halves = |part: &str| part.split(" | ").map(operation).collect::<Vec<_>>().join(" | ");
+    instr.to_string().split(" + ").map(halves).collect::<Vec<_>>().join(" + ")
+}
