@@ -136,7 +136,7 @@ pub struct SceneArgs {
     /// Loop iterations and calls that one sample may take
     #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: u32,
-    /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those
+    /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
 }
@@ -209,7 +209,7 @@ pub struct CompileArgs {
     /// Print the IR before and after this pass (`all` for each)
     #[arg(long, value_name = "PASS")]
     pub show: Option<String>,
-    /// Compiler passes: `-cse,-inline` leaves some out, `fold,dce` runs only those; `-mad` and its like leave out those of the RPU back end
+    /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those; `-mad` and its like leave out those of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
     /// Search this folder for included files; may be repeated

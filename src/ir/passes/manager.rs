@@ -2,7 +2,7 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, cse, dce, fold, inline, matrices, params, renumber, sccp, simplify_cfg, slots, strip, unroll, visible,
+    calls, copy, dce, fold, gvn, inline, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -26,7 +26,7 @@ enum Work {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 13] = [
+pub const PASSES: [Pass; 14] = [
     Pass {
         name: "params",
         description: "drops block parameters that every jump gives the same value",
@@ -48,9 +48,14 @@ pub const PASSES: [Pass; 13] = [
         work: Work::Function(sccp::run),
     },
     Pass {
-        name: "cse",
-        description: "gathers constants, merges equal computations and tests along the dominator tree",
-        work: Work::Function(cse::run),
+        name: "gvn",
+        description: "gathers constants, merges congruent values, around loops too, and decides tests made before",
+        work: Work::Function(gvn::run),
+    },
+    Pass {
+        name: "pre",
+        description: "computes at a join only what some way to it has not computed",
+        work: Work::Function(pre::run),
     },
     Pass {
         name: "cfg",
@@ -172,7 +177,7 @@ impl Pipeline {
         Self { enabled: [false; PASSES.len()], ..Self::default() }
     }
 
-    /// Reads a list of names, separated by commas: `fold,dce` runs only those, `-cse,-inline` all but those. `all` and `none` start from there.
+    /// Reads a list of names, separated by commas: `fold,dce` runs only those, `-gvn,-inline` all but those. `all` and `none` start from there.
     /// The order is always that of [`PASSES`].
     ///
     /// # Errors
@@ -276,8 +281,8 @@ mod tests {
         assert_eq!(names("").len(), PASSES.len());
         assert_eq!(names("dce, fold"), ["fold", "dce"]);
         assert_eq!(
-            names("-cse,-inline"),
-            ["params", "copy", "fold", "sccp", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
+            names("-gvn,-inline"),
+            ["params", "copy", "fold", "sccp", "pre", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
         );
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);

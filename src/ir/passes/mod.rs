@@ -3,13 +3,16 @@
 
 pub mod calls;
 pub mod copy;
-pub mod cse;
+mod cost;
 pub mod dce;
 pub mod fold;
+pub mod gvn;
 pub mod inline;
 pub mod manager;
 pub mod matrices;
+mod numbering;
 pub mod params;
+pub mod pre;
 pub mod reducible;
 pub mod renumber;
 mod replace;

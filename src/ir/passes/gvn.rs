@@ -1,51 +1,38 @@
-//! Common subexpressions: an instruction whose value a dominating instruction has computed already, and a branch whose condition a dominating
-//! branch has decided.
+//! Global value numbering: a value congruent to one that dominates it (see [`super::numbering`]) becomes that one, and a branch goes the way that
+//! a dominating branch on a congruent condition has decided.
 //!
 //! Constants move to the entry, one for each value: that leaves blocks empty which only chose between constants. Other pure instructions (`uniform` and `load`
-//! among them) are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot reads are merged within
+//! among them) and block parameters are merged along the dominator tree. `hit`, `hit_tri`, `hit_obj` and slot reads are congruent only within
 //! a block, up to the next operation that changes what they read; in a function without such an operation `hit*` count as pure.
 
-use super::fold::is_commutative;
+use super::numbering::{Number, Numbering, jumps};
+use super::params::retain_params;
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Op, SlotId, Terminator, Type, Value};
+use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Value};
 use std::collections::HashMap;
-
-/// What makes two instructions equal.
-type Key = (Op, Vec<Value>, Type);
 
 /// Runs the pass; returns the number of changes.
 pub fn run(func: &mut Function) -> usize {
     let gathered = gather_constants(func);
     let tree = Dominators::new(func);
-    let insts = func.blocks.iter().flat_map(|b| &b.insts);
-    let hit_is_fixed = !insts.clone().any(|i| changes_hit(&i.op));
-    let mut indices = HashMap::new();
-    for inst in insts {
-        if let (Op::Const(Const::U32(i)), [r]) = (&inst.op, &inst.results[..]) {
-            indices.insert(*r, *i);
-        }
-    }
+    let entries: Vec<usize> = jumps(func, &tree).iter().map(Vec::len).collect();
     let mut pass = Pass {
+        numbering: Numbering::new(func, &tree),
         replaced: Replacements::new(func),
-        available: HashMap::new(),
+        leaders: vec![None; func.values.len()],
         decided: HashMap::new(),
         undo: Vec::new(),
-        indices,
-        hit_is_fixed,
+        gone: vec![false; func.values.len()],
         jumps: 0,
     };
-    let mut preds = vec![0u32; func.blocks.len()];
-    for &b in tree.order() {
-        func.block(b).term.targets().for_each(|t| preds[t.block.0 as usize] += 1);
-    }
     // A walk of the dominator tree; leaving a block undoes what it made available.
     let mut stack = vec![(BlockId(0), 0usize, 0usize)];
     while let Some((block, next, mark)) = stack.last_mut() {
         let block = *block;
         if *next == 0 {
             *mark = pass.undo.len();
-            pass.decide(func, tree.immediate(block), block, preds[block.0 as usize]);
+            pass.decide(func, tree.immediate(block), block, entries[block.0 as usize]);
             pass.block(func, block);
         }
         match tree.children(block).get(*next) {
@@ -60,7 +47,9 @@ pub fn run(func: &mut Function) -> usize {
             }
         }
     }
-    gathered + pass.jumps + pass.replaced.apply(func)
+    let Pass { replaced, gone, jumps, .. } = pass;
+    retain_params(func, |p| !gone[p.0 as usize]);
+    gathered + jumps + replaced.apply(func)
 }
 
 /// Moves constants to the entry and merges equal ones. (No machine keeps a constant in a register because it is defined early.) Returns the number of changes.
@@ -91,45 +80,34 @@ fn gather_constants(func: &mut Function) -> usize {
     changes
 }
 
-/// Whether the operation leaves another current hit.
-fn changes_hit(op: &Op) -> bool {
-    op.suspends() || matches!(op, Op::Call(_))
-}
-
 /// Something to take back when the walk leaves a block.
 enum Undo {
-    Available(Key),
-    Decided(Value, Option<bool>),
-}
-
-/// An element of a slot, as far as it is known.
-#[derive(PartialEq, Eq, Hash, Clone, Copy)]
-enum Index {
-    Known(u32),
-    Value(Value),
+    Leader(Number),
+    Decided(Number, Option<bool>),
 }
 
 struct Pass {
+    numbering: Numbering,
     replaced: Replacements,
-    available: HashMap<Key, Value>,
+    /// The value that stands for each number, where the walk is.
+    leaders: Vec<Option<Value>>,
     /// Conditions that a dominating branch has decided.
-    decided: HashMap<Value, bool>,
+    decided: HashMap<Number, bool>,
     undo: Vec<Undo>,
-    /// Values of `u32` constants.
-    indices: HashMap<Value, u32>,
-    hit_is_fixed: bool,
+    /// Block parameters that were replaced.
+    gone: Vec<bool>,
     jumps: usize,
 }
 
 impl Pass {
     /// When one branch alone leads here, its condition is known.
-    fn decide(&mut self, func: &Function, parent: Option<BlockId>, block: BlockId, preds: u32) {
-        let Some(parent) = parent.filter(|_| preds == 1) else { return };
+    fn decide(&mut self, func: &Function, parent: Option<BlockId>, block: BlockId, entries: usize) {
+        let Some(parent) = parent.filter(|_| entries == 1) else { return };
         if let Terminator::Branch(condition, then, otherwise) = &func.block(parent).term
             && then.block != otherwise.block
             && (then.block == block || otherwise.block == block)
         {
-            let condition = self.replaced.get(*condition);
+            let condition = self.numbering.of(*condition);
             let before = self.decided.insert(condition, then.block == block);
             self.undo.push(Undo::Decided(condition, before));
         }
@@ -138,95 +116,46 @@ impl Pass {
     fn leave(&mut self, mark: usize) {
         for undo in self.undo.drain(mark..).rev() {
             match undo {
-                Undo::Available(key) => drop(self.available.remove(&key)),
-                Undo::Decided(value, Some(before)) => drop(self.decided.insert(value, before)),
-                Undo::Decided(value, None) => drop(self.decided.remove(&value)),
+                Undo::Leader(number) => self.leaders[number.index()] = None,
+                Undo::Decided(number, Some(before)) => drop(self.decided.insert(number, before)),
+                Undo::Decided(number, None) => drop(self.decided.remove(&number)),
             }
         }
     }
 
     fn block(&mut self, func: &mut Function, id: BlockId) {
-        let mut insts = std::mem::take(&mut func.block_mut(id).insts);
-        let mut hits: HashMap<&'static str, Value> = HashMap::new();
-        let mut slots: HashMap<(SlotId, Index), Value> = HashMap::new();
-        insts.retain_mut(|inst| {
-            inst.args.iter_mut().for_each(|a| *a = self.replaced.get(*a));
-            if changes_hit(&inst.op) {
-                hits.clear();
-            }
-            let known = match (&inst.op, &inst.results[..]) {
-                (Op::Hit | Op::HitTri | Op::HitObj, &[r]) if !self.hit_is_fixed => {
-                    known_or(&mut hits, inst.op.name(), r)
-                }
-                (Op::SlotLoad(s), &[r]) => {
-                    let index = self.index(func, *s, inst.args[0]);
-                    known_or(&mut slots, (*s, index), r)
-                }
-                (Op::SlotStore(s), []) => {
-                    self.store(func, *s, &inst.args, &mut slots);
-                    None
-                }
-                (op, &[r]) if op.is_pure() || matches!(op, Op::Hit | Op::HitTri | Op::HitObj) => {
-                    self.pure(func, inst, r)
-                }
-                _ => None,
-            };
-            if let (Some(known), &[r]) = (known, &inst.results[..]) {
-                self.replaced.set(r, known);
-            }
-            known.is_none()
-        });
+        for &param in &func.block(id).params {
+            self.gone[param.0 as usize] = !self.is_new(param);
+        }
         let block = func.block_mut(id);
-        block.insts = insts;
+        block.insts.retain(|inst| match (&inst.op, &inst.results[..]) {
+            (Op::SlotLoad(_) | Op::Hit | Op::HitTri | Op::HitObj, &[result]) => self.is_new(result),
+            (op, &[result]) if op.is_pure() => self.is_new(result),
+            _ => true,
+        });
         if let Terminator::Branch(condition, then, otherwise) = &block.term
-            && let Some(&truth) = self.decided.get(&self.replaced.get(*condition))
+            && let Some(&truth) = self.decided.get(&self.numbering.of(*condition))
         {
             block.term = Terminator::Jump(if truth { then.clone() } else { otherwise.clone() });
             self.jumps += 1;
         }
     }
 
-    /// The value that a pure instruction has already; else it is available from here on.
-    fn pure(&mut self, func: &Function, inst: &Inst, result: Value) -> Option<Value> {
-        let mut args = inst.args.clone();
-        if is_commutative(&inst.op) {
-            args.sort();
-        }
-        let key = (inst.op.clone(), args, func.ty(result));
-        if let Some(&known) = self.available.get(&key) {
-            return Some(known);
-        }
-        self.available.insert(key.clone(), result);
-        self.undo.push(Undo::Available(key));
-        None
-    }
-
-    /// Which element a read sees: reads out of range see the last.
-    fn index(&self, func: &Function, slot: SlotId, value: Value) -> Index {
-        match self.indices.get(&value) {
-            Some(&i) => Index::Known(i.min(func.slots[slot.0 as usize].len - 1)),
-            None => Index::Value(value),
-        }
-    }
-
-    /// A write makes its element known, and others unknown unless they are surely other elements.
-    fn store(&self, func: &Function, slot: SlotId, args: &[Value], slots: &mut HashMap<(SlotId, Index), Value>) {
-        let len = func.slots[slot.0 as usize].len;
-        match self.indices.get(&args[0]) {
-            Some(&i) if i >= len => {}
-            Some(&i) => {
-                slots.retain(|&(s, index), _| s != slot || matches!(index, Index::Known(k) if k != i));
-                slots.insert((slot, Index::Known(i)), args[1]);
+    /// Whether no dominating value is congruent to this one, which then stands for its number from here on; else it is replaced.
+    fn is_new(&mut self, value: Value) -> bool {
+        let number = self.numbering.of(value);
+        match self.leaders[number.index()] {
+            Some(leader) => {
+                self.replaced.set(value, leader);
+                false
             }
-            None => slots.retain(|&(s, _), _| s != slot),
+            None => {
+                self.leaders[number.index()] = Some(value);
+                self.undo.push(Undo::Leader(number));
+                true
+            }
         }
     }
-}
-
-/// The value known under `key`; else `result` is known from here on.
-fn known_or<K: std::hash::Hash + Eq>(known: &mut HashMap<K, Value>, key: K, result: Value) -> Option<Value> {
-    let found = *known.entry(key).or_insert(result);
-    Some(found).filter(|&f| f != result)
 }
 
 #[cfg(test)]
@@ -259,13 +188,13 @@ b0:
   br v2, b1, b2
 b1:
   v5: f32 = sub v0, v1
-  jump b3(v3, v5)
+  jump b3(v5)
 b2:
   v6: f32 = sub v0, v1
-  jump b3(v3, v6)
-b3(v7: f32, v8: f32):
+  jump b3(v6)
+b3(v8: f32):
   v9: f32 = sub v1, v0
-  v10: f32 = add v7, v9
+  v10: f32 = add v3, v9
   ret v10
 }",
         );
@@ -296,11 +225,11 @@ b0:
   v1: f32 = const 0.0
   br v0, b1, b2
 b1:
-  jump b3(v1, v4)
+  jump b3(v1)
 b2:
-  jump b3(v3, v4)
-b3(v5: f32, v6: i32):
-  ret v5, v6
+  jump b3(v3)
+b3(v5: f32):
+  ret v5, v4
 }",
         );
     }
@@ -404,5 +333,137 @@ b3(v3: f32):
   ret v3
 }",
         );
+    }
+
+    #[test]
+    fn variables_that_run_alike_around_a_loop_are_one() {
+        check(
+            super::run,
+            "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32, q: i32) {
+b0:
+  v2: i32 = const 0
+  jump b1(v2, v2)
+b1(v3: i32, v4: i32):
+  v5: bool = ilt v3, v0
+  br v5, b2, b3
+b2:
+  v6: i32 = iadd v3, v1
+  v7: i32 = iadd v1, v4
+  jump b1(v6, v7)
+b3:
+  v8: i32 = imul v3, v3
+  v9: i32 = imul v3, v4
+  ret v8, v9
+}",
+            "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32, q: i32) {
+b0:
+  v2: i32 = const 0
+  jump b1(v2)
+b1(v3: i32):
+  v5: bool = ilt v3, v0
+  br v5, b2, b3
+b2:
+  v6: i32 = iadd v3, v1
+  jump b1(v6)
+b3:
+  v8: i32 = imul v3, v3
+  ret v8, v8
+}",
+        );
+    }
+
+    #[test]
+    fn variables_that_start_or_step_differently_stay_apart() {
+        let text = "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32, q: i32, r: i32) {
+b0:
+  v2: i32 = const 0
+  jump b1(v2, v2, v0)
+b1(v3: i32, v4: i32, v5: i32):
+  v6: bool = ilt v3, v0
+  br v6, b2, b3
+b2:
+  v7: i32 = iadd v3, v1
+  v8: i32 = iadd v4, v0
+  v9: i32 = iadd v5, v1
+  jump b1(v7, v8, v9)
+b3:
+  ret v3, v4, v5
+}";
+        check(super::run, text, text);
+    }
+
+    #[test]
+    fn a_value_from_the_turn_before_is_not_this_turns() {
+        let text = "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32) {
+b0:
+  v2: i32 = const 0
+  jump b1(v2, v2)
+b1(v3: i32, v4: i32):
+  v5: i32 = iadd v3, v1
+  v6: bool = ilt v4, v0
+  br v6, b1(v5, v3), b2
+b2:
+  ret v4
+}";
+        check(super::run, text, text);
+    }
+
+    #[test]
+    fn a_parameter_that_carries_a_computation_stands_for_it_afterwards() {
+        check(
+            super::run,
+            "fn f(v0 x: varying f32, v1 y: varying f32, v2 c: varying bool) -> (p: f32, q: f32) {
+b0:
+  br v2, b1, b2
+b1:
+  v3: f32 = mul v0, v1
+  jump b3(v3)
+b2:
+  v4: f32 = mul v1, v0
+  jump b3(v4)
+b3(v5: f32):
+  v6: f32 = mul v0, v1
+  ret v5, v6
+}",
+            "fn f(v0 x: varying f32, v1 y: varying f32, v2 c: varying bool) -> (p: f32, q: f32) {
+b0:
+  br v2, b1, b2
+b1:
+  v3: f32 = mul v0, v1
+  jump b3(v3)
+b2:
+  v4: f32 = mul v1, v0
+  jump b3(v4)
+b3(v5: f32):
+  ret v5, v5
+}",
+        );
+    }
+
+    #[test]
+    fn many_loops_that_feed_each_other_are_numbered_in_bounded_time() {
+        // Each pair takes over the next one, so that what sets the last apart reaches the first after as many walks as there are pairs.
+        let count = 60u32;
+        let pair = |i: u32| format!("v{}, v{}", 10 + 2 * i, 11 + 2 * i);
+        let list = |items: Vec<String>| items.join(", ");
+        let params = list((0..2 * count).map(|i| format!("v{}: i32", 10 + i)).collect());
+        let start = list((0..count).map(|_| "v0, v0".to_string()).collect());
+        let next = list((1..count).map(pair).collect());
+        let text = format!(
+            "fn f(v0 x: varying i32, v1 c: varying bool) -> (p: i32, q: i32) {{
+b0:
+  v2: i32 = const 1
+  jump b1({start})
+b1({params}):
+  v3: i32 = iadd v0, v2
+  br v1, b1({next}, v0, v3), b2
+b2:
+  ret v10, v11
+}}"
+        );
+        let mut m = super::super::testing::module(&text);
+        super::run(&mut m.functions[0]);
+        crate::ir::verify(&m).expect("the pass keeps the rules");
+        assert!(m.to_string().contains("ret v10, v11"), "{m}");
     }
 }
