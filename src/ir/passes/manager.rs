@@ -2,7 +2,7 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, fold, gvn, inline, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip, unroll, visible,
+    calls, copy, dce, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -26,7 +26,7 @@ enum Work {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 14] = [
+pub const PASSES: [Pass; 15] = [
     Pass {
         name: "params",
         description: "drops block parameters that every jump gives the same value",
@@ -56,6 +56,11 @@ pub const PASSES: [Pass; 14] = [
         name: "pre",
         description: "computes at a join only what some way to it has not computed",
         work: Work::Function(pre::run),
+    },
+    Pass {
+        name: "licm",
+        description: "computes before a loop what all its turns compute alike",
+        work: Work::Function(licm::run),
     },
     Pass {
         name: "cfg",
@@ -282,7 +287,7 @@ mod tests {
         assert_eq!(names("dce, fold"), ["fold", "dce"]);
         assert_eq!(
             names("-gvn,-inline"),
-            ["params", "copy", "fold", "sccp", "pre", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
+            ["params", "copy", "fold", "sccp", "pre", "licm", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
         );
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);

@@ -6,6 +6,7 @@
 //! A loop is unrolled when its header alone leaves it, by testing that a counter is below a constant; the counter starts at a constant and
 //! every way back raises it by the same constant. Such a loop ends, so the budget does not need its back edge.
 
+use super::natural::{NaturalLoop, natural_loops};
 use super::unreachable::remove_unreachable;
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Const, Function, Inst, Op, Terminator, Type, Value};
@@ -56,18 +57,12 @@ struct Counted {
 fn loops(func: &Function) -> Vec<Counted> {
     let tree = Dominators::new(func);
     let preds = func.predecessors();
-    let mut latches: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
-    for (from, to) in tree.back_edges(func) {
-        if tree.dominates(to, from) {
-            latches.entry(to).or_default().push(from);
-        }
-    }
-    if latches.is_empty() {
+    let found = natural_loops(func, &tree, &preds, MAX_BLOCKS);
+    if found.is_empty() {
         return Vec::new();
     }
     let definitions = integer_definitions(func);
-    let headers = tree.order().iter().filter_map(|h| Some((*h, latches.get(h)?)));
-    headers.filter_map(|(h, latches)| counted(func, &definitions, &preds, h, latches)).collect()
+    found.into_iter().filter_map(|l| counted(func, &definitions, &preds, l)).collect()
 }
 
 /// The instructions that define integers and truth values, by result.
@@ -82,19 +77,19 @@ fn counted(
     func: &Function,
     definitions: &HashMap<Value, &Inst>,
     preds: &[Vec<BlockId>],
-    header: BlockId,
-    latches: &[BlockId],
+    natural: NaturalLoop,
 ) -> Option<Counted> {
     let constant = |v: Value| match definitions.get(&v)?.op {
         Op::Const(Const::U32(u)) => Some(i64::from(u)),
         Op::Const(Const::I32(i)) => Some(i64::from(i)),
         _ => None,
     };
+    let header = natural.header();
+    let blocks = natural.blocks;
     let Terminator::Branch(condition, body, _) = &func.block(header).term else { return None };
     let test = definitions.get(condition).filter(|i| i.op == Op::ILt)?;
     let (counter, limit) = (test.args[0], constant(test.args[1])?);
     let position = func.block(header).params.iter().position(|&p| p == counter)?;
-    let blocks = natural_loop(preds, header, latches)?;
     let inside: HashSet<BlockId> = blocks.iter().copied().collect();
     let leaves = |b: &BlockId| {
         let term = &func.block(*b).term;
@@ -128,24 +123,6 @@ fn counted(
     let turns = turns(func.ty(counter), start?, step?, limit)?;
     let size = blocks.iter().flat_map(|b| &func.block(*b).insts).filter(|i| !matches!(i.op, Op::Const(_))).count();
     Some(Counted { blocks, turns, size })
-}
-
-/// The blocks from which a latch is reached without the header, which comes first; `None` when there are many.
-fn natural_loop(preds: &[Vec<BlockId>], header: BlockId, latches: &[BlockId]) -> Option<Vec<BlockId>> {
-    let mut blocks = vec![header];
-    let mut seen: HashSet<BlockId> = HashSet::from([header]);
-    let mut work = latches.to_vec();
-    while let Some(block) = work.pop() {
-        if seen.insert(block) {
-            blocks.push(block);
-            work.extend(&preds[block.0 as usize]);
-        }
-        if blocks.len() > MAX_BLOCKS {
-            return None;
-        }
-    }
-    blocks[1..].sort();
-    Some(blocks)
 }
 
 /// How often a loop turns whose counter starts at `start`, rises by `step` and stays below `limit`; `None` when too often.
