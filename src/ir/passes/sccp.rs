@@ -82,14 +82,13 @@ impl<'a> Solver<'a> {
                 }
                 self.end(block);
             } else if let Some(value) = self.moved.pop_front() {
-                for user in std::mem::take(&mut self.users[value.0 as usize]) {
-                    match user {
+                for i in 0..self.users[value.0 as usize].len() {
+                    match self.users[value.0 as usize][i] {
                         User::Inst(block, i) if self.reached[block.0 as usize] => self.inst(block, i as usize),
                         User::End(block) if self.reached[block.0 as usize] => self.end(block),
                         // The block is looked at as a whole when it is reached.
-                        _ => continue,
+                        User::Inst(..) | User::End(_) => {}
                     }
-                    self.users[value.0 as usize].push(user);
                 }
             } else {
                 break;
@@ -349,6 +348,31 @@ b0:
 b1(v3: f32):
   v4: f32 = rcp v3
   ret v4
+}";
+        check(super::run, text, text);
+    }
+
+    #[test]
+    fn a_block_reached_late_learns_of_what_varies_later_still() {
+        let text = "fn f() -> (return: i32) {
+b0:
+  v1: i32 = const 0
+  v2: i32 = const 1
+  v3: i32 = const 2
+  v4: i32 = const 5
+  jump b1(v1, v1)
+b1(v5: i32, v6: i32):
+  v7: bool = ilt v5, v3
+  v8: bool = ieq v5, v1
+  br v7, b2, b4
+b2:
+  br v8, b3(v6), b3(v4)
+b3(v9: i32):
+  v10: i32 = iadd v5, v2
+  jump b1(v10, v9)
+b4:
+  v11: i32 = iadd v6, v2
+  ret v11
 }";
         check(super::run, text, text);
     }
