@@ -250,7 +250,8 @@ b3:
 
     #[test]
     fn what_only_some_turns_compute_or_a_loop_may_not_read_stays() {
-        let text = "fn f(v0 x: varying f32, v1 n: varying f32, v2 p: varying ref, v3 c: varying bool) -> (return: f32) {
+        let text =
+            "fn f(v0 x: varying f32, v1 n: varying f32, v2 p: varying ref, v3 c: varying bool) -> (return: f32) {
 b0:
   v4: f32 = const 0.0
   jump b1(v4)

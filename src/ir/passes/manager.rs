@@ -2,7 +2,8 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip, unroll, visible,
+    calls, copy, dce, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip,
+    unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -287,7 +288,10 @@ mod tests {
         assert_eq!(names("dce, fold"), ["fold", "dce"]);
         assert_eq!(
             names("-gvn,-inline"),
-            ["params", "copy", "fold", "sccp", "pre", "licm", "cfg", "unroll", "slots", "dce", "calls", "visible", "strip"]
+            [
+                "params", "copy", "fold", "sccp", "pre", "licm", "cfg", "unroll", "slots", "dce", "calls", "visible",
+                "strip"
+            ]
         );
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);

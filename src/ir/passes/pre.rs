@@ -42,7 +42,8 @@ pub fn run(func: &mut Function) -> usize {
             members.entry(numbering.of(v)).or_default().push(v);
         }
     }
-    let mut pass = Pass { known: Known { tree, numbering, members, home }, replaced: Replacements::new(func), changes: 0 };
+    let mut pass =
+        Pass { known: Known { tree, numbering, members, home }, replaced: Replacements::new(func), changes: 0 };
     for join in joins {
         pass.join(func, join, &jumps[join.0 as usize]);
     }
