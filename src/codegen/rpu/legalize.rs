@@ -5,7 +5,7 @@
 //! The diamonds that selections become are made later, by [`super::diamond`].
 
 use crate::ir::dominators::Dominators;
-use crate::ir::passes::{copy, cse, dce, fold, params, simplify_cfg, slots};
+use crate::ir::passes::{copy, dce, fold, gvn, params, simplify_cfg, slots};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub fn legalize(f: &mut Function, share: bool) {
     guard_stores(f);
     expand_operations(f);
     if share {
-        cse::run(f);
+        gvn::run(f);
     }
     expand_visible(f);
     clear_slots(f);

@@ -119,14 +119,19 @@ impl Look<'_> {
         self.found.blocks.iter().flat_map(|&b| &self.func.block(b).insts)
     }
 
+    /// Blocks that the pass made lead into other loops.
+    fn is_inside(&self, block: BlockId) -> bool {
+        self.inside.get(block.0 as usize).is_some_and(|&inside| inside)
+    }
+
     fn is_outside(&self, value: Value) -> bool {
-        !self.inside[self.home[value.0 as usize].0 as usize]
+        !self.is_inside(self.home[value.0 as usize])
     }
 
     /// What every turn computes alike: results of pure operations on values from outside, or on each other.
     fn invariant(&self) -> HashSet<Value> {
         let dominates_all = |b: BlockId, others: &[BlockId]| others.iter().all(|&o| self.tree.dominates(b, o));
-        let leaves = |b: &BlockId| self.func.block(*b).term.targets().any(|t| !self.inside[t.block.0 as usize]);
+        let leaves = |b: &BlockId| self.func.block(*b).term.targets().any(|t| !self.is_inside(t.block));
         let ends: Vec<BlockId> = self.found.blocks.iter().copied().filter(leaves).collect();
         let mut invariant = HashSet::new();
         for block in in_order(self.tree, self.found).into_iter().filter(|&b| dominates_all(b, &self.found.latches)) {
