@@ -36,7 +36,8 @@ pub fn on_evaluator(module: &Module, name: &str, args: &[Const]) -> Result<Words
 pub fn on_rpu(module: &Module, name: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, RenderError> {
     let loaded = Loaded::new(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0)?;
     let stop = AtomicBool::new(false);
-    let machine = loaded.machine(&[[0; 4]], &EmptyScene, CALL_BUDGET, &stop);
+    let data = loaded.data(&[[0; 4]]);
+    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
     let mut block = Block::new();
     let mut results = Vec::with_capacity(calls.len());
     for wave in calls.chunks(BLOCK) {
@@ -66,7 +67,8 @@ pub fn on_timed_rpu(
 ) -> Result<(Vec<Words>, Stats), RenderError> {
     let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, options)?;
     let stop = AtomicBool::new(false);
-    let machine = loaded.machine(&[[0; 4]], &EmptyScene, CALL_BUDGET, &stop);
+    let data = loaded.data(&[[0; 4]]);
+    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
     let mut list = CallList { chunks: calls.chunks(CHUNK), results: vec![Vec::new(); calls.len()] };
     let stats = loaded.run_timed(&machine, &loaded.timing(config), name, &mut list, module)?;
     Ok((list.results, stats))
@@ -99,7 +101,8 @@ pub fn registers_on_rpu(
 ) -> Result<([Block; 2], [[u32; 4]; 32]), RenderError> {
     let loaded = Loaded::new(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0)?;
     let stop = AtomicBool::new(false);
-    let machine = loaded.machine(&[[0; 4]], &EmptyScene, CALL_BUDGET, &stop);
+    let data = loaded.data(&[[0; 4]]);
+    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
     let inputs: Vec<[u32; BLOCK]> = words(args).into_iter().map(|word| [word; BLOCK]).collect();
     let [mut before, mut after] = [Block::new(), Block::new()];
     loaded.set_arguments(&mut before, name, &inputs)?;

@@ -21,6 +21,17 @@ pub struct Test {
     pub swap: bool,
 }
 
+/// A question for one bit of an integer.
+#[derive(Clone, Copy, Debug)]
+pub struct Bit {
+    /// The integer.
+    pub of: MSrc,
+    /// The bit, a power of two.
+    pub mask: u32,
+    /// Whether the answer is yes when it is set.
+    pub is_set: bool,
+}
+
 /// Every integer but 0.
 fn not_zero() -> Ranges {
     Ranges::NEGATIVE.or(Ranges::NOT_BELOW_ONE)
@@ -28,6 +39,13 @@ fn not_zero() -> Ranges {
 
 /// The test for a branch.
 pub fn test(operands: &Comparands) -> Test {
+    if let Some(bit) = operands.bit() {
+        let arith = w(isa::Op::Iand, &[bit.of, MSrc::Lit(bit.mask)]);
+        return match bit.is_set {
+            true => integer(arith, not_zero(), Ranges::ZERO),
+            false => integer(arith, Ranges::ZERO, not_zero()),
+        };
+    }
     let Some((op, ty, a, b)) = operands.comparison() else {
         let arith = w(isa::Op::Iadd, &[operands.value(), MSrc::Lit(0)]);
         return integer(arith, not_zero(), Ranges::ZERO);

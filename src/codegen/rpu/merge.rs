@@ -4,7 +4,7 @@
 //! It works within a block, on virtual registers. A register is looked through only where it has one definition.
 
 use super::vcode::{JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
-use crate::rpu::isa::{Mask, Multiplier, Op, OpClass, Reg, Swizzle};
+use crate::rpu::isa::{Component, Mask, Multiplier, Op, OpClass, Reg, Swizzle};
 use std::collections::HashMap;
 
 /// How far apart two instructions may be to be joined into one on more components.
@@ -21,6 +21,7 @@ pub fn merge(f: &mut MFunc) {
     super::liveness::eliminate_dead_code(f);
     let uses = use_counts(f);
     for block in &mut f.blocks {
+        carry_specials(block);
         compute_in_place(block, &single, &uses);
         widen(block);
         move_test_to_end(block);
@@ -82,16 +83,27 @@ fn look_through_copies(block: &mut MBlock, single: &impl Fn(Place) -> bool) {
     for i in 0..block.insts.len() {
         let tested = block.tested(i);
         let Some(copy) = block.insts[i].arith() else { continue };
-        let MSrc::Reg { place, mult, .. } = copy.src[0] else { continue };
-        if copy.dst != JUNK || copy.op != Op::Mov || copy.sat || (copy.special.is_none() && tested.is_empty()) {
+        let MSrc::Reg { place, mult, swizzle } = copy.src[0] else { continue };
+        let integer = copy.op == Op::Iadd && copy.src[1] == MSrc::Lit(0);
+        let copies = copy.op == Op::Mov || (integer && mult == Multiplier::ONE);
+        if copy.dst != JUNK || !copies || copy.sat || (copy.special.is_none() && tested.is_empty()) {
             continue;
         }
         let Some(k) = scalar_definition(block, i, place, single) else { continue };
-        let Some(def) = block.insts[k].arith().cloned() else { continue };
-        if def.op.is_scalar() || !is_uniform(&def) || disturbed(block, k, i, &block.insts[k], None) {
+        let Some(def) = block.insts[k].arith() else { continue };
+        let gives_integer = matches!(def.op.class(), OpClass::Integer | OpClass::ToInteger);
+        if gives_integer != integer || def.op.class() == OpClass::FromInteger {
             continue;
         }
-        let Some(mut merged) = multiplied(&def, mult) else { continue };
+        if disturbed(block, k, i, &block.insts[k], None) {
+            continue;
+        }
+        let Some(mut merged) = multiplied(def, mult) else { continue };
+        // The component that is copied is computed in all.
+        if def.op.class() == OpClass::Componentwise {
+            let component = Swizzle::splat(swizzle.0[Component::W.index()]);
+            merged.src.iter_mut().for_each(|s| *s = s.swizzled(component));
+        }
         merged.dst = JUNK;
         merged.mask = copy.mask;
         merged.special = copy.special;
@@ -135,6 +147,33 @@ fn share_condition(block: &mut MBlock) {
     if !disturbed(block, k, last, &block.insts[k], special) {
         block.insts[last].op = MOp::Arith(early);
         block.insts.remove(k);
+    }
+}
+
+/// When one instruction computes a scalar and another the same for `S`, the first does both (Węgrzanowski 2006, §13.6).
+fn carry_specials(block: &mut MBlock) {
+    let mut i = 0;
+    while i < block.insts.len() {
+        let at = i;
+        i += 1;
+        let Some(special) = block.insts[at].arith().filter(|a| a.dst == JUNK && a.special.is_some()) else { continue };
+        let same = |a: &MArith| {
+            let target = matches!(a.dst, Place::V(_)) && a.mask == Mask::W && a.special.is_none();
+            target && a.op == special.op && a.src == special.src && a.sat == special.sat
+        };
+        let Some(k) = (0..at).rev().find(|&k| block.insts[k].arith().is_some_and(same)) else { continue };
+        let Some(mut both) = block.insts[k].arith().cloned() else { continue };
+        both.special = special.special;
+        let tested = !block.tested(at).is_empty();
+        // A tested instruction stays where it is, if nothing needs the scalar before.
+        let target = tested.then_some((both.dst, both.mask));
+        if disturbed(block, k, at, &block.insts[k], target) {
+            continue;
+        }
+        let (stays, goes) = if tested { (at, k) } else { (k, at) };
+        block.insts[stays].op = MOp::Arith(both);
+        block.insts.remove(goes);
+        i = at;
     }
 }
 

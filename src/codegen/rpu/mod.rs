@@ -6,6 +6,7 @@
 
 use crate::ir::{Function, Loc, Module};
 use crate::rpu::isa::{EntryPoint, MAX_CODE, Program};
+use std::borrow::Cow;
 use std::sync::Arc;
 use thiserror::Error as ThisError;
 
@@ -30,6 +31,7 @@ mod simplify;
 mod specials;
 mod spill;
 pub mod thesis_abi;
+mod thread;
 mod vcode;
 
 #[cfg(test)]
@@ -50,6 +52,8 @@ pub enum Abi {
 /// The passes that can be switched off, all on by default. Switching one off changes the code, not what it computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passes {
+    /// Jumps lead around blocks that only test what they are given.
+    pub thread: bool,
     /// What the expansion of operations computes twice is computed once.
     pub share: bool,
     /// Computations that one side of a selection needs move there.
@@ -73,6 +77,7 @@ pub struct Passes {
 impl Default for Passes {
     fn default() -> Self {
         Passes {
+            thread: true,
             share: true,
             sink: true,
             order: true,
@@ -88,12 +93,13 @@ impl Default for Passes {
 
 impl Passes {
     /// The names of the passes, in the order in which they run.
-    pub const NAMES: [&'static str; 9] =
-        ["share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
+    pub const NAMES: [&'static str; 10] =
+        ["thread", "share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
 
     /// Switches a pass on or off by name; `false` when there is none of that name.
     pub fn set(&mut self, name: &str, on: bool) -> bool {
         let pass = match name {
+            "thread" => &mut self.thread,
             "share" => &mut self.share,
             "sink" => &mut self.sink,
             "order" => &mut self.order,
@@ -128,13 +134,27 @@ pub struct RpuProgram {
     pub program: Program,
     /// Contents of `C0` upwards; program constant `k` belongs into `C[31-k]`.
     pub constants: Vec<[u32; 4]>,
+    /// Constants that found no register: vectors that the loader puts behind the memory image, at the address that it writes into [`TABLE_BASE`]. Most programs have none.
+    pub table: Vec<[u32; 4]>,
     /// Where each instruction comes from.
     pub locs: Vec<Loc>,
     /// Vectors of scratch memory that one activation of each function takes, in the order of the module's functions.
     pub frames: Vec<u32>,
 }
 
+/// The component of a `C` register, by numbers, that tells a program where its [`RpuProgram::table`] starts.
+pub const TABLE_BASE: (usize, usize) = (pool::BASE.0, 3);
+
 impl RpuProgram {
+    /// Gives the program its table: puts it behind the image and writes its address into the constant registers. Without a table nothing changes.
+    pub fn place_table<'a>(&self, constants: &mut [[u32; 4]; 32], image: &'a [[u32; 4]]) -> Cow<'a, [[u32; 4]]> {
+        if self.table.is_empty() {
+            return Cow::Borrowed(image);
+        }
+        constants[TABLE_BASE.0][TABLE_BASE.1] = image.len() as u32;
+        Cow::Owned([image, &self.table].concat())
+    }
+
     /// The code address of a function by its name in the module.
     pub fn entry(&self, function: &str) -> Option<u32> {
         self.program.entry(&entry_name(function))
@@ -193,9 +213,6 @@ pub enum Error {
     TooLong(usize),
 }
 
-/// Registers of the constant pool in the native conventions; program constants take the rest.
-const POOL: usize = 16;
-
 /// Input registers of the machine; the last is kept for spill code where that is needed.
 const INPUTS: u8 = 4;
 
@@ -205,13 +222,19 @@ const INPUTS: u8 = 4;
 /// See [`Error`].
 pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> {
     let index = module.index();
-    let limit = if options.abi == Abi::Native { POOL } else { 0 };
-    let mut pool = pool::ConstantPool::new(limit);
+    let mut functions: Vec<Function> = module.functions.iter().map(|f| lower(f, &options.passes)).collect();
+    let mut layout = pool::Layout::default();
+    if options.abi == Abi::Native {
+        let mut usage = pool::Usage::default();
+        functions.iter().for_each(|f| usage.count(f));
+        layout = pool::Layout::new(usage);
+        functions.iter_mut().for_each(|f| layout.load_from_table(f));
+    }
     let mut plan = conventions::Plan::new(module, options.convention, options.abi)?;
     let mut codes = vec![emit::Code::default(); module.functions.len()];
     let mut frames = vec![0; module.functions.len()];
     for n in plan.order() {
-        let code = compile_function(&module.functions[n], n, &index, options, &plan, &mut pool)?;
+        let code = compile_function(&functions[n], n, &index, options, &plan, &layout)?;
         plan.compiled(n, &code);
         frames[n] = code.frame;
         codes[n] = emit::emit(&code, options.passes.pair, &module.functions[n].name)?;
@@ -240,19 +263,15 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
             locs.push(i.loc);
         }
     }
-    Ok(RpuProgram { program, constants: pool.contents(), locs, frames })
+    Ok(RpuProgram { program, constants: layout.registers(), table: layout.table().to_vec(), locs, frames })
 }
 
-fn compile_function(
-    function: &Function,
-    number: usize,
-    index: &std::collections::HashMap<Arc<str>, usize>,
-    options: &Options,
-    plan: &conventions::Plan,
-    pool: &mut pool::ConstantPool,
-) -> Result<vcode::MFunc, Error> {
-    let passes = &options.passes;
+/// Rewrites a function into one that selection can take.
+fn lower(function: &Function, passes: &Passes) -> Function {
     let mut f = function.clone();
+    if passes.thread {
+        thread::thread_tests(&mut f);
+    }
     legalize::legalize(&mut f, passes.share);
     if passes.order {
         diamond::order_by_use(&mut f);
@@ -262,10 +281,26 @@ fn compile_function(
     if passes.order {
         diamond::order_by_use(&mut f);
     }
+    f
+}
+
+fn compile_function(
+    function: &Function,
+    number: usize,
+    index: &std::collections::HashMap<Arc<str>, usize>,
+    options: &Options,
+    plan: &conventions::Plan,
+    layout: &pool::Layout,
+) -> Result<vcode::MFunc, Error> {
+    let passes = &options.passes;
     // Spilling needs an input register to itself, which selection is told only once spilling turns out necessary.
     for spill in [None, Some(INPUTS - 1)] {
-        let context = select::Context { index, abi: options.abi, plan, passes, inputs: spill.unwrap_or(INPUTS), pool };
-        let mut code = select::select(&f, context)?;
+        let inputs = spill.unwrap_or(INPUTS);
+        let context = select::Context { index, abi: options.abi, plan, passes, inputs, layout };
+        let mut code = select::select(function, context)?;
+        if options.abi == Abi::Native {
+            pool::keep_one_literal(&mut code, layout);
+        }
         liveness::eliminate_dead_code(&mut code);
         if passes.forward {
             forward::forward(&mut code);
@@ -287,5 +322,5 @@ fn compile_function(
         }
         return Ok(code);
     }
-    Err(Error::Unallocated { function: f.name.clone() })
+    Err(Error::Unallocated { function: function.name.clone() })
 }

@@ -6,9 +6,10 @@
 //! the copies that turn out useless.
 
 use super::calls::{self, lanes};
+use super::compare::Bit;
 use super::conventions::Plan;
 use super::legalize::{is_comparison, is_connective};
-use super::pool::ConstantPool;
+use super::pool::Layout;
 use super::rotation::{LastUses, Rotation};
 use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, Special, VReg};
 use super::{Abi, Error, Passes};
@@ -39,8 +40,8 @@ pub struct Context<'a> {
     pub passes: &'a Passes,
     /// Number of input registers that selection may use; spill code takes the rest.
     pub inputs: u8,
-    /// The registers that hold vector constants.
-    pub pool: &'a mut ConstantPool,
+    /// The registers that hold constants.
+    pub layout: &'a Layout,
 }
 
 /// Selects instructions for a function.
@@ -560,7 +561,7 @@ impl Selector<'_> {
                 if bits.iter().all(|b| *b == bits[0]) {
                     Operand::Src(MSrc::Lit(bits[0]))
                 } else {
-                    self.context.pool.source(&bits).map_or(Operand::Parts(bits), Operand::Src)
+                    self.context.layout.source(&bits).map_or(Operand::Parts(bits), Operand::Src)
                 }
             }
             (Op::Uniform(k), _) if *k < 31 => Operand::Src(MSrc::place(Place::P(Reg::C(31 - *k as u8)))),
@@ -737,6 +738,31 @@ impl Comparands<'_, '_> {
     pub fn comparison(&self) -> Option<(&Op, Type, MSrc, MSrc)> {
         let def = self.selector.defs.get(&self.condition).filter(|d| is_comparison(&d.op))?;
         Some((&def.op, self.selector.f.ty(def.args[0]), self.scalar(def.args[0]), self.scalar(def.args[1])))
+    }
+
+    /// The condition as a question for a bit: `m >> k & 1 = 1` and its like.
+    pub fn bit(&self) -> Option<Bit> {
+        let defs = &self.selector.defs;
+        let constant = |v: Value| match &defs.get(&v)?.op {
+            Op::Const(c @ (Const::U32(_) | Const::I32(_))) => Some(c.bits()[0]),
+            _ => None,
+        };
+        let equality = defs.get(&self.condition).filter(|d| d.op == Op::IEq)?;
+        let and = defs.get(&equality.args[0]).filter(|d| d.op == Op::IAnd)?;
+        let (of, mask) = (and.args[0], constant(and.args[1]).filter(|m| m.is_power_of_two())?);
+        let is_set = match constant(equality.args[1])? {
+            0 => false,
+            bits if bits == mask => true,
+            _ => return None,
+        };
+        let shifted = defs.get(&of).filter(|d| d.op == Op::IShr && self.selector.f.ty(of) == Type::U32);
+        let (of, mask) = shifted
+            .and_then(|d| Some((d.args[0], constant(d.args[1]).filter(|&k| k <= mask.leading_zeros())?)))
+            .map_or((of, mask), |(inner, k)| (inner, mask << k));
+        match self.selector.operand(of) {
+            Operand::Src(of @ MSrc::Reg { mult, .. }) if mult == Multiplier::ONE => Some(Bit { of, mask, is_set }),
+            _ => None,
+        }
     }
 
     /// The truth value itself.

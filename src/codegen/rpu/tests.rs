@@ -1,5 +1,6 @@
 //! Compiled functions run on the machine and give the evaluator's bits, with every pass and with each of them switched off.
 
+mod examples;
 mod random;
 
 use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
@@ -82,7 +83,8 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
     for k in 0..8 {
         constants[31 - k] = uniform(k as u32).map(f32::to_bits);
     }
-    let memory = image();
+    let image = image();
+    let memory = program.place_table(&mut constants, &image);
     let shaders: Vec<u32> = program.entry("shade").or(program.entry("s")).into_iter().collect();
     let stop = AtomicBool::new(false);
     let limits = Limits::default();

@@ -10,6 +10,7 @@ use crate::rpu::Executable;
 use crate::rpu::isa::{Component, Mask, Reg};
 use crate::rpu::machine::{Limits, Machine, MachineError};
 use crate::rpu::tracing::Tracer;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
@@ -24,6 +25,13 @@ pub struct Loaded {
     constants: [[u32; 4]; 32],
     shaders: Vec<u32>,
     signatures: HashMap<String, Signature>,
+}
+
+/// What a program reads: the constant registers, and the memory image with the program's own constants behind it.
+#[derive(Debug)]
+pub struct Data<'a> {
+    constants: [[u32; 4]; 32],
+    memory: Cow<'a, [[u32; 4]]>,
 }
 
 /// Where a function's values are passed.
@@ -89,18 +97,25 @@ impl Loaded {
         &self.program
     }
 
-    /// The machine with a scene; `stop` ends all of its runs.
+    /// What the program reads when a scene's memory image is `image`.
+    pub fn data<'a>(&self, image: &'a [[u32; 4]]) -> Data<'a> {
+        let mut constants = self.constants;
+        let memory = self.program.place_table(&mut constants, image);
+        Data { constants, memory }
+    }
+
+    /// The machine with a scene's data; `stop` ends all of its runs.
     pub fn machine<'a>(
         &'a self,
-        memory: &'a [[u32; 4]],
+        data: &'a Data<'_>,
         tracer: &'a dyn Tracer,
         budget: u32,
         stop: &'a AtomicBool,
     ) -> Machine<'a> {
         Machine {
             program: &self.executable,
-            constants: &self.constants,
-            memory,
+            constants: &data.constants,
+            memory: &data.memory,
             shaders: &self.shaders,
             tracer,
             limits: Limits { budget, ..Limits::default() },

@@ -104,7 +104,8 @@ impl Renderer for RpuRenderer {
         let loaded = Loaded::new(&job.program.module, &job.program.constants, job.program.surface_entries)?;
         let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
         let stop = AtomicBool::new(false);
-        let machine = loaded.machine(&job.program.memory.vectors, &tracer, job.budget, &stop);
+        let data = loaded.data(&job.program.memory.vectors);
+        let machine = loaded.machine(&data, &tracer, job.budget, &stop);
         let (width, height) = (job.window.width, job.window.height);
         let mut film = Film::new(width, height)?;
         let samples = job.sampling.count();

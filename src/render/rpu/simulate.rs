@@ -44,7 +44,8 @@ pub fn simulate(
 ) -> Result<Simulation, RenderError> {
     let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
     let stop = AtomicBool::new(false);
-    let machine = loaded.machine(&job.program.memory.vectors, &tracer, job.budget, &stop);
+    let data = loaded.data(&job.program.memory.vectors);
+    let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let timing = loaded.timing(config);
     let Window { width, height, .. } = job.window;
     let film = Film::new(width, height)?;

@@ -188,7 +188,12 @@ fn ordered(defs: &Definitions, op: &Op, a: Value, b: Value, ty: Type) -> Option<
     }
 }
 
-/// All exact.
+/// Whether `v` is the minimum or maximum of `x` and a constant.
+fn limits(defs: &Definitions, v: Value, op: &Op, x: Value, limit: f32) -> bool {
+    matches!(defs.args_of(v, op), Some(&[a, b]) if a == x && is_float(defs, b, limit) || b == x && is_float(defs, a, limit))
+}
+
+/// All exact but for what is said.
 fn select(defs: &Definitions, c: Value, a: Value, b: Value, ty: Type) -> Option<Rewrite> {
     if let Some(c) = truth(defs, c) {
         return value(if c { a } else { b });
@@ -205,6 +210,9 @@ fn select(defs: &Definitions, c: Value, a: Value, b: Value, ty: Type) -> Option<
         (Type::F32, ..) => match defs.args_of(c, &Op::Lt) {
             Some(&[p, q]) if (p, q) == (b, a) => inst(Op::Max, [p, q]),
             Some(&[p, q]) if (p, q) == (a, b) => inst(Op::Min, [q, p]),
+            // `1 < q ? 1 : max q, 0` and `p < 0 ? 0 : min p, 1`. NaN gives 0 where the choice gave NaN, and −0 becomes +0.
+            Some(&[p, q]) if p == a && is_float(defs, p, 1.0) && limits(defs, b, &Op::Max, q, 0.0) => inst(Op::Sat, [q]),
+            Some(&[p, q]) if q == a && is_float(defs, q, 0.0) && limits(defs, b, &Op::Min, p, 1.0) => inst(Op::Sat, [p]),
             _ => None,
         },
         _ => None,

@@ -1,0 +1,141 @@
+//! Leads jumps around blocks that only test a truth value they are given, as IR.
+//!
+//! `a && b` of a source becomes a block whose parameter is `false` on one way and `b` on the other, and which does nothing but branch on it. Where the
+//! parameter's value is known on an edge, or decides the edge's own branch, the edge can go straight to where the test would send it; a jump becomes the branch itself.
+
+use super::legalize::{definitions, remove_unreachable};
+use crate::ir::{BlockId, Const, Function, Op, Target, Terminator, Value};
+use std::collections::HashMap;
+
+/// Runs the whole of this module on a function.
+pub fn thread_tests(f: &mut Function) {
+    let defs = definitions(f);
+    let truth = |v: Value| match defs.get(&v).map(|i| &i.op) {
+        Some(Op::Const(Const::Bool(b))) => Some(*b),
+        _ => None,
+    };
+    let mut any = false;
+    for b in f.block_ids().skip(1) {
+        let Some(test) = Test::of(f, b) else { continue };
+        for p in f.block_ids().filter(|&p| p != b) {
+            let term = match f.block(p).term.clone() {
+                Terminator::Jump(t) if t.block == b => {
+                    let (then, otherwise) = (test.way(true, &t.args), test.way(false, &t.args));
+                    let condition = t.args[test.position];
+                    match truth(condition) {
+                        Some(known) => Terminator::Jump(if known { then } else { otherwise }),
+                        None => Terminator::Branch(condition, then, otherwise),
+                    }
+                }
+                Terminator::Branch(c, mut then, mut otherwise) if then.block == b || otherwise.block == b => {
+                    for (target, decided) in [(&mut then, true), (&mut otherwise, false)] {
+                        if target.block == b {
+                            let given = target.args[test.position];
+                            let known = if given == c { Some(decided) } else { truth(given) };
+                            if let Some(known) = known {
+                                *target = test.way(known, &target.args);
+                            }
+                        }
+                    }
+                    Terminator::Branch(c, then, otherwise)
+                }
+                _ => continue,
+            };
+            any |= term != f.block(p).term;
+            f.block_mut(p).term = term;
+        }
+    }
+    if any {
+        remove_unreachable(f);
+    }
+}
+
+/// A block that does nothing but test one of its parameters.
+struct Test {
+    params: Vec<Value>,
+    /// Which parameter is tested.
+    position: usize,
+    then: Target,
+    otherwise: Target,
+}
+
+impl Test {
+    /// The block `b` as a test, if it is one and its parameters are used nowhere else.
+    fn of(f: &Function, b: BlockId) -> Option<Test> {
+        let block = f.block(b);
+        let Terminator::Branch(condition, then, otherwise) = &block.term else { return None };
+        let position = block.params.iter().position(|p| p == condition).filter(|_| block.insts.is_empty())?;
+        // A test that goes round in a circle with itself stays.
+        if then.block == b || otherwise.block == b {
+            return None;
+        }
+        let mut uses: HashMap<Value, isize> = block.params.iter().map(|&p| (p, 0)).collect();
+        let mut count = |v: Value, by: isize| {
+            if let Some(n) = uses.get_mut(&v) {
+                *n += by;
+            }
+        };
+        for other in &f.blocks {
+            other.insts.iter().flat_map(|i| &i.args).for_each(|&a| count(a, 1));
+            other.term.for_each_arg(|a| count(a, 1));
+        }
+        block.term.for_each_arg(|a| count(a, -1));
+        let stays_inside = uses.values().all(|&n| n == 0);
+        let (then, otherwise) = (then.clone(), otherwise.clone());
+        stays_inside.then(|| Test { params: block.params.clone(), position, then, otherwise })
+    }
+
+    /// Where the test sends control that comes with `args`.
+    fn way(&self, truth: bool, args: &[Value]) -> Target {
+        let mut target = if truth { self.then.clone() } else { self.otherwise.clone() };
+        let given: HashMap<Value, Value> = self.params.iter().copied().zip(args.iter().copied()).collect();
+        for a in &mut target.args {
+            *a = given.get(a).copied().unwrap_or(*a);
+        }
+        target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::source::FileId;
+
+    #[test]
+    fn a_conjunction_of_tests_becomes_two_branches() {
+        let text = "fn f(v0 x: varying f32, v1 y: varying f32) -> (r: f32) {
+b0:
+  v2: f32 = const 0.0
+  v3: bool = lt v0, v2
+  br v3, b1, b2(v3, v0)
+b1:
+  v4: bool = lt v1, v2
+  jump b2(v4, v1)
+b2(v5: bool, v6: f32):
+  br v5, b3(v6), b4
+b3(v7: f32):
+  ret v7
+b4:
+  ret v2
+}
+";
+        let mut module = crate::ir::parse(text, FileId(0)).expect("the text form is right");
+        thread_tests(&mut module.functions[0]);
+        crate::ir::verify(&module).expect("it keeps the rules");
+        let after = "fn f(v0 x: varying f32, v1 y: varying f32) -> (r: f32) {
+b0:
+  v2: f32 = const 0.0
+  v3: bool = lt v0, v2
+  br v3, b1, b3
+b1:
+  v4: bool = lt v1, v2
+  br v4, b2(v1), b3
+b2(v7: f32):
+  ret v7
+b3:
+  ret v2
+}
+";
+        assert_eq!(module.to_string(), after);
+    }
+}
