@@ -40,9 +40,8 @@ impl Usage {
             _ => None,
         };
         let is_literal = |v: &Value| constant(v).is_some_and(|bits| is_uniform(&bits));
-        let depths = super::loops::depths(f.blocks.len(), |b| {
-            f.blocks[b].term.targets().map(|t| t.block.0 as usize).collect()
-        });
+        let depths =
+            super::loops::depths(f.blocks.len(), |b| f.blocks[b].term.targets().map(|t| t.block.0 as usize).collect());
         for (block, depth) in f.blocks.iter().zip(depths) {
             let weight = LOOP_WEIGHT.pow(depth.min(MAX_DEPTH));
             let mut vector = |v: Value| {

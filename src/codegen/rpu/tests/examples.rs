@@ -112,10 +112,7 @@ fn factors_of_a_sum_are_multipliers_of_its_sources() {
 
 #[test]
 fn a_component_is_read_where_it_is_used() {
-    example(
-        "vector f(vector a; vector c) { return c * xcomp(a); }",
-        &["mul R0.xyz, R1, R0.x + return always"],
-    );
+    example("vector f(vector a; vector c) { return c * xcomp(a); }", &["mul R0.xyz, R1, R0.x + return always"]);
 }
 
 #[test]
@@ -210,13 +207,10 @@ fn common_functions_take_few_instructions() {
         "vector f(vector i; normal n) { return reflect(i, n); }",
         &["dp3 R2.w, R0, R1", "mad R0.xyz, -2*R2.w, R1, R0 + return always"],
     );
-    example("vector f(vector i; normal n) { return faceforward(n, i); }", &[
-        "dp3 R15.w, R0, R1 + jmp L2, w (<0)",
-        "mov R0.xyz, -R1 + return always",
-        "L2:",
-        "mov R0.xyz, R1",
-        "return",
-    ]);
+    example(
+        "vector f(vector i; normal n) { return faceforward(n, i); }",
+        &["dp3 R15.w, R0, R1 + jmp L2, w (<0)", "mov R0.xyz, -R1 + return always", "L2:", "mov R0.xyz, R1", "return"],
+    );
 }
 
 #[test]
@@ -229,10 +223,7 @@ fn components_are_written_together_where_one_operation_makes_them() {
 
 #[test]
 fn an_instruction_carries_one_literal() {
-    example(
-        "float f(float x) { return x * 3.5 + 0.7; }",
-        &["mad R0.w, R0.w, 3.5, C0.x + return always"],
-    );
+    example("float f(float x) { return x * 3.5 + 0.7; }", &["mad R0.w, R0.w, 3.5, C0.x + return always"]);
 }
 
 /// How many different literals an instruction carries.

@@ -211,8 +211,12 @@ fn select(defs: &Definitions, c: Value, a: Value, b: Value, ty: Type) -> Option<
             Some(&[p, q]) if (p, q) == (b, a) => inst(Op::Max, [p, q]),
             Some(&[p, q]) if (p, q) == (a, b) => inst(Op::Min, [q, p]),
             // `1 < q ? 1 : max q, 0` and `p < 0 ? 0 : min p, 1`. NaN gives 0 where the choice gave NaN, and −0 becomes +0.
-            Some(&[p, q]) if p == a && is_float(defs, p, 1.0) && limits(defs, b, &Op::Max, q, 0.0) => inst(Op::Sat, [q]),
-            Some(&[p, q]) if q == a && is_float(defs, q, 0.0) && limits(defs, b, &Op::Min, p, 1.0) => inst(Op::Sat, [p]),
+            Some(&[p, q]) if p == a && is_float(defs, p, 1.0) && limits(defs, b, &Op::Max, q, 0.0) => {
+                inst(Op::Sat, [q])
+            }
+            Some(&[p, q]) if q == a && is_float(defs, q, 0.0) && limits(defs, b, &Op::Min, p, 1.0) => {
+                inst(Op::Sat, [p])
+            }
             _ => None,
         },
         _ => None,
