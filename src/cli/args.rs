@@ -454,6 +454,9 @@ pub struct BenchArgs {
     /// Use this mesh (.ply or .obj) where the measurement takes one
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
+    /// Measure only the shaders and scenes with this in their names
+    #[arg(long, value_name = "PART")]
+    pub only: Option<String>,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -475,6 +478,19 @@ pub enum Benchmark {
     Startup,
     /// A mesh of four million triangles: time, memory
     Large,
+    /// Instructions and cycles of shaders and scenes on the RPU, with each compiler pass removed in turn
+    Passes,
+    /// The same with each calling convention
+    Conventions,
+    /// The same with more and less inlining
+    Inlining,
+}
+
+impl Benchmark {
+    /// Whether the measurement prints its results itself, as a table.
+    pub fn prints_a_table(self) -> bool {
+        matches!(self, Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining)
+    }
 }
 
 #[cfg(test)]

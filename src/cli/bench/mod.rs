@@ -1,5 +1,7 @@
 //! `shadewright bench NAME`: the project's own measurements, as ratios of two things in one run where there are two.
 
+mod compiler;
+
 use super::args::{Backend, BenchArgs, Benchmark, SceneArgs};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
@@ -29,10 +31,13 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Machines => bench_machines(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Large => bench_large(args)?,
+        Benchmark::Passes => compiler::passes(args)?,
+        Benchmark::Conventions => compiler::conventions(args)?,
+        Benchmark::Inlining => compiler::inlining(args)?,
     };
     if args.json {
         println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?);
-    } else if let Value::Object(map) = &results {
+    } else if let (false, Value::Object(map)) = (args.name.prints_a_table(), &results) {
         for (name, value) in map {
             println!("{name:<28} {value}");
         }
