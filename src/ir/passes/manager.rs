@@ -2,8 +2,7 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip,
-    unroll, visible,
+    calls, copy, dce, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -210,12 +209,13 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
-    /// Replaces matrices by their rows (see [`matrices`]), whatever passes are chosen; then runs the passes on a verified module, round after round until
+    /// Settles what is not normalised again (see [`units`]) and replaces matrices by their rows (see [`matrices`]), whatever passes are chosen; then runs the passes on a verified module, round after round until
     /// nothing changes, and numbers values anew at the end.
     ///
     /// # Errors
     /// In debug builds, [`BrokenByPass`] when the program breaks a rule of the IR after a pass.
     pub fn run(&self, module: &mut Module, observer: &mut dyn Observer) -> Result<Report, BrokenByPass> {
+        units::settle(module);
         if matrices::lower(module) > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;
         }

@@ -26,6 +26,7 @@ pub mod slots;
 pub mod strip;
 #[cfg(test)]
 mod testing;
+pub mod units;
 pub mod unreachable;
 pub mod unroll;
 pub mod visible;

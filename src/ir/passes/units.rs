@@ -1,0 +1,250 @@
+//! Vectors known to have length 1 (or 0) are not normalised again.
+//!
+//! `normalize` gives a vector of length 1 only up to rounding, so normalising it once more would change last bits. The language leaves that open, and this module settles it:
+//! *`normalize` of a vector that is known to be a result of `normalize` is that vector*. What is known follows from the program as it is linked, before any pass: negation keeps the length,
+//! and so does a choice between such vectors, a variable that only holds such vectors, a parameter to which only such vectors are passed, and the result of a function that only returns such vectors.
+//! Every machine, the evaluator too, runs the module after this step, and no choice of passes leaves it out: that is why it may change bits and passes may not.
+//! (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2, propagate the attribute in the same way.)
+
+use crate::ir::{Const, Function, FunctionKind, Module, Op, Terminator, Type, Value};
+use std::collections::{HashMap, HashSet};
+
+/// Replaces each `normalize` of a vector of unit length by the vector. Returns how many there were.
+pub fn settle(module: &mut Module) -> usize {
+    let candidates: Vec<Vec<Normalization>> = module.functions.iter().map(normalizations).collect();
+    if candidates.iter().all(Vec::is_empty) {
+        return 0;
+    }
+    let is_unit = unit_vectors(module, &candidates);
+    let mut settled = 0;
+    for ((func, found), is_unit) in module.functions.iter_mut().zip(candidates).zip(is_unit) {
+        for n in found.into_iter().filter(|n| is_unit[n.of.0 as usize]) {
+            // A choice between equals: the other values may be needed elsewhere, and are dead code if not.
+            let inst = &mut func.blocks[n.block].insts[n.position];
+            inst.args = vec![inst.args[0], n.of, n.of];
+            settled += 1;
+        }
+    }
+    settled
+}
+
+/// Where a vector is normalised: `select(v·v = 0, v, v · rsq(v·v))`, as the front end writes it.
+struct Normalization {
+    /// The vector.
+    of: Value,
+    /// The unit vector.
+    result: Value,
+    block: usize,
+    position: usize,
+}
+
+/// The normalisations of a function that change something.
+fn normalizations(func: &Function) -> Vec<Normalization> {
+    let mut defs: Vec<Option<(&Op, &[Value])>> = vec![None; func.values.len()];
+    for inst in func.blocks.iter().flat_map(|b| &b.insts) {
+        if let [r] = inst.results[..] {
+            defs[r.0 as usize] = Some((&inst.op, &inst.args));
+        }
+    }
+    let of = |v: Value| defs[v.0 as usize];
+    let is_square = |v: Value, of_what: Value| matches!(of(v), Some((Op::Dot, &[a, b])) if a == of_what && b == of_what);
+    let is_zero = |v: Value| matches!(of(v), Some((Op::Const(Const::F32(x)), _)) if *x == 0.0);
+    let is_inverse = |v: Value, of_what: Value| {
+        let Some((Op::Splat, &[root])) = of(v) else { return false };
+        matches!(of(root), Some((Op::Rsq, &[square])) if is_square(square, of_what))
+    };
+    let mut found = Vec::new();
+    for (b, block) in func.blocks.iter().enumerate() {
+        for (position, inst) in block.insts.iter().enumerate() {
+            if let (Op::Select, &[test, v, unit], &[result]) = (&inst.op, &inst.args[..], &inst.results[..])
+                && v != unit
+                && matches!(of(test), Some((Op::Eq, &[square, zero])) if is_square(square, v) && is_zero(zero))
+                && matches!(of(unit), Some((Op::Mul, &[a, inverse])) if a == v && is_inverse(inverse, v))
+            {
+                found.push(Normalization { of: v, result, block: b, position });
+            }
+        }
+    }
+    found
+}
+
+/// A value of a function of the module.
+type Place = (usize, Value);
+
+/// For each function and value, whether it is a vector of length 1 or 0 up to rounding. All vectors that may be are believed to be, until one that is not flows into them: each value is
+/// taken back once.
+fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<bool>> {
+    let index = module.index();
+    let has_entries = module.functions.iter().any(|f| f.kind == FunctionKind::Entry);
+    let mut is_unit: Vec<Vec<bool>> =
+        module.functions.iter().map(|f| f.values.iter().map(|&ty| ty == Type::Vec3).collect()).collect();
+    let mut flows: HashMap<Place, Vec<Place>> = HashMap::new();
+    let mut work: Vec<Place> = Vec::new();
+    for (f, func) in module.functions.iter().enumerate() {
+        let mut flow = |from: Place, to: Place| flows.entry(from).or_default().push(to);
+        let is_vector = |v: Value| func.ty(v) == Type::Vec3;
+        // Anyone may call an entry; without entries, any function.
+        if func.kind == FunctionKind::Entry || !has_entries {
+            work.extend(func.param_values().iter().map(|&p| (f, p)));
+        }
+        let normalized: HashSet<Value> = candidates[f].iter().map(|n| n.result).collect();
+        for block in &func.blocks {
+            for target in block.term.targets() {
+                let params = &func.block(target.block).params;
+                params.iter().zip(&target.args).filter(|(p, _)| is_vector(**p)).for_each(|(&p, &a)| flow((f, a), (f, p)));
+            }
+            for inst in &block.insts {
+                match (&inst.op, &inst.results[..]) {
+                    (Op::Select, [r]) if normalized.contains(r) => {}
+                    (Op::Select, &[r]) if is_vector(r) => inst.args[1..].iter().for_each(|&a| flow((f, a), (f, r))),
+                    (Op::Neg, &[r]) if is_vector(r) => flow((f, inst.args[0]), (f, r)),
+                    (Op::Call(name), results) => match index.get(name) {
+                        Some(&callee) => call(module, (f, &inst.args, results), callee, &mut flow),
+                        None => work.extend(results.iter().map(|&r| (f, r))),
+                    },
+                    (_, results) => work.extend(results.iter().map(|&r| (f, r))),
+                }
+            }
+        }
+    }
+    while let Some(place) = work.pop() {
+        let (f, value) = place;
+        if std::mem::replace(&mut is_unit[f][value.0 as usize], false) {
+            work.extend(flows.get(&place).into_iter().flatten().copied());
+        }
+    }
+    is_unit
+}
+
+/// What flows into a callee and back.
+fn call(
+    module: &Module,
+    (f, args, results): (usize, &[Value], &[Value]),
+    callee: usize,
+    flow: &mut impl FnMut(Place, Place),
+) {
+    let func = &module.functions[callee];
+    for (&arg, &param) in args.iter().zip(func.param_values()) {
+        flow((f, arg), (callee, param));
+    }
+    for block in &func.blocks {
+        if let Terminator::Return(values) = &block.term {
+            values.iter().zip(results).for_each(|(&v, &r)| flow((callee, v), (f, r)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::module;
+    use super::settle;
+    use crate::ir::passes::Pipeline;
+
+    /// `normalize` of a value, as the front end writes it; the result is `v{base+5}`.
+    fn normalize(base: u32, of: &str) -> String {
+        let v = |i: u32| format!("v{}", base + i);
+        format!(
+            "  {sq}: f32 = dot {of}, {of}
+  {test}: bool = eq {sq}, v1
+  {root}: f32 = rsq {sq}
+  {inverse}: vec3 = splat {root}
+  {unit}: vec3 = mul {of}, {inverse}
+  {result}: vec3 = select {test}, {of}, {unit}\n",
+            sq = v(0),
+            test = v(1),
+            root = v(2),
+            inverse = v(3),
+            unit = v(4),
+            result = v(5),
+        )
+    }
+
+    /// How many roots the program takes when all is done.
+    fn roots(text: &str) -> usize {
+        let mut m = module(text);
+        Pipeline::default().run(&mut m, &mut ()).expect("the passes keep the rules");
+        m.to_string().matches("rsq").count()
+    }
+
+    #[test]
+    fn normalizing_twice_is_normalizing_once() {
+        let text = format!(
+            "entry f(v0 a: varying vec3) -> (return: vec3) {{\nb0:\n  v1: f32 = const 0.0\n{}{}  ret v15\n}}",
+            normalize(2, "v0"),
+            normalize(10, "v7")
+        );
+        let mut m = module(&text);
+        assert_eq!(settle(&mut m), 1);
+        assert_eq!(settle(&mut m), 0, "what is settled is settled\n{m}");
+        assert_eq!(roots(&text), 1);
+    }
+
+    #[test]
+    fn unit_length_goes_through_variables_signs_and_functions() {
+        // `faceforward(normalize(n), i)`, normalised in a function that gets nothing else.
+        let text = |argument: &str| {
+            format!(
+                "fn turn(v0 n: varying vec3, v2 c: varying bool) -> (return: vec3) {{
+b0:
+  br v2, b1, b2(v0)
+b1:
+  v3: vec3 = neg v0
+  jump b2(v3)
+b2(v4: vec3):
+  ret v4
+}}
+fn use(v0 n: varying vec3) -> (return: vec3) {{
+b0:
+  v1: f32 = const 0.0
+{}  ret v7
+}}
+entry f(v0 a: varying vec3, v9 c: varying bool) -> (return: vec3) {{
+b0:
+  v1: f32 = const 0.0
+{}  v20: vec3 = call turn({argument}, v9)
+  v21: vec3 = call use(v20)
+  ret v21
+}}",
+                normalize(2, "v0"),
+                normalize(10, "v0"),
+            )
+        };
+        assert_eq!(settle(&mut module(&text("v15"))), 1);
+        assert_eq!(settle(&mut module(&text("v0"))), 0);
+        assert_eq!(roots(&text("v15")), 1);
+    }
+
+    #[test]
+    fn parameters_of_functions_that_anyone_may_call_may_be_anything() {
+        let text = |kind: &str| {
+            format!(
+                "{kind} f(v0 a: varying vec3) -> (return: vec3) {{\nb0:\n  v1: f32 = const 0.0\n{}  ret v7\n}}",
+                normalize(2, "v0")
+            )
+        };
+        assert_eq!(settle(&mut module(&text("fn"))), 0);
+        assert_eq!(settle(&mut module(&text("entry"))), 0);
+    }
+
+    #[test]
+    fn a_loop_that_turns_a_unit_vector_keeps_its_length_and_one_that_changes_it_does_not() {
+        let text = |change: &str| {
+            format!(
+                "entry f(v0 a: varying vec3, v9 c: varying bool) -> (return: vec3) {{
+b0:
+  v1: f32 = const 0.0
+{}  jump b1(v15)
+b1(v20: vec3):
+{}  v30: vec3 = {change}
+  br v9, b1(v30), b2
+b2:
+  ret v26
+}}",
+                normalize(10, "v0"),
+                normalize(21, "v20"),
+            )
+        };
+        assert_eq!(settle(&mut module(&text("neg v20"))), 1);
+        assert_eq!(settle(&mut module(&text("add v20, v0"))), 0);
+    }
+}
