@@ -2,7 +2,8 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, facts, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots, strip, units, unroll, visible,
+    calls, copy, dce, facts, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots,
+    strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};

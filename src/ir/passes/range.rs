@@ -181,7 +181,10 @@ mod tests {
             let Some(Const::F32(x)) = eval_op(op, &operands.iter().collect::<Vec<_>>(), Type::F32) else {
                 panic!("{op:?} of {args:?}")
             };
-            assert!(x.is_nan() || !lt(x, range.low) && !lt(range.high, x), "{op:?} of {args:?} is {x:?}, not in {range:?}");
+            assert!(
+                x.is_nan() || !lt(x, range.low) && !lt(range.high, x),
+                "{op:?} of {args:?} is {x:?}, not in {range:?}"
+            );
         }
     }
 

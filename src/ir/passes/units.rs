@@ -47,7 +47,8 @@ fn normalizations(func: &Function) -> Vec<Normalization> {
         }
     }
     let of = |v: Value| defs[v.0 as usize];
-    let is_square = |v: Value, of_what: Value| matches!(of(v), Some((Op::Dot, &[a, b])) if a == of_what && b == of_what);
+    let is_square =
+        |v: Value, of_what: Value| matches!(of(v), Some((Op::Dot, &[a, b])) if a == of_what && b == of_what);
     let is_zero = |v: Value| matches!(of(v), Some((Op::Const(Const::F32(x)), _)) if *x == 0.0);
     let is_inverse = |v: Value, of_what: Value| {
         let Some((Op::Splat, &[root])) = of(v) else { return false };
@@ -91,7 +92,11 @@ fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<b
         for block in &func.blocks {
             for target in block.term.targets() {
                 let params = &func.block(target.block).params;
-                params.iter().zip(&target.args).filter(|(p, _)| is_vector(**p)).for_each(|(&p, &a)| flow((f, a), (f, p)));
+                params
+                    .iter()
+                    .zip(&target.args)
+                    .filter(|(p, _)| is_vector(**p))
+                    .for_each(|(&p, &a)| flow((f, a), (f, p)));
             }
             for inst in &block.insts {
                 match (&inst.op, &inst.results[..]) {
