@@ -1,6 +1,13 @@
 //! What the tests through the binary share; each uses part of it.
 #![allow(dead_code, reason = "every test file compiles this module for itself and uses part of it")]
 
+use shadewright::codegen::rpu;
+use shadewright::ir::passes::Pipeline;
+use shadewright::ir::{Const, FunctionKind};
+use shadewright::lang::rsl;
+use shadewright::lang::source::SourceMap;
+use shadewright::render::call::{Words, on_evaluator, on_rpu, on_timed_rpu};
+use shadewright::rpu::timed::Config;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -36,4 +43,45 @@ pub fn bunny() -> PathBuf {
         mesh.display()
     );
     mesh.canonicalize().unwrap_or(mesh)
+}
+
+/// What a function of the shading language costs on the RPU, and what it gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// Instructions of the function itself, without those that it calls.
+    pub instructions: usize,
+    /// Issue slots that the calls took together.
+    pub issued: u64,
+    /// Cycles until the last call was done, on one processor.
+    pub cycles: u64,
+    /// The words of each call's result: those of the evaluator, to the bit.
+    pub results: Vec<Words>,
+}
+
+/// Compiles a text with a function `f` and calls it on the timed machine, four calls to a chunk. `without` names passes of the compiler, of the IR or of the
+/// back end, that are left out.
+///
+/// # Panics
+/// When it does not compile or run, or a machine's results are not those that the evaluator gives before any pass.
+#[track_caller]
+pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
+    let mut sources = SourceMap::new();
+    let file = sources.add("f.sl", None, source);
+    let unit = rsl::compile(&mut sources, file, &rsl::Options::default());
+    let mut module = unit.unwrap_or_else(|d| panic!("{}", d.render(&sources))).module;
+    module.function_mut("f").expect("a function `f`").kind = FunctionKind::Entry;
+    let mut plain = module.clone();
+    Pipeline::none().run(&mut plain, &mut ()).expect("the rules of the IR are kept");
+    let expected: Vec<Words> = calls.iter().map(|args| on_evaluator(&plain, "f", args).unwrap()).collect();
+    let mut options = rpu::Options::default();
+    let of_the_ir: Vec<String> =
+        without.iter().filter(|name| !options.passes.set(name, false)).map(|name| format!("-{name}")).collect();
+    let pipeline = Pipeline::parse(&of_the_ir.join(",")).expect("the passes exist");
+    pipeline.run(&mut module, &mut ()).expect("the passes keep the rules of the IR");
+    let (results, stats) = on_timed_rpu(&module, "f", calls, &options, &Config::default()).unwrap();
+    assert_eq!(results, expected, "{source}");
+    assert_eq!(on_rpu(&module, "f", calls).unwrap(), expected, "{source}");
+    let program = rpu::compile(&module, &options).unwrap();
+    let instructions = program.code_of("f").map_or(0, <[_]>::len);
+    Cost { instructions, issued: stats.issued, cycles: stats.cycles, results }
 }
