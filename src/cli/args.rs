@@ -484,6 +484,8 @@ pub enum Benchmark {
     Conventions,
     /// The same with more and less inlining
     Inlining,
+    /// Every scene of the repository on the timed machine: utilisation, and simulated instructions a second of one core
+    Simulate,
 }
 
 impl Benchmark {

@@ -38,7 +38,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         image_file::write(path, &simulation.picture)?;
     }
     let scale = args.heatmap.as_deref().map(|path| heat_map(path, &simulation)).transpose()?;
-    let places = Places::new(loaded.program(), &program.module, &program.sources);
+    let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
     let breakdown = Breakdown::new(&simulation.stats, &places);
     let reasons = explain(&simulation.stats, &places);
     if args.json {

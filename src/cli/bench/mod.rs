@@ -1,8 +1,9 @@
 //! `shadewright bench NAME`: the project's own measurements, as ratios of two things in one run where there are two.
 
 mod compiler;
+mod simulation;
 
-use super::args::{Backend, BenchArgs, Benchmark, SceneArgs};
+use super::args::{Backend, BenchArgs, Benchmark, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::bvh::{BuildOptions, Bvh, Triangle};
@@ -34,6 +35,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Passes => compiler::passes(args)?,
         Benchmark::Conventions => compiler::conventions(args)?,
         Benchmark::Inlining => compiler::inlining(args)?,
+        Benchmark::Simulate => simulation::scenes()?,
     };
     if args.json {
         println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?);
@@ -126,16 +128,16 @@ fn bench_traversal(args: &BenchArgs) -> Result<Value, Failure> {
     Ok(json!({ "primary": table(measured.primary), "diffuse": table(measured.diffuse) }))
 }
 
-/// A job for a mesh file at 512×512 with one sample a pixel and shadows.
-fn mesh_job(path: &Path) -> Result<Job, Failure> {
+/// A job for a scene or mesh file with one sample a pixel.
+fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
     let scene = SceneArgs {
         scene: Some(path.to_path_buf()),
-        size: Some(super::args::Size(512, 512)),
+        size: Some(size),
         spp: Some(1),
         crop: None,
         seed: 0,
         shader_paths: Vec::new(),
-        allow_read: Vec::new(),
+        allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))],
         budget: DEFAULT_BUDGET,
         passes: None,
     };
@@ -149,7 +151,7 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
 }
 
 fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
-    let job = mesh_job(&mesh_path(args)?)?;
+    let job = scene_job(&mesh_path(args)?, Size(512, 512))?;
     let mut machines = [renderer(Backend::Rpu, &args.machine)?, renderer(Backend::Gpu, &args.machine)?];
     let mut times = [Vec::new(), Vec::new()];
     let mut first = [0.0; 2];

@@ -204,7 +204,7 @@ impl Bare {
         let tiles = Tile::all(width, height, Shape::FLAT);
         let stop = AtomicBool::new(false);
         let colors = self.with_machine(&stop, |machine| {
-            in_parallel(&tiles, &stop, |block, tile| -> Result<_, BareError> {
+            in_parallel(&tiles, &stop, Block::new, |block, tile| -> Result<_, BareError> {
                 self.start(block);
                 let mut position = [[0.0; LANES]; 3];
                 for lane in 0..LANES {

@@ -4,8 +4,8 @@
 
 use crate::codegen::rpu::RpuProgram;
 use crate::ir::Module;
-use crate::lang::source::SourceMap;
-use crate::rpu::isa::Instr;
+use crate::lang::source::{SourceMap, Span};
+use crate::rpu::isa::{Instr, Program};
 use crate::rpu::timed::{AtPc, Cause, Stats};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub const GOOD_UTILISATION: f64 = 0.9;
 
 /// Name of code that no source line stands behind.
-const NO_SOURCE: &str = "(made by the compiler)";
+const NO_SOURCE: &str = "(no source line)";
 
 /// The counts of code addresses that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,22 +45,27 @@ pub struct Places {
 
 impl Places {
     /// The places of a program that was compiled from `module`, which was made from `sources`.
-    pub fn new(program: &RpuProgram, module: &Module, sources: &SourceMap) -> Places {
+    pub fn of_compiled(program: &RpuProgram, module: &Module, sources: &SourceMap) -> Places {
+        let span = |pc: usize| program.locs.get(pc).and_then(|&loc| module.span(loc));
+        Places::new(&program.program, span, sources)
+    }
+
+    /// The places of a program; `span` tells the source of the instruction at a code address, where there is one.
+    pub fn new(program: &Program, span: impl Fn(usize) -> Option<Span>, sources: &SourceMap) -> Places {
         let line = |pc: usize| {
-            let span = program.locs.get(pc).and_then(|&loc| module.span(loc))?;
+            let span = span(pc)?;
             Some(format!("{}:{}", sources.get(span.file)?.name, sources.position(span)?.line))
         };
-        let code = &program.program.code;
-        let mut entries: Vec<_> = program.program.entries.iter().map(|e| (e.address as usize, &e.name)).collect();
+        let mut entries: Vec<_> = program.entries.iter().map(|e| (e.address as usize, &e.name)).collect();
         entries.sort_by_key(|&(address, _)| address);
         let function = |pc: usize| {
             let after = entries.partition_point(|&(address, _)| address <= pc);
             after.checked_sub(1).map_or("(before the first entry)".to_string(), |i| entries[i].1.clone())
         };
         Places {
-            operations: code.iter().map(mnemonic).collect(),
-            functions: (0..code.len()).map(function).collect(),
-            lines: (0..code.len()).map(|pc| line(pc).unwrap_or(NO_SOURCE.to_string())).collect(),
+            operations: program.code.iter().map(mnemonic).collect(),
+            functions: (0..program.code.len()).map(function).collect(),
+            lines: (0..program.code.len()).map(|pc| line(pc).unwrap_or(NO_SOURCE.to_string())).collect(),
         }
     }
 }
@@ -146,4 +151,65 @@ fn mnemonic(instr: &Instr) -> String {
     let operation = |part: &str| part.split_whitespace().next().unwrap_or_default().to_string();
     let halves = |part: &str| part.split(" | ").map(operation).collect::<Vec<_>>().join(" | ");
     instr.to_string().split(" + ").map(halves).collect::<Vec<_>>().join(" + ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpu::asm::assemble;
+
+    fn places(text: &str) -> Places {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.rpuasm", None, text);
+        let assembly = assemble(text, file).expect("valid");
+        Places::new(&assembly.program, |pc| assembly.spans.get(pc).copied(), &sources)
+    }
+
+    /// Counts with so many issue slots at each code address and so many cycles of waiting for hits.
+    fn stats(counts: &[(u64, u64)]) -> Stats {
+        let mut stats = Stats { processors: 1, traces: 1, ..Stats::default() };
+        for &(issued, waiting) in counts {
+            let mut at = AtPc { issued, threads: 4 * issued, ..AtPc::default() };
+            at.stalls.add(Cause::Trace, waiting);
+            stats.issued += issued;
+            stats.processor_cycles += issued + waiting;
+            stats.stalls += at.stalls;
+            stats.at.push(at);
+        }
+        stats.cycles = stats.processor_cycles;
+        stats
+    }
+
+    const TEXT: &str = "SUBROUTINE_ENTRY_f:\ntrace R0, R1, R2\nadd R0, R1, R2 + return or x (<0)\n\
+        SUBROUTINE_ENTRY_g:\nmad_rsq R0.w, R1, R2, R3\nreturn";
+
+    #[test]
+    fn counts_are_sorted_by_operation_function_and_line() {
+        let breakdown = Breakdown::new(&stats(&[(5, 0), (5, 20), (7, 0), (0, 0)]), &places(TEXT));
+        let names = |rows: &[Row]| rows.iter().map(|r| (r.name.clone(), r.at.cycles())).collect::<Vec<_>>();
+        let expected = |list: &[(&str, u64)]| list.iter().map(|(n, c)| (n.to_string(), *c)).collect::<Vec<_>>();
+        assert_eq!(names(&breakdown.operations), expected(&[("add + return", 25), ("mad_rsq", 7), ("trace", 5)]));
+        assert_eq!(names(&breakdown.functions), expected(&[("f", 30), ("g", 7)]));
+        assert_eq!(names(&breakdown.lines), expected(&[("a.rpuasm:3", 25), ("a.rpuasm:5", 7), ("a.rpuasm:2", 5)]));
+    }
+
+    #[test]
+    fn low_utilisation_is_explained_with_cause_and_place() {
+        let places = places(TEXT);
+        let sentences = explain(&stats(&[(5, 10), (5, 70), (5, 0), (5, 0)]), &places);
+        let [sentence] = &sentences[..] else { panic!("{sentences:?}") };
+        for part in
+            ["80.0 % of the cycles", "hit", "20 instructions", "88 % of them", "`add + return`", "`f`", "a.rpuasm:3"]
+        {
+            assert!(sentence.contains(part), "no `{part}` in `{sentence}`");
+        }
+        assert_eq!(explain(&stats(&[(95, 5), (0, 0), (0, 0), (0, 0)]), &places), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_cause_has_words_of_its_own() {
+        let stats = stats(&[(1, 1)]);
+        let words: std::collections::HashSet<_> = Cause::ALL.iter().map(|&c| reason(c, &stats)).collect();
+        assert_eq!(words.len(), Cause::ALL.len());
+    }
 }

@@ -44,11 +44,11 @@ impl Loaded {
     }
 }
 
-/// Calls as a source of chunks.
-struct Registers<'c> {
-    params: Vec<(Reg, Component)>,
-    results: Vec<(Reg, Component)>,
-    calls: &'c mut dyn Calls,
+/// Calls as a source of chunks: words go to and come from these components of registers, in order.
+pub(super) struct Registers<'c> {
+    pub params: Vec<(Reg, Component)>,
+    pub results: Vec<(Reg, Component)>,
+    pub calls: &'c mut dyn Calls,
 }
 
 impl Source for Registers<'_> {

@@ -6,6 +6,7 @@
 mod bare;
 pub mod breakdown;
 mod calls;
+mod frame;
 mod loaded;
 mod simulate;
 mod tracer;
@@ -114,7 +115,7 @@ impl Renderer for RpuRenderer {
         let done = AtomicUsize::new(0);
         let total = (tiles.len() * (samples / shape.samples) as usize).max(1) as f32;
         for first in (0..samples).step_by(shape.samples as usize) {
-            let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
+            let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
                 let mut inputs = [[0u32; LANES]; 2];
                 for lane in 0..LANES {
                     let (x, y) = tile.pixel(lane);
@@ -126,7 +127,7 @@ impl Renderer for RpuRenderer {
                 Ok(pixels)
             };
             for tiles in tiles.chunks(AT_ONCE) {
-                let pixels = in_parallel(tiles, &stop, run)?;
+                let pixels = in_parallel(tiles, &stop, Block::new, run)?;
                 for (tile, pixels) in tiles.iter().zip(pixels) {
                     each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
                 }
@@ -134,7 +135,7 @@ impl Renderer for RpuRenderer {
         }
         let mut picture = film.resolve();
         if job.program.has_imager {
-            let run = |block: &mut Block, tile: Tile| -> Result<Pixels, RenderError> {
+            let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
                 let mut inputs = [[0u32; LANES]; 6];
                 each_pixel(tile, width, height, |lane, x, y| {
                     set_lane(&mut inputs, lane, imager_inputs(job, &picture, x, y));
@@ -142,7 +143,7 @@ impl Renderer for RpuRenderer {
                 run_tile(&loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
             };
             let tiles = Tile::all(width, height, Shape::FLAT);
-            let pixels = in_parallel(&tiles, &stop, run)?;
+            let pixels = in_parallel(&tiles, &stop, Block::new, run)?;
             for (tile, pixels) in tiles.iter().zip(pixels) {
                 each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
             }
@@ -183,16 +184,17 @@ impl Stoppable for RenderError {
     }
 }
 
-/// Runs `work` on every tile; of several errors the one that stopped the others is returned.
-fn in_parallel<T: Send, E: Stoppable + Send>(
-    tiles: &[Tile],
+/// Runs `work` on every item, each thread with a state of its own; of several errors the one that stopped the others is returned.
+fn in_parallel<I: Sync, S, T: Send, E: Stoppable + Send>(
+    items: &[I],
     stop: &AtomicBool,
-    work: impl Fn(&mut Block, Tile) -> Result<T, E> + Sync,
+    state: impl Fn() -> S + Sync + Send,
+    work: impl Fn(&mut S, &I) -> Result<T, E> + Sync + Send,
 ) -> Result<Vec<T>, E> {
-    let mut results: Vec<_> = tiles
+    let mut results: Vec<_> = items
         .par_iter()
-        .map_init(Block::new, |block, &tile| {
-            let result = work(block, tile);
+        .map_init(state, |state, item| {
+            let result = work(state, item);
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
             }

@@ -90,7 +90,8 @@ impl Stalls {
         causes
     }
 
-    pub(super) fn add(&mut self, cause: Cause, cycles: u64) {
+    /// Adds cycles to a cause.
+    pub fn add(&mut self, cause: Cause, cycles: u64) {
         self.0[cause as usize] += cycles;
     }
 }
