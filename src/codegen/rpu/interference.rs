@@ -5,9 +5,9 @@
 //! stack has one read port, so they cannot both be on it, unless in one register.
 
 use super::liveness::{LiveSet, live_outs, step};
-use super::vcode::{ALLOCATABLE, Class, MFunc, MOp, MSrc, PHYSICAL_NODES, Place};
+use super::vcode::{ALLOCATABLE, Class, MBlock, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place};
 use crate::rpu::isa::{Component, Mask};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 /// Sixteen bits: bit `4·a + b` says that component `a` of one side meets component `b` of the other.
 pub type Pairs = u16;
@@ -30,8 +30,10 @@ pub struct Interference {
     pub enemies: Vec<BTreeMap<usize, Pairs>>,
     /// For each node, its friends.
     pub friends: Vec<Vec<Friend>>,
-    /// For each node, nodes that are read together with it.
-    pub ports: Vec<BTreeSet<usize>>,
+    /// For each node, nodes that are read together with it, and how often, loops counted eightfold.
+    pub ports: Vec<BTreeMap<usize, u64>>,
+    /// For each node, scalars that are copied into the same vector as it: from one register that takes one instruction.
+    pub mates: Vec<BTreeMap<usize, u64>>,
     /// For each node, whether it lives across a call.
     pub across_call: Vec<bool>,
     /// For each node, the components that it may be in: one, where its instruction also writes that of `S`.
@@ -65,7 +67,8 @@ impl Interference {
         let mut g = Interference {
             enemies: vec![BTreeMap::new(); n],
             friends: vec![Vec::new(); n],
-            ports: vec![BTreeSet::new(); n],
+            ports: vec![BTreeMap::new(); n],
+            mates: vec![BTreeMap::new(); n],
             across_call: vec![false; n],
             allowed: vec![Mask::XYZW; n],
             accesses: vec![0; n],
@@ -99,15 +102,35 @@ impl Interference {
                     }
                 });
                 for &a in &read {
-                    g.ports[a].extend(read.iter().filter(|&&b| b != a));
+                    for &b in read.iter().filter(|&&b| b != a) {
+                        *g.ports[a].entry(b).or_default() += weight;
+                    }
                 }
                 step(block, i, &mut live);
             }
+            g.mate(block, weight);
         }
         g
     }
 
-    fn call(&mut self, call: &super::vcode::MInst, live: &LiveSet) {
+    /// Brings together scalars that are copied into components of one vector, one after the other.
+    fn mate(&mut self, block: &MBlock, weight: u64) {
+        let part = |inst: &MInst| {
+            let a = inst.arith().filter(|a| a.is_copy())?;
+            Some((a.dst.node().filter(|&n| takes_part(n))?, a.src[0].as_place()?.node().filter(|&n| n >= PHYSICAL_NODES)?))
+        };
+        for pair in block.insts.windows(2) {
+            if let (Some((d, a)), Some((e, b))) = (part(&pair[0]), part(&pair[1]))
+                && d == e
+                && a != b
+            {
+                *self.mates[a].entry(b).or_default() += weight;
+                *self.mates[b].entry(a).or_default() += weight;
+            }
+        }
+    }
+
+    fn call(&mut self, call: &MInst, live: &LiveSet) {
         let mut after = live.clone();
         call.for_each_def(|p, m| {
             if let Some(n) = p.node() {
@@ -119,7 +142,7 @@ impl Interference {
         }
     }
 
-    fn instruction(&mut self, inst: &super::vcode::MInst, live: &LiveSet) {
+    fn instruction(&mut self, inst: &MInst, live: &LiveSet) {
         let copy = inst.arith().filter(|a| a.is_copy());
         inst.for_each_def(|place, mask| {
             let Some(d) = place.node().filter(|&d| takes_part(d)) else { return };

@@ -233,12 +233,16 @@ fn reads_target(inst: &MInst, dst: Place) -> bool {
     reads
 }
 
-/// Joins equal operations that write different components of one place.
-fn widen(block: &mut MBlock) {
+/// Joins equal operations that write different components of one place, virtual or not.
+pub fn widen(block: &mut MBlock) {
     let mut i = 0;
     while i < block.insts.len() {
         let mut k = i + 1;
         while k < block.insts.len().min(i + WINDOW) {
+            // Across a call, the stack keeps only what calls were told to push.
+            if matches!(block.insts[k].op, MOp::Call { .. }) {
+                break;
+            }
             if block.tested(k).is_empty()
                 && let Some(joined) = joined(&block.insts[i], &block.insts[k])
             {

@@ -32,6 +32,7 @@ mod specials;
 mod spill;
 pub mod thesis_abi;
 mod thread;
+mod tidy;
 mod vcode;
 
 #[cfg(test)]
@@ -317,6 +318,13 @@ fn compile_function(
             frugal: plan.is_frugal(number),
         };
         let Some(mut code) = regalloc::allocate(code, &rules) else { continue };
+        if passes.coalesce {
+            tidy::drop_needless_copies(&mut code);
+        }
+        if passes.merge {
+            // What is in components of one register now is computed together.
+            code.blocks.iter_mut().for_each(merge::widen);
+        }
         if passes.schedule {
             schedule::schedule(&mut code);
         }

@@ -6,7 +6,7 @@
 
 use super::conventions::Preserved;
 use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};
-use super::preserve;
+use super::{preserve, spill};
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
 use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
@@ -91,36 +91,67 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     let saved = preserve::save(&mut f, &rows, &rules.preserved);
     let mut forbidden = rules.preserved;
     rows.iter().for_each(|&n| forbidden[usize::from(n)] = Mask::NONE);
-    // Registers that spilling made are short and must not be spilled again.
-    let mut temporary: HashSet<VReg> = HashSet::new();
-    let mut copied: HashSet<VReg> = HashSet::new();
+    let mut relief = Relief::default();
     let mut extra = 0;
-    loop {
+    // Each round makes a live range shorter; one that does not end is an error of this module, and better reported than waited for.
+    let rounds = 8 * f.vregs.len() + 64;
+    while extra < rounds {
         let graph = Interference::of(&f);
-        match Colouring::run(&f, &graph, rules, &forbidden, &saved, &temporary) {
+        match Colouring::run(&f, &graph, rules, &forbidden, &saved, &relief) {
             Ok(spots) => {
                 set_pushes(&mut f, &spots);
                 rewrite(&mut f, &spots);
                 let cost = f.blocks.iter().map(|b| block_weight(b.depth) * b.insts.len() as u64).sum();
                 return Some(Allocated { f, cost, extra });
             }
-            Err(Failure { node, port }) => {
+            Err(failure) => {
                 extra += 1;
-                let v = vreg_of(node)?;
-                if port && copied.insert(v) {
-                    super::spill::copy_for_reading(&mut f, v, &mut temporary);
-                } else {
-                    super::spill::to_memory(&mut f, v, rules.spill_register?, &mut temporary);
-                }
+                relief.give(&mut f, &graph, &failure, rules.spill_register)?;
             }
         }
     }
+    None
 }
 
-/// Why a colouring failed: a node without a place, and whether the stack's read port alone was in the way.
-struct Failure {
-    node: usize,
-    port: bool,
+/// Why a colouring failed.
+enum Failure {
+    /// A register should be read from elsewhere than the stack, whose read port is taken by those that are `there` too.
+    Port { v: VReg, there: HashSet<VReg> },
+    /// A register should make room.
+    Room(VReg),
+}
+
+/// What was done for registers without a place.
+#[derive(Default)]
+struct Relief {
+    /// Registers that spilling made. They are short and must not be spilled again.
+    temporary: HashSet<VReg>,
+    /// How often a register was copied because of the read port: first for who stands in the way, then for all.
+    copied: HashMap<VReg, u32>,
+    /// Copies that several instructions read.
+    shared: HashSet<VReg>,
+}
+
+impl Relief {
+    /// Changes the function so that the next colouring gets further; `None` if that takes a register for reloads, and there is none.
+    fn give(&mut self, f: &mut MFunc, graph: &Interference, failure: &Failure, input: Option<u8>) -> Option<()> {
+        match *failure {
+            Failure::Port { v, ref there } if self.may_copy(v) => {
+                let times = self.copied.entry(v).or_default();
+                *times += 1;
+                let all = *times > 1;
+                let hinders = |o: VReg| all || there.contains(&o) || graph.across_call[node_of(o)];
+                self.shared.extend(spill::copy_for_reading(f, v, hinders, &mut self.temporary));
+            }
+            Failure::Room(v) if self.shared.remove(&v) => spill::copy_for_each(f, v, &mut self.temporary),
+            Failure::Port { v, .. } | Failure::Room(v) => spill::to_memory(f, v, input?, &mut self.temporary),
+        }
+        Some(())
+    }
+
+    fn may_copy(&self, v: VReg) -> bool {
+        self.copied.get(&v).is_none_or(|&n| n < 2)
+    }
 }
 
 struct Colouring<'a> {
@@ -143,7 +174,7 @@ impl Colouring<'_> {
         rules: &Rules,
         forbidden: &Preserved,
         saved: &HashSet<VReg>,
-        temporary: &HashSet<VReg>,
+        relief: &Relief,
     ) -> Result<HashMap<VReg, Spot>, Failure> {
         let mut c = Colouring { f, graph, rules, forbidden, saved, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
         for n in 0..ALLOCATABLE as usize {
@@ -157,7 +188,8 @@ impl Colouring<'_> {
                     }
                     c.spots.insert(node, spot);
                 }
-                Err(port) => return Err(c.victim(node, port, temporary)),
+                Err(true) => return Err(c.port_victim(node, relief)),
+                Err(false) => return Err(Failure::Room(c.victim(node, relief))),
             }
         }
         Ok(c.spots.into_iter().filter_map(|(n, s)| vreg_of(n).map(|v| (v, s))).collect())
@@ -264,7 +296,7 @@ impl Colouring<'_> {
     /// Whether no register that is read together with the node is in another register of the stack.
     fn port_is_free(&self, node: usize, spot: Spot) -> bool {
         self.graph.ports[node]
-            .iter()
+            .keys()
             .filter_map(|n| self.spots.get(n))
             .all(|other| !other.on_stack() || other.row == spot.row)
     }
@@ -279,7 +311,11 @@ impl Colouring<'_> {
                     position(class, mine, spot.component) == position(self.class(other), theirs, at.component)
                 })
         };
-        let mut score = 0u64;
+        // Those that are read together may both be on the stack if they are in one register of it.
+        let together = self.graph.ports[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
+        let mut score: u64 = if spot.on_stack() { together.map(|(_, weight)| weight).sum() } else { 0 };
+        let mates = self.graph.mates[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
+        score += mates.map(|(_, weight)| 4 * weight).sum::<u64>();
         for friend in &self.graph.friends[node] {
             match self.spots.get(&friend.other) {
                 Some(&at) if agrees(friend.pairs, friend.other, at) => score += 8 * u64::from(friend.weight),
@@ -295,11 +331,23 @@ impl Colouring<'_> {
         score
     }
 
-    /// Whom to spill when `node` finds no place: it or one of its enemies, whichever is used least for the room it takes.
-    fn victim(&self, node: usize, port: bool, temporary: &HashSet<VReg>) -> Failure {
-        if port {
-            return Failure { node, port };
-        }
+    /// Whom to copy when the read port keeps `node` from the stack: it or one of those that are there, whichever is read less often together with
+    /// others that are.
+    fn port_victim(&self, node: usize, relief: &Relief) -> Failure {
+        let is_there = |n: &usize| self.spots.get(n).is_some_and(|s| s.on_stack());
+        let reads = |n: &usize| -> u64 {
+            let others = self.graph.ports[*n].iter().filter(|(o, _)| self.graph.across_call[**o] || is_there(o));
+            others.map(|(_, weight)| weight).sum()
+        };
+        let there: Vec<usize> = self.graph.ports[node].keys().copied().filter(is_there).collect();
+        let candidates = there.iter().copied().chain([node]).filter(|&n| vreg_of(n).is_some_and(|v| relief.may_copy(v)));
+        let victim = candidates.min_by_key(|n| (reads(n), *n != node, *n)).unwrap_or(node);
+        let v = vreg_of(victim).unwrap_or(VReg(0));
+        Failure::Port { v, there: there.into_iter().chain([node]).filter_map(vreg_of).collect() }
+    }
+
+    /// Whom to spill when `node` finds no place: a shared copy, it, or one of its enemies, whichever is used least for the room it takes.
+    fn victim(&self, node: usize, relief: &Relief) -> VReg {
         // Only an enemy in a place that the node could have is of use.
         let blocked = self.blocked(node, |e| vreg_of(e).is_none());
         let in_the_way = |e: &usize| {
@@ -313,13 +361,15 @@ impl Colouring<'_> {
             .copied()
             .filter(in_the_way)
             .chain([node])
-            .filter(|&n| vreg_of(n).is_some_and(|v| !temporary.contains(&v)))
+            .filter(|&n| vreg_of(n).is_some_and(|v| !relief.temporary.contains(&v)))
             .collect();
         let cost = |n: &usize| {
             let room = self.graph.enemies[*n].len() as u64 + 1;
-            (self.graph.accesses[*n].saturating_mul(1000) / room, *n)
+            let shared = vreg_of(*n).is_some_and(|v| relief.shared.contains(&v));
+            (!shared, self.graph.accesses[*n].saturating_mul(1000) / room, *n)
         };
-        Failure { node: candidates.into_iter().min_by_key(cost).unwrap_or(node), port: false }
+        let victim = candidates.into_iter().min_by_key(cost).unwrap_or(node);
+        vreg_of(victim).unwrap_or(VReg(0))
     }
 }
 

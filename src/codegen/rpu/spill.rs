@@ -7,21 +7,72 @@ use super::vcode::{Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, 
 use crate::rpu::isa::{Base, Component, Mask, Op, Reg};
 use std::collections::HashSet;
 
-/// Puts a copy in front of every instruction that reads `v` together with other virtual registers, and lets it read the copy: then `v` can be on
-/// the stack, which has one read port.
-pub fn copy_for_reading(f: &mut MFunc, v: VReg, temporary: &mut HashSet<VReg>) {
+/// Lets instructions that read `v` together with a register that `hinders` holds for read a copy of it in a general register, because the stack, where `v` is,
+/// has one read port. One copy serves all of them up to the next call or the next write to `v`. The result are the copies that serve several.
+pub fn copy_for_reading(
+    f: &mut MFunc,
+    v: VReg,
+    hinders: impl Fn(VReg) -> bool,
+    temporary: &mut HashSet<VReg>,
+) -> Vec<VReg> {
     let class = f.vregs[v.0 as usize];
+    let mut shared = Vec::new();
+    for b in 0..f.blocks.len() {
+        // The copies: in front of which instruction, what they copy, and who reads them.
+        let mut copies: Vec<(usize, Mask, Vec<usize>)> = Vec::new();
+        let mut open = false;
+        let block = &f.blocks[b];
+        for (i, inst) in block.insts.iter().enumerate() {
+            let tested = block.tested(i);
+            if reads_with(inst, v, tested, &hinders) {
+                let mask = mask_read(inst, v, tested);
+                match copies.last_mut().filter(|_| open) {
+                    Some((_, copied, readers)) => {
+                        *copied = copied.union(mask);
+                        readers.push(i);
+                    }
+                    None => copies.push((i, mask, vec![i])),
+                }
+                open = true;
+            }
+            inst.for_each_def(|p, _| open &= p != Place::V(v));
+            open &= !matches!(inst.op, MOp::Call { .. });
+        }
+        for (at, mask, readers) in copies.into_iter().rev() {
+            let t = f.new_vreg(class);
+            if readers.len() > 1 {
+                shared.push(t);
+            } else {
+                temporary.insert(t);
+            }
+            let insts = &mut f.blocks[b].insts;
+            readers.iter().for_each(|&r| replace_reads(&mut insts[r], v, t));
+            let copy = copy(t, mask, source(Place::V(v), class), &insts[at]);
+            insts.insert(at, copy);
+        }
+    }
+    shared
+}
+
+/// Gives each instruction that reads the copy `t` a copy of its own.
+pub fn copy_for_each(f: &mut MFunc, t: VReg, temporary: &mut HashSet<VReg>) {
+    let class = f.vregs[t.0 as usize];
     for b in 0..f.blocks.len() {
         let insts = std::mem::take(&mut f.blocks[b].insts);
         let count = insts.len();
+        let mut from = None;
         let mut out = Vec::with_capacity(count);
         for (i, mut inst) in insts.into_iter().enumerate() {
+            if let Some(a) = inst.arith().filter(|a| a.dst == Place::V(t)) {
+                from = Some(a.src[0]);
+                continue;
+            }
             let tested = if i + 1 == count { f.blocks[b].term.tested() } else { Mask::NONE };
-            let mask = mask_read(&inst, v, tested);
-            if reads_others(&inst, v, tested) {
-                let t = new_temporary(f, class, temporary);
-                out.push(copy(t, mask, source(Place::V(v), class), &inst));
-                replace_reads(&mut inst, v, t);
+            let mask = mask_read(&inst, t, tested);
+            if let Some(from) = from.filter(|_| !mask.is_empty()) {
+                let own = new_temporary(f, class, temporary);
+                out.push(copy(own, mask, from, &inst));
+                replace_reads(&mut inst, t, own);
             }
             out.push(inst);
         }
@@ -118,28 +169,22 @@ fn mask_read(inst: &MInst, v: VReg, tested: Mask) -> Mask {
     mask
 }
 
-fn reads_others(inst: &MInst, v: VReg, tested: Mask) -> bool {
+fn reads_with(inst: &MInst, v: VReg, tested: Mask, others: impl Fn(VReg) -> bool) -> bool {
     let (mut this, mut other) = (false, false);
     inst.for_each_use(tested, |p, _| match p {
         Place::V(u) if u == v => this = true,
-        Place::V(_) => other = true,
+        Place::V(u) => other |= others(u),
         Place::P(_) => {}
     });
     this && other
 }
 
 fn replace_reads(inst: &mut MInst, v: VReg, by: VReg) {
-    let replace = |s: &mut MSrc| {
+    inst.for_each_source_mut(|s| {
         if let MSrc::Reg { place, .. } = s
             && *place == Place::V(v)
         {
             *place = Place::V(by);
         }
-    };
-    match &mut inst.op {
-        MOp::Arith(a) => a.src.iter_mut().for_each(replace),
-        MOp::Trace { src } => src.iter_mut().for_each(replace),
-        MOp::Store { src, .. } => replace(src),
-        MOp::Load { .. } | MOp::Call { .. } => {}
-    }
+    });
 }

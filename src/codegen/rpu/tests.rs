@@ -2,6 +2,7 @@
 
 mod examples;
 mod random;
+mod registers;
 
 use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
 use crate::ir::eval::{self, Hit, World};

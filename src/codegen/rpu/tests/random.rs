@@ -332,7 +332,12 @@ fn random_programs_match_the_evaluator_to_the_bit() {
         let mut m = Module::new();
         let variables = 2 + random.below(8);
         m.functions.push(function(&mut random, "g", None, 3));
-        m.functions.push(function(&mut random, "f", Some("g"), variables));
+        // Half of the programs have a function between, which is called and calls.
+        let callee = if seed % 2 == 0 { "g" } else { "h" };
+        if seed % 2 != 0 {
+            m.functions.push(function(&mut random, "h", Some("g"), 4));
+        }
+        m.functions.push(function(&mut random, "f", Some(callee), variables));
         verify(&m).expect("the generator keeps the rules");
         // Every option set on some, the two extremes on all.
         if seed % 16 == 0 { check_module(&m, &rows()) } else { check_with(&m, &rows(), &super::extremes()) }
