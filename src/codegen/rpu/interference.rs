@@ -117,7 +117,10 @@ impl Interference {
     fn mate(&mut self, block: &MBlock, weight: u64) {
         let part = |inst: &MInst| {
             let a = inst.arith().filter(|a| a.is_copy())?;
-            Some((a.dst.node().filter(|&n| takes_part(n))?, a.src[0].as_place()?.node().filter(|&n| n >= PHYSICAL_NODES)?))
+            Some((
+                a.dst.node().filter(|&n| takes_part(n))?,
+                a.src[0].as_place()?.node().filter(|&n| n >= PHYSICAL_NODES)?,
+            ))
         };
         for pair in block.insts.windows(2) {
             if let (Some((d, a)), Some((e, b))) = (part(&pair[0]), part(&pair[1]))

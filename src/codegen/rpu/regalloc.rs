@@ -6,8 +6,8 @@
 
 use super::conventions::Preserved;
 use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};
-use super::{preserve, spill};
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
+use super::{preserve, spill};
 use crate::rpu::isa::{Component, Mask, Reg, STACK_WINDOW, Swizzle};
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
@@ -312,7 +312,8 @@ impl Colouring<'_> {
                 })
         };
         // Those that are read together may both be on the stack if they are in one register of it.
-        let together = self.graph.ports[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
+        let together =
+            self.graph.ports[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
         let mut score: u64 = if spot.on_stack() { together.map(|(_, weight)| weight).sum() } else { 0 };
         let mates = self.graph.mates[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
         score += mates.map(|(_, weight)| 4 * weight).sum::<u64>();
@@ -340,7 +341,8 @@ impl Colouring<'_> {
             others.map(|(_, weight)| weight).sum()
         };
         let there: Vec<usize> = self.graph.ports[node].keys().copied().filter(is_there).collect();
-        let candidates = there.iter().copied().chain([node]).filter(|&n| vreg_of(n).is_some_and(|v| relief.may_copy(v)));
+        let candidates =
+            there.iter().copied().chain([node]).filter(|&n| vreg_of(n).is_some_and(|v| relief.may_copy(v)));
         let victim = candidates.min_by_key(|n| (reads(n), *n != node, *n)).unwrap_or(node);
         let v = vreg_of(victim).unwrap_or(VReg(0));
         Failure::Port { v, there: there.into_iter().chain([node]).filter_map(vreg_of).collect() }

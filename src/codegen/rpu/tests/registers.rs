@@ -126,7 +126,8 @@ fn one_copy_from_the_stack_serves_all_who_read_it_with_others_from_there() {
 
 /// `n` reciprocals that are all needed at the end.
 fn roots(n: usize) -> String {
-    let mut text = String::from("fn f(v0 x: varying f32, v1 y: varying f32) -> (x: f32) {\nb0:\n  v2: f32 = const 0.75\n");
+    let mut text =
+        String::from("fn f(v0 x: varying f32, v1 y: varying f32) -> (x: f32) {\nb0:\n  v2: f32 = const 0.75\n");
     for i in 0..n {
         let before = if i == 0 { 0 } else { 2 * i + 1 };
         let _ = writeln!(text, "  v{}: f32 = add v{before}, v2\n  v{}: f32 = rcp v{}", 2 * i + 3, 2 * i + 4, 2 * i + 3);
