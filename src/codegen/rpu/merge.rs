@@ -158,7 +158,8 @@ fn carry_specials(block: &mut MBlock) {
         i += 1;
         let Some(special) = block.insts[at].arith().filter(|a| a.dst == JUNK && a.special.is_some()) else { continue };
         let same = |a: &MArith| {
-            let target = matches!(a.dst, Place::V(_)) && a.mask == Mask::W && a.special.is_none();
+            // A copy may vanish by itself.
+            let target = matches!(a.dst, Place::V(_)) && a.mask == Mask::W && a.special.is_none() && !a.is_copy();
             target && a.op == special.op && a.src == special.src && a.sat == special.sat
         };
         let Some(k) = (0..at).rev().find(|&k| block.insts[k].arith().is_some_and(same)) else { continue };

@@ -18,6 +18,9 @@ pub const REGISTERS: usize = 16;
 /// The component of a `C` register that holds the address of the table, where there is one.
 pub const BASE: (usize, Component) = (REGISTERS - 1, Component::W);
 
+/// The sign bit of a float.
+const SIGN: u32 = 1 << 31;
+
 /// How much more a use in a loop counts.
 const LOOP_WEIGHT: u64 = 8;
 
@@ -59,7 +62,8 @@ impl Usage {
                     if product.is_some_and(|p| p.args.iter().any(is_literal))
                         && let Some(bits) = constant(&addend).filter(|bits| is_uniform(bits))
                     {
-                        *self.0.entry(vec![bits[0]]).or_default() += weight;
+                        // Sources can change the sign.
+                        *self.0.entry(vec![bits[0] & !SIGN]).or_default() += weight;
                     }
                 }
             }
@@ -155,6 +159,12 @@ impl Layout {
         Some(MSrc::Reg { place: Place::P(Reg::C(n as u8)), swizzle, mult: Multiplier::ONE })
     }
 
+    /// A source for a literal of an instruction that works on floats, or on integers: those cannot take it with another sign.
+    fn scalar(&self, bits: u32, integer: bool) -> Option<MSrc> {
+        let negated = || self.source(&[bits ^ SIGN]).map(MSrc::negated).filter(|_| !integer);
+        self.source(&[bits]).or_else(negated)
+    }
+
     /// The contents of `C0` upwards.
     pub fn registers(&self) -> Vec<[u32; 4]> {
         self.registers.iter().map(|r| std::array::from_fn(|i| r.get(i).copied().unwrap_or(0))).collect()
@@ -235,6 +245,7 @@ pub fn keep_one_literal(f: &mut MFunc, layout: &Layout) {
         let mut out: Vec<MInst> = Vec::with_capacity(insts.len());
         for mut inst in insts {
             let loc = inst.loc;
+            let integer = inst.arith().is_some_and(|a| a.op.reads_integers());
             let sources: &mut [MSrc] = match &mut inst.op {
                 MOp::Arith(a) => &mut a.src,
                 MOp::Trace { src } => src,
@@ -249,9 +260,9 @@ pub fn keep_one_literal(f: &mut MFunc, layout: &Layout) {
                 }
             });
             // Those with a register leave first.
-            literals.sort_by_key(|&bits| layout.source(&[bits]).is_none());
+            literals.sort_by_key(|&bits| layout.scalar(bits, integer).is_none());
             for bits in literals.iter().take(literals.len().saturating_sub(1)) {
-                let source = layout.source(&[*bits]).unwrap_or_else(|| {
+                let source = layout.scalar(*bits, integer).unwrap_or_else(|| {
                     let t = Place::V(f.new_vreg(Class::Scalar));
                     let copy = MArith::new(isa::Op::Mov, t, Mask::W, &[MSrc::Lit(*bits)]);
                     out.push(MInst { op: MOp::Arith(copy), loc });

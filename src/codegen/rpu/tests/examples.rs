@@ -151,11 +151,11 @@ fn clamps_to_the_unit_interval_saturate() {
     example(
         "float f(float x) { return smoothstep(0.25, 0.75, x); }",
         &[
-            "add R1.w, R0.w, -0.25",
-            "mov_sat R1.w, 2*R1.w",
-            "mul R2.w, R1.w, R1.w",
-            "add R0.w, -2*R1.w, 3.0",
-            "mul R0.w, R2.w, R0.w + return always",
+            "add R3.w, R0.w, -0.25",
+            "mov_sat R2.w, 2*R3.w",
+            "mul R1.w, R2.w, R2.w",
+            "add R0.w, -2*R2.w, 3.0",
+            "mul R0.w, R1.w, R0.w + return always",
         ],
     );
 }
@@ -241,8 +241,8 @@ fn constants_beyond_the_registers_lie_in_memory() {
     let term = |n: u32, of: &str| format!("vector ({}.25, {}.5, {}.75) * {of}", n, n + 1, n + 2);
     let sum: Vec<String> = (0..200).map(|n| term(3 * n, if n % 2 == 0 { "a" } else { "s" })).collect();
     let source = format!(
-        "vector f(vector a) {{ vector s = 0; float i; for (i = 0; i < 17; i += 1) s += {} * i; s += {}; return s; }}",
-        term(1000, "a"),
+        "vector f(vector a) {{ vector s = 0; float i; for (i = 0; i < 17; i += 1) s += {}; s += {}; return s; }}",
+        term(1000, "(s + a)"),
         sum.join(";\n s += ")
     );
     let module = compiled(&source);
