@@ -62,6 +62,22 @@ fn every_program_in_assembly_draws_its_golden_picture_to_the_bit() {
 }
 
 #[test]
+fn the_timed_machine_draws_the_same_bits() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, extra) in PROGRAMS {
+        let [functional, timed] = ["functional", "timed"].map(|mode| folder.path().join(format!("{name}-{mode}.exr")));
+        draw(name, extra, &functional);
+        let mut extra = extra.to_vec();
+        extra.push("--timed");
+        draw(name, &extra, &timed);
+        let bits = |path: &Path| -> Vec<_> {
+            image_file::read(path).unwrap().rgba.iter().map(|p| p.map(f32::to_bits)).collect()
+        };
+        assert!(bits(&functional) == bits(&timed), "{name}");
+    }
+}
+
+#[test]
 fn every_program_in_the_folder_has_a_picture() {
     let mut files: Vec<String> = fs::read_dir(repository("assets/rpu"))
         .unwrap()
@@ -106,6 +122,16 @@ fn registers_are_set_on_the_command_line_and_shown_before_and_after() {
     assert_eq!(lines[0], ["register", "before", "after"]);
     assert_eq!(lines[1], ["R0", "1.0,", "2.0,", "3.0,", "0.0", "21.0,", "22.0,", "23.0,", "0.0"]);
     assert_eq!(lines.len(), 2, "only R0 changed:\n{text}");
+}
+
+#[test]
+fn a_timed_run_tells_how_long_it_took() {
+    let text = run(&["f.rpuasm", "f", "--timed", "--json"]).unwrap();
+    let times = text[text.find("\"timed\"").unwrap()..].to_string();
+    assert!(times.contains("\"issued\": 3"), "{text}");
+    let text =
+        run(&["vector f(vector a, b) { return a ^ b; }", "f", "1,2,3", "4,5,6", "--on", "eval", "--timed"]).unwrap();
+    assert!(text.contains("6 cycles for 2 instructions"), "{text}");
 }
 
 #[test]

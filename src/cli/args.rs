@@ -297,6 +297,9 @@ pub struct RunArgs {
     /// Show all of the RPU's registers before and after
     #[arg(long)]
     pub all_registers: bool,
+    /// Run on one processor of the RPU's timed machine too, and tell how long it took
+    #[arg(long)]
+    pub timed: bool,
     /// The memory image of a program of the RPU: vectors of four little-endian 32-bit words
     #[arg(long, value_name = "FILE", conflicts_with = "scene")]
     pub memory: Option<PathBuf>,

@@ -1,26 +1,27 @@
 //! A function of the shading language, on one machine or on all: once, or once a pixel.
 
-use super::registers;
+use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size};
 use crate::cli::exit::Failure;
+use crate::codegen::rpu::Options;
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionKind, Module, Type};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::{self, FunctionInfo, RslType};
 use crate::lang::source::SourceMap;
 use crate::program::read_shader;
-use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, registers_on_rpu, values};
+use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu, registers_on_rpu, values};
 use crate::render::film::{Picture, check_size};
 use crate::render::gpu::Compute;
 use crate::render::image_file;
-use anyhow::Context;
+use crate::rpu::timed::Config;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Calls the function and prints what it gives, or draws it.
-pub fn run(args: &RunArgs) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
     if !args.set.is_empty() || args.memory.is_some() || args.scene.is_some() {
         return Err(Failure::input(
             "error: --set, --memory and --scene are for programs of the RPU (.rpuasm, .rpubin); a function takes arguments",
@@ -60,17 +61,20 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             if info.result.ir() != Some(Type::Vec3) {
                 return Err(Failure::input(format!("error: `{}` gives no colour", signature(&info))));
             }
-            let results = on_machines(args, &module, &info, &pixels(size, &arguments)?, &sources)?;
-            draw(args, size, out, &results)
+            let calls = pixels(size, &arguments)?;
+            let results = on_machines(args, &module, &info, &calls, &sources)?;
+            time(args, &module, &info, &calls, &sources, output)?;
+            draw(size, out, &results, output)
         }
         _ => {
             let calls = [arguments];
             let results = on_machines(args, &module, &info, &calls, &sources)?;
-            print(args, &module, &info, &results)?;
+            print(&module, &info, &results, output);
+            time(args, &module, &info, &calls, &sources, output)?;
             if args.registers || args.all_registers {
                 let (blocks, constants) =
                     registers_on_rpu(&module, &info.ir_name, &calls[0]).map_err(|e| Failure::render(&e, &sources))?;
-                registers::print(&blocks, &constants, args);
+                registers::print(&blocks, &constants, args, output);
             }
             Ok(())
         }
@@ -109,6 +113,24 @@ fn on_machines(
     Ok(results)
 }
 
+/// Runs the calls on the timed machine and prints how long that takes, where it is asked for.
+fn time(
+    args: &RunArgs,
+    module: &Module,
+    info: &FunctionInfo,
+    calls: &[Vec<Const>],
+    sources: &SourceMap,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if !args.timed {
+        return Ok(());
+    }
+    let (_, stats) = on_timed_rpu(module, &info.ir_name, calls, &Options::default(), &Config::default())
+        .map_err(|e| Failure::render(&e, sources))?;
+    output.times(&stats);
+    Ok(())
+}
+
 /// The arguments of the call for each pixel: the first is `((x + ½) / width, (y + ½) / height, 0)`, rows from the top.
 fn pixels(size: Size, arguments: &[Const]) -> Result<Vec<Vec<Const>>, Failure> {
     let Size(width, height) = size;
@@ -122,8 +144,7 @@ fn pixels(size: Size, arguments: &[Const]) -> Result<Vec<Vec<Const>>, Failure> {
 }
 
 /// Writes the first machine's picture and says whether the others agree.
-fn draw(args: &RunArgs, size: Size, out: &Path, results: &[(&str, Words)]) -> Result<(), Failure> {
-    let agree = agree(results);
+fn draw(size: Size, out: &Path, results: &[(&str, Words)], output: &mut Output) -> Result<(), Failure> {
     if let Some((_, words)) = results.first() {
         let stride = words.len() / (size.0 as usize * size.1 as usize);
         let color = |words: &[u32]| {
@@ -134,48 +155,28 @@ fn draw(args: &RunArgs, size: Size, out: &Path, results: &[(&str, Words)]) -> Re
         let picture = Picture::new(size.0, size.1, rgba).map_err(|e| Failure::input(format!("error: {e}")))?;
         image_file::write(out, &picture)?;
     }
-    if results.len() > 1 && args.json {
-        println!("{}", json!({ "equal_bits": agree }));
-    } else if results.len() > 1 {
-        println!("{}", verdict(agree));
-    }
+    verdict(results, output);
     Ok(())
 }
 
-fn agree(results: &[(&str, Words)]) -> bool {
-    results.windows(2).all(|w| w[0].1 == w[1].1)
+/// Says whether machines agree, where there are several.
+fn verdict(results: &[(&str, Words)], output: &mut Output) {
+    if results.len() > 1 {
+        let agree = results.windows(2).all(|w| w[0].1 == w[1].1);
+        output.part("equal_bits", json!(agree), if agree { "all agree to the bit" } else { "the bits differ" });
+    }
 }
 
-fn verdict(agree: bool) -> &'static str {
-    if agree { "all agree to the bit" } else { "the bits differ" }
-}
-
-fn print(args: &RunArgs, module: &Module, info: &FunctionInfo, results: &[(&str, Words)]) -> Result<(), Failure> {
-    let Some(function) = module.function(&info.ir_name) else { return Ok(()) };
-    let mut record = Map::new();
+fn print(module: &Module, info: &FunctionInfo, results: &[(&str, Words)], output: &mut Output) {
+    let Some(function) = module.function(&info.ir_name) else { return };
     for (machine, words) in results {
         let values = values(function, words);
-        let shown: Vec<_> =
-            function.results.iter().zip(&values).map(|(r, v)| format!("{} = {}", r.name, show(v))).collect();
-        if args.json {
-            let values: Map<String, Value> =
-                function.results.iter().zip(&values).map(|(r, v)| (r.name.to_string(), json_value(v))).collect();
-            record.insert((*machine).to_string(), Value::Object(values));
-        } else {
-            println!("{machine:<5} {}", shown.join(", "));
-        }
+        let named = || function.results.iter().zip(&values);
+        let shown: Vec<_> = named().map(|(r, v)| format!("{} = {}", r.name, show(v))).collect();
+        let record: Map<String, Value> = named().map(|(r, v)| (r.name.to_string(), json_value(v))).collect();
+        output.part(machine, record.into(), &format!("{machine:<5} {}", shown.join(", ")));
     }
-    let agree = agree(results);
-    if results.len() > 1 {
-        record.insert("equal_bits".to_string(), json!(agree));
-        if !args.json {
-            println!("{}", verdict(agree));
-        }
-    }
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&record).context("writing JSON")?);
-    }
-    Ok(())
+    verdict(results, output);
 }
 
 fn show(value: &Const) -> String {

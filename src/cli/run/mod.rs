@@ -8,7 +8,57 @@ use super::args::RunArgs;
 use super::common::set_threads;
 use super::exit::Failure;
 use crate::render::image_file;
+use crate::rpu::timed::Stats;
+use anyhow::Context;
+use serde_json::{Map, Value, json};
 use std::path::Path;
+
+/// What a run prints: texts as they come, or with `--json` one record at the end.
+struct Output {
+    record: Option<Map<String, Value>>,
+}
+
+impl Output {
+    /// Prints a text, or puts a value into the record under a name.
+    fn part(&mut self, name: &str, value: Value, text: &str) {
+        match &mut self.record {
+            Some(record) => {
+                record.insert(name.to_string(), value);
+            }
+            None => println!("{text}"),
+        }
+    }
+
+    /// How long one processor of the timed machine took.
+    fn times(&mut self, stats: &Stats) {
+        let value = json!({
+            "cycles": stats.cycles,
+            "issued": stats.issued,
+            "utilisation": stats.utilisation(),
+            "active_threads": stats.active_threads(),
+            "switches": stats.switches,
+            "rays": stats.rays,
+        });
+        let text = format!(
+            "{} cycles for {} instructions of {:.2} threads each: {:.1} % of the issue slots; {} switches, {} rays",
+            stats.cycles,
+            stats.issued,
+            stats.active_threads(),
+            100.0 * stats.utilisation(),
+            stats.switches,
+            stats.rays,
+        );
+        self.part("timed", value, &text);
+    }
+
+    /// Prints the record, if there is something in it.
+    fn finish(self) -> Result<(), Failure> {
+        if let Some(record) = self.record.filter(|r| !r.is_empty()) {
+            println!("{}", serde_json::to_string_pretty(&record).context("writing JSON")?);
+        }
+        Ok(())
+    }
+}
 
 /// Runs what the file holds: a program of the RPU where its name ends in `.rpuasm` or `.rpubin`, else functions of the shading language.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
@@ -17,9 +67,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     set_threads(&args.machine)?;
     let path = Path::new(&args.file);
+    let mut output = Output { record: args.json.then(Map::new) };
     match path.extension().and_then(|e| e.to_str()) {
-        Some("rpuasm") => program::run(args, path, program::Form::Text),
-        Some("rpubin") => program::run(args, path, program::Form::Binary),
-        _ => function::run(args),
-    }
+        Some("rpuasm") => program::run(args, path, program::Form::Text, &mut output),
+        Some("rpubin") => program::run(args, path, program::Form::Binary, &mut output),
+        _ => function::run(args, &mut output),
+    }?;
+    output.finish()
 }

@@ -1,6 +1,6 @@
 //! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each pixel of a picture.
 
-use super::registers;
+use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn};
 use crate::cli::exit::Failure;
 use crate::lang::diag::Diagnostic;
@@ -8,6 +8,7 @@ use crate::lang::source::{SourceMap, Span};
 use crate::render::image_file;
 use crate::render::rpu::{Bare, BareError};
 use crate::rpu::isa::Program;
+use crate::rpu::timed::Config;
 use crate::rpu::{asm, binary};
 use crate::scene::{self, OpenOptions};
 use std::path::Path;
@@ -25,7 +26,7 @@ pub enum Form {
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Runs an entry point and prints what it leaves in the registers, or writes a picture.
-pub fn run(args: &RunArgs, path: &Path, form: Form) -> Result<(), Failure> {
+pub fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Result<(), Failure> {
     if !args.args.is_empty() {
         return Err(Failure::input(
             "error: a program of the RPU takes its arguments in registers: --set R0=1,2,3 instead of `1,2,3`",
@@ -51,12 +52,25 @@ pub fn run(args: &RunArgs, path: &Path, form: Form) -> Result<(), Failure> {
     }
     let fail = |e: BareError| failure(&e, &spans, &sources);
     let entry = bare.entry(&args.function).map_err(fail)?;
+    let config = Config::default();
     if let (Some(size), Some(out)) = (args.image, &args.out) {
-        let picture = bare.picture(entry, size.0, size.1).map_err(fail)?;
+        let picture = if args.timed {
+            let (picture, stats) = bare.picture_timed(entry, size.0, size.1, &config).map_err(fail)?;
+            output.times(&stats);
+            picture
+        } else {
+            bare.picture(entry, size.0, size.1).map_err(fail)?
+        };
         return Ok(image_file::write(out, &picture)?);
     }
+    if args.timed {
+        let (blocks, stats) = bare.call_timed(entry, &config).map_err(fail)?;
+        registers::print(&blocks, bare.constants(), args, output);
+        output.times(&stats);
+        return Ok(());
+    }
     let (blocks, report) = bare.call(entry).map_err(fail)?;
-    registers::print(&blocks, bare.constants(), args);
+    registers::print(&blocks, bare.constants(), args, output);
     let (rays, outside) = (report.rays, report.bad_loads.count_ones());
     eprintln!("{} instructions, {rays} rays", report.executed);
     if outside > 0 {

@@ -1,51 +1,45 @@
 //! The RPU's registers before and after a run, as a table.
 
+use super::Output;
 use crate::cli::args::RunArgs;
+use crate::render::rpu::registers;
 use crate::rpu::Block;
 use crate::rpu::disasm::word;
-use crate::rpu::isa::{CONSTANT_REGISTERS, Component, GENERAL_REGISTERS, INPUT_REGISTERS, Reg, STACK_WINDOW};
+use crate::rpu::isa::{CONSTANT_REGISTERS, Component, Reg};
 use serde_json::{Map, json};
 
-/// Prints the registers of lane 0 in the blocks before and after a run: those that changed, or all with `--all-registers`.
+/// Gives out the registers of lane 0 in the blocks before and after a run: those that changed, or all with `--all-registers`.
 /// A component is a float where it is a plain one, otherwise `#` and its bit pattern.
-pub fn print(blocks: &[Block; 2], constants: &[[u32; 4]; 32], args: &RunArgs) {
+pub fn print(blocks: &[Block; 2], constants: &[[u32; 4]; 32], args: &RunArgs, output: &mut Output) {
     let rows = rows(blocks, constants, args.all_registers);
-    if args.json {
-        let record: Map<_, _> = rows
-            .into_iter()
-            .map(|(reg, [before, after])| {
-                (reg.to_string(), json!({ "before": before.map(show), "after": after.map(show) }))
-            })
-            .collect();
-        println!("{:#}", json!({ "registers": record }));
-        return;
-    }
-    let text = |words: [u32; 4]| words.map(show).join(", ");
-    let rows: Vec<_> =
-        rows.into_iter().map(|(reg, [before, after])| [reg.to_string(), text(before), text(after)]).collect();
+    let record: Map<_, _> = rows
+        .iter()
+        .map(|(reg, [before, after])| {
+            (reg.to_string(), json!({ "before": before.map(show), "after": after.map(show) }))
+        })
+        .collect();
+    output.part("registers", record.into(), &table(&rows));
+}
+
+/// Registers as lines of text.
+fn table(rows: &[(Reg, [[u32; 4]; 2])]) -> String {
     if rows.is_empty() {
-        println!("no register changed");
-        return;
+        return "no register changed".to_string();
     }
-    let heads = ["register", "before", "after"].map(String::from);
-    let width = |i: usize| rows.iter().chain([&heads]).map(|row| row[i].len()).max().unwrap_or(0);
+    let text = |words: &[u32; 4]| words.map(show).join(", ");
+    let mut lines = vec![["register", "before", "after"].map(String::from)];
+    lines.extend(rows.iter().map(|(reg, [before, after])| [reg.to_string(), text(before), text(after)]));
+    let width = |i: usize| lines.iter().map(|line| line[i].len()).max().unwrap_or(0);
     let (first, second) = (width(0), width(1));
-    for [reg, before, after] in [&heads].into_iter().chain(&rows) {
-        println!("{reg:<first$}  {before:<second$}  {after}");
-    }
+    let line = |[reg, before, after]: &[String; 3]| format!("{reg:<first$}  {before:<second$}  {after}");
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Registers with their components before and after.
 fn rows(blocks: &[Block; 2], constants: &[[u32; 4]; 32], all: bool) -> Vec<(Reg, [[u32; 4]; 2])> {
-    let varying = (0..GENERAL_REGISTERS)
-        .map(Reg::R)
-        .chain([Reg::Special])
-        .chain((0..STACK_WINDOW).map(Reg::Stack))
-        .chain((0..INPUT_REGISTERS).map(Reg::I))
-        .chain([Reg::A, Reg::Hit, Reg::HitTri, Reg::HitObj]);
     let read = |reg: Reg| (reg, [0, 1].map(|i| Component::ALL.map(|c| blocks[i].get(reg, c, 0))));
     let constant = |n: u8| (Reg::C(n), [constants[usize::from(n)]; 2]);
-    let rows = varying.map(read).chain((0..CONSTANT_REGISTERS).map(constant));
+    let rows = registers().map(read).chain((0..CONSTANT_REGISTERS).map(constant));
     rows.filter(|(_, [before, after])| all || before != after).collect()
 }
 

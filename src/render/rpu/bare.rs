@@ -9,8 +9,9 @@ use crate::bvh::{BuildError, BuildOptions, Bvh};
 use crate::program::memory::{MemoryError, ObjectRecord, bvh_triangles};
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::film::{Picture, SizeError, check_size};
-use crate::rpu::isa::{Component, IsaError, Program, Reg};
+use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
 use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
+use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use crate::rpu::tracing::{EmptyScene, Tracer};
 use crate::rpu::{Block, Executable};
 use crate::scene::Scene;
@@ -70,11 +71,21 @@ impl Stoppable for BareError {
     }
 }
 
+/// All registers but constants, in the order in which people look for them.
+pub fn registers() -> impl Iterator<Item = Reg> {
+    (0..GENERAL_REGISTERS)
+        .map(Reg::R)
+        .chain([Reg::Special])
+        .chain((0..STACK_WINDOW).map(Reg::Stack))
+        .chain((0..INPUT_REGISTERS).map(Reg::I))
+        .chain([Reg::A, Reg::Hit, Reg::HitTri, Reg::HitObj])
+}
+
 /// A program with what it runs on.
 #[derive(Debug)]
 pub struct Bare {
+    program: Program,
     executable: Executable,
-    entries: Vec<(String, u32)>,
     constants: [[u32; 4]; 32],
     registers: Vec<(Reg, Component, u32)>,
     memory: MemoryImage,
@@ -89,8 +100,8 @@ impl Bare {
     /// When the program is not valid.
     pub fn new(program: &Program) -> Result<Self, BareError> {
         Ok(Self {
+            program: program.clone(),
             executable: Executable::new(program)?,
-            entries: program.entries.iter().map(|e| (e.name.clone(), e.address)).collect(),
             constants: [[0; 4]; 32],
             registers: Vec::new(),
             memory: MemoryImage::default(),
@@ -104,14 +115,10 @@ impl Bare {
     /// # Errors
     /// When there is none of that name; the error lists those that exist.
     pub fn entry(&self, name: &str) -> Result<u32, BareError> {
-        self.find(name).ok_or_else(|| {
-            let known: Vec<_> = self.entries.iter().map(|(n, _)| n.as_str()).collect();
+        self.program.entry(name).ok_or_else(|| {
+            let known: Vec<_> = self.program.entries.iter().map(|e| e.name.as_str()).collect();
             BareError::NoEntry { name: name.to_string(), known: known.join(", ") }
         })
-    }
-
-    fn find(&self, name: &str) -> Option<u32> {
-        self.entries.iter().find(|(n, _)| n == name).map(|(_, address)| *address)
     }
 
     /// Sets a component of a register, as it is when a thread starts; of several values the last counts.
@@ -148,7 +155,8 @@ impl Bare {
             });
             records.push(ObjectRecord { entry: entry as u32, params: Vec::new() });
         }
-        let code = |name: &&str| self.find(name).or_else(|| self.find(ANY_SURFACE)).unwrap_or(u32::MAX);
+        let entry = |name: &str| self.program.entry(name);
+        let code = |name: &&str| entry(name).or_else(|| entry(ANY_SURFACE)).unwrap_or(u32::MAX);
         self.shaders = names.iter().map(code).collect();
         self.memory = MemoryImage::build(scene, &records, &[])?;
         self.tree = Some(Bvh::build(&bvh_triangles(scene), &BuildOptions::default())?);
@@ -194,6 +202,42 @@ impl Bare {
         Ok(([before, after], report))
     }
 
+    /// As [`Bare::call`], on one processor of the timed machine.
+    ///
+    /// # Errors
+    /// When the run ends early.
+    pub fn call_timed(&self, entry: u32, config: &Config) -> Result<([Block; 2], Stats), BareError> {
+        let [mut before, after] = [Block::new(), Block::new()];
+        self.start(&mut before);
+        let mut thread = OneThread { registers: &self.registers, started: false, after };
+        let stats = self.run_timed(entry, config, &mut thread)?;
+        Ok(([before, thread.after], stats))
+    }
+
+    /// As [`Bare::picture`], on one processor of the timed machine, with chunks of four pixels of a row.
+    ///
+    /// # Errors
+    /// When the size is not possible or a run ends early.
+    pub fn picture_timed(
+        &self,
+        entry: u32,
+        width: u32,
+        height: u32,
+        config: &Config,
+    ) -> Result<(Picture, Stats), BareError> {
+        let pixels = check_size(width, height)?;
+        let picture = Picture::new(width, height, vec![[0.0, 0.0, 0.0, 1.0]; pixels])?;
+        let mut pixels = Pixels { registers: &self.registers, picture, next: 0 };
+        let stats = self.run_timed(entry, config, &mut pixels)?;
+        Ok((pixels.picture, stats))
+    }
+
+    fn run_timed(&self, entry: u32, config: &Config, source: &mut dyn Source) -> Result<Stats, BareError> {
+        let timing = Timing::new(&self.program, config);
+        let stop = AtomicBool::new(false);
+        Ok(self.with_machine(&stop, |machine| timed::run(machine, &timing, entry, source))?)
+    }
+
     /// Runs a thread for each pixel: `R0.xyz` starts as `((x + ½) / width, (y + ½) / height, 0)`, rows from the top, and is left as the
     /// pixel's linear colour.
     ///
@@ -206,14 +250,11 @@ impl Bare {
         let colors = self.with_machine(&stop, |machine| {
             in_parallel(&tiles, &stop, Block::new, |block, tile| -> Result<_, BareError> {
                 self.start(block);
-                let mut position = [[0.0; LANES]; 3];
                 for lane in 0..LANES {
                     let (x, y) = tile.pixel(lane);
-                    position[0][lane] = (x as f32 + 0.5) / width as f32;
-                    position[1][lane] = (y as f32 + 0.5) / height as f32;
-                }
-                for (component, values) in Component::ALL.into_iter().zip(&position) {
-                    block.write_floats(Reg::R(0), component, values);
+                    for (component, value) in Component::ALL.into_iter().zip(position(x, y, width, height)) {
+                        block.set(Reg::R(0), component, lane, value.to_bits());
+                    }
                 }
                 machine.run(block, entry, tile.active(width, height))?;
                 Ok([Component::X, Component::Y, Component::Z].map(|c| block.read_floats(Reg::R(0), c)))
@@ -227,6 +268,79 @@ impl Bare {
             });
         }
         Ok(picture)
+    }
+}
+
+/// The centre of a pixel: 0 to 1 from left to right and from top to bottom, and 0.
+fn position(x: u32, y: u32, width: u32, height: u32) -> [f32; 3] {
+    [(x as f32 + 0.5) / width as f32, (y as f32 + 0.5) / height as f32, 0.0]
+}
+
+/// The chunk of a single thread.
+struct OneThread<'a> {
+    registers: &'a [(Reg, Component, u32)],
+    started: bool,
+    after: Block,
+}
+
+impl Source for OneThread<'_> {
+    fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8> {
+        if std::mem::replace(&mut self.started, true) {
+            return None;
+        }
+        self.registers.iter().for_each(|&(reg, component, bits)| chunk.set(reg, component, 0, bits));
+        Some(1)
+    }
+
+    fn finish(&mut self, _number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
+        for reg in registers() {
+            Component::ALL.into_iter().for_each(|c| self.after.set(reg, c, 0, chunk.get(reg, c, 0)));
+        }
+    }
+}
+
+/// The chunks of a picture, row by row.
+struct Pixels<'a> {
+    registers: &'a [(Reg, Component, u32)],
+    picture: Picture,
+    /// The chunk that starts next.
+    next: u32,
+}
+
+impl Pixels<'_> {
+    /// The pixels of a chunk that are inside the picture.
+    fn of_chunk(&self, number: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+        let in_a_row = self.picture.width.div_ceil(CHUNK as u32);
+        let (x, y, width) = (number % in_a_row * CHUNK as u32, number / in_a_row, self.picture.width);
+        (x..width.min(x + CHUNK as u32)).map(move |x| (x, y))
+    }
+}
+
+impl Source for Pixels<'_> {
+    fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8> {
+        let (width, height) = (self.picture.width, self.picture.height);
+        let mut threads = 0;
+        for (thread, (x, y)) in self.of_chunk(self.next).enumerate() {
+            if y >= height {
+                return None;
+            }
+            self.registers.iter().for_each(|&(reg, component, bits)| chunk.set(reg, component, thread, bits));
+            for (component, value) in Component::ALL.into_iter().zip(position(x, y, width, height)) {
+                chunk.set(Reg::R(0), component, thread, value.to_bits());
+            }
+            threads |= 1 << thread;
+        }
+        self.next += 1;
+        Some(threads)
+    }
+
+    fn finish(&mut self, number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
+        for (thread, (x, y)) in self.of_chunk(number as u32).enumerate() {
+            let pixel = &mut self.picture.rgba[y as usize * self.picture.width as usize + x as usize];
+            for (value, component) in pixel.iter_mut().zip([Component::X, Component::Y, Component::Z]) {
+                *value = f32::from_bits(chunk.get(Reg::R(0), component, thread));
+            }
+        }
     }
 }
 
@@ -260,6 +374,23 @@ mod tests {
             let (x, y) = (i % 9, i / 9);
             assert_eq!(*rgba, [(x as f32 + 0.5) / 9.0, (y as f32 + 0.5) / 5.0, 0.0, 1.0]);
         }
+    }
+
+    #[test]
+    fn the_timed_machine_gives_the_same_registers_and_pictures() {
+        let mut b =
+            bare("SUBROUTINE_ENTRY_f:\nmad R0.xyz, R0, R1.x, R2 + return x (>=1)\nadd R0.y, R0.y, 0.25\nreturn");
+        b.set(Reg::R(1), Component::X, 3f32.to_bits());
+        let config = Config::default();
+        let ([_, after], _) = b.call(0).unwrap();
+        let ([_, timed], stats) = b.call_timed(0, &config).unwrap();
+        for reg in registers() {
+            assert_eq!(Component::ALL.map(|c| timed.get(reg, c, 0)), Component::ALL.map(|c| after.get(reg, c, 0)));
+        }
+        assert_eq!((stats.threads, stats.issued), (1, 3));
+        let (picture, stats) = b.picture_timed(0, 10, 3, &config).unwrap();
+        assert_eq!(picture.rgba, b.picture(0, 10, 3).unwrap().rgba);
+        assert_eq!((stats.chunks, stats.threads), (9, 30));
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod loaded;
 mod simulate;
 mod tracer;
 
-pub use bare::{Bare, BareError};
+pub use bare::{Bare, BareError, registers};
 pub use calls::Calls;
 pub use loaded::Loaded;
 pub use simulate::{Simulation, simulate};
