@@ -139,6 +139,9 @@ pub struct SceneArgs {
     /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
+    /// Who keeps registers across calls, on the RPU
+    #[arg(long, value_enum, default_value_t)]
+    pub convention: Convention,
 }
 
 /// Which device, and how much of this one.

@@ -27,7 +27,7 @@ pub struct Preparation {
     pub tree: Duration,
 }
 
-/// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which are not looked at here.
+/// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which [`rpu_passes`] finds.
 pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
     let of_back_end = |name: &str| name.strip_prefix('-').is_some_and(|n| rpu::Passes::NAMES.contains(&n));
     match passes {
@@ -36,7 +36,7 @@ pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
             Pipeline::parse(&text.join(",")).map_err(|e| {
                 let names = rpu::Passes::NAMES.join(", ");
                 Failure::input(format!(
-                    "error: --passes: {e}\nhint: `compile --emit rpu` and `simulate` can also leave out: {names}"
+                    "error: --passes: {e}\nhint: on the RPU, these can also be left out: {names}"
                 ))
             })
         }
@@ -109,14 +109,20 @@ pub fn set_thread_count(threads: u16) -> Result<(), Failure> {
         .map_err(Failure::from)
 }
 
-/// The machine that `--backend` asks for. `auto` says in one line what it took.
-pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Renderer>, Failure> {
+/// How the RPU's program of a scene is compiled.
+pub fn rpu_options(args: &SceneArgs) -> rpu::Options {
+    let passes = rpu_passes(args.passes.as_deref());
+    rpu::Options { convention: args.convention.into(), passes, ..rpu::Options::default() }
+}
+
+/// The machine that `--backend` asks for; the RPU compiles with `options`. `auto` says in one line what it took.
+pub fn renderer(backend: Backend, machine: &MachineArgs, options: rpu::Options) -> Result<Box<dyn Renderer>, Failure> {
     let gpu = || gpu::GpuRenderer::new(machine.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")));
     match backend {
         Backend::Rpu if machine.adapter.is_some() => {
             Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
         }
-        Backend::Rpu => Ok(Box::new(RpuRenderer::new())),
+        Backend::Rpu => Ok(Box::new(RpuRenderer::with_options(options))),
         Backend::Gpu => Ok(Box::new(gpu()?)),
         Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
             let renderer = gpu()?;
@@ -125,7 +131,7 @@ pub fn renderer(backend: Backend, machine: &MachineArgs) -> Result<Box<dyn Rende
         }
         Backend::Auto => {
             eprintln!("no hardware GPU found: rendering on the RPU");
-            Ok(Box::new(RpuRenderer::new()))
+            Ok(Box::new(RpuRenderer::with_options(options)))
         }
     }
 }

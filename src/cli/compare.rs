@@ -1,7 +1,7 @@
 //! `shadewright compare SCENE`: both machines, one verdict.
 
 use super::args::{Backend, CompareArgs};
-use super::common::{check_judgement, judge, prepare_job, renderer, set_threads};
+use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
 use crate::render::image_file;
@@ -17,7 +17,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let (job, _) = prepare_job(&args.scene)?;
     let mut pictures = Vec::new();
     for (name, backend) in [("gpu", Backend::Gpu), ("rpu", Backend::Rpu)] {
-        let mut machine = renderer(backend, &args.machine)?;
+        let mut machine = renderer(backend, &args.machine, rpu_options(&args.scene))?;
         eprintln!("{name}: {}", machine.describe());
         let picture = with_bar(name, |progress| machine.render(&job, progress))
             .map_err(|e| Failure::render(&e, &job.program.sources))?;

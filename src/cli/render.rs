@@ -1,7 +1,7 @@
 //! `shadewright [SCENE] --render OUT`.
 
 use super::args::RenderArgs;
-use super::common::{check_judgement, judge, prepare_job, renderer, set_threads};
+use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
 use crate::render::image_file;
@@ -27,7 +27,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (job, times) = prepare_job(&args.scene)?;
-    let mut renderer = renderer(args.backend, &args.machine)?;
+    let mut renderer = renderer(args.backend, &args.machine, rpu_options(&args.scene))?;
     let start = Instant::now();
     let picture = with_bar("rendering", |progress| renderer.render(&job, progress))
         .map_err(|e| Failure::render(&e, &job.program.sources))?;

@@ -1,10 +1,9 @@
 //! `shadewright simulate SCENE --machine rpu`: how long the hardware would take, and why.
 
 use super::args::{Model, SimulateArgs};
-use super::common::{prepare_job, rpu_passes, set_thread_count};
+use super::common::{prepare_job, rpu_options, set_thread_count};
 use super::exit::Failure;
 use super::progress::with_bar;
-use crate::codegen::rpu::Options;
 use crate::compare::false_color;
 use crate::render::film::Picture;
 use crate::render::image_file;
@@ -28,7 +27,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     set_thread_count(args.threads)?;
     let config = args.config.as_deref().map_or(Ok(Config::default()), read_config)?;
     let (job, _) = prepare_job(&args.scene)?;
-    let options = Options { passes: rpu_passes(args.scene.passes.as_deref()), ..Options::default() };
+    let options = rpu_options(&args.scene);
     let fail = |e: crate::render::RenderError| Failure::render(&e, &job.program.sources);
     let program = &job.program;
     let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);

@@ -3,10 +3,11 @@
 mod compiler;
 mod simulation;
 
-use super::args::{Backend, BenchArgs, Benchmark, SceneArgs, Size};
+use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::bvh::{BuildOptions, Bvh, Triangle};
+use crate::codegen::rpu;
 use crate::geometry::Faces;
 use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
@@ -140,6 +141,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))],
         budget: DEFAULT_BUDGET,
         passes: None,
+        convention: Convention::default(),
     };
     Ok(prepare_job(&scene)?.0)
 }
@@ -152,7 +154,8 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
 
 fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
     let job = scene_job(&mesh_path(args)?, Size(512, 512))?;
-    let mut machines = [renderer(Backend::Rpu, &args.machine)?, renderer(Backend::Gpu, &args.machine)?];
+    let machine = |backend| renderer(backend, &args.machine, rpu::Options::default());
+    let mut machines = [machine(Backend::Rpu)?, machine(Backend::Gpu)?];
     let mut times = [Vec::new(), Vec::new()];
     let mut first = [0.0; 2];
     for run in 0..=RUNS {
@@ -236,10 +239,10 @@ fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     let job = prepare(program, &scene, Window::whole(640, 480), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)?;
     drop(scene);
     let tree = start.elapsed().as_secs_f64();
-    let mut rpu = renderer(Backend::Rpu, &args.machine)?;
+    let mut rpu = renderer(Backend::Rpu, &args.machine, rpu::Options::default())?;
     let render = timed(rpu.as_mut(), &job)?;
     let peak = peak_memory();
-    let gpu = match renderer(Backend::Gpu, &args.machine) {
+    let gpu = match renderer(Backend::Gpu, &args.machine, rpu::Options::default()) {
         Ok(mut gpu) => match gpu.render(&job, &|_| {}) {
             Ok(_) => "renders it".to_string(),
             Err(e) => format!("refuses: {e}"),

@@ -19,6 +19,7 @@ pub use tracer::SceneTracer;
 
 use super::film::{Film, Picture};
 use super::{Job, Progress, RenderError, Renderer};
+use crate::codegen::rpu::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::rpu::Block;
 use crate::rpu::machine::Machine;
@@ -32,13 +33,20 @@ const LANES: usize = 64;
 const AT_ONCE: usize = 4096;
 
 /// The RPU as a renderer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RpuRenderer;
+#[derive(Clone, Debug, Default)]
+pub struct RpuRenderer {
+    options: Options,
+}
 
 impl RpuRenderer {
     /// A renderer on the threads of the current rayon pool.
     pub fn new() -> Self {
-        Self
+        Self::default()
+    }
+
+    /// The same, which compiles as the options say.
+    pub fn with_options(options: Options) -> Self {
+        Self { options }
     }
 }
 
@@ -102,7 +110,9 @@ impl Renderer for RpuRenderer {
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
-        let loaded = Loaded::new(&job.program.module, &job.program.constants, job.program.surface_entries)?;
+        let program = &job.program;
+        let loaded =
+            Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
         let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
         let stop = AtomicBool::new(false);
         let data = loaded.data(&job.program.memory.vectors);
