@@ -35,9 +35,7 @@ pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
             let text: Vec<&str> = text.split(',').map(str::trim).filter(|name| !of_back_end(name)).collect();
             Pipeline::parse(&text.join(",")).map_err(|e| {
                 let names = rpu::Passes::NAMES.join(", ");
-                Failure::input(format!(
-                    "error: --passes: {e}\nhint: on the RPU, these can also be left out: {names}"
-                ))
+                Failure::input(format!("error: --passes: {e}\nhint: on the RPU, these can also be left out: {names}"))
             })
         }
         None => Ok(Pipeline::default()),

@@ -111,8 +111,7 @@ impl Renderer for RpuRenderer {
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
         let program = &job.program;
-        let loaded =
-            Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
+        let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
         let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
         let stop = AtomicBool::new(false);
         let data = loaded.data(&job.program.memory.vectors);
