@@ -8,8 +8,11 @@
 //! instructions. (Chains of loops over groups it did not: `mad` took six times as long that way.)
 
 use super::decode::{DecodedArith, Modify, Operand, Place, Test, column};
-use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane};
+use super::isa::{Component, Mask, Multiplier, Op, Ranges, SpecialOp};
+use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
+#[cfg(target_arch = "x86_64")]
+use super::simd::{Avx2, Avx512};
+use super::simd::{Engine, Portable, Simd};
 
 /// The registers that an instruction sees.
 #[derive(Clone, Copy)]
@@ -26,28 +29,30 @@ pub(super) struct Registers<'a> {
 type Source<'a> = (&'a Column, usize);
 
 impl<'a> Registers<'a> {
-    /// The column that a position of a source takes. Constants and literals are put into the column for uniform values
-    /// that belongs to `slot` (0 to 2) and the position.
+    /// Where a source's components are. Constants and literals are put into the columns for uniform values that belong to `slot` (0 to 2).
     #[inline(always)]
-    pub fn source(&self, slot: usize, operand: &Operand, position: usize) -> Source<'a> {
+    fn source(&self, slot: usize, operand: &Operand) -> Operands<'a> {
+        let uniform = column::UNIFORM + 4 * slot as u16;
+        let fill = |c: u16, bits: u32| self.file[usize::from(uniform + c)].set_group(0, Lanes::splat(bits));
         match operand.place {
-            Place::Columns(columns) => (&self.file[usize::from(columns[position])], GROUPS - 1),
-            Place::Stack(columns) => (&self.file[usize::from(columns[position]) + self.window], GROUPS - 1),
-            Place::Constants(indices) => self.uniform(slot, position, self.constants[usize::from(indices[position])]),
-            Place::Literal(bits) => self.uniform(slot, position, bits),
+            Place::Columns(columns) => Operands { file: self.file, columns, wrap: GROUPS - 1 },
+            Place::Stack(columns) => Operands { file: &self.file[self.window..], columns, wrap: GROUPS - 1 },
+            Place::Constants(indices) => {
+                for c in 0..4 {
+                    fill(c, self.constants[usize::from(indices[usize::from(c)])]);
+                }
+                Operands { file: self.file, columns: [0, 1, 2, 3].map(|c| uniform + c), wrap: 0 }
+            }
+            Place::Literal(bits) => {
+                fill(0, bits);
+                Operands { file: self.file, columns: [uniform; 4], wrap: 0 }
+            }
         }
     }
 
-    #[inline(always)]
-    fn uniform(&self, slot: usize, position: usize, bits: u32) -> Source<'a> {
-        let column = &self.file[usize::from(column::UNIFORM) + 4 * slot + position];
-        column.set_group(0, Lanes::splat(bits));
-        (column, 0)
-    }
-
     /// A source's component for all lanes, its multiplier applied to it as a float.
-    pub fn read(&self, operand: &Operand, position: usize) -> Column {
-        let (from, wrap) = self.source(0, operand, position);
+    pub fn read(&self, operand: &Operand, position: Component) -> Column {
+        let (from, wrap) = self.source(0, operand).component(position);
         let out = Column::zero();
         for k in 0..GROUPS {
             out.set_group(k, from.group(k, wrap).map(|bits| multiply(bits, operand.multiplier)));
@@ -56,8 +61,8 @@ impl<'a> Registers<'a> {
     }
 
     /// The same as floats, into an array.
-    pub fn read_floats(&self, operand: &Operand, position: usize, to: &mut [f32; BLOCK]) {
-        let (from, wrap) = self.source(0, operand, position);
+    pub fn read_floats(&self, operand: &Operand, position: Component, to: &mut [f32; BLOCK]) {
+        let (from, wrap) = self.source(0, operand).component(position);
         for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
             let lanes = from.group(k, wrap);
             to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(multiply(bits, operand.multiplier)));
@@ -77,109 +82,85 @@ fn sign(multiplier: Multiplier) -> u32 {
     u32::from(multiplier.negate) << 31
 }
 
-/// Which instructions of the processor to use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Simd {
-    Baseline,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-}
-
-impl Simd {
-    /// The best that this processor has.
-    pub fn detect() -> Simd {
-        #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") {
-            return Simd::Avx2;
-        }
-        Simd::Baseline
-    }
-}
-
 /// Executes an instruction for the lanes in `active`. The result has the bit of each active lane whose condition holds
 /// (none without a condition); bits of other lanes are 0.
 #[inline]
-pub(super) fn execute(simd: Simd, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
-    match simd {
-        Simd::Baseline => execute_lanes(registers, instr, active),
+pub(super) fn execute(engine: Engine, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
+    match engine {
+        Engine::Portable => execute_lanes(Portable, registers, instr, active),
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: `Simd::Avx2` is made by `Simd::detect` only, where the processor has AVX2.
-        Simd::Avx2 => unsafe { execute_avx2(registers, instr, active) },
+        // SAFETY: an `Avx2` exists only where the processor has AVX2.
+        Engine::Avx2(simd) => unsafe { execute_avx2(simd, registers, instr, active) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: an `Avx512` exists only where the processor has these parts of AVX-512.
+        Engine::Avx512(simd) => unsafe { execute_avx512(simd, registers, instr, active) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn execute_avx2(registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
-    execute_lanes(registers, instr, active)
+fn execute_avx2(simd: Avx2, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
+    execute_lanes(simd, registers, instr, active)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn execute_avx512(simd: Avx512, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
+    execute_lanes(simd, registers, instr, active)
 }
 
 #[inline(always)]
-fn execute_lanes(r: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
+fn execute_lanes(simd: impl Simd, r: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
     let dst = usize::from(instr.dst) + if instr.dst_on_stack { r.window } else { 0 };
-    let is_dot = matches!(instr.op, Op::Dp2h | Op::Dp3 | Op::Dp3h | Op::Dp4);
-    let result = |c: Component| match (instr.direct, is_dot) {
-        (true, _) => &r.file[dst + c.index()],
-        (false, true) => &r.file[usize::from(column::SUM)],
-        (false, false) => &r.file[usize::from(column::RESULT) + c.index()],
-    };
+    let at = Target { simd, r, instr, active, dst };
     if !instr.idle {
-        compute(r, instr, active, dst);
-        if !instr.direct {
-            finish(r, instr, active, dst, result);
-        }
+        compute(at);
+        finish(at);
     }
-    instr.test.map_or(0, |test| passes(test, active, result))
+    instr.test.map_or(0, |test| passes(at, test))
 }
 
-/// Modifiers and write-back of a result that did not go straight to its destination.
+/// Saturation, the special function, and copies of components that were not computed in their place.
 #[inline(always)]
-fn finish<'a>(
-    r: Registers<'a>,
-    instr: &DecodedArith,
-    active: u64,
-    dst: usize,
-    result: impl Fn(Component) -> &'a Column,
-) {
+fn finish(at: Target<'_, impl Simd>) {
+    let instr = at.instr;
     if instr.sat {
-        // A dot product's one column is clamped again for each component, which changes nothing.
-        for c in Component::ALL {
-            if instr.needed.contains(c) {
-                write(result(c), active, |k| {
-                    let lanes = result(c).group(k, GROUPS - 1);
-                    lanes.map_float(|x| if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 })
-                });
-            }
+        for c in each(instr.needed) {
+            let result = at.result(c);
+            at.write(result, |k| {
+                result.group(k, GROUPS - 1).map_float(|x| if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 })
+            });
         }
     }
-    if let Some(special) = instr.special {
-        let w = result(Component::W);
-        let value = &r.file[usize::from(column::FUNCTION)];
-        match special {
-            SpecialOp::Rcp => write(value, active, |k| w.group(k, GROUPS - 1).map_float(|x| 1.0 / x)),
-            SpecialOp::Rsq => write(value, active, |k| w.group(k, GROUPS - 1).map_float(|x| 1.0 / x.sqrt())),
-        }
-        for c in Component::ALL {
-            if instr.mask.contains(c) {
-                let to = &r.file[usize::from(column::SPECIAL) + c.index()];
-                write(to, active, |k| value.group(k, GROUPS - 1));
-            }
-        }
+    match instr.special {
+        None => {}
+        Some(SpecialOp::Rcp) => special(at, |x| 1.0 / x),
+        Some(SpecialOp::Rsq) => special(at, |x| 1.0 / x.sqrt()),
     }
-    for c in Component::ALL {
-        if instr.mask.contains(c) {
-            write(&r.file[dst + c.index()], active, |k| result(c).group(k, GROUPS - 1));
+    for c in each(instr.aside.intersection(instr.mask)) {
+        let result = at.result(c);
+        at.write(at.written(c), |k| result.group(k, GROUPS - 1));
+    }
+}
+
+/// A function of the result's `w`, to the components of `S` in the write mask.
+#[inline(always)]
+fn special(at: Target<'_, impl Simd>, f: impl Fn(f32) -> f32) {
+    let w = at.result(Component::W);
+    for (k, bits) in groups_of(at.active) {
+        let value = w.group(k, GROUPS - 1).map_float(&f);
+        for c in each(at.instr.mask) {
+            at.write_group(&at.r.file[usize::from(column::SPECIAL) + c.index()], k, value, bits);
         }
     }
 }
 
-/// Computes the needed components of the result, for the destination or the result columns.
+/// Computes the needed components of the result.
 #[inline(always)]
-fn compute(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize) {
+fn compute(at: Target<'_, impl Simd>) {
     let float = f32::from_bits;
-    let order = |ordering: std::cmp::Ordering| ordering as i32 as u32;
-    let at = Target { r, instr, active, first: if instr.direct { dst } else { usize::from(column::RESULT) } };
-    match instr.op {
+    let order = |less: bool, greater: bool| u32::from(greater).wrapping_sub(u32::from(less));
+    match at.instr.op {
         Op::Mov => floats1(at, |a| a),
         Op::Frac => floats1(at, |a| (float(a) - float(a).floor()).to_bits()),
         Op::Add => floats2(at, |a, b| (float(a) + float(b)).to_bits()),
@@ -199,10 +180,10 @@ fn compute(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize) {
         Op::Ishl => integers2(at, |a, b| a << (b & 31)),
         Op::Ishr => integers2(at, |a, b| a >> (b & 31)),
         Op::Iasr => integers2(at, |a, b| (a as i32 >> (b & 31)) as u32),
-        Op::Icmp => integers2(at, |a, b| order((a as i32).cmp(&(b as i32)))),
-        Op::Ucmp => integers2(at, |a, b| order(a.cmp(&b))),
-        Op::Ftoi => floats1(at, |a| float(a) as i32 as u32),
-        Op::Ftou => floats1(at, |a| float(a) as u32),
+        Op::Icmp => integers2(at, |a, b| order((a as i32) < b as i32, a as i32 > b as i32)),
+        Op::Ucmp => integers2(at, |a, b| order(a < b, a > b)),
+        Op::Ftoi => conversion(at, |lanes| at.simd.to_signed(lanes)),
+        Op::Ftou => conversion(at, |lanes| at.simd.to_unsigned(lanes)),
         Op::Itof => integers1(at, |a| (a as i32 as f32).to_bits()),
         Op::Utof => integers1(at, |a| (a as f32).to_bits()),
     }
@@ -210,24 +191,48 @@ fn compute(r: Registers<'_>, instr: &DecodedArith, active: u64, dst: usize) {
 
 /// What a computation needs besides its function of one lane.
 #[derive(Clone, Copy)]
-struct Target<'a> {
+struct Target<'a, S> {
+    simd: S,
     r: Registers<'a>,
     instr: &'a DecodedArith,
     active: u64,
-    /// The first column that the result goes to.
-    first: usize,
+    /// The destination's first column.
+    dst: usize,
 }
 
-impl<'a> Target<'a> {
+/// A source: where its components are.
+#[derive(Clone, Copy)]
+struct Operands<'a> {
+    file: &'a [Column],
+    columns: [u16; 4],
+    wrap: usize,
+}
+
+impl<'a> Operands<'a> {
     #[inline(always)]
-    fn source(&self, slot: usize, c: Component) -> Source<'a> {
-        self.r.source(slot, &self.instr.src[slot], c.index())
+    fn component(&self, c: Component) -> Source<'a> {
+        (&self.file[usize::from(self.columns[c.index()])], self.wrap)
+    }
+}
+
+impl<'a, S: Simd> Target<'a, S> {
+    /// A source of the instruction.
+    #[inline(always)]
+    fn source(&self, slot: usize) -> Operands<'a> {
+        self.r.source(slot, &self.instr.src[slot])
     }
 
-    /// The result's column for a component.
+    /// Where a component of the result is computed.
     #[inline(always)]
     fn result(&self, c: Component) -> &'a Column {
-        &self.r.file[self.first + c.index()]
+        let first = if self.instr.aside.contains(c) { usize::from(column::RESULT) } else { self.dst };
+        &self.r.file[first + c.index()]
+    }
+
+    /// Where a component of the result goes in the end.
+    #[inline(always)]
+    fn written(&self, c: Component) -> &'a Column {
+        &self.r.file[self.dst + c.index()]
     }
 
     #[inline(always)]
@@ -239,20 +244,27 @@ impl<'a> Target<'a> {
     /// Writes what `f` gives for each group to a column, for the active lanes.
     #[inline(always)]
     fn write(&self, to: &Column, f: impl Fn(usize) -> Lanes) {
-        write(to, self.active, f);
+        // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the baseline processor.
+        for (k, bits) in groups_of(self.active) {
+            self.write_group(to, k, f(k), bits);
+        }
+    }
+
+    #[inline(always)]
+    fn write_group(&self, to: &Column, k: usize, lanes: Lanes, bits: u16) {
+        to.set_group(k, self.simd.select(bits, lanes, to.group(k, GROUPS - 1)));
     }
 }
 
-/// Writes what `f` gives for each group to a column, for the active lanes.
+/// The components of a set.
 #[inline(always)]
-fn write(to: &Column, active: u64, f: impl Fn(usize) -> Lanes) {
-    // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the baseline processor.
-    for k in 0..GROUPS {
-        let bits = (active >> (GROUP * k)) as u8;
-        if bits != 0 {
-            to.write_group(k, f(k), bits);
-        }
-    }
+fn each(mask: Mask) -> impl Iterator<Item = Component> {
+    let mut rest = mask.bits();
+    std::iter::from_fn(move || {
+        let c = *Component::ALL.get(rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(c)
+    })
 }
 
 /// A source's multiplier in the form in which it is applied.
@@ -283,7 +295,7 @@ impl Modifier {
 }
 
 #[inline(always)]
-fn floats1(at: Target<'_>, f: impl Fn(u32) -> u32) {
+fn floats1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
     let m = at.modifier(0);
     match at.instr.modify {
         Modify::Sign => zip1(at, |a| f(m.flip(a))),
@@ -293,7 +305,7 @@ fn floats1(at: Target<'_>, f: impl Fn(u32) -> u32) {
 }
 
 #[inline(always)]
-fn floats2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
+fn floats2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
     let (m, n) = (at.modifier(0), at.modifier(1));
     match at.instr.modify {
         Modify::Sign => zip2(at, |a, b| f(m.flip(a), n.flip(b))),
@@ -303,7 +315,7 @@ fn floats2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
 }
 
 #[inline(always)]
-fn floats3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
+fn floats3(at: Target<'_, impl Simd>, f: impl Fn(u32, u32, u32) -> u32) {
     let (m, n, o) = (at.modifier(0), at.modifier(1), at.modifier(2));
     match at.instr.modify {
         Modify::Sign => zip3(at, |a, b, c| f(m.flip(a), n.flip(b), o.flip(c))),
@@ -313,38 +325,45 @@ fn floats3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
 }
 
 #[inline(always)]
-fn integers1(at: Target<'_>, f: impl Fn(u32) -> u32) {
+fn integers1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
     let m = at.modifier(0);
     zip1(at, |a| f(m.negate(a)));
 }
 
 #[inline(always)]
-fn integers2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
+fn integers2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
     let (m, n) = (at.modifier(0), at.modifier(1));
     zip2(at, |a, b| f(m.negate(a), n.negate(b)));
 }
 
+/// Floats to integers, a group at a time.
+#[inline(always)]
+fn conversion(at: Target<'_, impl Simd>, f: impl Fn(Lanes) -> Lanes) {
+    let m = at.modifier(0);
+    let a = at.source(0);
+    for component in each(at.instr.needed) {
+        let (a, wrap) = a.component(component);
+        at.write(at.result(component), |k| f(a.group(k, wrap).map(|bits| m.scale(bits))));
+    }
+}
+
 /// Each needed component of the result from the same component of one source.
 #[inline(always)]
-fn zip1(at: Target<'_>, f: impl Fn(u32) -> u32) {
-    for c in Component::ALL {
-        if !at.instr.needed.contains(c) {
-            continue;
-        }
-        let (a, wrap) = at.source(0, c);
-        at.write(at.result(c), |k| a.group(k, wrap).map(&f));
+fn zip1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
+    let a = at.source(0);
+    for component in each(at.instr.needed) {
+        let (a, wrap) = a.component(component);
+        at.write(at.result(component), |k| a.group(k, wrap).map(&f));
     }
 }
 
 /// The same with two sources.
 #[inline(always)]
-fn zip2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
-    for c in Component::ALL {
-        if !at.instr.needed.contains(c) {
-            continue;
-        }
-        let ((a, wrap_a), (b, wrap_b)) = (at.source(0, c), at.source(1, c));
-        at.write(at.result(c), |k| {
+fn zip2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
+    let (a, b) = (at.source(0), at.source(1));
+    for component in each(at.instr.needed) {
+        let ((a, wrap_a), (b, wrap_b)) = (a.component(component), b.component(component));
+        at.write(at.result(component), |k| {
             let (a, b) = (a.group(k, wrap_a), b.group(k, wrap_b));
             each_lane!(i => f(a.0[i], b.0[i]))
         });
@@ -353,14 +372,12 @@ fn zip2(at: Target<'_>, f: impl Fn(u32, u32) -> u32) {
 
 /// The same with three sources.
 #[inline(always)]
-fn zip3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
-    for component in Component::ALL {
-        if !at.instr.needed.contains(component) {
-            continue;
-        }
-        let (a, wrap_a) = at.source(0, component);
-        let (b, wrap_b) = at.source(1, component);
-        let (c, wrap_c) = at.source(2, component);
+fn zip3(at: Target<'_, impl Simd>, f: impl Fn(u32, u32, u32) -> u32) {
+    let (a, b, c) = (at.source(0), at.source(1), at.source(2));
+    for component in each(at.instr.needed) {
+        let (a, wrap_a) = a.component(component);
+        let (b, wrap_b) = b.component(component);
+        let (c, wrap_c) = c.component(component);
         at.write(at.result(component), |k| {
             let (a, b, c) = (a.group(k, wrap_a), b.group(k, wrap_b), c.group(k, wrap_c));
             each_lane!(i => f(a.0[i], b.0[i], c.0[i]))
@@ -368,32 +385,26 @@ fn zip3(at: Target<'_>, f: impl Fn(u32, u32, u32) -> u32) {
     }
 }
 
-/// A dot product: an expression of components of the two sources, into the column for sums, and from there to the destination.
+/// A dot product: an expression of components of the two sources, into every needed component of the result.
 macro_rules! dot {
     ($at:expr, [$($slot:literal $component:ident $name:ident),*], $sum:expr) => {{
-        let at: Target<'_> = $at;
-        $(let $name = at.source($slot, Component::$component);)*
-        let to = &at.r.file[usize::from(column::SUM)];
-        if at.instr.modify == Modify::Nothing {
-            at.write(to, |k| {
-                $(let $name = $name.0.group(k, $name.1);)*
+        let at = $at;
+        let sources = [at.source(0), at.source(1)];
+        $(let $name = sources[$slot].component(Component::$component);)*
+        let modifiers = [at.modifier(0), at.modifier(1)];
+        let plain = at.instr.modify == Modify::Nothing;
+        for (k, bits) in groups_of(at.active) {
+            $(let $name = $name.0.group(k, $name.1);)*
+            let sum = if plain {
                 each_lane!(i => { $(let $name = f32::from_bits($name.0[i]);)* f32::to_bits($sum) })
-            });
-        } else {
-            let modifiers = [at.modifier(0), at.modifier(1)];
-            at.write(to, |k| {
-                $(let $name = $name.0.group(k, $name.1);)*
+            } else {
                 each_lane!(i => {
                     $(let $name = f32::from_bits(modifiers[$slot].scale($name.0[i]));)*
                     f32::to_bits($sum)
                 })
-            });
-        }
-        if at.instr.direct {
-            for c in Component::ALL {
-                if at.instr.mask.contains(c) {
-                    at.write(at.result(c), |k| to.group(k, GROUPS - 1));
-                }
+            };
+            for c in each(at.instr.needed) {
+                at.write_group(at.result(c), k, sum, bits);
             }
         }
     }};
@@ -402,53 +413,44 @@ use dot;
 
 /// The active lanes for which a condition holds.
 #[inline(always)]
-fn passes<'a>(test: Test, active: u64, result: impl Fn(Component) -> &'a Column) -> u64 {
-    let mut passed = if test.all { active } else { 0 };
-    for c in Component::ALL {
-        if !test.mask.contains(c) {
-            continue;
-        }
-        let column = result(c);
+fn passes(at: Target<'_, impl Simd>, test: Test) -> u64 {
+    let mut passed = if test.all { at.active } else { 0 };
+    for c in each(test.mask) {
+        let column = at.result(c);
+        let part = |range: u8| test.ranges & range != 0;
+        let [negative, zero, middle, high] = [1, 2, 4, 8].map(part);
         let inside = if test.integer {
-            integers_in(column, test.ranges)
+            bits_where(at, column, |bits| {
+                let x = bits as i32;
+                (negative & (x < 0)) | (zero & (x == 0)) | (high & (x > 0))
+            })
         } else if test.ranges == Ranges::NOT_NEGATIVE.bits() {
-            floats_where(column, |x| x >= 0.0)
+            floats_where(at, column, |x| x >= 0.0)
         } else if test.ranges == Ranges::NEGATIVE.bits() {
-            floats_where(column, |x| x < 0.0)
+            floats_where(at, column, |x| x < 0.0)
         } else if test.ranges == Ranges::ANY_NUMBER.bits() {
-            floats_where(column, |x| !x.is_nan())
+            floats_where(at, column, |x| !x.is_nan())
         } else {
-            let part = |bit: u8| test.ranges & bit != 0;
-            let [negative, zero, middle, high] = [part(1), part(2), part(4), part(8)];
-            floats_where(column, |x| {
+            floats_where(at, column, |x| {
                 (negative & (x < 0.0)) | (zero & (x == 0.0)) | (middle & (x > 0.0) & (x < 1.0)) | (high & (x >= 1.0))
             })
         };
         passed = if test.all { passed & inside } else { passed | inside };
     }
-    passed & active
+    passed & at.active
 }
 
 #[inline(always)]
-fn floats_where(column: &Column, f: impl Fn(f32) -> bool) -> u64 {
-    bits_where(column, |bits| f(f32::from_bits(bits)))
+fn floats_where(at: Target<'_, impl Simd>, column: &Column, f: impl Fn(f32) -> bool) -> u64 {
+    bits_where(at, column, |bits| f(f32::from_bits(bits)))
 }
 
 #[inline(always)]
-fn integers_in(column: &Column, ranges: u8) -> u64 {
-    let [negative, zero, high] = [1, 2, 8].map(|bit| ranges & bit != 0);
-    bits_where(column, |bits| {
-        let x = bits as i32;
-        (negative & (x < 0)) | (zero & (x == 0)) | (high & (x > 0))
-    })
-}
-
-#[inline(always)]
-fn bits_where(column: &Column, f: impl Fn(u32) -> bool) -> u64 {
+fn bits_where(at: Target<'_, impl Simd>, column: &Column, f: impl Fn(u32) -> bool) -> u64 {
     let mut all = 0;
-    for k in 0..GROUPS {
-        let inside = column.group(k, GROUPS - 1).map(|bits| u32::from(f(bits)));
-        all |= u64::from(inside.nonzero()) << (GROUP * k);
+    for (k, _) in groups_of(at.active) {
+        let inside = column.group(k, GROUPS - 1).map(|bits| 0u32.wrapping_sub(u32::from(f(bits))));
+        all |= u64::from(at.simd.highest(inside)) << (GROUP * k);
     }
     all
 }

@@ -19,16 +19,12 @@ pub(super) mod column {
     pub const HIT_TRI: u16 = 92;
     /// `HIT_OBJ`.
     pub const HIT_OBJ: u16 = 93;
-    /// Results that are not written as they are.
+    /// Components of a result that cannot be computed in their place.
     pub const RESULT: u16 = 94;
-    /// The sum of a dot product.
-    pub const SUM: u16 = 98;
-    /// What goes to `S`.
-    pub const FUNCTION: u16 = 99;
     /// Values of constants and literals, one for each component of three sources.
-    pub const UNIFORM: u16 = 100;
+    pub const UNIFORM: u16 = 98;
     /// `S0.x` at the bottom of the stack.
-    pub const STACK: u16 = 112;
+    pub const STACK: u16 = 110;
 }
 
 /// A program ready to run. Holds no state of a run.
@@ -150,8 +146,9 @@ pub(super) struct DecodedArith {
     pub mask: Mask,
     /// Components of the result that anyone looks at.
     pub needed: Mask,
-    /// Whether the result goes straight to the destination.
-    pub direct: bool,
+    /// Those of them that are computed in the result columns, and copied to the destination afterwards if they are written there: components
+    /// that are only looked at, or all, where one that is written is a source of another.
+    pub aside: Mask,
     /// Whether the result is what the destination already holds.
     pub idle: bool,
     pub sat: bool,
@@ -213,7 +210,8 @@ fn decode_arith(arith: &Arith, test: Option<Test>) -> DecodedArith {
     let mask = arith.dst.mask;
     let special = if arith.special.is_some() { Mask::W } else { Mask::NONE };
     let needed = mask.union(special).union(test.map_or(Mask::NONE, |t| t.mask));
-    let direct = !arith.sat && arith.special.is_none() && needed == mask && !reads_written(arith);
+    let aside = if reads_written(arith) { needed } else { needed.without(mask) };
+    let direct = !arith.sat && arith.special.is_none() && aside.is_empty();
     let itself = Src::Reg { reg: Reg::from(arith.dst.reg), swizzle: Swizzle::IDENTITY, multiplier: Multiplier::ONE };
     let idle = arith.op == Op::Mov && direct && arith.src[0] == itself;
     let src = arith.src.map(|s| operand(&s));
@@ -228,7 +226,7 @@ fn decode_arith(arith: &Arith, test: Option<Test>) -> DecodedArith {
         Modify::Scale
     };
     let (op, sat) = (arith.op, arith.sat);
-    DecodedArith { op, modify, dst, dst_on_stack, mask, needed, direct, idle, sat, special: arith.special, test, src }
+    DecodedArith { op, modify, dst, dst_on_stack, mask, needed, aside, idle, sat, special: arith.special, test, src }
 }
 
 /// Whether a component of the result comes from a component of the destination that is written before it.

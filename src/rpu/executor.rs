@@ -4,11 +4,13 @@
 //! operation it gives the groups that come out. Which group runs next, and how long anything takes, is up to a scheduler: that of the functional
 //! machine ([`super::machine`]) or that of the timed one ([`super::timed`]). As both run this code, both give the same bits.
 
-use super::arith::{self, Simd};
+use super::arith;
 use super::block::{Block, Frame};
 use super::decode::{DecodedControl, Operand, Work, column};
-use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, groups_of, lanes_of};
+use super::isa::Component;
+use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
+use super::simd::Engine;
 use super::tracing::{HitBlock, RayBlock};
 use std::sync::atomic::Ordering;
 
@@ -36,7 +38,7 @@ impl Group {
 pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
     constants: [u32; 128],
-    simd: Simd,
+    engine: Engine,
     /// Groups that the last control operation divided off the one that it gave; whoever takes them empties it.
     pub divided: Vec<Group>,
     /// Rays traced so far.
@@ -49,7 +51,7 @@ impl<'m> Executor<'m> {
     /// An executor for a machine.
     pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
         let constants = std::array::from_fn(|i| machine.constants[i / 4][i % 4]);
-        Executor { machine, constants, simd: Simd::detect(), divided: Vec::new(), rays: 0, bad_loads: 0 }
+        Executor { machine, constants, engine: Engine::detect(), divided: Vec::new(), rays: 0, bad_loads: 0 }
     }
 
     /// Does what an instruction does besides control; gives the lanes for which its condition holds.
@@ -59,7 +61,7 @@ impl<'m> Executor<'m> {
             Work::Nothing => {}
             Work::Arith(arith) => {
                 let registers = block.registers(&self.constants, group.window);
-                return Ok(arith::execute(self.simd, registers, arith, group.mask));
+                return Ok(arith::execute(self.engine, registers, arith, group.mask));
             }
             Work::Trace(sources) => self.trace(block, group, sources),
             Work::Load { to, count, base, offset } => self.load(block, group, *to, *count, *base, *offset),
@@ -129,7 +131,7 @@ impl<'m> Executor<'m> {
         address: &Operand,
         push: u8,
     ) -> Result<Option<Group>, MachineError> {
-        let targets = block.registers(&self.constants, caller.window).read(address, 0).to_array();
+        let targets = block.registers(&self.constants, caller.window).read(address, Component::X).to_array();
         let mut last = None;
         let mut rest = caller.mask;
         while rest != 0 {
@@ -170,7 +172,7 @@ impl<'m> Executor<'m> {
         }
         for i in 0..count {
             for (k, bits) in groups_of(mask) {
-                let addresses = block.column(base).group(k, GROUPS - 1);
+                let addresses = block.column(base).group(k);
                 let mut vectors = [Lanes::ZERO; 4];
                 for lane in (0..GROUP).filter(|lane| bits >> lane & 1 != 0) {
                     let address = addresses.0[lane].wrapping_add(offset).wrapping_add(u32::from(i));
@@ -240,7 +242,7 @@ impl<'m> Executor<'m> {
         let Group { mask, pc, window, .. } = group;
         let offset = i32::from(offset) as u32;
         let registers = block.registers(&self.constants, window);
-        let values: [Column; 4] = std::array::from_fn(|c| registers.read(src, c));
+        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c));
         let address = |base: u32| base.wrapping_add(offset);
         let uniform = block.column(base).uniform(mask);
         if let Some(base) = uniform {
@@ -266,12 +268,12 @@ impl<'m> Executor<'m> {
         let mask = group.mask;
         let registers = block.registers(&self.constants, group.window);
         let mut rays = RayBlock { active: mask, ..RayBlock::empty() };
-        for c in 0..3 {
-            registers.read_floats(orig, c, &mut rays.orig[c]);
-            registers.read_floats(dir, c, &mut rays.dir[c]);
+        for (i, c) in [Component::X, Component::Y, Component::Z].into_iter().enumerate() {
+            registers.read_floats(orig, c, &mut rays.orig[i]);
+            registers.read_floats(dir, c, &mut rays.dir[i]);
         }
         let parts = [&mut rays.t_min, &mut rays.t_max, &mut rays.any, &mut rays.time];
-        parts.into_iter().enumerate().for_each(|(c, to)| registers.read_floats(arg, c, to));
+        parts.into_iter().zip(Component::ALL).for_each(|(to, c)| registers.read_floats(arg, c, to));
         let mut hits = HitBlock::misses();
         self.machine.tracer.trace(&rays, &mut hits);
         self.rays += u64::from(mask.count_ones());

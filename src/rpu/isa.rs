@@ -118,6 +118,16 @@ impl Mask {
         Mask(self.0 | other.0)
     }
 
+    /// The components in both.
+    pub fn intersection(self, other: Mask) -> Mask {
+        Mask(self.0 & other.0)
+    }
+
+    /// The components that are not in the other.
+    pub fn without(self, other: Mask) -> Mask {
+        Mask(self.0 & !other.0)
+    }
+
     /// Its components in order.
     pub fn components(self) -> impl Iterator<Item = Component> {
         Component::ALL.into_iter().filter(move |&c| self.contains(c))

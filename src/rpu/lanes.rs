@@ -1,7 +1,7 @@
 //! Columns of lanes: how the machine keeps one component of one register for a block of threads.
 //!
-//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of eight so that the compiler makes
-//! one vector instruction of each step. Columns are cells: an instruction may name the same register as source and
+//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of 16 so that the compiler makes
+//! one vector instruction of each step (or two or four, where the processor's are shorter). Columns are cells: an instruction may name the same register as source and
 //! destination, and reads all of a group before it writes any of it.
 
 use std::array;
@@ -10,13 +10,13 @@ use std::cell::Cell;
 /// Threads in a block.
 pub const BLOCK: usize = 64;
 /// Lanes in a group.
-pub(super) const GROUP: usize = 8;
+pub(super) const GROUP: usize = 16;
 /// Groups in a column.
 pub(super) const GROUPS: usize = BLOCK / GROUP;
 
-/// Bit patterns of eight lanes.
+/// Bit patterns of 16 lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C, align(32))]
+#[repr(C, align(64))]
 pub(super) struct Lanes(pub [u32; GROUP]);
 
 /// The lanes of an expression of the lane's number, written out without a loop.
@@ -55,6 +55,38 @@ macro_rules! each_lane {
                 let $i = 7;
                 $lane
             },
+            {
+                let $i = 8;
+                $lane
+            },
+            {
+                let $i = 9;
+                $lane
+            },
+            {
+                let $i = 10;
+                $lane
+            },
+            {
+                let $i = 11;
+                $lane
+            },
+            {
+                let $i = 12;
+                $lane
+            },
+            {
+                let $i = 13;
+                $lane
+            },
+            {
+                let $i = 14;
+                $lane
+            },
+            {
+                let $i = 15;
+                $lane
+            },
         ])
     };
 }
@@ -80,16 +112,14 @@ impl Lanes {
 
     /// `self` where the lane's bit in `mask` is set, `other` elsewhere.
     #[inline(always)]
-    pub fn select(self, other: Lanes, mask: u8) -> Lanes {
+    pub fn select(self, other: Lanes, mask: u16) -> Lanes {
         each_lane!(i => if mask & (1 << i) != 0 { self.0[i] } else { other.0[i] })
     }
 
-    /// The lanes whose pattern is not zero, as bits.
+    /// The lanes whose highest bit is set, as bits.
     #[inline(always)]
-    pub fn nonzero(self) -> u8 {
-        let bits = each_lane!(i => if self.0[i] != 0 { 1 << i } else { 0 });
-        let [a, b, c, d, e, f, g, h] = bits.0;
-        (a | b | c | d | e | f | g | h) as u8
+    pub fn highest(self) -> u16 {
+        each_lane!(i => self.0[i] >> 31 << i).0.into_iter().fold(0, |all, bit| all | bit) as u16
     }
 }
 
@@ -102,7 +132,7 @@ impl Column {
         Column([const { Cell::new(Lanes::ZERO) }; GROUPS])
     }
 
-    /// The eight lanes of group `k & wrap`: `wrap` is `GROUPS - 1`, or 0 for a column whose first group stands for all.
+    /// The lanes of group `k & wrap`: `wrap` is `GROUPS - 1`, or 0 for a column whose first group stands for all.
     #[inline(always)]
     pub fn group(&self, k: usize, wrap: usize) -> Lanes {
         self.0[k & wrap & (GROUPS - 1)].get()
@@ -115,9 +145,9 @@ impl Column {
 
     /// Writes the lanes of a group whose bits are set.
     #[inline(always)]
-    pub fn write_group(&self, k: usize, lanes: Lanes, mask: u8) {
+    pub fn write_group(&self, k: usize, lanes: Lanes, mask: u16) {
         let cell = &self.0[k & (GROUPS - 1)];
-        cell.set(if mask == u8::MAX { lanes } else { lanes.select(cell.get(), mask) });
+        cell.set(if mask == u16::MAX { lanes } else { lanes.select(cell.get(), mask) });
     }
 
     pub fn get(&self, lane: usize) -> u32 {
@@ -171,15 +201,19 @@ impl Column {
     /// The pattern that all lanes in `mask` share, if they do.
     pub fn uniform(&self, mask: u64) -> Option<u32> {
         let first = self.get(mask.trailing_zeros() as usize % BLOCK);
-        let same = groups_of(mask).all(|(k, bits)| self.group(k, GROUPS - 1).map(|b| b ^ first).nonzero() & bits == 0);
+        let same = groups_of(mask).all(|(k, bits)| {
+            let different = self.group(k, GROUPS - 1).map(|b| b ^ first);
+            let different = if bits == u16::MAX { different } else { different.select(Lanes::ZERO, bits) };
+            different.0.into_iter().fold(0, |all, b| all | b) == 0
+        });
         same.then_some(first)
     }
 }
 
 /// The groups with a lane in `mask`, with the group's lanes as bits.
 #[inline(always)]
-pub(super) fn groups_of(mask: u64) -> impl Iterator<Item = (usize, u8)> {
-    (0..GROUPS).map(move |k| (k, (mask >> (GROUP * k)) as u8)).filter(|&(_, bits)| bits != 0)
+pub(super) fn groups_of(mask: u64) -> impl Iterator<Item = (usize, u16)> {
+    (0..GROUPS).map(move |k| (k, (mask >> (GROUP * k)) as u16)).filter(|&(_, bits)| bits != 0)
 }
 
 /// The lanes in `mask`, lowest first.

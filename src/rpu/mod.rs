@@ -19,6 +19,7 @@ mod lanes;
 #[cfg(test)]
 mod listings;
 pub mod machine;
+mod simd;
 pub mod timed;
 pub mod tracing;
 
