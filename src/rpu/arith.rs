@@ -5,11 +5,11 @@
 //! of §12.2's listing, repeated) takes 58 ns an instruction for 64 lanes with it and 70 ns without, CPU time on one core of a busy Xeon.
 //!
 //! An operation is a function of one lane, modifiers included, written out for the lanes of a group: this is what LLVM turns into vector
-//! instructions. (Chains of loops over groups it did not: `mad` took six times as long that way.)
+//! instructions. Nothing here may stay a call, such as `map` of an array does: it would be compiled for the baseline processor. (Chains of loops over groups it did not: `mad` took six times as long that way.)
 
 use super::decode::{DecodedArith, Modify, Operand, Place, Test, column};
 use super::isa::{Component, Mask, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
+use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 use super::simd::{Engine, Portable, Simd};
@@ -25,46 +25,44 @@ pub(super) struct Registers<'a> {
     pub window: usize,
 }
 
-/// A column to read, and the wrap of its group number (see [`Column::group`]).
-type Source<'a> = (&'a Column, usize);
-
 impl<'a> Registers<'a> {
-    /// Where a source's components are. Constants and literals are put into the columns for uniform values that belong to `slot` (0 to 2).
+    /// Where components of a source are. Constants and literals are put into the columns for uniform values that belong to `slot` (0 to 2):
+    /// a source's `positions` there is all that is valid.
     #[inline(always)]
-    fn source(&self, slot: usize, operand: &Operand) -> Operands<'a> {
+    fn source(&self, slot: usize, operand: &Operand, positions: Mask) -> Operands<'a> {
         let uniform = column::UNIFORM + 4 * slot as u16;
-        let fill = |c: u16, bits: u32| self.file[usize::from(uniform + c)].set_group(0, Lanes::splat(bits));
         match operand.place {
-            Place::Columns(columns) => Operands { file: self.file, columns, wrap: GROUPS - 1 },
-            Place::Stack(columns) => Operands { file: &self.file[self.window..], columns, wrap: GROUPS - 1 },
+            Place::Columns(columns) => Operands { file: self.file, columns },
+            Place::Stack(columns) => Operands { file: &self.file[self.window..], columns },
             Place::Constants(indices) => {
-                for c in 0..4 {
-                    fill(c, self.constants[usize::from(indices[usize::from(c)])]);
+                for c in each(positions) {
+                    let bits = self.constants[usize::from(indices[c.index()])];
+                    self.file[usize::from(uniform) + c.index()].fill(bits);
                 }
-                Operands { file: self.file, columns: [0, 1, 2, 3].map(|c| uniform + c), wrap: 0 }
+                Operands { file: self.file, columns: [uniform, uniform + 1, uniform + 2, uniform + 3] }
             }
             Place::Literal(bits) => {
-                fill(0, bits);
-                Operands { file: self.file, columns: [uniform; 4], wrap: 0 }
+                self.file[usize::from(uniform)].fill(bits);
+                Operands { file: self.file, columns: [uniform; 4] }
             }
         }
     }
 
     /// A source's component for all lanes, its multiplier applied to it as a float.
     pub fn read(&self, operand: &Operand, position: Component) -> Column {
-        let (from, wrap) = self.source(0, operand).component(position);
+        let from = self.source(0, operand, position.into()).component(position);
         let out = Column::zero();
         for k in 0..GROUPS {
-            out.set_group(k, from.group(k, wrap).map(|bits| multiply(bits, operand.multiplier)));
+            out.set_group(k, from.group(k).map(|bits| multiply(bits, operand.multiplier)));
         }
         out
     }
 
     /// The same as floats, into an array.
     pub fn read_floats(&self, operand: &Operand, position: Component, to: &mut [f32; BLOCK]) {
-        let (from, wrap) = self.source(0, operand).component(position);
+        let from = self.source(0, operand, position.into()).component(position);
         for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
-            let lanes = from.group(k, wrap);
+            let lanes = from.group(k);
             to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(multiply(bits, operand.multiplier)));
         }
     }
@@ -128,7 +126,7 @@ fn finish(at: Target<'_, impl Simd>) {
         for c in each(instr.needed) {
             let result = at.result(c);
             at.write(result, |k| {
-                result.group(k, GROUPS - 1).map_float(|x| if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 })
+                result.group(k).map_float(|x| if x > 0.0 { if x < 1.0 { x } else { 1.0 } } else { 0.0 })
             });
         }
     }
@@ -139,7 +137,7 @@ fn finish(at: Target<'_, impl Simd>) {
     }
     for c in each(instr.aside.intersection(instr.mask)) {
         let result = at.result(c);
-        at.write(at.written(c), |k| result.group(k, GROUPS - 1));
+        at.write(at.written(c), |k| result.group(k));
     }
 }
 
@@ -147,8 +145,12 @@ fn finish(at: Target<'_, impl Simd>) {
 #[inline(always)]
 fn special(at: Target<'_, impl Simd>, f: impl Fn(f32) -> f32) {
     let w = at.result(Component::W);
-    for (k, bits) in groups_of(at.active) {
-        let value = w.group(k, GROUPS - 1).map_float(&f);
+    for k in 0..GROUPS {
+        let bits = at.group(k);
+        if bits == 0 {
+            continue;
+        }
+        let value = w.group(k).map_float(&f);
         for c in each(at.instr.mask) {
             at.write_group(&at.r.file[usize::from(column::SPECIAL) + c.index()], k, value, bits);
         }
@@ -205,21 +207,20 @@ struct Target<'a, S> {
 struct Operands<'a> {
     file: &'a [Column],
     columns: [u16; 4],
-    wrap: usize,
 }
 
 impl<'a> Operands<'a> {
     #[inline(always)]
-    fn component(&self, c: Component) -> Source<'a> {
-        (&self.file[usize::from(self.columns[c.index()])], self.wrap)
+    fn component(&self, c: Component) -> &'a Column {
+        &self.file[usize::from(self.columns[c.index()])]
     }
 }
 
 impl<'a, S: Simd> Target<'a, S> {
     /// A source of the instruction.
     #[inline(always)]
-    fn source(&self, slot: usize) -> Operands<'a> {
-        self.r.source(slot, &self.instr.src[slot])
+    fn source(&self, slot: usize, positions: Mask) -> Operands<'a> {
+        self.r.source(slot, &self.instr.src[slot], positions)
     }
 
     /// Where a component of the result is computed.
@@ -241,18 +242,27 @@ impl<'a, S: Simd> Target<'a, S> {
         Modifier { sign: u32::from(negate) << 31, factor: scale.factor(), minus: u32::from(negate) }
     }
 
+    /// The active lanes of a group.
+    #[inline(always)]
+    fn group(&self, k: usize) -> u16 {
+        (self.active >> (GROUP * k)) as u16
+    }
+
     /// Writes what `f` gives for each group to a column, for the active lanes.
     #[inline(always)]
     fn write(&self, to: &Column, f: impl Fn(usize) -> Lanes) {
         // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the baseline processor.
-        for (k, bits) in groups_of(self.active) {
-            self.write_group(to, k, f(k), bits);
+        for k in 0..GROUPS {
+            let bits = self.group(k);
+            if bits != 0 {
+                self.write_group(to, k, f(k), bits);
+            }
         }
     }
 
     #[inline(always)]
     fn write_group(&self, to: &Column, k: usize, lanes: Lanes, bits: u16) {
-        to.set_group(k, self.simd.select(bits, lanes, to.group(k, GROUPS - 1)));
+        to.set_group(k, self.simd.select(bits, lanes, to.group(k)));
     }
 }
 
@@ -340,31 +350,31 @@ fn integers2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
 #[inline(always)]
 fn conversion(at: Target<'_, impl Simd>, f: impl Fn(Lanes) -> Lanes) {
     let m = at.modifier(0);
-    let a = at.source(0);
+    let a = at.source(0, at.instr.needed);
     for component in each(at.instr.needed) {
-        let (a, wrap) = a.component(component);
-        at.write(at.result(component), |k| f(a.group(k, wrap).map(|bits| m.scale(bits))));
+        let a = a.component(component);
+        at.write(at.result(component), |k| f(a.group(k).map(|bits| m.scale(bits))));
     }
 }
 
 /// Each needed component of the result from the same component of one source.
 #[inline(always)]
 fn zip1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
-    let a = at.source(0);
+    let a = at.source(0, at.instr.needed);
     for component in each(at.instr.needed) {
-        let (a, wrap) = a.component(component);
-        at.write(at.result(component), |k| a.group(k, wrap).map(&f));
+        let a = a.component(component);
+        at.write(at.result(component), |k| a.group(k).map(&f));
     }
 }
 
 /// The same with two sources.
 #[inline(always)]
 fn zip2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
-    let (a, b) = (at.source(0), at.source(1));
+    let (a, b) = (at.source(0, at.instr.needed), at.source(1, at.instr.needed));
     for component in each(at.instr.needed) {
-        let ((a, wrap_a), (b, wrap_b)) = (a.component(component), b.component(component));
+        let (a, b) = (a.component(component), b.component(component));
         at.write(at.result(component), |k| {
-            let (a, b) = (a.group(k, wrap_a), b.group(k, wrap_b));
+            let (a, b) = (a.group(k), b.group(k));
             each_lane!(i => f(a.0[i], b.0[i]))
         });
     }
@@ -373,13 +383,14 @@ fn zip2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
 /// The same with three sources.
 #[inline(always)]
 fn zip3(at: Target<'_, impl Simd>, f: impl Fn(u32, u32, u32) -> u32) {
-    let (a, b, c) = (at.source(0), at.source(1), at.source(2));
+    let needed = at.instr.needed;
+    let (a, b, c) = (at.source(0, needed), at.source(1, needed), at.source(2, needed));
     for component in each(at.instr.needed) {
-        let (a, wrap_a) = a.component(component);
-        let (b, wrap_b) = b.component(component);
-        let (c, wrap_c) = c.component(component);
+        let a = a.component(component);
+        let b = b.component(component);
+        let c = c.component(component);
         at.write(at.result(component), |k| {
-            let (a, b, c) = (a.group(k, wrap_a), b.group(k, wrap_b), c.group(k, wrap_c));
+            let (a, b, c) = (a.group(k), b.group(k), c.group(k));
             each_lane!(i => f(a.0[i], b.0[i], c.0[i]))
         });
     }
@@ -389,12 +400,16 @@ fn zip3(at: Target<'_, impl Simd>, f: impl Fn(u32, u32, u32) -> u32) {
 macro_rules! dot {
     ($at:expr, [$($slot:literal $component:ident $name:ident),*], $sum:expr) => {{
         let at = $at;
-        let sources = [at.source(0), at.source(1)];
+        let sources = [at.source(0, Mask::XYZW), at.source(1, Mask::XYZW)];
         $(let $name = sources[$slot].component(Component::$component);)*
         let modifiers = [at.modifier(0), at.modifier(1)];
         let plain = at.instr.modify == Modify::Nothing;
-        for (k, bits) in groups_of(at.active) {
-            $(let $name = $name.0.group(k, $name.1);)*
+        for k in 0..GROUPS {
+            let bits = at.group(k);
+            if bits == 0 {
+                continue;
+            }
+            $(let $name = $name.group(k);)*
             let sum = if plain {
                 each_lane!(i => { $(let $name = f32::from_bits($name.0[i]);)* f32::to_bits($sum) })
             } else {
@@ -418,7 +433,7 @@ fn passes(at: Target<'_, impl Simd>, test: Test) -> u64 {
     for c in each(test.mask) {
         let column = at.result(c);
         let part = |range: u8| test.ranges & range != 0;
-        let [negative, zero, middle, high] = [1, 2, 4, 8].map(part);
+        let (negative, zero, middle, high) = (part(1), part(2), part(4), part(8));
         let inside = if test.integer {
             bits_where(at, column, |bits| {
                 let x = bits as i32;
@@ -448,8 +463,11 @@ fn floats_where(at: Target<'_, impl Simd>, column: &Column, f: impl Fn(f32) -> b
 #[inline(always)]
 fn bits_where(at: Target<'_, impl Simd>, column: &Column, f: impl Fn(u32) -> bool) -> u64 {
     let mut all = 0;
-    for (k, _) in groups_of(at.active) {
-        let inside = column.group(k, GROUPS - 1).map(|bits| 0u32.wrapping_sub(u32::from(f(bits))));
+    for k in 0..GROUPS {
+        if at.group(k) == 0 {
+            continue;
+        }
+        let inside = column.group(k).map(|bits| 0u32.wrapping_sub(u32::from(f(bits))));
         all |= u64::from(at.simd.highest(inside)) << (GROUP * k);
     }
     all

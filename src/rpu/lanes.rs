@@ -132,10 +132,10 @@ impl Column {
         Column([const { Cell::new(Lanes::ZERO) }; GROUPS])
     }
 
-    /// The lanes of group `k & wrap`: `wrap` is `GROUPS - 1`, or 0 for a column whose first group stands for all.
+    /// The lanes of a group.
     #[inline(always)]
-    pub fn group(&self, k: usize, wrap: usize) -> Lanes {
-        self.0[k & wrap & (GROUPS - 1)].get()
+    pub fn group(&self, k: usize) -> Lanes {
+        self.0[k & (GROUPS - 1)].get()
     }
 
     #[inline(always)]
@@ -176,8 +176,10 @@ impl Column {
         }
     }
 
+    #[inline(always)]
     pub fn fill(&self, bits: u32) {
-        self.0.iter().for_each(|cell| cell.set(Lanes::splat(bits)));
+        let lanes = Lanes::splat(bits);
+        self.0.iter().for_each(|cell| cell.set(lanes));
     }
 
     pub fn load(&self, values: &[u32; BLOCK]) {
@@ -194,7 +196,7 @@ impl Column {
     /// Copies the lanes in `mask` from another column.
     pub fn copy_from(&self, other: &Column, mask: u64) {
         for (k, bits) in groups_of(mask) {
-            self.write_group(k, other.group(k, GROUPS - 1), bits);
+            self.write_group(k, other.group(k), bits);
         }
     }
 
@@ -202,7 +204,7 @@ impl Column {
     pub fn uniform(&self, mask: u64) -> Option<u32> {
         let first = self.get(mask.trailing_zeros() as usize % BLOCK);
         let same = groups_of(mask).all(|(k, bits)| {
-            let different = self.group(k, GROUPS - 1).map(|b| b ^ first);
+            let different = self.group(k).map(|b| b ^ first);
             let different = if bits == u16::MAX { different } else { different.select(Lanes::ZERO, bits) };
             different.0.into_iter().fold(0, |all, b| all | b) == 0
         });
