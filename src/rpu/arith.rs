@@ -8,11 +8,13 @@
 //! instructions. Nothing here may stay a call, such as `map` of an array does: it would be compiled for the baseline processor. (Chains of loops over groups it did not: `mad` took six times as long that way.)
 
 use super::decode::{DecodedArith, Modify, Operand, Place, Test, column};
+use super::format::{F24, Format, Number};
 use super::isa::{Component, Mask, Multiplier, Op, Ranges, SpecialOp};
 use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 use super::simd::{Engine, Portable, Simd};
+use std::marker::PhantomData;
 
 /// The registers that an instruction sees.
 #[derive(Clone, Copy)]
@@ -48,69 +50,82 @@ impl<'a> Registers<'a> {
         }
     }
 
-    /// A source's component for all lanes, its multiplier applied to it as a float.
-    pub fn read(&self, operand: &Operand, position: Component) -> Column {
+    /// A source's component for all lanes: a copy, or a float of the format times its multiplier.
+    pub fn read(&self, operand: &Operand, position: Component, format: Format) -> Column {
         let from = self.source(0, operand, position.into()).component(position);
+        let Multiplier { negate, scale } = operand.multiplier;
         let out = Column::zero();
         for k in 0..GROUPS {
-            out.set_group(k, from.group(k).map(|bits| multiply(bits, operand.multiplier)));
+            let lanes = from.group(k);
+            let copied = operand.multiplier == Multiplier::ONE;
+            let lanes = if copied { lanes } else { lanes.map(|bits| format.scaled(bits, negate, scale.factor())) };
+            out.set_group(k, lanes);
         }
         out
     }
 
-    /// The same as floats, into an array.
-    pub fn read_floats(&self, operand: &Operand, position: Component, to: &mut [f32; BLOCK]) {
+    /// A source's component for all lanes as floats of the format, into an array.
+    pub fn read_floats(&self, operand: &Operand, position: Component, format: Format, to: &mut [f32; BLOCK]) {
         let from = self.source(0, operand, position.into()).component(position);
+        let Multiplier { negate, scale } = operand.multiplier;
         for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
-            let lanes = from.group(k);
-            to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(multiply(bits, operand.multiplier)));
+            let lanes = from.group(k).map(|bits| format.scaled(bits, negate, scale.factor()));
+            to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(bits));
         }
     }
 }
 
-/// A bit pattern as a float times a factor; ±1 touch at most the sign bit.
-#[inline(always)]
-fn multiply(bits: u32, multiplier: Multiplier) -> u32 {
-    let bits = bits ^ sign(multiplier);
-    if multiplier.scale.factor() == 1.0 { bits } else { (f32::from_bits(bits) * multiplier.scale.factor()).to_bits() }
+/// How arithmetic is done: in which format, and by which instructions of the processor.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mode {
+    /// In single precision.
+    F32(Engine),
+    /// In the 24-bit format, by portable code.
+    F24,
 }
 
-#[inline(always)]
-fn sign(multiplier: Multiplier) -> u32 {
-    u32::from(multiplier.negate) << 31
+impl Mode {
+    /// The number format.
+    pub fn format(self) -> Format {
+        match self {
+            Mode::F32(_) => Format::F32,
+            Mode::F24 => Format::F24,
+        }
+    }
 }
 
 /// Executes an instruction for the lanes in `active`. The result has the bit of each active lane whose condition holds
 /// (none without a condition); bits of other lanes are 0.
 #[inline]
-pub(super) fn execute(engine: Engine, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
-    match engine {
-        Engine::Portable => execute_lanes(Portable, registers, instr, active),
+pub(super) fn execute(mode: Mode, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
+    match mode {
+        Mode::F32(Engine::Portable) => execute_lanes::<f32>(Portable, registers, instr, active),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: an `Avx2` exists only where the processor has AVX2.
-        Engine::Avx2(simd) => unsafe { execute_avx2(simd, registers, instr, active) },
+        Mode::F32(Engine::Avx2(simd)) => unsafe { execute_avx2(simd, registers, instr, active) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: an `Avx512` exists only where the processor has these parts of AVX-512.
-        Engine::Avx512(simd) => unsafe { execute_avx512(simd, registers, instr, active) },
+        Mode::F32(Engine::Avx512(simd)) => unsafe { execute_avx512(simd, registers, instr, active) },
+        Mode::F24 => execute_lanes::<F24>(Portable, registers, instr, active),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn execute_avx2(simd: Avx2, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
-    execute_lanes(simd, registers, instr, active)
+    execute_lanes::<f32>(simd, registers, instr, active)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn execute_avx512(simd: Avx512, registers: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
-    execute_lanes(simd, registers, instr, active)
+    execute_lanes::<f32>(simd, registers, instr, active)
 }
 
 #[inline(always)]
-fn execute_lanes(simd: impl Simd, r: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
+fn execute_lanes<N: Number>(simd: impl Simd, r: Registers<'_>, instr: &DecodedArith, active: u64) -> u64 {
     let dst = usize::from(instr.dst) + if instr.dst_on_stack { r.window } else { 0 };
-    let at = Target { simd, r, instr, active, dst };
+    let at = Target { simd, r, instr, active, dst, numbers: PhantomData::<N> };
     if !instr.idle {
         compute(at);
         finish(at);
@@ -120,7 +135,7 @@ fn execute_lanes(simd: impl Simd, r: Registers<'_>, instr: &DecodedArith, active
 
 /// Saturation, the special function, and copies of components that were not computed in their place.
 #[inline(always)]
-fn finish(at: Target<'_, impl Simd>) {
+fn finish<N: Number>(at: Target<'_, impl Simd, N>) {
     let instr = at.instr;
     if instr.sat {
         for c in each(instr.needed) {
@@ -132,8 +147,8 @@ fn finish(at: Target<'_, impl Simd>) {
     }
     match instr.special {
         None => {}
-        Some(SpecialOp::Rcp) => special(at, |x| 1.0 / x),
-        Some(SpecialOp::Rsq) => special(at, |x| 1.0 / x.sqrt()),
+        Some(SpecialOp::Rcp) => special(at, |x| N::ONE / x),
+        Some(SpecialOp::Rsq) => special(at, |x| N::ONE / x.sqrt()),
     }
     for c in each(instr.aside.intersection(instr.mask)) {
         let result = at.result(c);
@@ -143,14 +158,14 @@ fn finish(at: Target<'_, impl Simd>) {
 
 /// A function of the result's `w`, to the components of `S` in the write mask.
 #[inline(always)]
-fn special(at: Target<'_, impl Simd>, f: impl Fn(f32) -> f32) {
+fn special<N: Number>(at: Target<'_, impl Simd, N>, f: impl Fn(N) -> N) {
     let w = at.result(Component::W);
     for k in 0..GROUPS {
         let bits = at.group(k);
         if bits == 0 {
             continue;
         }
-        let value = w.group(k).map_float(&f);
+        let value = w.group(k).map(|x| f(N::read(x)).bits());
         for c in each(at.instr.mask) {
             at.write_group(&at.r.file[usize::from(column::SPECIAL) + c.index()], k, value, bits);
         }
@@ -159,15 +174,15 @@ fn special(at: Target<'_, impl Simd>, f: impl Fn(f32) -> f32) {
 
 /// Computes the needed components of the result.
 #[inline(always)]
-fn compute(at: Target<'_, impl Simd>) {
-    let float = f32::from_bits;
+fn compute<N: Number>(at: Target<'_, impl Simd, N>) {
     let order = |less: bool, greater: bool| u32::from(greater).wrapping_sub(u32::from(less));
     match at.instr.op {
+        Op::Mov if at.instr.is_copy() => zip1(at, |a| a),
         Op::Mov => floats1(at, |a| a),
-        Op::Frac => floats1(at, |a| (float(a) - float(a).floor()).to_bits()),
-        Op::Add => floats2(at, |a, b| (float(a) + float(b)).to_bits()),
-        Op::Mul => floats2(at, |a, b| (float(a) * float(b)).to_bits()),
-        Op::Mad => floats3(at, |a, b, c| (float(a) * float(b) + float(c)).to_bits()),
+        Op::Frac => floats1(at, |a| a - a.floor()),
+        Op::Add => floats2(at, |a, b| a + b),
+        Op::Mul => floats2(at, |a, b| a * b),
+        Op::Mad => floats3(at, |a, b, c| a * b + c),
         Op::Dp2h => dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e], a * b + c * d + e),
         Op::Dp3 => dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e, 1 Z f], a * b + c * d + e * f),
         Op::Dp3h => dot!(at, [0 X a, 1 X b, 0 Y c, 1 Y d, 0 Z e, 1 Z f, 0 W g], a * b + c * d + e * f + g),
@@ -186,20 +201,21 @@ fn compute(at: Target<'_, impl Simd>) {
         Op::Ucmp => integers2(at, |a, b| order(a < b, a > b)),
         Op::Ftoi => conversion(at, |lanes| at.simd.to_signed(lanes)),
         Op::Ftou => conversion(at, |lanes| at.simd.to_unsigned(lanes)),
-        Op::Itof => integers1(at, |a| (a as i32 as f32).to_bits()),
-        Op::Utof => integers1(at, |a| (a as f32).to_bits()),
+        Op::Itof => integers1(at, |a| N::from_signed(a as i32).bits()),
+        Op::Utof => integers1(at, |a| N::from_unsigned(a).bits()),
     }
 }
 
 /// What a computation needs besides its function of one lane.
 #[derive(Clone, Copy)]
-struct Target<'a, S> {
+struct Target<'a, S, N> {
     simd: S,
     r: Registers<'a>,
     instr: &'a DecodedArith,
     active: u64,
     /// The destination's first column.
     dst: usize,
+    numbers: PhantomData<N>,
 }
 
 /// A source: where its components are.
@@ -216,7 +232,7 @@ impl<'a> Operands<'a> {
     }
 }
 
-impl<'a, S: Simd> Target<'a, S> {
+impl<'a, S: Simd, N: Number> Target<'a, S, N> {
     /// A source of the instruction.
     #[inline(always)]
     fn source(&self, slot: usize, positions: Mask) -> Operands<'a> {
@@ -288,13 +304,13 @@ struct Modifier {
 
 impl Modifier {
     #[inline(always)]
-    fn flip(self, bits: u32) -> u32 {
-        bits ^ self.sign
+    fn flip<N: Number>(self, bits: u32) -> N {
+        N::read(bits ^ self.sign)
     }
 
     #[inline(always)]
-    fn scale(self, bits: u32) -> u32 {
-        (f32::from_bits(bits ^ self.sign) * self.factor).to_bits()
+    fn scale<N: Number>(self, bits: u32) -> N {
+        self.flip::<N>(bits).scale(self.factor)
     }
 
     /// Two's complement: −x is the inverse of x, plus 1.
@@ -305,61 +321,61 @@ impl Modifier {
 }
 
 #[inline(always)]
-fn floats1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
+fn floats1<N: Number>(at: Target<'_, impl Simd, N>, f: impl Fn(N) -> N) {
     let m = at.modifier(0);
     match at.instr.modify {
-        Modify::Sign => zip1(at, |a| f(m.flip(a))),
-        Modify::Scale => zip1(at, |a| f(m.scale(a))),
-        Modify::Nothing | Modify::Negate => zip1(at, f),
+        Modify::Sign => zip1(at, |a| f(m.flip(a)).bits()),
+        Modify::Scale => zip1(at, |a| f(m.scale(a)).bits()),
+        Modify::Nothing | Modify::Negate => zip1(at, |a| f(N::read(a)).bits()),
     }
 }
 
 #[inline(always)]
-fn floats2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
+fn floats2<N: Number>(at: Target<'_, impl Simd, N>, f: impl Fn(N, N) -> N) {
     let (m, n) = (at.modifier(0), at.modifier(1));
     match at.instr.modify {
-        Modify::Sign => zip2(at, |a, b| f(m.flip(a), n.flip(b))),
-        Modify::Scale => zip2(at, |a, b| f(m.scale(a), n.scale(b))),
-        Modify::Nothing | Modify::Negate => zip2(at, f),
+        Modify::Sign => zip2(at, |a, b| f(m.flip(a), n.flip(b)).bits()),
+        Modify::Scale => zip2(at, |a, b| f(m.scale(a), n.scale(b)).bits()),
+        Modify::Nothing | Modify::Negate => zip2(at, |a, b| f(N::read(a), N::read(b)).bits()),
     }
 }
 
 #[inline(always)]
-fn floats3(at: Target<'_, impl Simd>, f: impl Fn(u32, u32, u32) -> u32) {
+fn floats3<N: Number>(at: Target<'_, impl Simd, N>, f: impl Fn(N, N, N) -> N) {
     let (m, n, o) = (at.modifier(0), at.modifier(1), at.modifier(2));
     match at.instr.modify {
-        Modify::Sign => zip3(at, |a, b, c| f(m.flip(a), n.flip(b), o.flip(c))),
-        Modify::Scale => zip3(at, |a, b, c| f(m.scale(a), n.scale(b), o.scale(c))),
-        Modify::Nothing | Modify::Negate => zip3(at, f),
+        Modify::Sign => zip3(at, |a, b, c| f(m.flip(a), n.flip(b), o.flip(c)).bits()),
+        Modify::Scale => zip3(at, |a, b, c| f(m.scale(a), n.scale(b), o.scale(c)).bits()),
+        Modify::Nothing | Modify::Negate => zip3(at, |a, b, c| f(N::read(a), N::read(b), N::read(c)).bits()),
     }
 }
 
 #[inline(always)]
-fn integers1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
+fn integers1(at: Target<'_, impl Simd, impl Number>, f: impl Fn(u32) -> u32) {
     let m = at.modifier(0);
     zip1(at, |a| f(m.negate(a)));
 }
 
 #[inline(always)]
-fn integers2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
+fn integers2(at: Target<'_, impl Simd, impl Number>, f: impl Fn(u32, u32) -> u32) {
     let (m, n) = (at.modifier(0), at.modifier(1));
     zip2(at, |a, b| f(m.negate(a), n.negate(b)));
 }
 
 /// Floats to integers, a group at a time.
 #[inline(always)]
-fn conversion(at: Target<'_, impl Simd>, f: impl Fn(Lanes) -> Lanes) {
+fn conversion<N: Number>(at: Target<'_, impl Simd, N>, f: impl Fn(Lanes) -> Lanes) {
     let m = at.modifier(0);
     let a = at.source(0, at.instr.needed);
     for component in each(at.instr.needed) {
         let a = a.component(component);
-        at.write(at.result(component), |k| f(a.group(k).map(|bits| m.scale(bits))));
+        at.write(at.result(component), |k| f(a.group(k).map(|bits| m.scale::<N>(bits).bits())));
     }
 }
 
 /// Each needed component of the result from the same component of one source.
 #[inline(always)]
-fn zip1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
+fn zip1(at: Target<'_, impl Simd, impl Number>, f: impl Fn(u32) -> u32) {
     let a = at.source(0, at.instr.needed);
     for component in each(at.instr.needed) {
         let a = a.component(component);
@@ -369,7 +385,7 @@ fn zip1(at: Target<'_, impl Simd>, f: impl Fn(u32) -> u32) {
 
 /// The same with two sources.
 #[inline(always)]
-fn zip2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
+fn zip2(at: Target<'_, impl Simd, impl Number>, f: impl Fn(u32, u32) -> u32) {
     let (a, b) = (at.source(0, at.instr.needed), at.source(1, at.instr.needed));
     for component in each(at.instr.needed) {
         let (a, b) = (a.component(component), b.component(component));
@@ -382,7 +398,7 @@ fn zip2(at: Target<'_, impl Simd>, f: impl Fn(u32, u32) -> u32) {
 
 /// The same with three sources.
 #[inline(always)]
-fn zip3(at: Target<'_, impl Simd>, f: impl Fn(u32, u32, u32) -> u32) {
+fn zip3(at: Target<'_, impl Simd, impl Number>, f: impl Fn(u32, u32, u32) -> u32) {
     let needed = at.instr.needed;
     let (a, b, c) = (at.source(0, needed), at.source(1, needed), at.source(2, needed));
     for component in each(at.instr.needed) {
@@ -411,11 +427,11 @@ macro_rules! dot {
             }
             $(let $name = $name.group(k);)*
             let sum = if plain {
-                each_lane!(i => { $(let $name = f32::from_bits($name.0[i]);)* f32::to_bits($sum) })
+                each_lane!(i => { $(let $name = N::read($name.0[i]);)* ($sum).bits() })
             } else {
                 each_lane!(i => {
-                    $(let $name = f32::from_bits(modifiers[$slot].scale($name.0[i]));)*
-                    f32::to_bits($sum)
+                    $(let $name = modifiers[$slot].scale::<N>($name.0[i]);)*
+                    ($sum).bits()
                 })
             };
             for c in each(at.instr.needed) {
@@ -428,7 +444,7 @@ use dot;
 
 /// The active lanes for which a condition holds.
 #[inline(always)]
-fn passes(at: Target<'_, impl Simd>, test: Test) -> u64 {
+fn passes(at: Target<'_, impl Simd, impl Number>, test: Test) -> u64 {
     let mut passed = if test.all { at.active } else { 0 };
     for c in each(test.mask) {
         let column = at.result(c);
@@ -456,12 +472,12 @@ fn passes(at: Target<'_, impl Simd>, test: Test) -> u64 {
 }
 
 #[inline(always)]
-fn floats_where(at: Target<'_, impl Simd>, column: &Column, f: impl Fn(f32) -> bool) -> u64 {
+fn floats_where(at: Target<'_, impl Simd, impl Number>, column: &Column, f: impl Fn(f32) -> bool) -> u64 {
     bits_where(at, column, |bits| f(f32::from_bits(bits)))
 }
 
 #[inline(always)]
-fn bits_where(at: Target<'_, impl Simd>, column: &Column, f: impl Fn(u32) -> bool) -> u64 {
+fn bits_where(at: Target<'_, impl Simd, impl Number>, column: &Column, f: impl Fn(u32) -> bool) -> u64 {
     let mut all = 0;
     for k in 0..GROUPS {
         if at.group(k) == 0 {

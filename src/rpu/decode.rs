@@ -1,9 +1,12 @@
 //! Programs in the form in which the machine runs them: registers resolved to columns, checks done.
 
+use super::arith::Mode;
+use super::format::Format;
 use super::isa::{
     Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, OpClass, Primary, Program, Reg,
     Scale, SpecialOp, Src, Swizzle,
 };
+use super::simd::Engine;
 
 /// The columns of a block's register file: four to a register, the stack last.
 pub(super) mod column {
@@ -31,13 +34,30 @@ pub(super) mod column {
 #[derive(Debug, Clone)]
 pub struct Executable {
     pub(super) code: Vec<Decoded>,
+    pub(super) mode: Mode,
 }
 
 impl Executable {
-    /// Checks and decodes a program.
+    /// Checks and decodes a program, for single precision and the best instructions that this processor has.
     pub fn new(program: &Program) -> Result<Executable, IsaError> {
         program.validate()?;
-        Ok(Executable { code: program.code.iter().map(decode).collect() })
+        Ok(Executable { code: program.code.iter().map(decode).collect(), mode: Mode::F32(Engine::detect()) })
+    }
+
+    /// The same, computing in a number format.
+    #[must_use]
+    pub fn in_format(self, format: Format) -> Executable {
+        let mode = match format {
+            Format::F32 => Mode::F32(Engine::detect()),
+            Format::F24 => Mode::F24,
+        };
+        Executable { mode, ..self }
+    }
+
+    /// The same in single precision, with certain instructions of the processor.
+    #[must_use]
+    pub fn on_engine(self, engine: Engine) -> Executable {
+        Executable { mode: Mode::F32(engine), ..self }
     }
 
     /// The number of instructions.
@@ -155,6 +175,14 @@ pub(super) struct DecodedArith {
     pub special: Option<SpecialOp>,
     pub test: Option<Test>,
     pub src: [Operand; 3],
+}
+
+impl DecodedArith {
+    /// Whether it copies patterns, whatever the number format.
+    #[inline(always)]
+    pub fn is_copy(&self) -> bool {
+        self.op == Op::Mov && self.modify == Modify::Nothing && !self.sat && self.special.is_none()
+    }
 }
 
 fn decode(instr: &Instr) -> Decoded {

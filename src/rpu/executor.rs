@@ -4,13 +4,12 @@
 //! operation it gives the groups that come out. Which group runs next, and how long anything takes, is up to a scheduler: that of the functional
 //! machine ([`super::machine`]) or that of the timed one ([`super::timed`]). As both run this code, both give the same bits.
 
-use super::arith;
+use super::arith::{self, Mode};
 use super::block::{Block, Frame};
 use super::decode::{DecodedControl, Operand, Work, column};
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
-use super::simd::Engine;
 use super::tracing::{HitBlock, RayBlock};
 use std::sync::atomic::Ordering;
 
@@ -38,7 +37,7 @@ impl Group {
 pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
     constants: [u32; 128],
-    engine: Engine,
+    mode: Mode,
     /// Groups that the last control operation divided off the one that it gave; whoever takes them empties it.
     pub divided: Vec<Group>,
     /// Rays traced so far.
@@ -51,7 +50,7 @@ impl<'m> Executor<'m> {
     /// An executor for a machine.
     pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
         let constants = std::array::from_fn(|i| machine.constants[i / 4][i % 4]);
-        Executor { machine, constants, engine: Engine::detect(), divided: Vec::new(), rays: 0, bad_loads: 0 }
+        Executor { machine, constants, mode: machine.program.mode, divided: Vec::new(), rays: 0, bad_loads: 0 }
     }
 
     /// Does what an instruction does besides control; gives the lanes for which its condition holds.
@@ -61,7 +60,7 @@ impl<'m> Executor<'m> {
             Work::Nothing => {}
             Work::Arith(arith) => {
                 let registers = block.registers(&self.constants, group.window);
-                return Ok(arith::execute(self.engine, registers, arith, group.mask));
+                return Ok(arith::execute(self.mode, registers, arith, group.mask));
             }
             Work::Trace(sources) => self.trace(block, group, sources),
             Work::Load { to, count, base, offset } => self.load(block, group, *to, *count, *base, *offset),
@@ -131,7 +130,8 @@ impl<'m> Executor<'m> {
         address: &Operand,
         push: u8,
     ) -> Result<Option<Group>, MachineError> {
-        let targets = block.registers(&self.constants, caller.window).read(address, Component::X).to_array();
+        let targets =
+            block.registers(&self.constants, caller.window).read(address, Component::X, self.mode.format()).to_array();
         let mut last = None;
         let mut rest = caller.mask;
         while rest != 0 {
@@ -242,7 +242,7 @@ impl<'m> Executor<'m> {
         let Group { mask, pc, window, .. } = group;
         let offset = i32::from(offset) as u32;
         let registers = block.registers(&self.constants, window);
-        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c));
+        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode.format()));
         let address = |base: u32| base.wrapping_add(offset);
         let uniform = block.column(base).uniform(mask);
         if let Some(base) = uniform {
@@ -268,12 +268,13 @@ impl<'m> Executor<'m> {
         let mask = group.mask;
         let registers = block.registers(&self.constants, group.window);
         let mut rays = RayBlock { active: mask, ..RayBlock::empty() };
+        let format = self.mode.format();
         for (i, c) in [Component::X, Component::Y, Component::Z].into_iter().enumerate() {
-            registers.read_floats(orig, c, &mut rays.orig[i]);
-            registers.read_floats(dir, c, &mut rays.dir[i]);
+            registers.read_floats(orig, c, format, &mut rays.orig[i]);
+            registers.read_floats(dir, c, format, &mut rays.dir[i]);
         }
         let parts = [&mut rays.t_min, &mut rays.t_max, &mut rays.any, &mut rays.time];
-        parts.into_iter().zip(Component::ALL).for_each(|(to, c)| registers.read_floats(arg, c, to));
+        parts.into_iter().zip(Component::ALL).for_each(|(to, c)| registers.read_floats(arg, c, format, to));
         let mut hits = HitBlock::misses();
         self.machine.tracer.trace(&rays, &mut hits);
         self.rays += u64::from(mask.count_ones());
@@ -285,7 +286,7 @@ impl<'m> Executor<'m> {
         });
         let floats = [&hits.u, &hits.v, &hits.t];
         for (i, values) in floats.into_iter().enumerate() {
-            block.column(column::HIT + i as u16).write_masked(|lane| values[lane].to_bits(), mask);
+            block.column(column::HIT + i as u16).write_masked(|lane| format.round(values[lane].to_bits()), mask);
         }
         for (i, values) in [&code, &hits.tri, &hits.obj].into_iter().enumerate() {
             block.column(column::HIT + 3 + i as u16).write_masked(|lane| values[lane], mask);

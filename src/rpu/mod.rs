@@ -14,12 +14,13 @@ pub mod block;
 mod decode;
 pub mod disasm;
 mod executor;
+pub mod format;
 pub mod isa;
 mod lanes;
 #[cfg(test)]
 mod listings;
 pub mod machine;
-mod simd;
+pub mod simd;
 pub mod timed;
 pub mod tracing;
 

@@ -44,14 +44,17 @@ pub(super) struct Portable;
 impl Simd for Portable {}
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{Avx2, Avx512};
+pub use x86::{Avx2, Avx512};
 
-/// What executes arithmetic.
+/// Which instructions of the processor execute arithmetic.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Engine {
+pub enum Engine {
+    /// Those that any processor of its kind has.
     Portable,
+    /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
+    /// AVX-512, the foundation and DQ.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -66,6 +69,17 @@ impl Engine {
             all.extend(Avx512::detect().map(Engine::Avx512));
         }
         all
+    }
+
+    /// Its name, for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Engine::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "x86_64")]
+            Engine::Avx512(_) => "AVX-512",
+        }
     }
 
     /// The best that this processor has.

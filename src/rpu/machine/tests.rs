@@ -1,6 +1,6 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
-use super::super::arith;
+use super::super::arith::{self, Mode};
 use super::super::asm::assemble;
 use super::super::decode::Work;
 use super::super::isa::{Component, Op, Program, Reg};
@@ -446,7 +446,7 @@ fn all_instruction_sets_of_the_processor_give_the_same_bits() {
         }
         for instr in &executable.code {
             if let Work::Arith(arith) = &instr.work {
-                arith::execute(engine, block.registers(&[0; 128], 0), arith, 0xffff_0f0f_ffff_00ff);
+                arith::execute(Mode::F32(engine), block.registers(&[0; 128], 0), arith, 0xffff_0f0f_ffff_00ff);
             }
         }
         (0..16).flat_map(|r| Component::ALL.map(|c| block.read(Reg::R(r), c))).collect::<Vec<_>>()
