@@ -6,12 +6,14 @@
 mod table;
 
 use rayon::prelude::*;
+use shadewright::codegen::rpu;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::rsl::{Options, compile};
 use shadewright::lang::source::SourceMap;
-use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu};
+use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
 use shadewright::render::gpu::Compute;
+use shadewright::rpu::timed::Config;
 use table::{Arg, SNIPPETS, Snippet};
 
 /// Devices that the snippets are shared out to: a software driver compiles each device's kernels one after the other.
@@ -70,13 +72,15 @@ fn on_evaluator_and_rpu(snippet: &Snippet) -> Result<(), String> {
     let (module, args) = (optimised(snippet)?, arguments(snippet));
     let reference = on_evaluator(&module, "f", &args).map_err(|e| e.to_string())?;
     check(snippet, &reference).map_err(|e| format!("on the evaluator {e}"))?;
-    let words = on_rpu(&module, "f", &[args]).map_err(|e| e.to_string())?.concat();
+    let calls = [args];
+    let words = on_rpu(&module, "f", &calls).map_err(|e| e.to_string())?.concat();
     check(snippet, &words).map_err(|e| format!("on the RPU {e}"))?;
-    if bits(&words) == bits(&reference) {
-        Ok(())
-    } else {
-        Err(format!("the RPU gives {words:08x?}, the evaluator {reference:08x?}"))
+    if bits(&words) != bits(&reference) {
+        return Err(format!("the RPU gives {words:08x?}, the evaluator {reference:08x?}"));
     }
+    let timed = on_timed_rpu(&module, "f", &calls, &rpu::Options::default(), &Config::default());
+    let timed = timed.map_err(|e| e.to_string())?.0.concat();
+    if timed == words { Ok(()) } else { Err(format!("the timed RPU gives {timed:08x?}, the RPU {words:08x?}")) }
 }
 
 fn on_the_gpu(compute: &Compute, snippet: &Snippet) -> Result<(), String> {

@@ -3,6 +3,7 @@
 mod examples;
 mod random;
 mod registers;
+mod timed;
 
 use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
 use crate::ir::eval::{self, Hit, World};
@@ -111,19 +112,21 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
         }
     }
     let active = if rows.len() == 64 { u64::MAX } else { (1 << rows.len()) - 1 };
-    machine
-        .run(&mut block, program.entry(function).expect("an entry"), active)
-        .unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
+    let entry = program.entry(function).expect("an entry");
+    machine.run(&mut block, entry, active).unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
     let scratch = block.get(Reg::A, Component::W, 0);
     assert_eq!(scratch, crate::rpu::machine::SCRATCH_BASE, "the frame pointer is back where it was");
-    (0..rows.len())
+    let got: Vec<Vec<u32>> = (0..rows.len())
         .map(|lane| {
             let value = |(r, mask): &(u8, crate::rpu::isa::Mask)| -> Vec<u32> {
                 mask.components().map(|c| block.get(Reg::R(*r), c, lane)).collect()
             };
             results.iter().flat_map(value).collect()
         })
-        .collect()
+        .collect();
+    let timed = timed::run(&machine, &program.program, entry, rows, &params, &results);
+    assert!(timed == got, "the timed machine gives other bits\n{}", disassemble(&program.program));
+    got
 }
 
 /// Bits with all NaNs made one.
