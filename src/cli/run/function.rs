@@ -4,7 +4,7 @@ use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size};
 use crate::cli::exit::Failure;
 use crate::codegen::rpu::Options;
-use crate::ir::passes::Pipeline;
+use crate::ir::passes::{Pipeline, matrices};
 use crate::ir::{Const, FunctionKind, Module, Type};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::{self, FunctionInfo, RslType};
@@ -54,6 +54,8 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
     function.kind = FunctionKind::Entry;
     let hidden = function.params.iter().skip(arguments.len()).map(|p| Const::zero(p.ty));
     let arguments: Vec<Const> = arguments.into_iter().chain(hidden.collect::<Vec<_>>()).collect();
+    // The passes leave no matrices, only their rows.
+    let arguments = matrices::flatten(&arguments);
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
 
     match (args.image, &args.out) {
@@ -240,6 +242,14 @@ fn argument(ty: RslType, text: &str) -> Option<Const> {
     }
     let numbers: Vec<f32> =
         text.trim_matches(['(', ')']).split(',').map(|x| x.trim().parse().ok()).collect::<Option<_>>()?;
+    if ty == RslType::Matrix {
+        // One number is that multiple of the identity.
+        let numbers = match numbers[..] {
+            [x] => (0..16).map(|i| if i % 5 == 0 { x } else { 0.0 }).collect(),
+            _ => numbers,
+        };
+        return Some(Const::Mat4(Box::new(numbers.try_into().ok()?)));
+    }
     match (ty.ir()?.lanes()?, numbers.as_slice()) {
         (1, [x]) => Some(Const::F32(*x)),
         (3, [x]) => Some(Const::Vec3([*x; 3])),
@@ -259,5 +269,8 @@ mod tests {
         assert_eq!(argument(RslType::Point, "2"), Some(Const::Vec3([2.0; 3])));
         assert_eq!(argument(RslType::String, "\"a\""), Some(Const::String("a".into())));
         assert_eq!(argument(RslType::Float, "1,2"), None);
+        assert_eq!(argument(RslType::Matrix, "1,2,3"), None);
+        let twice = argument(RslType::Matrix, "2");
+        assert_eq!(twice.as_ref().and_then(Const::floats).map(|m| [m[0], m[1], m[15]]), Some([2.0, 0.0, 2.0]));
     }
 }
