@@ -222,6 +222,55 @@ fn components_are_written_together_where_one_operation_makes_them() {
 }
 
 #[test]
+fn a_root_rides_on_an_instruction_whose_result_is_needed_too() {
+    example(
+        "vector f(vector a; vector b) { float d = a . b; return b * (d + 1 / d); }",
+        &["dp3_rcp R3.w, R0, R1", "add R2.w, R3.w, S.w", "mul R0.xyz, R1, R2.w + return always"],
+    );
+    example(
+        "float f(vector a; vector b) { vector p = a * b; return 1 / ycomp(p); }",
+        &["mul_rcp R15.w, R0.y, R1.y", "mov R0.w, S.w + return always"],
+    );
+}
+
+#[test]
+fn a_condition_tests_a_bit_where_it_stands() {
+    let text = "fn f(v0 m: varying u32, v1 x: varying f32) -> (return: f32) {
+b0:
+  v2: u32 = const 1
+  v3: u32 = const 4
+  v4: u32 = ishr v0, v3
+  v5: u32 = iand v4, v2
+  v6: bool = ieq v5, v2
+  v7: f32 = neg v1
+  v8: f32 = select v6, v1, v7
+  ret v8
+}";
+    let module = module(text);
+    assert_eq!(code(&module)[0], "iand R15.w, R0.w, #16 + jmp L2, w (<0 or >=1)");
+    let rows: Vec<Vec<Const>> = (0..64).map(|i| vec![Const::U32(i * 3), Const::F32(2.5)]).collect();
+    check_module(&module, &rows);
+}
+
+#[test]
+fn a_conjunction_jumps_without_making_a_truth_value() {
+    example(
+        "float f(float x; float y) { float r = 0; if (x < 0 && y == x) r = 1; return r; }",
+        &[
+            "mov R0.w, R0.w + jmp L2, w (<0)",
+            "jmp L3",
+            "L2:",
+            "add R15.w, R1.w, -R0.w + jmp L4, w (=0)",
+            "L3:",
+            "mov R0.w, 0.0 + return always",
+            "L4:",
+            "mov R0.w, 1.0",
+            "return",
+        ],
+    );
+}
+
+#[test]
 fn an_instruction_carries_one_literal() {
     example("float f(float x) { return x * 3.5 + 0.7; }", &["mad R0.w, R0.w, 3.5, C0.x + return always"]);
 }

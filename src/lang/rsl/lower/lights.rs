@@ -44,16 +44,24 @@ impl Body<'_, '_> {
         args.iter().zip(types).map(|(e, ty)| Ok(self.value_as(*e, *ty)?.value)).collect()
     }
 
-    /// Whether the angle between `l` and `axis` is at most `angle`, without a division: `l·axis ≥ cos(angle)·√(l²·axis²)`.
-    fn in_cone(&mut self, l: Value, axis: Value, angle: Value, span: Span) -> Lower<Value> {
+    /// The cosine of half of what a surface sees. A right angle means the hemisphere: its cosine is 0, not that of the nearest float, so that
+    /// lengths do not matter where the angle is known, as it mostly is.
+    fn cosine_of_sight(&mut self, angle: Value, span: Span) -> Lower<Value> {
         let cosine = self.call_library("cos", &[angle], span)?;
+        let [right, zero] = [std::f32::consts::FRAC_PI_2, 0.0].map(|x| self.b.f32(x));
+        let is_right = self.b.op(Op::Eq, &[angle, right]);
+        Ok(self.b.op(Op::Select, &[is_right, zero, cosine]))
+    }
+
+    /// Whether the angle between `l` and `axis` has at least this cosine, without a division: `l·axis ≥ cosine·√(l²·axis²)`.
+    fn in_cone(&mut self, l: Value, axis: Value, cosine: Value) -> Value {
         let dot = self.b.op(Op::Dot, &[l, axis]);
         let l2 = self.b.op(Op::Dot, &[l, l]);
         let axis2 = self.b.op(Op::Dot, &[axis, axis]);
         let both = self.b.op(Op::Mul, &[l2, axis2]);
         let lengths = self.b.op(Op::Sqrt, &[both]);
         let limit = self.b.op(Op::Mul, &[cosine, lengths]);
-        Ok(self.b.op(Op::Le, &[limit, dot]))
+        self.b.op(Op::Le, &[limit, dot])
     }
 
     pub(super) fn illuminance(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
@@ -114,7 +122,8 @@ impl Body<'_, '_> {
         let color = self.b.op(Op::Select, &[lit, color, black]);
         let (next, over) = (self.b.block(), self.b.block());
         if let Some((axis, angle)) = axis {
-            let inside = self.in_cone(l, axis, angle, span)?;
+            let cosine = self.cosine_of_sight(angle, span)?;
+            let inside = self.in_cone(l, axis, cosine);
             let run = self.b.block();
             self.b.branch(inside, run, next);
             self.b.seal(run);
@@ -190,7 +199,10 @@ impl Body<'_, '_> {
         let lit = self.global("Ps", span)?;
         let l = self.b.op(Op::Sub, &[lit, values[0]]);
         let inside = match values[..] {
-            [_, axis, angle] => Some(self.in_cone(l, axis, angle, span)?),
+            [_, axis, angle] => {
+                let cosine = self.call_library("cos", &[angle], span)?;
+                Some(self.in_cone(l, axis, cosine))
+            }
             _ => None,
         };
         self.shine(l, inside, body)
