@@ -105,6 +105,6 @@ pub fn any_program() -> impl Strategy<Value = Program> {
             // The assembler finds entry points in the order of their addresses.
             let mut addresses = addresses;
             addresses.sort_unstable();
-            Program { code, entries: addresses.into_iter().enumerate().map(entry).collect() }
+            Program { code, entries: addresses.into_iter().enumerate().map(entry).collect(), ..Program::default() }
         })
 }

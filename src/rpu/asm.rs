@@ -155,7 +155,7 @@ impl Assembler {
         if self.errors.has_errors() {
             return Err(self.errors);
         }
-        Ok(Assembly { program: Program { code: self.code, entries }, spans: self.spans })
+        Ok(Assembly { program: Program { code: self.code, entries, ..Program::default() }, spans: self.spans })
     }
 
     /// A label at the very end of the text has no instruction to stand for.

@@ -2,7 +2,7 @@
 //!
 //! This is tables 2.1 to 2.3 of Węgrzanowski 2006 with the integer operations in `w` that the thesis omits. It is what
 //! the assembler makes, the code generator makes, the binary form stores and the machine decodes; what is *valid* is
-//! decided here, once, by [`Instr::validate`] and [`Program::validate`]. It knows neither text, nor bits, nor how an
+//! decided in one place, by [`Instr::validate`] and [`Program::validate`]. It knows neither text, nor bits, nor how an
 //! instruction runs.
 //!
 //! # What an instruction does
@@ -18,8 +18,15 @@
 //!    and writes it to the components of `S` in the write mask.
 //! 7. The condition, if any, tests the result's components, written or not, and decides whether the paired control
 //!    operation happens.
+//!
+//! A [`Split`] does steps 1 to 4 for both of its operations, each on its own components, then 5 and 6 for both, then 7 on the joint result:
+//! `x`, `y` (and `z`) of the first, `w` (and `z`) of the second.
 
-use thiserror::Error;
+mod program;
+mod validate;
+
+pub use program::{EntryPoint, Import, Program, Waits, is_label, is_label_char};
+pub use validate::IsaError;
 
 /// Number of general registers `R0`–`R15`.
 pub const GENERAL_REGISTERS: u8 = 16;
@@ -31,6 +38,8 @@ pub const STACK_WINDOW: u8 = 8;
 pub const INPUT_REGISTERS: u8 = 4;
 /// Largest shift of the stack window in one call: the whole window.
 pub const MAX_PUSH: u8 = STACK_WINDOW;
+/// Different registers, the stack's aside, that the two halves of a split can read: the register file has three read ports.
+pub const MAX_SPLIT_READS: usize = 3;
 /// Largest number of instructions in a program (a code address has 24 bits in the binary form).
 pub const MAX_CODE: usize = 1 << 24;
 
@@ -111,6 +120,16 @@ impl Mask {
     /// The number of components.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
+    }
+
+    /// The components in both.
+    pub fn intersection(self, other: Mask) -> Mask {
+        Mask(self.0 & other.0)
+    }
+
+    /// Whether every component is in `other` too.
+    pub fn is_within(self, other: Mask) -> bool {
+        self.0 & !other.0 == 0
     }
 
     /// The components in either.
@@ -524,6 +543,39 @@ pub enum Primary {
         /// What is stored.
         src: Src,
     },
+    /// `texload Ii, n, coord`: the texel of texture n at (x, y) of the source, truncated, into `Ii`; zeros outside it.
+    TexLoad {
+        /// The number of the input register.
+        to: u8,
+        /// The number of the texture.
+        texture: u8,
+        /// The texel's column and row, in texels, as floats (xy).
+        coord: Src,
+    },
+    /// `texstore n, coord, src`: the source's four words into the texel, after the run; nothing outside the texture.
+    TexStore {
+        /// The number of the texture.
+        texture: u8,
+        /// The texel's column and row, in texels, as floats (xy).
+        coord: Src,
+        /// What is stored.
+        src: Src,
+    },
+}
+
+impl Primary {
+    /// The sources that it reads, without the base address of a load or store.
+    pub fn sources(&self) -> impl Iterator<Item = Src> {
+        let (src, len) = match self {
+            Primary::Arith(arith) => (arith.src, arith.op.arity()),
+            Primary::Trace { orig, dir, arg } => ([*orig, *dir, *arg], 3),
+            Primary::Load { .. } | Primary::Load4 { .. } => ([Src::Literal(0); 3], 0),
+            Primary::Store { src, .. } => ([*src; 3], 1),
+            Primary::TexLoad { coord, .. } => ([*coord; 3], 1),
+            Primary::TexStore { coord, src, .. } => ([*coord, *src, *src], 2),
+        };
+        src.into_iter().take(len)
+    }
 }
 
 /// A control operation.
@@ -631,6 +683,56 @@ impl Condition {
     }
 }
 
+/// How a split divides the four components between its halves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SplitKind {
+    /// `xyz` and `w`.
+    ThreeOne,
+    /// `xy` and `zw`.
+    TwoTwo,
+}
+
+impl SplitKind {
+    /// The components of the first half.
+    pub fn first(self) -> Mask {
+        match self {
+            SplitKind::ThreeOne => Mask::XYZ,
+            SplitKind::TwoTwo => Mask(0b0011),
+        }
+    }
+
+    /// The components of the second half.
+    pub fn second(self) -> Mask {
+        Mask(!self.first().0 & 15)
+    }
+}
+
+/// Two independent operations in one issue slot, each on its own components. All sources of both are read before either
+/// writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Split {
+    /// How the components are divided; 3/1 exactly when the second half writes `w` alone.
+    pub kind: SplitKind,
+    /// The operation on `xyz`, or `xy`: componentwise, or in 3/1 a dot product of at most three products.
+    pub first: Arith,
+    /// The operation on `w`, or `zw`: componentwise, or in 3/1 one on integers. Only it may have `_rcp` or `_rsq`.
+    pub second: Arith,
+}
+
+impl Split {
+    /// The split of two operations: 3/1 if the second writes `w` alone, else 2/2. Whether the machine has it,
+    /// [`Split::validate`] tells.
+    pub fn new(first: Arith, second: Arith) -> Split {
+        let kind = if second.dst.mask == Mask::W { SplitKind::ThreeOne } else { SplitKind::TwoTwo };
+        Split { kind, first, second }
+    }
+
+    /// Both halves, the first first.
+    pub fn halves(&self) -> [&Arith; 2] {
+        [&self.first, &self.second]
+    }
+}
+
 /// An instruction: one issue slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Instr {
@@ -640,78 +742,44 @@ pub enum Instr {
     Control(Control),
     /// Arithmetic with a control operation that depends on its result.
     Pair(Arith, Control, Condition),
-}
-
-/// Why an instruction or a program is not valid.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum IsaError {
-    /// A register's number is too high.
-    #[error("there is no register {0}")]
-    NoSuchRegister(String),
-    /// The write mask, or the components of a condition, are empty.
-    #[error("at least one component must be named")]
-    EmptyMask,
-    /// An integer operation or a conversion with a write mask, or a condition, other than `w`.
-    #[error("`{0}` works in w only: write the mask and the condition as w")]
-    NotScalar(&'static str),
-    /// `_sat`, `_rcp` or `_rsq` on an operation whose result is an integer.
-    #[error("`{0}` cannot take _sat, _rcp or _rsq")]
-    ModifierOnInteger(&'static str),
-    /// A factor other than ±1 on a source of an integer operation.
-    #[error("`{0}` reads integers: a source can only be negated, not scaled")]
-    ScaledInteger(&'static str),
-    /// Two different stack registers are read.
-    #[error("the stack has one read port: copy one of the two stack registers to an R register first")]
-    TwoStackReads,
-    /// A shift above [`MAX_PUSH`].
-    #[error("a call can push at most {MAX_PUSH}, not {0}")]
-    PushTooLarge(u8),
-    /// A call through a register that holds no address.
-    #[error("a call cannot take its address from this register")]
-    BadCallRegister,
-    /// A jump, call or entry point outside the code.
-    #[error("code address {target} is outside the program, which has {len} instructions")]
-    TargetOutside {
-        /// The address.
-        target: u32,
-        /// The number of instructions.
-        len: usize,
-    },
-    /// More than [`MAX_CODE`] instructions.
-    #[error("the program has {0} instructions; at most {MAX_CODE} fit")]
-    TooLong(usize),
-    /// Two entry points of one name.
-    #[error("the entry point `{0}` is defined twice")]
-    DuplicateEntry(String),
-    /// An entry point whose name is not a label.
-    #[error("`{0}` cannot name an entry point: use letters, digits, `_`, `.` and `$`")]
-    BadEntryName(String),
-    /// An instruction of a program is invalid.
-    #[error("instruction {address}: {error}")]
-    At {
-        /// Its code address.
-        address: usize,
-        /// What is wrong.
-        error: Box<IsaError>,
-    },
+    /// Two operations on disjoint components, perhaps with a control operation that depends on their joint result.
+    Split(Split, Option<(Control, Condition)>),
 }
 
 impl Instr {
     /// The control operation, if any.
     pub fn control(&self) -> Option<Control> {
         match self {
-            Instr::Primary(_) => None,
-            Instr::Control(control) | Instr::Pair(_, control, _) => Some(*control),
+            Instr::Primary(_) | Instr::Split(_, None) => None,
+            Instr::Control(control) | Instr::Pair(_, control, _) | Instr::Split(_, Some((control, _))) => Some(*control),
         }
     }
 
-    /// The primary operation, if any.
+    /// The condition of the control operation; a control operation alone has none and always happens.
+    pub fn condition(&self) -> Option<Condition> {
+        match self {
+            Instr::Primary(_) | Instr::Control(_) | Instr::Split(_, None) => None,
+            Instr::Pair(_, _, condition) | Instr::Split(_, Some((_, condition))) => Some(*condition),
+        }
+    }
+
+    /// The primary operation, if it has exactly one: the two of a split are among its [`Instr::ariths`].
     pub fn primary(&self) -> Option<Primary> {
         match self {
             Instr::Primary(primary) => Some(*primary),
-            Instr::Control(_) => None,
+            Instr::Control(_) | Instr::Split(..) => None,
             Instr::Pair(arith, _, _) => Some(Primary::Arith(*arith)),
         }
+    }
+
+    /// Its arithmetic operations: none, one, or the two halves of a split.
+    pub fn ariths(&self) -> impl Iterator<Item = &Arith> {
+        let [first, second] = match self {
+            Instr::Primary(Primary::Arith(arith)) | Instr::Pair(arith, _, _) => [Some(arith), None],
+            Instr::Split(split, _) => [Some(&split.first), Some(&split.second)],
+            Instr::Primary(_) | Instr::Control(_) => [None, None],
+        };
+        first.into_iter().chain(second)
     }
 
     /// The code address it may jump to or call, if that is fixed.
@@ -724,7 +792,7 @@ impl Instr {
 
     /// The same instruction with another fixed target; unchanged when it has none.
     pub fn with_target(mut self, new: u32) -> Instr {
-        if let Instr::Control(control) | Instr::Pair(_, control, _) = &mut self {
+        if let Instr::Control(control) | Instr::Pair(_, control, _) | Instr::Split(_, Some((control, _))) = &mut self {
             match control {
                 Control::Jmp(target) | Control::Call { target, .. } => *target = new,
                 Control::CallReg { .. } | Control::Return => {}
@@ -732,152 +800,4 @@ impl Instr {
         }
         self
     }
-
-    /// Whether the machine can execute it. Code addresses are checked by [`Program::validate`].
-    pub fn validate(&self) -> Result<(), IsaError> {
-        let mut stack_read = None;
-        if let Some(primary) = self.primary() {
-            for src in primary_sources(&primary) {
-                read_source(&src, &mut stack_read)?;
-            }
-            match primary {
-                Primary::Arith(arith) => validate_arith(&arith)?,
-                Primary::Load { to, .. } if to >= INPUT_REGISTERS => {
-                    return Err(IsaError::NoSuchRegister(format!("I{to}")));
-                }
-                Primary::Load { .. } | Primary::Load4 { .. } | Primary::Store { .. } | Primary::Trace { .. } => {}
-            }
-        }
-        match self.control() {
-            Some(Control::Call { push, .. }) if push > MAX_PUSH => return Err(IsaError::PushTooLarge(push)),
-            Some(Control::CallReg { reg, component, push }) => {
-                if push > MAX_PUSH {
-                    return Err(IsaError::PushTooLarge(push));
-                }
-                if matches!(reg, Reg::HitTri | Reg::HitObj) {
-                    return Err(IsaError::BadCallRegister);
-                }
-                read_source(&Src::component(reg, component), &mut stack_read)?;
-            }
-            _ => {}
-        }
-        if let Instr::Pair(arith, _, Condition::Any(mask, _) | Condition::All(mask, _)) = self {
-            if mask.is_empty() {
-                return Err(IsaError::EmptyMask);
-            }
-            if arith.op.is_scalar() && *mask != Mask::W {
-                return Err(IsaError::NotScalar(arith.op.name()));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The sources of a primary operation.
-fn primary_sources(primary: &Primary) -> Vec<Src> {
-    match primary {
-        Primary::Arith(arith) => arith.sources().to_vec(),
-        Primary::Trace { orig, dir, arg } => vec![*orig, *dir, *arg],
-        Primary::Load { .. } | Primary::Load4 { .. } => Vec::new(),
-        Primary::Store { src, .. } => vec![*src],
-    }
-}
-
-/// Checks that a source exists and that the stack's one read port suffices.
-fn read_source(src: &Src, stack_read: &mut Option<u8>) -> Result<(), IsaError> {
-    let Src::Reg { reg, .. } = src else { return Ok(()) };
-    if !reg.exists() {
-        return Err(IsaError::NoSuchRegister(format!("{reg:?}")));
-    }
-    if let Reg::Stack(n) = reg
-        && stack_read.replace(*n).is_some_and(|earlier| earlier != *n)
-    {
-        return Err(IsaError::TwoStackReads);
-    }
-    Ok(())
-}
-
-/// Checks destination, modifiers and multipliers.
-fn validate_arith(arith: &Arith) -> Result<(), IsaError> {
-    let reg = Reg::from(arith.dst.reg);
-    if !reg.exists() {
-        return Err(IsaError::NoSuchRegister(format!("{reg:?}")));
-    }
-    if arith.dst.mask.is_empty() {
-        return Err(IsaError::EmptyMask);
-    }
-    if arith.op.is_scalar() && arith.dst.mask != Mask::W {
-        return Err(IsaError::NotScalar(arith.op.name()));
-    }
-    if arith.op.writes_integer() && (arith.sat || arith.special.is_some()) {
-        return Err(IsaError::ModifierOnInteger(arith.op.name()));
-    }
-    let scaled = |src: &Src| matches!(src, Src::Reg { multiplier, .. } if multiplier.scale != Scale::One);
-    if arith.op.reads_integers() && arith.sources().iter().any(scaled) {
-        return Err(IsaError::ScaledInteger(arith.op.name()));
-    }
-    Ok(())
-}
-
-/// A named code address where a run can start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryPoint {
-    /// The function's name, without the prefix of its label.
-    pub name: String,
-    /// Its first instruction.
-    pub address: u32,
-}
-
-/// A program: code and entry points. A code address is the index of an instruction.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Program {
-    /// The instructions.
-    pub code: Vec<Instr>,
-    /// The entry points, in the order of their definition.
-    pub entries: Vec<EntryPoint>,
-}
-
-impl Program {
-    /// The code address of an entry point.
-    pub fn entry(&self, name: &str) -> Option<u32> {
-        self.entries.iter().find(|e| e.name == name).map(|e| e.address)
-    }
-
-    /// Whether every instruction is valid, every fixed code address is inside the program, and entry points are distinct.
-    pub fn validate(&self) -> Result<(), IsaError> {
-        let len = self.code.len();
-        if len > MAX_CODE {
-            return Err(IsaError::TooLong(len));
-        }
-        let inside = |target: u32| {
-            if (target as usize) < len { Ok(()) } else { Err(IsaError::TargetOutside { target, len }) }
-        };
-        for (address, instr) in self.code.iter().enumerate() {
-            instr
-                .validate()
-                .and_then(|()| instr.target().map_or(Ok(()), inside))
-                .map_err(|error| IsaError::At { address, error: Box::new(error) })?;
-        }
-        let mut names = std::collections::HashSet::new();
-        for entry in &self.entries {
-            inside(entry.address)?;
-            if !is_label(&entry.name) {
-                return Err(IsaError::BadEntryName(entry.name.clone()));
-            }
-            if !names.insert(entry.name.as_str()) {
-                return Err(IsaError::DuplicateEntry(entry.name.clone()));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether a text can be (the rest of) a label: letters, digits, `_`, `.`, `$`, and not empty.
-pub fn is_label(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_label_char)
-}
-
-/// Whether a character can be part of a label.
-pub fn is_label_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$')
 }
