@@ -1,8 +1,8 @@
 //! Random valid programs for property tests.
 
 use super::isa::{
-    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Instr, MAX_PUSH, Mask, Multiplier, Op,
-    Primary, Program, Ranges, Reg, Scale, SpecialOp, Src, Swizzle,
+    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Import, Instr, MAX_PUSH, Mask, Multiplier, Op,
+    OpClass, Primary, Program, Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle, Waits,
 };
 use proptest::prelude::*;
 
@@ -46,6 +46,32 @@ fn arith() -> impl Strategy<Value = Arith> {
     )
 }
 
+/// Two halves of a split; which of its rules they keep is left to [`Instr::validate`].
+fn split() -> impl Strategy<Value = Split> {
+    let mask = |bits: &'static [u8]| prop::sample::select(bits).prop_map(Mask::from_bits);
+    let three_one = (arith(), mask(&[1, 2, 3, 4, 5, 6, 7]), arith(), mask(&[8]));
+    let two_two = (arith(), mask(&[1, 2, 3]), arith(), mask(&[4, 12]));
+    (prop_oneof![2 => three_one.boxed(), 1 => two_two.boxed()], any::<bool>()).prop_map(
+        |((mut first, first_mask, mut second, second_mask), share)| {
+            if share {
+                second.src[0] = first.src[0];
+            }
+            let first_fits = first.op.class() == OpClass::Componentwise
+                || (second_mask == Mask::W && matches!(first.op, Op::Dp2h | Op::Dp3));
+            if !first_fits {
+                first = Arith::new(Op::Mul, first.dst, &first.src);
+            }
+            if second.op.class() == OpClass::Dot || (second_mask != Mask::W && second.op.is_scalar()) {
+                second = Arith { special: second.special, ..Arith::new(Op::Add, second.dst, &second.src) };
+            }
+            first.special = None;
+            first.dst.mask = first_mask;
+            second.dst.mask = second_mask;
+            Split::new(first, second)
+        },
+    )
+}
+
 fn base() -> impl Strategy<Value = Base> {
     prop_oneof![component().prop_map(Base::A), Just(Base::HitTri), Just(Base::HitObj)]
 }
@@ -57,6 +83,9 @@ fn primary() -> impl Strategy<Value = Primary> {
         1 => (0u8..4, base(), any::<i16>()).prop_map(|(to, base, offset)| Primary::Load { to, base, offset }),
         1 => (base(), -20i16..20).prop_map(|(base, offset)| Primary::Load4 { base, offset }),
         1 => (base(), -2i16..20, src()).prop_map(|(base, offset, src)| Primary::Store { base, offset, src }),
+        1 => (0u8..4, 0u8..3, src()).prop_map(|(to, texture, coord)| Primary::TexLoad { to, texture, coord }),
+        1 => (any::<u8>(), src(), src())
+            .prop_map(|(texture, coord, src)| Primary::TexStore { texture, coord, src }),
     ]
 }
 
@@ -92,19 +121,96 @@ fn instr(len: u32) -> impl Strategy<Value = Instr> {
             };
             Instr::Pair(arith, control, condition)
         }),
+        2 => (split(), prop::option::of((control(len), condition()))).prop_map(|(split, paired)| {
+            let integer = split.second.op.writes_integer();
+            let paired = paired.map(|(control, condition)| match condition {
+                Condition::Any(_, ranges) if integer => (control, Condition::Any(Mask::W, ranges)),
+                Condition::All(_, ranges) if integer => (control, Condition::All(Mask::XYZ, ranges)),
+                other => (control, other),
+            });
+            Instr::Split(split, paired)
+        }),
     ]
     .prop_map(|instr| if instr.validate().is_ok() { instr } else { Instr::Control(Control::Return) })
 }
 
-/// Programs of 1 to 20 instructions. What [`Instr::validate`] refuses becomes `return`.
+/// Some of the things that a program holds besides code and entry points.
+fn tables(len: usize) -> impl Strategy<Value = Program> {
+    let waits = prop_oneof![Just(Vec::new()), prop::collection::vec(any::<u16>().prop_map(Waits), len)];
+    let constants = prop::collection::vec(any::<[u32; 4]>(), 0..4);
+    let strings = prop::collection::btree_map(any::<u32>(), ".{0,9}", 0..3);
+    (waits, constants, strings).prop_map(|(waits, constants, strings)| Program {
+        waits,
+        constants,
+        strings: strings.into_iter().collect(),
+        ..Program::default()
+    })
+}
+
+/// Programs of 1 to 20 instructions that can run. What [`Instr::validate`] refuses becomes `return`.
 pub fn any_program() -> impl Strategy<Value = Program> {
     (1u32..20)
-        .prop_flat_map(|len| (prop::collection::vec(instr(len), len as usize), prop::collection::vec(0..len, 0..3)))
-        .prop_map(|(code, addresses)| {
+        .prop_flat_map(|len| {
+            let len_usize = len as usize;
+            (prop::collection::vec(instr(len), len_usize), prop::collection::vec(0..len, 0..3), tables(len_usize))
+        })
+        .prop_map(|(code, mut addresses, tables)| {
             let entry = |(i, address): (usize, u32)| EntryPoint { name: format!("f_{i}.x$"), address };
             // The assembler finds entry points in the order of their addresses.
-            let mut addresses = addresses;
             addresses.sort_unstable();
-            Program { code, entries: addresses.into_iter().enumerate().map(entry).collect(), ..Program::default() }
+            Program { code, entries: addresses.into_iter().enumerate().map(entry).collect(), ..tables }
         })
+}
+
+/// Programs some of whose calls go to other programs.
+pub fn any_object() -> impl Strategy<Value = Program> {
+    (any_program(), any::<u32>()).prop_map(|(mut program, chosen)| {
+        for (address, instr) in program.code.iter_mut().enumerate() {
+            if matches!(instr.control(), Some(Control::Call { .. })) && chosen >> (address % 32) & 1 != 0 {
+                *instr = instr.with_target(0);
+                let name = ["S", "L1", "f_0.x$"][address % 3].to_string();
+                program.imports.push(Import { address: address as u32, name });
+            }
+        }
+        program
+    })
+}
+
+mod tests {
+    use super::*;
+    use proptest::strategy::ValueTree;
+    use proptest::test_runner::TestRunner;
+    use std::collections::HashSet;
+    use std::mem::discriminant;
+
+    #[test]
+    fn every_operation_and_every_kind_of_instruction_is_met() {
+        let mut runner = TestRunner::deterministic();
+        let (mut ops, mut primaries, mut controls, mut kinds) =
+            (HashSet::new(), HashSet::new(), HashSet::new(), HashSet::new());
+        let mut halves = [HashSet::new(), HashSet::new()];
+        for _ in 0..1000 {
+            let program = any_program().new_tree(&mut runner).expect("a program").current();
+            for instr in &program.code {
+                kinds.insert((discriminant(instr), instr.control().is_some()));
+                ops.extend(instr.ariths().map(|a| (a.op, a.sat, a.special)));
+                primaries.extend(instr.primary().map(|p| discriminant(&p)));
+                controls
+                    .extend(instr.control().map(|c| (discriminant(&c), instr.condition().map(|c| discriminant(&c)))));
+                if let Instr::Split(split, _) = instr {
+                    halves[0].insert((split.kind, split.first.op));
+                    halves[1].insert((split.kind, split.second.op));
+                }
+            }
+        }
+        let expected = Op::ALL.iter().map(|op| if op.writes_integer() { 1 } else { 6 }).sum::<usize>();
+        assert_eq!(ops.len(), expected, "operations with their modifiers");
+        assert_eq!(primaries.len(), 7, "arithmetic, trace, load, load4, store, texload, texstore");
+        assert_eq!(controls.len(), 4 * 4, "each control operation alone and with each condition");
+        assert_eq!(kinds.len(), 5, "primary, control, pair, split, split with a control operation");
+        let componentwise = Op::ALL.iter().filter(|op| op.class() == OpClass::Componentwise).count();
+        let scalar = Op::ALL.iter().filter(|op| op.is_scalar()).count();
+        let halves = halves.map(|met| met.len());
+        assert_eq!(halves, [2 * componentwise + 2, 2 * componentwise + scalar], "operations in the halves of splits");
+    }
 }

@@ -1,7 +1,7 @@
 //! The assembler: text to [`Program`].
 //!
 //! The syntax is that of the listings in Węgrzanowski 2006, chapter 12. A line is any number of labels, then at most one
-//! instruction, then a comment that starts with `;`:
+//! instruction or declaration, then a comment that starts with `;`:
 //!
 //! ```text
 //! SUBROUTINE_ENTRY_f:                    ; an entry point named f
@@ -12,7 +12,15 @@
 //!     mov R0, R0 + return or xyzw (>=0 or <1)
 //! L28:
 //!     call HIT.w push 3                  ; or a label
+//!     add R1.xyz, R2, R3 | mul R4.w, R5, R6.x + jmp L28, and w (<0)    ; a 3/1 split; 2/2 where the second half writes z
+//!     [1 3 *] mul R7, R1, R4.w           ; waits for what was issued 1 and 3 slots earlier, and for all beyond 15
+//!     texload I0, 2, R1.xy               ; texture 2
+//! .extern g                              ; `call g push 0` calls the entry point of another program
+//! .const C0, 1.0, 0.0, #-1, 0.5          ; constant registers, from C0 on
+//! .string 77, "a \"text\""               ; the text that an identifier stands for
 //! ```
+//!
+//! Dependency flags are written before all instructions or none.
 //!
 //! A condition is `always`, or `and`/`or`, components, and ranges in parentheses; a single component needs neither `and` nor
 //! `or`. Ranges are `<0 >=0 =0 <1 >=1`, joined by `and` (which binds tighter) and `or`. The comma before a condition may be left out.
@@ -21,12 +29,13 @@
 
 use super::disasm::ENTRY_PREFIX;
 use super::isa::{
-    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Instr, IsaError, MAX_CODE, Mask, Multiplier,
-    Op, Primary, Program, Ranges, Reg, SpecialOp, Src, Swizzle, is_label_char,
+    Arith, Base, CONSTANT_REGISTERS, Component, Condition, Control, Dst, DstReg, EntryPoint, Import, Instr, IsaError,
+    MAX_CODE, Mask, Multiplier, Op, Primary, Program, Ranges, Reg, SpecialOp, Split, Src, Swizzle, Waits,
+    is_label_char,
 };
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::{FileId, Span};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Errors reported for one text; more would help nobody.
 const MAX_ERRORS: usize = 100;
@@ -70,6 +79,11 @@ struct Assembler {
     entries: Vec<String>,
     /// Instructions whose target is the label.
     references: Vec<(usize, String, Span)>,
+    /// Names of entry points of other programs.
+    externs: HashMap<String, Span>,
+    waits: Vec<Option<Waits>>,
+    constants: Vec<[u32; 4]>,
+    strings: BTreeMap<u32, (String, Span)>,
     errors: Diagnostics,
 }
 
@@ -80,23 +94,25 @@ impl Assembler {
 
     /// Reads one line that starts at byte `start` of the text.
     fn line(&mut self, line: &str, start: usize) -> Result<()> {
-        let code = line.split(';').next().unwrap_or("");
-        let tokens = tokenize(code, start, self.file)?;
-        let end = Span::new(self.file, start + code.trim_end().len(), start + code.trim_end().len());
+        let tokens = tokenize(line, start, self.file)?;
         let mut rest = tokens.as_slice();
         while let [Token { kind: Kind::Word(name), span }, Token { kind: Kind::Punct(":"), .. }, after @ ..] = rest {
             self.define(name, *span)?;
             rest = after;
         }
-        if rest.is_empty() {
-            return Ok(());
-        }
-        let whole = rest[0].span.to(rest[rest.len() - 1].span);
+        let (Some(first), Some(last)) = (rest.first(), rest.last()) else { return Ok(()) };
+        let whole = first.span.to(last.span);
+        let end = Span::new(self.file, last.span.end as usize, last.span.end as usize);
         let mut parser = Parser { tokens: rest, end, label: None };
-        let instr = parser.instruction()?;
-        if let Some(extra) = parser.tokens.first() {
-            return Err(error("unexpected text after the instruction", extra.span, "not part of it"));
+        if let Kind::Word(name) = first.kind
+            && name.starts_with('.')
+        {
+            self.declaration(&mut parser)?;
+            return parser.finish("declaration");
         }
+        let waits = parser.waits()?;
+        let instr = parser.instruction()?;
+        parser.finish("instruction")?;
         instr.validate().map_err(|e| Box::new(invalid(&e, whole)))?;
         if self.code.len() >= MAX_CODE {
             return Err(error(IsaError::TooLong(MAX_CODE + 1).to_string(), whole, "this one is too many"));
@@ -105,7 +121,58 @@ impl Assembler {
             self.references.push((self.code.len(), name.to_string(), span));
         }
         self.code.push(instr);
+        self.waits.push(waits);
         self.spans.push(whole);
+        Ok(())
+    }
+
+    /// Reads a line that starts with a point.
+    fn declaration(&mut self, parser: &mut Parser<'_, '_>) -> Result<()> {
+        let (name, span) = parser.word("a declaration")?;
+        match name {
+            ".extern" => {
+                let (name, span) = parser.word("the name of an entry point")?;
+                self.externs.insert(name.to_string(), span);
+            }
+            ".const" => self.constant(parser)?,
+            ".string" => {
+                let id = parser.integer("the identifier of a string", 0, i64::from(u32::MAX))? as u32;
+                parser.expect(",")?;
+                let (text, span) = parser.text()?;
+                if let Some((_, earlier)) = self.strings.get(&id).filter(|(other, _)| *other != text) {
+                    let d = Diagnostic::error(format!("the identifier {id} has two texts")).at(span, "another one");
+                    return Err(Box::new(d.also(*earlier, "the first one")));
+                }
+                self.strings.insert(id, (text, span));
+            }
+            _ => {
+                let d = Diagnostic::error(format!("unknown declaration `{name}`")).at(span, "not a declaration");
+                return Err(Box::new(d.hint("the declarations are .extern, .const and .string")));
+            }
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, parser: &mut Parser<'_, '_>) -> Result<()> {
+        let (name, span) = parser.word("a constant register")?;
+        let next = self.constants.len();
+        if next >= usize::from(CONSTANT_REGISTERS) {
+            return Err(error(IsaError::TooManyConstants(next + 1).to_string(), span, "this one is too many"));
+        }
+        if parse_reg(name).is_none_or(|(reg, components)| reg != Reg::C(next as u8) || !components.is_empty()) {
+            let message = format!("constant registers are set in their order: expected C{next}");
+            return Err(error(message, span, "found this"));
+        }
+        let mut values = [0; 4];
+        for value in &mut values {
+            parser.expect(",")?;
+            let at = parser.tokens.first().map_or(parser.end, |token| token.span);
+            match parser.source()? {
+                Src::Literal(bits) => *value = bits,
+                Src::Reg { .. } => return Err(error("a constant's values are literals", at, "not a literal")),
+            }
+        }
+        self.constants.push(values);
         Ok(())
     }
 
@@ -130,9 +197,20 @@ impl Assembler {
     /// Resolves the labels.
     fn finish(mut self, text_len: usize) -> Result<Assembly, Diagnostics> {
         let references = std::mem::take(&mut self.references);
+        let mut imports = Vec::new();
         for (at, name, span) in references {
+            if let Some(entry) = self.import(&name) {
+                match self.code[at].control() {
+                    Some(Control::Call { .. }) => imports.push(Import { address: at as u32, name: entry }),
+                    _ => self.report(*error("only a call can lead to another program", span, "declared with .extern")),
+                }
+                continue;
+            }
             let Some(&(address, _)) = self.labels.get(&name) else {
                 let mut d = Diagnostic::error(format!("there is no label `{name}`")).at(span, "not defined");
+                if matches!(self.code[at].control(), Some(Control::Call { .. })) {
+                    d = d.hint(format!("if it is in another program, declare it: `.extern {name}`"));
+                }
                 if self.labels.contains_key(&format!("{ENTRY_PREFIX}{name}")) {
                     d = d.hint(format!("the function's label is `{ENTRY_PREFIX}{name}`"));
                 }
@@ -152,10 +230,32 @@ impl Assembler {
             let end = Span::new(self.file, text_len, text_len);
             self.report(Diagnostic::error("the program has no instructions").at(end, "the text ends here"));
         }
+        let waits = self.all_waits();
         if self.errors.has_errors() {
             return Err(self.errors);
         }
-        Ok(Assembly { program: Program { code: self.code, entries, ..Program::default() }, spans: self.spans })
+        let strings = self.strings.into_iter().map(|(id, (text, _))| (id, text)).collect();
+        let program = Program { code: self.code, waits, entries, imports, constants: self.constants, strings };
+        Ok(Assembly { program, spans: self.spans })
+    }
+
+    /// The entry point of another program that a reference means.
+    fn import(&self, name: &str) -> Option<String> {
+        let entry = name.strip_prefix(ENTRY_PREFIX).filter(|_| !self.labels.contains_key(name)).unwrap_or(name);
+        self.externs.contains_key(entry).then(|| entry.to_string())
+    }
+
+    /// The dependency flags, which all instructions have, or none.
+    fn all_waits(&mut self) -> Vec<Waits> {
+        let waits = std::mem::take(&mut self.waits);
+        if let Some(missing) = waits.iter().position(Option::is_none)
+            && waits.iter().any(Option::is_some)
+        {
+            let d = Diagnostic::error("this instruction has no dependency flags, but others have");
+            let d = d.at(self.spans[missing], "its flags are missing");
+            self.report(d.hint("write `[]` before an instruction that waits for nothing, or leave all flags out"));
+        }
+        waits.into_iter().flatten().collect()
     }
 
     /// A label at the very end of the text has no instruction to stand for.
@@ -182,6 +282,8 @@ enum Kind<'a> {
     Word(&'a str),
     /// Something that starts with a digit.
     Number(&'a str),
+    /// What stands between quotes, as written.
+    Text(&'a str),
     /// One of the marks in [`PUNCTUATION`].
     Punct(&'static str),
 }
@@ -193,14 +295,17 @@ struct Token<'a> {
 }
 
 /// Longer marks first.
-const PUNCTUATION: [&str; 11] = [">=", "<", ">", "=", ",", "+", "-", "*", "(", ")", ":"];
+const PUNCTUATION: [&str; 14] = [">=", "<", ">", "=", ",", "+", "-", "*", "(", ")", ":", "|", "[", "]"];
 
-/// Splits a line without its comment.
+/// Splits a line; its comment is left out.
 fn tokenize(line: &str, start: usize, file: FileId) -> Result<Vec<Token<'_>>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(c) = line[at..].chars().next() {
         let rest = &line[at..];
+        if c == ';' {
+            break;
+        }
         if c.is_whitespace() {
             at += c.len_utf8();
             continue;
@@ -213,6 +318,12 @@ fn tokenize(line: &str, start: usize, file: FileId) -> Result<Vec<Token<'_>>> {
         } else if c.is_ascii_digit() || (c == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
             let len = number_len(rest);
             (Kind::Number(&rest[..len]), len)
+        } else if c == '"' {
+            let Some(len) = text_len(&rest[1..]) else {
+                let span = Span::new(file, start + at, start + line.trim_end().len().max(at + 1));
+                return Err(error("the text does not end on its line", span, "starts here"));
+            };
+            (Kind::Text(&rest[1..=len]), len + 2)
         } else if is_label_char(c) {
             let len = rest.find(|c: char| !is_label_char(c)).unwrap_or(rest.len());
             (Kind::Word(&rest[..len]), len)
@@ -237,6 +348,38 @@ fn number_len(text: &str) -> usize {
         !(c.is_ascii_alphanumeric() || c == '.' || exponent_sign)
     })
     .unwrap_or(text.len())
+}
+
+/// Length of a text up to the quote that ends it.
+fn text_len(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.find(|c: char| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    })
+}
+
+/// The text that is written with `\"`, `\\` and `\u{…}`; `None` for other escapes.
+fn unescape(written: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = written;
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        text.push_str(plain);
+        let after = escape.get(1..).unwrap_or("");
+        let (c, after) = match escape.chars().next()? {
+            c @ ('"' | '\\') => (c, after),
+            'u' => {
+                let (code, after) = after.strip_prefix('{')?.split_once('}')?;
+                (char::from_u32(u32::from_str_radix(code, 16).ok()?)?, after)
+            }
+            _ => return None,
+        };
+        text.push(c);
+        rest = after;
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// Reads one instruction from its tokens.
@@ -288,8 +431,50 @@ impl<'a> Parser<'_, 'a> {
         let token = self.next(wanted)?;
         match token.kind {
             Kind::Word(word) => Ok((word, token.span)),
-            Kind::Number(_) | Kind::Punct(_) => Err(error(format!("expected {wanted}"), token.span, "found this")),
+            Kind::Number(_) | Kind::Punct(_) | Kind::Text(_) => {
+                Err(error(format!("expected {wanted}"), token.span, "found this"))
+            }
         }
+    }
+
+    /// Refuses what is left of the line.
+    fn finish(&self, what: &str) -> Result<()> {
+        match self.tokens.first() {
+            Some(extra) => Err(error(format!("unexpected text after the {what}"), extra.span, "not part of it")),
+            None => Ok(()),
+        }
+    }
+
+    /// A text in quotes.
+    fn text(&mut self) -> Result<(String, Span)> {
+        let token = self.next("a text in quotes")?;
+        let Kind::Text(written) = token.kind else {
+            return Err(error("expected a text in quotes", token.span, "found this"));
+        };
+        match unescape(written) {
+            Some(text) => Ok((text, token.span)),
+            None => {
+                let d = Diagnostic::error("this text has an unknown escape").at(token.span, "in here");
+                Err(Box::new(d.hint(r#"the escapes are \" \\ and \u{…}"#)))
+            }
+        }
+    }
+
+    /// Dependency flags such as `[1 3 *]`, if there are any.
+    fn waits(&mut self) -> Result<Option<Waits>> {
+        if !self.eat("[") {
+            return Ok(None);
+        }
+        let mut waits = Waits::NONE;
+        while !self.eat("]") {
+            let distance = if self.eat("*") {
+                Waits::MAX_DISTANCE + 1
+            } else {
+                self.integer("a distance", 1, i64::from(Waits::MAX_DISTANCE))? as u32
+            };
+            waits = waits.union(Waits::at(distance));
+        }
+        Ok(Some(waits))
     }
 
     fn instruction(&mut self) -> Result<Instr> {
@@ -303,22 +488,43 @@ impl<'a> Parser<'_, 'a> {
             return Ok(Instr::Control(control));
         }
         let primary = self.primary(mnemonic, span)?;
+        if self.eat("|") {
+            return self.split(primary, span);
+        }
         let plus = self.tokens.first().map(|t| t.span);
         if !self.eat("+") {
             return Ok(Instr::Primary(primary));
         }
-        let (mnemonic, control_span) = self.word("`jmp`, `call` or `return`")?;
-        let Some(control) = self.control(mnemonic)? else {
-            let d = Diagnostic::error("only `jmp`, `call` and `return` can follow `+`");
-            return Err(Box::new(d.at(control_span, "not a control operation")));
-        };
         let Primary::Arith(arith) = primary else {
             let d = Diagnostic::error("only arithmetic can be paired with a control operation");
             let d = d.at(plus.unwrap_or(span), "paired here").also(span, "not arithmetic");
             return Err(Box::new(d.hint("put the control operation on a line of its own")));
         };
+        let (control, condition) = self.paired()?;
+        Ok(Instr::Pair(arith, control, condition))
+    }
+
+    /// The control operation and its condition after `+`.
+    fn paired(&mut self) -> Result<(Control, Condition)> {
+        let (mnemonic, span) = self.word("`jmp`, `call` or `return`")?;
+        let Some(control) = self.control(mnemonic)? else {
+            let d = Diagnostic::error("only `jmp`, `call` and `return` can follow `+`");
+            return Err(Box::new(d.at(span, "not a control operation")));
+        };
         self.eat(",");
-        Ok(Instr::Pair(arith, control, self.condition()?))
+        Ok((control, self.condition()?))
+    }
+
+    /// The rest of a split after `|`.
+    fn split(&mut self, first: Primary, first_span: Span) -> Result<Instr> {
+        let (mnemonic, span) = self.word("the second half of the split")?;
+        let halves = match (first, self.primary(mnemonic, span)?) {
+            (Primary::Arith(first), Primary::Arith(second)) => Split::new(first, second),
+            (Primary::Arith(_), _) => return Err(error("a half of a split is arithmetic", span, "not arithmetic")),
+            _ => return Err(error("a half of a split is arithmetic", first_span, "not arithmetic")),
+        };
+        let paired = if self.eat("+") { Some(self.paired()?) } else { None };
+        Ok(Instr::Split(halves, paired))
     }
 
     /// The control operation of that name, with its operands; `None` if it is none.
@@ -366,11 +572,7 @@ impl<'a> Parser<'_, 'a> {
                 Primary::Trace { orig, dir, arg: self.source()? }
             }
             "load" => {
-                let (name, span) = self.word("a register I0 to I3")?;
-                let Some((Reg::I(to), [])) = parse_reg(name).as_ref().map(|(r, c)| (*r, &c[..])) else {
-                    return Err(error("a load needs a register I0 to I3", span, "cannot be loaded"));
-                };
-                self.expect(",")?;
+                let to = self.input_register()?;
                 let base = self.base()?;
                 self.expect(",")?;
                 Primary::Load { to, base, offset: self.offset()? }
@@ -387,8 +589,34 @@ impl<'a> Parser<'_, 'a> {
                 self.expect(",")?;
                 Primary::Store { base, offset, src: self.source()? }
             }
+            "texload" => {
+                let to = self.input_register()?;
+                Primary::TexLoad { to, texture: self.texture()?, coord: self.source()? }
+            }
+            "texstore" => {
+                let (texture, coord) = (self.texture()?, self.source()?);
+                self.expect(",")?;
+                Primary::TexStore { texture, coord, src: self.source()? }
+            }
             _ => Primary::Arith(self.arith(mnemonic, span)?),
         })
+    }
+
+    /// The number of an input register, and the comma after it.
+    fn input_register(&mut self) -> Result<u8> {
+        let (name, span) = self.word("a register I0 to I3")?;
+        let Some((Reg::I(to), [])) = parse_reg(name).as_ref().map(|(r, c)| (*r, &c[..])) else {
+            return Err(error("a load needs a register I0 to I3", span, "cannot be loaded"));
+        };
+        self.expect(",")?;
+        Ok(to)
+    }
+
+    /// The number of a texture, and the comma after it.
+    fn texture(&mut self) -> Result<u8> {
+        let texture = self.integer("the number of a texture", 0, i64::from(u8::MAX))? as u8;
+        self.expect(",")?;
+        Ok(texture)
     }
 
     fn arith(&mut self, mnemonic: &str, span: Span) -> Result<Arith> {
@@ -486,7 +714,7 @@ impl<'a> Parser<'_, 'a> {
                 let multiplier = if negate { Multiplier::MINUS_ONE } else { Multiplier::ONE };
                 self.register_source(name, token.span, multiplier)
             }
-            Kind::Punct(_) => Err(error("expected a register or a literal", token.span, "found this")),
+            Kind::Punct(_) | Kind::Text(_) => Err(error("expected a register or a literal", token.span, "found this")),
         }
     }
 
@@ -528,7 +756,7 @@ impl<'a> Parser<'_, 'a> {
         let token = self.next(what)?;
         let value = match token.kind {
             Kind::Number(text) => text.parse::<i64>().ok(),
-            Kind::Word(_) | Kind::Punct(_) => None,
+            Kind::Word(_) | Kind::Punct(_) | Kind::Text(_) => None,
         };
         let value = value.map(|v| if negate { -v } else { v }).filter(|v| (min..=max).contains(v));
         value.ok_or_else(|| error(format!("{what} must be an integer from {min} to {max}"), token.span, "found this"))

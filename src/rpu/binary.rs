@@ -8,29 +8,35 @@
 //! | words | content |
 //! |---|---|
 //! | 1 | magic: the bytes `RPU` and 0x1a |
-//! | 1 | version, 1 |
+//! | 1 | version, 2 |
 //! | 1 | number of instructions |
 //! | 1 | number of entry points |
+//! | 1 | number of constant registers that the program sets, from `C0` on |
+//! | 1 | number of strings |
+//! | 1 | number of imports |
 //! | … | the instructions, of varying length |
 //! | … | the entry points: code address (1 word), length of the name in bytes (1 word), the name in UTF-8, padded with zeros to a whole word |
+//! | … | the constants: four words each |
+//! | … | the strings: identifier (1 word), length and text as for a name |
+//! | … | the imports: code address of the call (1 word), length and name of the entry point |
 //!
-//! An instruction is a head, a control word if it jumps or calls, and its operands, in this order. A code address is the number of an
+//! An instruction is a head, a dependency word if its head says so, a control word if it jumps or calls, and its operands, in this order. A code address is the number of an
 //! instruction, not of a word.
 //!
 //! ## Head
 //!
 //! | bits | field | meaning |
 //! |---|---|---|
-//! | 0–5 | opcode | 0 control alone · 1 `trace` · 2 `load` · 3 `load4` · 4 `store` · 5–15 reserved · 16 + n operation n of [`Op::ALL`] |
+//! | 0–5 | opcode | 0 control alone · 1 `trace` · 2 `load` · 3 `load4` · 4 `store` · 5 `texload` · 6 `texstore` · 7 split · 8–15 reserved · 16 + n operation n of [`Op::ALL`] |
 //! | 6 | sat | `_sat` |
 //! | 7–8 | special | 0 none · 1 `_rcp` · 2 `_rsq` |
-//! | 9–13 | destination | 0–15 `R` · 16–23 `S0`–`S7` · 24 `A`; of `load`: 0–3 `I` |
+//! | 9–13 | destination | 0–15 `R` · 16–23 `S0`–`S7` · 24 `A`; of `load` and `texload`: 0–3 `I` |
 //! | 14–17 | write mask | `x` lowest |
 //! | 18–20 | control | 0 none · 1 `jmp` · 2 `call` label · 3 `call` register · 4 `return` |
 //! | 21–22 | condition | 0 none · 1 always · 2 or · 3 and |
 //! | 23–26 | condition's components | `x` lowest |
 //! | 27–30 | condition's ranges | elementary ranges as in [`Ranges`] |
-//! | 31 | | 0 |
+//! | 31 | waits | a dependency word follows: the bits of [`Waits`] (0–14 the instruction 1–15 slots earlier, 15 all older ones; 16–31 are 0). All instructions of a program have one, or none |
 //!
 //! Fields without a meaning for an instruction are 0.
 //!
@@ -44,6 +50,9 @@
 //!
 //! ## Operands
 //!
+//! Those of a split are two heads of arithmetic (bits 18–31 are 0), then the sources of the first half, then those of the second; its own head has
+//! the control fields alone. `texload` and `texstore` start with a word that holds the number of the texture (0–255).
+//!
 //! A source is a word, followed by the pattern if it is a literal. The base and offset of `load`, `load4` and `store` are a word: bits 0–2
 //! the base (0–3 `A.x`–`A.w`, 4 `HIT_TRI`, 5 `HIT_OBJ`), bits 16–31 the offset in two's complement, others 0.
 //!
@@ -56,15 +65,13 @@
 //! | 18–31 | | 0 |
 
 use super::isa::{
-    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Instr, IsaError, MAX_CODE, Mask, Multiplier,
-    Op, Primary, Program, Ranges, Reg, Scale, SpecialOp, Src, Swizzle,
+    Arith, Base, Component, Condition, Control, Dst, DstReg, EntryPoint, Import, Instr, IsaError, MAX_CODE, Mask,
+    Multiplier, Op, Primary, Program, Ranges, Reg, Scale, SpecialOp, Split, Src, Swizzle, Waits,
 };
 use thiserror::Error;
 
 const MAGIC: u32 = u32::from_le_bytes([b'R', b'P', b'U', 0x1a]);
-const VERSION: u32 = 1;
-/// Longest name of an entry point, in bytes.
-const MAX_NAME: u32 = 4096;
+const VERSION: u32 = 2;
 const LITERAL: u32 = 65;
 
 /// Opcodes of what is not arithmetic, and of the first arithmetic operation.
@@ -74,6 +81,9 @@ mod opcode {
     pub const LOAD: u32 = 2;
     pub const LOAD4: u32 = 3;
     pub const STORE: u32 = 4;
+    pub const TEXLOAD: u32 = 5;
+    pub const TEXSTORE: u32 = 6;
+    pub const SPLIT: u32 = 7;
     pub const ARITH: u32 = 16;
 }
 
@@ -102,8 +112,8 @@ pub enum BinaryError {
         /// The value.
         value: u32,
     },
-    /// More instructions or entry points than the words can hold.
-    #[error("the header promises {0} instructions or entry points, more than the program can hold")]
+    /// A larger count in the header than the words can hold.
+    #[error("the header promises {0} instructions, entry points or other parts, more than the program can hold")]
     BadCount(u32),
     /// The fields are right, but the program is not.
     #[error(transparent)]
@@ -119,6 +129,12 @@ pub enum Place {
     Instruction(usize),
     /// The entry point with this number.
     Entry(usize),
+    /// The contents of the constant register with this number.
+    Constant(usize),
+    /// The string with this number.
+    String(usize),
+    /// The import with this number.
+    Import(usize),
 }
 
 impl std::fmt::Display for Place {
@@ -127,6 +143,9 @@ impl std::fmt::Display for Place {
             Place::Header => f.write_str("its header"),
             Place::Instruction(n) => write!(f, "instruction {n}"),
             Place::Entry(n) => write!(f, "entry point {n}"),
+            Place::Constant(n) => write!(f, "constant {n}"),
+            Place::String(n) => write!(f, "string {n}"),
+            Place::Import(n) => write!(f, "import {n}"),
         }
     }
 }
@@ -134,19 +153,33 @@ impl std::fmt::Display for Place {
 /// A valid program as words.
 pub fn encode(program: &Program) -> Result<Vec<u32>, IsaError> {
     program.validate()?;
-    let mut words = vec![MAGIC, VERSION, program.code.len() as u32, program.entries.len() as u32];
-    for instr in &program.code {
-        encode_instr(instr, &mut words);
+    let Program { code, waits, entries, imports, constants, strings } = program;
+    let mut words = vec![MAGIC, VERSION];
+    words.extend([code.len(), entries.len(), constants.len(), strings.len(), imports.len()].map(|count| count as u32));
+    for (address, instr) in code.iter().enumerate() {
+        encode_instr(instr, waits.get(address).copied(), &mut words);
     }
-    for entry in &program.entries {
-        words.extend([entry.address, entry.name.len() as u32]);
-        for chunk in entry.name.as_bytes().chunks(4) {
-            let mut bytes = [0; 4];
-            bytes[..chunk.len()].copy_from_slice(chunk);
-            words.push(u32::from_le_bytes(bytes));
-        }
+    for entry in entries {
+        encode_named(entry.address, &entry.name, &mut words);
+    }
+    words.extend(constants.iter().flatten());
+    for (id, text) in strings {
+        encode_named(*id, text, &mut words);
+    }
+    for import in imports {
+        encode_named(import.address, &import.name, &mut words);
     }
     Ok(words)
+}
+
+/// A number, and a text with its length.
+fn encode_named(number: u32, text: &str, words: &mut Vec<u32>) {
+    words.extend([number, text.len() as u32]);
+    for chunk in text.as_bytes().chunks(4) {
+        let mut bytes = [0; 4];
+        bytes[..chunk.len()].copy_from_slice(chunk);
+        words.push(u32::from_le_bytes(bytes));
+    }
 }
 
 /// A valid program as the bytes of a file.
@@ -174,21 +207,39 @@ pub fn decode(words: &[u32]) -> Result<Program, BinaryError> {
         VERSION => {}
         other => return Err(BinaryError::Version(other)),
     }
-    let (instructions, entries) = (reader.next()?, reader.next()?);
-    // Each takes at least one word, so neither allocates more than the input is long.
-    for count in [instructions, entries] {
-        if count as usize > reader.words.len().min(MAX_CODE) {
-            return Err(BinaryError::BadCount(count));
-        }
+    let mut counts = [0; 5];
+    for count in &mut counts {
+        *count = reader.next()?;
     }
+    // Each thing takes at least one word, so neither allocates more than the input is long.
+    if let Some(&count) = counts.iter().find(|&&count| count as usize > reader.words.len().min(MAX_CODE)) {
+        return Err(BinaryError::BadCount(count));
+    }
+    let [instructions, entries, constants, strings, imports] = counts.map(|count| count as usize);
     let mut program = Program::default();
-    for address in 0..instructions as usize {
+    for address in 0..instructions {
         reader.place = Place::Instruction(address);
-        program.code.push(reader.instr()?);
+        let (instr, waits) = reader.instr()?;
+        program.code.push(instr);
+        program.waits.extend(waits);
     }
-    for number in 0..entries as usize {
+    for number in 0..entries {
         reader.place = Place::Entry(number);
-        program.entries.push(reader.entry()?);
+        let (address, name) = reader.named()?;
+        program.entries.push(EntryPoint { name, address });
+    }
+    for number in 0..constants {
+        reader.place = Place::Constant(number);
+        program.constants.push([reader.next()?, reader.next()?, reader.next()?, reader.next()?]);
+    }
+    for number in 0..strings {
+        reader.place = Place::String(number);
+        program.strings.push(reader.named()?);
+    }
+    for number in 0..imports {
+        reader.place = Place::Import(number);
+        let (address, name) = reader.named()?;
+        program.imports.push(Import { address, name });
     }
     if !reader.words.is_empty() {
         return Err(BinaryError::TrailingWords(reader.words.len()));
@@ -197,14 +248,17 @@ pub fn decode(words: &[u32]) -> Result<Program, BinaryError> {
     Ok(program)
 }
 
-fn encode_instr(instr: &Instr, words: &mut Vec<u32>) {
+fn encode_instr(instr: &Instr, waits: Option<Waits>, words: &mut Vec<u32>) {
     let primary = instr.primary();
     let mut head = match &primary {
+        None if matches!(instr, Instr::Split(..)) => opcode::SPLIT,
         None => opcode::CONTROL,
         Some(Primary::Trace { .. }) => opcode::TRACE,
         Some(Primary::Load { to, .. }) => opcode::LOAD | u32::from(*to) << 9,
         Some(Primary::Load4 { .. }) => opcode::LOAD4,
         Some(Primary::Store { .. }) => opcode::STORE,
+        Some(Primary::TexLoad { to, .. }) => opcode::TEXLOAD | u32::from(*to) << 9,
+        Some(Primary::TexStore { .. }) => opcode::TEXSTORE,
         Some(Primary::Arith(arith)) => arith_head(arith),
     };
     let control = instr.control();
@@ -218,13 +272,14 @@ fn encode_instr(instr: &Instr, words: &mut Vec<u32>) {
     let test = |mode: u32, mask: Mask, ranges: Ranges| {
         mode << 21 | u32::from(mask.bits()) << 23 | u32::from(ranges.bits()) << 27
     };
-    head |= match instr {
-        Instr::Primary(_) | Instr::Control(_) => 0,
-        Instr::Pair(_, _, Condition::Always) => 1 << 21,
-        Instr::Pair(_, _, Condition::Any(mask, ranges)) => test(2, *mask, *ranges),
-        Instr::Pair(_, _, Condition::All(mask, ranges)) => test(3, *mask, *ranges),
+    head |= match instr.condition() {
+        None => 0,
+        Some(Condition::Always) => 1 << 21,
+        Some(Condition::Any(mask, ranges)) => test(2, mask, ranges),
+        Some(Condition::All(mask, ranges)) => test(3, mask, ranges),
     };
-    words.push(head);
+    words.push(head | u32::from(waits.is_some()) << 31);
+    words.extend(waits.map(|waits| u32::from(waits.0)));
     match control {
         None | Some(Control::Return) => {}
         Some(Control::Jmp(target)) => words.push(target),
@@ -233,18 +288,19 @@ fn encode_instr(instr: &Instr, words: &mut Vec<u32>) {
             words.push(reg_code(reg) | (component.index() as u32) << 7 | u32::from(push) << 24);
         }
     }
-    match primary {
-        None => {}
-        Some(Primary::Arith(arith)) => arith.sources().iter().for_each(|src| encode_src(src, words)),
-        Some(Primary::Trace { orig, dir, arg }) => [orig, dir, arg].iter().for_each(|src| encode_src(src, words)),
-        Some(Primary::Load { base, offset, .. } | Primary::Load4 { base, offset }) => {
-            words.push(address_word(base, offset));
-        }
-        Some(Primary::Store { base, offset, src }) => {
-            words.push(address_word(base, offset));
-            encode_src(&src, words);
-        }
+    if let Instr::Split(split, _) = instr {
+        words.extend(split.halves().map(arith_head));
+        split.halves().into_iter().flat_map(Arith::sources).for_each(|src| encode_src(src, words));
     }
+    let Some(primary) = primary else { return };
+    match primary {
+        Primary::Load { base, offset, .. } | Primary::Load4 { base, offset } | Primary::Store { base, offset, .. } => {
+            words.push(address_word(base, offset));
+        }
+        Primary::TexLoad { texture, .. } | Primary::TexStore { texture, .. } => words.push(texture.into()),
+        Primary::Arith(_) | Primary::Trace { .. } => {}
+    }
+    primary.sources().for_each(|src| encode_src(&src, words));
 }
 
 fn arith_head(arith: &Arith) -> u32 {
@@ -328,9 +384,16 @@ impl Reader<'_> {
         if value == 0 { Ok(()) } else { self.bad(name, value) }
     }
 
-    fn instr(&mut self) -> Result<Instr, BinaryError> {
+    fn instr(&mut self) -> Result<(Instr, Option<Waits>), BinaryError> {
         let head = self.next()?;
-        self.zero("last bit of its head", field(head, 31, 1))?;
+        let waits = match field(head, 31, 1) {
+            0 => None,
+            _ => {
+                let word = self.next()?;
+                self.zero("dependency word", field(word, 16, 16))?;
+                Some(Waits(word as u16))
+            }
+        };
         let control = match field(head, 18, 3) {
             0 => None,
             1 => {
@@ -353,21 +416,45 @@ impl Reader<'_> {
             other => return self.bad("control operation", other),
         };
         let condition = self.condition(head)?;
+        if field(head, 0, 6) == opcode::SPLIT {
+            self.zero("modifier or mask", field(head, 6, 12))?;
+            let split = self.split()?;
+            return match (control, condition) {
+                (None, None) => Ok((Instr::Split(split, None), waits)),
+                (Some(control), Some(condition)) => Ok((Instr::Split(split, Some((control, condition))), waits)),
+                _ => self.bad("combination of operation, control and condition", head),
+            };
+        }
         let primary = match field(head, 0, 6) {
             opcode::CONTROL => None,
             code if code < opcode::ARITH => Some(self.primary(code, head)?),
-            code => Some(Primary::Arith(self.arith(code, head)?)),
+            code => Some(Primary::Arith(self.arith(code - opcode::ARITH, head)?)),
         };
         if !matches!(primary, Some(Primary::Arith(_))) {
-            let load = field(head, 0, 6) == opcode::LOAD;
+            let load = matches!(field(head, 0, 6), opcode::LOAD | opcode::TEXLOAD);
             self.zero("modifier or mask", head >> 6 & 0xfff & if load { !0xf8 } else { !0 })?;
         }
-        match (primary, control, condition) {
-            (Some(primary), None, None) => Ok(Instr::Primary(primary)),
-            (None, Some(control), None) => Ok(Instr::Control(control)),
-            (Some(Primary::Arith(arith)), Some(control), Some(condition)) => Ok(Instr::Pair(arith, control, condition)),
-            _ => self.bad("combination of operation, control and condition", head),
+        let instr = match (primary, control, condition) {
+            (Some(primary), None, None) => Instr::Primary(primary),
+            (None, Some(control), None) => Instr::Control(control),
+            (Some(Primary::Arith(arith)), Some(control), Some(condition)) => Instr::Pair(arith, control, condition),
+            _ => return self.bad("combination of operation, control and condition", head),
+        };
+        Ok((instr, waits))
+    }
+
+    fn split(&mut self) -> Result<Split, BinaryError> {
+        let heads = [self.next()?, self.next()?];
+        let mut halves = [Arith::new(Op::Mov, Dst { reg: DstReg::A, mask: Mask::NONE }, &[]); 2];
+        for (half, head) in halves.iter_mut().zip(heads) {
+            self.zero("head of a half", field(head, 18, 14))?;
+            let Some(code) = field(head, 0, 6).checked_sub(opcode::ARITH) else {
+                return self.bad("opcode of a half", field(head, 0, 6));
+            };
+            *half = self.arith(code, head)?;
         }
+        let [first, second] = halves;
+        Ok(Split::new(first, second))
     }
 
     fn condition(&self, head: u32) -> Result<Option<Condition>, BinaryError> {
@@ -400,12 +487,24 @@ impl Reader<'_> {
                 let (base, offset) = self.address()?;
                 Ok(Primary::Store { base, offset, src: self.src()? })
             }
+            opcode::TEXLOAD => {
+                Ok(Primary::TexLoad { to: field(head, 9, 5) as u8, texture: self.texture()?, coord: self.src()? })
+            }
+            opcode::TEXSTORE => {
+                Ok(Primary::TexStore { texture: self.texture()?, coord: self.src()?, src: self.src()? })
+            }
             other => self.bad("opcode", other),
         }
     }
 
+    fn texture(&mut self) -> Result<u8, BinaryError> {
+        let word = self.next()?;
+        u8::try_from(word).or_else(|_| self.bad("texture", word))
+    }
+
+    /// Operation `code` of [`Op::ALL`], with the modifiers and the destination in its head.
     fn arith(&mut self, code: u32, head: u32) -> Result<Arith, BinaryError> {
-        let Some(&op) = Op::ALL.get((code - opcode::ARITH) as usize) else { return self.bad("opcode", code) };
+        let Some(&op) = Op::ALL.get(code as usize) else { return self.bad("opcode", code + opcode::ARITH) };
         let special = match field(head, 7, 2) {
             0 => None,
             1 => Some(SpecialOp::Rcp),
@@ -464,10 +563,11 @@ impl Reader<'_> {
         Ok((base, field(word, 16, 16) as u16 as i16))
     }
 
-    fn entry(&mut self) -> Result<EntryPoint, BinaryError> {
-        let (address, len) = (self.next()?, self.next()?);
-        if len > MAX_NAME {
-            return self.bad("length of its name", len);
+    /// A number, and a text with its length.
+    fn named(&mut self) -> Result<(u32, String), BinaryError> {
+        let (number, len) = (self.next()?, self.next()?);
+        if len.div_ceil(4) as usize > self.words.len() {
+            return self.bad("length of its text", len);
         }
         let mut bytes = Vec::new();
         for _ in 0..len.div_ceil(4) {
@@ -475,20 +575,21 @@ impl Reader<'_> {
         }
         let padding = bytes.split_off(len as usize);
         match String::from_utf8(bytes) {
-            Ok(name) if padding.iter().all(|&b| b == 0) => Ok(EntryPoint { name, address }),
-            _ => self.bad("name", len),
+            Ok(text) if padding.iter().all(|&b| b == 0) => Ok((number, text)),
+            _ => self.bad("text", len),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::arbitrary::any_program;
+    use super::super::arbitrary::{any_object, any_program};
     use super::super::asm::assemble;
     use super::super::block::Block;
     use super::super::decode::Executable;
     use super::super::disasm::disassemble;
     use super::super::machine::{Limits, Machine};
+    use super::super::texture::Texture;
     use super::super::tracing::EmptyScene;
     use super::*;
     use crate::lang::source::FileId;
@@ -497,12 +598,16 @@ mod tests {
 
     /// Runs anything; only that it ends matters.
     fn run(program: &Program) {
+        if !program.imports.is_empty() {
+            return;
+        }
         let executable = Executable::new(program).expect("valid");
         let stop = AtomicBool::new(false);
         let machine = Machine {
             program: &executable,
             constants: &[[0x3f00_0000; 4]; 32],
             memory: &[[1, 2, 3, 4]; 10],
+            textures: &[Texture { base: 2, width: 2, height: 3 }],
             shaders: &[0],
             tracer: &EmptyScene,
             limits: Limits { budget: 50, call_depth: 20, scratch: 16 },
@@ -514,7 +619,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn assembly_binary_and_assembly_again_are_the_same_program(program in any_program()) {
+        fn assembly_binary_and_assembly_again_are_the_same_program(program in any_object()) {
             let words = encode(&program).expect("valid");
             prop_assert_eq!(&decode(&words).expect("decodes"), &program);
             let text = disassemble(&program);
@@ -533,7 +638,7 @@ mod tests {
         #[test]
         fn random_words_never_panic(words in prop::collection::vec(any::<u32>(), 0..40), count in 0u32..20) {
             let _ = decode(&words);
-            let mut program = vec![MAGIC, VERSION, count, 0];
+            let mut program = vec![MAGIC, VERSION, count, 0, 0, 0, 0];
             program.extend(words);
             if let Ok(program) = decode(&program) {
                 run(&program);
@@ -552,7 +657,7 @@ mod tests {
         }
 
         #[test]
-        fn a_truncated_program_is_refused(program in any_program(), keep in any::<prop::sample::Index>()) {
+        fn a_truncated_program_is_refused(program in any_object(), keep in any::<prop::sample::Index>()) {
             let bytes = to_bytes(&program).expect("valid");
             prop_assert!(from_bytes(&bytes[..keep.index(bytes.len())]).is_err());
         }
@@ -563,24 +668,24 @@ mod tests {
         let program =
             assemble("SUBROUTINE_ENTRY_f: mov R0, R1\njmp SUBROUTINE_ENTRY_f", FileId(0)).expect("right").program;
         let words = encode(&program).expect("valid");
-        assert_eq!(words.len(), 4 + 2 + 2 + 3);
+        assert_eq!(words.len(), 7 + 2 + 2 + 3);
         let error = |at: usize, word: u32| {
             let mut words = words.clone();
             words[at] = word;
             decode(&words).expect_err("damaged").to_string()
         };
         assert_eq!(error(0, 1), "this is not a binary RPU program");
-        assert_eq!(error(1, 9), "the program has version 9 of the binary form; this reads version 1");
+        assert_eq!(error(1, 9), "the program has version 9 of the binary form; this reads version 2");
         assert_eq!(
             error(2, u32::MAX),
-            "the header promises 4294967295 instructions or entry points, more than the program can hold"
+            "the header promises 4294967295 instructions, entry points or other parts, more than the program can hold"
         );
-        assert_eq!(error(4, 63), "instruction 0 has an invalid opcode: 63");
-        assert_eq!(error(5, 99), "instruction 0 has an invalid register: 99");
-        assert_eq!(error(7, 2), "instruction 1: code address 2 is outside the program, which has 2 instructions");
-        assert_eq!(error(8, 5), "code address 5 is outside the program, which has 2 instructions");
-        assert_eq!(error(9, u32::MAX), "entry point 0 has an invalid length of its name: 4294967295");
-        assert_eq!(decode(&words[..7]).expect_err("cut").to_string(), "the program is cut off in instruction 1");
+        assert_eq!(error(7, 63), "instruction 0 has an invalid opcode: 63");
+        assert_eq!(error(8, 99), "instruction 0 has an invalid register: 99");
+        assert_eq!(error(10, 2), "instruction 1: code address 2 is outside the program, which has 2 instructions");
+        assert_eq!(error(11, 5), "code address 5 is outside the program, which has 2 instructions");
+        assert_eq!(error(12, u32::MAX), "entry point 0 has an invalid length of its text: 4294967295");
+        assert_eq!(decode(&words[..10]).expect_err("cut").to_string(), "the program is cut off in instruction 1");
         let longer: Vec<u32> = words.iter().copied().chain([0]).collect();
         assert_eq!(decode(&longer), Err(BinaryError::TrailingWords(1)));
         assert_eq!(from_bytes(&[1, 2, 3]), Err(BinaryError::NotAProgram));

@@ -5,6 +5,7 @@ use super::decode::column;
 use super::isa::{Component, Reg, STACK_WINDOW};
 use super::lanes::{BLOCK, Column, lanes_of};
 use super::machine::SCRATCH_BASE;
+use super::texture::{TexelLog, TexelStore};
 
 /// Return address and window shift of one call of one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,6 +25,8 @@ pub struct Block {
     /// Backward jumps and calls of each lane in this run, and of all of them.
     spent: [u32; BLOCK],
     spent_by_groups: u64,
+    /// Texels stored in this run.
+    texels: TexelLog,
     /// Lanes by code address, when profiling.
     profile: Option<Vec<u64>>,
 }
@@ -43,6 +46,7 @@ impl Block {
             scratch: Vec::new(),
             spent: [0; BLOCK],
             spent_by_groups: 0,
+            texels: TexelLog::default(),
             profile: None,
         };
         block.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
@@ -63,6 +67,16 @@ impl Block {
         self.file.iter().chain(scratch).for_each(|column| column.fill_masked(0, mask));
         self.column(column::ADDRESS + 3).fill_masked(SCRATCH_BASE, mask);
         lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
+    }
+
+    /// The texels that the last run stored, lane by lane, for [`apply`](super::texture::apply); forgets them.
+    pub fn take_texel_stores(&mut self) -> Vec<TexelStore> {
+        self.texels.take()
+    }
+
+    /// Notes a texel that a lane stores; `false` when there are too many.
+    pub(super) fn store_texel(&mut self, lane: usize, place: usize, value: [u32; 4]) -> bool {
+        self.texels.push(lane, place, value)
     }
 
     /// Counts from now on how many lanes execute each instruction.
@@ -115,6 +129,7 @@ impl Block {
     pub(super) fn begin(&mut self) {
         self.spent = [0; BLOCK];
         self.spent_by_groups = 0;
+        self.texels.clear();
     }
 
     pub(super) fn column(&self, index: u16) -> &Column {

@@ -4,7 +4,7 @@ use super::arith::Mode;
 use super::format::Format;
 use super::isa::{
     Arith, Base, Condition, Control, DstReg, Instr, IsaError, Mask, Multiplier, Op, OpClass, Primary, Program, Reg,
-    Scale, SpecialOp, Src, Swizzle,
+    Scale, SpecialOp, Split, Src, Swizzle,
 };
 use super::simd::Engine;
 
@@ -26,8 +26,10 @@ pub(super) mod column {
     pub const RESULT: u16 = 94;
     /// Values of constants and literals, one for each component of three sources.
     pub const UNIFORM: u16 = 98;
+    /// What a half of a split writes only after the other has read.
+    pub const HALF: u16 = 110;
     /// `S0.x` at the bottom of the stack.
-    pub const STACK: u16 = 110;
+    pub const STACK: u16 = 114;
 }
 
 /// A program ready to run. Holds no state of a run.
@@ -38,9 +40,12 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Checks and decodes a program, for single precision and the best instructions that this processor has.
+    /// Checks and decodes a program that has no imports, for single precision and the best instructions that this processor has.
     pub fn new(program: &Program) -> Result<Executable, IsaError> {
         program.validate()?;
+        if let Some(import) = program.imports.first() {
+            return Err(IsaError::Unresolved(import.name.clone()));
+        }
         Ok(Executable { code: program.code.iter().map(decode).collect(), mode: Mode::F32(Engine::detect()) })
     }
 
@@ -83,6 +88,8 @@ pub(super) struct Decoded {
 pub(super) enum Work {
     Nothing,
     Arith(DecodedArith),
+    /// Boxed, for it is large and rare.
+    Split(Box<DecodedSplit>),
     Trace([Operand; 3]),
     /// Loads `count` vectors into the columns from `to` on.
     Load {
@@ -96,6 +103,25 @@ pub(super) enum Work {
         offset: i16,
         src: Operand,
     },
+    TexLoad {
+        to: u16,
+        texture: u8,
+        coord: Operand,
+    },
+    TexStore {
+        texture: u8,
+        coord: Operand,
+        src: Operand,
+    },
+}
+
+/// The two operations of a split as a row of operations that gives the same: an order in which neither half writes what the
+/// other has yet to read, by way of a hidden register where there is none.
+#[derive(Debug, Clone)]
+pub(super) struct DecodedSplit {
+    pub steps: Vec<DecodedArith>,
+    /// Whether the tests of all steps must hold, not one.
+    pub all: bool,
 }
 
 /// Where execution goes on.
@@ -188,7 +214,10 @@ impl DecodedArith {
 fn decode(instr: &Instr) -> Decoded {
     let work = match instr {
         Instr::Primary(Primary::Arith(arith)) => Work::Arith(decode_arith(arith, None)),
-        Instr::Pair(arith, _, condition) => Work::Arith(decode_arith(arith, test(condition, arith))),
+        Instr::Pair(arith, _, condition) => Work::Arith(decode_arith(arith, test(*condition, arith, Mask::XYZW))),
+        Instr::Split(split, paired) => {
+            Work::Split(Box::new(decode_split(split, paired.map(|(_, condition)| condition))))
+        }
         Instr::Control(_) => Work::Nothing,
         Instr::Primary(Primary::Trace { orig, dir, arg }) => Work::Trace([*orig, *dir, *arg].map(|s| operand(&s))),
         Instr::Primary(Primary::Load { to, base, offset }) => {
@@ -200,11 +229,17 @@ fn decode(instr: &Instr) -> Decoded {
         Instr::Primary(Primary::Store { base, offset, src }) => {
             Work::Store { base: base_column(*base), offset: *offset, src: operand(src) }
         }
+        Instr::Primary(Primary::TexLoad { to, texture, coord }) => {
+            Work::TexLoad { to: column::INPUT + 4 * u16::from(*to), texture: *texture, coord: operand(coord) }
+        }
+        Instr::Primary(Primary::TexStore { texture, coord, src }) => {
+            Work::TexStore { texture: *texture, coord: operand(coord), src: operand(src) }
+        }
     };
-    let flow = match (instr, instr.control().map(decode_control)) {
+    let flow = match (instr.condition(), instr.control().map(decode_control)) {
         (_, None) => Flow::Next,
-        (Instr::Pair(_, _, Condition::Any(..) | Condition::All(..)), Some(control)) => Flow::If(control),
-        (_, Some(control)) => Flow::Always(control),
+        (Some(Condition::Any(..) | Condition::All(..)), Some(control)) => Flow::If(control),
+        (Some(Condition::Always) | None, Some(control)) => Flow::Always(control),
     };
     Decoded { work, flow }
 }
@@ -220,13 +255,41 @@ fn decode_control(control: Control) -> DecodedControl {
     }
 }
 
-fn test(condition: &Condition, arith: &Arith) -> Option<Test> {
-    let (all, mask, ranges) = match *condition {
+/// The test that a condition makes of the components of an operation's result that are in `own`.
+fn test(condition: Condition, arith: &Arith, own: Mask) -> Option<Test> {
+    let (all, mask, ranges) = match condition {
         Condition::Always => return None,
         Condition::Any(mask, ranges) => (false, mask, ranges.bits()),
         Condition::All(mask, ranges) => (true, mask, ranges.bits()),
     };
-    Some(Test { all, mask, ranges, integer: arith.op.writes_integer() })
+    let mask = mask.intersection(own);
+    (!mask.is_empty()).then(|| Test { all, mask, ranges, integer: arith.op.writes_integer() })
+}
+
+fn decode_split(split: &Split, condition: Option<Condition>) -> DecodedSplit {
+    let [first, second] = split.halves();
+    let decoded = |half: &Arith, own| decode_arith(half, condition.and_then(|condition| test(condition, half, own)));
+    let [one, two] = [decoded(first, split.kind.first()), decoded(second, split.kind.second())];
+    let steps = if !reads(second, first) {
+        vec![one, two]
+    } else if !reads(first, second) {
+        vec![two, one]
+    } else {
+        let copy = Arith::new(Op::Mov, first.dst, &[Src::reg(Reg::from(first.dst.reg))]);
+        let place = Place::Columns([0, 1, 2, 3].map(|c| column::HALF + c));
+        let hidden = Operand { place, multiplier: Multiplier::ONE };
+        let copy = DecodedArith { idle: false, src: [hidden; 3], ..decode_arith(&copy, None) };
+        vec![DecodedArith { dst: column::HALF, dst_on_stack: false, idle: false, ..one }, two, copy]
+    };
+    DecodedSplit { steps, all: matches!(condition, Some(Condition::All(..))) }
+}
+
+/// Whether an operation reads a register that another one writes.
+fn reads(arith: &Arith, writer: &Arith) -> bool {
+    arith.sources().iter().any(|src| match *src {
+        Src::Reg { reg, .. } => reg == Reg::from(writer.dst.reg) || (reg == Reg::Special && writer.special.is_some()),
+        Src::Literal(_) => false,
+    })
 }
 
 fn decode_arith(arith: &Arith, test: Option<Test>) -> DecodedArith {

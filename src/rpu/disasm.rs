@@ -5,9 +5,9 @@
 
 use super::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Ranges, Reg, Scale,
-    Src, Swizzle,
+    Src, Swizzle, Waits,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Display, Write};
 
 /// What an entry point's label starts with.
@@ -36,7 +36,8 @@ pub fn disassemble(program: &Program) -> String {
 /// Like [`disassemble`], with a comment above each instruction for which `comment` gives one (it may have several lines).
 pub fn disassemble_with(program: &Program, comment: impl Fn(usize) -> Option<String>) -> String {
     let labels = label_names(program);
-    let mut text = String::new();
+    let mut text = declarations(program);
+    let mut imports = program.imports.iter().peekable();
     for (address, instr) in program.code.iter().enumerate() {
         for entry in program.entries.iter().filter(|e| e.address as usize == address) {
             push_line(&mut text, format_args!("{ENTRY_PREFIX}{}:", entry.name));
@@ -48,9 +49,47 @@ pub fn disassemble_with(program: &Program, comment: impl Fn(usize) -> Option<Str
         for line in comment(address).iter().flat_map(|c| c.lines()) {
             push_line(&mut text, format_args!("; {line}"));
         }
-        push_line(&mut text, format_args!("    {}", Labelled { instr, labels: &labels }));
+        let waits = program.waits.get(address).map_or(String::new(), |waits| format!("{waits} "));
+        let import = imports.next_if(|import| import.address as usize == address).map(|import| &*import.name);
+        push_line(&mut text, format_args!("    {waits}{}", Labelled { instr, labels: &labels, import }));
     }
     text
+}
+
+/// The lines that declare imports, constants and strings.
+fn declarations(program: &Program) -> String {
+    let mut text = String::new();
+    let mut declared = HashSet::new();
+    for import in &program.imports {
+        if declared.insert(&import.name) {
+            push_line(&mut text, format_args!(".extern {}", import.name));
+        }
+    }
+    for (n, constant) in program.constants.iter().enumerate() {
+        let [x, y, z, w] = constant.map(|bits| LiteralText { bits, op: Op::Mov });
+        push_line(&mut text, format_args!(".const C{n}, {x}, {y}, {z}, {w}"));
+    }
+    for (id, string) in &program.strings {
+        push_line(&mut text, format_args!(".string {id}, {}", Quoted(string)));
+    }
+    text
+}
+
+/// A text in quotes, on one line.
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                c if c.is_control() => write!(f, "{}", c.escape_unicode())?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
 }
 
 fn push_line(text: &mut String, line: fmt::Arguments<'_>) {
@@ -74,13 +113,16 @@ fn label_names(program: &Program) -> BTreeMap<u32, String> {
 struct Labelled<'a> {
     instr: &'a Instr,
     labels: &'a BTreeMap<u32, String>,
+    /// The entry point of another program that it calls.
+    import: Option<&'a str>,
 }
 
 impl Display for Labelled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let label = |target: u32| match self.labels.get(&target) {
-            Some(label) => label.clone(),
-            None => format!("L{target}"),
+        let label = |target: u32| match (self.import, self.labels.get(&target)) {
+            (Some(name), _) => format!("{ENTRY_PREFIX}{name}"),
+            (None, Some(label)) => label.clone(),
+            (None, None) => format!("L{target}"),
         };
         let control = |f: &mut fmt::Formatter<'_>, control: Control| match control {
             Control::Jmp(target) => write!(f, "jmp {}", label(target)),
@@ -91,20 +133,21 @@ impl Display for Labelled<'_> {
         match self.instr {
             Instr::Primary(primary) => write!(f, "{primary}"),
             Instr::Control(c) => control(f, *c),
-            Instr::Pair(arith, c, condition) => {
-                write!(f, "{arith} + ")?;
-                control(f, *c)?;
-                let comma = matches!(c, Control::Jmp(_) | Control::Call { .. } | Control::CallReg { .. });
-                write!(f, "{}{condition}", if comma { ", " } else { " " })
-            }
-        }
+            Instr::Pair(arith, ..) => write!(f, "{arith}"),
+            Instr::Split(split, _) => write!(f, "{} | {}", split.first, split.second),
+        }?;
+        let (Some(c), Some(condition)) = (self.instr.control(), self.instr.condition()) else { return Ok(()) };
+        f.write_str(" + ")?;
+        control(f, c)?;
+        let comma = matches!(c, Control::Jmp(_) | Control::Call { .. } | Control::CallReg { .. });
+        write!(f, "{}{condition}", if comma { ", " } else { " " })
     }
 }
 
 /// One line of assembly; targets are written as `L` + code address.
 impl Display for Instr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Labelled { instr: self, labels: &BTreeMap::new() }.fmt(f)
+        Labelled { instr: self, labels: &BTreeMap::new(), import: None }.fmt(f)
     }
 }
 
@@ -116,6 +159,8 @@ impl Display for Primary {
             Primary::Load { to, base, offset } => write!(f, "load I{to}, {base}, {offset}"),
             Primary::Load4 { base, offset } => write!(f, "load4 {base}, {offset}"),
             Primary::Store { base, offset, src } => write!(f, "store {base}, {offset}, {src}"),
+            Primary::TexLoad { to, texture, coord } => write!(f, "texload I{to}, {texture}, {coord}"),
+            Primary::TexStore { texture, coord, src } => write!(f, "texstore {texture}, {coord}, {src}"),
         }
     }
 }
@@ -254,6 +299,15 @@ impl Display for Condition {
             Condition::Any(mask, ranges) => write!(f, "or {mask} ({ranges})"),
             Condition::All(mask, ranges) => write!(f, "and {mask} ({ranges})"),
         }
+    }
+}
+
+/// As the prefix of an instruction: distances, and `*` for all that are older.
+impl Display for Waits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distances = self.distances().map(|distance| distance.to_string());
+        let all: Vec<String> = distances.chain(self.older().then(|| "*".to_string())).collect();
+        write!(f, "[{}]", all.join(" "))
     }
 }
 

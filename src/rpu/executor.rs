@@ -62,6 +62,19 @@ impl<'m> Executor<'m> {
                 let registers = block.registers(&self.constants, group.window);
                 return Ok(arith::execute(self.mode, registers, arith, group.mask));
             }
+            Work::Split(split) => {
+                let registers = block.registers(&self.constants, group.window);
+                let mut passed = if split.all { group.mask } else { 0 };
+                for step in &split.steps {
+                    let holds = arith::execute(self.simd, registers, step, group.mask);
+                    if step.test.is_some() {
+                        passed = if split.all { passed & holds } else { passed | holds };
+                    }
+                }
+                return Ok(passed);
+            }
+            Work::TexLoad { to, texture, coord } => self.load_texels(block, group, *to, *texture, coord),
+            Work::TexStore { texture, coord, src } => self.store_texels(block, group, *texture, coord, src)?,
             Work::Trace(sources) => self.trace(block, group, sources),
             Work::Load { to, count, base, offset } => self.load(block, group, *to, *count, *base, *offset),
             Work::Store { base, offset, src } => self.store(block, group, *base, *offset, src)?,
@@ -259,6 +272,52 @@ impl<'m> Executor<'m> {
             let index = self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })?;
             for (to, from) in block.scratch_mut(index).iter().zip(&values) {
                 to.set(lane, from.get(lane));
+            }
+        }
+        Ok(())
+    }
+
+    /// The place in the memory image of each lane's texel; none outside the texture.
+    fn texels(
+        &self,
+        block: &Block,
+        group: Group,
+        texture: u8,
+        coord: &Operand,
+    ) -> impl Fn(usize) -> Option<usize> + use<> {
+        let registers = block.registers(&self.constants, group.window);
+        let mut at = [[0.0; BLOCK]; 2];
+        at.iter_mut().enumerate().for_each(|(c, to)| registers.read_floats(coord, c, to));
+        let texture = self.machine.textures.get(usize::from(texture)).copied();
+        move |lane| texture?.place(at[0][lane], at[1][lane])
+    }
+
+    fn load_texels(&mut self, block: &Block, group: Group, to: u16, texture: u8, coord: &Operand) {
+        let place = self.texels(block, group, texture, coord);
+        for lane in lanes_of(group.mask) {
+            let texel = place(lane).and_then(|place| self.machine.memory.get(place)).copied().unwrap_or_default();
+            for (c, bits) in texel.into_iter().enumerate() {
+                block.column(to + c as u16).set(lane, bits);
+            }
+        }
+    }
+
+    fn store_texels(
+        &mut self,
+        block: &mut Block,
+        group: Group,
+        texture: u8,
+        coord: &Operand,
+        src: &Operand,
+    ) -> Result<(), MachineError> {
+        let place = self.texels(block, group, texture, coord);
+        let registers = block.registers(&self.constants, group.window);
+        let values: [Column; 4] = std::array::from_fn(|c| registers.read(src, c));
+        for lane in lanes_of(group.mask) {
+            if let Some(place) = place(lane)
+                && !block.store_texel(lane, place, [0, 1, 2, 3].map(|c| values[c].get(lane)))
+            {
+                return Err(MachineError::TooManyTexels { pc: group.pc });
             }
         }
         Ok(())

@@ -751,7 +751,9 @@ impl Instr {
     pub fn control(&self) -> Option<Control> {
         match self {
             Instr::Primary(_) | Instr::Split(_, None) => None,
-            Instr::Control(control) | Instr::Pair(_, control, _) | Instr::Split(_, Some((control, _))) => Some(*control),
+            Instr::Control(control) | Instr::Pair(_, control, _) | Instr::Split(_, Some((control, _))) => {
+                Some(*control)
+            }
         }
     }
 

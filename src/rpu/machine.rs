@@ -19,6 +19,7 @@ use super::block::Block;
 use super::decode::{DecodedControl, Executable, Flow};
 use super::executor::{Executor, Group};
 use super::isa::{Component, Reg};
+use super::texture::{MAX_TEXEL_STORES, Texture};
 use super::tracing::Tracer;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
@@ -79,6 +80,12 @@ pub enum MachineError {
         /// The address.
         address: u32,
     },
+    /// A block stored more texels than its log holds.
+    #[error("instruction {pc}: more than {MAX_TEXEL_STORES} texels were stored in one run")]
+    TooManyTexels {
+        /// Where.
+        pc: u32,
+    },
     /// The last instruction of the program did not jump or return.
     #[error("execution ran past the end of the program at {pc}")]
     PastEnd {
@@ -112,6 +119,8 @@ pub struct Machine<'a> {
     pub constants: &'a [[u32; 4]; 32],
     /// The memory image.
     pub memory: &'a [[u32; 4]],
+    /// The textures that `texload` and `texstore` name by number.
+    pub textures: &'a [Texture],
     /// The code address of each shader number that the tracer can answer.
     pub shaders: &'a [u32],
     /// What traces rays.

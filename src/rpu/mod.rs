@@ -21,6 +21,7 @@ mod lanes;
 mod listings;
 pub mod machine;
 pub mod simd;
+pub mod texture;
 pub mod timed;
 pub mod tracing;
 
@@ -28,4 +29,5 @@ pub use block::Block;
 pub use decode::Executable;
 pub use lanes::BLOCK;
 pub use machine::{Limits, Machine, MachineError, RunReport};
+pub use texture::{TexelStore, Texture};
 pub use tracing::{EmptyScene, HitBlock, RayBlock, Tracer};

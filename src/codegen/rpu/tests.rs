@@ -94,6 +94,7 @@ fn run(program: &RpuProgram, module: &Module, function: &str, rows: &[Vec<Const>
         program: &executable,
         constants: &constants,
         memory: &memory,
+        textures: &[],
         shaders: &shaders,
         tracer: &Ceiling,
         limits,

@@ -116,6 +116,7 @@ impl Loaded {
             program: &self.executable,
             constants: &data.constants,
             memory: &data.memory,
+            textures: &[],
             shaders: &self.shaders,
             tracer,
             limits: Limits { budget, ..Limits::default() },

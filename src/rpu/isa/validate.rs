@@ -1,8 +1,8 @@
 //! What is valid: single instructions, splits, and the reasons why something is not.
 
 use super::{
-    Arith, CONSTANT_REGISTERS, Component, Condition, Control, INPUT_REGISTERS, Instr, MAX_CODE, MAX_PUSH, MAX_SPLIT_READS, Mask,
-    Op, OpClass, Primary, Reg, Scale, Split, SplitKind, Src,
+    Arith, CONSTANT_REGISTERS, Component, Condition, Control, INPUT_REGISTERS, Instr, MAX_CODE, MAX_PUSH,
+    MAX_SPLIT_READS, Mask, Op, OpClass, Primary, Reg, Scale, Split, SplitKind, Src,
 };
 use thiserror::Error;
 
@@ -34,7 +34,9 @@ pub enum IsaError {
     #[error("a call cannot take its address from this register")]
     BadCallRegister,
     /// A half of a split writes, or has its condition on, components that are not its own.
-    #[error("the {half} half of this split may write {allowed} only: the halves of a 3/1 split write xyz and w, those of a 2/2 split xy and zw")]
+    #[error(
+        "the {half} half of this split may write {allowed} only: the halves of a 3/1 split write xyz and w, those of a 2/2 split xy and zw"
+    )]
     OutsideHalf {
         /// Which half.
         half: &'static str,
@@ -45,13 +47,17 @@ pub enum IsaError {
     #[error("a split whose second half writes w alone is a 3/1 split, any other a 2/2 split")]
     WrongSplitKind,
     /// An operation that cannot be in this half of a split.
-    #[error("`{0}` cannot be in this half of a split: take a componentwise operation; in a 3/1 split also dp2h or dp3 in xyz, an integer operation in w")]
+    #[error(
+        "`{0}` cannot be in this half of a split: take a componentwise operation; in a 3/1 split also dp2h or dp3 in xyz, an integer operation in w"
+    )]
     NotInSplit(&'static str),
     /// `_rcp` or `_rsq` on the first half.
     #[error("only the second half of a split has the w component that _rcp and _rsq take")]
     SpecialInFirstHalf,
     /// The halves of a split read more than [`MAX_SPLIT_READS`] registers.
-    #[error("the halves of a split can read {MAX_SPLIT_READS} different registers and one stack register, not {0} registers: copy one, or issue the halves apart")]
+    #[error(
+        "the halves of a split can read {MAX_SPLIT_READS} different registers and one stack register, not {0} registers: copy one, or issue the halves apart"
+    )]
     TooManyReads(usize),
     /// A condition that tests an integer and floats at once.
     #[error("the second half's result is an integer: a condition tests w alone, or not at all")]
@@ -135,8 +141,12 @@ impl Instr {
         };
         match self {
             _ if mask.is_empty() => Err(IsaError::EmptyMask),
-            Instr::Pair(arith, ..) if arith.op.is_scalar() && mask != Mask::W => Err(IsaError::NotScalar(arith.op.name())),
-            Instr::Split(split, _) if split.second.op.writes_integer() && mask.contains(Component::W) && mask != Mask::W => {
+            Instr::Pair(arith, ..) if arith.op.is_scalar() && mask != Mask::W => {
+                Err(IsaError::NotScalar(arith.op.name()))
+            }
+            Instr::Split(split, _)
+                if split.second.op.writes_integer() && mask.contains(Component::W) && mask != Mask::W =>
+            {
                 Err(IsaError::MixedCondition)
             }
             Instr::Primary(_) | Instr::Control(_) | Instr::Pair(..) | Instr::Split(..) => Ok(()),
@@ -212,7 +222,9 @@ fn validate_primary(primary: &Primary, stack_read: &mut Option<u8>) -> Result<()
 
 fn validate_control(control: Control, stack_read: &mut Option<u8>) -> Result<(), IsaError> {
     match control {
-        Control::Call { push, .. } | Control::CallReg { push, .. } if push > MAX_PUSH => Err(IsaError::PushTooLarge(push)),
+        Control::Call { push, .. } | Control::CallReg { push, .. } if push > MAX_PUSH => {
+            Err(IsaError::PushTooLarge(push))
+        }
         Control::CallReg { reg: Reg::HitTri | Reg::HitObj, .. } => Err(IsaError::BadCallRegister),
         Control::CallReg { reg, component, .. } => read_source(&Src::component(reg, component), stack_read),
         Control::Jmp(_) | Control::Call { .. } | Control::Return => Ok(()),
@@ -254,4 +266,3 @@ fn validate_arith(arith: &Arith) -> Result<(), IsaError> {
     }
     Ok(())
 }
-

@@ -23,6 +23,7 @@ fn program(text: &str) -> Program {
 struct Setup {
     constants: [[u32; 4]; 32],
     memory: Vec<[u32; 4]>,
+    textures: Vec<Texture>,
     shaders: Vec<u32>,
     tracer: Box<dyn Tracer>,
     limits: Limits,
@@ -33,6 +34,7 @@ impl Default for Setup {
         Setup {
             constants: [[0; 4]; 32],
             memory: Vec::new(),
+            textures: Vec::new(),
             shaders: Vec::new(),
             tracer: Box::new(EmptyScene),
             limits: Limits::default(),
@@ -44,9 +46,10 @@ impl Setup {
     fn run(&self, text: &str, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
         let executable = Executable::new(&program(text)).expect("valid");
         let stop = AtomicBool::new(false);
-        let Setup { constants, memory, shaders, tracer, limits } = self;
+        let Setup { constants, memory, textures, shaders, tracer, limits } = self;
         let (tracer, limits) = (tracer.as_ref(), *limits);
-        let machine = Machine { program: &executable, constants, memory, shaders, tracer, limits, stop: &stop };
+        let machine =
+            Machine { program: &executable, constants, memory, textures, shaders, tracer, limits, stop: &stop };
         machine.run(block, 0, active)
     }
 }
@@ -529,6 +532,101 @@ fn a_thread_that_never_ends_is_stopped_at_its_budget() {
 }
 
 #[test]
+fn a_split_reads_everything_before_it_writes() {
+    let cases = [
+        // The second half reads what the first writes, the other way round, and both.
+        ("add R1.xyz, R1, 1.0 | mul R2.w, R1.x, 10.0", [[2.0, 3.0, 4.0, 4.0], [5.0, 6.0, 7.0, 10.0]]),
+        ("add R1.xyz, R2.w, 1.0 | mul R2.w, R1.w, 10.0", [[9.0, 9.0, 9.0, 4.0], [5.0, 6.0, 7.0, 40.0]]),
+        ("mov R1.xyz, R1.w | mov R1.w, R1.x", [[4.0, 4.0, 4.0, 1.0], [5.0, 6.0, 7.0, 8.0]]),
+        ("mov R1.xyz, R1 | mov R1.w, R1.x", [[1.0, 2.0, 3.0, 1.0], [5.0, 6.0, 7.0, 8.0]]),
+        ("mov R1.xy, R1.zw | mov R1.zw, R1.xxxy", [[3.0, 4.0, 1.0, 2.0], [5.0, 6.0, 7.0, 8.0]]),
+        ("mov_sat R1.xy, R1.yx | add R1.zw, R1.xyxy, R1", [[1.0, 1.0, 4.0, 6.0], [5.0, 6.0, 7.0, 8.0]]),
+        ("dp3 R1.xy, R1, R1 | mad R1.w, R1.x, R1.y, R1.z", [[14.0, 14.0, 3.0, 5.0], [5.0, 6.0, 7.0, 8.0]]),
+    ];
+    for (text, [r1, r2]) in cases {
+        let mut block = Block::new();
+        for (i, component) in Component::ALL.into_iter().enumerate() {
+            block.set(Reg::R(1), component, 0, (1.0 + i as f32).to_bits());
+            block.set(Reg::R(2), component, 0, (5.0 + i as f32).to_bits());
+        }
+        Setup::default().run(&format!("{text}\nreturn"), &mut block, 1).expect("runs");
+        assert_eq!([vector(&block, Reg::R(1), 0), vector(&block, Reg::R(2), 0)], [r1, r2], "{text}");
+    }
+}
+
+#[test]
+fn the_second_half_of_a_split_puts_its_function_into_the_components_that_it_writes() {
+    let text = "mov R1.xy, S.w | mov_rcp R1.zw, 4.0\nmov R2.xyz, S | mov_rsq R2.w, R1.w\nreturn";
+    let mut block = Block::new();
+    Setup::default().run(text, &mut block, 1).expect("runs");
+    assert_eq!(vector(&block, Reg::R(1), 0), [0.0, 0.0, 4.0, 4.0]);
+    assert_eq!(vector(&block, Reg::R(2), 0), [0.0, 0.0, 0.25, 4.0]);
+    assert_eq!(vector(&block, Reg::Special, 0), [0.0, 0.0, 0.25, 0.5]);
+}
+
+#[test]
+fn a_split_tests_its_joint_result() {
+    // R1 is (1, 2, 3, 4) in lane 0.
+    let cases = [
+        ("mov R2.xyz, -R1 | mov R2.w, R1.w + jmp yes, w (>=0)", true),
+        ("mov R2.xyz, -R1 | mov R2.w, R1.w + jmp yes, or xyzw (<0)", true),
+        ("mov R2.xyz, -R1 | mov R2.w, R1.w + jmp yes, and xyzw (<0)", false),
+        ("mov R2.x, -R1 | mov R2.w, -R1.w + jmp yes, and xyzw (<0)", true),
+        ("mov R2.xy, R1 | mov R2.z, -R1 + jmp yes, and zw (<0)", true),
+        ("mov R2.xy, R1 | mov R2.z, -R1 + jmp yes, and yz (<0)", false),
+        ("mov R2.xyz, R1 | iadd R2.w, #1, #-3 + jmp yes, w (<0)", true),
+        ("mov R2.xyz, R1 | ftoi R2.w, R1.w + jmp yes, w (=0)", false),
+        ("mov R2.xyz, R1 | ftoi R2.w, R1.w + jmp yes, and xyz (>=1)", true),
+        ("dp3 R2.x, R1, R1 | mov R2.w, R1.w + jmp yes, and yz (>=1)", true),
+        ("mov R1.xyz, -R1.w | mov R1.w, R1.x + jmp yes, and xyz (<0)", true),
+    ];
+    for (text, jumps) in cases {
+        let mut block = Block::new();
+        for (i, component) in Component::ALL.into_iter().enumerate() {
+            block.set(Reg::R(1), component, 0, (1.0 + i as f32).to_bits());
+        }
+        let text = format!("{text}\nreturn\nyes: mov R9.x, 1.0\nreturn");
+        Setup::default().run(&text, &mut block, 1).expect("runs");
+        assert_eq!(f32::from_bits(block.get(Reg::R(9), Component::X, 0)) == 1.0, jumps, "{text}");
+    }
+}
+
+#[test]
+fn texels_are_loaded_by_truncated_coordinates_and_stored_after_the_run() {
+    let setup = Setup {
+        memory: (0..6).map(|i| [i; 4]).collect(),
+        textures: vec![Texture { base: 2, width: 2, height: 2 }, Texture { base: 5, width: 4, height: 4 }],
+        ..Setup::default()
+    };
+    let text = "texload I0, 0, R1
+        texstore 0, R1, #77
+        texload I1, 0, R1
+        texload I2, 1, 3.5
+        texload I3, 9, 0.0
+        texstore 0, 2.0, #78
+        texstore 1, 0.0, #79
+        return";
+    let mut block = Block::new();
+    block.set(Reg::R(1), Component::X, 0, 1.7f32.to_bits());
+    block.set(Reg::R(1), Component::Y, 0, 1.0f32.to_bits());
+    setup.run(text, &mut block, 1).expect("runs");
+    let inputs = [0, 1, 2, 3].map(|n| patterns(&block, Reg::I(n)));
+    assert_eq!(inputs, [[5; 4], [5; 4], [0; 4], [0; 4]]);
+    let stores = block.take_texel_stores();
+    assert_eq!(stores.iter().map(|s| (s.place, s.value[3])).collect::<Vec<_>>(), [(5, 77), (5, 79)]);
+}
+
+#[test]
+fn the_swizzle_yzxx_gives_w_the_value_of_x() {
+    let mut block = Block::new();
+    for (i, component) in Component::ALL.into_iter().enumerate() {
+        block.set(Reg::R(1), component, 0, (1.0 + i as f32).to_bits());
+    }
+    Setup::default().run("mov R0, R1.yzx\nmov R2, R1.yzxx\nreturn", &mut block, 1).expect("runs");
+    assert_eq!([Reg::R(0), Reg::R(2)].map(|reg| vector(&block, reg, 0)), [[2.0, 3.0, 1.0, 1.0]; 2]);
+}
+
+#[test]
 fn a_raised_stop_flag_ends_a_run() {
     let executable = Executable::new(&program("again: jmp again")).expect("valid");
     let stop = AtomicBool::new(true);
@@ -536,6 +634,7 @@ fn a_raised_stop_flag_ends_a_run() {
         program: &executable,
         constants: &[[0; 4]; 32],
         memory: &[],
+        textures: &[],
         shaders: &[],
         tracer: &EmptyScene,
         limits: Limits::default(),
@@ -552,6 +651,7 @@ fn a_single_thread_starts_with_the_registers_it_is_given() {
         program: &executable,
         constants: &[[0; 4]; 32],
         memory: &[],
+        textures: &[],
         shaders: &[],
         tracer: &EmptyScene,
         limits: Limits::default(),

@@ -242,6 +242,7 @@ impl Latencies {
         let primary = match instr {
             Instr::Primary(primary) => self.of_primary(primary),
             Instr::Pair(arith, _, _) => self.of_arith(arith),
+            Instr::Split(split, _) => self.of_arith(&split.first).max(self.of_arith(&split.second)),
             Instr::Control(_) => 0,
         };
         if instr.control().is_some() { primary.max(self.control) } else { primary }
@@ -253,6 +254,8 @@ impl Latencies {
             Primary::Trace { .. } => self.trace,
             Primary::Load { .. } | Primary::Load4 { .. } => self.load,
             Primary::Store { .. } => self.store,
+            Primary::TexLoad { .. } => self.texture_load,
+            Primary::TexStore { .. } => self.texture_store,
         }
     }
 

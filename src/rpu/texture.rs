@@ -1,0 +1,118 @@
+//! Textures: rectangles of vectors in the memory image, and what a run has stored into them.
+//!
+//! A run reads texels as the image has them at its start. What it stores is logged, and whoever started the run applies the log afterwards:
+//! so no thread sees what another one stores, and a picture does not depend on which threads ran together.
+
+use super::lanes::BLOCK;
+
+/// Texels that the threads of a block can store in one run.
+pub const MAX_TEXEL_STORES: usize = 1 << 18;
+
+/// A rectangle of vectors in the memory image, row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Texture {
+    /// The address of its first vector.
+    pub base: u32,
+    /// Texels in a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+}
+
+impl Texture {
+    /// The place in the memory image of the texel at (x, y), both truncated; `None` outside the rectangle.
+    pub fn place(&self, x: f32, y: f32) -> Option<usize> {
+        let within = |value: f32, size: u32| {
+            let value = value.trunc();
+            // A float-to-integer cast saturates, so that no large coordinate comes out small.
+            (value >= 0.0 && (value as u64) < u64::from(size)).then_some(value as u64)
+        };
+        let (column, row) = (within(x, self.width)?, within(y, self.height)?);
+        usize::try_from(u64::from(self.base) + row * u64::from(self.width) + column).ok()
+    }
+}
+
+/// A texel that a thread stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TexelStore {
+    /// The thread's lane, below [`BLOCK`].
+    pub lane: u8,
+    /// The texel's place in the memory image.
+    pub place: usize,
+    /// What it becomes.
+    pub value: [u32; 4],
+}
+
+/// The stores of one run.
+#[derive(Debug, Default)]
+pub(super) struct TexelLog {
+    stores: Vec<TexelStore>,
+}
+
+impl TexelLog {
+    /// Notes a store; `false` when the log is full.
+    pub fn push(&mut self, lane: usize, place: usize, value: [u32; 4]) -> bool {
+        let room = self.stores.len() < MAX_TEXEL_STORES;
+        if room {
+            self.stores.push(TexelStore { lane: (lane % BLOCK) as u8, place, value });
+        }
+        room
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.stores.clear();
+    }
+
+    /// Empties the log: the stores lane by lane, each lane's in the order in which it made them. That order does not depend on
+    /// which lanes ran together.
+    pub fn take(&mut self) -> Vec<TexelStore> {
+        let mut stores = std::mem::take(&mut self.stores);
+        stores.sort_by_key(|store| store.lane);
+        stores
+    }
+}
+
+/// Puts stored texels into a memory image; of two into one place the later one stays. What lies outside the image is lost.
+pub fn apply(stores: &[TexelStore], memory: &mut [[u32; 4]]) {
+    for store in stores {
+        if let Some(vector) = memory.get_mut(store.place) {
+            *vector = store.value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_texel_is_found_by_its_truncated_column_and_row() {
+        let texture = Texture { base: 100, width: 4, height: 2 };
+        assert_eq!(texture.place(0.0, 0.0), Some(100));
+        assert_eq!(texture.place(3.9, 1.9), Some(107));
+        assert_eq!(texture.place(-0.9, 0.0), Some(100));
+        for (x, y) in [(4.0, 0.0), (0.0, 2.0), (-1.0, 0.0), (f32::NAN, 0.0), (0.0, f32::INFINITY), (1e30, 0.0)] {
+            assert_eq!(texture.place(x, y), None, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn stores_come_out_by_lane_and_the_last_one_stays() {
+        let mut log = TexelLog::default();
+        assert!(log.push(5, 0, [1; 4]) && log.push(2, 0, [2; 4]) && log.push(5, 1, [3; 4]) && log.push(2, 9, [4; 4]));
+        let stores = log.take();
+        assert_eq!(stores.iter().map(|s| s.value[0]).collect::<Vec<_>>(), [2, 4, 1, 3]);
+        let mut memory = [[0; 4]; 2];
+        apply(&stores, &mut memory);
+        assert_eq!(memory, [[1; 4], [3; 4]]);
+        assert_eq!(log.take(), []);
+    }
+
+    #[test]
+    fn the_log_is_bounded() {
+        let mut log = TexelLog::default();
+        assert!((0..MAX_TEXEL_STORES).all(|i| log.push(0, i, [0; 4])));
+        assert!(!log.push(0, 0, [0; 4]));
+    }
+}
