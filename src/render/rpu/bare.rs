@@ -174,6 +174,7 @@ impl Bare {
             program: &self.executable,
             constants: &self.constants,
             memory: &self.memory.vectors,
+            textures: &[],
             shaders: &self.shaders,
             tracer,
             limits: Limits::default(),

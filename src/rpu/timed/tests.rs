@@ -80,6 +80,7 @@ impl Setup {
             program: &self.executable,
             constants: &[[0; 4]; 32],
             memory: &[[7; 4]; 8],
+            textures: &[],
             shaders: &[],
             tracer: &EmptyScene,
             limits: self.limits,

@@ -10,10 +10,11 @@ pub(super) enum Unit {
     Special,
     Memory,
     Trace,
+    Texture,
 }
 
 impl Unit {
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
 
     /// What waiting for it is called.
     pub fn cause(self) -> Cause {
@@ -21,6 +22,7 @@ impl Unit {
             Unit::Special => Cause::SpecialBusy,
             Unit::Memory => Cause::MemoryBusy,
             Unit::Trace => Cause::TraceBusy,
+            Unit::Texture => Cause::TextureBusy,
         }
     }
 }
@@ -58,14 +60,18 @@ impl Timing {
 
 fn cost(instr: &Instr, waits: u16, config: &Config) -> Cost {
     let intervals = &config.intervals;
-    let special = matches!(instr.primary(), Some(Primary::Arith(arith)) if arith.special.is_some());
+    let special = instr.ariths().any(|arith| arith.special.is_some());
     let (waiting, unit, busy) = match instr.primary() {
         Some(Primary::Trace { .. }) => (Cause::Trace, Some(Unit::Trace), intervals.ray),
         Some(Primary::Load { .. }) => (Cause::Load, Some(Unit::Memory), intervals.memory),
         Some(Primary::Load4 { .. }) => (Cause::Load, Some(Unit::Memory), 4 * intervals.memory),
         Some(Primary::Store { .. }) => (Cause::Load, Some(Unit::Memory), intervals.memory),
-        Some(Primary::Arith(_)) if special => (Cause::Special, Some(Unit::Special), intervals.special),
+        Some(Primary::TexLoad { .. } | Primary::TexStore { .. }) => {
+            (Cause::Texture, Some(Unit::Texture), intervals.texture)
+        }
+        Some(Primary::Arith(_)) | None if special => (Cause::Special, Some(Unit::Special), intervals.special),
         Some(Primary::Arith(_)) => (Cause::Arithmetic, None, 0),
+        None if instr.ariths().next().is_some() => (Cause::Arithmetic, None, 0),
         None => (Cause::Control, None, 0),
     };
     let per_thread = unit == Some(Unit::Trace);
