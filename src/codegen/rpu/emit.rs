@@ -4,7 +4,8 @@
 //! first. A jump, call or return rides on the arithmetic in front of it; jumps to jumps and to returns are shortened.
 
 use super::Error;
-use super::vcode::{Callee, MFunc, MInst, MOp, MSrc, MTerm, Place};
+use super::lower::{self, NotLowered};
+use super::vcode::{Callee, MFunc, MInst, MOp, MTerm};
 use crate::ir::Loc;
 use crate::rpu::isa::{Arith, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Reg, Src};
 use std::collections::HashMap;
@@ -106,6 +107,15 @@ fn layout(f: &MFunc) -> Vec<usize> {
     order
 }
 
+/// An instruction that also does a control operation, if it can carry one.
+fn with_control(instr: Instr, control: Control, condition: Condition) -> Option<Instr> {
+    match instr {
+        Instr::Primary(Primary::Arith(a)) => Some(Instr::Pair(a, control, condition)),
+        Instr::Split(split, None) => Some(Instr::Split(split, Some((control, condition)))),
+        _ => None,
+    }
+}
+
 struct Emitter<'a> {
     f: &'a MFunc,
     pair: bool,
@@ -124,56 +134,26 @@ impl Emitter<'_> {
     fn control(&mut self, control: Control, label: Option<Label>, loc: Loc) {
         let last = self.code.instrs.len().checked_sub(1).filter(|&i| self.pair && i >= self.block_start);
         if let Some(i) = last
-            && let Instr::Primary(Primary::Arith(a)) = self.code.instrs[i].instr
+            && let Some(instr) = with_control(self.code.instrs[i].instr, control, Condition::Always)
         {
-            self.code.instrs[i].instr = Instr::Pair(a, control, Condition::Always);
+            self.code.instrs[i].instr = instr;
             self.code.instrs[i].label = label;
             return;
         }
         self.push(Instr::Control(control), label, loc);
     }
 
-    fn offset(&self, offset: i32) -> Result<i16, Error> {
-        i16::try_from(offset).map_err(|_| Error::FrameTooLarge { function: self.name.into() })
-    }
-
-    fn src(&self, s: MSrc) -> Result<Src, Error> {
-        Ok(match s {
-            MSrc::Lit(bits) => Src::Literal(bits),
-            MSrc::Reg { place: Place::P(reg), swizzle, mult } => Src::Reg { reg, swizzle, multiplier: mult },
-            MSrc::Reg { place: Place::V(_), .. } => return Err(Error::Unallocated { function: self.name.into() }),
-        })
-    }
-
     fn inst(&mut self, inst: &MInst) -> Result<(), Error> {
-        let loc = inst.loc;
-        let primary = match &inst.op {
-            MOp::Arith(a) => {
-                let reg = match a.dst {
-                    Place::P(Reg::R(n)) => DstReg::R(n),
-                    Place::P(Reg::Stack(n)) => DstReg::Stack(n),
-                    Place::P(Reg::A) => DstReg::A,
-                    _ => return Err(Error::Unallocated { function: self.name.into() }),
-                };
-                let sources: Vec<Src> = a.src.iter().map(|&s| self.src(s)).collect::<Result<_, _>>()?;
-                let mut arith = Arith::new(a.op, Dst { reg, mask: a.mask }, &sources);
-                arith.sat = a.sat;
-                arith.special = a.special.map(|s| s.op);
-                Primary::Arith(arith)
-            }
-            MOp::Trace { src: [orig, dir, arg] } => {
-                Primary::Trace { orig: self.src(*orig)?, dir: self.src(*dir)?, arg: self.src(*arg)? }
-            }
-            MOp::Load { to, base, offset, .. } => Primary::Load { to: *to, base: *base, offset: self.offset(*offset)? },
-            MOp::Store { base, offset, src, .. } => {
-                Primary::Store { base: *base, offset: self.offset(*offset)?, src: self.src(*src)? }
-            }
-            MOp::Call { callee, push, .. } => {
-                self.call(*callee, *push, loc);
-                return Ok(());
-            }
-        };
-        self.push(Instr::Primary(primary), None, loc);
+        if let MOp::Call { callee, push, .. } = inst.op {
+            self.call(callee, push, inst.loc);
+            return Ok(());
+        }
+        let function = || self.name.into();
+        let instr = lower::instr(inst).map_err(|e| match e {
+            NotLowered::Offset => Error::FrameTooLarge { function: function() },
+            NotLowered::Virtual | NotLowered::Call => Error::Unallocated { function: function() },
+        })?;
+        self.push(instr, None, inst.loc);
         Ok(())
     }
 
@@ -230,9 +210,9 @@ impl Emitter<'_> {
                 };
                 let (control, label) = self.goto(then);
                 if let Some(last) = self.code.instrs.last_mut()
-                    && let Instr::Primary(Primary::Arith(a)) = last.instr
+                    && let Some(instr) = with_control(last.instr, control, cond)
                 {
-                    last.instr = Instr::Pair(a, control, cond);
+                    last.instr = instr;
                     last.label = label;
                 }
                 if next != Some(thread(self.f, otherwise)) {

@@ -80,7 +80,8 @@ fn rewrite(block: &mut MBlock, mut facts: Facts) {
                 }
             }
             MOp::Store { src, mask, .. } => *src = replaced(*src, *mask, &facts, false),
-            MOp::Call { .. } => {}
+            // Splits are made later.
+            MOp::Call { .. } | MOp::Split(_) => {}
         }
         update(inst, &mut facts);
     }

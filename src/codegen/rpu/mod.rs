@@ -6,6 +6,7 @@
 
 use crate::ir::{Function, Loc, Module};
 use crate::rpu::isa::{EntryPoint, MAX_CODE, Program};
+use crate::rpu::timed::Config;
 use std::borrow::Cow;
 use std::sync::Arc;
 use thiserror::Error as ThisError;
@@ -13,6 +14,7 @@ use thiserror::Error as ThisError;
 pub mod calls;
 mod compare;
 mod conventions;
+mod dependence;
 mod diamond;
 mod emit;
 mod forward;
@@ -20,10 +22,13 @@ mod interference;
 mod legalize;
 mod liveness;
 mod loops;
+mod lower;
 mod merge;
+mod pairing;
 mod pool;
 mod preserve;
 mod regalloc;
+mod rename;
 mod rotation;
 mod schedule;
 mod select;
@@ -71,6 +76,8 @@ pub struct Passes {
     pub coalesce: bool,
     /// Instructions are reordered for latency.
     pub schedule: bool,
+    /// Two operations share a slot.
+    pub split: bool,
     /// Control rides on arithmetic.
     pub pair: bool,
 }
@@ -87,6 +94,7 @@ impl Default for Passes {
             merge: true,
             coalesce: true,
             schedule: true,
+            split: false,
             pair: true,
         }
     }
@@ -94,8 +102,8 @@ impl Default for Passes {
 
 impl Passes {
     /// The names of the passes, in the order in which they run.
-    pub const NAMES: [&'static str; 10] =
-        ["thread", "share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "pair"];
+    pub const NAMES: [&'static str; 11] =
+        ["thread", "share", "sink", "order", "mad", "forward", "merge", "coalesce", "schedule", "split", "pair"];
 
     /// Switches a pass on or off by name; `false` when there is none of that name.
     pub fn set(&mut self, name: &str, on: bool) -> bool {
@@ -109,6 +117,7 @@ impl Passes {
             "merge" => &mut self.merge,
             "coalesce" => &mut self.coalesce,
             "schedule" => &mut self.schedule,
+            "split" => &mut self.split,
             "pair" => &mut self.pair,
             _ => return false,
         };
@@ -326,7 +335,7 @@ fn compile_function(
             code.blocks.iter_mut().for_each(merge::widen);
         }
         if passes.schedule {
-            schedule::schedule(&mut code);
+            schedule::schedule(&mut code, passes.split, &Config::default().latencies);
         }
         return Ok(code);
     }

@@ -1,128 +1,361 @@
-//! Forward list scheduling of basic blocks (Węgrzanowski 2006, ch. 9): instructions that long computations wait for go first.
+//! Forward list scheduling of basic blocks (Węgrzanowski 2006, ch. 9): instructions that long computations wait for go first, and two that fit share a slot (§9.3).
 //!
-//! It runs after register allocation. Traces and calls stay where they are, as does the instruction that a condition tests. Writes to the junk
-//! register do not order instructions.
+//! It runs after register allocation. Calls stay where they are. The instruction that a condition tests is issued last, but what it reads is wanted first; when a block starts,
+//! it is known when the results of the blocks before it will be there (§9.4).
+//!
+//! Each piece of code is scheduled in several ways, which differ in how long an instruction may be held back for a partner, and the cheapest is taken:
+//! many threads hide waiting, and nothing hides a slot.
 
-use super::vcode::{MFunc, MInst, MOp};
-use crate::rpu::isa::{Mask, OpClass};
+use super::dependence::{Access, CELLS, Graph, cells};
+use super::liveness::{LiveSet, live_outs, step};
+use super::lower;
+use super::pairing::join;
+use super::rename::Renamer;
+use super::vcode::{MArith, MFunc, MInst, MOp, MSplit};
+use crate::rpu::isa::Mask;
+use crate::rpu::timed::Latencies;
+use std::cmp::Reverse;
 
-/// Cycles until the result of an instruction can be read. The machine is a model, so these are too; what matters is that memory is far.
-pub fn latency(inst: &MInst) -> u32 {
-    match &inst.op {
-        MOp::Arith(a) if a.special.is_some() => 8,
-        MOp::Arith(a) => match a.op.class() {
-            OpClass::Dot => 5,
-            OpClass::Componentwise => 4,
-            OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger => 3,
-        },
-        MOp::Load { .. } => 20,
-        MOp::Store { .. } | MOp::Trace { .. } | MOp::Call { .. } => 1,
+/// What the instruction that a condition tests counts beyond its latency, in cycles: the thread waits for it, while the block's other results
+/// can come later.
+const CONDITION_WEIGHT: u32 = 8;
+
+/// What a slot counts against a cycle of one thread when ways to schedule are compared.
+const SLOT_COST: u32 = 8;
+
+/// How many of the most wanted instructions are tried when a pair is looked for.
+const CANDIDATES: usize = 24;
+
+/// How an instruction is chosen.
+#[derive(Clone, Copy, Debug)]
+struct Policy {
+    /// How many cycles an instruction may be held back for a partner; `None` for one instruction a slot.
+    patience: Option<u32>,
+    /// Whether a pair goes before a single instruction that is wanted more.
+    pairs_first: bool,
+}
+
+const SINGLE: [Policy; 1] = [Policy { patience: None, pairs_first: false }];
+
+const PAIRED: [Policy; 4] = [
+    Policy { patience: Some(0), pairs_first: false },
+    Policy { patience: Some(0), pairs_first: true },
+    Policy { patience: Some(6), pairs_first: true },
+    Policy { patience: Some(1000), pairs_first: true },
+];
+
+/// Schedules every block of a function whose registers are allocated; with `split`, two operations may share a slot.
+///
+/// `latencies` are those of the machine.
+pub fn schedule(f: &mut MFunc, split: bool, latencies: &Latencies) {
+    let policies: &[Policy] = if split { &PAIRED } else { &SINGLE };
+    let outs = live_outs(f);
+    let preds = f.predecessors();
+    // For each block, when the values at its end can be read, in cycles from there.
+    let mut ready: Vec<Option<Vec<u32>>> = vec![None; f.blocks.len()];
+    for b in reverse_postorder(f) {
+        let mut available = vec![0; CELLS];
+        for earlier in preds[b].iter().filter_map(|&p| ready[p].as_ref()) {
+            available.iter_mut().zip(earlier).for_each(|(a, &e)| *a = (*a).max(e));
+        }
+        let pieces = pieces(f, b, &outs[b]);
+        let tested = f.blocks[b].term.tested();
+        let last = pieces.len() - 1;
+        let mut insts = Vec::with_capacity(f.blocks[b].insts.len());
+        for (k, piece) in pieces.into_iter().enumerate() {
+            let tested = if k == last { tested } else { Mask::NONE };
+            let task = Task { insts: piece.insts, tested, live_after: piece.live_after, available };
+            let best = policies
+                .iter()
+                .map(|&policy| task.run(policy, latencies))
+                .min_by_key(|s| (s.insts.len() as u32 * SLOT_COST + s.cycles, s.insts.len()));
+            available = vec![0; CELLS];
+            if let Some(best) = best {
+                insts.extend(best.insts);
+                if k == last {
+                    available = best.available;
+                }
+            }
+            insts.extend(piece.call);
+        }
+        f.blocks[b].insts = insts;
+        ready[b] = Some(available);
     }
 }
 
-/// Schedules every block of a function.
-pub fn schedule(f: &mut MFunc) {
-    for block in &mut f.blocks {
-        let has_test = !block.term.tested().is_empty();
-        let pinned = has_test.then(|| block.insts.pop()).flatten();
-        let insts = std::mem::take(&mut block.insts);
-        let mut region = Vec::new();
-        for inst in insts {
-            if matches!(inst.op, MOp::Trace { .. } | MOp::Call { .. }) {
-                block.insts.append(&mut scheduled(std::mem::take(&mut region)));
-                block.insts.push(inst);
-            } else {
-                region.push(inst);
+/// The blocks that can be reached, each after its predecessors except around loops.
+fn reverse_postorder(f: &MFunc) -> Vec<usize> {
+    let successors = |b: usize| f.blocks[b].term.successors().collect::<Vec<_>>();
+    let mut seen = vec![false; f.blocks.len()];
+    let mut order = Vec::new();
+    let mut stack = vec![(0usize, successors(0))];
+    seen[0] = true;
+    while let Some((b, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(s) if !std::mem::replace(&mut seen[s], true) => stack.push((s, successors(s))),
+            Some(_) => {}
+            None => {
+                order.push(*b);
+                stack.pop();
             }
         }
-        block.insts.append(&mut scheduled(region));
-        block.insts.extend(pinned);
     }
+    order.reverse();
+    order
 }
 
-/// The effects that order instructions.
-struct Effects {
-    reads: Vec<(usize, Mask)>,
-    writes: Vec<(usize, Mask)>,
-    memory_read: bool,
-    memory_write: bool,
+/// Straight code up to a call or the block's end.
+struct Piece {
+    insts: Vec<MInst>,
+    /// The call behind it.
+    call: Option<MInst>,
+    /// Whether each cell is needed behind it.
+    live_after: Vec<bool>,
 }
 
-impl Effects {
-    fn of(inst: &MInst) -> Effects {
-        let mut e = Effects {
-            reads: Vec::new(),
-            writes: Vec::new(),
-            memory_read: matches!(inst.op, MOp::Load { scratch: true, .. }),
-            memory_write: matches!(inst.op, MOp::Store { .. }),
-        };
-        inst.for_each_use(Mask::NONE, |p, m| e.reads.extend(p.node().map(|n| (n, m))));
-        inst.for_each_def(|p, m| e.writes.extend(p.node().map(|n| (n, m))));
-        e
-    }
-
-    /// Whether `later` must wait for this to finish (`Some(true)`), only to start (`Some(false)`), or not at all.
-    fn orders(&self, later: &Effects) -> Option<bool> {
-        let meet = |a: &[(usize, Mask)], b: &[(usize, Mask)]| {
-            a.iter().any(|(n, m)| b.iter().any(|(o, k)| n == o && m.bits() & k.bits() != 0))
-        };
-        if meet(&self.writes, &later.reads) {
-            return Some(true);
-        }
-        let memory =
-            self.memory_write && (later.memory_read || later.memory_write) || self.memory_read && later.memory_write;
-        (meet(&self.reads, &later.writes) || meet(&self.writes, &later.writes) || memory).then_some(false)
-    }
-}
-
-fn scheduled(insts: Vec<MInst>) -> Vec<MInst> {
-    let n = insts.len();
-    if n < 2 {
-        return insts;
-    }
-    let effects: Vec<Effects> = insts.iter().map(Effects::of).collect();
-    let mut successors: Vec<Vec<(usize, u32)>> = vec![Vec::new(); n];
-    let mut waiting = vec![0usize; n];
-    for j in 0..n {
-        for i in (0..j).rev() {
-            if let Some(finish) = effects[i].orders(&effects[j]) {
-                successors[i].push((j, if finish { latency(&insts[i]) } else { 1 }));
-                waiting[j] += 1;
+/// The pieces of a block, at least one. The last has no call, and may be empty.
+fn pieces(f: &MFunc, b: usize, out: &LiveSet) -> Vec<Piece> {
+    let block = &f.blocks[b];
+    let flags = |live: &LiveSet| {
+        let mut flags = vec![false; CELLS];
+        live.iter().flat_map(|(n, mask)| cells(n, mask)).for_each(|c| flags[c] = true);
+        flags
+    };
+    let mut live = out.clone();
+    let mut pieces = vec![Piece { insts: Vec::new(), call: None, live_after: flags(&live) }];
+    for (i, inst) in block.insts.iter().enumerate().rev() {
+        step(block, i, &mut live);
+        match inst.op {
+            MOp::Call { .. } => {
+                pieces.push(Piece { insts: Vec::new(), call: Some(inst.clone()), live_after: flags(&live) });
+            }
+            _ => {
+                if let Some(piece) = pieces.last_mut() {
+                    piece.insts.push(inst.clone());
+                }
             }
         }
     }
-    let mut path = vec![0u32; n];
-    for i in (0..n).rev() {
-        let after = successors[i].iter().map(|&(j, delay)| path[j] + delay).max().unwrap_or(0);
-        path[i] = after.max(latency(&insts[i]));
+    pieces.iter_mut().for_each(|p| p.insts.reverse());
+    pieces.reverse();
+    pieces
+}
+
+/// A piece of code to be scheduled.
+struct Task {
+    insts: Vec<MInst>,
+    /// The positions of the last instruction's result that the condition tests.
+    tested: Mask,
+    live_after: Vec<bool>,
+    /// For each cell, the cycle in which its value from before can be read.
+    available: Vec<u32>,
+}
+
+/// A piece of code in its new order.
+#[derive(Debug)]
+struct Scheduled {
+    insts: Vec<MInst>,
+    /// The cycle in which the last result is there.
+    cycles: u32,
+    /// For each cell, how many cycles after the piece its value can be read.
+    available: Vec<u32>,
+}
+
+impl Task {
+    fn run(&self, policy: Policy, latencies: &Latencies) -> Scheduled {
+        let n = self.insts.len();
+        let pinned = (!self.tested.is_empty()).then(|| n.wrapping_sub(1));
+        let tested_at = |i: usize| if Some(i) == pinned { self.tested } else { Mask::NONE };
+        let accesses: Vec<Access> =
+            self.insts.iter().enumerate().map(|(i, inst)| Access::of(inst, tested_at(i))).collect();
+        let cycles: Vec<u32> = self.insts.iter().map(|inst| lower::instr(inst).map_or(1, |i| latencies.of(&i))).collect();
+        let graph = Graph::new(&accesses, &cycles, &self.available);
+        let mut weights = cycles.clone();
+        if let Some(weight) = pinned.and_then(|p| weights.get_mut(p)) {
+            *weight += CONDITION_WEIGHT;
+        }
+        let ready = (0..n).filter(|&i| graph.waiting[i] == 0).collect();
+        let mut list = List {
+            task: self,
+            policy,
+            pinned,
+            path: graph.paths(&weights),
+            waiting: graph.waiting.clone(),
+            start: graph.earliest.clone(),
+            graph,
+            latencies: cycles,
+            renamer: Renamer::new(&self.insts, accesses, self.tested, self.live_after.clone()),
+            insts: self.insts.clone(),
+            ready,
+            left: n,
+            cycle: 0,
+            end: 0,
+            available: self.available.clone(),
+            order: Vec::with_capacity(n),
+        };
+        while list.left > 0 {
+            list.step();
+        }
+        list.finish()
     }
-    let mut ready_at = vec![0u32; n];
-    let mut ready: Vec<usize> = (0..n).filter(|&i| waiting[i] == 0).collect();
-    let mut order = Vec::with_capacity(n);
-    let mut cycle = 0;
-    while order.len() < n {
-        let best = ready
-            .iter()
-            .enumerate()
-            .filter(|(_, i)| ready_at[**i] <= cycle)
-            .max_by_key(|(_, i)| (path[**i], successors[**i].len(), latency(&insts[**i]), std::cmp::Reverse(**i)))
-            .map(|(k, _)| k);
-        let Some(k) = best else {
+}
+
+/// A schedule in the making.
+struct List<'a> {
+    task: &'a Task,
+    policy: Policy,
+    /// The instruction that stays last.
+    pinned: Option<usize>,
+    graph: Graph,
+    latencies: Vec<u32>,
+    /// For each instruction, how long computations are that wait for it.
+    path: Vec<u32>,
+    /// For each instruction, the number of those before it that are not issued.
+    waiting: Vec<usize>,
+    /// For each instruction, the first cycle in which it could issue, as far as known.
+    start: Vec<u32>,
+    renamer: Renamer,
+    /// The instructions, with results renamed.
+    insts: Vec<MInst>,
+    /// Instructions that wait for no other to be issued.
+    ready: Vec<usize>,
+    /// Number of instructions still to be issued.
+    left: usize,
+    cycle: u32,
+    /// The cycle in which all results so far are there.
+    end: u32,
+    /// For each cell, the cycle in which its value can be read.
+    available: Vec<u32>,
+    order: Vec<MInst>,
+}
+
+/// Two instructions in one slot.
+struct Couple {
+    split: MSplit,
+    partner: usize,
+    /// An instruction whose result moved, and its new form.
+    renamed: Option<(usize, MArith)>,
+}
+
+impl List<'_> {
+    /// Issues what goes into the next slot.
+    fn step(&mut self) {
+        let horizon = self.cycle.saturating_add(self.policy.patience.unwrap_or(0));
+        let mut open: Vec<usize> =
+            self.ready.iter().copied().filter(|&i| self.left == 1 || Some(i) != self.pinned).collect();
+        open.sort_unstable_by_key(|&i| Reverse(self.priority(i)));
+        let now: Vec<usize> = open.iter().copied().filter(|&i| self.start[i] <= self.cycle).collect();
+        let Some(&best) = now.first() else {
             // Another thread runs meanwhile.
-            cycle = ready.iter().map(|&i| ready_at[i]).min().unwrap_or(cycle + 1);
-            continue;
+            self.cycle = open.iter().map(|&i| self.start[i]).min().unwrap_or(self.cycle + 1).max(self.cycle + 1);
+            return;
         };
-        let i = ready.swap_remove(k);
-        order.push(i);
-        for &(j, delay) in &successors[i] {
-            ready_at[j] = ready_at[j].max(cycle + delay);
-            waiting[j] -= 1;
-            if waiting[j] == 0 {
-                ready.push(j);
+        if self.policy.patience.is_none() {
+            return self.issue(best, None);
+        }
+        let firsts: Vec<usize> = if self.policy.pairs_first {
+            open.iter().copied().filter(|&i| self.start[i] <= horizon).take(CANDIDATES).collect()
+        } else {
+            vec![best]
+        };
+        for first in firsts {
+            if let Some(couple) = self.couple(first, &open, horizon) {
+                return self.issue(first, Some(couple));
             }
         }
-        cycle += 1;
+        self.issue(best, None);
     }
-    let mut slots: Vec<Option<MInst>> = insts.into_iter().map(Some).collect();
-    order.into_iter().filter_map(|i| slots[i].take()).collect()
+
+    /// What goes first, greatest first: long computations, then what many wait for, then the slow, then the first (§9).
+    fn priority(&self, i: usize) -> (u32, usize, u32, Reverse<usize>) {
+        (self.path[i], self.graph.successors[i].len(), self.latencies[i], Reverse(i))
+    }
+
+    /// The most wanted instruction that can share a slot with `first`.
+    fn couple(&mut self, first: usize, open: &[usize], horizon: u32) -> Option<Couple> {
+        self.insts[first].arith()?;
+        let at = self.cycle.max(self.start[first]);
+        let horizon = if self.policy.pairs_first { horizon } else { at };
+        // What only overwrites a source of `first` may share its slot.
+        let freed = self.graph.successors[first].iter().filter(|e| e.delay == 0 && self.waiting[e.to] == 1).map(|e| e.to);
+        let pinned = self.pinned.filter(|&p| self.left == 2 && first != p && self.ready.contains(&p));
+        let mut partners: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|&i| i != first)
+            .chain(freed.filter(|&i| Some(i) != self.pinned || self.left == 2))
+            .chain(pinned)
+            .filter(|&i| Some(i) == self.pinned || self.start[i] <= horizon)
+            .collect();
+        partners.sort_unstable_by_key(|&i| Reverse(self.priority(i)));
+        partners.truncate(CANDIDATES);
+        partners.into_iter().find_map(|partner| self.fit(first, partner))
+    }
+
+    /// Puts two instructions into one slot, moving one result to another component if need be.
+    fn fit(&mut self, first: usize, partner: usize) -> Option<Couple> {
+        let tested = |i: usize| if Some(i) == self.pinned { self.task.tested } else { Mask::NONE };
+        let (a, b) = (self.insts[first].arith()?, self.insts[partner].arith()?);
+        if let Some(split) = join((a, tested(first)), (b, tested(partner))) {
+            return Some(Couple { split, partner, renamed: None });
+        }
+        for (moving, fixed) in [(partner, first), (first, partner)] {
+            let stays = self.insts[fixed].arith()?;
+            for form in self.renamer.forms(&self.insts, moving, fixed) {
+                if let Some(split) = join((stays, tested(fixed)), (&form, tested(moving))) {
+                    return Some(Couple { split, partner, renamed: Some((moving, form)) });
+                }
+            }
+        }
+        None
+    }
+
+    fn issue(&mut self, first: usize, couple: Option<Couple>) {
+        let partner = couple.as_ref().map(|c| c.partner);
+        for i in [Some(first), partner].into_iter().flatten() {
+            self.cycle = self.cycle.max(self.start[i]);
+        }
+        if let Some(Couple { split, partner, renamed }) = couple {
+            if let Some((i, form)) = renamed {
+                self.renamer.apply(&mut self.insts, self.task.tested, i, form);
+            }
+            let slowest = self.latencies[first].max(self.latencies[partner]);
+            (self.latencies[first], self.latencies[partner]) = (slowest, slowest);
+            self.order.push(MInst { op: MOp::Split(split), loc: self.insts[first].loc });
+        } else {
+            self.order.push(self.insts[first].clone());
+        }
+        for i in [Some(first), partner].into_iter().flatten() {
+            self.account(i);
+        }
+        self.cycle += 1;
+    }
+
+    /// Marks an instruction as issued in this cycle.
+    fn account(&mut self, i: usize) {
+        self.ready.retain(|&r| r != i);
+        self.left -= 1;
+        self.renamer.scheduled(i);
+        let done = self.cycle + self.latencies[i];
+        self.end = self.end.max(done);
+        let tested = if Some(i) == self.pinned { self.task.tested } else { Mask::NONE };
+        for cell in Access::of(&self.insts[i], tested).writes {
+            self.available[cell] = done;
+        }
+        for k in 0..self.graph.successors[i].len() {
+            let edge = self.graph.successors[i][k];
+            self.start[edge.to] = self.start[edge.to].max(self.cycle + edge.delay);
+            self.waiting[edge.to] -= 1;
+            if self.waiting[edge.to] == 0 {
+                self.ready.push(edge.to);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Scheduled {
+        // A conditional jump waits for what it tests.
+        let over = self.pinned.and_then(|p| self.latencies.get(p)).map_or(self.cycle, |l| self.cycle.max(self.cycle - 1 + l));
+        self.available.iter_mut().for_each(|a| *a = a.saturating_sub(over));
+        Scheduled { insts: self.order, cycles: self.end, available: self.available }
+    }
 }

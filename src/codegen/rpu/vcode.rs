@@ -5,7 +5,7 @@
 
 use super::conventions::Clobbers;
 use crate::ir::Loc;
-use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, OpClass, Reg, SpecialOp, Swizzle};
+use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, OpClass, Reg, SpecialOp, SplitKind, Swizzle};
 
 /// A virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,6 +43,14 @@ pub const ALLOCATABLE: u8 = 15;
 pub const PHYSICAL_NODES: usize = 31;
 
 impl Place {
+    /// The register, if it is the machine's.
+    pub fn register(self) -> Option<Reg> {
+        match self {
+            Place::P(reg) => Some(reg),
+            Place::V(_) => None,
+        }
+    }
+
     /// A dense number for each place that is written, the virtual registers last; `None` for the junk register and for what does
     /// not change (`C`). `HIT`, `HIT_TRI` and `HIT_OBJ` are one node, as they change together.
     pub fn node(self) -> Option<usize> {
@@ -195,6 +203,17 @@ impl MArith {
     }
 }
 
+/// Two operations in one slot, each on its half of the components. All sources are read before anything is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MSplit {
+    /// Where the halves meet.
+    pub kind: SplitKind,
+    /// The operation on the first components.
+    pub first: MArith,
+    /// The operation on the others.
+    pub second: MArith,
+}
+
 /// What is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
@@ -209,6 +228,8 @@ pub enum Callee {
 pub enum MOp {
     /// Arithmetic.
     Arith(MArith),
+    /// Arithmetic on two halves; scheduling makes it.
+    Split(MSplit),
     /// Shoots a ray.
     Trace {
         /// Origin, direction and argument.
@@ -275,42 +296,47 @@ impl MInst {
         }
     }
 
-    /// Calls `f` with each source operand.
+    /// Calls `f` with each source operand, in the order of [`MInst::sources`].
     pub fn for_each_source_mut(&mut self, f: impl FnMut(&mut MSrc)) {
         match &mut self.op {
             MOp::Arith(a) => a.src.iter_mut().for_each(f),
             MOp::Trace { src } => src.iter_mut().for_each(f),
             MOp::Store { src, .. } => [src].into_iter().for_each(f),
+            MOp::Split(MSplit { first, second, .. }) => first.src.iter_mut().chain(&mut second.src).for_each(f),
             MOp::Load { .. } | MOp::Call { .. } => {}
+        }
+    }
+
+    /// The source operands with the positions that matter; `tested` are the positions that a paired condition looks at.
+    pub fn sources(&self, tested: Mask) -> Vec<(MSrc, Mask)> {
+        let of = |a: &MArith, tested: Mask| -> Vec<(MSrc, Mask)> {
+            a.src.iter().enumerate().map(|(i, &s)| (s, a.positions(i, tested))).collect()
+        };
+        match &self.op {
+            MOp::Arith(a) => of(a, tested),
+            MOp::Split(MSplit { kind, first, second }) => {
+                let half = kind.first().bits();
+                let mut sources = of(first, Mask::from_bits(tested.bits() & half));
+                sources.extend(of(second, Mask::from_bits(tested.bits() & !half)));
+                sources
+            }
+            MOp::Trace { src } => src.iter().copied().zip([Mask::XYZ, Mask::XYZ, Mask::XYZW]).collect(),
+            MOp::Store { src, mask, .. } => vec![(*src, *mask)],
+            MOp::Load { .. } | MOp::Call { .. } => Vec::new(),
         }
     }
 
     /// Calls `f` with each place read and the components read; `tested` are the positions that a paired condition looks at.
     pub fn for_each_use(&self, tested: Mask, mut f: impl FnMut(Place, Mask)) {
-        let mut source = |s: &MSrc, positions: Mask| {
-            if let MSrc::Reg { place, .. } = s {
-                let mask = s.read_mask(positions);
-                if !mask.is_empty() {
-                    f(*place, mask);
-                }
+        for (s, positions) in self.sources(tested) {
+            let mask = s.read_mask(positions);
+            if let Some(place) = s.as_place().filter(|_| !mask.is_empty()) {
+                f(place, mask);
             }
-        };
+        }
         match &self.op {
-            MOp::Arith(a) => {
-                for (i, s) in a.src.iter().enumerate() {
-                    source(s, a.positions(i, tested));
-                }
-            }
-            MOp::Trace { src } => {
-                for (s, positions) in src.iter().zip([Mask::XYZ, Mask::XYZ, Mask::XYZW]) {
-                    source(s, positions);
-                }
-            }
-            MOp::Load { base, .. } => base_use(*base, &mut f),
-            MOp::Store { base, src, mask, .. } => {
-                source(src, *mask);
-                base_use(*base, &mut f);
-            }
+            MOp::Arith(_) | MOp::Split(_) | MOp::Trace { .. } => {}
+            MOp::Load { base, .. } | MOp::Store { base, .. } => base_use(*base, &mut f),
             MOp::Call { callee, args, .. } => {
                 for &(r, mask) in args {
                     f(Place::P(Reg::R(r)), mask);
@@ -325,12 +351,17 @@ impl MInst {
 
     /// Calls `f` with each place written and its components.
     pub fn for_each_def(&self, mut f: impl FnMut(Place, Mask)) {
+        let mut arith = |a: &MArith| {
+            f(a.dst, a.mask);
+            if let Some(s) = a.special {
+                f(s.dst, s.mask);
+            }
+        };
         match &self.op {
-            MOp::Arith(a) => {
-                f(a.dst, a.mask);
-                if let Some(s) = a.special {
-                    f(s.dst, s.mask);
-                }
+            MOp::Arith(a) => arith(a),
+            MOp::Split(MSplit { first, second, .. }) => {
+                arith(first);
+                arith(second);
             }
             MOp::Trace { .. } => f(Place::P(Reg::Hit), Mask::XYZW),
             MOp::Load { to, .. } => f(Place::P(Reg::I(*to)), Mask::XYZW),

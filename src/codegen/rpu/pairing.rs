@@ -1,0 +1,21 @@
+//! Two operations in one slot (Węgrzanowski 2006, §9.3): takes two independent arithmetic instructions and finds the split that holds both.
+//!
+//! Which splits exist is the machine's to say: [`crate::rpu::isa`] judges each one that is tried here.
+
+use super::lower;
+use super::vcode::{MArith, MSplit};
+use crate::rpu::isa::{Instr, Mask, SplitKind};
+
+/// The split that does both, if one fits; neither may need the other's result. With each comes the part of its result that a condition tests.
+pub fn join(a: (&MArith, Mask), b: (&MArith, Mask)) -> Option<MSplit> {
+    let within = |(a, tested): (&MArith, Mask), half: Mask| a.mask.union(tested).bits() & !half.bits() == 0;
+    [SplitKind::ThreeOne, SplitKind::TwoTwo].into_iter().find_map(|kind| {
+        let (first, second) = if within(a, kind.first()) { (a, b) } else { (b, a) };
+        if !within(first, kind.first()) || !within(second, kind.second()) {
+            return None;
+        }
+        let split = MSplit { kind, first: first.0.clone(), second: second.0.clone() };
+        Instr::Split(lower::split(&split).ok()?, None).validate().ok()?;
+        Some(split)
+    })
+}

@@ -1,0 +1,203 @@
+//! Scalars that can move to another component of a register after allocation, so that two operations share a slot.
+//!
+//! It takes a straight piece of code on the machine's registers and what is needed after it. A *web* is one instruction that writes one component, with all its readers, where nobody
+//! else sees the value. While the code is scheduled, [`Renamer`] knows which components no instruction that is still to come touches: a web can move there. It knows nothing of time.
+
+use super::dependence::{Access, CELLS};
+use super::vcode::{ALLOCATABLE, JUNK, MArith, MInst, MOp, MSrc, Place};
+use crate::rpu::isa::{Component, Mask, OpClass, Reg, Swizzle};
+
+/// A value in one component, seen by nobody outside the piece.
+#[derive(Clone, Debug)]
+struct Web {
+    /// Where it is: a general register or `S`.
+    reg: Reg,
+    /// The sources that read it: instruction and number of the source.
+    uses: Vec<(usize, usize)>,
+}
+
+/// Which instructions still to be scheduled touch which cells, and which values can move.
+#[derive(Clone, Debug)]
+pub struct Renamer {
+    webs: Vec<Option<Web>>,
+    accesses: Vec<Access>,
+    /// For each cell, the number of instructions still to be scheduled that read or write it.
+    touches: Vec<u32>,
+    /// Whether a cell is needed after the piece.
+    live_after: Vec<bool>,
+}
+
+/// The one component of a mask.
+fn only(mask: Mask) -> Option<Component> {
+    let mut components = mask.components();
+    components.next().filter(|_| components.next().is_none())
+}
+
+/// The general register or `S` whose one component is all that an instruction changes.
+fn scalar_result(a: &MArith) -> Option<(Reg, Component)> {
+    let component = only(a.mask)?;
+    match (a.special, a.dst) {
+        (None, Place::P(reg @ Reg::R(n))) if n < ALLOCATABLE && !a.op.is_scalar() => Some((reg, component)),
+        (Some(_), JUNK) => Some((Reg::Special, component)),
+        _ => None,
+    }
+}
+
+fn cell(reg: Reg, component: Component) -> Option<usize> {
+    Some(4 * Place::P(reg).node()? + component.index())
+}
+
+/// The instruction with its result in another component of another register; [`scalar_result`] must have named one.
+fn moved(a: &MArith, reg: Reg, to: Component) -> MArith {
+    let mut a = a.clone();
+    let from = only(a.mask).unwrap_or(Component::W);
+    if a.op.class() == OpClass::Componentwise {
+        // `S` gets the reciprocal of `w`, wherever it goes.
+        let computed = if a.special.is_some() { Component::W } else { from };
+        for s in &mut a.src {
+            *s = s.swizzled(Swizzle::splat(computed));
+        }
+    }
+    a.mask = to.into();
+    match &mut a.special {
+        Some(special) => special.mask = to.into(),
+        None => a.dst = Place::P(reg),
+    }
+    a
+}
+
+impl Renamer {
+    /// For a piece of code, whose last instruction is tested at `tested`; that one does not move.
+    pub fn new(insts: &[MInst], accesses: Vec<Access>, tested: Mask, live_after: Vec<bool>) -> Renamer {
+        let mut touches = vec![0; CELLS];
+        for access in &accesses {
+            access.reads.iter().chain(&access.writes).for_each(|&c| touches[c] += 1);
+        }
+        let webs = webs(insts, &accesses, tested, &live_after);
+        Renamer { webs, accesses, touches, live_after }
+    }
+
+    fn count(&mut self, i: usize, by: i32) {
+        let access = &self.accesses[i];
+        for &c in access.reads.iter().chain(&access.writes) {
+            self.touches[c] = self.touches[c].wrapping_add_signed(by);
+        }
+    }
+
+    /// Tells that an instruction is in the schedule.
+    pub fn scheduled(&mut self, i: usize) {
+        self.count(i, -1);
+    }
+
+    /// The forms that instruction `i` may take when it goes into the next slot with `partner`: its result in each other component that is free in some register.
+    pub fn forms(&mut self, insts: &[MInst], i: usize, partner: usize) -> Vec<MArith> {
+        let (Some(web), Some(a)) = (&self.webs[i], insts[i].arith()) else { return Vec::new() };
+        let (reg, from) = (web.reg, only(a.mask));
+        // What the two read may be overwritten: sources are read before anything is written.
+        self.count(i, -1);
+        self.count(partner, -1);
+        let free = |reg: Reg, c: Component| {
+            cell(reg, c).is_some_and(|cell| self.touches[cell] == 0 && !self.live_after[cell])
+        };
+        let writes_of_partner = &self.accesses[partner].writes;
+        let place = |c: Component| {
+            let others = (0..ALLOCATABLE).map(Reg::R).filter(|_| reg != Reg::Special);
+            std::iter::once(reg)
+                .chain(others)
+                .find(|&r| free(r, c) && !cell(r, c).is_some_and(|cell| writes_of_partner.contains(&cell)))
+        };
+        let order = [Component::W, Component::X, Component::Y, Component::Z];
+        let forms = order
+            .into_iter()
+            .filter(|&c| Some(c) != from)
+            .filter_map(|c| Some(moved(a, place(c)?, c)))
+            .collect();
+        self.count(i, 1);
+        self.count(partner, 1);
+        forms
+    }
+
+    /// Gives instruction `i` one of its [`Renamer::forms`], and its readers with it.
+    pub fn apply(&mut self, insts: &mut [MInst], tested: Mask, i: usize, form: MArith) {
+        let Some(web) = self.webs[i].take() else { return };
+        let reg = if form.special.is_some() { Reg::Special } else { form.dst.register().unwrap_or(web.reg) };
+        let component = only(form.mask).unwrap_or(Component::W);
+        let last = insts.len() - 1;
+        let tested_at = |j: usize| if j == last { tested } else { Mask::NONE };
+        let mut changed = vec![i];
+        changed.extend(web.uses.iter().map(|&(j, _)| j));
+        changed.sort_unstable();
+        changed.dedup();
+        changed.iter().for_each(|&j| self.count(j, -1));
+        insts[i].op = MOp::Arith(form);
+        for (j, k) in web.uses {
+            let mut number = 0;
+            insts[j].for_each_source_mut(|source| {
+                if let MSrc::Reg { place, swizzle, .. } = source
+                    && number == k
+                {
+                    *place = Place::P(reg);
+                    *swizzle = Swizzle::splat(component);
+                }
+                number += 1;
+            });
+        }
+        for &j in &changed {
+            self.accesses[j] = Access::of(&insts[j], tested_at(j));
+            self.count(j, 1);
+        }
+    }
+}
+
+/// For each instruction, the web that it starts.
+fn webs(insts: &[MInst], accesses: &[Access], tested: Mask, live_after: &[bool]) -> Vec<Option<Web>> {
+    let mut webs: Vec<Option<Web>> = vec![None; insts.len()];
+    // For each cell, the web that it holds at this point.
+    let mut holder: Vec<Option<usize>> = vec![None; CELLS];
+    for (j, inst) in insts.iter().enumerate() {
+        let pinned = j + 1 == insts.len() && !tested.is_empty();
+        for &cell in &accesses[j].reads {
+            let Some(i) = holder[cell] else { continue };
+            let found = webs[i].as_ref().and_then(|web| uses_of(inst, web.reg, cell, if pinned { tested } else { Mask::NONE }));
+            match (found, &mut webs[i]) {
+                (Some(found), Some(web)) => web.uses.extend(found.into_iter().map(|k| (j, k))),
+                (None, web) => *web = None,
+                _ => {}
+            }
+        }
+        for &cell in &accesses[j].writes {
+            holder[cell] = None;
+        }
+        if let Some((reg, c)) = inst.arith().filter(|_| !pinned).and_then(scalar_result)
+            && let Some(cell) = cell(reg, c)
+        {
+            webs[j] = Some(Web { reg, uses: Vec::new() });
+            holder[cell] = Some(j);
+        }
+    }
+    for (cell, &needed) in live_after.iter().enumerate() {
+        if let Some(i) = holder[cell].filter(|_| needed) {
+            webs[i] = None;
+        }
+    }
+    webs
+}
+
+/// The sources of an instruction that read a cell of a register, if none of them reads another component too and nothing else of it does.
+fn uses_of(inst: &MInst, reg: Reg, cell: usize, tested: Mask) -> Option<Vec<usize>> {
+    let component = Component::from_index((cell % 4) as u8);
+    let mut found = Vec::new();
+    for (k, (s, positions)) in inst.sources(tested).into_iter().enumerate() {
+        if s.as_place() != Some(Place::P(reg)) {
+            continue;
+        }
+        let read = s.read_mask(positions);
+        if read.contains(component) {
+            if read != component.into() {
+                return None;
+            }
+            found.push(k);
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
