@@ -120,9 +120,4 @@ impl Graph {
         }
         path
     }
-
-    /// The edge between two instructions.
-    pub fn delay(&self, from: usize, to: usize) -> Option<u32> {
-        self.successors[from].iter().find(|e| e.to == to).map(|e| e.delay)
-    }
 }

@@ -8,7 +8,7 @@ use crate::rpu::isa::{Instr, Mask, SplitKind};
 
 /// The split that does both, if one fits; neither may need the other's result. With each comes the part of its result that a condition tests.
 pub fn join(a: (&MArith, Mask), b: (&MArith, Mask)) -> Option<MSplit> {
-    let within = |(a, tested): (&MArith, Mask), half: Mask| a.mask.union(tested).bits() & !half.bits() == 0;
+    let within = |(a, tested): (&MArith, Mask), half: Mask| a.mask.union(tested).is_within(half);
     [SplitKind::ThreeOne, SplitKind::TwoTwo].into_iter().find_map(|kind| {
         let (first, second) = if within(a, kind.first()) { (a, b) } else { (b, a) };
         if !within(first, kind.first()) || !within(second, kind.second()) {

@@ -20,6 +20,9 @@ use std::cmp::Reverse;
 /// can come later.
 const CONDITION_WEIGHT: u32 = 8;
 
+/// What an instruction that cannot carry control counts at least, in cycles: more than arithmetic, so that a jump finds some to ride on.
+const CARRIER_WEIGHT: u32 = 9;
+
 /// What a slot counts against a cycle of one thread when ways to schedule are compared.
 const SLOT_COST: u32 = 8;
 
@@ -171,6 +174,11 @@ impl Task {
         let cycles: Vec<u32> = self.insts.iter().map(|inst| lower::instr(inst).map_or(1, |i| latencies.of(&i))).collect();
         let graph = Graph::new(&accesses, &cycles, &self.available);
         let mut weights = cycles.clone();
+        for (weight, inst) in weights.iter_mut().zip(&self.insts) {
+            if inst.arith().is_none() {
+                *weight = CARRIER_WEIGHT.max(*weight);
+            }
+        }
         if let Some(weight) = pinned.and_then(|p| weights.get_mut(p)) {
             *weight += CONDITION_WEIGHT;
         }
@@ -357,5 +365,113 @@ impl List<'_> {
         let over = self.pinned.and_then(|p| self.latencies.get(p)).map_or(self.cycle, |l| self.cycle.max(self.cycle - 1 + l));
         self.available.iter_mut().for_each(|a| *a = a.saturating_sub(over));
         Scheduled { insts: self.order, cycles: self.end, available: self.available }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codegen::rpu::vcode::{MSrc, Place};
+    use crate::ir::Loc;
+    use crate::rpu::disasm::disassemble;
+    use crate::rpu::isa::{Component, Op, Program, Reg};
+    use crate::rpu::timed::Config;
+
+    fn reg(n: u8) -> MSrc {
+        MSrc::place(Place::P(Reg::R(n)))
+    }
+
+    fn component(n: u8, c: Component) -> MSrc {
+        MSrc::component(Place::P(Reg::R(n)), c)
+    }
+
+    fn inst(op: Op, to: u8, mask: Mask, sources: &[MSrc]) -> MInst {
+        MInst { op: MOp::Arith(MArith::new(op, Place::P(Reg::R(to)), mask, sources)), loc: Loc::default() }
+    }
+
+    /// A piece of code that starts when everything is there; `live` registers are needed behind it.
+    fn task(insts: Vec<MInst>, tested: Mask, live: &[u8]) -> Task {
+        let mut live_after = vec![false; CELLS];
+        live.iter().flat_map(|&n| cells(n.into(), Mask::XYZW)).for_each(|c| live_after[c] = true);
+        Task { insts, tested, live_after, available: vec![0; CELLS] }
+    }
+
+    fn text(s: &Scheduled) -> String {
+        let code = s.insts.iter().map(|i| lower::instr(i).expect("a machine instruction")).collect();
+        disassemble(&Program { code, ..Program::default() })
+    }
+
+    fn best(task: &Task) -> Scheduled {
+        let latencies = Config::default().latencies;
+        let ways = PAIRED.iter().map(|&p| task.run(p, &latencies));
+        ways.min_by_key(|s| (s.insts.len(), s.cycles)).expect("there are several")
+    }
+
+    /// Węgrzanowski 2006, figure 9.1: A and B are R0 and R1; X, Y, Z, D, E, F are R2 to R7.
+    fn figure() -> Vec<MInst> {
+        let all = Mask::XYZW;
+        vec![
+            inst(Op::Add, 2, all, &[reg(0), MSrc::float(1.0)]),
+            inst(Op::Dp3, 3, all, &[reg(1), reg(1)]),
+            inst(Op::Mul, 4, all, &[reg(2), reg(3)]),
+            inst(Op::Dp3, 5, all, &[reg(0), reg(1)]),
+            inst(Op::Mul, 6, all, &[reg(0), MSrc::float(5.0)]),
+            inst(Op::Add, 7, all, &[reg(5), reg(6)]),
+        ]
+    }
+
+    #[test]
+    fn the_published_example_takes_11_cycles() {
+        let scheduled = task(figure(), Mask::NONE, &[4, 7]).run(SINGLE[0], &Config::default().latencies);
+        assert_eq!(scheduled.cycles, 11);
+        let original = figure();
+        let order: Vec<usize> =
+            scheduled.insts.iter().filter_map(|i| original.iter().position(|o| o == i)).map(|n| n + 1).collect();
+        assert_eq!(order, [2, 4, 5, 1, 3, 6]);
+    }
+
+    #[test]
+    fn a_scalar_shares_the_slot_of_a_vector() {
+        let vector = inst(Op::Add, 2, Mask::XYZ, &[reg(0), reg(1)]);
+        let scalar = inst(Op::Mul, 3, Mask::W, &[component(0, Component::W), component(1, Component::W)]);
+        let scheduled = best(&task(vec![vector, scalar], Mask::NONE, &[2, 3]));
+        assert_eq!(text(&scheduled), "    add R2.xyz, R0, R1 | mul R3.w, R0.w, R1.w\n");
+    }
+
+    #[test]
+    fn a_scalar_that_nobody_else_sees_moves_to_another_component_to_share_a_slot() {
+        let c = |n| component(n, Component::W);
+        let insts = vec![
+            inst(Op::Add, 2, Mask::W, &[c(0), c(1)]),
+            inst(Op::Mul, 3, Mask::W, &[c(0), c(1)]),
+            inst(Op::Mul, 4, Mask::W, &[c(2), c(3)]),
+        ];
+        let scheduled = best(&task(insts.clone(), Mask::NONE, &[4]));
+        assert_eq!(scheduled.insts.len(), 2, "{}", text(&scheduled));
+        let kept = best(&task(insts, Mask::NONE, &[2, 3, 4]));
+        assert_eq!(kept.insts.len(), 3, "{}", text(&kept));
+    }
+
+    #[test]
+    fn what_overwrites_a_source_may_share_the_slot_of_its_reader_but_not_precede_it() {
+        let reader = inst(Op::Add, 2, Mask::XYZ, &[component(3, Component::W), reg(1)]);
+        let writer = inst(Op::Mul, 3, Mask::W, &[component(1, Component::W), component(1, Component::X)]);
+        let scheduled = best(&task(vec![reader.clone(), writer.clone()], Mask::NONE, &[2, 3]));
+        assert_eq!(scheduled.insts.len(), 1, "{}", text(&scheduled));
+        let single = task(vec![reader.clone(), writer.clone()], Mask::NONE, &[2, 3]).run(SINGLE[0], &Config::default().latencies);
+        assert_eq!(single.insts, [reader, writer]);
+    }
+
+    #[test]
+    fn what_a_condition_tests_is_last_and_what_it_needs_is_first() {
+        let insts = vec![
+            inst(Op::Mul, 2, Mask::XYZW, &[reg(0), reg(0)]),
+            inst(Op::Mul, 3, Mask::XYZW, &[reg(2), reg(0)]),
+            inst(Op::Add, 4, Mask::XYZW, &[reg(1), reg(1)]),
+            inst(Op::Add, 5, Mask::XYZW, &[reg(4), reg(1)]),
+        ];
+        let scheduled = task(insts.clone(), Mask::W, &[3, 5]).run(SINGLE[0], &Config::default().latencies);
+        let order: Vec<_> = [2, 0, 1, 3].iter().map(|&i| insts[i].clone()).collect();
+        assert_eq!(scheduled.insts, order);
     }
 }
