@@ -76,8 +76,7 @@ impl Graph {
         let n = accesses.len();
         let mut last_write: Vec<Option<usize>> = vec![None; CELLS];
         let mut reads_since: Vec<Vec<usize>> = vec![Vec::new(); CELLS];
-        let mut graph =
-            Graph { successors: vec![Vec::new(); n], waiting: vec![0; n], earliest: vec![0; n] };
+        let mut graph = Graph { successors: vec![Vec::new(); n], waiting: vec![0; n], earliest: vec![0; n] };
         // For the current instruction: whom it waits for, and how long.
         let mut before: Vec<(usize, u32)> = Vec::new();
         for (j, access) in accesses.iter().enumerate() {

@@ -335,7 +335,13 @@ fn compile_function(
             code.blocks.iter_mut().for_each(merge::widen);
         }
         if passes.schedule {
-            schedule::schedule(&mut code, passes.split, &Config::default().latencies);
+            let rules = schedule::Rules {
+                split: passes.split,
+                latencies: &Config::default().latencies,
+                preserved: &plan.preserved(number),
+                frugal: plan.is_frugal(number),
+            };
+            schedule::schedule(&mut code, &rules);
         }
         return Ok(code);
     }

@@ -23,8 +23,8 @@ pub struct Renamer {
     accesses: Vec<Access>,
     /// For each cell, the number of instructions still to be scheduled that read or write it.
     touches: Vec<u32>,
-    /// Whether a cell is needed after the piece.
-    live_after: Vec<bool>,
+    /// Whether a cell is needed after the piece, or must not be used at all.
+    taken: Vec<bool>,
 }
 
 /// The one component of a mask.
@@ -68,13 +68,13 @@ fn moved(a: &MArith, reg: Reg, to: Component) -> MArith {
 
 impl Renamer {
     /// For a piece of code, whose last instruction is tested at `tested`; that one does not move.
-    pub fn new(insts: &[MInst], accesses: Vec<Access>, tested: Mask, live_after: Vec<bool>) -> Renamer {
+    pub fn new(insts: &[MInst], accesses: Vec<Access>, tested: Mask, taken: Vec<bool>) -> Renamer {
         let mut touches = vec![0; CELLS];
         for access in &accesses {
             access.reads.iter().chain(&access.writes).for_each(|&c| touches[c] += 1);
         }
-        let webs = webs(insts, &accesses, tested, &live_after);
-        Renamer { webs, accesses, touches, live_after }
+        let webs = webs(insts, &accesses, tested, &taken);
+        Renamer { webs, accesses, touches, taken }
     }
 
     fn count(&mut self, i: usize, by: i32) {
@@ -96,9 +96,8 @@ impl Renamer {
         // What the two read may be overwritten: sources are read before anything is written.
         self.count(i, -1);
         self.count(partner, -1);
-        let free = |reg: Reg, c: Component| {
-            cell(reg, c).is_some_and(|cell| self.touches[cell] == 0 && !self.live_after[cell])
-        };
+        let free =
+            |reg: Reg, c: Component| cell(reg, c).is_some_and(|cell| self.touches[cell] == 0 && !self.taken[cell]);
         let writes_of_partner = &self.accesses[partner].writes;
         let place = |c: Component| {
             let others = (0..ALLOCATABLE).map(Reg::R).filter(|_| reg != Reg::Special);
@@ -107,11 +106,8 @@ impl Renamer {
                 .find(|&r| free(r, c) && !cell(r, c).is_some_and(|cell| writes_of_partner.contains(&cell)))
         };
         let order = [Component::W, Component::X, Component::Y, Component::Z];
-        let forms = order
-            .into_iter()
-            .filter(|&c| Some(c) != from)
-            .filter_map(|c| Some(moved(a, place(c)?, c)))
-            .collect();
+        let forms =
+            order.into_iter().filter(|&c| Some(c) != from).filter_map(|c| Some(moved(a, place(c)?, c))).collect();
         self.count(i, 1);
         self.count(partner, 1);
         forms
@@ -150,7 +146,7 @@ impl Renamer {
 }
 
 /// For each instruction, the web that it starts.
-fn webs(insts: &[MInst], accesses: &[Access], tested: Mask, live_after: &[bool]) -> Vec<Option<Web>> {
+fn webs(insts: &[MInst], accesses: &[Access], tested: Mask, taken: &[bool]) -> Vec<Option<Web>> {
     let mut webs: Vec<Option<Web>> = vec![None; insts.len()];
     // For each cell, the web that it holds at this point.
     let mut holder: Vec<Option<usize>> = vec![None; CELLS];
@@ -158,7 +154,8 @@ fn webs(insts: &[MInst], accesses: &[Access], tested: Mask, live_after: &[bool])
         let pinned = j + 1 == insts.len() && !tested.is_empty();
         for &cell in &accesses[j].reads {
             let Some(i) = holder[cell] else { continue };
-            let found = webs[i].as_ref().and_then(|web| uses_of(inst, web.reg, cell, if pinned { tested } else { Mask::NONE }));
+            let found =
+                webs[i].as_ref().and_then(|web| uses_of(inst, web.reg, cell, if pinned { tested } else { Mask::NONE }));
             match (found, &mut webs[i]) {
                 (Some(found), Some(web)) => web.uses.extend(found.into_iter().map(|k| (j, k))),
                 (None, web) => *web = None,
@@ -175,7 +172,7 @@ fn webs(insts: &[MInst], accesses: &[Access], tested: Mask, live_after: &[bool])
             holder[cell] = Some(j);
         }
     }
-    for (cell, &needed) in live_after.iter().enumerate() {
+    for (cell, &needed) in taken.iter().enumerate() {
         if let Some(i) = holder[cell].filter(|_| needed) {
             webs[i] = None;
         }

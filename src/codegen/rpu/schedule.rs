@@ -6,13 +6,14 @@
 //! Each piece of code is scheduled in several ways, which differ in how long an instruction may be held back for a partner, and the cheapest is taken:
 //! many threads hide waiting, and nothing hides a slot.
 
+use super::conventions::Preserved;
 use super::dependence::{Access, CELLS, Graph, cells};
 use super::liveness::{LiveSet, live_outs, step};
 use super::lower;
 use super::pairing::join;
 use super::rename::Renamer;
-use super::vcode::{MArith, MFunc, MInst, MOp, MSplit};
-use crate::rpu::isa::Mask;
+use super::vcode::{MArith, MFunc, MInst, MOp, MSplit, Place};
+use crate::rpu::isa::{Mask, Reg};
 use crate::rpu::timed::Latencies;
 use std::cmp::Reverse;
 
@@ -47,11 +48,42 @@ const PAIRED: [Policy; 4] = [
     Policy { patience: Some(1000), pairs_first: true },
 ];
 
-/// Schedules every block of a function whose registers are allocated; with `split`, two operations may share a slot.
-///
-/// `latencies` are those of the machine.
-pub fn schedule(f: &mut MFunc, split: bool, latencies: &Latencies) {
-    let policies: &[Policy] = if split { &PAIRED } else { &SINGLE };
+/// What scheduling may do.
+pub struct Rules<'a> {
+    /// Whether two operations may share a slot.
+    pub split: bool,
+    /// When results are there.
+    pub latencies: &'a Latencies,
+    /// What the function must leave as it was, unless it changes it already.
+    pub preserved: &'a Preserved,
+    /// Whether callers profit from registers that the function does not use.
+    pub frugal: bool,
+}
+
+impl Rules<'_> {
+    /// For each cell, whether a value may move there while it is free.
+    fn usable(&self, f: &MFunc) -> Vec<bool> {
+        let mut written = vec![false; CELLS];
+        for inst in f.blocks.iter().flat_map(|b| &b.insts).filter(|i| !matches!(i.op, MOp::Call { .. })) {
+            Access::of(inst, Mask::NONE).writes.into_iter().for_each(|cell| written[cell] = true);
+        }
+        let mut usable = written.clone();
+        for (n, preserved) in self.preserved.iter().enumerate() {
+            if !self.frugal || cells(n, Mask::XYZW).any(|cell| written[cell]) {
+                cells(n, Mask::from_bits(!preserved.bits())).for_each(|cell| usable[cell] = true);
+            }
+        }
+        if let Some(special) = Place::P(Reg::Special).node() {
+            cells(special, Mask::XYZW).for_each(|cell| usable[cell] = true);
+        }
+        usable
+    }
+}
+
+/// Schedules every block of a function whose registers are allocated.
+pub fn schedule(f: &mut MFunc, rules: &Rules) {
+    let policies: &[Policy] = if rules.split { &PAIRED } else { &SINGLE };
+    let usable = rules.usable(f);
     let outs = live_outs(f);
     let preds = f.predecessors();
     // For each block, when the values at its end can be read, in cycles from there.
@@ -61,16 +93,16 @@ pub fn schedule(f: &mut MFunc, split: bool, latencies: &Latencies) {
         for earlier in preds[b].iter().filter_map(|&p| ready[p].as_ref()) {
             available.iter_mut().zip(earlier).for_each(|(a, &e)| *a = (*a).max(e));
         }
-        let pieces = pieces(f, b, &outs[b]);
+        let pieces = pieces(f, b, &outs[b], &usable);
         let tested = f.blocks[b].term.tested();
         let last = pieces.len() - 1;
         let mut insts = Vec::with_capacity(f.blocks[b].insts.len());
         for (k, piece) in pieces.into_iter().enumerate() {
             let tested = if k == last { tested } else { Mask::NONE };
-            let task = Task { insts: piece.insts, tested, live_after: piece.live_after, available };
+            let task = Task { insts: piece.insts, tested, taken: piece.taken, available };
             let best = policies
                 .iter()
-                .map(|&policy| task.run(policy, latencies))
+                .map(|&policy| task.run(policy, rules.latencies))
                 .min_by_key(|s| (s.insts.len() as u32 * SLOT_COST + s.cycles, s.insts.len()));
             available = vec![0; CELLS];
             if let Some(best) = best {
@@ -112,25 +144,25 @@ struct Piece {
     insts: Vec<MInst>,
     /// The call behind it.
     call: Option<MInst>,
-    /// Whether each cell is needed behind it.
-    live_after: Vec<bool>,
+    /// Whether each cell is needed behind it, or must not be used at all.
+    taken: Vec<bool>,
 }
 
 /// The pieces of a block, at least one. The last has no call, and may be empty.
-fn pieces(f: &MFunc, b: usize, out: &LiveSet) -> Vec<Piece> {
+fn pieces(f: &MFunc, b: usize, out: &LiveSet, usable: &[bool]) -> Vec<Piece> {
     let block = &f.blocks[b];
     let flags = |live: &LiveSet| {
-        let mut flags = vec![false; CELLS];
+        let mut flags: Vec<bool> = usable.iter().map(|&u| !u).collect();
         live.iter().flat_map(|(n, mask)| cells(n, mask)).for_each(|c| flags[c] = true);
         flags
     };
     let mut live = out.clone();
-    let mut pieces = vec![Piece { insts: Vec::new(), call: None, live_after: flags(&live) }];
+    let mut pieces = vec![Piece { insts: Vec::new(), call: None, taken: flags(&live) }];
     for (i, inst) in block.insts.iter().enumerate().rev() {
         step(block, i, &mut live);
         match inst.op {
             MOp::Call { .. } => {
-                pieces.push(Piece { insts: Vec::new(), call: Some(inst.clone()), live_after: flags(&live) });
+                pieces.push(Piece { insts: Vec::new(), call: Some(inst.clone()), taken: flags(&live) });
             }
             _ => {
                 if let Some(piece) = pieces.last_mut() {
@@ -149,7 +181,8 @@ struct Task {
     insts: Vec<MInst>,
     /// The positions of the last instruction's result that the condition tests.
     tested: Mask,
-    live_after: Vec<bool>,
+    /// Whether each cell is needed behind it, or must not be used at all.
+    taken: Vec<bool>,
     /// For each cell, the cycle in which its value from before can be read.
     available: Vec<u32>,
 }
@@ -171,7 +204,8 @@ impl Task {
         let tested_at = |i: usize| if Some(i) == pinned { self.tested } else { Mask::NONE };
         let accesses: Vec<Access> =
             self.insts.iter().enumerate().map(|(i, inst)| Access::of(inst, tested_at(i))).collect();
-        let cycles: Vec<u32> = self.insts.iter().map(|inst| lower::instr(inst).map_or(1, |i| latencies.of(&i))).collect();
+        let cycles: Vec<u32> =
+            self.insts.iter().map(|inst| lower::instr(inst).map_or(1, |i| latencies.of(&i))).collect();
         let graph = Graph::new(&accesses, &cycles, &self.available);
         let mut weights = cycles.clone();
         for (weight, inst) in weights.iter_mut().zip(&self.insts) {
@@ -192,7 +226,7 @@ impl Task {
             start: graph.earliest.clone(),
             graph,
             latencies: cycles,
-            renamer: Renamer::new(&self.insts, accesses, self.tested, self.live_after.clone()),
+            renamer: Renamer::new(&self.insts, accesses, self.tested, self.taken.clone()),
             insts: self.insts.clone(),
             ready,
             left: n,
@@ -285,7 +319,8 @@ impl List<'_> {
         let at = self.cycle.max(self.start[first]);
         let horizon = if self.policy.pairs_first { horizon } else { at };
         // What only overwrites a source of `first` may share its slot.
-        let freed = self.graph.successors[first].iter().filter(|e| e.delay == 0 && self.waiting[e.to] == 1).map(|e| e.to);
+        let freed =
+            self.graph.successors[first].iter().filter(|e| e.delay == 0 && self.waiting[e.to] == 1).map(|e| e.to);
         let pinned = self.pinned.filter(|&p| self.left == 2 && first != p && self.ready.contains(&p));
         let mut partners: Vec<usize> = open
             .iter()
@@ -362,7 +397,8 @@ impl List<'_> {
 
     fn finish(mut self) -> Scheduled {
         // A conditional jump waits for what it tests.
-        let over = self.pinned.and_then(|p| self.latencies.get(p)).map_or(self.cycle, |l| self.cycle.max(self.cycle - 1 + l));
+        let over =
+            self.pinned.and_then(|p| self.latencies.get(p)).map_or(self.cycle, |l| self.cycle.max(self.cycle - 1 + l));
         self.available.iter_mut().for_each(|a| *a = a.saturating_sub(over));
         Scheduled { insts: self.order, cycles: self.end, available: self.available }
     }
@@ -371,10 +407,10 @@ impl List<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::rpu::vcode::{MSrc, Place};
+    use crate::codegen::rpu::vcode::MSrc;
     use crate::ir::Loc;
     use crate::rpu::disasm::disassemble;
-    use crate::rpu::isa::{Component, Op, Program, Reg};
+    use crate::rpu::isa::{Component, Op, Program};
     use crate::rpu::timed::Config;
 
     fn reg(n: u8) -> MSrc {
@@ -391,9 +427,9 @@ mod tests {
 
     /// A piece of code that starts when everything is there; `live` registers are needed behind it.
     fn task(insts: Vec<MInst>, tested: Mask, live: &[u8]) -> Task {
-        let mut live_after = vec![false; CELLS];
-        live.iter().flat_map(|&n| cells(n.into(), Mask::XYZW)).for_each(|c| live_after[c] = true);
-        Task { insts, tested, live_after, available: vec![0; CELLS] }
+        let mut taken = vec![false; CELLS];
+        live.iter().flat_map(|&n| cells(n.into(), Mask::XYZW)).for_each(|c| taken[c] = true);
+        Task { insts, tested, taken, available: vec![0; CELLS] }
     }
 
     fn text(s: &Scheduled) -> String {
@@ -458,7 +494,8 @@ mod tests {
         let writer = inst(Op::Mul, 3, Mask::W, &[component(1, Component::W), component(1, Component::X)]);
         let scheduled = best(&task(vec![reader.clone(), writer.clone()], Mask::NONE, &[2, 3]));
         assert_eq!(scheduled.insts.len(), 1, "{}", text(&scheduled));
-        let single = task(vec![reader.clone(), writer.clone()], Mask::NONE, &[2, 3]).run(SINGLE[0], &Config::default().latencies);
+        let single = task(vec![reader.clone(), writer.clone()], Mask::NONE, &[2, 3])
+            .run(SINGLE[0], &Config::default().latencies);
         assert_eq!(single.insts, [reader, writer]);
     }
 
