@@ -104,7 +104,14 @@ fn layout(f: &MFunc) -> Vec<usize> {
         }
     }
     order.reverse();
+    // Who would go to a block that only returns returns itself.
+    order.retain(|&b| b == start || !only_returns(f, b));
     order
+}
+
+/// Whether a block does nothing but return.
+fn only_returns(f: &MFunc, b: usize) -> bool {
+    f.blocks[b].insts.is_empty() && matches!(f.blocks[b].term, MTerm::Return(_))
 }
 
 /// An instruction that also does a control operation, if it can carry one.
@@ -182,12 +189,7 @@ impl Emitter<'_> {
     /// The control operation that goes to a block: a return when the block only returns.
     fn goto(&self, b: usize) -> (Control, Option<Label>) {
         let b = thread(self.f, b);
-        let block = &self.f.blocks[b];
-        if block.insts.is_empty() && matches!(block.term, MTerm::Return(_)) {
-            (Control::Return, None)
-        } else {
-            (Control::Jmp(0), Some(Label::Block(b)))
-        }
+        if only_returns(self.f, b) { (Control::Return, None) } else { (Control::Jmp(0), Some(Label::Block(b))) }
     }
 
     fn terminator(&mut self, b: usize, next: Option<usize>) {

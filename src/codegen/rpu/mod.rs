@@ -94,7 +94,7 @@ impl Default for Passes {
             merge: true,
             coalesce: true,
             schedule: true,
-            split: false,
+            split: true,
             pair: true,
         }
     }

@@ -6,6 +6,7 @@
 use super::dependence::{Access, CELLS};
 use super::vcode::{ALLOCATABLE, JUNK, MArith, MInst, MOp, MSrc, Place};
 use crate::rpu::isa::{Component, Mask, OpClass, Reg, Swizzle};
+use std::collections::BTreeMap;
 
 /// A value in one component, seen by nobody outside the piece.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ fn only(mask: Mask) -> Option<Component> {
 fn scalar_result(a: &MArith) -> Option<(Reg, Component)> {
     let component = only(a.mask)?;
     match (a.special, a.dst) {
-        (None, Place::P(reg @ Reg::R(n))) if n < ALLOCATABLE && !a.op.is_scalar() => Some((reg, component)),
+        (None, Place::P(reg @ Reg::R(n))) if n < ALLOCATABLE => Some((reg, component)),
         (Some(_), JUNK) => Some((Reg::Special, component)),
         _ => None,
     }
@@ -92,6 +93,9 @@ impl Renamer {
     /// The forms that instruction `i` may take when it goes into the next slot with `partner`: its result in each other component that is free in some register.
     pub fn forms(&mut self, insts: &[MInst], i: usize, partner: usize) -> Vec<MArith> {
         let (Some(web), Some(a)) = (&self.webs[i], insts[i].arith()) else { return Vec::new() };
+        if a.op.is_scalar() {
+            return Vec::new();
+        }
         let (reg, from) = (web.reg, only(a.mask));
         // What the two read may be overwritten: sources are read before anything is written.
         self.count(i, -1);
@@ -116,17 +120,27 @@ impl Renamer {
     /// Gives instruction `i` one of its [`Renamer::forms`], and its readers with it.
     pub fn apply(&mut self, insts: &mut [MInst], tested: Mask, i: usize, form: MArith) {
         let Some(web) = self.webs[i].take() else { return };
-        let reg = if form.special.is_some() { Reg::Special } else { form.dst.register().unwrap_or(web.reg) };
+        let changed = web.replace(insts, i, form);
+        changed.iter().for_each(|&j| self.count(j, -1));
+        for &j in &changed {
+            let pinned = j + 1 == insts.len();
+            self.accesses[j] = Access::of(&insts[j], if pinned { tested } else { Mask::NONE });
+            self.count(j, 1);
+        }
+    }
+}
+
+impl Web {
+    /// Puts the value that instruction `i` computes elsewhere, and lets its readers read it there; tells which instructions changed, each once.
+    fn replace(self, insts: &mut [MInst], i: usize, form: MArith) -> Vec<usize> {
+        let reg = if form.special.is_some() { Reg::Special } else { form.dst.register().unwrap_or(self.reg) };
         let component = only(form.mask).unwrap_or(Component::W);
-        let last = insts.len() - 1;
-        let tested_at = |j: usize| if j == last { tested } else { Mask::NONE };
         let mut changed = vec![i];
-        changed.extend(web.uses.iter().map(|&(j, _)| j));
+        changed.extend(self.uses.iter().map(|&(j, _)| j));
         changed.sort_unstable();
         changed.dedup();
-        changed.iter().for_each(|&j| self.count(j, -1));
         insts[i].op = MOp::Arith(form);
-        for (j, k) in web.uses {
+        for (j, k) in self.uses {
             let mut number = 0;
             insts[j].for_each_source_mut(|source| {
                 if let MSrc::Reg { place, swizzle, .. } = source
@@ -138,9 +152,51 @@ impl Renamer {
                 number += 1;
             });
         }
-        for &j in &changed {
-            self.accesses[j] = Access::of(&insts[j], tested_at(j));
-            self.count(j, 1);
+        changed
+    }
+}
+
+/// What happens to a cell, by the number of the instruction: whether it is read, and whether it is written.
+type Events = BTreeMap<usize, (bool, bool)>;
+
+/// Moves each value that nobody else sees to the free component that was touched longest ago, so that fewer instructions wait for a register only because its
+/// name is used again. The order stays; `taken` cells are needed behind the piece, or must not be used.
+pub fn spread(insts: &mut [MInst], tested: Mask, taken: &[bool]) {
+    let last = insts.len().wrapping_sub(1);
+    let access = |insts: &[MInst], i: usize| Access::of(&insts[i], if i == last { tested } else { Mask::NONE });
+    let mut accesses: Vec<Access> = (0..insts.len()).map(|i| access(insts, i)).collect();
+    let mut events: Vec<Events> = vec![Events::new(); CELLS];
+    let note = |events: &mut [Events], i: usize, access: &Access| {
+        access.reads.iter().for_each(|&c| events[c].entry(i).or_default().0 = true);
+        access.writes.iter().for_each(|&c| events[c].entry(i).or_default().1 = true);
+    };
+    for (i, access) in accesses.iter().enumerate() {
+        note(&mut events, i, access);
+    }
+    for (i, web) in webs(insts, &accesses, tested, taken).into_iter().enumerate() {
+        let (Some(web), Some(a)) = (web, insts[i].arith().cloned()) else { continue };
+        let end = web.uses.iter().map(|&(j, _)| j).max().unwrap_or(i);
+        let free = |cell: usize| {
+            let next = events[cell].range(i + 1..).next();
+            !events[cell].get(&i).is_some_and(|e| e.1)
+                && next.map_or(!taken[cell], |(&at, &(read, _))| at >= end && !read)
+        };
+        let components: &[Component] = if a.op.is_scalar() { &[Component::W] } else { &Component::ALL };
+        let registers: Vec<Reg> =
+            if web.reg == Reg::Special { vec![Reg::Special] } else { (0..ALLOCATABLE).map(Reg::R).collect() };
+        let oldest = registers
+            .iter()
+            .flat_map(|&r| components.iter().map(move |&c| (r, c)))
+            .filter_map(|(r, c)| Some((cell(r, c)?, r, c)))
+            .filter(|&(cell, ..)| free(cell))
+            .min_by_key(|&(cell, ..)| events[cell].range(..=i).next_back().map(|(&at, _)| at));
+        let Some((_, reg, component)) = oldest else { continue };
+        for j in web.replace(insts, i, moved(&a, reg, component)) {
+            for &c in accesses[j].reads.iter().chain(&accesses[j].writes) {
+                events[c].remove(&j);
+            }
+            accesses[j] = access(insts, j);
+            note(&mut events, j, &accesses[j]);
         }
     }
 }

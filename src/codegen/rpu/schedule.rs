@@ -11,7 +11,7 @@ use super::dependence::{Access, CELLS, Graph, cells};
 use super::liveness::{LiveSet, live_outs, step};
 use super::lower;
 use super::pairing::join;
-use super::rename::Renamer;
+use super::rename::{Renamer, spread};
 use super::vcode::{MArith, MFunc, MInst, MOp, MSplit, Place};
 use crate::rpu::isa::{Mask, Reg};
 use crate::rpu::timed::Latencies;
@@ -100,9 +100,10 @@ pub fn schedule(f: &mut MFunc, rules: &Rules) {
         for (k, piece) in pieces.into_iter().enumerate() {
             let tested = if k == last { tested } else { Mask::NONE };
             let task = Task { insts: piece.insts, tested, taken: piece.taken, available };
-            let best = policies
-                .iter()
-                .map(|&policy| task.run(policy, rules.latencies))
+            let spread = task.spread();
+            let best = [&task, &spread]
+                .into_iter()
+                .flat_map(|t| policies.iter().map(|&policy| t.run(policy, rules.latencies)))
                 .min_by_key(|s| (s.insts.len() as u32 * SLOT_COST + s.cycles, s.insts.len()));
             available = vec![0; CELLS];
             if let Some(best) = best {
@@ -198,6 +199,13 @@ struct Scheduled {
 }
 
 impl Task {
+    /// The same with its short-lived values in as many registers as possible.
+    fn spread(&self) -> Task {
+        let mut insts = self.insts.clone();
+        spread(&mut insts, self.tested, &self.taken);
+        Task { insts, tested: self.tested, taken: self.taken.clone(), available: self.available.clone() }
+    }
+
     fn run(&self, policy: Policy, latencies: &Latencies) -> Scheduled {
         let n = self.insts.len();
         let pinned = (!self.tested.is_empty()).then(|| n.wrapping_sub(1));
