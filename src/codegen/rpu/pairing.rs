@@ -1,6 +1,7 @@
 //! Two operations in one slot (Węgrzanowski 2006, §9.3): takes two independent arithmetic instructions and finds the split that holds both.
 //!
-//! Which splits exist is the machine's to say: [`crate::rpu::isa`] judges each one that is tried here.
+//! Which splits exist is the machine's to say: [`crate::rpu::isa`] judges each one that is tried here. An instruction of this compiler carries one
+//! literal, and so does a pair.
 
 use super::lower;
 use super::vcode::{MArith, MSplit};
@@ -8,6 +9,11 @@ use crate::rpu::isa::{Instr, Mask, SplitKind};
 
 /// The split that does both, if one fits; neither may need the other's result. With each comes the part of its result that a condition tests.
 pub fn join(a: (&MArith, Mask), b: (&MArith, Mask)) -> Option<MSplit> {
+    let literals = |a: &MArith| a.src.iter().filter_map(|s| s.literal()).collect::<Vec<_>>();
+    let shared = literals(a.0).iter().all(|x| literals(b.0).iter().all(|y| x == y));
+    if !shared {
+        return None;
+    }
     let within = |(a, tested): (&MArith, Mask), half: Mask| a.mask.union(tested).is_within(half);
     [SplitKind::ThreeOne, SplitKind::TwoTwo].into_iter().find_map(|kind| {
         let (first, second) = if within(a, kind.first()) { (a, b) } else { (b, a) };

@@ -128,6 +128,14 @@ impl MSrc {
         }
     }
 
+    /// The bit pattern, if it is a literal.
+    pub fn literal(self) -> Option<u32> {
+        match self {
+            MSrc::Reg { .. } => None,
+            MSrc::Lit(bits) => Some(bits),
+        }
+    }
+
     /// The components of the place that are read when the given positions matter.
     pub fn read_mask(self, positions: Mask) -> Mask {
         match self {

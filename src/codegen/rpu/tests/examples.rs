@@ -69,7 +69,7 @@ fn a_cross_product_takes_two_instructions() {
 fn normalising_takes_a_dot_product_with_its_root_and_a_product() {
     example(
         "vector f(vector a) { return normalize(a); }",
-        &["dp3_rsq R15.w, R0, R0 + return w (=0)", "mul R0.xyz, R0, S.w", "return"],
+        &["dp3_rsq R15.w, R0, R0 + return w (=0)", "mul R0.xyz, R0, S.w + return always"],
     );
 }
 
@@ -171,8 +171,7 @@ fn the_sign_is_found_in_two_tests_and_a_copy_at_most() {
             "L3:",
             "mov R0.w, 1.0 + return always",
             "L4:",
-            "mov R0.w, -1.0",
-            "return",
+            "mov R0.w, -1.0 + return always",
         ],
     );
 }
@@ -185,8 +184,7 @@ fn equality_is_a_condition_on_the_difference() {
             "add R15.w, R0.w, -R1.w + jmp L2, w (=0)",
             "mov R0.w, 2*R1.w + return always",
             "L2:",
-            "add R0.w, R0.w, 1.0",
-            "return",
+            "add R0.w, R0.w, 1.0 + return always",
         ],
     );
 }
@@ -196,7 +194,7 @@ fn common_functions_take_few_instructions() {
     example("float f(float x) { return abs(x); }", &["iand R0.w, R0.w, #0x7fffffff + return always"]);
     example(
         "float f(float x) { return max(x, 0); }",
-        &["mov R0.w, R0.w + jmp L2, w (<0)", "return", "L2:", "mov R0.w, 0.0", "return"],
+        &["mov R0.w, R0.w + jmp L2, w (<0)", "return", "L2:", "mov R0.w, 0.0 + return always"],
     );
     example(
         "color f(color a; color b; float t) { return mix(a, b, t); }",
@@ -209,7 +207,7 @@ fn common_functions_take_few_instructions() {
     );
     example(
         "vector f(vector i; normal n) { return faceforward(n, i); }",
-        &["dp3 R15.w, R0, R1 + jmp L2, w (<0)", "mov R0.xyz, -R1 + return always", "L2:", "mov R0.xyz, R1", "return"],
+        &["dp3 R15.w, R0, R1 + jmp L2, w (<0)", "mov R0.xyz, -R1 + return always", "L2:", "mov R0.xyz, R1 + return always"],
     );
 }
 
