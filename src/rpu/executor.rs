@@ -66,7 +66,7 @@ impl<'m> Executor<'m> {
                 let registers = block.registers(&self.constants, group.window);
                 let mut passed = if split.all { group.mask } else { 0 };
                 for step in &split.steps {
-                    let holds = arith::execute(self.simd, registers, step, group.mask);
+                    let holds = arith::execute(self.mode, registers, step, group.mask);
                     if step.test.is_some() {
                         passed = if split.all { passed & holds } else { passed | holds };
                     }
@@ -287,7 +287,10 @@ impl<'m> Executor<'m> {
     ) -> impl Fn(usize) -> Option<usize> + use<> {
         let registers = block.registers(&self.constants, group.window);
         let mut at = [[0.0; BLOCK]; 2];
-        at.iter_mut().enumerate().for_each(|(c, to)| registers.read_floats(coord, c, to));
+        let format = self.mode.format();
+        for (c, to) in Component::ALL.into_iter().zip(&mut at) {
+            registers.read_floats(coord, c, format, to);
+        }
         let texture = self.machine.textures.get(usize::from(texture)).copied();
         move |lane| texture?.place(at[0][lane], at[1][lane])
     }
@@ -312,7 +315,7 @@ impl<'m> Executor<'m> {
     ) -> Result<(), MachineError> {
         let place = self.texels(block, group, texture, coord);
         let registers = block.registers(&self.constants, group.window);
-        let values: [Column; 4] = std::array::from_fn(|c| registers.read(src, c));
+        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode.format()));
         for lane in lanes_of(group.mask) {
             if let Some(place) = place(lane)
                 && !block.store_texel(lane, place, [0, 1, 2, 3].map(|c| values[c].get(lane)))

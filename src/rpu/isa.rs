@@ -122,11 +122,6 @@ impl Mask {
         self.0.count_ones() as usize
     }
 
-    /// The components in both.
-    pub fn intersection(self, other: Mask) -> Mask {
-        Mask(self.0 & other.0)
-    }
-
     /// Whether every component is in `other` too.
     pub fn is_within(self, other: Mask) -> bool {
         self.0 & !other.0 == 0

@@ -207,7 +207,12 @@ fn common_functions_take_few_instructions() {
     );
     example(
         "vector f(vector i; normal n) { return faceforward(n, i); }",
-        &["dp3 R15.w, R0, R1 + jmp L2, w (<0)", "mov R0.xyz, -R1 + return always", "L2:", "mov R0.xyz, R1 + return always"],
+        &[
+            "dp3 R15.w, R0, R1 + jmp L2, w (<0)",
+            "mov R0.xyz, -R1 + return always",
+            "L2:",
+            "mov R0.xyz, R1 + return always",
+        ],
     );
 }
 
