@@ -168,7 +168,7 @@ pub fn any_object() -> impl Strategy<Value = Program> {
         for (address, instr) in program.code.iter_mut().enumerate() {
             if matches!(instr.control(), Some(Control::Call { .. })) && chosen >> (address % 32) & 1 != 0 {
                 *instr = instr.with_target(0);
-                let name = ["S", "L1", "f_0.x$"][address % 3].to_string();
+                let name = ["S", "L1", "g_0.x$"][address % 3].to_string();
                 program.imports.push(Import { address: address as u32, name });
             }
         }
