@@ -108,3 +108,22 @@ fn different_pictures_end_with_status_one_and_a_difference_picture() {
     let same = shadewright(folder.path(), &["diff", a.to_str().unwrap(), a.to_str().unwrap()]);
     assert_eq!(same.status.code(), Some(0), "{}", stderr(&same));
 }
+
+#[test]
+fn a_matrix_parameter_reaches_its_shader_row_by_row_on_both_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let shader =
+        "surface s(matrix m = 1) { Ci = color (comp(m, 0, 1), comp(m, 1, 0), comp(m, 3, 2)) * determinant(m / m); }";
+    fs::write(folder.path().join("s.sl"), shader).unwrap();
+    let scene = "Format 8 8 1\nPixelSamples 1 1\nTranslate 0 0 1.2\nWorldBegin\n\
+        Surface \"s\" \"matrix m\" [0 0.5 0 0  0.25 0 0 0  0 0 1 0  0.1 0.2 0.75 1]\nSphere 1 -1 1 360\nWorldEnd\n";
+    fs::write(folder.path().join("scene.rib"), scene).unwrap();
+    let output = shadewright(folder.path(), &["compare", "scene.rib", "--pictures", "out.exr"]);
+    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    for machine in ["rpu", "gpu"] {
+        let picture = shadewright::render::image_file::read(&folder.path().join(format!("out-{machine}.exr"))).unwrap();
+        let middle = picture.rgba[8 * 4 + 4];
+        let near = middle.iter().zip([0.5, 0.25, 0.75, 1.0]).all(|(a, b)| (a - b).abs() < 1e-5);
+        assert!(near, "{middle:?} on the {machine}");
+    }
+}

@@ -6,6 +6,7 @@
 
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
+use crate::cli::progress::with_bar;
 use crate::codegen::rpu::{self, Convention};
 use crate::ir::passes::{PASSES, Pipeline};
 use crate::lang::source::{FileId, SourceMap};
@@ -19,6 +20,7 @@ use crate::scene::{self, OpenOptions, Scene, ShaderKind};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The size of each subject's picture in pixels; one sample each.
 const SIZE: (u32, u32) = (24, 18);
@@ -112,13 +114,20 @@ fn compare(args: &BenchArgs, variants: &[Variant]) -> Result<Value, Failure> {
     if subjects.is_empty() {
         return Err(Failure::input("error: no subject has that in its name; `bench passes --json` lists them"));
     }
-    let measured: Vec<Vec<Result<Cost, String>>> = subjects
-        .par_iter()
-        .map(|subject| {
+    let done = AtomicUsize::new(0);
+    let total = subjects.len() * variants.len();
+    let measured: Vec<Vec<Result<Cost, String>>> = with_bar("measuring", |progress| {
+        let of_subject = |subject: &Subject| {
             let mut known = None;
-            variants.iter().map(|variant| measure(subject, variant, &mut known)).collect()
-        })
-        .collect();
+            let of_variant = |variant: &Variant| {
+                let cost = measure(subject, variant, &mut known);
+                progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total as f32);
+                cost
+            };
+            variants.iter().map(of_variant).collect()
+        };
+        subjects.par_iter().map(of_subject).collect()
+    });
     let rows = variants.iter().enumerate().map(|(i, variant)| {
         let column: Vec<_> = measured.iter().map(|costs| &costs[i]).collect();
         let base: Vec<_> = measured.iter().map(|costs| &costs[0]).collect();
