@@ -19,6 +19,8 @@ pub fn legalize(f: &mut Function, share: bool) {
     expand_operations(f);
     if share {
         gvn::run(f);
+        // It may have decided a branch.
+        remove_unreachable(f);
     }
     expand_visible(f);
     clear_slots(f);

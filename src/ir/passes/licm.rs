@@ -6,9 +6,9 @@
 //! within [`MAX_WAITING`], or does not grow; in a loop that calls or suspends it never grows. What machines read in place moves only to serve what is worth it.
 
 use super::cost::is_worth_keeping;
-use super::natural::{NaturalLoop, natural_loops};
+use super::natural::{NaturalLoop, block_ahead, natural_loops};
 use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
+use crate::ir::{BlockId, Function, Inst, Op, Value};
 use std::collections::HashSet;
 
 /// Components that live around a loop before motion stops adding to them: half of the RPU's sixteen registers of four.
@@ -184,30 +184,6 @@ impl Look<'_> {
     fn suspends(&self) -> bool {
         self.insts().any(|i| i.op.suspends() || matches!(i.op, Op::Call(_)))
     }
-}
-
-/// The block that leads into the loop and nowhere else, made if there is none, and whether it was made.
-fn block_ahead(func: &mut Function, found: &NaturalLoop, preds: &[Vec<BlockId>]) -> (BlockId, bool) {
-    let header = found.header();
-    let mut outside = preds[header.0 as usize].clone();
-    outside.dedup();
-    outside.retain(|p| !found.latches.contains(p));
-    if let &[from] = &outside[..]
-        && matches!(func.block(from).term, Terminator::Jump(_))
-    {
-        return (from, false);
-    }
-    let params: Vec<Value> = func.block(header).params.clone();
-    let params: Vec<Value> = params.into_iter().map(|p| func.new_value(func.ty(p))).collect();
-    let ahead = func.new_block();
-    for from in outside {
-        let block = func.block_mut(from);
-        block.term.targets_mut().filter(|t| t.block == header).for_each(|t| t.block = ahead);
-    }
-    let block = func.block_mut(ahead);
-    block.params = params.clone();
-    block.term = Terminator::Jump(Target { block: header, args: params });
-    (ahead, true)
 }
 
 #[cfg(test)]

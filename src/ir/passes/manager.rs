@@ -3,7 +3,7 @@
 use super::inline::{InlinePolicy, Stage};
 use super::{
     calls, copy, dce, facts, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots,
-    strip, units, unroll, visible,
+    strength, strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -27,7 +27,7 @@ enum Work {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 16] = [
+pub const PASSES: [Pass; 17] = [
     Pass {
         name: "params",
         description: "drops block parameters that every jump gives the same value",
@@ -67,6 +67,11 @@ pub const PASSES: [Pass; 16] = [
         name: "licm",
         description: "computes before a loop what all its turns compute alike",
         work: Work::Function(licm::run),
+    },
+    Pass {
+        name: "strength",
+        description: "turns products of loop counters into sums",
+        work: Work::Function(strength::run),
     },
     Pass {
         name: "cfg",

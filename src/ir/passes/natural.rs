@@ -1,7 +1,7 @@
 //! Natural loops: a header and the blocks from which its back edges are reached without it.
 
 use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function};
+use crate::ir::{BlockId, Function, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
 /// A loop of the function's reducible part.
@@ -60,4 +60,28 @@ fn blocks(preds: &[Vec<BlockId>], header: BlockId, latches: &[BlockId], max_bloc
     }
     blocks[1..].sort();
     Some(blocks)
+}
+
+/// The block that leads into the loop and nowhere else, made if there is none, and whether it was made.
+pub(super) fn block_ahead(func: &mut Function, found: &NaturalLoop, preds: &[Vec<BlockId>]) -> (BlockId, bool) {
+    let header = found.header();
+    let mut outside = preds[header.0 as usize].clone();
+    outside.dedup();
+    outside.retain(|p| !found.latches.contains(p));
+    if let &[from] = &outside[..]
+        && matches!(func.block(from).term, Terminator::Jump(_))
+    {
+        return (from, false);
+    }
+    let params: Vec<Value> = func.block(header).params.clone();
+    let params: Vec<Value> = params.into_iter().map(|p| func.new_value(func.ty(p))).collect();
+    let ahead = func.new_block();
+    for from in outside {
+        let block = func.block_mut(from);
+        block.term.targets_mut().filter(|t| t.block == header).for_each(|t| t.block = ahead);
+    }
+    let block = func.block_mut(ahead);
+    block.params = params.clone();
+    block.term = Terminator::Jump(Target { block: header, args: params });
+    (ahead, true)
 }
