@@ -132,3 +132,41 @@ fn a_matrix_moves_a_point_in_the_time_of_its_four_rows() {
     let written = of_vectors("point f(point a; point b) { return 2 * (a + b); }", 2);
     assert!(moved.instructions <= 12 + written.instructions, "{moved:?}, written out {written:?}");
 }
+
+/// Asserts that a function costs less with passes than without them.
+#[track_caller]
+fn pays_off(passes: &[&str], source: &str) {
+    let (with, without) = (of_float(source), cost(source, &calls(&[0.75]), passes));
+    assert!(with.issued < without.issued && with.cycles < without.cycles, "{with:?}, without {passes:?} {without:?}");
+}
+
+#[test]
+fn a_variable_that_only_seems_to_change_is_a_constant() {
+    pays_off(
+        &["sccp"],
+        "float f(float x) { float i, scale = 1, s = 0; for (i = 0; i < 40; i += 1) { if (scale != 1) scale = 3; s += x / scale; } return s; }",
+    );
+}
+
+#[test]
+fn variables_that_run_alike_around_a_loop_are_one() {
+    pays_off(
+        // The back end numbers values once more for its own expansions.
+        &["gvn", "share"],
+        "float f(float x) { float i = 0, s = 0, t = 0; while (i < 40) { s += x; t += x; i += 1; } return s * t; }",
+    );
+}
+
+#[test]
+fn what_one_way_has_computed_is_not_computed_again_behind_it() {
+    // Węgrzanowski 2006, Figure 6.1: h = b*c, which e or f holds.
+    pays_off(
+        &["pre"],
+        "float f(float x) { float b = x + 2, c = x + 3, e; if (x > 0) e = 1 / (b * c); else e = sqrt(b * c + 1); return e * (b * c); }",
+    );
+}
+
+#[test]
+fn a_clamp_of_what_lies_within_its_bounds_is_free() {
+    pays_off(&["facts"], "float f(float x) { float s = clamp(x, 0, 1); return sqrt(max(0, abs(s * s + x * x))); }");
+}

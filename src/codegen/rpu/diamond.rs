@@ -13,9 +13,10 @@ pub fn lower_selections(f: &mut Function, sink: bool) {
     let mut b = 0;
     while b < f.blocks.len() {
         let here = BlockId(b as u32);
-        b += 1;
-        if let Some(at) = next_selection(f, here, sink) {
-            make_diamond(f, here, at, sink);
+        match next_selection(f, here, sink) {
+            // One that waited and could not move into an arm is left in the block.
+            Some(at) => make_diamond(f, here, at, sink),
+            None => b += 1,
         }
     }
     short_circuit(f);
