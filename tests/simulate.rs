@@ -89,6 +89,21 @@ fn the_report_has_its_parts_as_text_and_as_json() {
 }
 
 #[test]
+fn a_program_in_assembly_is_simulated_like_a_scene() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = common::repository("assets/rpu/mandelbrot.rpuasm");
+    let args = ["simulate", &program.to_string_lossy(), "--size", "20x10", "--json"];
+    let output = common::shadewright(folder.path(), &args);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["threads"], 200);
+    assert!(report["divisions"].as_u64().expect("a number") > 0);
+    assert!(report["lines"][0]["name"].as_str().expect("a name").contains("mandelbrot.rpuasm:"));
+    let missing = common::shadewright(folder.path(), &[&args[..], &["--entry", "nobody"]].concat());
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(common::stderr(&missing).contains("there is no entry point `nobody`"));
+}
+
+#[test]
 fn a_configuration_that_makes_no_machine_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("a.toml"), "[latencies]\nads = 3").expect("written");

@@ -406,12 +406,21 @@ pub struct DiffArgs {
 /// `simulate`.
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// The scene.
+    /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once a pixel as `run --image` does.
     #[command(flatten)]
     pub scene: SceneArgs,
     /// Which hardware
     #[arg(long = "machine", value_enum, default_value_t)]
     pub model: Model,
+    /// The entry point of a program of the RPU (.rpuasm, .rpubin in place of the scene), which runs once a pixel
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    pub entry: String,
+    /// What a program of the RPU traces rays in: a .rib scene or an .obj or .ply mesh
+    #[arg(long = "in", value_name = "SCENE")]
+    pub world: Option<PathBuf>,
+    /// Start a program of the RPU with this in a register, as `run --set`; may be repeated
+    #[arg(long, value_name = "REG=VALUES")]
+    pub set: Vec<RegisterValue>,
     /// Latencies, units, chunks and processors that differ from the defaults (TOML, see --print-config)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -1,18 +1,23 @@
 //! `shadewright simulate SCENE --machine rpu`: how long the hardware would take, and why.
 
-use super::args::{Model, SimulateArgs};
+use super::args::{Model, SimulateArgs, Size};
 use super::common::{prepare_job, rpu_options, set_thread_count};
 use super::exit::Failure;
 use super::progress::with_bar;
+use super::run::program::{self, Form};
 use crate::compare::false_color;
+use crate::lang::source::SourceMap;
 use crate::render::film::Picture;
-use crate::render::image_file;
 use crate::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
-use crate::render::rpu::{Loaded, Simulation, simulate};
+use crate::render::rpu::{Bare, BareError, Loaded, Simulation, simulate};
+use crate::render::{Progress, RenderError, image_file};
 use crate::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::path::Path;
+
+/// Width and height of the picture of a program that runs by itself, unless others are asked for.
+const PROGRAM_SIZE: Size = Size(128, 128);
 
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
@@ -26,18 +31,15 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     set_thread_count(args.threads)?;
     let config = args.config.as_deref().map_or(Ok(Config::default()), read_config)?;
-    let (job, _) = prepare_job(&args.scene)?;
-    let options = rpu_options(&args.scene);
-    let fail = |e: crate::render::RenderError| Failure::render(&e, &job.program.sources);
-    let program = &job.program;
-    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
-    let loaded = loaded.map_err(fail)?;
-    let simulation = with_bar("simulating", |progress| simulate(&job, &loaded, &config, progress)).map_err(fail)?;
+    let program = args.scene.scene.as_deref().and_then(|path| Form::of(path).map(|form| (path, form)));
+    let (simulation, places) = match program {
+        Some((path, form)) => simulate_program(args, path, form, &config)?,
+        None => simulate_scene(args, &config)?,
+    };
     if let Some(path) = &args.render {
         image_file::write(path, &simulation.picture)?;
     }
     let scale = args.heatmap.as_deref().map(|path| heat_map(path, &simulation)).transpose()?;
-    let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
     let breakdown = Breakdown::new(&simulation.stats, &places);
     let reasons = explain(&simulation.stats, &places);
     if args.json {
@@ -54,6 +56,43 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// A scene with its shaders.
+fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, Places), Failure> {
+    let (job, _) = prepare_job(&args.scene)?;
+    let options = rpu_options(&args.scene);
+    let program = &job.program;
+    let fail = |e: RenderError| Failure::render(&e, &program.sources);
+    let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
+    let loaded = loaded.map_err(fail)?;
+    let simulation = with_bar("simulating", |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
+    let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
+    Ok((simulation, places))
+}
+
+/// A program of the machine by itself, once a pixel.
+fn simulate_program(
+    args: &SimulateArgs,
+    path: &Path,
+    form: Form,
+    config: &Config,
+) -> Result<(Simulation, Places), Failure> {
+    let mut sources = SourceMap::new();
+    let (program, spans) = program::read(path, form, &mut sources)?;
+    let mut bare = Bare::new(&program).map_err(|e| program::failure(&e, &spans, &sources))?;
+    if let Some(world) = &args.world {
+        program::set_scene(&mut bare, world, &spans, &mut sources)?;
+    }
+    for value in &args.set {
+        value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
+    }
+    let fail = |e: BareError| program::failure(&e, &spans, &sources);
+    let entry = bare.entry(&args.entry).map_err(fail)?;
+    let Size(width, height) = args.scene.size.unwrap_or(PROGRAM_SIZE);
+    let run = |progress: Progress<'_>| bare.simulate(entry, [width, height], config, progress);
+    let simulation = with_bar("simulating", run).map_err(fail)?;
+    Ok((simulation, Places::new(&program, |pc| spans.get(pc).copied(), &sources)))
 }
 
 fn read_config(path: &Path) -> Result<Config, Failure> {

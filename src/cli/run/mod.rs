@@ -1,7 +1,7 @@
 //! `shadewright run FILE FUNCTION ARGS…`: a shader function, or an entry point of a program of the RPU, once or once a pixel.
 
 mod function;
-mod program;
+pub mod program;
 mod registers;
 
 use super::args::RunArgs;
@@ -29,7 +29,7 @@ impl Output {
         }
     }
 
-    /// How long one processor of the timed machine took.
+    /// How long the timed machine took.
     fn times(&mut self, stats: &Stats) {
         let value = json!({
             "cycles": stats.cycles,
@@ -68,10 +68,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let path = Path::new(&args.file);
     let mut output = Output { record: args.json.then(Map::new) };
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("rpuasm") => program::run(args, path, program::Form::Text, &mut output),
-        Some("rpubin") => program::run(args, path, program::Form::Binary, &mut output),
-        _ => function::run(args, &mut output),
+    match program::Form::of(path) {
+        Some(form) => program::run(args, path, form, &mut output),
+        None => function::run(args, &mut output),
     }?;
     output.finish()
 }

@@ -22,11 +22,22 @@ pub enum Form {
     Binary,
 }
 
+impl Form {
+    /// The form that a file's name tells, if it is that of a program.
+    pub fn of(path: &Path) -> Option<Form> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("rpuasm") => Some(Form::Text),
+            Some("rpubin") => Some(Form::Binary),
+            _ => None,
+        }
+    }
+}
+
 /// Largest file of a program or a memory image: 256 MiB, all code addresses of the binary form.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// Runs an entry point and prints what it leaves in the registers, or writes a picture.
-pub fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Result<(), Failure> {
     if !args.args.is_empty() {
         return Err(Failure::input(
             "error: a program of the RPU takes its arguments in registers: --set R0=1,2,3 instead of `1,2,3`",
@@ -42,10 +53,7 @@ pub fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Resu
         bare.set_memory(memory_image(memory)?);
     }
     if let Some(path) = &args.scene {
-        let opened = scene::open(path, &OpenOptions::default(), &mut sources)
-            .map_err(|errors| Failure::diagnostics(&errors, &sources))?;
-        eprint!("{}", opened.warnings.render(&sources));
-        bare.set_scene(&opened.scene).map_err(|e| failure(&e, &spans, &sources))?;
+        set_scene(&mut bare, path, &spans, &mut sources)?;
     }
     for value in &args.set {
         value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
@@ -55,9 +63,9 @@ pub fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Resu
     let config = Config::default();
     if let (Some(size), Some(out)) = (args.image, &args.out) {
         let picture = if args.timed {
-            let (picture, stats) = bare.picture_timed(entry, size.0, size.1, &config).map_err(fail)?;
-            output.times(&stats);
-            picture
+            let simulation = bare.simulate(entry, [size.0, size.1], &config, &|_| {}).map_err(fail)?;
+            output.times(&simulation.stats);
+            simulation.picture
         } else {
             bare.picture(entry, size.0, size.1).map_err(fail)?
         };
@@ -79,8 +87,16 @@ pub fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Resu
     Ok(())
 }
 
+/// Lets the program trace rays in the scene of a file.
+pub fn set_scene(bare: &mut Bare, path: &Path, spans: &[Span], sources: &mut SourceMap) -> Result<(), Failure> {
+    let opened = scene::open(path, &OpenOptions::default(), sources);
+    let opened = opened.map_err(|errors| Failure::diagnostics(&errors, sources))?;
+    eprint!("{}", opened.warnings.render(sources));
+    bare.set_scene(&opened.scene).map_err(|e| failure(&e, spans, sources))
+}
+
 /// The program of a file and where in the text each instruction stands, if there is a text.
-fn read(path: &Path, form: Form, sources: &mut SourceMap) -> Result<(Program, Vec<Span>), Failure> {
+pub fn read(path: &Path, form: Form, sources: &mut SourceMap) -> Result<(Program, Vec<Span>), Failure> {
     let bytes = scene::read_file(path, MAX_BYTES).map_err(|e| Failure::input(format!("error: {e}")))?;
     let name = path.display();
     match form {
@@ -114,7 +130,7 @@ fn memory_image(path: &Path) -> Result<Vec<[u32; 4]>, Failure> {
 }
 
 /// The error, with the line of the instruction where there is one.
-fn failure(error: &BareError, spans: &[Span], sources: &SourceMap) -> Failure {
+pub fn failure(error: &BareError, spans: &[Span], sources: &SourceMap) -> Failure {
     match error.address().and_then(|pc| spans.get(pc as usize)) {
         Some(&span) => Failure::diagnostics(&Diagnostic::error(error.to_string()).at(span, "here").into(), sources),
         None => Failure::input(format!("error: {error}")),

@@ -4,10 +4,14 @@
 //! Gives the registers that one run leaves, or a picture with a run for each pixel (the drivers of Węgrzanowski 2006, §4.2). It does not know
 //! where the program came from.
 
+use super::calls::{Calls, Registers};
+use super::frame::Frame;
+use super::simulate::Simulation;
 use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel};
 use crate::bvh::{BuildError, BuildOptions, Bvh};
 use crate::program::memory::{MemoryError, ObjectRecord, bvh_triangles};
 use crate::program::{MemoryImage, frame_constants};
+use crate::render::Progress;
 use crate::render::film::{Picture, SizeError, check_size};
 use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
 use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
@@ -211,32 +215,10 @@ impl Bare {
         let [mut before, after] = [Block::new(), Block::new()];
         self.start(&mut before);
         let mut thread = OneThread { registers: &self.registers, started: false, after };
-        let stats = self.run_timed(entry, config, &mut thread)?;
-        Ok(([before, thread.after], stats))
-    }
-
-    /// As [`Bare::picture`], on one processor of the timed machine, with chunks of four pixels of a row.
-    ///
-    /// # Errors
-    /// When the size is not possible or a run ends early.
-    pub fn picture_timed(
-        &self,
-        entry: u32,
-        width: u32,
-        height: u32,
-        config: &Config,
-    ) -> Result<(Picture, Stats), BareError> {
-        let pixels = check_size(width, height)?;
-        let picture = Picture::new(width, height, vec![[0.0, 0.0, 0.0, 1.0]; pixels])?;
-        let mut pixels = Pixels { registers: &self.registers, picture, next: 0 };
-        let stats = self.run_timed(entry, config, &mut pixels)?;
-        Ok((pixels.picture, stats))
-    }
-
-    fn run_timed(&self, entry: u32, config: &Config, source: &mut dyn Source) -> Result<Stats, BareError> {
         let timing = Timing::new(&self.program, config);
         let stop = AtomicBool::new(false);
-        Ok(self.with_machine(&stop, |machine| timed::run(machine, &timing, entry, source))?)
+        let stats = self.with_machine(&stop, |machine| timed::run(machine, &timing, entry, &mut thread))?;
+        Ok(([before, thread.after], stats))
     }
 
     /// Runs a thread for each pixel: `R0.xyz` starts as `((x + ½) / width, (y + ½) / height, 0)`, rows from the top, and is left as the
@@ -270,6 +252,42 @@ impl Bare {
         }
         Ok(picture)
     }
+
+    /// The same picture on the timed machine, with how long it took.
+    ///
+    /// # Errors
+    /// As [`Bare::picture`].
+    pub fn simulate(
+        &self,
+        entry: u32,
+        [width, height]: [u32; 2],
+        config: &Config,
+        progress: Progress<'_>,
+    ) -> Result<Simulation, BareError> {
+        let pixels = check_size(width, height)?;
+        let timing = Timing::new(&self.program, config);
+        let stop = AtomicBool::new(false);
+        let at = |x: u32, y: u32| y as usize * width as usize + x as usize;
+        let (mut rgba, mut cost) = (vec![[0.0; 4]; pixels], vec![0; pixels]);
+        let input = |x, y, _| {
+            let position = position(x, y, width, height).map(f32::to_bits);
+            self.registers.iter().map(|&(_, _, bits)| bits).chain(position).collect()
+        };
+        let mut output = |x, y, [red, green, blue, _]: [f32; 4], slots| {
+            rgba[at(x, y)] = [red, green, blue, 1.0];
+            cost[at(x, y)] = slots;
+        };
+        let xyz = [Component::X, Component::Y, Component::Z].map(|c| (Reg::R(0), c));
+        let frame = Frame { width, height, samples: 1, processors: config.processors.count, progress };
+        let stats = self.with_machine(&stop, |machine| {
+            frame.run(&stop, &input, &mut output, |calls: &mut dyn Calls| -> Result<_, BareError> {
+                let params = self.registers.iter().map(|&(reg, c, _)| (reg, c)).chain(xyz).collect();
+                let mut source = Registers { params, results: xyz.to_vec(), calls };
+                Ok(timed::run(machine, &timing, entry, &mut source)?)
+            })
+        })?;
+        Ok(Simulation { picture: Picture::new(width, height, rgba)?, stats, cost })
+    }
 }
 
 /// The centre of a pixel: 0 to 1 from left to right and from top to bottom, and 0.
@@ -296,51 +314,6 @@ impl Source for OneThread<'_> {
     fn finish(&mut self, _number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
         for reg in registers() {
             Component::ALL.into_iter().for_each(|c| self.after.set(reg, c, 0, chunk.get(reg, c, 0)));
-        }
-    }
-}
-
-/// The chunks of a picture, row by row.
-struct Pixels<'a> {
-    registers: &'a [(Reg, Component, u32)],
-    picture: Picture,
-    /// The chunk that starts next.
-    next: u32,
-}
-
-impl Pixels<'_> {
-    /// The pixels of a chunk that are inside the picture.
-    fn of_chunk(&self, number: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let in_a_row = self.picture.width.div_ceil(CHUNK as u32);
-        let (x, y, width) = (number % in_a_row * CHUNK as u32, number / in_a_row, self.picture.width);
-        (x..width.min(x + CHUNK as u32)).map(move |x| (x, y))
-    }
-}
-
-impl Source for Pixels<'_> {
-    fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8> {
-        let (width, height) = (self.picture.width, self.picture.height);
-        let mut threads = 0;
-        for (thread, (x, y)) in self.of_chunk(self.next).enumerate() {
-            if y >= height {
-                return None;
-            }
-            self.registers.iter().for_each(|&(reg, component, bits)| chunk.set(reg, component, thread, bits));
-            for (component, value) in Component::ALL.into_iter().zip(position(x, y, width, height)) {
-                chunk.set(Reg::R(0), component, thread, value.to_bits());
-            }
-            threads |= 1 << thread;
-        }
-        self.next += 1;
-        Some(threads)
-    }
-
-    fn finish(&mut self, number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
-        for (thread, (x, y)) in self.of_chunk(number as u32).enumerate() {
-            let pixel = &mut self.picture.rgba[y as usize * self.picture.width as usize + x as usize];
-            for (value, component) in pixel.iter_mut().zip([Component::X, Component::Y, Component::Z]) {
-                *value = f32::from_bits(chunk.get(Reg::R(0), component, thread));
-            }
         }
     }
 }
@@ -389,9 +362,10 @@ mod tests {
             assert_eq!(Component::ALL.map(|c| timed.get(reg, c, 0)), Component::ALL.map(|c| after.get(reg, c, 0)));
         }
         assert_eq!((stats.threads, stats.issued), (1, 3));
-        let (picture, stats) = b.picture_timed(0, 10, 3, &config).unwrap();
-        assert_eq!(picture.rgba, b.picture(0, 10, 3).unwrap().rgba);
-        assert_eq!((stats.chunks, stats.threads), (9, 30));
+        let simulation = b.simulate(0, [10, 3], &config, &|_| {}).unwrap();
+        assert_eq!(simulation.picture, b.picture(0, 10, 3).unwrap());
+        assert_eq!((simulation.stats.chunks, simulation.stats.threads), (10, 30));
+        assert_eq!(simulation.cost.iter().sum::<u64>(), timed::SLOT_PARTS * simulation.stats.issued);
     }
 
     #[test]
