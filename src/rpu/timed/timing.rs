@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::stats::Cause;
-use crate::rpu::isa::{Instr, Primary, Program};
+use crate::rpu::isa::{Instr, Primary, Program, Waits};
 
 /// A part of a processor that can be busy. Arithmetic without `_rcp` and `_rsq` never is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,9 @@ pub struct Timing {
 impl Timing {
     /// The costs of `program`. Its own dependency flags are used where it has them.
     pub fn new(program: &Program, config: &Config) -> Timing {
-        let costs = program.code.iter().map(|instr| cost(instr, u16::MAX, config)).collect();
+        let waits = |address: usize| program.waits.get(address).map_or(Waits::ALL, |&waits| waits);
+        let costs =
+            program.code.iter().enumerate().map(|(address, instr)| cost(instr, waits(address).0, config)).collect();
         Timing { config: *config, costs }
     }
 }
