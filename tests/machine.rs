@@ -21,6 +21,8 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("memory", &[]),
     ("spills", &[]),
     ("trace", &["--scene", "trace.rib"]),
+    ("split", &[]),
+    ("textures", &["--texture", "64x64", "--before", "fill"]),
 ];
 
 /// Draws a program's 64×64 picture into a file.
@@ -104,6 +106,7 @@ fn run(args: &[&str]) -> Result<String, String> {
         .unwrap();
     let memory: Vec<u8> = (0..8u32).flat_map(u32::to_le_bytes).collect();
     fs::write(folder.path().join("memory"), memory).unwrap();
+    fs::write(folder.path().join("texel.rpuasm"), "SUBROUTINE_ENTRY_f:\n  texload I0, 0, R0\n  return\n").unwrap();
     fs::write(folder.path().join("load.rpuasm"), "SUBROUTINE_ENTRY_f:\n  load I2, A.x, 0\n  return\n").unwrap();
     let mut all = vec!["run"];
     all.extend(args);
@@ -147,6 +150,16 @@ fn all_registers_are_shown_when_asked_for_and_as_json_too() {
 fn a_program_loads_from_the_memory_image_that_a_file_holds() {
     let text = run(&["load.rpuasm", "f", "--set", "A.x=#1", "--memory", "memory"]).unwrap();
     assert!(text.contains("#0x4, #0x5, #0x6, #0x7"), "{text}");
+}
+
+#[test]
+fn a_picture_is_a_texture() {
+    let folder = tempfile::tempdir().unwrap();
+    let white = folder.path().join("white.exr");
+    let out = white.to_str().unwrap();
+    run(&["color f(point p) { return color(1, 2, 3); }", "f", "--image", "2x2", "--on", "eval", "--out", out]).unwrap();
+    let text = run(&["texel.rpuasm", "f", "--texture", out, "--set", "R0=1,1,0,0"]).unwrap();
+    assert!(text.contains("1.0, 2.0, 3.0, 1.0"), "{text}");
 }
 
 #[test]

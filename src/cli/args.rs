@@ -309,6 +309,12 @@ pub struct RunArgs {
     /// What a program of the RPU traces rays in: a .rib scene or an .obj or .ply mesh
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
+    /// The next texture of a program of the RPU: a picture, or `WxH` for an empty one; may be repeated
+    #[arg(long, value_name = "FILE|WxH")]
+    pub texture: Vec<TextureSource>,
+    /// Run this entry point over the picture first: textures keep what it stores
+    #[arg(long, value_name = "ENTRY", requires = "image")]
+    pub before: Option<String>,
     /// Run once a pixel, with its position from 0 to 1 in R0 or as the first argument; the result is its colour
     #[arg(long, value_name = "WxH", requires = "out")]
     pub image: Option<Size>,
@@ -321,6 +327,23 @@ pub struct RunArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Where a texture comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextureSource {
+    /// An empty one of that size.
+    Empty(Size),
+    /// A picture.
+    File(PathBuf),
+}
+
+impl FromStr for TextureSource {
+    type Err = std::convert::Infallible;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        Ok(s.parse().map_or_else(|_| TextureSource::File(s.into()), TextureSource::Empty))
+    }
 }
 
 /// What a register of the RPU holds at the start, written `REG=VALUES`: a register with or without components, and a value for each or one for all.

@@ -22,9 +22,10 @@ use std::sync::Arc;
 
 /// Calls the function and prints what it gives, or draws it.
 pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
-    if !args.set.is_empty() || args.memory.is_some() || args.scene.is_some() {
+    let for_programs = [args.memory.is_some(), args.scene.is_some(), args.before.is_some()];
+    if !args.set.is_empty() || !args.texture.is_empty() || for_programs.contains(&true) {
         return Err(Failure::input(
-            "error: --set, --memory and --scene are for programs of the RPU (.rpuasm, .rpubin); a function takes arguments",
+            "error: --set, --memory, --scene, --texture and --before are for programs of the RPU (.rpuasm, .rpubin); a function takes arguments",
         ));
     }
     let mut sources = SourceMap::new();

@@ -1,7 +1,7 @@
 //! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each pixel of a picture.
 
 use super::{Output, registers};
-use crate::cli::args::{RunArgs, RunOn};
+use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};
 use crate::cli::exit::Failure;
 use crate::lang::diag::Diagnostic;
 use crate::lang::source::{SourceMap, Span};
@@ -46,6 +46,9 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     if matches!(args.on, RunOn::Eval | RunOn::Gpu) {
         return Err(Failure::input("error: a program of the RPU runs on the RPU alone; leave out --on"));
     }
+    if args.texture.len() > MAX_TEXTURES {
+        return Err(Failure::input(format!("error: there can be at most {MAX_TEXTURES} textures")));
+    }
     let mut sources = SourceMap::new();
     let (program, spans) = read(path, form, &mut sources)?;
     let mut bare = Bare::new(&program).map_err(|e| failure(&e, &spans, &sources))?;
@@ -55,12 +58,19 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     if let Some(path) = &args.scene {
         set_scene(&mut bare, path, &spans, &mut sources)?;
     }
+    for texture in &args.texture {
+        add_texture(&mut bare, texture, &|e| failure(&e, &spans, &sources))?;
+    }
     for value in &args.set {
         value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
     }
     let fail = |e: BareError| failure(&e, &spans, &sources);
     let entry = bare.entry(&args.function).map_err(fail)?;
     let config = Config::default();
+    if let (Some(size), Some(before)) = (args.image, &args.before) {
+        let before = bare.entry(before).map_err(fail)?;
+        bare.store_texels(before, size.0, size.1).map_err(fail)?;
+    }
     if let (Some(size), Some(out)) = (args.image, &args.out) {
         let picture = if args.timed {
             let simulation = bare.simulate(entry, [size.0, size.1], &config, &|_| {}).map_err(fail)?;
@@ -93,6 +103,21 @@ pub fn set_scene(bare: &mut Bare, path: &Path, spans: &[Span], sources: &mut Sou
     let opened = opened.map_err(|errors| Failure::diagnostics(&errors, sources))?;
     eprint!("{}", opened.warnings.render(sources));
     bare.set_scene(&opened.scene).map_err(|e| failure(&e, spans, sources))
+}
+
+/// Textures that an instruction can name.
+const MAX_TEXTURES: usize = 256;
+
+/// Adds a texture; its texels are linear colours with coverage in w.
+fn add_texture(bare: &mut Bare, source: &TextureSource, fail: &dyn Fn(BareError) -> Failure) -> Result<(), Failure> {
+    match source {
+        TextureSource::Empty(Size(width, height)) => bare.add_texture(*width, *height, &[]).map_err(fail),
+        TextureSource::File(path) => {
+            let picture = image_file::read(path)?;
+            let texels: Vec<_> = picture.rgba.iter().map(|texel| texel.map(f32::to_bits)).collect();
+            bare.add_texture(picture.width, picture.height, &texels).map_err(fail)
+        }
+    }
 }
 
 /// The program of a file and where in the text each instruction stands, if there is a text.

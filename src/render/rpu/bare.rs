@@ -15,6 +15,7 @@ use crate::render::Progress;
 use crate::render::film::{Picture, SizeError, check_size};
 use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
 use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
+use crate::rpu::texture::{self, Texture};
 use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use crate::rpu::tracing::{EmptyScene, Tracer};
 use crate::rpu::{Block, Executable};
@@ -62,6 +63,7 @@ impl BareError {
                 | MachineError::CallDepth { pc, .. }
                 | MachineError::BadCall { pc, .. }
                 | MachineError::BadStore { pc, .. }
+                | MachineError::TooManyTexels { pc, .. }
                 | MachineError::PastEnd { pc },
             ) => Some(*pc),
             _ => None,
@@ -93,6 +95,7 @@ pub struct Bare {
     constants: [[u32; 4]; 32],
     registers: Vec<(Reg, Component, u32)>,
     memory: MemoryImage,
+    textures: Vec<Texture>,
     tree: Option<Bvh>,
     shaders: Vec<u32>,
 }
@@ -103,12 +106,15 @@ impl Bare {
     /// # Errors
     /// When the program is not valid.
     pub fn new(program: &Program) -> Result<Self, BareError> {
+        let mut constants = [[0; 4]; 32];
+        constants.iter_mut().zip(&program.constants).for_each(|(to, from)| *to = *from);
         Ok(Self {
             program: program.clone(),
             executable: Executable::new(program)?,
-            constants: [[0; 4]; 32],
+            constants,
             registers: Vec::new(),
             memory: MemoryImage::default(),
+            textures: Vec::new(),
             tree: None,
             shaders: Vec::new(),
         })
@@ -141,6 +147,20 @@ impl Bare {
     /// Sets the memory image.
     pub fn set_memory(&mut self, vectors: Vec<[u32; 4]>) {
         self.memory.vectors = vectors;
+    }
+
+    /// Adds the next texture, of which there can be 256, behind the memory image as it is now: rows of texels from the top, those that are missing 0.
+    ///
+    /// # Errors
+    /// When the size is not possible.
+    pub fn add_texture(&mut self, width: u32, height: u32, texels: &[[u32; 4]]) -> Result<(), BareError> {
+        let count = check_size(width, height)?;
+        let memory = &mut self.memory.vectors;
+        let base = memory.len();
+        memory.extend(texels.iter().take(count));
+        memory.resize(base + count, [0; 4]);
+        self.textures.push(Texture { base: base as u32, width, height });
+        Ok(())
     }
 
     /// Lets the program trace rays in a scene: its memory image replaces what there was, its program constants go to C31 downwards, and an
@@ -178,7 +198,7 @@ impl Bare {
             program: &self.executable,
             constants: &self.constants,
             memory: &self.memory.vectors,
-            textures: &[],
+            textures: &self.textures,
             shaders: &self.shaders,
             tracer,
             limits: Limits::default(),
@@ -221,17 +241,49 @@ impl Bare {
         Ok(([before, thread.after], stats))
     }
 
+    /// Runs a thread for each pixel, as [`Bare::picture`] does, and changes the textures as they ask for: of two threads that store into one texel
+    /// the one of the later tile stays.
+    ///
+    /// # Errors
+    /// When the size is not possible or a run ends early.
+    pub fn store_texels(&mut self, entry: u32, width: u32, height: u32) -> Result<(), BareError> {
+        let stores = self.each_tile(entry, width, height, |block| block.take_texel_stores())?;
+        stores.iter().for_each(|(_, stores)| texture::apply(stores, &mut self.memory.vectors));
+        Ok(())
+    }
+
     /// Runs a thread for each pixel: `R0.xyz` starts as `((x + ½) / width, (y + ½) / height, 0)`, rows from the top, and is left as the
     /// pixel's linear colour.
     ///
     /// # Errors
     /// When the size is not possible or a run ends early.
     pub fn picture(&self, entry: u32, width: u32, height: u32) -> Result<Picture, BareError> {
+        let color =
+            |block: &mut Block| [Component::X, Component::Y, Component::Z].map(|c| block.read_floats(Reg::R(0), c));
+        let colors = self.each_tile(entry, width, height, color)?;
+        let mut picture = Picture::new(width, height, vec![[0.0; 4]; width as usize * height as usize])?;
+        for (tile, [red, green, blue]) in &colors {
+            each_pixel(*tile, width, height, |lane, x, y| {
+                let index = y as usize * width as usize + x as usize;
+                picture.rgba[index] = [red[lane], green[lane], blue[lane], 1.0];
+            });
+        }
+        Ok(picture)
+    }
+
+    /// Runs the threads of each tile, with their positions in `R0`, and keeps what `take` finds in their block.
+    fn each_tile<T: Send>(
+        &self,
+        entry: u32,
+        width: u32,
+        height: u32,
+        take: impl Fn(&mut Block) -> T + Sync,
+    ) -> Result<Vec<(Tile, T)>, BareError> {
         check_size(width, height)?;
         let tiles = Tile::all(width, height, Shape::FLAT);
         let stop = AtomicBool::new(false);
-        let colors = self.with_machine(&stop, |machine| {
-            in_parallel(&tiles, &stop, Block::new, |block, tile| -> Result<_, BareError> {
+        self.with_machine(&stop, |machine| {
+            in_parallel(&tiles, &stop, Block::new, |block, &tile| -> Result<_, BareError> {
                 self.start(block);
                 for lane in 0..LANES {
                     let (x, y) = tile.pixel(lane);
@@ -240,17 +292,9 @@ impl Bare {
                     }
                 }
                 machine.run(block, entry, tile.active(width, height))?;
-                Ok([Component::X, Component::Y, Component::Z].map(|c| block.read_floats(Reg::R(0), c)))
+                Ok((tile, take(block)))
             })
-        })?;
-        let mut picture = Picture::new(width, height, vec![[0.0; 4]; width as usize * height as usize])?;
-        for (tile, [red, green, blue]) in tiles.iter().zip(&colors) {
-            each_pixel(*tile, width, height, |lane, x, y| {
-                let index = y as usize * width as usize + x as usize;
-                picture.rgba[index] = [red[lane], green[lane], blue[lane], 1.0];
-            });
-        }
-        Ok(picture)
+        })
     }
 
     /// The same picture on the timed machine, with how long it took.
@@ -366,6 +410,30 @@ mod tests {
         assert_eq!(simulation.picture, b.picture(0, 10, 3).unwrap());
         assert_eq!((simulation.stats.chunks, simulation.stats.threads), (10, 30));
         assert_eq!(simulation.cost.iter().sum::<u64>(), timed::SLOT_PARTS * simulation.stats.issued);
+    }
+
+    #[test]
+    fn a_picture_shows_what_an_earlier_pass_stored_into_a_texture() {
+        let mut b = bare(
+            "SUBROUTINE_ENTRY_fill:\nmul R1.x, R0.x, 10.0\nmul R1.y, R0.y, 3.0\ntexstore 1, R1, R0.yxz\nreturn\n\
+             SUBROUTINE_ENTRY_show:\nmul R1.x, R0.x, 10.0\nmul R1.y, R0.y, 3.0\ntexload I0, 1, R1\ntexload I1, 0, R1\n\
+             add R0.xyz, I0, I1\nreturn",
+        );
+        b.set_memory(vec![[7; 4]; 3]);
+        b.add_texture(1, 1, &[[0, 0, 2f32.to_bits(), 0]]).unwrap();
+        b.add_texture(10, 3, &[]).unwrap();
+        b.store_texels(b.entry("fill").unwrap(), 10, 3).unwrap();
+        let picture = b.picture(b.entry("show").unwrap(), 10, 3).unwrap();
+        for (i, rgba) in picture.rgba.iter().enumerate() {
+            let [x, y, _] = position(i as u32 % 10, i as u32 / 10, 10, 3);
+            assert_eq!(*rgba, [y, x, if i == 0 { 2.0 } else { 0.0 }, 1.0]);
+        }
+    }
+
+    #[test]
+    fn constants_of_the_program_are_set_at_the_start() {
+        let b = bare(".const C1, 0.5, 1.5, 2.5\nSUBROUTINE_ENTRY_f:\nmov R0.xyz, C1\nreturn");
+        assert_eq!(b.picture(0, 1, 1).unwrap().rgba, [[0.5, 1.5, 2.5, 1.0]]);
     }
 
     #[test]
