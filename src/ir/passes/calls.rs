@@ -1,46 +1,122 @@
-//! Equal calls: a call of a pure function with the arguments of a call that dominates it becomes that call's results.
+//! Calls of pure functions: one whose results nobody uses goes, one whose arguments are all constants is worked out, and one with the arguments of a call that dominates it
+//! becomes that call's results.
 //!
 //! A function is pure when it consists of pure operations, reads and writes of its own arrays, and calls of pure functions. Asking a light for its sample is such a call:
 //! two loops over the lights of one position then ask once.
 
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function, Module, Op, Value};
-use std::collections::HashMap;
+use crate::ir::{BlockId, Const, EmptyWorld, Function, Inst, Limits, Module, Op, Value, eval};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+/// What a call may take to be worked out while compiling: about as much as a table of 16 noise values.
+const LIMITS: Limits = Limits { fuel: 4096, depth: 32 };
 
 /// Runs the pass; returns the number of calls removed.
 pub fn run(module: &mut Module) -> usize {
     let pure = pure_functions(module);
-    module.functions.iter_mut().map(|f| merge(f, &pure)).sum()
+    let unused: usize = module.functions.iter_mut().map(|f| remove_unused(f, &pure)).sum();
+    let known = work_out(module, &pure);
+    let pure = |name: &str| pure.get(name).is_some_and(|&p| p > Purity::None);
+    unused + known + module.functions.iter_mut().map(|f| merge(f, &pure)).sum::<usize>()
 }
 
-/// The pure functions, by name. Those on cycles of the call graph do not count.
-fn pure_functions(module: &Module) -> HashMap<Arc<str>, bool> {
+/// What the results of a function depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Purity {
+    /// On what happened before, or it does something besides giving results.
+    None,
+    /// On the arguments, and on constants and memory of the world.
+    World,
+    /// On the arguments alone.
+    Arguments,
+}
+
+/// How pure each function is, by name. Those on cycles of the call graph do not count.
+fn pure_functions(module: &Module) -> HashMap<Arc<str>, Purity> {
     let components = module.call_components();
-    let mut pure: HashMap<Arc<str>, bool> = HashMap::new();
+    let mut pure: HashMap<Arc<str>, Purity> = HashMap::new();
     // Callees come before callers.
     for &f in components.members.iter().flatten() {
         let func = &module.functions[f as usize];
         let insts = func.blocks.iter().flat_map(|b| &b.insts);
-        let is_pure = !components.is_cyclic(f as usize)
-            && insts.into_iter().all(|i| match &i.op {
-                Op::Call(callee) => pure.get(callee).copied().unwrap_or(false),
-                Op::SlotLoad(_) | Op::SlotStore(_) | Op::Debug(_) => true,
-                op => op.is_pure(),
-            });
-        pure.insert(func.name.clone(), is_pure);
+        let least = insts.map(|i| match &i.op {
+            Op::Call(callee) => pure.get(callee).copied().unwrap_or(Purity::None),
+            Op::SlotLoad(_) | Op::SlotStore(_) | Op::Debug(_) => Purity::Arguments,
+            Op::Uniform(_) | Op::Load(_) => Purity::World,
+            op if op.is_pure() => Purity::Arguments,
+            _ => Purity::None,
+        });
+        let least = least.min().unwrap_or(Purity::Arguments);
+        let is_cyclic = components.is_cyclic(f as usize);
+        pure.insert(func.name.clone(), if is_cyclic { Purity::None } else { least });
     }
     pure
+}
+
+/// Removes the calls of pure functions whose results nobody uses.
+fn remove_unused(func: &mut Function, pure: &HashMap<Arc<str>, Purity>) -> usize {
+    let mut used: HashSet<Value> = HashSet::new();
+    for block in &func.blocks {
+        used.extend(block.insts.iter().flat_map(|i| &i.args));
+        block.term.for_each_arg(|a| _ = used.insert(a));
+    }
+    let is_needed = |inst: &Inst| match &inst.op {
+        Op::Call(name) if pure.get(name).is_some_and(|&p| p > Purity::None) => {
+            inst.results.iter().any(|r| used.contains(r))
+        }
+        _ => true,
+    };
+    let before = func.inst_count();
+    func.blocks.iter_mut().for_each(|b| b.insts.retain(is_needed));
+    before - func.inst_count()
+}
+
+/// Replaces calls by their results where these depend on nothing but constants.
+fn work_out(module: &mut Module, pure: &HashMap<Arc<str>, Purity>) -> usize {
+    let mut found = Vec::new();
+    for (f, func) in module.functions.iter().enumerate() {
+        let insts = func.blocks.iter().flat_map(|b| &b.insts);
+        let constants: HashMap<Value, &Const> = insts
+            .filter_map(|i| match (&i.op, &i.results[..]) {
+                (Op::Const(c), [r]) => Some((*r, c)),
+                _ => None,
+            })
+            .collect();
+        for (b, block) in func.blocks.iter().enumerate() {
+            for (at, inst) in block.insts.iter().enumerate() {
+                let Op::Call(name) = &inst.op else { continue };
+                if pure.get(name) != Some(&Purity::Arguments) {
+                    continue;
+                }
+                let args: Option<Vec<Const>> = inst.args.iter().map(|a| constants.get(a).copied().cloned()).collect();
+                let results = args.and_then(|args| eval(module, name, &args, &mut EmptyWorld, LIMITS).ok());
+                // The identifier of a string does not tell its text.
+                let fits = |r: &Vec<Const>| r.iter().zip(&inst.results).all(|(c, &v)| c.ty() == func.ty(v));
+                if let Some(results) = results.filter(fits) {
+                    found.push((f, b, at, results));
+                }
+            }
+        }
+    }
+    for (f, b, at, results) in found.iter().rev() {
+        let insts = &mut module.functions[*f].blocks[*b].insts;
+        let call = insts.remove(*at);
+        for (c, r) in results.iter().zip(call.results).rev() {
+            insts.insert(*at, Inst { op: Op::Const(c.clone()), args: vec![], results: vec![r], loc: call.loc });
+        }
+    }
+    found.len()
 }
 
 /// What makes two calls equal: the function and its arguments.
 type Call = (Arc<str>, Vec<Value>);
 
 /// Merges the equal calls of one function.
-fn merge(func: &mut Function, pure: &HashMap<Arc<str>, bool>) -> usize {
+fn merge(func: &mut Function, pure: &impl Fn(&str) -> bool) -> usize {
     let calls = func.blocks.iter().flat_map(|b| &b.insts);
-    let pure_calls = calls.filter(|i| matches!(&i.op, Op::Call(name) if pure.get(name) == Some(&true))).count();
+    let pure_calls = calls.filter(|i| matches!(&i.op, Op::Call(name) if pure(name))).count();
     if pure_calls < 2 {
         return 0;
     }
@@ -53,7 +129,7 @@ fn merge(func: &mut Function, pure: &HashMap<Arc<str>, bool>) -> usize {
         let mut insts = std::mem::take(&mut func.block_mut(block).insts);
         insts.retain(|inst| {
             let Op::Call(name) = &inst.op else { return true };
-            if pure.get(name) != Some(&true) {
+            if !pure(name) {
                 return true;
             }
             let args = inst.args.iter().map(|&a| replaced.get(a)).collect();
@@ -113,6 +189,42 @@ b1:
         let merged =
             CALLER.replace("  v4: f32, v5: f32 = call g(v0)\n", "").replace("ret v2, v5, v6", "ret v2, v3, v6");
         check_module(super::run, &format!("{PURE}{CALLER}"), &format!("{PURE}{merged}"));
+    }
+
+    #[test]
+    fn calls_with_constants_are_worked_out_and_unused_ones_go() {
+        let before = "
+fn f(v0 x: varying f32) -> (p: f32) {
+b0:
+  v1: f32, v2: f32 = call g(v0)
+  v3: f32 = const 2.5
+  v4: f32, v5: f32 = call g(v3)
+  v6: f32 = add v4, v5
+  ret v6
+}";
+        let after = "
+fn f(v0 x: varying f32) -> (p: f32) {
+b0:
+  v3: f32 = const 2.5
+  v4: f32 = const 2.5
+  v5: f32 = const 2.5
+  v6: f32 = add v4, v5
+  ret v6
+}";
+        check_module(super::run, &format!("{PURE}{before}"), &format!("{PURE}{after}"));
+    }
+
+    #[test]
+    fn a_call_that_reads_memory_or_may_never_end_is_not_worked_out() {
+        for body in [
+            "b0:\n  v1: ref = bitcast v0\n  v2: vec4 = load v1, 0\n  v3: f32 = extract.x v2\n  ret v3, v3",
+            "b0:\n  jump b1\nb1:\n  v1: bool = eq v0, v0\n  br v1, b1, b2\nb2:\n  ret v0, v0",
+        ] {
+            let text = format!(
+                "fn g(v0 x: varying f32) -> (a: f32, b: f32) {{\n{body}\n}}\n\nfn f() -> (p: f32) {{\nb0:\n  v0: f32 = const 2.5\n  v1: f32, v2: f32 = call g(v0)\n  ret v2\n}}"
+            );
+            check_module(super::run, &text, &text);
+        }
     }
 
     #[test]
