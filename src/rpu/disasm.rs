@@ -99,8 +99,15 @@ fn push_line(text: &mut String, line: fmt::Arguments<'_>) {
 /// A label for every code address that the code refers to: an entry point's where there is one. Labels `L…` never
 /// clash with entry points, whose labels start with [`ENTRY_PREFIX`].
 fn label_names(program: &Program) -> BTreeMap<u32, String> {
+    let local = |target: u32| {
+        let mut label = format!("L{target}");
+        while program.imports.iter().any(|import| import.name == label) {
+            label.push('_');
+        }
+        label
+    };
     let mut labels: BTreeMap<u32, String> =
-        program.code.iter().filter_map(Instr::target).map(|t| (t, format!("L{t}"))).collect();
+        program.code.iter().filter_map(Instr::target).map(|t| (t, local(t))).collect();
     for entry in program.entries.iter().rev() {
         if let Some(label) = labels.get_mut(&entry.address) {
             *label = format!("{ENTRY_PREFIX}{}", entry.name);

@@ -425,6 +425,19 @@ impl Op {
     pub fn is_scalar(self) -> bool {
         matches!(self.class(), OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger)
     }
+
+    /// The positions of source `i`, after swizzling, that influence the components `needed` of the result.
+    pub fn positions(self, i: usize, needed: Mask) -> Mask {
+        match self.class() {
+            OpClass::Componentwise => needed,
+            OpClass::Dot => match (self, i) {
+                (Op::Dp2h, 1) => Mask::from_bits(0b0011),
+                (Op::Dp3, _) | (Op::Dp2h, _) | (Op::Dp3h, 1) => Mask::XYZ,
+                _ => Mask::XYZW,
+            },
+            OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger => Mask::W,
+        }
+    }
 }
 
 /// A register that can be written.

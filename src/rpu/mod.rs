@@ -12,6 +12,7 @@ pub mod asm;
 pub mod binary;
 pub mod block;
 mod decode;
+pub mod depend;
 pub mod disasm;
 mod executor;
 pub mod format;

@@ -5,7 +5,8 @@
 //! [`regalloc`] finds registers; [`schedule`] reorders; [`emit`] writes the code. It knows the IR and the instruction set, and neither languages nor scenes.
 
 use crate::ir::{Function, Loc, Module};
-use crate::rpu::isa::{EntryPoint, MAX_CODE, Program};
+use crate::rpu::depend;
+use crate::rpu::isa::{EntryPoint, MAX_CODE, Program, Reg};
 use crate::rpu::timed::Config;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -273,6 +274,7 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
             locs.push(i.loc);
         }
     }
+    program.waits = depend::flags(&program, &[Reg::R(15)], &Config::default().latencies);
     Ok(RpuProgram { program, constants: layout.registers(), table: layout.table().to_vec(), locs, frames })
 }
 

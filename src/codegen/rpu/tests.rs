@@ -177,6 +177,9 @@ fn check_with(module: &Module, rows: &[Vec<Const>], sets: &[Options]) {
         .collect();
     for options in sets {
         let program = compile(module, options).expect("it compiles");
+        let latencies = crate::rpu::timed::Config::default().latencies;
+        let flags = crate::rpu::depend::check(&program.program, &[Reg::R(15)], &latencies);
+        flags.unwrap_or_else(|e| panic!("{e}\n{}", disassemble(&program.program)));
         let got = run(&program, module, "f", rows);
         for ((row, expected), got) in rows.iter().zip(&expected).zip(&got) {
             let mut at = 0;

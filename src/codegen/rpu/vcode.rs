@@ -5,7 +5,7 @@
 
 use super::conventions::Clobbers;
 use crate::ir::Loc;
-use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, OpClass, Reg, SpecialOp, SplitKind, Swizzle};
+use crate::rpu::isa::{Base, Component, Condition, Mask, Multiplier, Op, Reg, SpecialOp, SplitKind, Swizzle};
 
 /// A virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -199,15 +199,7 @@ impl MArith {
     /// The positions of source `i` that influence what is written, put into `S`, or tested by a condition on `tested`.
     pub fn positions(&self, i: usize, tested: Mask) -> Mask {
         let special = if self.special.is_some() { Mask::W } else { Mask::NONE };
-        match self.op.class() {
-            OpClass::Componentwise => self.mask.union(special).union(tested),
-            OpClass::Dot => match (self.op, i) {
-                (Op::Dp2h, 1) => Mask::from_bits(0b0011),
-                (Op::Dp3, _) | (Op::Dp2h, _) | (Op::Dp3h, 1) => Mask::XYZ,
-                _ => Mask::XYZW,
-            },
-            OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger => Mask::W,
-        }
+        self.op.positions(i, self.mask.union(special).union(tested))
     }
 }
 

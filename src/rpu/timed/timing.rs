@@ -2,7 +2,8 @@
 
 use super::config::Config;
 use super::stats::Cause;
-use crate::rpu::isa::{Instr, Primary, Program, Waits};
+use crate::rpu::depend;
+use crate::rpu::isa::{Instr, Primary, Program};
 
 /// A part of a processor that can be busy. Arithmetic without `_rcp` and `_rsq` never is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,11 +52,11 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The costs of `program`. Its own dependency flags are used where it has them.
+    /// The costs of `program`. Its own dependency flags are used where it has them, else those that [`depend`] finds.
     pub fn new(program: &Program, config: &Config) -> Timing {
-        let waits = |address: usize| program.waits.get(address).map_or(Waits::ALL, |&waits| waits);
-        let costs =
-            program.code.iter().enumerate().map(|(address, instr)| cost(instr, waits(address).0, config)).collect();
+        let found = program.waits.is_empty().then(|| depend::flags(program, &[], &config.latencies));
+        let waits = found.as_ref().unwrap_or(&program.waits);
+        let costs = program.code.iter().zip(waits).map(|(instr, waits)| cost(instr, waits.0, config)).collect();
         Timing { config: *config, costs }
     }
 }

@@ -14,6 +14,7 @@ fn listing(text: &str, convention: Convention) -> String {
     let mut program = compiled.program.clone();
     program.code = compiled.code_of("f").expect("the function exists").to_vec();
     program.entries.clear();
+    program.waits.clear();
     let lines = disassemble(&program);
     lines.lines().map(str::trim).filter(|l| !l.is_empty() && !l.ends_with(':')).fold(String::new(), |s, l| s + l + "\n")
 }
