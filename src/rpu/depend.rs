@@ -349,7 +349,10 @@ mod tests {
 
     #[test]
     fn behind_a_call_the_first_reader_waits_for_everything() {
-        let waits = flags_of("mov R0, 1.0 + call L0 push 0\nadd R1, R0, 1.0\nreturn\nL0:\nmov R0, R0 + return", &[]);
+        let waits = flags_of(
+            "mov R0, 1.0 + call L0 push 0, always\nadd R1, R0, 1.0\nreturn\nL0:\nmov R0, R0 + return always",
+            &[],
+        );
         assert_eq!(waits, [Waits::ALL, Waits::ALL, Waits::NONE, Waits::ALL]);
     }
 
