@@ -13,8 +13,11 @@ use rayon::prelude::*;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
 use shadewright::ir::{Const, Module};
-use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu};
+use shadewright::codegen::rpu::{Convention, Options};
+use shadewright::render::RenderError;
+use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
 use shadewright::render::gpu::Compute;
+use shadewright::rpu::timed::Config;
 use std::ops::AddAssign;
 
 /// The largest error of a float on a GPU: relative for values above 1, else absolute. Where WGSL allows more, the draw is redrawn.
@@ -100,6 +103,12 @@ impl Draw {
         on_rpu(&self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("on the RPU: {e}"), &[]))
     }
 
+    fn on_timed_rpu(&self, calls: &[Vec<Const>], convention: Convention) -> Vec<Words> {
+        let options = Options { convention, ..Options::default() };
+        let fail = |e: RenderError| self.fail(&format!("on the timed RPU, {convention:?}: {e}"), &[]);
+        on_timed_rpu(&self.compiled, "f", calls, &options, &Config::default()).unwrap_or_else(|e| fail(e)).0
+    }
+
     fn on_gpu(&self, compute: &Compute, calls: &[Vec<Const>]) -> Vec<Words> {
         on_gpu(compute, &self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("on the GPU: {e}"), &[]))
     }
@@ -110,12 +119,15 @@ impl Draw {
 }
 
 #[test]
-fn random_programs_give_the_evaluators_bits_on_the_rpu() {
+fn random_programs_give_the_evaluators_bits_on_the_rpu_under_every_convention() {
     seeds(RPU_SEEDS).into_par_iter().for_each(|seed| {
         let statements = 10 + (seed % 8) as usize * 10;
         let mut draw = Draw::new(seed, Shape { statements, ..Shape::default() });
         let calls = draw.draws(DRAWS);
         draw.assert_equal("the RPU", &calls, &draw.on_rpu(&calls));
+        // Optimised programs and original ones under each.
+        let convention = if seed % 4 < 2 { Convention::Mixed } else { Convention::Interprocedural };
+        draw.assert_equal("the timed RPU", &calls, &draw.on_timed_rpu(&calls, convention));
     });
 }
 

@@ -54,6 +54,10 @@ pub struct Cost {
     pub issued: u64,
     /// Cycles until the last call was done, on one processor.
     pub cycles: u64,
+    /// Issue slots of instructions that only copy to or from the stack.
+    pub stack_moves: u64,
+    /// Greatest part of the stack that a chunk pushed, in registers.
+    pub stack_depth: u32,
     /// The words of each call's result: those of the evaluator, to the bit.
     pub results: Vec<Words>,
 }
@@ -65,6 +69,15 @@ pub struct Cost {
 /// When it does not compile or run, or a machine's results are not those that the evaluator gives before any pass.
 #[track_caller]
 pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
+    cost_under(source, calls, without, rpu::Convention::Simple)
+}
+
+/// The same under a calling convention.
+///
+/// # Panics
+/// As [`cost`].
+#[track_caller]
+pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], convention: rpu::Convention) -> Cost {
     let mut sources = SourceMap::new();
     let file = sources.add("f.sl", None, source);
     let unit = rsl::compile(&mut sources, file, &rsl::Options::default());
@@ -73,7 +86,7 @@ pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
     let mut plain = module.clone();
     Pipeline::none().run(&mut plain, &mut ()).expect("the rules of the IR are kept");
     let expected: Vec<Words> = calls.iter().map(|args| on_evaluator(&plain, "f", args).unwrap()).collect();
-    let mut options = rpu::Options::default();
+    let mut options = rpu::Options { convention, ..rpu::Options::default() };
     let of_the_ir: Vec<String> =
         without.iter().filter(|name| !options.passes.set(name, false)).map(|name| format!("-{name}")).collect();
     let pipeline = Pipeline::parse(&of_the_ir.join(",")).expect("the passes exist");
@@ -83,5 +96,20 @@ pub fn cost(source: &str, calls: &[Vec<Const>], without: &[&str]) -> Cost {
     assert_eq!(on_rpu(&module, "f", calls).unwrap(), expected, "{source}");
     let program = rpu::compile(&module, &options).unwrap();
     let instructions = program.code_of("f").map_or(0, <[_]>::len);
-    Cost { instructions, issued: stats.issued, cycles: stats.cycles, results }
+    let slots = program.program.code.iter().zip(&stats.at);
+    let stack_moves = slots.filter(|(i, _)| moves_the_stack(&i.to_string())).map(|(_, at)| at.issued).sum();
+    Cost {
+        instructions,
+        issued: stats.issued,
+        cycles: stats.cycles,
+        stack_moves,
+        stack_depth: stats.stack_depth,
+        results,
+    }
+}
+
+/// Whether an instruction, as text, copies to or from the stack window `S0`–`S7`. Reciprocals arrive in `S`, without a number.
+fn moves_the_stack(instruction: &str) -> bool {
+    let is_stack = |word: &str| word.strip_prefix('S').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    instruction.starts_with("mov ") && instruction.split([' ', ',', '-', '*']).any(is_stack)
 }
