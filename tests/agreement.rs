@@ -10,10 +10,10 @@ mod interval;
 
 use interval::{Interval, Known, Risk};
 use rayon::prelude::*;
+use shadewright::codegen::rpu::{Convention, Options};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
 use shadewright::ir::{Const, Module};
-use shadewright::codegen::rpu::{Convention, Options};
 use shadewright::render::RenderError;
 use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
 use shadewright::render::gpu::Compute;

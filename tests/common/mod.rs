@@ -110,6 +110,7 @@ pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], conventi
 
 /// Whether an instruction, as text, copies to or from the stack window `S0`–`S7`. Reciprocals arrive in `S`, without a number.
 fn moves_the_stack(instruction: &str) -> bool {
-    let is_stack = |word: &str| word.strip_prefix('S').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_stack =
+        |word: &str| word.strip_prefix('S').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     instruction.starts_with("mov ") && instruction.split([' ', ',', '-', '*']).any(is_stack)
 }
