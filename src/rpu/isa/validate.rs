@@ -120,7 +120,7 @@ pub enum IsaError {
 }
 
 impl Instr {
-    /// Whether the machine can execute it. Code addresses are checked by [`Program::validate`].
+    /// Whether the machine can execute it. Code addresses are checked by [`super::Program::validate`].
     pub fn validate(&self) -> Result<(), IsaError> {
         let mut stack_read = None;
         match self {
