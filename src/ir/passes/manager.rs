@@ -2,8 +2,8 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, facts, fold, gvn, inline, licm, matrices, params, pre, renumber, sccp, simplify_cfg, slots,
-    strength, strip, units, unroll, visible,
+    calls, copy, dce, facts, fold, gvn, inline, licm, matrices, pre, renumber, sccp, simplify_cfg, slots, strength,
+    strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -27,12 +27,7 @@ enum Work {
 }
 
 /// All passes, in the order in which they run.
-pub const PASSES: [Pass; 17] = [
-    Pass {
-        name: "params",
-        description: "drops block parameters that every jump gives the same value",
-        work: Work::Function(params::remove_redundant_params),
-    },
+pub const PASSES: [Pass; 16] = [
     Pass {
         name: "copy",
         description: "propagates copies: vectors taken apart and put together, casts there and back, equal choices",
@@ -302,7 +297,7 @@ mod tests {
         assert_eq!(names("none"), [""; 0]);
         assert_eq!(names("all,-fold").len(), PASSES.len() - 1);
         let error = Pipeline::parse("fold,-fodl").expect_err("no such pass").to_string();
-        assert!(error.starts_with("there is no pass `fodl`; the passes are `params`, `copy`, "), "{error}");
+        assert!(error.starts_with("there is no pass `fodl`; the passes are `copy`, `fold`, "), "{error}");
     }
 
     const PROGRAM: &str = "fn square(v0 x: varying f32) -> (return: f32) {
