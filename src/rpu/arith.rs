@@ -52,16 +52,20 @@ impl<'a> Registers<'a> {
 
     /// A source's component for all lanes: a copy, or a float of the format times its multiplier.
     pub fn read(&self, operand: &Operand, position: Component, format: Format) -> Column {
-        let from = self.source(0, operand, position.into()).component(position);
-        let Multiplier { negate, scale } = operand.multiplier;
         let out = Column::zero();
-        for k in 0..GROUPS {
-            let lanes = from.group(k);
-            let copied = operand.multiplier == Multiplier::ONE;
-            let lanes = if copied { lanes } else { lanes.map(|bits| format.scaled(bits, negate, scale.factor())) };
-            out.set_group(k, lanes);
-        }
+        self.copy(operand, position, format, &out, u64::MAX);
         out
+    }
+
+    /// The same, to the lanes in `mask` of a column.
+    pub fn copy(&self, operand: &Operand, position: Component, format: Format, to: &Column, mask: u64) {
+        let from = self.source(0, operand, position.into()).component(position);
+        if operand.multiplier == Multiplier::ONE {
+            to.copy_from(from, mask);
+            return;
+        }
+        let Multiplier { negate, scale } = operand.multiplier;
+        to.write_masked(|lane| format.scaled(from.get(lane), negate, scale.factor()), mask);
     }
 
     /// A source's component for all lanes as floats of the format, into an array.

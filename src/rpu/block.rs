@@ -14,16 +14,33 @@ pub(super) struct Frame {
     pub push: u8,
 }
 
+/// The frames of all lanes at one depth.
+#[derive(Debug, Clone, Copy)]
+struct FrameRow {
+    lanes: [Frame; BLOCK],
+    /// Lanes that have the frame that came last: nearly always all that return together.
+    shared: u64,
+    last: Frame,
+}
+
+impl FrameRow {
+    const EMPTY: FrameRow =
+        FrameRow { lanes: [Frame { pc: 0, push: 0 }; BLOCK], shared: u64::MAX, last: Frame { pc: 0, push: 0 } };
+}
+
 /// The state of [`BLOCK`] threads. One is used by one CPU thread at a time, for run after run; it keeps its memory.
 #[derive(Debug)]
 pub struct Block {
     /// The registers, then the data stack (see [`column`]).
     file: Vec<Column>,
     /// The control stack: a row for each depth.
-    frames: Vec<[Frame; BLOCK]>,
+    frames: Vec<FrameRow>,
     scratch: Vec<[Column; 4]>,
-    /// Backward jumps and calls of each lane in this run, and of all of them.
+    /// Backward jumps and calls of each lane in this run, but for those of `latest`.
     spent: [u32; BLOCK],
+    /// The group that spent last, and how often in a row.
+    latest: (u64, u32),
+    /// Backward jumps and calls of all groups.
     spent_by_groups: u64,
     /// Texels stored in this run.
     texels: TexelLog,
@@ -45,6 +62,7 @@ impl Block {
             frames: Vec::new(),
             scratch: Vec::new(),
             spent: [0; BLOCK],
+            latest: (0, 0),
             spent_by_groups: 0,
             texels: TexelLog::default(),
             profile: None,
@@ -128,6 +146,7 @@ impl Block {
     /// Forgets what a run before left besides registers.
     pub(super) fn begin(&mut self) {
         self.spent = [0; BLOCK];
+        self.latest = (0, 0);
         self.spent_by_groups = 0;
         self.texels.clear();
     }
@@ -153,26 +172,44 @@ impl Block {
 
     /// Counts a backward jump or call; whether a lane has now more than `budget`.
     pub(super) fn spend(&mut self, mask: u64, budget: u32) -> bool {
-        for (lane, spent) in self.spent.iter_mut().enumerate() {
-            *spent = spent.saturating_add((mask >> lane & 1) as u32);
+        // Loops are mostly run by the same lanes in every turn: a count for each lane waits until others come.
+        if mask == self.latest.0 && self.latest.1 < u32::MAX {
+            self.latest.1 += 1;
+        } else {
+            self.settle();
+            self.latest = (mask, 1);
         }
         // No lane has spent more than all groups together.
         self.spent_by_groups += 1;
-        self.spent_by_groups > u64::from(budget) && lanes_of(mask).any(|lane| self.spent[lane] > budget)
+        if self.spent_by_groups <= u64::from(budget) {
+            return false;
+        }
+        self.settle();
+        lanes_of(mask).any(|lane| self.spent[lane] > budget)
+    }
+
+    /// Counts for each lane what the latest group spent.
+    fn settle(&mut self) {
+        let (mask, count) = std::mem::take(&mut self.latest);
+        for lane in lanes_of(mask) {
+            self.spent[lane] = self.spent[lane].saturating_add(count);
+        }
     }
 
     /// Puts a call's frame at a depth, and makes sure that the stack reaches to the top of the window at `window`.
     pub(super) fn push_frame(&mut self, depth: u32, mask: u64, frame: Frame, window: u32) {
         let depth = depth as usize;
         if self.frames.len() <= depth {
-            self.frames.resize(depth + 1, [Frame::default(); BLOCK]);
+            self.frames.resize(depth + 1, FrameRow::EMPTY);
         }
         let row = &mut self.frames[depth];
         if mask == u64::MAX {
-            *row = [frame; BLOCK];
+            row.lanes = [frame; BLOCK];
         } else {
-            lanes_of(mask).for_each(|lane| row[lane] = frame);
+            lanes_of(mask).for_each(|lane| row.lanes[lane] = frame);
         }
+        row.shared = if frame == row.last { row.shared | mask } else { mask };
+        row.last = frame;
         let columns = usize::from(column::STACK) + 4 * (window as usize + usize::from(STACK_WINDOW));
         if self.file.len() < columns {
             self.file.resize(columns, Column::zero());
@@ -182,8 +219,11 @@ impl Block {
     /// The frame at a depth of the first lane in `mask`, which is not empty, and the lanes in `mask` with an equal frame.
     pub(super) fn frame(&self, depth: u32, mask: u64) -> (Frame, u64) {
         let row = &self.frames[depth as usize];
-        let frame = row[mask.trailing_zeros() as usize % BLOCK];
-        (frame, lanes_of(mask).filter(|&lane| row[lane] == frame).fold(0, |same, lane| same | 1 << lane))
+        if mask & !row.shared == 0 {
+            return (row.last, mask);
+        }
+        let frame = row.lanes[mask.trailing_zeros() as usize % BLOCK];
+        (frame, lanes_of(mask).filter(|&lane| row.lanes[lane] == frame).fold(0, |same, lane| same | 1 << lane))
     }
 
     /// A vector of scratch memory that has been written to.
@@ -191,12 +231,11 @@ impl Block {
         self.scratch.get(index)
     }
 
-    /// A vector of scratch memory, which grows to it.
-    pub(super) fn scratch_mut(&mut self, index: usize) -> &[Column; 4] {
+    /// Makes scratch memory reach to a vector.
+    pub(super) fn grow_scratch(&mut self, index: usize) {
         if self.scratch.len() <= index {
             self.scratch.resize_with(index + 1, || std::array::from_fn(|_| Column::zero()));
         }
-        &self.scratch[index]
     }
 }
 

@@ -8,7 +8,7 @@ use super::arith::{self, Mode};
 use super::block::{Block, Frame};
 use super::decode::{DecodedControl, Operand, Work, column};
 use super::isa::Component;
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
+use super::lanes::{BLOCK, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::tracing::{HitBlock, RayBlock};
 use std::sync::atomic::Ordering;
@@ -254,24 +254,33 @@ impl<'m> Executor<'m> {
     ) -> Result<(), MachineError> {
         let Group { mask, pc, window, .. } = group;
         let offset = i32::from(offset) as u32;
-        let registers = block.registers(&self.constants, window);
-        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode.format()));
-        let address = |base: u32| base.wrapping_add(offset);
-        let uniform = block.column(base).uniform(mask);
-        if let Some(base) = uniform {
-            let address = address(base);
-            let index = self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })?;
-            for (to, from) in block.scratch_mut(index).iter().zip(&values) {
-                to.copy_from(from, mask);
+        let place = |base: u32| {
+            let address = base.wrapping_add(offset);
+            self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })
+        };
+        let format = self.mode.format();
+        if let Some(base) = block.column(base).uniform(mask) {
+            let index = place(base)?;
+            block.grow_scratch(index);
+            let registers = block.registers(&self.constants, window);
+            for (to, c) in block.scratch(index).into_iter().flatten().zip(Component::ALL) {
+                registers.copy(src, c, format, to, mask);
             }
             return Ok(());
         }
         let bases = block.column(base).to_array();
+        let mut indices = [0; BLOCK];
         for lane in lanes_of(mask) {
-            let address = address(bases[lane]);
-            let index = self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })?;
-            for (to, from) in block.scratch_mut(index).iter().zip(&values) {
-                to.set(lane, from.get(lane));
+            indices[lane] = place(bases[lane])?;
+            block.grow_scratch(indices[lane]);
+        }
+        let registers = block.registers(&self.constants, window);
+        for (i, c) in Component::ALL.into_iter().enumerate() {
+            let value = registers.read(src, c, format);
+            for lane in lanes_of(mask) {
+                if let Some(to) = block.scratch(indices[lane]) {
+                    to[i].set(lane, value.get(lane));
+                }
             }
         }
         Ok(())

@@ -184,46 +184,50 @@ struct Run<'m, 'b> {
 
 impl Run<'_, '_> {
     fn finish(&mut self) -> Result<(), MachineError> {
-        let program = self.machine.program;
         while self.current.mask != 0 {
-            let pc = self.current.pc;
-            let Some(instr) = program.code.get(pc as usize) else { return Err(MachineError::PastEnd { pc }) };
-            self.report.issued += 1;
-            self.report.executed += u64::from(self.current.mask.count_ones());
-            self.block.count(pc, self.current.mask);
-            let passed = self.executor.work(self.block, &instr.work, self.current)?;
-            match instr.flow {
-                Flow::Next => {
-                    self.current.pc += 1;
-                    if self.current.pc >= self.limit {
-                        self.reschedule();
-                    }
-                }
-                Flow::Always(control) => {
-                    self.control(control)?;
-                    self.reschedule();
-                }
-                Flow::If(control) => {
-                    let stay = self.current.mask & !passed;
-                    if passed == 0 {
-                        self.current.pc += 1;
-                        if self.current.pc >= self.limit {
-                            self.reschedule();
-                        }
-                        continue;
-                    }
-                    if stay != 0 {
-                        self.waiting_add(Group { mask: stay, pc: pc + 1, ..self.current });
-                        self.current.mask = passed;
-                    }
-                    self.control(control)?;
-                    self.reschedule();
-                }
+            let Some((control, passed)) = self.straight()? else {
+                self.reschedule();
+                continue;
+            };
+            let stay = self.current.mask & !passed;
+            if stay != 0 {
+                self.waiting_add(Group { mask: stay, pc: self.current.pc + 1, ..self.current });
+                self.current.mask = passed;
             }
+            self.control(control)?;
+            self.reschedule();
         }
         self.report.rays = self.executor.rays;
         self.report.bad_loads = self.executor.bad_loads;
         Ok(())
+    }
+
+    /// Runs the current group up to a control operation that some of its lanes take: gives it, and these lanes; the group is still there.
+    /// `None` where the group has come to one that waits.
+    fn straight(&mut self) -> Result<Option<(DecodedControl, u64)>, MachineError> {
+        let program = self.machine.program;
+        // Read once: to read it after each change of `pc` waits for memory, a tenth of all time.
+        let (group, limit) = (self.current, self.limit);
+        let mut pc = group.pc;
+        let taken = loop {
+            let Some(instr) = program.code.get(pc as usize) else { return Err(MachineError::PastEnd { pc }) };
+            self.block.count(pc, group.mask);
+            let passed = self.executor.work(self.block, &instr.work, Group { pc, ..group })?;
+            match instr.flow {
+                Flow::Always(control) => break Some((control, group.mask)),
+                Flow::If(control) if passed != 0 => break Some((control, passed)),
+                Flow::Next | Flow::If(_) => {}
+            }
+            pc += 1;
+            if pc >= limit {
+                break None;
+            }
+        };
+        let issued = u64::from(pc - group.pc) + u64::from(taken.is_some());
+        self.report.issued += issued;
+        self.report.executed += issued * u64::from(group.mask.count_ones());
+        self.current.pc = pc;
+        Ok(taken)
     }
 
     /// Moves the current group as a control operation says.
