@@ -2,6 +2,7 @@
 
 use crate::compare::Metric;
 use crate::rpu::asm;
+use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, Reg};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
@@ -40,7 +41,7 @@ pub enum Command {
     Compile(CompileArgs),
     /// Call one shader function and print its result
     Run(RunArgs),
-    /// Render a scene on both machines and judge the difference
+    /// Render a scene on two machines and judge the difference
     Compare(CompareArgs),
     /// Compare two picture files
     Diff(DiffArgs),
@@ -76,6 +77,64 @@ pub enum Backend {
     Gpu,
     /// The software ray processing unit
     Rpu,
+}
+
+/// What the RPU's floats are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FloatFormat {
+    /// IEEE single precision
+    #[default]
+    F32,
+    /// The hardware's 24-bit float: 7 bits of exponent, 16 of fraction
+    F24,
+}
+
+impl From<FloatFormat> for Format {
+    fn from(format: FloatFormat) -> Self {
+        match format {
+            FloatFormat::F32 => Format::F32,
+            FloatFormat::F24 => Format::F24,
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Compute shaders through wgpu.
+    Gpu,
+    /// The RPU in a number format.
+    Rpu(Format),
+}
+
+impl Side {
+    const ALL: [Side; 3] = [Side::Gpu, Side::Rpu(Format::F32), Side::Rpu(Format::F24)];
+
+    /// Its name on the command line and in names of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Gpu => "gpu",
+            Side::Rpu(Format::F32) => "rpu",
+            Side::Rpu(Format::F24) => "rpu-f24",
+        }
+    }
+}
+
+/// The two sides of a comparison, written `gpu,rpu`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Between(pub [Side; 2]);
+
+impl FromStr for Between {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (a, b) = s.split_once(',').ok_or("write two with a comma, for example rpu,rpu-f24")?;
+        let side = |name: &str| {
+            let found = Side::ALL.into_iter().find(|side| side.name() == name.trim());
+            found.ok_or_else(|| format!("`{}` is none of {}", name.trim(), Side::ALL.map(Side::name).join(", ")))
+        };
+        Ok(Between([side(a)?, side(b)?]))
+    }
 }
 
 /// Width and height in pixels, written `640x480`.
@@ -167,6 +226,9 @@ pub struct RenderArgs {
     /// Which machine renders
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
+    /// What the RPU's floats are (with --backend rpu)
+    #[arg(long, value_enum, default_value_t)]
+    pub format: FloatFormat,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -406,7 +468,10 @@ pub struct CompareArgs {
     /// Write a false-colour picture of the difference here
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Write both pictures here, as NAME-gpu and NAME-rpu before the extension
+    /// Which two: gpu, rpu, or rpu-f24, which computes with the hardware's 24-bit floats
+    #[arg(long, value_name = "A,B", default_value = "gpu,rpu")]
+    pub between: Between,
+    /// Write both pictures here, with the names of the two (NAME-gpu, NAME-rpu) before the extension
     #[arg(long, value_name = "NAME.EXT")]
     pub pictures: Option<PathBuf>,
 }
@@ -444,6 +509,9 @@ pub struct SimulateArgs {
     /// Start a program of the RPU with this in a register, as `run --set`; may be repeated
     #[arg(long, value_name = "REG=VALUES")]
     pub set: Vec<RegisterValue>,
+    /// What its floats are
+    #[arg(long, value_enum, default_value_t)]
+    pub format: FloatFormat,
     /// Latencies, units, chunks and processors that differ from the defaults (TOML, see --print-config)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -522,6 +590,8 @@ pub enum Benchmark {
     Conventions,
     /// The same with more and less inlining
     Inlining,
+    /// Shading on the RPU with each instruction set of this processor: million instructions of lanes a second, one thread
+    Rpu,
     /// Every scene of the repository on the timed machine: utilisation, and simulated instructions a second of one core
     Simulate,
 }
@@ -564,6 +634,15 @@ mod tests {
         }
         for text in ["--on", "-h", "1,-2", "-x"] {
             assert!(!is_negative(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_has_two_sides_that_exist() {
+        assert_eq!("rpu,rpu-f24".parse(), Ok(Between([Side::Rpu(Format::F32), Side::Rpu(Format::F24)])));
+        assert_eq!("gpu, rpu".parse(), Ok(Between([Side::Gpu, Side::Rpu(Format::F32)])));
+        for wrong in ["rpu", "", "rpu,cpu", "rpu,gpu,rpu"] {
+            assert!(wrong.parse::<Between>().is_err(), "{wrong}");
         }
     }
 }

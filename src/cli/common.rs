@@ -11,6 +11,7 @@ use crate::render::film::Picture;
 use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, Renderer, Window, gpu, image_file, prepare};
+use crate::rpu::format::Format;
 use crate::scene::{self, OpenOptions};
 use anyhow::Context;
 use std::path::Path;
@@ -113,14 +114,17 @@ pub fn rpu_options(args: &SceneArgs) -> rpu::Options {
     rpu::Options { convention: args.convention.into(), passes, ..rpu::Options::default() }
 }
 
-/// The machine that `--backend` asks for; the RPU compiles with `options`. `auto` says in one line what it took.
-pub fn renderer(backend: Backend, machine: &MachineArgs, options: rpu::Options) -> Result<Box<dyn Renderer>, Failure> {
+/// The machine that `--backend` asks for; where it is the RPU, `rpu`. `auto` says in one line what it took.
+pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Box<dyn Renderer>, Failure> {
+    if backend != Backend::Rpu && rpu.format() != Format::F32 {
+        return Err(Failure::input("error: --format is about the RPU's floats: add --backend rpu"));
+    }
     let gpu = || gpu::GpuRenderer::new(machine.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")));
     match backend {
         Backend::Rpu if machine.adapter.is_some() => {
             Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
         }
-        Backend::Rpu => Ok(Box::new(RpuRenderer::with_options(options))),
+        Backend::Rpu => Ok(Box::new(rpu)),
         Backend::Gpu => Ok(Box::new(gpu()?)),
         Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
             let renderer = gpu()?;
@@ -129,7 +133,7 @@ pub fn renderer(backend: Backend, machine: &MachineArgs, options: rpu::Options) 
         }
         Backend::Auto => {
             eprintln!("no hardware GPU found: rendering on the RPU");
-            Ok(Box::new(RpuRenderer::with_options(options)))
+            Ok(Box::new(rpu))
         }
     }
 }

@@ -1,13 +1,14 @@
-//! `shadewright compare SCENE`: both machines, one verdict.
+//! `shadewright compare SCENE`: two machines, one verdict.
 
-use super::args::{Backend, CompareArgs};
+use super::args::{Backend, CompareArgs, Side};
 use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
 use crate::render::image_file;
+use crate::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
 
-/// Renders on the GPU and on the RPU and judges the difference.
+/// Renders on both and judges the difference.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     for path in args.out.iter().chain(&args.pictures) {
         image_file::check_writable(path)?;
@@ -16,8 +17,13 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let (job, _) = prepare_job(&args.scene)?;
     let mut pictures = Vec::new();
-    for (name, backend) in [("gpu", Backend::Gpu), ("rpu", Backend::Rpu)] {
-        let mut machine = renderer(backend, &args.machine, rpu_options(&args.scene))?;
+    for side in args.between.0 {
+        let name = side.name();
+        let rpu = RpuRenderer::with_options(rpu_options(&args.scene));
+        let mut machine = match side {
+            Side::Gpu => renderer(Backend::Gpu, &args.machine, rpu)?,
+            Side::Rpu(format) => Box::new(rpu.in_format(format)),
+        };
         eprintln!("{name}: {}", machine.describe());
         let picture = with_bar(name, |progress| machine.render(&job, progress))
             .map_err(|e| Failure::render(&e, &job.program.sources))?;

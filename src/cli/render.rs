@@ -5,6 +5,7 @@ use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, 
 use super::exit::Failure;
 use super::progress::with_bar;
 use crate::render::image_file;
+use crate::render::rpu::RpuRenderer;
 use std::time::Instant;
 
 /// Renders the scene into a file.
@@ -27,7 +28,8 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (job, times) = prepare_job(&args.scene)?;
-    let mut renderer = renderer(args.backend, &args.machine, rpu_options(&args.scene))?;
+    let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
+    let mut renderer = renderer(args.backend, &args.machine, rpu)?;
     let start = Instant::now();
     let picture = with_bar("rendering", |progress| renderer.render(&job, progress))
         .map_err(|e| Failure::render(&e, &job.program.sources))?;

@@ -65,7 +65,7 @@ fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, P
     let program = &job.program;
     let fail = |e: RenderError| Failure::render(&e, &program.sources);
     let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
-    let loaded = loaded.map_err(fail)?;
+    let loaded = loaded.map_err(fail)?.in_format(args.format.into());
     let simulation = with_bar("simulating", |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
     let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
     Ok((simulation, places))
@@ -80,7 +80,8 @@ fn simulate_program(
 ) -> Result<(Simulation, Places), Failure> {
     let mut sources = SourceMap::new();
     let (program, spans) = program::read(path, form, &mut sources)?;
-    let mut bare = Bare::new(&program).map_err(|e| program::failure(&e, &spans, &sources))?;
+    let bare = Bare::new(&program).map_err(|e| program::failure(&e, &spans, &sources))?;
+    let mut bare = bare.in_format(args.format.into());
     if let Some(world) = &args.world {
         program::set_scene(&mut bare, world, &spans, &mut sources)?;
     }

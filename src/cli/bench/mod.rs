@@ -1,16 +1,17 @@
 //! `shadewright bench NAME`: the project's own measurements, as ratios of two things in one run where there are two.
 
 mod compiler;
+mod engines;
 mod simulation;
 
 use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::bvh::{BuildOptions, Bvh, Triangle};
-use crate::codegen::rpu;
 use crate::geometry::Faces;
 use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
+use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use crate::scene;
@@ -36,6 +37,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Passes => compiler::passes(args)?,
         Benchmark::Conventions => compiler::conventions(args)?,
         Benchmark::Inlining => compiler::inlining(args)?,
+        Benchmark::Rpu => engines::shading()?,
         Benchmark::Simulate => simulation::scenes()?,
     };
     if args.json {
@@ -154,7 +156,7 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
 
 fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
     let job = scene_job(&mesh_path(args)?, Size(512, 512))?;
-    let machine = |backend| renderer(backend, &args.machine, rpu::Options::default());
+    let machine = |backend| renderer(backend, &args.machine, RpuRenderer::new());
     let mut machines = [machine(Backend::Rpu)?, machine(Backend::Gpu)?];
     let mut times = [Vec::new(), Vec::new()];
     let mut first = [0.0; 2];
@@ -239,10 +241,10 @@ fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     let job = prepare(program, &scene, Window::whole(640, 480), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)?;
     drop(scene);
     let tree = start.elapsed().as_secs_f64();
-    let mut rpu = renderer(Backend::Rpu, &args.machine, rpu::Options::default())?;
+    let mut rpu = renderer(Backend::Rpu, &args.machine, RpuRenderer::new())?;
     let render = timed(rpu.as_mut(), &job)?;
     let peak = peak_memory();
-    let gpu = match renderer(Backend::Gpu, &args.machine, rpu::Options::default()) {
+    let gpu = match renderer(Backend::Gpu, &args.machine, RpuRenderer::new()) {
         Ok(mut gpu) => match gpu.render(&job, &|_| {}) {
             Ok(_) => "renders it".to_string(),
             Err(e) => format!("refuses: {e}"),

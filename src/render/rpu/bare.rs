@@ -13,6 +13,7 @@ use crate::program::memory::{MemoryError, ObjectRecord, bvh_triangles};
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::Progress;
 use crate::render::film::{Picture, SizeError, check_size};
+use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
 use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
 use crate::rpu::texture::{self, Texture};
@@ -118,6 +119,12 @@ impl Bare {
             tree: None,
             shaders: Vec::new(),
         })
+    }
+
+    /// The same, computing in a number format.
+    #[must_use]
+    pub fn in_format(self, format: Format) -> Self {
+        Self { executable: self.executable.in_format(format), ..self }
     }
 
     /// The code address of an entry point.

@@ -7,8 +7,10 @@ use crate::render::RenderError;
 use crate::rpu::BLOCK;
 use crate::rpu::Block;
 use crate::rpu::Executable;
+use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, Mask, Reg};
 use crate::rpu::machine::{Limits, Machine, MachineError};
+use crate::rpu::simd::Engine;
 use crate::rpu::tracing::Tracer;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -90,6 +92,18 @@ impl Loaded {
     /// `C0` to `C31`.
     pub fn constants(&self) -> &[[u32; 4]; 32] {
         &self.constants
+    }
+
+    /// The same, computing in a number format.
+    #[must_use]
+    pub fn in_format(self, format: Format) -> Self {
+        Self { executable: self.executable.in_format(format), ..self }
+    }
+
+    /// The same in single precision, with certain instructions of the processor.
+    #[must_use]
+    pub fn on_engine(self, engine: Engine) -> Self {
+        Self { executable: self.executable.on_engine(engine), ..self }
     }
 
     /// The compiled program.

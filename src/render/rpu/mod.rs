@@ -22,6 +22,7 @@ use super::{Job, Progress, RenderError, Renderer};
 use crate::codegen::rpu::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::rpu::Block;
+use crate::rpu::format::Format;
 use crate::rpu::machine::Machine;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,6 +37,7 @@ const AT_ONCE: usize = 4096;
 #[derive(Clone, Debug, Default)]
 pub struct RpuRenderer {
     options: Options,
+    format: Format,
 }
 
 impl RpuRenderer {
@@ -46,7 +48,18 @@ impl RpuRenderer {
 
     /// The same, which compiles as the options say.
     pub fn with_options(options: Options) -> Self {
-        Self { options }
+        Self { options, ..Self::default() }
+    }
+
+    /// The same, computing in a number format.
+    #[must_use]
+    pub fn in_format(self, format: Format) -> Self {
+        Self { format, ..self }
+    }
+
+    /// The number format that it computes in.
+    pub fn format(&self) -> Format {
+        self.format
     }
 }
 
@@ -106,59 +119,70 @@ impl Tile {
 
 impl Renderer for RpuRenderer {
     fn describe(&self) -> String {
-        format!("RPU, {} threads", rayon::current_num_threads())
+        let floats = match self.format {
+            Format::F32 => "",
+            Format::F24 => ", 24-bit floats",
+        };
+        format!("RPU, {} threads{floats}", rayon::current_num_threads())
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
         let program = &job.program;
         let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
-        let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
-        let stop = AtomicBool::new(false);
-        let data = loaded.data(&job.program.memory.vectors);
-        let machine = loaded.machine(&data, &tracer, job.budget, &stop);
-        let (width, height) = (job.window.width, job.window.height);
-        let mut film = Film::new(width, height)?;
-        let samples = job.sampling.count();
-        let shape = Shape::of(samples);
-        let tiles = Tile::all(width, height, shape);
-        let done = AtomicUsize::new(0);
-        let total = (tiles.len() * (samples / shape.samples) as usize).max(1) as f32;
-        for first in (0..samples).step_by(shape.samples as usize) {
-            let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
-                let mut inputs = [[0u32; LANES]; 2];
-                for lane in 0..LANES {
-                    let (x, y) = tile.pixel(lane);
-                    set_lane(&mut inputs, lane, camera_inputs(job, x, y, first + tile.sample(lane)));
-                }
-                let pixels =
-                    run_tile(&loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
-                progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
-                Ok(pixels)
-            };
-            for tiles in tiles.chunks(AT_ONCE) {
-                let pixels = in_parallel(tiles, &stop, Block::new, run)?;
-                for (tile, pixels) in tiles.iter().zip(pixels) {
-                    each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
-                }
-            }
-        }
-        let mut picture = film.resolve();
-        if job.program.has_imager {
-            let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
-                let mut inputs = [[0u32; LANES]; 6];
-                each_pixel(tile, width, height, |lane, x, y| {
-                    set_lane(&mut inputs, lane, imager_inputs(job, &picture, x, y));
-                });
-                run_tile(&loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
-            };
-            let tiles = Tile::all(width, height, Shape::FLAT);
-            let pixels = in_parallel(&tiles, &stop, Block::new, run)?;
-            for (tile, pixels) in tiles.iter().zip(pixels) {
-                each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
-            }
-        }
-        Ok(picture)
+        draw(job, &loaded.in_format(self.format), progress)
     }
+}
+
+/// Renders with a program that is compiled already.
+///
+/// # Errors
+/// When a thread of the machine fails, or there is no memory for the picture.
+pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Picture, RenderError> {
+    let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
+    let stop = AtomicBool::new(false);
+    let data = loaded.data(&job.program.memory.vectors);
+    let machine = loaded.machine(&data, &tracer, job.budget, &stop);
+    let (width, height) = (job.window.width, job.window.height);
+    let mut film = Film::new(width, height)?;
+    let samples = job.sampling.count();
+    let shape = Shape::of(samples);
+    let tiles = Tile::all(width, height, shape);
+    let done = AtomicUsize::new(0);
+    let total = (tiles.len() * (samples / shape.samples) as usize).max(1) as f32;
+    for first in (0..samples).step_by(shape.samples as usize) {
+        let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
+            let mut inputs = [[0u32; LANES]; 2];
+            for lane in 0..LANES {
+                let (x, y) = tile.pixel(lane);
+                set_lane(&mut inputs, lane, camera_inputs(job, x, y, first + tile.sample(lane)));
+            }
+            let pixels = run_tile(loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
+            progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
+            Ok(pixels)
+        };
+        for tiles in tiles.chunks(AT_ONCE) {
+            let pixels = in_parallel(tiles, &stop, Block::new, run)?;
+            for (tile, pixels) in tiles.iter().zip(pixels) {
+                each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
+            }
+        }
+    }
+    let mut picture = film.resolve();
+    if job.program.has_imager {
+        let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
+            let mut inputs = [[0u32; LANES]; 6];
+            each_pixel(tile, width, height, |lane, x, y| {
+                set_lane(&mut inputs, lane, imager_inputs(job, &picture, x, y));
+            });
+            run_tile(loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
+        };
+        let tiles = Tile::all(width, height, Shape::FLAT);
+        let pixels = in_parallel(&tiles, &stop, Block::new, run)?;
+        for (tile, pixels) in tiles.iter().zip(pixels) {
+            each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
+        }
+    }
+    Ok(picture)
 }
 
 /// The words of the camera's arguments for a sample of a pixel of the window.

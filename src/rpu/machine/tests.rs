@@ -3,6 +3,7 @@
 use super::super::arith::{self, Mode};
 use super::super::asm::assemble;
 use super::super::decode::Work;
+use super::super::format::Format;
 use super::super::isa::{Component, Op, Program, Reg};
 use super::super::lanes::{BLOCK, lanes_of};
 use super::super::listings;
@@ -27,6 +28,7 @@ struct Setup {
     shaders: Vec<u32>,
     tracer: Box<dyn Tracer>,
     limits: Limits,
+    format: Format,
 }
 
 impl Default for Setup {
@@ -38,15 +40,16 @@ impl Default for Setup {
             shaders: Vec::new(),
             tracer: Box::new(EmptyScene),
             limits: Limits::default(),
+            format: Format::F32,
         }
     }
 }
 
 impl Setup {
     fn run(&self, text: &str, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
-        let executable = Executable::new(&program(text)).expect("valid");
+        let executable = Executable::new(&program(text)).expect("valid").in_format(self.format);
         let stop = AtomicBool::new(false);
-        let Setup { constants, memory, textures, shaders, tracer, limits } = self;
+        let Setup { constants, memory, textures, shaders, tracer, limits, .. } = self;
         let (tracer, limits) = (tracer.as_ref(), *limits);
         let machine =
             Machine { program: &executable, constants, memory, textures, shaders, tracer, limits, stop: &stop };
@@ -778,4 +781,87 @@ fn reset_forgets_registers_stack_and_scratch() {
     assert_eq!((patterns(&block, Reg::R(0)), patterns(&block, Reg::R(2))), ([0; 4], [0; 4]));
     assert_eq!(block.get(Reg::A, W, 9), SCRATCH_BASE);
     assert_eq!(block.get(Reg::R(1), Y, 9), 0);
+}
+
+/// All lanes hit at a third of everything, but for addresses.
+struct Thirds;
+
+impl Tracer for Thirds {
+    fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
+        for lane in lanes_of(rays.active) {
+            (hits.u[lane], hits.v[lane], hits.t[lane]) = (rays.orig[0][lane], 1.0 / 3.0, rays.t_max[lane]);
+            (hits.shader[lane], hits.tri[lane], hits.obj[lane]) = (0, 0x0123_4567, 0x89ab_cdef);
+        }
+    }
+}
+
+/// The registers after a program in the 24-bit format that starts with R1 = (1 + 2⁻²³, 1 + 2⁻¹⁶, −1 − 2⁻¹⁵, a pattern).
+fn in_24_bits(text: &str) -> Block {
+    let setup = Setup {
+        format: Format::F24,
+        memory: vec![[0x3f80_0001, 0x0102_0304, 0, 0]],
+        shaders: vec![0x0102_0305],
+        tracer: Box::new(Thirds),
+        ..Setup::default()
+    };
+    let ulp = 2f32.powi(-16);
+    let mut block = Block::new();
+    set(&mut block, Reg::R(1), [1.0 + f32::EPSILON, 1.0 + ulp, -1.0 - 2.0 * ulp, f32::from_bits(0x0102_0304)]);
+    setup.run(&format!("{text}\nreturn"), &mut block, u64::MAX).expect("runs");
+    block
+}
+
+#[test]
+fn in_24_bits_sources_and_every_step_round_once() {
+    let block = in_24_bits(
+        "add R2.x, R1.x, R1.x
+         mad R3.xyz, R1.y, R1.y, R1.z
+         dp3 R4.x, R1.xxx, R1.xxx
+         mul_rcp R5.w, 3.0, R1.x
+         mov R6, S.w
+         mul_rsq R7.w, 2.0, R1.x
+         mov R8, S.w
+         mov R9.w, #131073
+         itof R10.w, R9.w
+         mul R11.x, 4*R1.x, 1e19
+         mul R12.x, R1.x, 1e-19
+         mov_sat R13.x, R1.x",
+    );
+    let round = |x: f32| f32::from_bits(Format::F24.round(x.to_bits()));
+    let x = |r: u8| vector(&block, Reg::R(r), 9)[0];
+    assert_eq!(x(2), 2.0);
+    assert_eq!(x(3), 0.0, "the product rounds to 1 + 2⁻¹⁵ first");
+    assert_eq!(x(4), 3.0);
+    assert_eq!(x(6), round(1.0 / 3.0));
+    assert_eq!(x(8), round(1.0 / round(2f32.sqrt())));
+    assert_eq!(vector(&block, Reg::R(10), 9)[3], 131_072.0);
+    assert_eq!((x(11), x(12), x(13)), (f32::INFINITY, 0.0, 1.0));
+}
+
+#[test]
+fn in_24_bits_plain_copies_loads_stores_and_addresses_keep_all_bits() {
+    let block = in_24_bits(
+        "mov R2, R1
+         mov R3, -R1
+         store A.w, 0, R1
+         load I0, A.w, 0
+         mov R4, I0
+         mov A.x, R5.x
+         load I1, A.x, 0
+         mov R6, I1
+         iadd R7.w, R1.w, #1
+         trace R1, R1, R1
+         mov R8, HIT
+         mov R9, HIT_TRI
+         mov R10, HIT_OBJ",
+    );
+    let r = |n: u8| patterns(&block, Reg::R(n));
+    let third = Format::F24.round((1f32 / 3.0).to_bits());
+    assert_eq!(r(2), r(1));
+    assert_eq!(r(3)[0], (-1f32).to_bits(), "a sign makes it arithmetic");
+    assert_eq!(r(4), r(1));
+    assert_eq!(r(6), [0x3f80_0001, 0x0102_0304, 0, 0]);
+    assert_eq!(r(7)[3], 0x0102_0305);
+    assert_eq!(r(8), [1f32.to_bits(), third, (1.0 + 2f32.powi(-16)).to_bits(), 0x0102_0305]);
+    assert_eq!((r(9)[0], r(10)[0]), (0x0123_4567, 0x89ab_cdef));
 }

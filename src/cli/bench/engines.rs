@@ -1,0 +1,50 @@
+//! The functional machine with each instruction set of the processor.
+
+use super::{RUNS, median, rounded, scene_job};
+use crate::cli::args::Size;
+use crate::cli::exit::Failure;
+use crate::render::rpu::{Loaded, draw, simulate};
+use crate::rpu::simd::Engine;
+use crate::rpu::timed::Config;
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::time::Instant;
+
+/// Of the repository's scenes the one that spends most of its time on instructions, and least on rays.
+const SCENE: &str = "assets/scenes/noise.rib";
+
+/// Width and height of the picture.
+const RENDERED: Size = Size(240, 180);
+
+/// Million instructions of lanes a second, rays included, on one thread.
+pub fn shading() -> Result<Value, Failure> {
+    let job = scene_job(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SCENE), RENDERED)?;
+    let program = &job.program;
+    let fail = |e: crate::render::RenderError| Failure::render(&e, &program.sources);
+    let load = || Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail);
+    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
+    // A lane executes the same instructions in either mode of the machine; the timed one counts them.
+    let stats = simulate(&job, &load()?, &Config::default(), &|_| {}).map_err(fail)?.stats;
+    let executed = stats.executed as f64;
+    let mut engines = Vec::new();
+    for engine in Engine::all() {
+        engines.push((engine.name(), load()?.on_engine(engine), Vec::new()));
+    }
+    for run in 0..=RUNS {
+        for (_, loaded, times) in &mut engines {
+            let start = Instant::now();
+            single.install(|| draw(&job, loaded, &|_| {})).map_err(fail)?;
+            if run > 0 {
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    let mut results = Map::new();
+    results.insert("scene".to_string(), json!(SCENE));
+    results.insert("million_instructions_of_lanes".to_string(), rounded(executed / 1e6));
+    for (name, _, times) in engines {
+        results.insert(format!("{name}_million_per_s"), rounded(executed / 1e6 / median(times)));
+    }
+    Ok(Value::Object(results))
+}

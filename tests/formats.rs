@@ -1,0 +1,83 @@
+//! The RPU with the hardware's 24-bit floats: close to single precision, and the same in both modes of the machine.
+
+mod common;
+
+use shadewright::lang::source::SourceMap;
+use shadewright::program::{LinkOptions, link};
+use shadewright::render::film::Picture;
+use shadewright::render::rpu::{Loaded, RpuRenderer, draw, simulate};
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
+use shadewright::rpu::format::Format;
+use shadewright::rpu::simd::Engine;
+use shadewright::rpu::timed::Config;
+use shadewright::scene::{self, OpenOptions};
+
+/// Width and height of the pictures; odd, so that blocks at the edges are not full.
+const SIZE: (u32, u32) = (37, 29);
+
+fn job(name: &str) -> Job {
+    let options = OpenOptions { size: Some(SIZE), allow_read: vec![common::repository("")] };
+    let mut sources = SourceMap::new();
+    let path = common::repository("assets/scenes").join(name);
+    let scene = scene::open(&path, &options, &mut sources).expect("the scene can be read").scene;
+    let program = link(&scene, sources, &LinkOptions::default()).expect("the scene can be linked");
+    let window = Window { x: 0, y: 0, width: SIZE.0, height: SIZE.1 };
+    prepare(program, &scene, window, Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET).expect("the job can be made")
+}
+
+fn render(job: &Job, format: Format) -> Picture {
+    RpuRenderer::new().in_format(format).render(job, &|_| {}).expect("renders")
+}
+
+fn bits(picture: &Picture) -> Vec<[u32; 4]> {
+    picture.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
+}
+
+/// The share of pixels in which some channel differs by more than a 32nd. Both pictures must be of finite numbers.
+fn share_of_different(a: &Picture, b: &Picture) -> f64 {
+    assert!(a.rgba.iter().chain(&b.rgba).flatten().all(|x| x.is_finite()));
+    let different = |(p, q): (&[f32; 4], &[f32; 4])| p.iter().zip(q).any(|(x, y)| (x - y).abs() > 1.0 / 32.0);
+    a.rgba.iter().zip(&b.rgba).filter(|&pair| different(pair)).count() as f64 / a.rgba.len() as f64
+}
+
+#[test]
+fn quadrics_in_24_bits_differ_but_in_few_pixels_visibly() {
+    let job = job("quadrics.rib");
+    let (wide, narrow) = (render(&job, Format::F32), render(&job, Format::F24));
+    assert_ne!(bits(&wide), bits(&narrow));
+    let share = share_of_different(&wide, &narrow);
+    assert!(share < 0.05, "{share}");
+}
+
+#[test]
+fn both_modes_of_the_machine_give_the_same_24_bit_picture() {
+    let job = job("sepia.rib");
+    let program = &job.program;
+    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+    let timed = simulate(&job, &loaded.in_format(Format::F24), &Config::default(), &|_| {}).expect("runs").picture;
+    assert_eq!(bits(&timed), bits(&render(&job, Format::F24)));
+}
+
+#[test]
+fn every_instruction_set_of_the_processor_draws_the_same_picture() {
+    let job = job("noise.rib");
+    let program = &job.program;
+    let expected = bits(&render(&job, Format::F32));
+    for engine in Engine::all() {
+        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
+        let picture = draw(&job, &loaded.on_engine(engine), &|_| {}).expect("renders");
+        assert_eq!(bits(&picture), expected, "{}", engine.name());
+    }
+}
+
+#[test]
+fn comparing_number_formats_is_one_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let args = ["compare", "--size", "32x24", "--between", "rpu,rpu-f24", "--pictures", "p.png"];
+    let judged = common::shadewright(folder.path(), &[&args[..], &["--metric", "psnr", "--threshold", "20"]].concat());
+    assert!(judged.status.success(), "{}", common::stderr(&judged));
+    assert!(folder.path().join("p-rpu.png").exists() && folder.path().join("p-rpu-f24.png").exists());
+    let wrong = common::shadewright(folder.path(), &["--render", "p.png", "--format", "f24", "--backend", "gpu"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
