@@ -8,7 +8,7 @@ use super::arith::{self, Mode};
 use super::block::{Block, Frame};
 use super::decode::{DecodedControl, Operand, Work, column};
 use super::isa::Component;
-use super::lanes::{BLOCK, GROUP, Lanes, groups_of, lanes_of};
+use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::tracing::{HitBlock, RayBlock};
 use std::sync::atomic::Ordering;
