@@ -258,10 +258,12 @@ pub struct JudgeArgs {
 }
 
 /// `compile`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl file, or the name of a built-in shader
+    /// A .sl file, the name of a built-in shader, or a program of the RPU: .rpuasm, .rpubin
     pub file: PathBuf,
+    /// More files, linked with the first one in --emit rpu and rpubin
+    pub more: Vec<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Emit::Ir)]
     pub emit: Emit,

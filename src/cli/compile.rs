@@ -3,6 +3,7 @@
 use super::args::{Abi, CompileArgs, Emit};
 use super::common::{pipeline, rpu_passes};
 use super::exit::Failure;
+use super::run::program::{Form, read};
 use crate::codegen::{rpu, wgsl};
 use crate::ir::passes::{Observer, Pass, Report, sections};
 use crate::ir::{FunctionKind, Module};
@@ -10,6 +11,8 @@ use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{rsl, stdlib};
 use crate::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry};
 use crate::render::image_file;
+use crate::rpu::isa::Program;
+use crate::rpu::link::{self as linker, Input};
 use crate::rpu::{binary, disasm};
 use crate::scene::{self, ShaderKind};
 use std::fmt::Write as _;
@@ -17,15 +20,17 @@ use std::path::{Path, PathBuf};
 
 /// Compiles the file as far as asked and prints the outcome.
 pub fn run(args: &CompileArgs) -> Result<(), Failure> {
+    let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin);
+    if !of_programs && (!args.more.is_empty() || Form::of(&args.file).is_some()) {
+        return Err(Failure::input("error: programs of the RPU are linked: add --emit rpu or --emit rpubin"));
+    }
     let output = match args.emit {
         Emit::Ast => ast(args)?.into_bytes(),
         Emit::Ir => ir(args)?.into_bytes(),
         Emit::Report => report(args)?.into_bytes(),
         Emit::Sections => sections(args)?.into_bytes(),
-        Emit::Rpu => assembly(args)?.into_bytes(),
-        Emit::Rpubin => {
-            binary::to_bytes(&rpu_program(args)?.program).map_err(|e| Failure::input(format!("error: {e}")))?
-        }
+        Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
+        Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,
         Emit::Wgsl => kernels(args, |k| Ok(format!("// {}\n{}\n", k.name, k.wgsl)))?.concat().into_bytes(),
         Emit::Spirv => {
             let words = kernels(args, |k| wgsl::spirv(&k.module).map_err(|e| Failure::input(format!("error: {e}"))))?;
@@ -200,13 +205,36 @@ fn rpu_program(args: &CompileArgs) -> Result<rpu::RpuProgram, Failure> {
     compiled.map_err(|e| Failure::input(format!("error: {e}")))
 }
 
-fn assembly(args: &CompileArgs) -> Result<String, Failure> {
-    let compiled = rpu_program(args)?;
-    let mut text = disasm::disassemble(&compiled.program);
-    for (n, constant) in compiled.constants.iter().enumerate() {
-        let _ = writeln!(text, "; C{n} = {:?}", constant.map(f32::from_bits));
+/// The program of one file or, of several, all of them linked.
+fn joined(args: &CompileArgs) -> Result<Program, Failure> {
+    if args.more.is_empty() {
+        return object(args, &args.file);
     }
-    Ok(text)
+    let paths = || std::iter::once(&args.file).chain(&args.more);
+    let mut programs = Vec::new();
+    for path in paths() {
+        let mut program = object(args, path)?;
+        // Every file brings the functions of the library that it uses; nobody calls them by name.
+        program.entries.retain(|entry| !entry.name.starts_with("std."));
+        programs.push((path.display().to_string(), program));
+    }
+    let inputs: Vec<Input<'_>> = programs.iter().map(|(name, program)| Input { name, program }).collect();
+    linker::link(&inputs).map_err(|e| Failure::input(format!("error: {e}")))
+}
+
+/// The program of one file: assembled, decoded or compiled, as its name says.
+fn object(args: &CompileArgs, path: &Path) -> Result<Program, Failure> {
+    if let Some(form) = Form::of(path) {
+        return Ok(read(path, form, &mut SourceMap::new())?.0);
+    }
+    let compiled = rpu_program(&CompileArgs { file: path.to_path_buf(), more: Vec::new(), ..args.clone() })?;
+    if !compiled.table.is_empty() {
+        return Err(Failure::input(format!(
+            "error: {}: its constants need a table in memory, which a program by itself has no place for: use fewer different vectors",
+            path.display()
+        )));
+    }
+    Ok(Program { constants: compiled.constants, ..compiled.program })
 }
 
 fn sections(args: &CompileArgs) -> Result<String, Failure> {

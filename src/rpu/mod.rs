@@ -18,6 +18,7 @@ mod executor;
 pub mod format;
 pub mod isa;
 mod lanes;
+pub mod link;
 #[cfg(test)]
 mod listings;
 pub mod machine;

@@ -4,11 +4,12 @@
 //! has instructions for; [`select`] makes machine code on virtual registers ([`vcode`]); [`forward`], [`merge`] and [`liveness`] improve it;
 //! [`regalloc`] finds registers; [`schedule`] reorders; [`emit`] writes the code. It knows the IR and the instruction set, and neither languages nor scenes.
 
-use crate::ir::{Function, Loc, Module};
+use crate::ir::{Const, Function, Loc, Module, Op, string_id};
 use crate::rpu::depend;
 use crate::rpu::isa::{EntryPoint, MAX_CODE, Program, Reg};
 use crate::rpu::timed::Config;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error as ThisError;
 
@@ -275,7 +276,16 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
         }
     }
     program.waits = depend::flags(&program, &[Reg::R(15)], &Config::default().latencies);
+    program.strings = strings(module);
     Ok(RpuProgram { program, constants: layout.registers(), table: layout.table().to_vec(), locs, frames })
+}
+
+/// The strings of a module by their identifiers, without the empty one.
+fn strings(module: &Module) -> Vec<(u32, String)> {
+    let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    let texts = insts.filter_map(|i| if let Op::Const(Const::String(s)) = &i.op { Some(s) } else { None });
+    let named: BTreeMap<u32, String> = texts.map(|s| (string_id(s), s.to_string())).collect();
+    named.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 /// Rewrites a function into one that selection can take.
