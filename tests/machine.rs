@@ -195,6 +195,33 @@ fn a_compiled_program_runs_from_its_binary_form() {
 }
 
 #[test]
+fn a_compiled_function_links_with_assembly_and_binaries() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("f.sl", "vector f(vector a, b) { return 2 * a + 4 * b; }");
+    write("g.rpuasm", ".extern f\n.extern h\nSUBROUTINE_ENTRY_g: mov R1, R0\ncall f push 0\ncall h push 0\nreturn");
+    write("h.rpuasm", ".const C0, 1.0, 2.0, 3.0, 4.0\nSUBROUTINE_ENTRY_h: add R0.xyz, R0, C0 | mov R0.w, 0.0\nreturn");
+    let compile = |args: &[&str]| {
+        let output = shadewright(folder.path(), &[&["compile"], args].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    compile(&["h.rpuasm", "--emit", "rpubin", "--out", "h.rpubin"]);
+    compile(&["f.sl", "g.rpuasm", "h.rpubin", "--emit", "rpubin", "--out", "all.rpubin"]);
+    compile(&["all.rpubin", "--emit", "rpu", "--out", "all.rpuasm"]);
+    for program in ["all.rpubin", "all.rpuasm"] {
+        let output = shadewright(folder.path(), &["run", program, "g", "--set", "R0=1,2,3,0"]);
+        let text = String::from_utf8(output.stdout.clone()).unwrap();
+        assert!(text.contains("7.0, 14.0, 21.0, 0.0"), "{text}{}", stderr(&output));
+    }
+    let alone = shadewright(folder.path(), &["run", "g.rpuasm", "g"]);
+    assert!(stderr(&alone).contains("is in another program: link the two"), "{}", stderr(&alone));
+    let twice = shadewright(folder.path(), &["compile", "h.rpuasm", "h.rpubin", "--emit", "rpu"]);
+    assert!(stderr(&twice).contains("`h` is defined in both h.rpuasm and h.rpubin"), "{}", stderr(&twice));
+    let ir = shadewright(folder.path(), &["compile", "h.rpuasm"]);
+    assert!(stderr(&ir).contains("add --emit rpu"), "{}", stderr(&ir));
+}
+
+#[test]
 fn matrices_are_arguments_and_results() {
     let source = "matrix f(matrix m; float k) { return m * k; }";
     let text = run(&[source, "f", "2", "-1.5", "--on", "rpu"]).unwrap();

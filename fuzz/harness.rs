@@ -1,0 +1,131 @@
+//! What the fuzz targets do with an input. The regression test (`tests/fuzz_corpus.rs`) does the same with the inputs of `corpus`.
+//!
+//! Each function takes bytes that nobody vouches for, and panics if the RPU's tools break a promise about them.
+
+#![allow(dead_code, reason = "every fuzz target uses one of these functions")]
+
+use shadewright::lang::source::FileId;
+use shadewright::rpu::isa::{Component, Program, Reg};
+use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
+use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
+use std::sync::atomic::AtomicBool;
+
+/// Longest input that the targets look at, in bytes.
+const MAX_INPUT: usize = 1 << 14;
+
+/// Bounds on a run, small enough for thousands of runs a second.
+const LIMITS: Limits = Limits { budget: 64, call_depth: 32, scratch: 64 };
+
+/// A text assembles to a program that survives being printed and being written as words, or gives errors inside the text.
+pub fn assembler(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if text.len() > MAX_INPUT {
+        return;
+    }
+    match asm::assemble(text, FileId(0)) {
+        Ok(assembly) => {
+            let program = assembly.program;
+            let printed = disasm::disassemble(&program);
+            let again = asm::assemble(&printed, FileId(0)).unwrap_or_else(|errors| panic!("{printed}\n{errors:?}"));
+            assert_eq!(again.program.code, program.code, "{printed}");
+            let words = binary::encode(&program).expect("an assembled program is valid");
+            assert_eq!(binary::decode(&words).expect("decodes"), program);
+        }
+        Err(errors) => {
+            for label in errors.iter().flat_map(|error| &error.labels) {
+                assert!(text.get(label.span.start as usize..label.span.end as usize).is_some(), "{label:?}");
+            }
+        }
+    }
+}
+
+/// Words are refused, or are exactly what their program is written as.
+pub fn decoder(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    if let Ok(program) = binary::from_bytes(data) {
+        assert_eq!(binary::to_bytes(&program).expect("a decoded program is valid"), data);
+        disasm::disassemble(&program);
+    }
+}
+
+/// A program, as words or as text, ends within its limits on both machines, and with the same bits where both come to the end.
+pub fn machine(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    let assembled = || Some(asm::assemble(std::str::from_utf8(data).ok()?, FileId(0)).ok()?.program);
+    let Some(program) = binary::from_bytes(data).ok().or_else(assembled) else { return };
+    let Ok(executable) = Executable::new(&program) else { return };
+    let functional = run_functional(&executable);
+    let timed = run_timed(&program, &executable);
+    if let (Some(functional), Some(timed)) = (functional, timed) {
+        assert_eq!(functional, timed, "{}", disasm::disassemble(&program));
+    }
+}
+
+/// The patterns of `R0` to `R15` of four threads.
+type Registers = Vec<u32>;
+
+fn with_machine<T>(executable: &Executable, work: impl FnOnce(&Machine<'_>) -> T) -> T {
+    let stop = AtomicBool::new(false);
+    work(&Machine {
+        program: executable,
+        constants: &[[0x3f00_0000; 4]; 32],
+        memory: &[[1, 0x4000_0000, 0xbf80_0000, 5]; 16],
+        textures: &[Texture { base: 4, width: 3, height: 3 }],
+        shaders: &[0],
+        tracer: &EmptyScene,
+        limits: LIMITS,
+        stop: &stop,
+    })
+}
+
+fn general(get: impl Fn(Reg, Component, usize) -> u32) -> Registers {
+    let components = |n| Component::ALL.map(move |c| (Reg::R(n), c));
+    (0..CHUNK).flat_map(|thread| (0..16).flat_map(components).map(move |at| (at, thread))).map(|((r, c), t)| get(r, c, t)).collect()
+}
+
+fn run_functional(executable: &Executable) -> Option<Registers> {
+    with_machine(executable, |machine| {
+        let mut block = Block::new();
+        for thread in 0..CHUNK {
+            block.set(Reg::R(1), Component::X, thread, (thread as f32).to_bits());
+        }
+        machine.run(&mut block, 0, (1 << CHUNK) - 1).ok()?;
+        Some(general(|reg, component, thread| block.get(reg, component, thread)))
+    })
+}
+
+fn run_timed(program: &Program, executable: &Executable) -> Option<Registers> {
+    with_machine(executable, |machine| {
+        let timing = Timing::new(program, &Config::default());
+        let mut source = OneChunk::default();
+        timed::run(machine, &timing, 0, &mut source).ok()?;
+        source.registers
+    })
+}
+
+/// One chunk of threads, and what they leave.
+#[derive(Default)]
+struct OneChunk {
+    started: bool,
+    registers: Option<Registers>,
+}
+
+impl Source for OneChunk {
+    fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8> {
+        if std::mem::replace(&mut self.started, true) {
+            return None;
+        }
+        for thread in 0..CHUNK {
+            chunk.set(Reg::R(1), Component::X, thread, (thread as f32).to_bits());
+        }
+        Some((1 << CHUNK) - 1)
+    }
+
+    fn finish(&mut self, _: u64, chunk: &Chunk<'_>, _: [u64; CHUNK]) {
+        self.registers = Some(general(|reg, component, thread| chunk.get(reg, component, thread)));
+    }
+}

@@ -1,0 +1,31 @@
+//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, and programs on both machines.
+
+use std::fs;
+use std::path::Path;
+
+#[path = "../fuzz/harness.rs"]
+mod harness;
+
+/// Gives every input of a target's corpus to the target.
+fn replay(target: &str, run: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let mut inputs: Vec<_> = fs::read_dir(&folder).expect("the corpus is there").map(|e| e.unwrap().path()).collect();
+    inputs.sort();
+    assert!(inputs.len() > 3, "{} has no inputs", folder.display());
+    inputs.iter().for_each(|path| run(&fs::read(path).unwrap()));
+}
+
+#[test]
+fn the_assembler_survives_its_corpus() {
+    replay("assembler", harness::assembler);
+}
+
+#[test]
+fn the_decoder_survives_its_corpus() {
+    replay("decoder", harness::decoder);
+}
+
+#[test]
+fn both_machines_survive_their_corpus_with_the_same_bits() {
+    replay("machine", harness::machine);
+}
