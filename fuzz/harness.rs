@@ -84,7 +84,10 @@ fn with_machine<T>(executable: &Executable, work: impl FnOnce(&Machine<'_>) -> T
 
 fn general(get: impl Fn(Reg, Component, usize) -> u32) -> Registers {
     let components = |n| Component::ALL.map(move |c| (Reg::R(n), c));
-    (0..CHUNK).flat_map(|thread| (0..16).flat_map(components).map(move |at| (at, thread))).map(|((r, c), t)| get(r, c, t)).collect()
+    (0..CHUNK)
+        .flat_map(|thread| (0..16).flat_map(components).map(move |at| (at, thread)))
+        .map(|((r, c), t)| get(r, c, t))
+        .collect()
 }
 
 fn run_functional(executable: &Executable) -> Option<Registers> {

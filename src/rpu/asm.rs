@@ -239,10 +239,11 @@ impl Assembler {
         Ok(Assembly { program, spans: self.spans })
     }
 
-    /// The entry point of another program that a reference means.
+    /// The entry point of another program that a reference means: what this text defines goes first.
     fn import(&self, name: &str) -> Option<String> {
-        let entry = name.strip_prefix(ENTRY_PREFIX).filter(|_| !self.labels.contains_key(name)).unwrap_or(name);
-        self.externs.contains_key(entry).then(|| entry.to_string())
+        let entry = name.strip_prefix(ENTRY_PREFIX).unwrap_or(name);
+        let own = self.labels.contains_key(name) || self.labels.contains_key(&format!("{ENTRY_PREFIX}{entry}"));
+        (!own && self.externs.contains_key(entry)).then(|| entry.to_string())
     }
 
     /// The dependency flags, which all instructions have, or none.

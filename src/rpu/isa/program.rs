@@ -1,6 +1,7 @@
 //! Whole programs: code with its dependency flags, entry points, imports, constants and strings.
 
 use super::{CONSTANT_REGISTERS, Control, Instr, IsaError, MAX_CODE};
+use std::collections::HashSet;
 
 /// A named code address where a run can start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +129,7 @@ impl Program {
     }
 
     fn validate_entries(&self, inside: impl Fn(u32) -> Result<(), IsaError>) -> Result<(), IsaError> {
-        let mut names = std::collections::HashSet::new();
+        let mut names = HashSet::new();
         for entry in &self.entries {
             inside(entry.address)?;
             if !is_label(&entry.name) {
@@ -138,7 +139,10 @@ impl Program {
                 return Err(IsaError::DuplicateEntry(entry.name.clone()));
             }
         }
-        Ok(())
+        match self.imports.iter().find(|import| names.contains(import.name.as_str())) {
+            Some(import) => Err(IsaError::OwnImport(import.name.clone())),
+            None => Ok(()),
+        }
     }
 
     fn validate_strings(&self) -> Result<(), IsaError> {

@@ -114,6 +114,9 @@ pub enum IsaError {
     /// An import whose instruction does not call a fixed address, or imports that are not in the order of the code.
     #[error("the import of `{0}` belongs to no call with a label, or is out of the order of the code")]
     BadImport(String),
+    /// An import of an entry point that the program has itself.
+    #[error("`{0}` is an entry point of this program: call its label")]
+    OwnImport(String),
     /// A program that is to run, with calls that nobody has resolved.
     #[error("`{0}` is in another program: link the two")]
     Unresolved(String),
