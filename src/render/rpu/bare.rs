@@ -439,7 +439,9 @@ mod tests {
 
     #[test]
     fn constants_of_the_program_are_set_at_the_start() {
-        let b = bare(".const C1, 0.5, 1.5, 2.5\nSUBROUTINE_ENTRY_f:\nmov R0.xyz, C1\nreturn");
+        let b = bare(
+            ".const C0, 0.0, 0.0, 0.0, 0.0\n.const C1, 0.5, 1.5, 2.5, 0.0\nSUBROUTINE_ENTRY_f:\nmov R0.xyz, C1\nreturn",
+        );
         assert_eq!(b.picture(0, 1, 1).unwrap().rgba, [[0.5, 1.5, 2.5, 1.0]]);
     }
 
