@@ -79,12 +79,19 @@ impl Block {
         self.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
     }
 
-    /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`] does, and forgets what these lanes have spent.
+    /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`] does, and forgets what these lanes have spent and
+    /// which texels they have stored.
     pub(super) fn reset_lanes(&mut self, mask: u64) {
         let scratch = self.scratch.iter().flatten();
         self.file.iter().chain(scratch).for_each(|column| column.fill_masked(0, mask));
         self.column(column::ADDRESS + 3).fill_masked(SCRATCH_BASE, mask);
         lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
+        self.texels.forget(mask);
+    }
+
+    /// The texels that the lanes in `mask` have stored, in the order in which they did.
+    pub(super) fn texel_stores(&self, mask: u64) -> impl Iterator<Item = TexelStore> {
+        self.texels.of(mask)
     }
 
     /// The texels that the last run stored, lane by lane, for [`apply`](super::texture::apply); forgets them.

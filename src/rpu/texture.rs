@@ -59,6 +59,16 @@ impl TexelLog {
         room
     }
 
+    /// The stores of the lanes in `mask`, in the order in which they were made.
+    pub fn of(&self, mask: u64) -> impl Iterator<Item = TexelStore> {
+        self.stores.iter().copied().filter(move |store| mask >> store.lane & 1 != 0)
+    }
+
+    /// Forgets the stores of the lanes in `mask`.
+    pub fn forget(&mut self, mask: u64) {
+        self.stores.retain(|store| mask >> store.lane & 1 == 0);
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.stores.clear();
@@ -107,6 +117,15 @@ mod tests {
         apply(&stores, &mut memory);
         assert_eq!(memory, [[1; 4], [3; 4]]);
         assert_eq!(log.take(), []);
+    }
+
+    #[test]
+    fn lanes_are_read_and_forgotten_by_themselves() {
+        let mut log = TexelLog::default();
+        assert!((0..6).all(|i| log.push(i, i, [i as u32; 4])));
+        assert_eq!(log.of(0b1010).map(|s| s.place).collect::<Vec<_>>(), [1, 3]);
+        log.forget(0b1111);
+        assert_eq!(log.take().iter().map(|s| s.place).collect::<Vec<_>>(), [4, 5]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::rpu::block::Block;
 use crate::rpu::isa::{Component, Reg};
+use crate::rpu::texture::TexelStore;
 
 /// Threads in a chunk.
 pub const CHUNK: usize = 4;
@@ -26,6 +27,11 @@ impl Chunk<'_> {
     /// Sets a component of a register in one thread (0 to 3), as [`Block::set`].
     pub fn set(&mut self, reg: Reg, component: Component, thread: usize, bits: u32) {
         self.block.set(reg, component, self.first + thread % CHUNK, bits);
+    }
+
+    /// The texels that its threads have stored, in the order in which they did, for [`apply`](crate::rpu::texture::apply) once the run is over.
+    pub fn texel_stores(&self) -> impl Iterator<Item = TexelStore> {
+        self.block.texel_stores(((1 << CHUNK) - 1) << self.first)
     }
 }
 

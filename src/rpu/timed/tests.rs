@@ -2,11 +2,14 @@
 
 use super::*;
 use crate::lang::source::FileId;
+use crate::rpu::arbitrary::any_program;
 use crate::rpu::asm::assemble;
 use crate::rpu::decode::Executable;
 use crate::rpu::isa::{Component, Program, Reg};
 use crate::rpu::machine::Limits;
+use crate::rpu::texture::Texture;
 use crate::rpu::{BLOCK, Block, EmptyScene};
+use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
 fn program(text: &str) -> Program {
@@ -59,10 +62,13 @@ struct Setup {
 
 impl Setup {
     fn new(text: &str, config: &Config) -> Setup {
-        let program = program(text);
+        Setup::of(&program(text), config)
+    }
+
+    fn of(program: &Program, config: &Config) -> Setup {
         Setup {
-            executable: Executable::new(&program).expect("valid"),
-            timing: Timing::new(&program, config),
+            executable: Executable::new(program).expect("valid"),
+            timing: Timing::new(program, config),
             stop: AtomicBool::new(false),
             limits: Limits::default(),
         }
@@ -267,4 +273,50 @@ fn a_slot_that_is_used_again_has_a_new_budget() {
     let setup = Setup::new("mov R2, 20.0\nL: add R2, R2, -1.0 + jmp L, x (>=0)\nreturn", &Config::default());
     let setup = Setup { limits: Limits { budget: 20, ..Limits::default() }, ..setup };
     assert_eq!(setup.run(400).0.threads, 400);
+}
+
+#[test]
+fn a_chunk_has_the_texels_that_its_own_threads_stored() {
+    /// Collects the columns of the texels of each chunk.
+    struct Texels(Numbered, Vec<Vec<usize>>);
+    impl Source for Texels {
+        fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8> {
+            self.0.start(chunk)
+        }
+        fn finish(&mut self, number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
+            let mut places: Vec<usize> = chunk.texel_stores().map(|store| store.place).collect();
+            places.sort_unstable();
+            self.1[number as usize] = places;
+        }
+    }
+    let setup = Setup::new("texstore 0, R1, R1\nreturn", &config("chunks.resident = 3"));
+    let textures = [Texture { base: 1, width: 100, height: 1 }];
+    let machine = Machine { textures: &textures, ..setup.machine() };
+    let mut source = Texels(Numbered::new(22), vec![Vec::new(); 6]);
+    run(&machine, &setup.timing, 0, &mut source).expect("runs");
+    let expected: Vec<Vec<usize>> = (0..6).map(|n| (4 * n + 1..(4 * n + 5).min(23)).collect()).collect();
+    assert_eq!(source.1, expected);
+}
+
+proptest! {
+    #[test]
+    fn any_program_leaves_the_same_registers_in_both_modes(program in any_program()) {
+        let mut setup = Setup::of(&program, &config("chunks.resident = 2\nstack.vectors = 10"));
+        setup.limits = Limits { budget: 50, call_depth: 20, scratch: 16 };
+        let mut source = Numbered::new(13);
+        let timed = run(&setup.machine(), &setup.timing, 0, &mut source);
+        let alone = |n: usize| {
+            let mut block = Block::new();
+            block.set(Reg::R(1), Component::X, 0, (n as f32).to_bits());
+            setup.stop.store(false, std::sync::atomic::Ordering::Relaxed);
+            let ended = setup.machine().run(&mut block, 0, 1).is_ok();
+            ended.then(|| Component::ALL.map(|c| block.get(Reg::R(0), c, 0)))
+        };
+        let functional: Option<Vec<_>> = (0..13).map(alone).collect();
+        prop_assert_eq!(timed.is_ok(), functional.is_some());
+        if let (Ok(stats), Some(functional)) = (timed, functional) {
+            prop_assert_eq!(stats.cycles, stats.issued + stats.stalls.total());
+            prop_assert_eq!(source.results, functional);
+        }
+    }
 }
