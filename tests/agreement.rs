@@ -106,7 +106,7 @@ impl Draw {
     fn on_timed_rpu(&self, calls: &[Vec<Const>], convention: Convention) -> Vec<Words> {
         let options = Options { convention, ..Options::default() };
         let fail = |e: RenderError| self.fail(&format!("on the timed RPU, {convention:?}: {e}"), &[]);
-        on_timed_rpu(&self.compiled, "f", calls, &options, &Config::default()).unwrap_or_else(|e| fail(e)).0
+        on_timed_rpu(&self.compiled, "f", calls, &options, &Config::default()).unwrap_or_else(fail).0
     }
 
     fn on_gpu(&self, compute: &Compute, calls: &[Vec<Const>]) -> Vec<Words> {
