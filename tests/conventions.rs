@@ -71,11 +71,21 @@ fn costs(name: &str, source: &str) -> [Cost; 3] {
 }
 
 #[test]
-fn knowing_what_callees_change_saves_slots_and_most_of_the_stack() {
+fn knowing_what_callees_change_saves_instructions_and_the_stack() {
     for (name, source) in [("row", ROW), ("nest", NEST), ("loop", LOOP)] {
         let [simple, _, interprocedural] = costs(name, source);
-        assert!(interprocedural.issued <= simple.issued, "{name}");
+        assert!(interprocedural.instructions < simple.instructions, "{name}");
         assert!(interprocedural.stack_depth < simple.stack_depth, "{name}");
+        assert_eq!(interprocedural.stack_moves, 0, "{name}");
+    }
+}
+
+#[test]
+fn knowing_what_callees_change_saves_slots_where_callees_are_called_directly() {
+    // With four levels, the copies between general registers share fewer slots than those to the stack did.
+    for (name, source) in [("row", ROW), ("loop", LOOP)] {
+        let [simple, mixed, interprocedural] = costs(name, source);
+        assert!(interprocedural.issued < mixed.issued && mixed.issued < simple.issued, "{name}");
     }
 }
 

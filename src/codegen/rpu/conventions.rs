@@ -28,6 +28,10 @@ pub enum Convention {
 /// The first general register that a called function preserves under [`Convention::Mixed`]: about half of them, as on the Alpha that §7.3 names.
 const FIRST_PRESERVED: u8 = 8;
 
+/// General registers that a function may use freely though its callers know what it changes: with fewer, scalars would stand in each other's way in the
+/// schedule, and the others suffice for what lives across its calls.
+pub const FREE: u8 = 4;
+
 /// For each general register, components that a function must leave as they were.
 pub type Preserved = [Mask; ALLOCATABLE as usize];
 

@@ -4,7 +4,7 @@
 //! it is computed directly, and `push` covers it; other values go there when the `R` registers run out. What finds no place goes to the
 //! thread's memory ([`super::spill`]), and allocation starts anew.
 
-use super::conventions::Preserved;
+use super::conventions::{FREE, Preserved};
 use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place, VReg};
 use super::{preserve, spill};
@@ -264,6 +264,12 @@ impl Colouring<'_> {
             Class::ScalarW => &[Component::W],
             Class::Scalar | Class::Special => &[Component::W, Component::X, Component::Y, Component::Z],
         };
+        // Copies around calls share a slot if they are in different halves of registers.
+        let favourite = if across && self.across_in(Component::W) > self.across_in(Component::X) {
+            Component::X
+        } else {
+            Component::W
+        };
         let mut port = false;
         let mut best = None;
         for (row, &blocked) in blocked.iter().enumerate() {
@@ -277,20 +283,26 @@ impl Colouring<'_> {
                     port |= across;
                     continue;
                 }
-                // Fewer is better: stack after registers, friends, registers in use for the frugal, then w for scalars, then the
+                // Fewer is better: stack after registers, friends, w for scalars, registers in use for the frugal, then the
                 // emptiest, then the first. On the stack the first is better than the emptiest, so that calls push little.
                 let friends = if self.rules.coalesce { self.friendship(node, spot) } else { 0 };
-                let wrong = class == Class::Scalar && component != Component::W;
+                let wrong = class == Class::Scalar && component != favourite;
                 let loads = || self.occupied(node, spot).components().map(|c| self.load[row][c.index()]);
-                let fresh = if self.rules.frugal { loads().filter(|&l| l == 0).count() } else { 0 };
+                let fresh = if self.rules.frugal && row >= usize::from(FREE) { loads().filter(|&l| l == 0).count() } else { 0 };
                 let crowd: u32 = if spot.on_stack() { 0 } else { loads().sum() };
-                let key = (spot.on_stack(), std::cmp::Reverse(friends), fresh, wrong, crowd, spot);
+                let key = (spot.on_stack(), std::cmp::Reverse(friends), wrong, fresh, crowd, spot);
                 if best.is_none_or(|b| key < b) {
                     best = Some(key);
                 }
             }
         }
         best.map(|(.., spot)| spot).ok_or(port)
+    }
+
+    /// Number of scalars across calls that are in a component.
+    fn across_in(&self, c: Component) -> usize {
+        let is_scalar = |n: usize| self.graph.across_call[n] && self.class(n) == Class::Scalar;
+        self.spots.iter().filter(|(n, spot)| is_scalar(**n) && spot.component == c).count()
     }
 
     /// Whether no register that is read together with the node is in another register of the stack.

@@ -6,7 +6,7 @@
 //! Each piece of code is scheduled in several ways, which differ in how long an instruction may be held back for a partner, and the cheapest is taken:
 //! many threads hide waiting, and nothing hides a slot.
 
-use super::conventions::Preserved;
+use super::conventions::{FREE, Preserved};
 use super::dependence::{Access, CELLS, Graph, cells};
 use super::liveness::{LiveSet, live_outs, step};
 use super::lower;
@@ -69,7 +69,7 @@ impl Rules<'_> {
         }
         let mut usable = written.clone();
         for (n, preserved) in self.preserved.iter().enumerate() {
-            if !self.frugal || cells(n, Mask::XYZW).any(|cell| written[cell]) {
+            if !self.frugal || n < usize::from(FREE) || cells(n, Mask::XYZW).any(|cell| written[cell]) {
                 cells(n, Mask::from_bits(!preserved.bits())).for_each(|cell| usable[cell] = true);
             }
         }
