@@ -288,7 +288,8 @@ impl Colouring<'_> {
                 let friends = if self.rules.coalesce { self.friendship(node, spot) } else { 0 };
                 let wrong = class == Class::Scalar && component != favourite;
                 let loads = || self.occupied(node, spot).components().map(|c| self.load[row][c.index()]);
-                let fresh = if self.rules.frugal && row >= usize::from(FREE) { loads().filter(|&l| l == 0).count() } else { 0 };
+                let fresh =
+                    if self.rules.frugal && row >= usize::from(FREE) { loads().filter(|&l| l == 0).count() } else { 0 };
                 let crowd: u32 = if spot.on_stack() { 0 } else { loads().sum() };
                 let key = (spot.on_stack(), std::cmp::Reverse(friends), wrong, fresh, crowd, spot);
                 if best.is_none_or(|b| key < b) {
