@@ -418,8 +418,10 @@ mod tests {
     use crate::codegen::rpu::vcode::MSrc;
     use crate::ir::Loc;
     use crate::rpu::disasm::disassemble;
-    use crate::rpu::isa::{Component, Op, Program};
-    use crate::rpu::timed::Config;
+    use crate::rpu::isa::{Component, Control, EntryPoint, Instr, Op, Program, Waits};
+    use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
+    use crate::rpu::{EmptyScene, Executable, Limits, Machine, depend};
+    use std::sync::atomic::AtomicBool;
 
     fn reg(n: u8) -> MSrc {
         MSrc::place(Place::P(Reg::R(n)))
@@ -472,6 +474,48 @@ mod tests {
         let order: Vec<usize> =
             scheduled.insts.iter().filter_map(|i| original.iter().position(|o| o == i)).map(|n| n + 1).collect();
         assert_eq!(order, [2, 4, 5, 1, 3, 6]);
+    }
+
+    /// One chunk of threads that starts with zeros.
+    struct Once(bool);
+
+    impl Source for Once {
+        fn start(&mut self, _: &mut Chunk<'_>) -> Option<u8> {
+            std::mem::take(&mut self.0).then_some(15)
+        }
+
+        fn finish(&mut self, _: u64, _: &Chunk<'_>, _: [u64; CHUNK]) {}
+    }
+
+    /// The cycle in which the timed machine has the last result of instructions that one chunk issues in this order.
+    fn timed_cycles(insts: &[MInst]) -> u64 {
+        let mut code: Vec<Instr> = insts.iter().map(|i| lower::instr(i).expect("a machine instruction")).collect();
+        code.push(Instr::Control(Control::Return));
+        let (config, entries) = (Config::default(), vec![EntryPoint { name: "f".into(), address: 0 }]);
+        let mut program = Program { code, entries, ..Program::default() };
+        program.waits = depend::flags(&program, &[], &config.latencies);
+        // The return waits for everything.
+        if let Some(last) = program.waits.last_mut() {
+            *last = Waits::ALL;
+        }
+        let machine = Machine {
+            program: &Executable::new(&program).expect("valid"),
+            constants: &[[0; 4]; 32],
+            memory: &[],
+            textures: &[],
+            shaders: &[],
+            tracer: &EmptyScene,
+            limits: Limits::default(),
+            stop: &AtomicBool::new(false),
+        };
+        let stats = timed::run(&machine, &Timing::new(&program, &config), 0, &mut Once(true)).expect("it ends");
+        stats.cycles - u64::from(config.latencies.control)
+    }
+
+    #[test]
+    fn the_published_example_takes_11_cycles_of_the_timed_machine_and_16_as_it_is() {
+        let scheduled = task(figure(), Mask::NONE, &[4, 7]).run(SINGLE[0], &Config::default().latencies);
+        assert_eq!((timed_cycles(&scheduled.insts), timed_cycles(&figure())), (11, 16));
     }
 
     #[test]
