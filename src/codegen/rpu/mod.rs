@@ -2,7 +2,7 @@
 //!
 //! A function goes through these steps, each in a file of its own: [`thread`], [`legalize`] and [`diamond`] rewrite IR into IR that the machine
 //! has instructions for; [`select`] makes machine code on virtual registers ([`vcode`]), with constants where [`pool`] lays them out; [`forward`], [`merge`] and [`liveness`] improve it;
-//! [`regalloc`] finds registers; [`schedule`] reorders; [`emit`] writes the code. It knows the IR and the instruction set, and neither languages nor scenes.
+//! [`regalloc`] finds registers; [`schedule`] reorders and pairs; [`emit`] writes the code, to which [`depend`] adds the dependency flags. It knows the IR and the instruction set, and neither languages nor scenes.
 
 use crate::ir::{Const, Function, Loc, Module, Op, string_id};
 use crate::rpu::depend;
