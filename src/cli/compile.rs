@@ -3,8 +3,9 @@
 use super::args::{Abi, CompileArgs, Emit};
 use super::common::{pipeline, rpu_passes};
 use super::exit::Failure;
+use super::kernels;
 use super::run::program::{Form, read};
-use crate::codegen::{rpu, wgsl};
+use crate::codegen::rpu;
 use crate::ir::passes::{Observer, Pass, Report, sections};
 use crate::ir::{FunctionKind, Module};
 use crate::lang::source::{FileId, SourceMap};
@@ -31,11 +32,8 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
         Emit::Sections => sections(args)?.into_bytes(),
         Emit::Rpu => disasm::disassemble(&joined(args)?).into_bytes(),
         Emit::Rpubin => binary::to_bytes(&joined(args)?).map_err(|e| Failure::input(format!("error: {e}")))?,
-        Emit::Wgsl => kernels(args, |k| Ok(format!("// {}\n{}\n", k.name, k.wgsl)))?.concat().into_bytes(),
-        Emit::Spirv => {
-            let words = kernels(args, |k| wgsl::spirv(&k.module).map_err(|e| Failure::input(format!("error: {e}"))))?;
-            bytemuck::cast_slice(&words.concat()).to_vec()
-        }
+        Emit::Wgsl => kernels_of(args, kernels::as_wgsl)?.into_bytes(),
+        Emit::Spirv => kernels_of(args, kernels::as_spirv)?,
     };
     let is_text = !matches!(args.emit, Emit::Rpubin | Emit::Spirv);
     match &args.out {
@@ -247,12 +245,7 @@ fn entries(module: &Module) -> Vec<&str> {
     module.functions.iter().filter(|f| f.kind == FunctionKind::Entry).map(|f| &*f.name).collect()
 }
 
-fn kernels<T>(
-    args: &CompileArgs,
-    form: impl Fn(&wgsl::SectionKernel) -> Result<T, Failure>,
-) -> Result<Vec<T>, Failure> {
+fn kernels_of<T>(args: &CompileArgs, form: impl Fn(&Module, &[&str]) -> Result<T, Failure>) -> Result<T, Failure> {
     let module = linked(args)?;
-    let program = wgsl::compile(&module, &entries(&module), &wgsl::Options::default())
-        .map_err(|e| Failure::input(format!("error: {e}")))?;
-    program.sections.iter().map(form).collect()
+    form(&module, &entries(&module))
 }

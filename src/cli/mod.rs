@@ -11,6 +11,11 @@ mod compile;
 mod devices;
 mod diff;
 mod exit;
+#[cfg(feature = "gpu")]
+mod kernels;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_kernels.rs"]
+mod kernels;
 mod progress;
 mod render;
 mod run;

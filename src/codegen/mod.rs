@@ -4,4 +4,5 @@
 //! `render`'s part.
 
 pub mod rpu;
+#[cfg(feature = "gpu")]
 pub mod wgsl;

@@ -7,6 +7,10 @@
 pub mod call;
 pub mod color;
 pub mod film;
+#[cfg(feature = "gpu")]
+pub mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_gpu.rs"]
 pub mod gpu;
 pub mod image_file;
 mod job;

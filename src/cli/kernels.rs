@@ -1,0 +1,23 @@
+//! The GPU's kernels in the forms that `shadewright compile` prints.
+
+use super::exit::Failure;
+use crate::codegen::wgsl;
+use crate::ir::Module;
+
+/// The kernels as WGSL, one after the other.
+pub fn as_wgsl(module: &Module, entries: &[&str]) -> Result<String, Failure> {
+    let program = compile(module, entries)?;
+    Ok(program.sections.iter().map(|k| format!("// {}\n{}\n", k.name, k.wgsl)).collect())
+}
+
+/// The kernels as SPIR-V modules, one after the other.
+pub fn as_spirv(module: &Module, entries: &[&str]) -> Result<Vec<u8>, Failure> {
+    let program = compile(module, entries)?;
+    let words = program.sections.iter().map(|k| wgsl::spirv(&k.module));
+    let words: Vec<Vec<u32>> = words.collect::<Result<_, _>>().map_err(|e| Failure::input(format!("error: {e}")))?;
+    Ok(bytemuck::cast_slice(&words.concat()).to_vec())
+}
+
+fn compile(module: &Module, entries: &[&str]) -> Result<wgsl::GpuProgram, Failure> {
+    wgsl::compile(module, entries, &wgsl::Options::default()).map_err(|e| Failure::input(format!("error: {e}")))
+}

@@ -1,0 +1,15 @@
+//! What `shadewright compile` says of the GPU's kernels where the program was built without the feature `gpu`.
+
+use super::exit::Failure;
+use crate::ir::Module;
+use crate::render::gpu::ComputeError;
+
+/// The kernels as WGSL: not in this build.
+pub fn as_wgsl(_module: &Module, _entries: &[&str]) -> Result<String, Failure> {
+    Err(Failure::input(format!("error: {ComputeError}")))
+}
+
+/// The kernels as SPIR-V: not in this build.
+pub fn as_spirv(_module: &Module, _entries: &[&str]) -> Result<Vec<u8>, Failure> {
+    Err(Failure::input(format!("error: {ComputeError}")))
+}

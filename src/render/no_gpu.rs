@@ -1,0 +1,89 @@
+//! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
+
+use super::{Job, Progress, RenderError, Renderer, film::Picture};
+use crate::ir::Module;
+use crate::render::call::Words;
+use serde::Serialize;
+use thiserror::Error;
+
+/// The program cannot use a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("this shadewright was built without the feature `gpu`: render on the RPU, or build it with that feature")]
+pub struct ComputeError;
+
+impl From<ComputeError> for RenderError {
+    fn from(error: ComputeError) -> Self {
+        RenderError::Device(error.to_string())
+    }
+}
+
+/// An adapter. There is none in this build.
+#[derive(Clone, Debug, Serialize)]
+pub struct AdapterInfo {
+    /// The driver's name of it.
+    pub name: String,
+    /// What it is.
+    pub kind: &'static str,
+    /// The interface it is reached through.
+    pub api: String,
+    /// The most bytes that a kernel can bind as one buffer.
+    pub max_binding_bytes: u64,
+}
+
+/// The adapters that can run the kernels: none.
+pub fn adapters() -> Vec<AdapterInfo> {
+    Vec::new()
+}
+
+/// Whether there is an adapter that is not software: no.
+pub fn has_hardware_adapter() -> bool {
+    false
+}
+
+/// A GPU to compute on. None can be made.
+#[derive(Debug)]
+pub enum Compute {}
+
+impl Compute {
+    /// # Errors
+    /// Always [`ComputeError`].
+    pub fn new(_adapter: Option<&str>) -> Result<Self, ComputeError> {
+        Err(ComputeError)
+    }
+}
+
+/// Runs a function on the GPU.
+///
+/// # Errors
+/// Never: there is no [`Compute`] to call it with.
+pub fn run_function(
+    compute: &Compute,
+    _module: &Module,
+    _name: &str,
+    _calls: &[Words],
+    _budget: u32,
+) -> Result<Vec<Words>, RenderError> {
+    match *compute {}
+}
+
+/// The GPU as a renderer. None can be made.
+#[derive(Debug)]
+pub enum GpuRenderer {}
+
+impl GpuRenderer {
+    /// # Errors
+    /// Always [`ComputeError`].
+    pub fn new(_adapter: Option<&str>) -> Result<Self, ComputeError> {
+        Err(ComputeError)
+    }
+}
+
+impl Renderer for GpuRenderer {
+    fn describe(&self) -> String {
+        match *self {}
+    }
+
+    fn render(&mut self, _job: &Job, _progress: Progress<'_>) -> Result<Picture, RenderError> {
+        match *self {}
+    }
+}
