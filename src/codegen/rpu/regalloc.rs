@@ -165,6 +165,10 @@ struct Colouring<'a> {
     spots: HashMap<usize, Spot>,
     /// Number of registers in each component of each row, to balance.
     load: Vec<[u32; 4]>,
+    /// Whether everything that lives across calls could have a register of the stack window to itself.
+    roomy: bool,
+    /// Number of scalars across calls in each component.
+    across_in: [u32; 4],
 }
 
 impl Colouring<'_> {
@@ -176,7 +180,10 @@ impl Colouring<'_> {
         saved: &HashSet<VReg>,
         relief: &Relief,
     ) -> Result<HashMap<VReg, Spot>, Failure> {
-        let mut c = Colouring { f, graph, rules, forbidden, saved, spots: HashMap::new(), load: vec![[0; 4]; ROWS] };
+        let across = (PHYSICAL_NODES..f.nodes()).filter(|&n| graph.accesses[n] > 0 && graph.across_call[n]).count();
+        let roomy = across <= usize::from(STACK_WINDOW);
+        let (spots, load) = (HashMap::new(), vec![[0; 4]; ROWS]);
+        let mut c = Colouring { f, graph, rules, forbidden, saved, spots, load, roomy, across_in: [0; 4] };
         for n in 0..ALLOCATABLE as usize {
             c.spots.insert(n, Spot { row: n, component: Component::X });
         }
@@ -185,6 +192,9 @@ impl Colouring<'_> {
                 Ok(spot) => {
                     for p in c.occupied(node, spot).components() {
                         c.load[spot.row][p.index()] += 1;
+                    }
+                    if graph.across_call[node] && c.class(node) == Class::Scalar {
+                        c.across_in[spot.component.index()] += 1;
                     }
                     c.spots.insert(node, spot);
                 }
@@ -264,12 +274,10 @@ impl Colouring<'_> {
             Class::ScalarW => &[Component::W],
             Class::Scalar | Class::Special => &[Component::W, Component::X, Component::Y, Component::Z],
         };
-        // Copies around calls share a slot if they are in different halves of registers.
-        let favourite = if across && self.across_in(Component::W) > self.across_in(Component::X) {
-            Component::X
-        } else {
-            Component::W
-        };
+        // Copies around calls share a slot if they are in different halves of registers. A scalar outside w takes a register of the
+        // window from the vectors, so that is for windows with room.
+        let [in_x, .., in_w] = self.across_in;
+        let favourite = if across && self.roomy && in_w > in_x { Component::X } else { Component::W };
         let mut port = false;
         let mut best = None;
         for (row, &blocked) in blocked.iter().enumerate() {
@@ -298,12 +306,6 @@ impl Colouring<'_> {
             }
         }
         best.map(|(.., spot)| spot).ok_or(port)
-    }
-
-    /// Number of scalars across calls that are in a component.
-    fn across_in(&self, c: Component) -> usize {
-        let is_scalar = |n: usize| self.graph.across_call[n] && self.class(n) == Class::Scalar;
-        self.spots.iter().filter(|(n, spot)| is_scalar(**n) && spot.component == c).count()
     }
 
     /// Whether no register that is read together with the node is in another register of the stack.
