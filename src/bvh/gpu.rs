@@ -81,7 +81,7 @@ pub fn dispatch_size(rays: u32) -> [u32; 2] {
     [x, if x == 0 { 0 } else { groups.div_ceil(x) }]
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 mod tests {
     use super::super::node::{Node, STACK};
     use super::super::ray::{FAR_PAD, TINY_DIR};
