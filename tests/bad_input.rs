@@ -274,3 +274,18 @@ fn a_scene_reads_nothing_outside_its_folders() {
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(Path::new(&folder.path().join("out.png")).exists());
 }
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shadewright"))
+        .args(["compile", "plastic", "--emit", "rpu"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(141));
+}

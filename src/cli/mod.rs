@@ -3,6 +3,9 @@
 //! Results go to standard output, everything else to standard error. The exit status is 0 for success, 1 for a failed comparison, 2 for wrong
 //! input or usage, and 3 for a device failure.
 
+#[macro_use]
+mod output;
+
 mod args;
 mod bench;
 mod common;
