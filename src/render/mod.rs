@@ -4,6 +4,7 @@
 //! that knows wgpu). Both take the same [`Job`]: the same program, memory image, tree, sample positions and film, so that what they
 //! disagree on is arithmetic alone.
 
+mod adapter;
 pub mod call;
 pub mod color;
 pub mod film;
@@ -17,4 +18,5 @@ mod job;
 pub mod rpu;
 pub mod sampling;
 
+pub use adapter::AdapterInfo;
 pub use job::{CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare};

@@ -1,9 +1,8 @@
 //! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
 
-use super::{Job, Progress, RenderError, Renderer, film::Picture};
+use super::{AdapterInfo, Job, Progress, RenderError, Renderer, film::Picture};
 use crate::ir::Module;
 use crate::render::call::Words;
-use serde::Serialize;
 use thiserror::Error;
 
 /// The program cannot use a GPU.
@@ -15,19 +14,6 @@ impl From<ComputeError> for RenderError {
     fn from(error: ComputeError) -> Self {
         RenderError::Device(error.to_string())
     }
-}
-
-/// An adapter. There is none in this build.
-#[derive(Clone, Debug, Serialize)]
-pub struct AdapterInfo {
-    /// The driver's name of it.
-    pub name: String,
-    /// What it is.
-    pub kind: &'static str,
-    /// The interface it is reached through.
-    pub api: String,
-    /// The most bytes that a kernel can bind as one buffer.
-    pub max_binding_bytes: u64,
 }
 
 /// The adapters that can run the kernels: none.

@@ -6,16 +6,13 @@
 //! within [`MAX_WAITING`], or does not grow; in a loop that calls or suspends it never grows. What machines read in place moves only to serve what is worth it.
 
 use super::cost::is_worth_keeping;
-use super::natural::{NaturalLoop, block_ahead, natural_loops};
+use super::natural::{MAX_BLOCKS, NaturalLoop, block_ahead, natural_loops};
 use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Inst, Op, Value};
 use std::collections::HashSet;
 
 /// Components that live around a loop before motion stops adding to them: half of the RPU's sixteen registers of four.
 const MAX_WAITING: u32 = 32;
-
-/// Loops of more blocks are not looked at.
-const MAX_BLOCKS: usize = 1024;
 
 /// Instructions that are looked at in one run, all loops together: deep nests would take quadratic time.
 const MAX_WORK: usize = 400_000;

@@ -4,6 +4,9 @@ use crate::ir::dominators::Dominators;
 use crate::ir::{BlockId, Function, Target, Terminator, Value};
 use std::collections::{HashMap, HashSet};
 
+/// Loops of more blocks are not looked at by the passes that move code out of loops.
+pub(super) const MAX_BLOCKS: usize = 1024;
+
 /// A loop of the function's reducible part.
 pub(super) struct NaturalLoop {
     /// All blocks, the header first, the others in order.

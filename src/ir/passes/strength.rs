@@ -4,15 +4,12 @@
 //! machines scale operands in place, and a quotient by a constant is a product already when its reciprocal is folded.) On the RPU an integer product costs what a sum does; on most GPUs
 //! it takes four times as long.
 
-use super::natural::{NaturalLoop, block_ahead, natural_loops};
+use super::natural::{MAX_BLOCKS, NaturalLoop, block_ahead, natural_loops};
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;
 use crate::ir::fold::eval_op;
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Value};
 use std::collections::{HashMap, HashSet};
-
-/// Loops of more blocks are not looked at.
-const MAX_BLOCKS: usize = 1024;
 
 /// Products of one loop that become variables, at most: each takes a register.
 const MAX_VARIABLES: usize = 4;

@@ -2,27 +2,13 @@
 //!
 //! Only this file talks to adapters. It knows nothing of programs, scenes or pictures.
 
-use crate::render::RenderError;
-use serde::Serialize;
+use crate::render::{AdapterInfo, RenderError};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use thiserror::Error;
 
 /// Storage buffers that one kernel binds at most: the smallest number that WebGPU guarantees.
 const STORAGE_BUFFERS: u32 = 8;
-
-/// An adapter, for people and for JSON.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AdapterInfo {
-    /// The driver's name of it.
-    pub name: String,
-    /// `discrete`, `integrated`, `virtual`, `software` or `unknown`.
-    pub kind: &'static str,
-    /// The interface it is reached through: `vulkan`, `metal`, `dx12`, `gl`.
-    pub api: String,
-    /// The most bytes that a kernel can bind as one buffer.
-    pub max_binding_bytes: u64,
-}
 
 /// No adapter could be opened.
 #[derive(Clone, Debug, Error)]

@@ -17,7 +17,7 @@ mod tiles;
 mod trap;
 mod traversal;
 
-pub use device::{AdapterInfo, Gpu, OpenError, adapters, has_hardware_adapter};
+pub use device::{Gpu, OpenError, adapters, has_hardware_adapter};
 pub use function::run_function;
 pub use renderer::{GpuRenderer, GpuStats};
 pub use section_machine::{Compute, ComputeError, MachineStats, SectionMachine, Setup};
