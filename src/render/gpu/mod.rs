@@ -8,6 +8,7 @@ mod device;
 mod function;
 #[cfg(test)]
 mod layouts;
+mod pipelines;
 mod renderer;
 mod schedule;
 mod section_machine;
@@ -19,5 +20,6 @@ mod traversal;
 
 pub use device::{Gpu, OpenError, adapters, has_hardware_adapter};
 pub use function::run_function;
+pub use pipelines::PipelineCounts;
 pub use renderer::{GpuRenderer, GpuStats};
 pub use section_machine::{Compute, ComputeError, MachineStats, SectionMachine, Setup};

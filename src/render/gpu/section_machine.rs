@@ -4,13 +4,13 @@
 //! entry's results. Arguments and results are rows: word `k` of all paths. It knows nothing of cameras, films or pixels.
 
 use super::accumulate::AccumulateKernel;
-use super::device::{Gpu, Layout, OpenError};
+use super::device::{Gpu, OpenError};
+use super::pipelines::{PipelineCounts, Pipelines};
 use super::schedule::{Schedule, ScheduleKernels, Shared, Status, WaveParams};
 use super::traversal::{TraversalKernel, Tree};
 use crate::bvh::Bvh;
 use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
-use rayon::prelude::*;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
@@ -28,7 +28,8 @@ pub struct Compute {
     pub(super) schedule: ScheduleKernels,
     pub(super) traversal: TraversalKernel,
     pub(super) accumulate: AccumulateKernel,
-    sections: Layout,
+    /// Those of section kernels.
+    pub(super) sections: Pipelines,
 }
 
 /// Why a device could not be made ready.
@@ -53,7 +54,8 @@ impl Compute {
         let traversal = TraversalKernel::new(&gpu)?;
         let accumulate = AccumulateKernel::new(&gpu)?;
         // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
-        let sections = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
+        let layout = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
+        let sections = Pipelines::new(layout);
         Ok(Self { gpu, schedule, traversal, accumulate, sections })
     }
 
@@ -95,6 +97,8 @@ pub struct MachineStats {
     pub paths: u32,
     /// Frame words a path.
     pub frame_words: u32,
+    /// Where the pipelines come from.
+    pub kernels: PipelineCounts,
     /// Making the pipelines.
     pub pipelines: Duration,
     /// Waves run.
@@ -143,13 +147,14 @@ impl<'c> SectionMachine<'c> {
         let schedule = Schedule::new(gpu, &compute.schedule, setup.sections.len() as u32, paths, shared)?;
         let tree = Tree::new(gpu, &compute.traversal, setup.tree, &rays, &hits, &ray_queue)?;
         let buffers = [&params, &state, &frames, &rays, &hits, &memory, &ray_queue, &status, schedule.queue()];
-        let bound = gpu.bind(&compute.sections, &buffers);
+        let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
-        let pipelines = setup.sections.par_iter().map(|s| section_pipeline(compute, s)).collect::<Result<_, _>>()?;
+        let (pipelines, kernels) = compute.sections.of(gpu, setup.sections)?;
         let stats = MachineStats {
             sections: setup.sections.len() as u32,
             paths,
             frame_words: setup.frame_words,
+            kernels,
             pipelines: start.elapsed(),
             ..Default::default()
         };
@@ -306,12 +311,6 @@ fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<wgpu::Buffe
         uniforms: *setup.constants,
     };
     gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)
-}
-
-fn section_pipeline(compute: &Compute, section: &SectionKernel) -> Result<wgpu::ComputePipeline, RenderError> {
-    let layout = &compute.sections.pipeline;
-    let [pipeline] = compute.gpu.pipelines(&section.name, &section.wgsl, layout, [section.entry_point.as_str()])?;
-    Ok(pipeline)
 }
 
 #[cfg(test)]

@@ -1,0 +1,204 @@
+//! Pipelines of kernels with one bind group layout, each made once for its text.
+//!
+//! It takes WGSL and gives pipelines; it knows neither what the kernels do nor when they run. A pipeline is found again by the whole text of
+//! its kernel, so that two sections, two pictures or two scenes with the same kernel share it and no other kernel is ever taken for it.
+
+use super::device::{Gpu, Layout};
+use crate::codegen::wgsl::SectionKernel;
+use crate::render::RenderError;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Pipelines that are kept. A kernel's text takes about 20 kB; an edited shader leaves its old kernels behind.
+const KEPT: usize = 2048;
+
+/// One kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kernel<'a> {
+    /// A name for messages.
+    pub name: &'a str,
+    /// Its text.
+    pub wgsl: &'a str,
+    /// The entry point in it.
+    pub entry_point: &'a str,
+}
+
+impl<'a> From<&'a SectionKernel> for Kernel<'a> {
+    fn from(section: &'a SectionKernel) -> Self {
+        Self { name: &section.name, wgsl: &section.wgsl, entry_point: &section.entry_point }
+    }
+}
+
+/// What happened to the kernels that were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PipelineCounts {
+    /// Pipelines made.
+    pub made: usize,
+    /// Pipelines that were there already.
+    pub found: usize,
+}
+
+/// Where a pipeline comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Made,
+    Found,
+}
+
+/// A pipeline that one thread makes while others that want it wait.
+type Slot = Arc<Mutex<Option<wgpu::ComputePipeline>>>;
+
+/// The pipelines of one bind group layout, by content.
+#[derive(Debug)]
+pub(super) struct Pipelines {
+    layout: Layout,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    slots: HashMap<Key, Used>,
+    /// Grows by one with every question.
+    now: u64,
+}
+
+/// Entry point and text.
+type Key = (Box<str>, Box<str>);
+
+#[derive(Debug)]
+struct Used {
+    slot: Slot,
+    /// When it was asked for last.
+    last: u64,
+}
+
+impl Pipelines {
+    /// None yet, for kernels that bind what `layout` says.
+    pub fn new(layout: Layout) -> Self {
+        Self { layout, known: Mutex::default() }
+    }
+
+    /// What the kernels bind.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The pipelines of these kernels, in their order; those that are not there are made, in parallel.
+    ///
+    /// # Errors
+    /// When the device does not take a kernel.
+    pub fn of<'a, K>(
+        &self,
+        gpu: &Gpu,
+        kernels: &'a [K],
+    ) -> Result<(Vec<wgpu::ComputePipeline>, PipelineCounts), RenderError>
+    where
+        K: Sync,
+        Kernel<'a>: From<&'a K>,
+    {
+        let results: Vec<_> =
+            kernels.par_iter().map(|kernel| self.find_or_make(gpu, kernel.into())).collect::<Result<_, _>>()?;
+        let made = results.iter().filter(|(_, source)| *source == Source::Made).count();
+        let counts = PipelineCounts { made, found: results.len() - made };
+        Ok((results.into_iter().map(|(pipeline, _)| pipeline).collect(), counts))
+    }
+
+    fn find_or_make(&self, gpu: &Gpu, kernel: Kernel<'_>) -> Result<(wgpu::ComputePipeline, Source), RenderError> {
+        let slot = self.slot(&kernel);
+        // Whoever wants the same kernel meanwhile waits here until it is made.
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pipeline) = &*slot {
+            return Ok((pipeline.clone(), Source::Found));
+        }
+        let [made] = gpu.pipelines(kernel.name, kernel.wgsl, &self.layout.pipeline, [kernel.entry_point])?;
+        *slot = Some(made.clone());
+        Ok((made, Source::Made))
+    }
+
+    /// The place of a kernel's pipeline. Those that were not asked for longest make room.
+    fn slot(&self, kernel: &Kernel<'_>) -> Slot {
+        let mut known = self.lock();
+        known.now += 1;
+        let now = known.now;
+        let key = (kernel.entry_point.into(), kernel.wgsl.into());
+        let used = known.slots.entry(key).or_insert_with(|| Used { slot: Slot::default(), last: now });
+        used.last = now;
+        let slot = used.slot.clone();
+        if known.slots.len() > KEPT {
+            known.slots.retain(|_, used| used.last + (KEPT as u64) / 2 > now);
+        }
+        slot
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kernel that binds nothing and is like no other of another number.
+    struct Numbered(String);
+
+    impl<'a> From<&'a Numbered> for Kernel<'a> {
+        fn from(kernel: &'a Numbered) -> Self {
+            Self { name: "test", wgsl: &kernel.0, entry_point: "main" }
+        }
+    }
+
+    fn numbered<const N: usize>(numbers: [u32; N]) -> [Numbered; N] {
+        numbers.map(|n| Numbered(format!("@compute @workgroup_size(1) fn main() {{ var x = {n}u; x += 1u; }}")))
+    }
+
+    fn empty() -> (Gpu, Pipelines) {
+        let gpu = Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do");
+        let layout = gpu.layout("none", &[]);
+        (gpu, Pipelines::new(layout))
+    }
+
+    #[test]
+    fn a_kernel_of_known_text_is_not_made_again() {
+        let (gpu, pipelines) = empty();
+        let (first, counts) = pipelines.of(&gpu, &numbered([1, 2, 1])).unwrap();
+        assert_eq!(counts, PipelineCounts { made: 2, found: 1 });
+        assert!(first[0] == first[2] && first[0] != first[1]);
+        let (second, counts) = pipelines.of(&gpu, &numbered([2, 3])).unwrap();
+        assert_eq!(counts, PipelineCounts { made: 1, found: 1 });
+        assert!(second[0] == first[1]);
+    }
+
+    #[test]
+    fn threads_that_want_the_same_kernel_share_one() {
+        let (gpu, pipelines) = empty();
+        let made = || pipelines.of(&gpu, &numbered([4])).unwrap().1.made;
+        let made: usize = std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(made));
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!(made, 1);
+    }
+
+    #[test]
+    fn a_kernel_that_is_refused_is_refused_again_and_does_no_harm() {
+        let (gpu, pipelines) = empty();
+        for _ in 0..2 {
+            assert!(pipelines.of(&gpu, &[Numbered("fn main() { return 1; }".to_string())]).is_err());
+        }
+        assert_eq!(pipelines.of(&gpu, &numbered([5])).unwrap().1, PipelineCounts { made: 1, found: 0 });
+    }
+
+    #[test]
+    fn kernels_that_were_not_asked_for_long_make_room() {
+        let (_, pipelines) = empty();
+        for n in 0..3 * KEPT {
+            pipelines.slot(&Kernel { name: "test", wgsl: &n.to_string(), entry_point: "main" });
+        }
+        let known = pipelines.lock();
+        assert!(known.slots.len() <= KEPT);
+        let newest = ("main".into(), (3 * KEPT - 1).to_string().into());
+        assert!(known.slots.contains_key(&newest));
+    }
+}
