@@ -4,8 +4,8 @@
 //! where those hit. It prints nothing.
 
 use super::binary;
-use super::builder::Bvh;
 use super::ray::{BATCH, HitBatch, Ray, RayBatch};
+use super::tree::Bvh;
 use glam::Vec3;
 use std::time::Instant;
 

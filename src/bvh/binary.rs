@@ -2,9 +2,9 @@
 //!
 //! It is the reference of the wide traversal and of the GPU kernel, which must give the same hits.
 
-use super::builder::Bvh;
 use super::node::{Child, Link, STACK};
 use super::ray::{FAR_PAD, Hit, Ray};
+use super::tree::Bvh;
 
 /// `a` if it is smaller, else `b`: the `minps` of x86, which every traversal uses.
 #[inline]

@@ -13,7 +13,7 @@
 //! `trace_all` traces rays `0..ray_count`; `trace_queue` traces those whose indices stand in the queue, with the count in a
 //! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
 
-use super::builder::Bvh;
+use super::tree::Bvh;
 use bytemuck::{Pod, Zeroable};
 
 /// The kernel's source.

@@ -10,8 +10,9 @@
 //! | [`triangle`] | the input triangle, its precomputed form and the ray–triangle test |
 //! | [`ray`] | rays, hits and their batches; the robust slab test's constants |
 //! | [`node`] | the 64-byte binary node and its byte layout |
-//! | [`builder`] | the parallel binned-SAH builder |
-//! | `binning` | where to split a node: the search for the plane of least surface-area cost |
+//! | [`build`] | the builders of the binary tree |
+//! | [`tree`] | the tree that callers hold |
+//! | [`stats`] | size and quality of a tree |
 //! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
 //!
 //! # Numbers agree
@@ -24,19 +25,22 @@
 mod avx2;
 pub mod bench;
 pub mod binary;
-mod binning;
-pub mod builder;
+pub mod build;
 pub mod gpu;
 mod lanes;
 pub mod node;
 pub mod ray;
+pub mod stats;
+pub mod tree;
 pub mod triangle;
 pub mod wide;
 
 #[cfg(test)]
 mod tests;
 
-pub use builder::{BuildError, BuildOptions, BuildStats, Bvh};
+pub use build::{BuildError, BuildOptions, Quality};
 pub use gpu::gpu_layout;
 pub use ray::{BATCH, Hit, HitBatch, NO_PRIM, Ray, RayBatch};
+pub use stats::BuildStats;
+pub use tree::Bvh;
 pub use triangle::{CULL_BACK, Triangle};

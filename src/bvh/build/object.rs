@@ -1,122 +1,16 @@
-//! Where to split a node: references to triangles, and the binned search for the plane of least surface-area cost.
+//! Where to split a node: the binned search for the plane of least surface-area cost.
 //!
 //! It takes and reorders slices of [`Reference`]s and knows no nodes. What runs in parallel combines minima, maxima and counts,
 //! so the result does not depend on the threads.
 
-use super::triangle::Triangle;
-use glam::{Vec3A, Vec4};
-use rayon::prelude::*;
+use super::bounds::Aabb;
+use super::reference::{Extent, Reference, reduce};
+use glam::Vec4;
 
 /// Nodes of fewer references than this get [`FEW_BINS`] an axis, the others [`MANY_BINS`].
 const MANY: usize = 32;
 const FEW_BINS: usize = 8;
 const MANY_BINS: usize = 16;
-/// Loops over more triangles than this are cut into pieces of this size, one task each.
-const CHUNK: usize = 32 * 1024;
-
-/// Makes a primitive index (below 2²⁸) the bits of a normal float: vector arithmetic passes over that lane too, and an
-/// operation with a subnormal takes a hundred times as long (a build of the bunny takes 0.6 s of a core instead of 0.045 s).
-const TAG: u32 = 0x4000_0000;
-
-/// An axis-aligned box; `w` is not used.
-#[derive(Clone, Copy)]
-pub struct Aabb {
-    /// Lower corner.
-    pub min: Vec4,
-    /// Upper corner.
-    pub max: Vec4,
-}
-
-impl Aabb {
-    const EMPTY: Self = Self { min: Vec4::INFINITY, max: Vec4::NEG_INFINITY };
-
-    #[inline]
-    fn join(self, other: Self) -> Self {
-        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
-    }
-
-    /// Half the surface, with lengths multiplied by `scale`.
-    #[inline]
-    pub fn half_area(&self, scale: f32) -> f32 {
-        let e = (self.max - self.min) * scale;
-        (e.x * e.y + e.y * e.z) + e.z * e.x
-    }
-}
-
-/// A triangle under construction: its box, with the primitive index in the bits of `min.w`, below [`TAG`].
-#[derive(Clone, Copy)]
-pub struct Reference(Aabb);
-
-impl Reference {
-    /// Index of the triangle in the input.
-    #[inline]
-    pub fn prim(&self) -> u32 {
-        self.0.min.w.to_bits() & !TAG
-    }
-
-    #[inline]
-    fn centroid(&self) -> Vec4 {
-        self.0.min * 0.5 + self.0.max * 0.5
-    }
-}
-
-/// References to the finite triangles, in order.
-pub fn references(triangles: &[Triangle]) -> Vec<Reference> {
-    let reference = |(i, t): (usize, &Triangle)| {
-        let (a, b, c) = (Vec3A::from(t.a), Vec3A::from(t.b), Vec3A::from(t.c));
-        Reference(Aabb {
-            min: a.min(b).min(c).extend(f32::from_bits(i as u32 | TAG)),
-            max: a.max(b).max(c).extend(0.0),
-        })
-    };
-    if triangles.par_iter().all(Triangle::is_finite) {
-        triangles.par_iter().enumerate().map(reference).collect()
-    } else {
-        let all = triangles.iter().enumerate();
-        all.filter(|(_, t)| t.is_finite()).map(reference).collect()
-    }
-}
-
-/// The boxes of a set of references and of their centroids.
-#[derive(Clone, Copy)]
-pub struct Extent {
-    /// The box of the references.
-    pub bounds: Aabb,
-    /// The box of their centroids.
-    pub centroids: Aabb,
-}
-
-impl Extent {
-    const EMPTY: Self = Self { bounds: Aabb::EMPTY, centroids: Aabb::EMPTY };
-
-    /// The boxes of some references; inverted and infinite for none.
-    pub fn of(refs: &[Reference]) -> Self {
-        reduce(
-            refs,
-            |piece| {
-                piece.iter().fold(Self::EMPTY, |sum, r| {
-                    let c = r.centroid();
-                    Self { bounds: sum.bounds.join(r.0), centroids: sum.centroids.join(Aabb { min: c, max: c }) }
-                })
-            },
-            |a, b| Self { bounds: a.bounds.join(b.bounds), centroids: a.centroids.join(b.centroids) },
-        )
-    }
-}
-
-/// Runs `piece` over the references, in parallel pieces if there are many, and combines; `join` must be associative and
-/// commutative to the bit.
-fn reduce<T: Send>(
-    refs: &[Reference],
-    piece: impl Fn(&[Reference]) -> T + Sync + Send,
-    join: impl Fn(T, T) -> T + Sync + Send,
-) -> T {
-    if refs.len() <= 2 * CHUNK {
-        return piece(refs);
-    }
-    let pieces = refs.par_chunks(CHUNK).map(&piece);
-    pieces.reduce_with(join).unwrap_or_else(|| piece(&[]))
-}
 
 /// What came of looking for a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +27,7 @@ pub enum Split {
 /// areas as [`Aabb::half_area`] gives them. Wants two references or more.
 pub fn split_by_area(refs: &mut [Reference], extent: &Extent, scale: f32, accept: impl Fn(f32) -> bool) -> Split {
     match refs {
-        [a, b] if accept(a.0.half_area(scale) + b.0.half_area(scale)) => Split::At(1),
+        [a, b] if accept(a.bounds().half_area(scale) + b.bounds().half_area(scale)) => Split::At(1),
         [_, _] => Split::Refused,
         _ if refs.len() < MANY => split_by_bins::<FEW_BINS>(refs, extent, scale, accept),
         _ => split_by_bins::<MANY_BINS>(refs, extent, scale, accept),
@@ -195,7 +89,7 @@ impl<const N: usize> Bins<N> {
         let mut all = Self { boxes: [[Aabb::EMPTY; N]; 3], counts: [[0; N]; 3] };
         for r in refs {
             for (axis, bin) in binning.bins(r).into_iter().enumerate() {
-                all.boxes[axis][bin] = all.boxes[axis][bin].join(r.0);
+                all.boxes[axis][bin] = all.boxes[axis][bin].join(r.bounds());
                 all.counts[axis][bin] += 1;
             }
         }

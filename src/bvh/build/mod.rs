@@ -1,0 +1,82 @@
+//! The builders of the binary tree: from triangles to nodes and the order of the triangles in the leaves.
+//!
+//! A build runs on the current rayon pool, gives the same tree at any number of threads, and refuses nothing but too many
+//! triangles: those that are not finite are left out. It must not know how trees are traced; wide trees and the GPU's buffers
+//! are derived from what it gives.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`bounds`] | boxes |
+//! | [`reference`] | what stands for a triangle during a build: its box and its index |
+//! | [`object`] | the binned search for the best way to deal whole triangles to two sides |
+//! | [`top_down`] | the recursion of the top-down builder |
+//! | [`parts`] | the tree in pieces, as tasks make them, and its assembly |
+
+mod bounds;
+mod object;
+mod parts;
+mod reference;
+mod top_down;
+
+use super::node::Node;
+use super::triangle::Triangle;
+
+/// The most triangles in a tree; leaves address them with 28 bits and GPU buffers with 32 in bytes.
+pub const MAX_TRIANGLES: usize = 1 << 28;
+
+/// What can go wrong in a build.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum BuildError {
+    /// The input is larger than a tree can address.
+    #[error("{count} triangles are more than a tree holds ({MAX_TRIANGLES}); split the mesh or simplify it")]
+    TooManyTriangles {
+        /// Triangles in the input.
+        count: usize,
+    },
+}
+
+/// How much time a build may take for how good a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Quality {
+    /// As quick as possible, for geometry that changes.
+    Fast,
+    /// Whole triangles, dealt to the children by the surface area heuristic.
+    #[default]
+    Sah,
+    /// Triangles may be split between children, which helps where large ones are in the way of small ones.
+    Spatial,
+}
+
+/// How to build.
+#[derive(Clone, Copy)]
+pub struct BuildOptions<'a> {
+    /// Which builder.
+    pub quality: Quality,
+    /// The most triangles in a leaf, 1 to [`MAX_LEAF`](super::node::MAX_LEAF); 4 unless set.
+    pub max_leaf: usize,
+    /// Told the number of triangles whose place in the tree is settled so far, from any thread, after each piece of up to
+    /// 8192 of them.
+    pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
+}
+
+impl Default for BuildOptions<'_> {
+    fn default() -> Self {
+        Self { quality: Quality::default(), max_leaf: 4, progress: None }
+    }
+}
+
+/// What a builder makes.
+pub(super) struct Built {
+    /// The tree, root first; leaves name places in `prims`.
+    pub nodes: Vec<Node>,
+    /// The triangles of the leaves, as indices into the input.
+    pub prims: Vec<u32>,
+}
+
+/// Builds the tree over the finite ones of `triangles`.
+pub(super) fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Result<Built, BuildError> {
+    if triangles.len() > MAX_TRIANGLES {
+        return Err(BuildError::TooManyTriangles { count: triangles.len() });
+    }
+    Ok(top_down::build(triangles, options))
+}

@@ -1,0 +1,95 @@
+//! What stands for a triangle during a build.
+
+use super::super::triangle::Triangle;
+use super::bounds::Aabb;
+use glam::{Vec3A, Vec4};
+use rayon::prelude::*;
+
+/// Loops over more triangles than this are cut into pieces of this size, one task each.
+const CHUNK: usize = 32 * 1024;
+
+/// Makes a primitive index (below 2²⁸) the bits of a normal float: vector arithmetic passes over that lane too, and an
+/// operation with a subnormal takes a hundred times as long (a build of the bunny takes 0.6 s of a core instead of 0.045 s).
+const TAG: u32 = 0x4000_0000;
+
+/// A triangle under construction: its box, with the primitive index in the bits of `min.w`, below [`TAG`].
+#[derive(Clone, Copy)]
+pub struct Reference(Aabb);
+
+impl Reference {
+    /// The box.
+    #[inline]
+    pub fn bounds(&self) -> Aabb {
+        self.0
+    }
+
+    /// Index of the triangle in the input.
+    #[inline]
+    pub fn prim(&self) -> u32 {
+        self.0.min.w.to_bits() & !TAG
+    }
+
+    /// The middle of the box.
+    #[inline]
+    pub fn centroid(&self) -> Vec4 {
+        self.0.min * 0.5 + self.0.max * 0.5
+    }
+}
+
+/// References to the finite triangles, in order.
+pub fn references(triangles: &[Triangle]) -> Vec<Reference> {
+    let reference = |(i, t): (usize, &Triangle)| {
+        let (a, b, c) = (Vec3A::from(t.a), Vec3A::from(t.b), Vec3A::from(t.c));
+        Reference(Aabb {
+            min: a.min(b).min(c).extend(f32::from_bits(i as u32 | TAG)),
+            max: a.max(b).max(c).extend(0.0),
+        })
+    };
+    if triangles.par_iter().all(Triangle::is_finite) {
+        triangles.par_iter().enumerate().map(reference).collect()
+    } else {
+        let all = triangles.iter().enumerate();
+        all.filter(|(_, t)| t.is_finite()).map(reference).collect()
+    }
+}
+
+/// The boxes of a set of references and of their centroids.
+#[derive(Clone, Copy)]
+pub struct Extent {
+    /// The box of the references.
+    pub bounds: Aabb,
+    /// The box of their centroids.
+    pub centroids: Aabb,
+}
+
+impl Extent {
+    const EMPTY: Self = Self { bounds: Aabb::EMPTY, centroids: Aabb::EMPTY };
+
+    /// The boxes of some references; inverted and infinite for none.
+    pub fn of(refs: &[Reference]) -> Self {
+        reduce(
+            refs,
+            |piece| {
+                piece.iter().fold(Self::EMPTY, |sum, r| {
+                    let c = r.centroid();
+                    Self { bounds: sum.bounds.join(r.0), centroids: sum.centroids.join(Aabb { min: c, max: c }) }
+                })
+            },
+            |a, b| Self { bounds: a.bounds.join(b.bounds), centroids: a.centroids.join(b.centroids) },
+        )
+    }
+}
+
+/// Runs `piece` over the references, in parallel pieces if there are many, and combines; `join` must be associative and
+/// commutative to the bit.
+pub fn reduce<T: Send>(
+    refs: &[Reference],
+    piece: impl Fn(&[Reference]) -> T + Sync + Send,
+    join: impl Fn(T, T) -> T + Sync + Send,
+) -> T {
+    if refs.len() <= 2 * CHUNK {
+        return piece(refs);
+    }
+    let pieces = refs.par_chunks(CHUNK).map(&piece);
+    pieces.reduce_with(join).unwrap_or_else(|| piece(&[]))
+}

@@ -1,0 +1,91 @@
+//! The tree that callers hold: the binary nodes, the triangles of the leaves, and what is derived from them.
+
+use super::build::{self, BuildError, BuildOptions, Built};
+use super::node::{Child, Node};
+use super::ray::{Hit, HitBatch, Ray, RayBatch};
+use super::stats::{BuildStats, measure};
+use super::triangle::{LeafTriangle, Triangle};
+use super::wide::WideBvh;
+use glam::Vec3;
+use rayon::prelude::*;
+
+/// The tree. Trace it with [`closest_hit`](Bvh::closest_hit) and its siblings.
+#[derive(Debug)]
+pub struct Bvh {
+    nodes: Vec<Node>,
+    triangles: Vec<LeafTriangle>,
+    wide: WideBvh,
+    stats: BuildStats,
+}
+
+impl Bvh {
+    /// Builds the tree on the current rayon pool. Triangles with a coordinate that is not finite are left out, and counted in
+    /// [`BuildStats::skipped`]; any others are fine, degenerate ones included.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::TooManyTriangles`] above [`build::MAX_TRIANGLES`].
+    pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Result<Self, BuildError> {
+        let Built { nodes, prims } = build::build(triangles, options)?;
+        let leaf = |&prim: &u32| LeafTriangle::new(&triangles[prim as usize], prim);
+        let leaf_order: Vec<_> = prims.par_iter().map(leaf).collect();
+        drop(prims);
+        let wide = WideBvh::new(&nodes, &leaf_order);
+        let mut bvh = Self { nodes, triangles: leaf_order, wide, stats: BuildStats::default() };
+        bvh.stats = BuildStats { skipped: triangles.len() - bvh.triangles.len(), ..measure(&bvh) };
+        Ok(bvh)
+    }
+
+    /// The binary tree's nodes, root first.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The triangles in leaf order.
+    pub fn triangles(&self) -> &[LeafTriangle] {
+        &self.triangles
+    }
+
+    /// The lower and upper corner of the box around all triangles (a little padded), or `None` of an empty tree.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        let children = self.nodes.iter().take(1).flat_map(|root| &root.children);
+        let boxes = children.filter(|child| child.link != Child::empty().link);
+        boxes.map(|child| (Vec3::from(child.min), Vec3::from(child.max))).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// Size and quality of the tree.
+    pub fn stats(&self) -> &BuildStats {
+        &self.stats
+    }
+
+    /// The 8-wide tree of the same triangles, which the methods below walk.
+    pub fn wide(&self) -> &WideBvh {
+        &self.wide
+    }
+
+    /// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive index. For many rays
+    /// [`closest_hits`](Self::closest_hits) is cheaper.
+    pub fn closest_hit(&self, ray: &Ray) -> Option<Hit> {
+        let (mut rays, mut hits) = (RayBatch::default(), HitBatch::default());
+        rays.set(0, ray);
+        self.closest_hits(&rays, &mut hits);
+        hits.hit(0)
+    }
+
+    /// Whether there is any hit with `t_min < t < t_max`.
+    pub fn any_hit(&self, ray: &Ray) -> bool {
+        let mut rays = RayBatch::default();
+        rays.set(0, ray);
+        self.any_hits(&rays) != 0
+    }
+
+    /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of inactive rays are left alone.
+    pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
+        self.wide.closest_hits(rays, hits);
+    }
+
+    /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
+    pub fn any_hits(&self, rays: &RayBatch) -> u64 {
+        self.wide.any_hits(rays)
+    }
+}
