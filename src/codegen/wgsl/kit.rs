@@ -1,4 +1,4 @@
-//! The parts that generated code is made of: the shared functions of `wgsl/section.wgsl`, and the naga types of IR types.
+//! The parts that generated code is made of: the shared functions of `wgsl/section/`, and the naga types of IR types.
 
 use super::Error;
 use crate::ir::Type;
@@ -17,11 +17,30 @@ pub(super) struct Kit {
 pub(super) const WORD: Scalar = Scalar { kind: ScalarKind::Uint, width: 4 };
 
 impl Kit {
-    /// Reads the shared functions.
-    pub fn new() -> Result<Self, Error> {
-        let text = include_str!("../../../wgsl/section.wgsl");
+    /// The steps for kernels of one section each.
+    pub fn of_sections() -> Result<Self, Error> {
+        Self::parse(concat!(
+            include_str!("../../../wgsl/section/steps.wgsl"),
+            include_str!("../../../wgsl/section/wavefront.wgsl")
+        ))
+    }
+
+    /// The steps for one kernel of all sections. The frame stack is private in `private_words` words, or else in storage; a path shoots up to `rays` at once,
+    /// which the functions of `traversal` trace.
+    pub fn of_megakernel(private_words: Option<u32>, rays: u32, traversal: &str) -> Result<Self, Error> {
+        let (words, stored) = (private_words.unwrap_or(1), private_words.is_none());
+        let constants =
+            format!("const STACK_WORDS = {words}u;\nconst STACK_STORED = {stored};\nconst RAYS = {rays}u;\n");
+        let steps = concat!(
+            include_str!("../../../wgsl/section/steps.wgsl"),
+            include_str!("../../../wgsl/section/megakernel.wgsl")
+        );
+        Self::parse(&(constants + steps + traversal))
+    }
+
+    fn parse(text: &str) -> Result<Self, Error> {
         let module = naga::front::wgsl::parse_str(text)
-            .map_err(|e| Error::Internal(e.emit_to_string_with_path(text, "section.wgsl")))?;
+            .map_err(|e| Error::Internal(e.emit_to_string_with_path(text, "wgsl/section")))?;
         let named = module.functions.iter().filter_map(|(h, f)| Some((f.name.clone()?, h)));
         let functions = named.collect();
         Ok(Self { module, functions })
@@ -29,7 +48,7 @@ impl Kit {
 
     /// A shared function.
     pub fn shared(&self, name: &str) -> Result<Handle<naga::Function>, Error> {
-        let missing = || Error::Internal(format!("section.wgsl has no function `{name}`"));
+        let missing = || Error::Internal(format!("wgsl/section has no function `{name}`"));
         self.functions.get(name).copied().ok_or_else(missing)
     }
 

@@ -1,19 +1,21 @@
-//! The GPU back end: cuts a linked module into sections and makes one compute kernel of each.
+//! The GPU back end: cuts a linked module into sections and makes one compute kernel of each, or one of all.
 //!
-//! It takes IR and gives [`GpuProgram`]: validated naga modules, their WGSL, and what a scheduler must know to run them. Generated code is made of naga's own types, never
-//! of text, and calls the functions that all kernels share (`wgsl/section.wgsl`). This module knows nothing of wgpu, scenes or pictures.
+//! It takes IR and gives [`GpuProgram`] or [`Megakernel`]: validated naga modules, their WGSL, and what a scheduler must know to run them. Generated code is made of naga's own types,
+//! never of text, and calls the functions that all kernels share (`wgsl/section/`). This module knows nothing of wgpu, scenes or pictures.
 //! `docs/internals.md` ("The section machine") says how the kernels work together.
 
 mod code;
 mod kit;
 mod lower;
+mod megakernel;
 mod ops;
 mod program;
 mod section;
 
+pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
-    DISPATCH_ROW, FINISHED, GpuProgram, PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, TrapCode,
-    WORKGROUP_SIZE, binding,
+    DISPATCH_ROW, FINISHED, GpuProgram, Interface, Megakernel, MegakernelWave, PARAMS_UNIFORMS, Params, RESULT_WORDS,
+    SectionKernel, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
 };
 
 use crate::ir::passes::sections::{self, Sections, SectionsError};
@@ -52,6 +54,17 @@ pub enum Error {
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.
 pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
+    let program = cut(module, entries, options)?;
+    let kit = Kit::of_sections()?;
+    let mut locations = Locations::default();
+    let sections = (0..program.sections.sections.len() as u32)
+        .map(|n| kernel(&kit, module, &program, n, &mut locations))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(GpuProgram { sections, interface: interface(module, &program, entries, options, locations) })
+}
+
+/// Cuts what `entries` and the shaders reach into sections.
+fn cut(module: &Module, entries: &[&str], options: &Options) -> Result<Program, Error> {
     let mut roots: Vec<&str> = entries.to_vec();
     roots.extend(options.shaders.iter().map(String::as_str));
     let sections = sections::cut(module, &roots)?;
@@ -59,26 +72,33 @@ pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<G
         sections.entries.keys().map(|name| (name.clone(), sections.activation_words(name))).collect();
     let of_shader = |s: &String| activation.get(s.as_str()).copied().unwrap_or(0);
     let shader_activation = options.shaders.iter().map(of_shader).max().unwrap_or(0);
-    let stack = stack(module, &sections, &activation, options);
-    let program = Program { sections: &sections, activation, shader_activation };
-    let kit = Kit::new()?;
-    let mut locations = Locations::default();
-    let kernels = (0..sections.sections.len() as u32)
-        .map(|n| kernel(&kit, module, &program, n, &mut locations))
-        .collect::<Result<Vec<_>, _>>()?;
-    let entry = |name: &str| sections.entries.get(name).copied();
+    Ok(Program { sections, activation, shader_activation })
+}
+
+fn interface(
+    module: &Module,
+    program: &Program,
+    entries: &[&str],
+    options: &Options,
+    locations: Locations,
+) -> Interface {
+    let entry = |name: &str| program.sections.entries.get(name).copied();
+    Interface {
+        entry_section: entries.iter().filter_map(|&e| Some((e.to_string(), entry(e)?))).collect(),
+        shader_entries: options.shaders.iter().filter_map(|s| entry(s)).collect(),
+        max_rays_per_path: max_rays(&program.sections),
+        stack: stack(module, &program.sections, &program.activation, options),
+        locations: locations.list,
+    }
+}
+
+/// Rays that a path may shoot at once, at least 1.
+fn max_rays(sections: &Sections) -> u32 {
     let rays = sections.sections.iter().map(|s| match s.resume {
         sections::Resume::Visible(n) => n.min(32),
         _ => 1,
     });
-    Ok(GpuProgram {
-        sections: kernels,
-        entry_section: entries.iter().filter_map(|&e| Some((e.to_string(), entry(e)?))).collect(),
-        shader_entries: options.shaders.iter().filter_map(|s| entry(s)).collect(),
-        max_rays_per_path: rays.max().unwrap_or(1),
-        stack,
-        locations: locations.list,
-    })
+    rays.max().unwrap_or(1)
 }
 
 /// SPIR-V words of a kernel.
@@ -101,26 +121,48 @@ fn kernel(
     let section = &program.sections.sections[number as usize];
     let mut kit = kit.clone();
     let mut lowered = Lowered::new();
-    for func in plain_callees(module, &section.body) {
-        let naga_func = lower::lower_function(&mut kit, func, &lowered, locations)?;
-        let handle = kit.module.functions.append(naga_func, naga::Span::UNDEFINED);
-        lowered.insert(func.name.clone(), handle);
-    }
-    let entry = section::lower_section(&mut kit, program, number, &lowered, locations)?;
-    let mut naga_module = kit.module;
-    naga_module.entry_points.push(entry);
-    naga::compact::compact(&mut naga_module, naga::compact::KeepUnused::No);
-    let info =
-        validate(&naga_module).map_err(|e| Error::Internal(format!("section {number}, `{}`: {e}", section.name)))?;
-    let wgsl = naga::back::wgsl::write_string(&naga_module, &info, naga::back::wgsl::WriterFlags::empty())
-        .map_err(|e| Error::Internal(e.to_string()))?;
+    lower_callees(&mut kit, module, &section.body, &mut lowered, locations)?;
+    let entry = section::lower_kernel(&mut kit, program, number, &lowered, locations)?;
+    let (module, wgsl) = finish(kit, entry).map_err(|e| match e {
+        Error::Internal(e) => Error::Internal(format!("section {number}, `{}`: {e}", section.name)),
+        e => e,
+    })?;
     Ok(SectionKernel {
         name: section.name.clone(),
         entry_point: ENTRY_POINT.into(),
-        module: naga_module,
+        module,
         wgsl,
         frame_words: section.frame_words(),
     })
+}
+
+/// Adds the functions that a body calls as plain functions and that are not there yet.
+fn lower_callees(
+    kit: &mut Kit,
+    module: &Module,
+    body: &Function,
+    lowered: &mut Lowered,
+    locations: &mut Locations,
+) -> Result<(), Error> {
+    for func in plain_callees(module, body) {
+        if !lowered.contains_key(&func.name) {
+            let naga_func = lower::lower_function(kit, func, lowered, locations)?;
+            let handle = kit.module.functions.append(naga_func, naga::Span::UNDEFINED);
+            lowered.insert(func.name.clone(), handle);
+        }
+    }
+    Ok(())
+}
+
+/// The kernel's module without what it does not use, validated, and its text.
+fn finish(kit: Kit, entry: naga::EntryPoint) -> Result<(naga::Module, String), Error> {
+    let mut module = kit.module;
+    module.entry_points.push(entry);
+    naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
+    let info = validate(&module)?;
+    let wgsl = naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty())
+        .map_err(|e| Error::Internal(e.to_string()))?;
+    Ok((module, wgsl))
 }
 
 fn validate(module: &naga::Module) -> Result<ModuleInfo, Error> {

@@ -1,6 +1,7 @@
 //! What the GPU back end hands to the renderer: kernels, entry sections, sizes, and the layout of everything the kernels share.
 //!
-//! All kernels have one bind group, number 0, with the same nine bindings (see [`binding`]): one uniform buffer and eight storage buffers.
+//! All kernels of sections have one bind group, number 0, with the same nine bindings (see [`binding`]): one uniform buffer and eight storage buffers. The
+//! megakernel has fewer ([`megakernel_binding`]), and the bindings of the tree that it walks.
 
 use crate::ir::Loc;
 use bytemuck::{Pod, Zeroable};
@@ -45,19 +46,61 @@ pub mod binding {
     pub const QUEUE: u32 = 8;
 }
 
+/// Binding numbers of the megakernel in group 0. `W` and `i` are those of [`binding`]. Other numbers are free for the tree.
+pub mod megakernel_binding {
+    /// Uniform buffer: [`super::Params`].
+    pub const PARAMS: u32 = 0;
+    /// Uniform buffer: [`super::MegakernelWave`].
+    pub const WAVE: u32 = 1;
+    /// `array<u32>`, read and written: like [`super::binding::STATE`], for paths that a dispatch left.
+    pub const STATE: u32 = 2;
+    /// `array<u32>`, read and written: like [`super::binding::FRAMES`]: arguments, results, and the words of paths that a dispatch left.
+    pub const FRAMES: u32 = 3;
+    /// `array<vec4<f32>>`, read and written: hit `j` of path `i` at `j·W + i`, of paths that a dispatch left.
+    pub const HITS: u32 = 4;
+    /// `array<vec4<u32>>`, read: like [`super::binding::MEMORY`].
+    pub const MEMORY: u32 = 5;
+    /// `struct { word: atomic<u32>, live: atomic<u32> }`, read and written: zero or a [`super::Trap`], and the number of paths that the dispatch left.
+    pub const STATUS: u32 = 6;
+    /// The first number that is free for the tree.
+    pub const TREE: u32 = 7;
+}
+
+/// The second uniform buffer of the megakernel: what one dispatch does.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct MegakernelWave {
+    /// The first path of the dispatch.
+    pub first: u32,
+    /// Paths of the dispatch.
+    pub count: u32,
+    /// The section that they start with.
+    pub entry: u32,
+    /// Back edges, calls and suspensions that each may take.
+    pub budget: u32,
+    /// Steps after which a path is left for the next dispatch: vectors loaded from the tree, sections run, and what is taken from the budget.
+    pub steps: u32,
+    /// Words of arguments, from word [`RESULT_WORDS`]` + 1` of the frames on.
+    pub argument_words: u32,
+    /// 1 when paths go on from where the last dispatch left them, 0 when they start.
+    pub resumed: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
 /// The uniform buffer of all kernels of a program.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 pub struct Params {
     /// `W`: paths in flight, the stride of everything stored a path.
     pub paths: u32,
-    /// Words of frames a path has: at least [`GpuProgram::stack_words`] of the depth that is wanted. A call that needs more traps.
+    /// Words of frames a path has: at least [`Interface::stack_words`] of the depth that is wanted. A call that needs more traps.
     pub frame_words: u32,
     /// Address of the first triangle record.
     pub triangles: u32,
     /// Vectors of the memory image; loads at or beyond it give zero. (The shader table is beyond it.)
     pub memory_len: u32,
-    /// Index in the memory buffer of the shader table: component x of vector `n` there is the entry section of shader `n` (see [`GpuProgram::shader_entries`]).
+    /// Index in the memory buffer of the shader table: component x of vector `n` there is the entry section of shader `n` (see [`Interface::shader_entries`]).
     pub shader_table: u32,
     /// Number of shaders in the table; a call of one beyond it gives zeros.
     pub shader_count: u32,
@@ -83,7 +126,7 @@ pub enum TrapCode {
 pub struct Trap {
     /// What happened.
     pub code: TrapCode,
-    /// Where: an index into [`GpuProgram::locations`].
+    /// Where: an index into [`Interface::locations`].
     pub location: u32,
 }
 
@@ -130,6 +173,34 @@ pub struct SectionKernel {
 pub struct GpuProgram {
     /// One kernel a section.
     pub sections: Vec<SectionKernel>,
+    /// How to run it.
+    pub interface: Interface,
+}
+
+/// A program whose sections are all in one kernel, with the traversal of the tree.
+///
+/// To run it, the parameters lie in the frames as for a [`GpuProgram`]; the kernel does the rest. It takes [`DISPATCH_ROW`] paths a row of workgroups.
+#[derive(Clone, Debug)]
+pub struct Megakernel {
+    /// Name of the compute entry point in `module` and `wgsl`.
+    pub entry_point: String,
+    /// The validated module.
+    pub module: naga::Module,
+    /// The same as WGSL.
+    pub wgsl: String,
+    /// Sections in it.
+    pub sections: u32,
+    /// Words of frames a path has: what [`Params::frame_words`] must say.
+    pub frame_words: u32,
+    /// Whether the frames are in the kernel's own memory while it runs, rather than in storage.
+    pub private_frames: bool,
+    /// How to run it.
+    pub interface: Interface,
+}
+
+/// What whoever runs a program must know, whatever the schedule.
+#[derive(Clone, Debug)]
+pub struct Interface {
     /// The section that each entry starts with.
     pub entry_section: HashMap<String, u32>,
     /// The entry section of each shader: what the shader table must hold, in order of shader index.
@@ -156,13 +227,19 @@ pub(super) struct StackWords {
     pub recursive: u32,
 }
 
-impl GpuProgram {
+impl StackWords {
+    /// See [`Interface::stack_words`].
+    pub fn words(self, depth: u32) -> u32 {
+        let rays = self.ray.saturating_mul(depth.saturating_add(1));
+        let calls = self.recursive.saturating_mul(RECURSION_DEPTH);
+        (RESULT_WORDS + 1).saturating_add(self.once).saturating_add(rays).saturating_add(calls)
+    }
+}
+
+impl Interface {
     /// Frame words a path needs, the result area included, when rays are traced no more than `depth` deep and no function calls itself
     /// more than 512 deep.
     pub fn stack_words(&self, depth: u32) -> u32 {
-        let StackWords { once, ray, recursive } = self.stack;
-        let rays = ray.saturating_mul(depth.saturating_add(1));
-        let calls = recursive.saturating_mul(RECURSION_DEPTH);
-        (RESULT_WORDS + 1).saturating_add(once).saturating_add(rays).saturating_add(calls)
+        self.stack.words(depth)
     }
 }

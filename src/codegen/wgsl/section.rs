@@ -1,4 +1,4 @@
-//! The kernel of one section: loads the frame, runs the section's code, and leaves through one of its exits.
+//! The code of one section: loads the frame, runs the section's code, and leaves through one of its exits. It is a kernel of its own, or a function of the megakernel.
 
 use super::Error;
 use super::code::{Code, Expr};
@@ -12,12 +12,12 @@ use naga::{BinaryOperator as Bin, BuiltIn, Expression, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Name of every kernel's entry point.
+/// Name of the entry point of a section's kernel.
 pub(super) const ENTRY_POINT: &str = "run_section";
 
 /// What exits must know of the rest of the program.
-pub(super) struct Program<'a> {
-    pub sections: &'a Sections,
+pub(super) struct Program {
+    pub sections: Sections,
     /// Words that an activation of each function needs.
     pub activation: HashMap<Arc<str>, u32>,
     /// The most that a shader needs.
@@ -25,7 +25,7 @@ pub(super) struct Program<'a> {
 }
 
 /// Makes the entry point of section `number`.
-pub(super) fn lower_section(
+pub(super) fn lower_kernel(
     kit: &mut Kit,
     program: &Program,
     number: u32,
@@ -34,6 +34,33 @@ pub(super) fn lower_section(
 ) -> Result<naga::EntryPoint, Error> {
     let section = &program.sections.sections[number as usize];
     let mut code = Code::new(kit, ENTRY_POINT.into());
+    let item = invocation_item(&mut code);
+    let (n, pop) = (code.u32(number), code.u32(section.pop_words()));
+    let begun = code.ask("begin", vec![item, n, pop])?;
+    return_unless(&mut code, begun)?;
+    let function = lower_section(code, program, section, lowered, locations)?;
+    Ok(entry_point(ENTRY_POINT, function))
+}
+
+/// Makes a function without arguments of section `number`.
+pub(super) fn lower_function(
+    kit: &mut Kit,
+    program: &Program,
+    number: u32,
+    lowered: &Lowered,
+    locations: &mut Locations,
+) -> Result<naga::Function, Error> {
+    let section = &program.sections.sections[number as usize];
+    let mut code = Code::new(kit, format!("section_{number}_"));
+    if section.pop_words() > 0 {
+        let pop = code.u32(section.pop_words());
+        code.act("unwind", vec![pop])?;
+    }
+    lower_section(code, program, section, lowered, locations)
+}
+
+/// Adds the argument that tells an entry point its invocation; gives the invocation's item of the dispatch.
+pub(super) fn invocation_item(code: &mut Code) -> Expr {
     let ty = code.kit.invocation_ty();
     let binding = Some(naga::Binding::BuiltIn(BuiltIn::GlobalInvocationId));
     code.func.arguments.push(naga::FunctionArgument { name: Some("invocation".into()), ty, binding });
@@ -41,19 +68,22 @@ pub(super) fn lower_section(
     let (x, y) = (code.component(invocation, 0), code.component(invocation, 1));
     let row = code.u32(DISPATCH_ROW);
     let rows = code.binary(Bin::Multiply, y, row);
-    let item = code.binary(Bin::Add, x, rows);
-    let (n, pop) = (code.u32(number), code.u32(section.pop_words()));
-    let begun = code.ask("begin", vec![item, n, pop])?;
-    let none = code.not(begun);
-    code.when(none, |code| {
+    code.binary(Bin::Add, x, rows)
+}
+
+/// Ends a function that returns nothing where the condition is false.
+pub(super) fn return_unless(code: &mut Code, condition: Expr) -> Result<(), Error> {
+    let not = code.not(condition);
+    code.when(not, |code| {
         code.stmt(Statement::Return { value: None });
         Ok(())
-    })?;
-    let params = load_params(&mut code, section)?;
-    let ending = Exits { program, section };
-    let function = lower_body(&prepare(&section.body), code, &params, lowered, locations, &ending)?;
-    Ok(naga::EntryPoint {
-        name: ENTRY_POINT.into(),
+    })
+}
+
+/// The compute entry point that runs `function`.
+pub(super) fn entry_point(name: &str, function: naga::Function) -> naga::EntryPoint {
+    naga::EntryPoint {
+        name: name.into(),
         stage: naga::ShaderStage::Compute,
         early_depth_test: None,
         workgroup_size: [WORKGROUP_SIZE, 1, 1],
@@ -62,7 +92,20 @@ pub(super) fn lower_section(
         mesh_info: None,
         task_payload: None,
         incoming_ray_payload: None,
-    })
+    }
+}
+
+/// Adds all but the beginning, which made `sp` the section's own.
+fn lower_section(
+    mut code: Code,
+    program: &Program,
+    section: &Section,
+    lowered: &Lowered,
+    locations: &mut Locations,
+) -> Result<naga::Function, Error> {
+    let params = load_params(&mut code, section)?;
+    let ending = Exits { program, section };
+    lower_body(&prepare(&section.body), code, &params, lowered, locations, &ending)
 }
 
 /// Reads values that lie word after word from word `at` on with a shared function.
@@ -96,7 +139,7 @@ fn load_params(code: &mut Code, section: &Section) -> Result<Vec<Expr>, Error> {
 
 /// The ways out of a section.
 struct Exits<'a> {
-    program: &'a Program<'a>,
+    program: &'a Program,
     section: &'a Section,
 }
 

@@ -196,10 +196,10 @@ b0:
 fn a_recursive_shader_becomes_sections_with_a_bounded_stack() {
     let program = program(SHADERS, &["camera"], &["shade"]);
     assert_eq!(program.sections.len(), 2 + 3 + 3);
-    assert_eq!(program.max_rays_per_path, 4);
-    assert_eq!(program.shader_entries.len(), 1);
-    assert!(program.entry_section.contains_key("camera"));
-    assert!(program.stack_words(5) > program.stack_words(4));
+    assert_eq!(program.interface.max_rays_per_path, 4);
+    assert_eq!(program.interface.shader_entries.len(), 1);
+    assert!(program.interface.entry_section.contains_key("camera"));
+    assert!(program.interface.stack_words(5) > program.interface.stack_words(4));
     for kernel in &program.sections {
         assert!(!spirv(&kernel.module).unwrap().is_empty(), "{}", kernel.name);
         let storage = kernel
@@ -214,7 +214,7 @@ fn a_recursive_shader_becomes_sections_with_a_bounded_stack() {
 
 #[test]
 fn the_parameters_have_the_layout_of_the_host_structure() {
-    let kit = Kit::new().unwrap();
+    let kit = Kit::of_sections().unwrap();
     let (_, ty) = kit.module.types.iter().find(|(_, t)| t.name.as_deref() == Some("Params")).unwrap();
     let naga::TypeInner::Struct { members, span } = &ty.inner else { panic!("{ty:?}") };
     assert_eq!(*span as usize, size_of::<Params>());
@@ -231,7 +231,7 @@ fn the_parameters_have_the_layout_of_the_host_structure() {
 
 #[test]
 fn bindings_in_the_shared_wgsl_are_those_the_host_names() {
-    let kit = Kit::new().unwrap();
+    let kit = Kit::of_sections().unwrap();
     let numbers: HashMap<String, u32> =
         kit.module.global_variables.iter().filter_map(|(_, g)| Some((g.name.clone()?, g.binding?.binding))).collect();
     let expected = [

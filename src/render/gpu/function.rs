@@ -38,9 +38,9 @@ pub fn run_function(
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {
         sections: &program.sections,
-        shader_entries: &program.shader_entries,
-        rays_per_path: program.max_rays_per_path,
-        frame_words: program.stack_words(MAX_DEPTH),
+        shader_entries: &program.interface.shader_entries,
+        rays_per_path: program.interface.max_rays_per_path,
+        frame_words: program.interface.stack_words(MAX_DEPTH),
         memory: &[[0; 4]],
         triangles: 0,
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],
@@ -48,14 +48,14 @@ pub fn run_function(
         paths: arguments.len().min(1 << 18) as u32,
     };
     let mut machine = SectionMachine::new(compute, &setup)?;
-    let section = program.entry_section[name];
+    let section = program.interface.entry_section[name];
     let mut results = Vec::with_capacity(arguments.len());
     for wave in arguments.chunks(machine.paths() as usize) {
         let rows: Vec<Vec<u32>> =
             (0..argument_words as usize).map(|k| wave.iter().map(|words| words[k]).collect()).collect();
         let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
         if let Some(trap) = machine.run(section, &rows, wave.len() as u32, budget)? {
-            return Err(trap_error(trap, &program, module, budget, setup.frame_words));
+            return Err(trap_error(trap, &program.interface, module, budget, setup.frame_words));
         }
         let rows = machine.results(result_words, wave.len() as u32)?;
         results.extend((0..wave.len()).map(|path| rows.iter().map(|row| row[path]).collect::<Vec<_>>()));

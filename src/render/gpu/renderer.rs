@@ -97,9 +97,9 @@ fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a GpuProgram) -> Setup<
     let max_depth = job.program.constants[6][3] as u32;
     Setup {
         sections: &program.sections,
-        shader_entries: &program.shader_entries,
-        rays_per_path: program.max_rays_per_path,
-        frame_words: program.stack_words(max_depth),
+        shader_entries: &program.interface.shader_entries,
+        rays_per_path: program.interface.max_rays_per_path,
+        frame_words: program.interface.stack_words(max_depth),
         memory: &job.program.memory.vectors,
         triangles: job.program.memory.triangles,
         constants: &job.program.constants,
@@ -202,15 +202,14 @@ impl<'a> Waves<'a> {
     }
 
     fn run(&mut self, entry: &str, rows: &[&[u32]], paths: u32, progress: Progress<'_>) -> Result<(), RenderError> {
-        let section = self.program.entry_section.get(entry).copied().ok_or_else(|| RenderError::Unsupported {
-            machine: "the GPU",
-            reason: format!("it has no entry {entry}"),
+        let section = self.program.interface.entry_section.get(entry).copied().ok_or_else(|| {
+            RenderError::Unsupported { machine: "the GPU", reason: format!("it has no entry {entry}") }
         })?;
         let budget = self.job.budget.min(self.compute.gpu().max_loop_turns());
         if let Some(trap) = self.machine.run(section, rows, paths, budget)? {
             return Err(trap_error(
                 trap,
-                self.program,
+                &self.program.interface,
                 &self.job.program.module,
                 budget,
                 self.machine.stats().frame_words,

@@ -1,0 +1,223 @@
+//! One kernel of all sections of a program: a loop that switches over the section that the path waits for, and traces the rays that the section asks for.
+//!
+//! It is made of the same sections, lowered by the same code, as the kernels of the wavefront; `wgsl/section/megakernel.wgsl` has the other half of their steps.
+
+use super::code::Code;
+use super::kit::Kit;
+use super::lower::{Locations, Lowered};
+use super::program::Megakernel;
+use super::section::{entry_point, invocation_item, lower_function, return_unless};
+use super::{Error, Options, cut, finish, interface, lower_callees, max_rays};
+use crate::ir::Module;
+use naga::{Block, Handle, Span, Statement, SwitchCase, SwitchValue};
+
+/// Name of the entry point.
+const ENTRY_POINT: &str = "run_paths";
+
+/// The most words of frames that a path has in the kernel's own memory: 4 KiB, half of what WGSL guarantees a function's variables. The rays and hits
+/// of a path take up to 1.5 KiB besides, the stack of the traversal half a KiB.
+const MAX_PRIVATE_WORDS: u32 = 1024;
+
+/// What a megakernel is made with besides the program.
+#[derive(Clone, Copy, Debug)]
+pub struct MegakernelOptions<'a> {
+    /// How deep rays may be traced: what [`super::Interface::stack_words`] takes.
+    pub depth: u32,
+    /// WGSL of the function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray (`(o.xyz, t_min)`, `(d.xyz, t_max)`, as in [`super::binding::RAYS`]), with its
+    /// bindings in group 0 from [`super::megakernel_binding::TREE`] on. Each turn of its loops adds one to the private variable `steps` at least.
+    pub traversal: &'a str,
+}
+
+/// Compiles the functions that `entries` and [`Options::shaders`] reach into one kernel.
+///
+/// # Errors
+/// A function is missing, returns more than the result area holds, or uses matrices.
+pub fn compile_megakernel(
+    module: &Module,
+    entries: &[&str],
+    options: &Options,
+    megakernel: &MegakernelOptions<'_>,
+) -> Result<Megakernel, Error> {
+    let program = cut(module, entries, options)?;
+    let stack = super::stack(module, &program.sections, &program.activation, options);
+    let frame_words = stack.words(megakernel.depth);
+    let private_words = (frame_words <= MAX_PRIVATE_WORDS).then_some(frame_words);
+    let mut kit = Kit::of_megakernel(private_words, max_rays(&program.sections), megakernel.traversal)?;
+    let (mut lowered, mut locations) = (Lowered::new(), Locations::default());
+    let mut functions = Vec::new();
+    for (n, section) in (0..).zip(&program.sections.sections) {
+        lower_callees(&mut kit, module, &section.body, &mut lowered, &mut locations)?;
+        let function = lower_function(&mut kit, &program, n, &lowered, &mut locations)?;
+        functions.push(kit.module.functions.append(function, Span::UNDEFINED));
+    }
+    let entry = lower_loop(&mut kit, &functions)?;
+    let (naga_module, wgsl) = finish(kit, entry)?;
+    Ok(Megakernel {
+        entry_point: ENTRY_POINT.into(),
+        module: naga_module,
+        wgsl,
+        sections: functions.len() as u32,
+        frame_words,
+        private_frames: private_words.is_some(),
+        interface: interface(module, &program, entries, options, locations),
+    })
+}
+
+/// The entry point: the loop around the sections.
+fn lower_loop(kit: &mut Kit, sections: &[Handle<naga::Function>]) -> Result<naga::EntryPoint, Error> {
+    let mut code = Code::new(kit, ENTRY_POINT.into());
+    let item = invocation_item(&mut code);
+    let begun = code.ask("begin", vec![item])?;
+    return_unless(&mut code, begun)?;
+    code.open();
+    let runs = code.ask("runs", vec![])?;
+    let done = code.not(runs);
+    code.when(done, |code| {
+        code.stmt(Statement::Break);
+        Ok(())
+    })?;
+    let selector = code.ask("next_section", vec![])?;
+    let mut cases = Vec::new();
+    for (n, &section) in (0..).zip(sections) {
+        code.open();
+        code.call(section, vec![]);
+        let body = code.close();
+        cases.push(SwitchCase { value: SwitchValue::U32(n), body, fall_through: false });
+    }
+    cases.push(SwitchCase { value: SwitchValue::Default, body: Block::new(), fall_through: false });
+    code.stmt(Statement::Switch { selector, cases });
+    code.act("trace_rays", vec![])?;
+    let body = code.close();
+    code.stmt(Statement::Loop { body, continuing: Block::new(), break_if: None });
+    code.act("end", vec![])?;
+    Ok(entry_point(ENTRY_POINT, code.finish()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MegakernelWave, Params, compile, megakernel_binding, spirv};
+    use super::*;
+    use crate::lang::source::FileId;
+    use std::collections::HashMap;
+    use std::mem::offset_of;
+
+    /// A traversal of nothing.
+    const NOTHING: &str = "fn answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32> {
+        steps += 1u;
+        return vec4(0u, 0u, bitcast<u32>(-1.0), 0u);
+    }";
+
+    /// A shader that shoots shadow rays and calls the shader of what it sees.
+    const PROGRAM: &str = "
+fn shade(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+  slot s0 rays: vec4[4]
+b0:
+  v3: u32 = const 2
+  v4: vec4 = const (0, 1, 0, 5)
+  slot_store s0, v3, v4
+  v5: u32 = visible s0, v0, v3
+  v6: f32 = to_float v5
+  v7: vec4 = uniform 0
+  trace v0, v1, v7
+  v8: f32 = call twice(v2)
+  v9: vec3, v10: vec3 = call_shader v0, v1, v8
+  v11: vec3 = splat v6
+  v12: vec3 = mul v9, v11
+  ret v12, v10
+}
+fn twice(v0 x: varying f32) -> (r: f32) {
+b0:
+  v1: f32 = add v0, v0
+  ret v1
+}
+entry camera(v0 x: varying f32, v1 y: varying f32) -> (color: vec3, alpha: f32) {
+b0:
+  v2: f32 = call twice(v0)
+  v3: vec3 = compose v0, v1, v2
+  v4: vec4 = uniform 0
+  trace v3, v3, v4
+  v5: f32 = const 0
+  v6: vec3, v7: vec3 = call_shader v3, v3, v5
+  v8: bool = occluded v6, v7, v4
+  v9: f32 = select v8, v2, v5
+  ret v6, v9
+}
+";
+
+    fn megakernel(depth: u32) -> Megakernel {
+        let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
+        let options = Options { shaders: vec!["shade".to_string()] };
+        let own = MegakernelOptions { depth, traversal: NOTHING };
+        compile_megakernel(&module, &["camera"], &options, &own).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn all_sections_are_in_one_kernel_that_validates_and_parses_again() {
+        let kernel = megakernel(4);
+        naga::front::wgsl::parse_str(&kernel.wgsl).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&kernel.wgsl)));
+        assert!(!spirv(&kernel.module).unwrap().is_empty());
+        let loops = kernel.wgsl.split("fn run_paths").nth(1).expect("the entry point");
+        for section in 0..kernel.sections {
+            assert!(loops.contains(&format!("case {section}u: {{\n                section_{section}_();")), "{loops}");
+        }
+        assert_eq!(kernel.wgsl.matches("fn twice").count(), 1, "{}", kernel.wgsl);
+    }
+
+    #[test]
+    fn what_runs_it_is_what_runs_the_wavefront() {
+        let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap();
+        let options = Options { shaders: vec!["shade".to_string()] };
+        let sections = compile(&module, &["camera"], &options).unwrap();
+        let kernel = megakernel(4);
+        assert_eq!(kernel.sections as usize, sections.sections.len());
+        assert_eq!(kernel.interface.entry_section, sections.interface.entry_section);
+        assert_eq!(kernel.interface.shader_entries, sections.interface.shader_entries);
+        assert_eq!(kernel.interface.max_rays_per_path, 4);
+        assert_eq!(kernel.frame_words, sections.interface.stack_words(4));
+    }
+
+    #[test]
+    fn frames_beyond_4_kib_are_in_storage() {
+        let (shallow, deep) = (megakernel(4), megakernel(1000));
+        assert!(shallow.private_frames && shallow.frame_words <= 1024);
+        assert!(!deep.private_frames && deep.frame_words > 1024);
+        assert!(deep.wgsl.contains("array<u32, 1>"), "{}", deep.wgsl);
+        assert!(!spirv(&deep.module).unwrap().is_empty());
+    }
+
+    #[test]
+    fn bindings_and_layouts_are_the_hosts() {
+        let module = megakernel(4).module;
+        let numbers: HashMap<_, _> =
+            module.global_variables.iter().filter_map(|(_, g)| Some((g.name.clone()?, g.binding?.binding))).collect();
+        let expected = [
+            ("params", megakernel_binding::PARAMS),
+            ("wave", megakernel_binding::WAVE),
+            ("state", megakernel_binding::STATE),
+            ("frames", megakernel_binding::FRAMES),
+            ("hits", megakernel_binding::HITS),
+            ("memory", megakernel_binding::MEMORY),
+            ("trap", megakernel_binding::STATUS),
+        ];
+        assert_eq!(numbers, expected.map(|(n, b)| (n.to_string(), b)).into());
+        let members = |name: &str| -> (Vec<(String, usize)>, usize) {
+            let (_, ty) = module.types.iter().find(|(_, t)| t.name.as_deref() == Some(name)).expect(name);
+            let naga::TypeInner::Struct { members, span } = &ty.inner else { panic!("{ty:?}") };
+            (members.iter().map(|m| (m.name.clone().unwrap_or_default(), m.offset as usize)).collect(), *span as usize)
+        };
+        assert_eq!(members("Params").1, size_of::<Params>());
+        let (wave, size) = members("Wave");
+        assert_eq!(size, size_of::<MegakernelWave>());
+        let host = [
+            ("first", offset_of!(MegakernelWave, first)),
+            ("count", offset_of!(MegakernelWave, count)),
+            ("entry", offset_of!(MegakernelWave, entry)),
+            ("budget", offset_of!(MegakernelWave, budget)),
+            ("steps", offset_of!(MegakernelWave, steps)),
+            ("argument_words", offset_of!(MegakernelWave, argument_words)),
+            ("resumed", offset_of!(MegakernelWave, resumed)),
+            ("reserved", offset_of!(MegakernelWave, reserved)),
+        ];
+        assert_eq!(wave, host.map(|(n, o)| (n.to_string(), o)));
+    }
+}
