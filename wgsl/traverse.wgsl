@@ -48,8 +48,13 @@ const OUTSIDE: f32 = 3.4028234e38;
 
 struct Ray {
     origin: vec3<f32>,
-    dir: vec3<f32>,
     t_min: f32,
+    // Reciprocal direction of the box test.
+    inv: vec3<f32>,
+    // Of the triangle test: the axis that becomes z; the shear; the origin with its axes in that order.
+    kz: u32,
+    shear: vec3<f32>,
+    permuted_origin: vec3<f32>,
 }
 
 struct Hit {
@@ -65,18 +70,30 @@ fn away_from_zero(d: f32) -> f32 {
     return select(d, tiny, abs(d) < bitcast<f32>(TINY_DIR_BITS));
 }
 
-fn cross_in_order(a: vec3<f32>, b: vec3<f32>) -> vec3<f32> {
-    return vec3<f32>(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+// A vector's components in the order (kx, ky, kz), where kz is the axis of the ray's largest direction component.
+fn permute(v: vec3<f32>, kz: u32) -> vec3<f32> {
+    return select(select(v, v.zxy, kz == 1u), v.yzx, kz == 0u);
 }
 
-fn dot_in_order(a: vec3<f32>, b: vec3<f32>) -> f32 {
-    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+// The ray with the constants of its box and triangle tests.
+fn make_ray(origin: vec3<f32>, dir: vec3<f32>, t_min: f32) -> Ray {
+    let size = abs(dir);
+    var kz = 2u;
+    if size.x >= size.y && size.x >= size.z {
+        kz = 0u;
+    } else if size.y >= size.z {
+        kz = 1u;
+    }
+    let permuted = permute(dir, kz);
+    let sz = 1.0 / permuted.z;
+    let inv = 1.0 / vec3<f32>(away_from_zero(dir.x), away_from_zero(dir.y), away_from_zero(dir.z));
+    return Ray(origin, t_min, inv, kz, vec3<f32>(permuted.xy * sz, sz), permute(origin, kz));
 }
 
 // Kay & Kajiya's slabs with Ize's padding. The distance at which the box is entered, or OUTSIDE.
-fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, inv: vec3<f32>, t_far: f32) -> f32 {
-    let t0 = (box_min - ray.origin) * inv;
-    let t1 = (box_max - ray.origin) * inv;
+fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
+    let t0 = (box_min - ray.origin) * ray.inv;
+    let t1 = (box_max - ray.origin) * ray.inv;
     let lower = min(t0, t1);
     let upper = max(t0, t1);
     let near = max(max(lower.x, lower.y), max(lower.z, ray.t_min));
@@ -84,31 +101,54 @@ fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, inv: vec3<f32>, t_far
     return select(OUTSIDE, near, near <= far * FAR_PAD);
 }
 
-// Möller & Trumbore 1997; replaces `best` by the triangle's hit where that is nearer, or as near and lower in index.
+// A vertex in the space of the triangle test, where the ray starts at the origin and runs along z.
+fn sheared(vertex: vec3<u32>, ray: Ray) -> vec3<f32> {
+    let p = permute(bitcast<vec3<f32>>(vertex), ray.kz) - ray.permuted_origin;
+    return vec3<f32>(p.xy - ray.shear.xy * p.z, p.z);
+}
+
+// What is lost in rounding a * b: exact, by Dekker's product (1971) of halves of 12 bits.
+fn product_error(a: f32, b: f32) -> f32 {
+    let a_high = bitcast<f32>(bitcast<u32>(a) & 0xfffff000u);
+    let b_high = bitcast<f32>(bitcast<u32>(b) & 0xfffff000u);
+    let a_low = a - a_high;
+    let b_low = b - b_high;
+    return ((a_high * b_high - a * b) + a_high * b_low + a_low * b_high) + a_low * b_low;
+}
+
+// The edge function of p and q: which side of the ray the edge is on. A difference of rounded products that is zero tells nothing
+// and is settled exactly (`settle_edges` in `src/bvh/triangle.rs`).
+fn edge(p: vec2<f32>, q: vec2<f32>) -> f32 {
+    let difference = p.x * q.y - p.y * q.x;
+    if difference == 0.0 {
+        return product_error(p.x, q.y) - product_error(p.y, q.x);
+    }
+    return difference;
+}
+
+// Woop, Benthin & Wald 2013; replaces `best` by the triangle's hit where that is nearer, or as near and lower in index.
 fn intersect(index: u32, ray: Ray, best: ptr<function, Hit>) {
     let first = triangles[3u * index];
     let second = triangles[3u * index + 1u];
     let third = triangles[3u * index + 2u];
-    let e1 = bitcast<vec3<f32>>(second.xyz);
-    let e2 = bitcast<vec3<f32>>(third.xyz);
-    let p = cross_in_order(ray.dir, e2);
-    let det = dot_in_order(e1, p);
+    let a = sheared(first.xyz, ray);
+    let b = sheared(second.xyz, ray);
+    let c = sheared(third.xyz, ray);
+    let u = edge(c.xy, b.xy);
+    let v = edge(a.xy, c.xy);
+    let w = edge(b.xy, a.xy);
+    let det = (u + v) + w;
     let inv = 1.0 / det;
-    let s = ray.origin - bitcast<vec3<f32>>(first.xyz);
-    let u = dot_in_order(s, p) * inv;
-    let q = cross_in_order(s, e1);
-    let v = dot_in_order(ray.dir, q) * inv;
-    let t = dot_in_order(e2, q) * inv;
-    let culled = (second.w & CULL_BACK) != 0u && det < 0.0;
-    let inside = det != 0.0 && u >= 0.0 && v >= 0.0 && u + v <= 1.0 && !culled;
+    let t = (((u * a.z + v * b.z) + w * c.z) * ray.shear.z) * inv;
+    let inside = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
+    let culled = (second.w & CULL_BACK) != 0u && det * ray.shear.z < 0.0;
     let nearer = t > ray.t_min && (t < (*best).t || (t == (*best).t && first.w < (*best).prim));
-    if inside && nearer {
-        *best = Hit(t, u, v, first.w, true);
+    if inside && det != 0.0 && !culled && nearer {
+        *best = Hit(t, v * inv, w * inv, first.w, true);
     }
 }
 
 fn traverse(ray: Ray, t_max: f32, any: bool) -> Hit {
-    let inv = 1.0 / vec3<f32>(away_from_zero(ray.dir.x), away_from_zero(ray.dir.y), away_from_zero(ray.dir.z));
     var links: array<u32, STACK>;
     var nears: array<f32, STACK>;
     var top = 0u;
@@ -122,8 +162,8 @@ fn traverse(ray: Ray, t_max: f32, any: bool) -> Hit {
             let left_max = nodes[4u * link + 1u];
             let right_min = nodes[4u * link + 2u];
             let right_max = nodes[4u * link + 3u];
-            let left = enter(bitcast<vec3<f32>>(left_min.xyz), bitcast<vec3<f32>>(left_max.xyz), ray, inv, best.t);
-            let right = enter(bitcast<vec3<f32>>(right_min.xyz), bitcast<vec3<f32>>(right_max.xyz), ray, inv, best.t);
+            let left = enter(bitcast<vec3<f32>>(left_min.xyz), bitcast<vec3<f32>>(left_max.xyz), ray, best.t);
+            let right = enter(bitcast<vec3<f32>>(right_min.xyz), bitcast<vec3<f32>>(right_max.xyz), ray, best.t);
             let right_first = right < left;
             let near = min(left, right);
             let far = max(left, right);
@@ -171,7 +211,7 @@ fn trace(index: u32) {
     let any = upper.w < 0.0;
     var result = vec4<u32>(0u, 0u, bitcast<u32>(-1.0), NO_PRIM);
     if upper.w != 0.0 {
-        let hit = traverse(Ray(lower.xyz, upper.xyz, lower.w), abs(upper.w), any);
+        let hit = traverse(make_ray(lower.xyz, upper.xyz, lower.w), abs(upper.w), any);
         if hit.found {
             result = vec4<u32>(bitcast<u32>(hit.u), bitcast<u32>(hit.v), bitcast<u32>(hit.t), hit.prim);
             if any {

@@ -98,7 +98,8 @@ fn primary_rays(bvh: &Bvh, size: usize) -> Vec<RayBatch> {
 fn diffuse_rays(bvh: &Bvh, primary: &[RayBatch]) -> Vec<RayBatch> {
     let mut normals = vec![Vec3::ZERO; bvh.triangles().iter().map(|t| t.prim as usize + 1).max().unwrap_or(0)];
     for t in bvh.triangles() {
-        normals[t.prim as usize] = Vec3::from(t.e1).cross(Vec3::from(t.e2)).normalize_or_zero();
+        let [a, b, c] = [t.a, t.b, t.c].map(Vec3::from);
+        normals[t.prim as usize] = (b - a).cross(c - a).normalize_or_zero();
     }
     let (low, high) = bvh.bounds().unwrap_or_default();
     let offset = (high - low).length() * 1e-5;

@@ -64,7 +64,7 @@ impl Stack {
 
 /// The best hit that `ray` finds, nearest child first; with `any`, the first that it meets.
 fn traverse(bvh: &Bvh, ray: &Ray, any: bool) -> Option<Hit> {
-    let inv = ray.inv_dir();
+    let (inv, shear) = (ray.inv_dir(), ray.shear());
     let mut stack = Stack { entries: [(0, 0.0); STACK], top: 0 };
     let mut best = ray.unhit();
     let mut found = false;
@@ -83,7 +83,7 @@ fn traverse(bvh: &Bvh, ray: &Ray, any: bool) -> Option<Hit> {
             }
             Link::Leaf { first, count } => {
                 for triangle in &bvh.triangles()[first as usize..(first + count) as usize] {
-                    if let Some(hit) = triangle.intersect(ray, &best) {
+                    if let Some(hit) = triangle.intersect(ray, &shear, &best) {
                         best = hit;
                         found = true;
                     }

@@ -7,8 +7,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`triangle`] | the input triangle, its precomputed form and the ray–triangle test |
-//! | [`ray`] | rays, hits and their batches; the robust slab test's constants |
+//! | [`triangle`] | the input triangle, its form in leaves and the ray–triangle test |
+//! | [`ray`] | rays, hits and their batches; the constants of the robust tests |
 //! | [`node`] | the 64-byte binary node and its byte layout |
 //! | [`build`] | the builders of the binary tree |
 //! | [`tree`] | the tree that callers hold |
@@ -35,6 +35,8 @@ pub mod tree;
 pub mod triangle;
 pub mod wide;
 
+#[cfg(test)]
+mod leaks;
 #[cfg(test)]
 mod tests;
 

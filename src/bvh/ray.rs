@@ -44,6 +44,21 @@ impl Ray {
         Hit { t: self.t_max, u: 0.0, v: 0.0, prim: 0 }
     }
 
+    /// The transformation of the ray–triangle test.
+    #[inline]
+    pub fn shear(&self) -> Shear {
+        let d = self.dir.to_array();
+        let size = self.dir.abs();
+        let kz = match size {
+            _ if size.x >= size.y && size.x >= size.z => 0,
+            _ if size.y >= size.z => 1,
+            _ => 2,
+        };
+        let axes = [(kz + 1) % 3, (kz + 2) % 3, kz];
+        let sz = 1.0 / d[kz];
+        Shear { axes, sx: d[axes[0]] * sz, sy: d[axes[1]] * sz, sz }
+    }
+
     /// The reciprocal direction of the slab test; finite unless the direction is not.
     #[inline]
     pub fn inv_dir(&self) -> [f32; 3] {
@@ -51,6 +66,31 @@ impl Ray {
             let away = if d.abs() < TINY_DIR { TINY_DIR.copysign(d) } else { d };
             1.0 / away
         })
+    }
+}
+
+/// What takes the ray–triangle test's vertices to a space where the ray starts at the origin and runs along z (Woop, Benthin & Wald
+/// 2013): a translation, a rotation of the axes that makes the direction's largest component z, and a shear.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shear {
+    /// The components of the world that become x, y and z. z's is that of the direction's largest component, the lowest of several;
+    /// x and y follow it in turn.
+    pub axes: [usize; 3],
+    /// Shear of x: the direction's x over its z.
+    pub sx: f32,
+    /// Shear of y.
+    pub sy: f32,
+    /// The reciprocal of the direction's z. NaN or infinite for directions that are zero or not finite, which then hit nothing.
+    pub sz: f32,
+}
+
+impl Shear {
+    /// A point in that space; its z is not yet multiplied by [`sz`](Self::sz).
+    #[inline]
+    pub fn apply(&self, point: &[f32; 3], origin: Vec3) -> [f32; 3] {
+        let [kx, ky, kz] = self.axes;
+        let z = point[kz] - origin[kz];
+        [(point[kx] - origin[kx]) - self.sx * z, (point[ky] - origin[ky]) - self.sy * z, z]
     }
 }
 

@@ -40,10 +40,10 @@ fn build(triangles: &[Triangle]) -> Bvh {
 }
 
 fn brute_force(triangles: &[Triangle], ray: &Ray) -> Option<Hit> {
-    let mut best = ray.unhit();
+    let (shear, mut best) = (ray.shear(), ray.unhit());
     let mut found = false;
     for (i, triangle) in triangles.iter().enumerate() {
-        if let Some(hit) = LeafTriangle::new(triangle, i as u32).intersect(ray, &best) {
+        if let Some(hit) = LeafTriangle::new(triangle, i as u32).intersect(ray, &shear, &best) {
             best = hit;
             found = true;
         }

@@ -1,10 +1,11 @@
 //! Triangles as the tree takes them and as its leaves keep them, and the one ray–triangle test.
 //!
-//! The test is Möller & Trumbore's (1997) on a vertex and two edges. It has no absolute epsilon: only a determinant of exactly
-//! zero is refused, so it works at any scale of the scene. Its operations and their order are part of the contract between the
-//! scalar code, the 8-wide code and `wgsl/traverse.wgsl`; none of them may fuse a multiplication with an addition.
+//! The test is the watertight one of Woop, Benthin & Wald ("Watertight Ray/Triangle Intersection", 2013): no ray gets through an
+//! edge or a vertex that triangles share. It has no epsilon, so it works at any scale of the scene. Its operations and their order
+//! are part of the contract between the scalar code, the lanes and `wgsl/traverse.wgsl`; none of them may fuse a multiplication
+//! with an addition, or an edge that two triangles share would have two results.
 
-use super::ray::{Hit, Ray};
+use super::ray::{Hit, Ray, Shear};
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
@@ -38,69 +39,78 @@ impl Triangle {
     }
 }
 
-/// A triangle in a leaf, prepared for intersection. 48 bytes, three vectors of the GPU's triangle buffer.
+/// A triangle in a leaf. 48 bytes, three vectors of the GPU's triangle buffer.
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 0..12, 12..16 | `v0`, primitive index |
-/// | 16..28, 28..32 | `e1 = b - a`, flags |
-/// | 32..44, 44..48 | `e2 = c - a`, zero |
+/// | 0..12, 12..16 | `a`, primitive index |
+/// | 16..28, 28..32 | `b`, flags |
+/// | 32..44, 44..48 | `c`, zero |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct LeafTriangle {
-    /// The vertex `a`.
-    pub v0: [f32; 3],
+    /// The first vertex.
+    pub a: [f32; 3],
     /// Index of the triangle in the input of the build.
     pub prim: u32,
-    /// The edge `b - a`.
-    pub e1: [f32; 3],
+    /// The second vertex.
+    pub b: [f32; 3],
     /// [`CULL_BACK`] or 0.
     pub flags: u32,
-    /// The edge `c - a`.
-    pub e2: [f32; 3],
+    /// The third vertex.
+    pub c: [f32; 3],
     /// Zero.
     pub pad: u32,
 }
 
 impl LeafTriangle {
-    /// Prepares a triangle of the input, which had index `prim` there.
+    /// A triangle of the input, which had index `prim` there.
     pub fn new(triangle: &Triangle, prim: u32) -> Self {
-        Self {
-            v0: triangle.a.to_array(),
-            prim,
-            e1: (triangle.b - triangle.a).to_array(),
-            flags: triangle.flags,
-            e2: (triangle.c - triangle.a).to_array(),
-            pad: 0,
-        }
+        let Triangle { a, b, c, flags } = *triangle;
+        Self { a: a.to_array(), prim, b: b.to_array(), flags, c: c.to_array(), pad: 0 }
     }
 
     /// The hit of `ray` with this triangle if it is nearer than `best`: `ray.t_min < t < best.t`, or `t == best.t` and a lower
-    /// primitive index. Start with `t = t_max` and `prim = 0` to have `t < t_max` strictly.
+    /// primitive index. Start with `t = t_max` and `prim = 0` to have `t < t_max` strictly. `shear` is the ray's.
+    ///
+    /// Woop, Benthin & Wald 2013, §3, with [`settle_edges`] in place of their second pass in double precision.
     #[inline]
-    pub fn intersect(&self, ray: &Ray, best: &Hit) -> Option<Hit> {
-        let (o, d) = (ray.origin, ray.dir);
-        let [e1x, e1y, e1z] = self.e1;
-        let [e2x, e2y, e2z] = self.e2;
-        // Möller & Trumbore 1997.
-        let px = d.y * e2z - d.z * e2y;
-        let py = d.z * e2x - d.x * e2z;
-        let pz = d.x * e2y - d.y * e2x;
-        let det = (e1x * px + e1y * py) + e1z * pz;
+    pub fn intersect(&self, ray: &Ray, shear: &Shear, best: &Hit) -> Option<Hit> {
+        let [ax, ay, az] = shear.apply(&self.a, ray.origin);
+        let [bx, by, bz] = shear.apply(&self.b, ray.origin);
+        let [cx, cy, cz] = shear.apply(&self.c, ray.origin);
+        let mut edges = [cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax];
+        if edges.contains(&0.0) {
+            edges = settle_edges(edges, [ax, ay], [bx, by], [cx, cy]);
+        }
+        let [u, v, w] = edges;
+        let det = (u + v) + w;
         let inv = 1.0 / det;
-        let sx = o.x - self.v0[0];
-        let sy = o.y - self.v0[1];
-        let sz = o.z - self.v0[2];
-        let u = ((sx * px + sy * py) + sz * pz) * inv;
-        let qx = sy * e1z - sz * e1y;
-        let qy = sz * e1x - sx * e1z;
-        let qz = sx * e1y - sy * e1x;
-        let v = ((d.x * qx + d.y * qy) + d.z * qz) * inv;
-        let t = ((e2x * qx + e2y * qy) + e2z * qz) * inv;
-        // Written so that a NaN anywhere fails. det is -dot(d, e1 × e2).
-        let culled = self.flags & CULL_BACK != 0 && det < 0.0;
-        let inside = det != 0.0 && u >= 0.0 && v >= 0.0 && u + v <= 1.0 && !culled;
+        let t = (((u * az + v * bz) + w * cz) * shear.sz) * inv;
+        // Written so that a NaN anywhere fails. det and sz have opposite signs where dot(d, (b - a) × (c - a)) is positive.
+        let inside = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
+        let culled = self.flags & CULL_BACK != 0 && det * shear.sz < 0.0;
         let nearer = t > ray.t_min && (t < best.t || (t == best.t && self.prim < best.prim));
-        (inside && nearer).then_some(Hit { t, u, v, prim: self.prim })
+        (inside && det != 0.0 && !culled && nearer).then_some(Hit { t, u: v * inv, v: w * inv, prim: self.prim })
     }
+}
+
+/// The edge functions `[u, v, w]` of a triangle whose sheared vertices are `a`, `b`, `c`, with those that are zero replaced by
+/// the exact difference of their products.
+///
+/// An edge function is the difference of two rounded products. Rounding keeps order, so one that is not zero has the sign of the exact
+/// difference; one that is zero tells nothing: seen from afar all three of a tiny triangle may be. Of exact zeros the ray counts as inside of
+/// both triangles at the edge.
+#[cold]
+pub fn settle_edges(edges: [f32; 3], a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> [f32; 3] {
+    let settle = |edge: f32, [px, py]: [f32; 2], [qx, qy]: [f32; 2]| {
+        if edge == 0.0 { product_error(px, qy) - product_error(py, qx) } else { edge }
+    };
+    let [u, v, w] = edges;
+    [settle(u, c, b), settle(v, a, c), settle(w, b, a)]
+}
+
+/// What is lost in rounding `a * b`: exact, unless it is below the smallest normal number.
+fn product_error(a: f32, b: f32) -> f32 {
+    (f64::from(a) * f64::from(b) - f64::from(a * b)) as f32
 }

@@ -7,8 +7,8 @@
 
 use super::lanes::{Lanes, Portable};
 use super::node::{Child, Link, MAX_DEPTH, Node};
-use super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch};
-use super::triangle::{CULL_BACK, LeafTriangle};
+use super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch, Shear};
+use super::triangle::{CULL_BACK, LeafTriangle, settle_edges};
 use rayon::prelude::*;
 
 /// Boxes a node and triangles a block.
@@ -35,13 +35,12 @@ impl WideNode {
     };
 }
 
-/// A leaf of up to eight triangles; 352 bytes. Absent ones have edges of zero, which nothing hits.
+/// A leaf of up to eight triangles; 352 bytes. Absent ones have corners that are NaN, which nothing hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(32))]
 struct Block {
-    v0: [[f32; WIDTH]; 3],
-    e1: [[f32; WIDTH]; 3],
-    e2: [[f32; WIDTH]; 3],
+    /// Coordinates of the three vertices: x, y, z of all triangles.
+    corners: [[[f32; WIDTH]; 3]; 3],
     prim: [u32; WIDTH],
     /// Bit `i` is set where triangle `i` is one-sided.
     culled: u32,
@@ -50,17 +49,13 @@ struct Block {
 impl Block {
     fn new(triangles: &[LeafTriangle]) -> Self {
         let mut block = Self {
-            v0: Default::default(),
-            e1: Default::default(),
-            e2: Default::default(),
+            corners: [[[f32::NAN; WIDTH]; 3]; 3],
             prim: Default::default(),
             culled: 0,
         };
         for (i, t) in triangles.iter().enumerate() {
-            for axis in 0..3 {
-                block.v0[axis][i] = t.v0[axis];
-                block.e1[axis][i] = t.e1[axis];
-                block.e2[axis][i] = t.e2[axis];
+            for (corner, place) in block.corners.iter_mut().zip([t.a, t.b, t.c]) {
+                (0..3).for_each(|axis| corner[axis][i] = place[axis]);
             }
             block.prim[i] = t.prim;
             block.culled |= (t.flags & CULL_BACK) << i;
@@ -198,26 +193,30 @@ fn splat3<L: Lanes>([x, y, z]: [f32; 3]) -> [L; 3] {
     [L::splat(x), L::splat(y), L::splat(z)]
 }
 
+/// The lanes in which an edge function is zero.
 #[inline(always)]
-fn load3<L: Lanes>([x, y, z]: &[[f32; WIDTH]; 3]) -> [L; 3] {
-    [L::load(x), L::load(y), L::load(z)]
+fn zeros<L: Lanes>(edges: [L; 3]) -> u32 {
+    let zero = L::splat(0.0);
+    !edges.iter().fold(u32::MAX, |all, edge| all & L::bits(edge.ne(zero)))
 }
 
-#[inline(always)]
-fn cross<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> [L; 3] {
-    [a[1].mul(b[2]).sub(a[2].mul(b[1])), a[2].mul(b[0]).sub(a[0].mul(b[2])), a[0].mul(b[1]).sub(a[1].mul(b[0]))]
-}
-
-#[inline(always)]
-fn dot<L: Lanes>(a: &[L; 3], b: &[L; 3]) -> L {
-    a[0].mul(b[0]).add(a[1].mul(b[1])).add(a[2].mul(b[2]))
+/// [`settle_edges`] in every lane.
+fn settle_edges_in_lanes<L: Lanes>([u, v, w]: [L; 3], a: [L; 2], b: [L; 2], c: [L; 2]) -> [L; 3] {
+    let mut edges = [u, v, w].map(L::store);
+    let [a, b, c] = [a, b, c].map(|corner| corner.map(L::store));
+    for i in 0..WIDTH {
+        let at = |corner: &[[f32; WIDTH]; 2]| [corner[0][i], corner[1][i]];
+        let settled = settle_edges([edges[0][i], edges[1][i], edges[2][i]], at(&a), at(&b), at(&c));
+        (0..3).for_each(|k| edges[k][i] = settled[k]);
+    }
+    edges.map(|edge| L::load(&edge))
 }
 
 /// A ray in every lane.
 struct RayLanes<L> {
     origin: [L; 3],
-    dir: [L; 3],
     inv: [L; 3],
+    shear: Shear,
     t_min: L,
     /// For each axis the plane of a node, of six, that the ray meets first, and the other.
     near: [usize; 3],
@@ -231,8 +230,8 @@ impl<L: Lanes> RayLanes<L> {
         let near = [0, 1, 2].map(|axis| if inv[axis] < 0.0 { axis + 3 } else { axis });
         Self {
             origin: splat3(ray.origin.to_array()),
-            dir: splat3(ray.dir.to_array()),
             inv: splat3(inv),
+            shear: ray.shear(),
             t_min: L::splat(ray.t_min),
             near,
             far: [0, 1, 2].map(|axis| (near[axis] + 3) % 6),
@@ -258,32 +257,54 @@ impl<L: Lanes> RayLanes<L> {
         (L::bits(near.le(far.mul(L::splat(FAR_PAD)))), near)
     }
 
+    /// The corners of a block's triangles in the space of the ray–triangle test.
+    #[inline(always)]
+    fn shear(&self, corner: &[[f32; WIDTH]; 3]) -> [L; 3] {
+        let [kx, ky, kz] = self.shear.axes;
+        // Always below three: the remainder lets the compiler see it.
+        let [x, y, z] = [L::load(&corner[kx % 3]), L::load(&corner[ky % 3]), L::load(&corner[kz % 3])];
+        let z = z.sub(self.origin[kz % 3]);
+        let x = x.sub(self.origin[kx % 3]).sub(L::splat(self.shear.sx).mul(z));
+        let y = y.sub(self.origin[ky % 3]).sub(L::splat(self.shear.sy).mul(z));
+        [x, y, z]
+    }
+
     /// Replaces `best` by the block's nearest hit if that is nearer, or as near and lower in index; whether it did.
     ///
-    /// Möller & Trumbore 1997, in the order of [`LeafTriangle::intersect`].
+    /// The operations of [`LeafTriangle::intersect`]. A ray's permutation of the axes only chooses what is loaded.
     #[inline(always)]
     fn intersect(&self, block: &Block, best: &mut Hit) -> bool {
         let zero = L::splat(0.0);
-        let one = L::splat(1.0);
-        let (v0, e1, e2) = (load3::<L>(&block.v0), load3(&block.e1), load3(&block.e2));
-        let p = cross(&self.dir, &e2);
-        let det = dot(&e1, &p);
-        let inv = one.div(det);
-        let s = [self.origin[0].sub(v0[0]), self.origin[1].sub(v0[1]), self.origin[2].sub(v0[2])];
-        let u = dot(&s, &p).mul(inv);
-        let q = cross(&s, &e1);
-        let v = dot(&self.dir, &q).mul(inv);
-        let t = dot(&e2, &q).mul(inv);
-        let inside = L::and(L::and(zero.le(u), zero.le(v)), L::and(u.add(v).le(one), det.ne(zero)));
+        let [a, b, c] = &block.corners;
+        let ([ax, ay, az], [bx, by, bz], [cx, cy, cz]) = (self.shear(a), self.shear(b), self.shear(c));
+        let u = cx.mul(by).sub(cy.mul(bx));
+        let v = ax.mul(cy).sub(ay.mul(cx));
+        let w = bx.mul(ay).sub(by.mul(ax));
+        // Of NaNs, `min` and `max` give the second operand, w: the determinant is then NaN as well, and no t is nearer.
+        let inside = |[u, v, w]: [L; 3]| L::bits(zero.le(u.min(v).min(w))) | L::bits(u.max(v).max(w).le(zero));
+        let mut edges = [u, v, w];
+        let mut within = inside(edges);
+        if within == 0 {
+            return false;
+        }
+        if within & zeros(edges) != 0 {
+            edges = settle_edges_in_lanes(edges, [ax, ay], [bx, by], [cx, cy]);
+            within = inside(edges);
+        }
+        let [u, v, w] = edges;
+        let det = u.add(v).add(w);
+        let inv = L::splat(1.0).div(det);
+        let sz = L::splat(self.shear.sz);
+        let t = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(sz).mul(inv);
         let nearer = L::and(self.t_min.lt(t), t.le(L::splat(best.t)));
-        let mut hits = L::bits(L::and(inside, nearer));
+        let mut hits = within & L::bits(L::and(det.ne(zero), nearer));
         if hits & block.culled != 0 {
-            hits &= !(L::bits(det.lt(zero)) & block.culled);
+            hits &= !(L::bits(det.mul(sz).lt(zero)) & block.culled);
         }
         if hits == 0 {
             return false;
         }
-        let (t, u, v) = (t.store(), u.store(), v.store());
+        let (t, u, v) = (t.store(), v.mul(inv).store(), w.mul(inv).store());
         let mut replaced = false;
         while hits != 0 {
             let i = hits.trailing_zeros() as usize % WIDTH;
