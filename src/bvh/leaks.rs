@@ -65,7 +65,9 @@ fn moller_trumbore(triangle: &Triangle, ray: &Ray) -> Option<f32> {
 
 #[test]
 fn no_ray_gets_through_the_edges_and_vertices_of_a_closed_mesh() {
-    for (levels, scale) in [(4, Vec3::ONE), (3, Vec3::splat(0.07)), (3, Vec3::splat(3e4)), (3, Vec3::new(1.0, 1e-3, 30.0))] {
+    for (levels, scale) in
+        [(4, Vec3::ONE), (3, Vec3::splat(0.07)), (3, Vec3::splat(3e4)), (3, Vec3::new(1.0, 1e-3, 30.0))]
+    {
         let mesh = dented_sphere(levels, scale);
         let bvh = Bvh::build(&mesh, &BuildOptions::default()).expect("small");
         let rays = rays_at_edges(&mesh, scale);

@@ -48,11 +48,7 @@ struct Block {
 
 impl Block {
     fn new(triangles: &[LeafTriangle]) -> Self {
-        let mut block = Self {
-            corners: [[[f32::NAN; WIDTH]; 3]; 3],
-            prim: Default::default(),
-            culled: 0,
-        };
+        let mut block = Self { corners: [[[f32::NAN; WIDTH]; 3]; 3], prim: Default::default(), culled: 0 };
         for (i, t) in triangles.iter().enumerate() {
             for (corner, place) in block.corners.iter_mut().zip([t.a, t.b, t.c]) {
                 (0..3).for_each(|axis| corner[axis][i] = place[axis]);
