@@ -5,6 +5,7 @@
 use crate::render::{AdapterInfo, RenderError};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// Storage buffers that one kernel binds at most: the smallest number that WebGPU guarantees.
@@ -54,8 +55,9 @@ fn may_have_hardware() -> bool {
     !cfg!(target_os = "linux") || nodes.iter().any(|node| std::path::Path::new(node).exists())
 }
 
-/// How often a result is waited for before the device counts as failed.
-const WAITS: usize = 1000;
+/// How long a submission may take before the device counts as failed. Software drivers compile kernels while they are waited for: 23 s for a
+/// kernel of 96 shaders on a quiet machine. Drivers of hardware give up by themselves after a few seconds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An open device. Failures that no call reports are kept until [`Gpu::check`].
 #[derive(Debug)]
@@ -224,19 +226,21 @@ impl Gpu {
 
     /// A bind group layout of one uniform buffer (binding 0) and storage buffers (1, 2, …), each read only or not.
     pub(super) fn layout(&self, what: &'static str, read_only: &[bool]) -> Layout {
-        let entry = |binding: usize, ty| wgpu::BindGroupLayoutEntry {
-            binding: binding as u32,
+        let storage: Vec<_> = (1..).zip(read_only.iter().copied()).collect();
+        self.layout_at(what, &storage)
+    }
+
+    /// A bind group layout of one uniform buffer (binding 0) and storage buffers of these binding numbers, each read only or not.
+    pub(super) fn layout_at(&self, what: &'static str, storage: &[(u32, bool)]) -> Layout {
+        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
+            binding,
             visibility: wgpu::ShaderStages::COMPUTE,
             ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
             count: None,
         };
         let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
-        entries.extend(
-            read_only
-                .iter()
-                .enumerate()
-                .map(|(i, &read_only)| entry(i + 1, wgpu::BufferBindingType::Storage { read_only })),
-        );
+        let of_storage = |&(at, read_only)| entry(at, wgpu::BufferBindingType::Storage { read_only });
+        entries.extend(storage.iter().map(of_storage));
         let group = self
             .device
             .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(what), entries: &entries });
@@ -250,10 +254,15 @@ impl Gpu {
 
     /// Binds `buffers` to 0, 1, 2, ….
     pub(super) fn bind(&self, layout: &Layout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
+        let buffers: Vec<_> = (0..).zip(buffers.iter().copied()).collect();
+        self.bind_at(layout, &buffers)
+    }
+
+    /// Binds buffers to the numbers beside them.
+    pub(super) fn bind_at(&self, layout: &Layout, buffers: &[(u32, &wgpu::Buffer)]) -> wgpu::BindGroup {
         let entries: Vec<_> = buffers
             .iter()
-            .enumerate()
-            .map(|(i, buffer)| wgpu::BindGroupEntry { binding: i as u32, resource: buffer.as_entire_binding() })
+            .map(|&(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
             .collect();
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
@@ -275,31 +284,69 @@ impl Gpu {
         bytes: u64,
         use_words: impl FnOnce(&[u32]) -> T,
     ) -> Result<T, RenderError> {
-        self.queue.submit([commands.finish()]);
-        let (sender, receiver) = mpsc::channel();
-        let slice = buffer.slice(..bytes);
-        slice.map_async(wgpu::MapMode::Read, move |mapped| {
-            // The receiver outlives the wait below; were it gone there would be nobody to tell.
-            let _ = sender.send(mapped);
+        let pending = self.submit(commands, buffer, bytes);
+        self.finish(pending, PATIENCE, || "a copy to the host".to_string(), use_words)
+    }
+
+    /// The words that `copy` puts into a buffer of `bytes`.
+    pub(super) fn copy_back(
+        &self,
+        what: &'static str,
+        bytes: u64,
+        copy: impl FnOnce(&mut wgpu::CommandEncoder, &wgpu::Buffer),
+    ) -> Result<Vec<u32>, RenderError> {
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        let back = self.readback(what, bytes)?;
+        let mut commands = self.device.create_command_encoder(&Default::default());
+        copy(&mut commands, &back);
+        self.read(commands, &back, bytes, <[u32]>::to_vec)
+    }
+
+    /// Submits the commands, and asks for the first `bytes` of a buffer made by [`Gpu::readback`], without waiting.
+    pub(super) fn submit(&self, commands: wgpu::CommandEncoder, buffer: &wgpu::Buffer, bytes: u64) -> Pending {
+        let submission = self.queue.submit([commands.finish()]);
+        let (sender, mapped) = mpsc::channel();
+        buffer.slice(..bytes).map_async(wgpu::MapMode::Read, move |result| {
+            // Nobody is left to tell when the wait was given up.
+            let _ = sender.send(result);
         });
+        Pending { buffer: buffer.clone(), bytes, submission, mapped }
+    }
+
+    /// Waits for what was submitted and gives its words to `use_words`. `what` says what is waited for, should it take longer than `patience`.
+    pub(super) fn finish<T>(
+        &self,
+        pending: Pending,
+        patience: Duration,
+        what: impl FnOnce() -> String,
+        use_words: impl FnOnce(&[u32]) -> T,
+    ) -> Result<T, RenderError> {
+        let Pending { buffer, bytes, submission, mapped } = pending;
+        let begin = Instant::now();
         // One wait is enough as a rule. A software driver on a machine with a hundred times more work than cores has come back early.
-        let mut mapped = Err(mpsc::TryRecvError::Empty);
-        for _ in 0..WAITS {
-            let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        let result = loop {
+            let left = patience.saturating_sub(begin.elapsed());
+            let submission_index = Some(submission.clone());
+            let waited = self.device.poll(wgpu::PollType::Wait { submission_index, timeout: Some(left) });
             self.check()?;
-            waited.map_err(|e| self.failed(e.to_string()))?;
-            mapped = receiver.try_recv();
-            if mapped != Err(mpsc::TryRecvError::Empty) {
-                break;
+            match mapped.try_recv() {
+                Ok(result) => break result,
+                Err(_) if left.is_zero() => {
+                    let seconds = patience.as_secs_f32();
+                    return Err(self.failed(format!("it did not finish {} within {seconds} s", what())));
+                }
+                Err(_) => {}
             }
-            std::thread::yield_now();
-        }
-        match mapped {
-            Ok(Ok(())) => {}
-            Ok(Err(e)) => return Err(self.failed(e.to_string())),
-            Err(_) => return Err(self.failed("it did not answer".to_string())),
-        }
-        let view = slice.get_mapped_range().map_err(|e| self.failed(e.to_string()))?;
+            match waited {
+                Ok(_) => std::thread::yield_now(),
+                Err(wgpu::PollError::Timeout) => {}
+                Err(e) => return Err(self.failed(e.to_string())),
+            }
+        };
+        result.map_err(|e| self.failed(e.to_string()))?;
+        let view = buffer.slice(..bytes).get_mapped_range().map_err(|e| self.failed(e.to_string()))?;
         let result = use_words(bytemuck::cast_slice(&view));
         drop(view);
         buffer.unmap();
@@ -324,6 +371,15 @@ pub(super) struct Layout {
     group: wgpu::BindGroupLayout,
     /// The layout of their pipelines.
     pub pipeline: wgpu::PipelineLayout,
+}
+
+/// Commands that were submitted, and the copy that was asked for.
+#[derive(Debug)]
+pub(super) struct Pending {
+    buffer: wgpu::Buffer,
+    bytes: u64,
+    submission: wgpu::SubmissionIndex,
+    mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
 /// Keeps the first message: what follows a failure is most often its consequence.

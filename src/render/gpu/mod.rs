@@ -3,11 +3,13 @@
 //! [`SectionMachine`] runs any such program for many paths at once. The kernels that do not
 //! depend on the program are WGSL files in `wgsl/`. Devices, buffers and their failures are in `device`. No other module except the viewer knows wgpu.
 
-mod accumulate;
+mod batch;
 mod device;
+mod flight;
 mod function;
 #[cfg(test)]
 mod layouts;
+mod pace;
 mod pipelines;
 mod renderer;
 mod schedule;
@@ -18,6 +20,7 @@ mod tiles;
 mod trap;
 mod traversal;
 
+pub use batch::{Batch, Results};
 pub use device::{Gpu, OpenError, adapters, has_hardware_adapter};
 pub use function::run_function;
 pub use pipelines::PipelineCounts;

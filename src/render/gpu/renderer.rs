@@ -1,10 +1,10 @@
 //! [`GpuRenderer`]: pictures by the section machine.
 //!
-//! The picture is cut into bands of as many pixels as there are paths. For every sample a wave runs the camera entry on the band, one path a
-//! pixel; the samples are summed on the GPU, the sums read back once a band. The imager, where there is one, runs in a wave on the
-//! means. Positions, sums and means are those of the CPU's `Sampling` and `Film`.
+//! The picture is cut into bands, as large as a batch of the machine can be; a band's pixels are the batch's items, their samples the turns. The samples are
+//! summed on the GPU, the sums read back once a band. The imager, where there is one, runs on the means. Positions, sums and means are
+//! those of the CPU's `Sampling` and `Film`.
 
-use super::accumulate::BandFilm;
+use super::batch::{Batch, Results};
 use super::section_machine::{Compute, ComputeError, MachineStats, SectionMachine, Setup};
 use super::tiles::tiled_pixels;
 use super::trap::trap_error;
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const HARDWARE_PATHS: u32 = 1 << 18;
 /// Paths in flight on a software driver: enough that the fixed cost of a round is small, few enough that progress shows.
 const SOFTWARE_PATHS: u32 = 1 << 16;
+/// Words of a raster position.
+const POSITION_WORDS: u32 = 2;
 /// Words of a picture's pixel: colour and alpha.
 const PIXEL_WORDS: u32 = 4;
 
@@ -75,9 +77,8 @@ impl Renderer for GpuRenderer {
         let program = compile(job)?;
         let compiled = Instant::now();
         let machine = SectionMachine::new(&self.compute, &setup(&self.compute, job, &program))?;
-        let waves = Waves::new(&self.compute, job, &program, machine)?;
         let ready = Instant::now();
-        let (picture, machine) = waves.render(&mut film, progress)?;
+        let (picture, machine) = Bands::new(&self.compute, job, &program, machine).render(&mut film, progress)?;
         self.stats = GpuStats { compile: compiled - start, setup: ready - compiled, render: ready.elapsed(), machine };
         Ok(picture)
     }
@@ -108,67 +109,86 @@ fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a GpuProgram) -> Setup<
     }
 }
 
-/// The waves of one picture.
-struct Waves<'a> {
+/// The batches of one picture.
+struct Bands<'a> {
     compute: &'a Compute,
     job: &'a Job,
     program: &'a GpuProgram,
     machine: SectionMachine<'a>,
-    film: BandFilm,
-    /// Waves of the whole picture, for the progress.
+    /// Turns that have finished, and those of the whole picture.
+    done: u64,
     total: u64,
 }
 
-impl<'a> Waves<'a> {
-    fn new(
-        compute: &'a Compute,
-        job: &'a Job,
-        program: &'a GpuProgram,
-        machine: SectionMachine<'a>,
-    ) -> Result<Self, RenderError> {
-        let film = BandFilm::new(&compute.gpu, &compute.accumulate, machine.paths(), machine.frames())?;
+impl<'a> Bands<'a> {
+    fn new(compute: &'a Compute, job: &'a Job, program: &'a GpuProgram, machine: SectionMachine<'a>) -> Self {
         let pixels = u64::from(job.window.width) * u64::from(job.window.height);
         let each = u64::from(job.sampling.count()) + u64::from(job.program.has_imager);
-        let total = pixels.div_ceil(u64::from(machine.paths())) * each;
-        Ok(Self { compute, job, program, machine, film, total })
+        Self { compute, job, program, machine, done: 0, total: pixels * each }
     }
 
     fn render(mut self, film: &mut Film, progress: Progress<'_>) -> Result<(Picture, MachineStats), RenderError> {
-        let mut pixels = tiled_pixels(film.width(), film.height());
-        loop {
-            let band: Vec<_> = pixels.by_ref().take(self.machine.paths() as usize).collect();
-            if band.is_empty() {
-                break;
-            }
-            self.sample_band(&band, film, progress)?;
-        }
+        let (items, turns) = self.machine.batch_size(self.job.sampling.count(), POSITION_WORDS);
+        self.each_band(film.width(), film.height(), items, |bands, band| {
+            bands.sample_band(band, turns, film, progress)
+        })?;
         let mut picture = film.resolve();
         if self.job.program.has_imager {
-            let mut pixels = tiled_pixels(film.width(), film.height());
-            loop {
-                let band: Vec<_> = pixels.by_ref().take(self.machine.paths() as usize).collect();
-                if band.is_empty() {
-                    break;
-                }
-                self.image_band(&band, &mut picture, progress)?;
-            }
+            let paths = self.machine.paths();
+            self.each_band(film.width(), film.height(), paths, |bands, band| {
+                bands.image_band(band, &mut picture, progress)
+            })?;
         }
         Ok((picture, self.machine.stats()))
     }
 
-    /// Takes every sample of a band's pixels.
-    fn sample_band(&mut self, band: &[[u32; 2]], film: &mut Film, progress: Progress<'_>) -> Result<(), RenderError> {
-        let (window, sampling) = (self.job.window, self.job.sampling);
-        let pixels = band.len() as u32;
-        let (mut xs, mut ys) = (Vec::new(), Vec::new());
-        for sample in 0..sampling.count() {
-            band.par_iter()
-                .map(|&[x, y]| words(sampling.position(window.x + x, window.y + y, sample)))
-                .unzip_into_vecs(&mut xs, &mut ys);
-            self.run(CAMERA_ENTRY, &[&xs, &ys], pixels, progress)?;
-            self.film.add(&self.compute.gpu, &self.compute.accumulate, pixels, sample == 0);
+    /// Calls `use_band` with all pixels of the picture, up to `items` at once.
+    fn each_band(
+        &mut self,
+        width: u32,
+        height: u32,
+        items: u32,
+        mut use_band: impl FnMut(&mut Self, &[[u32; 2]]) -> Result<(), RenderError>,
+    ) -> Result<(), RenderError> {
+        let mut pixels = tiled_pixels(width, height);
+        loop {
+            let band: Vec<_> = pixels.by_ref().take(items as usize).collect();
+            if band.is_empty() {
+                return Ok(());
+            }
+            use_band(self, &band)?;
         }
-        let sums = self.film.sums(&self.compute.gpu, pixels)?;
+    }
+
+    /// Takes every sample of a band's pixels, `turns` of each in one batch.
+    fn sample_band(
+        &mut self,
+        band: &[[u32; 2]],
+        turns: u32,
+        film: &mut Film,
+        progress: Progress<'_>,
+    ) -> Result<(), RenderError> {
+        let (window, sampling) = (self.job.window, self.job.sampling);
+        let items = band.len() as u32;
+        let mut arguments = Vec::new();
+        for first in (0..sampling.count()).step_by(turns as usize) {
+            let turns = turns.min(sampling.count() - first);
+            arguments.resize(turns as usize * POSITION_WORDS as usize * band.len(), 0);
+            let rows = arguments.par_chunks_mut(POSITION_WORDS as usize * band.len()).zip(first..first + turns);
+            rows.for_each(|(rows, sample)| {
+                let (xs, ys) = rows.split_at_mut(band.len());
+                for (&[x, y], (to_x, to_y)) in band.iter().zip(xs.iter_mut().zip(ys)) {
+                    (*to_x, *to_y) = words(sampling.position(window.x + x, window.y + y, sample));
+                }
+            });
+            let results = if first == 0 { Results::Sum } else { Results::AddToSums };
+            let entry = self.section(CAMERA_ENTRY)?;
+            let budget = self.budget();
+            let arguments = &arguments[..];
+            let batch = Batch { entry, budget, items, turns, argument_words: POSITION_WORDS, arguments, results };
+            self.run(&batch, progress)?;
+        }
+        let sums = self.machine.sums()?;
         let weight = sampling.count() as f32;
         let width = film.width() as usize;
         for (&[x, y], sum) in band.iter().zip(sums) {
@@ -191,9 +211,17 @@ impl<'a> Waves<'a> {
         let (xs, ys): (Vec<_>, Vec<_>) = band.iter().map(|&pixel| words(position(pixel))).unzip();
         let channel =
             |k: usize| -> Vec<u32> { band.iter().map(|&pixel| picture.rgba[index(pixel)][k].to_bits()).collect() };
-        let rgba = [0, 1, 2, 3].map(channel);
-        let rows = [&xs[..], &ys, &rgba[0], &rgba[1], &rgba[2], &rgba[3]];
-        self.run(IMAGER_ENTRY, &rows, band.len() as u32, progress)?;
+        let arguments = [xs, ys, channel(0), channel(1), channel(2), channel(3)];
+        let batch = Batch {
+            entry: self.section(IMAGER_ENTRY)?,
+            budget: self.budget(),
+            items: band.len() as u32,
+            turns: 1,
+            argument_words: arguments.len() as u32,
+            arguments: &arguments.concat(),
+            results: Results::Stay,
+        };
+        self.run(&batch, progress)?;
         let results = self.machine.results(PIXEL_WORDS, band.len() as u32)?;
         for (path, &pixel) in band.iter().enumerate() {
             picture.rgba[index(pixel)] = [0, 1, 2, 3].map(|k| f32::from_bits(results[k][path]));
@@ -201,21 +229,28 @@ impl<'a> Waves<'a> {
         Ok(())
     }
 
-    fn run(&mut self, entry: &str, rows: &[&[u32]], paths: u32, progress: Progress<'_>) -> Result<(), RenderError> {
-        let section = self.program.interface.entry_section.get(entry).copied().ok_or_else(|| {
-            RenderError::Unsupported { machine: "the GPU", reason: format!("it has no entry {entry}") }
-        })?;
-        let budget = self.job.budget.min(self.compute.gpu().max_loop_turns());
-        if let Some(trap) = self.machine.run(section, rows, paths, budget)? {
-            return Err(trap_error(
-                trap,
-                &self.program.interface,
-                &self.job.program.module,
-                budget,
-                self.machine.stats().frame_words,
-            ));
+    /// The section of an entry.
+    fn section(&self, entry: &str) -> Result<u32, RenderError> {
+        self.program.interface.entry_section.get(entry).copied().ok_or_else(|| RenderError::Unsupported {
+            machine: "the GPU",
+            reason: format!("it has no entry {entry}"),
+        })
+    }
+
+    /// Back edges and calls that a sample may take.
+    fn budget(&self) -> u32 {
+        self.job.budget.min(self.compute.gpu().max_loop_turns())
+    }
+
+    fn run(&mut self, batch: &Batch<'_>, progress: Progress<'_>) -> Result<(), RenderError> {
+        let (done, total) = (self.done, self.total);
+        let share = |turns: u64| (done + turns) as f32 / total as f32;
+        let trap = self.machine.run_batch(batch, &mut |turns| progress(share(u64::from(turns))))?;
+        if let Some(trap) = trap {
+            let (module, limit) = (&self.job.program.module, self.machine.stats().frame_words);
+            return Err(trap_error(trap, &self.program.interface, module, batch.budget, limit));
         }
-        progress(self.machine.stats().waves as f32 / self.total as f32);
+        self.done += u64::from(batch.items) * u64::from(batch.turns);
         Ok(())
     }
 }

@@ -1,22 +1,19 @@
 //! The section machine: runs the section kernels of any program for many paths at once (`docs/internals.md`, "The section machine").
 //!
-//! It takes a program's kernels, a memory image and a tree, and for each wave the arguments of an entry for every path; it gives the
-//! entry's results. Arguments and results are rows: word `k` of all paths. It knows nothing of cameras, films or pixels.
+//! It takes a program's kernels, a memory image and a tree, and batches of work: an entry with the arguments of every run; it gives
+//! the entry's results, or sums of them. It knows nothing of cameras or pixels.
 
-use super::accumulate::AccumulateKernel;
+use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, RefillKernels, Results};
 use super::device::{Gpu, OpenError};
+use super::flight::Flight;
 use super::pipelines::{PipelineCounts, Pipelines};
-use super::schedule::{Schedule, ScheduleKernels, Shared, Status, WaveParams};
+use super::schedule::{Schedule, ScheduleKernels};
 use super::traversal::{TraversalKernel, Tree};
 use crate::bvh::Bvh;
 use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
-
-/// Rounds that are submitted before the host looks whether paths are live. The host's look costs about a tenth of a millisecond; a round
-/// without live paths a few microseconds a section.
-const ROUNDS_PER_SUBMISSION: u32 = 4;
 
 /// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight when a program needs more for each.
 const MAX_PATH_BYTES: u64 = 64 << 20;
@@ -25,9 +22,9 @@ const MAX_PATH_BYTES: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct Compute {
     pub(super) gpu: Gpu,
+    pub(super) refill: RefillKernels,
     pub(super) schedule: ScheduleKernels,
     pub(super) traversal: TraversalKernel,
-    pub(super) accumulate: AccumulateKernel,
     /// Those of section kernels.
     pub(super) sections: Pipelines,
 }
@@ -50,13 +47,13 @@ impl Compute {
     /// When there is no such adapter, or it refuses.
     pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
         let gpu = Gpu::open(adapter)?;
+        let refill = RefillKernels::new(&gpu)?;
         let schedule = ScheduleKernels::new(&gpu)?;
         let traversal = TraversalKernel::new(&gpu)?;
-        let accumulate = AccumulateKernel::new(&gpu)?;
         // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
         let layout = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
         let sections = Pipelines::new(layout);
-        Ok(Self { gpu, schedule, traversal, accumulate, sections })
+        Ok(Self { gpu, refill, schedule, traversal, sections })
     }
 
     /// The device.
@@ -101,10 +98,12 @@ pub struct MachineStats {
     pub kernels: PipelineCounts,
     /// Making the pipelines.
     pub pipelines: Duration,
-    /// Waves run.
+    /// Batches run.
     pub waves: u64,
     /// Rounds submitted.
     pub rounds: u64,
+    /// Submissions of rounds.
+    pub submissions: u64,
 }
 
 /// A program on the GPU with room for many paths.
@@ -113,11 +112,10 @@ pub struct SectionMachine<'c> {
     compute: &'c Compute,
     pipelines: Vec<wgpu::ComputePipeline>,
     bound: wgpu::BindGroup,
+    paths: Paths,
     schedule: Schedule,
     tree: Tree,
-    frames: wgpu::Buffer,
-    status: wgpu::Buffer,
-    status_back: wgpu::Buffer,
+    flight: Flight,
     stats: MachineStats,
 }
 
@@ -128,54 +126,54 @@ impl<'c> SectionMachine<'c> {
     /// When something does not fit the device, or the device fails.
     pub fn new(compute: &'c Compute, setup: &Setup<'_>) -> Result<Self, RenderError> {
         let gpu = &compute.gpu;
-        let paths = paths_that_fit(setup, gpu.max_storage_bytes())?;
-        let all = |bytes: u64| bytes * u64::from(paths);
+        let count = paths_that_fit(setup, gpu.max_storage_bytes())?;
+        let all = |bytes: u64| bytes * u64::from(count);
         let storage = BufferUsages::STORAGE;
-        let state = gpu.buffer("the paths' state", all(12), storage)?;
-        let frames = gpu.buffer(
-            "the paths' frames",
-            all(4 * u64::from(setup.frame_words)),
-            storage | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
-        )?;
+        let sections = setup.sections.len() as u32;
+        let paths = Paths::new(gpu, &compute.refill, count, setup.frame_words, sections)?;
         let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
         let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
         let ray_queue = gpu.buffer("the ray queue", 4 + all(4 * u64::from(setup.rays_per_path)), storage)?;
-        let status = gpu.buffer("the status", size_of::<Status>() as u64, storage | BufferUsages::COPY_SRC)?;
         let memory = upload_memory(gpu, setup)?;
-        let params = upload_params(gpu, setup, paths)?;
-        let shared = Shared { state: &state, frames: &frames, ray_queue: &ray_queue, status: &status };
-        let schedule = Schedule::new(gpu, &compute.schedule, setup.sections.len() as u32, paths, shared)?;
+        let params = upload_params(gpu, setup, count)?;
+        let schedule = Schedule::new(gpu, &compute.schedule, &paths, &ray_queue)?;
         let tree = Tree::new(gpu, &compute.traversal, setup.tree, &rays, &hits, &ray_queue)?;
-        let buffers = [&params, &state, &frames, &rays, &hits, &memory, &ray_queue, &status, schedule.queue()];
+        let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
+        let buffers = [&params, state, frames, &rays, &hits, &memory, &ray_queue, status, schedule.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
         let (pipelines, kernels) = compute.sections.of(gpu, setup.sections)?;
         let stats = MachineStats {
-            sections: setup.sections.len() as u32,
-            paths,
+            sections,
+            paths: count,
             frame_words: setup.frame_words,
             kernels,
             pipelines: start.elapsed(),
             ..Default::default()
         };
-        let status_back = gpu.readback("the status' copy", size_of::<Status>() as u64)?;
+        let flight = Flight::new(gpu, count)?;
         gpu.check()?;
-        Ok(Self { compute, pipelines, bound, schedule, tree, frames, status, status_back, stats })
+        Ok(Self { compute, pipelines, bound, paths, schedule, tree, flight, stats })
     }
 
-    /// Paths that a wave can have.
+    /// Paths in flight: the most runs of an entry whose results can stay.
     pub fn paths(&self) -> u32 {
         self.stats.paths
     }
 
     /// What the machine has done so far.
     pub fn stats(&self) -> MachineStats {
-        self.stats
+        let counts = self.flight.counts();
+        MachineStats { rounds: counts.rounds, submissions: counts.submissions, ..self.stats }
     }
 
-    /// The frames of all paths, which hold the results in their first words.
-    pub(super) fn frames(&self) -> &wgpu::Buffer {
-        &self.frames
+    /// How many items a batch should have, and how many turns each, where `turns` of `argument_words` words are wanted of every item: as many turns as leave
+    /// work for every path.
+    pub fn batch_size(&self, turns: u32, argument_words: u32) -> (u32, u32) {
+        let runs = MAX_ARGUMENT_WORDS / u64::from(argument_words.max(1));
+        let turns = u64::from(turns).min((runs / u64::from(self.stats.paths)).max(1));
+        let items = (runs / turns).min(u64::from(MAX_ITEMS));
+        (items as u32, turns as u32)
     }
 
     /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are rows, each of `started` words. Each path may
@@ -193,32 +191,60 @@ impl<'c> SectionMachine<'c> {
         started: u32,
         budget: u32,
     ) -> Result<Option<Trap>, RenderError> {
-        let stride = self.stats.paths;
-        assert!(started <= stride, "{started} paths in a machine for {stride}");
-        let gpu = &self.compute.gpu;
-        for (k, row) in (1..).zip(arguments) {
-            let at = 4 * u64::from(RESULT_WORDS + k) * u64::from(stride);
-            gpu.queue().write_buffer(&self.frames, at, bytemuck::cast_slice(&row[..started as usize]));
-        }
-        let sections = self.stats.sections;
-        self.schedule.set_wave(gpu, &WaveParams { paths: stride, started, entry, budget, sections, reserved: [0; 3] });
+        let rows: Vec<u32> = arguments.iter().flat_map(|row| &row[..started as usize]).copied().collect();
+        let batch = Batch {
+            entry,
+            budget,
+            items: started,
+            turns: 1,
+            argument_words: arguments.len() as u32,
+            arguments: &rows,
+            results: Results::Stay,
+        };
+        self.run_batch(&batch, &mut |_| {})
+    }
+
+    /// Runs a batch. `progress` is told now and then how many turns have finished.
+    ///
+    /// # Errors
+    /// When the batch does not fit the device, or the device fails.
+    ///
+    /// # Panics
+    /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
+    pub fn run_batch(
+        &mut self,
+        batch: &Batch<'_>,
+        progress: &mut dyn FnMut(u32),
+    ) -> Result<Option<Trap>, RenderError> {
+        let Compute { gpu, refill, schedule, traversal, .. } = self.compute;
+        self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
-        let mut first = true;
-        loop {
-            let status = self.submit_rounds(started, first)?;
-            first = false;
-            self.stats.rounds += u64::from(ROUNDS_PER_SUBMISSION);
-            if status.trap != 0 {
-                let unknown = || RenderError::Device(format!("a kernel left the trap {:#x}", status.trap));
-                return Trap::from_word(status.trap).map(Some).ok_or_else(unknown);
+        let (bound, pipelines, tree, queues) = (&self.bound, &self.pipelines, &self.tree, &self.schedule);
+        let mut record = |pass: &mut wgpu::ComputePass<'_>, paths: &Paths, rounds: u32, first: bool| {
+            if first {
+                paths.start(refill, pass);
+                queues.sort(schedule, pass, Some(paths.params().in_use));
             }
-            if status.live == 0 {
-                return Ok(None);
+            for _ in 0..rounds {
+                pass.set_bind_group(0, bound, &[]);
+                queues.run_sections(pipelines, pass);
+                queues.shoot(schedule, pass);
+                tree.set(traversal, pass);
+                queues.dispatch_rays(pass);
+                paths.refill(refill, pass, queues.path_groups());
+                queues.sort(schedule, pass, None);
             }
+        };
+        let what = |rounds| format!("{rounds} rounds of {} sections", pipelines.len());
+        let status = self.flight.run(gpu, &mut self.paths, &mut record, &what, progress)?;
+        let unknown = || RenderError::Device(format!("a kernel left the trap {:#x}", status.trap));
+        match status.trap {
+            0 => Ok(None),
+            word => Trap::from_word(word).map(Some).ok_or_else(unknown),
         }
     }
 
-    /// The results of the last wave: `words` rows of `started` words each.
+    /// The results of the last batch, whose results stayed: `words` rows of `started` words each.
     ///
     /// # Errors
     /// When the device fails.
@@ -227,42 +253,15 @@ impl<'c> SectionMachine<'c> {
     /// When `words` is more than the result area has.
     pub fn results(&self, words: u32, started: u32) -> Result<Vec<Vec<u32>>, RenderError> {
         assert!(words <= RESULT_WORDS, "{words} words of results");
-        let gpu = &self.compute.gpu;
-        let row = 4 * u64::from(started);
-        let bytes = row * u64::from(words);
-        if bytes == 0 {
-            return Ok(vec![Vec::new(); words as usize]);
-        }
-        let back = gpu.readback("the results' copy", bytes)?;
-        let mut commands = gpu.device().create_command_encoder(&Default::default());
-        for k in 0..u64::from(words) {
-            let at = 4 * k * u64::from(self.stats.paths);
-            commands.copy_buffer_to_buffer(&self.frames, at, &back, k * row, row);
-        }
-        gpu.read(commands, &back, bytes, |all| all.chunks(started as usize).map(<[u32]>::to_vec).collect())
+        self.paths.results(&self.compute.gpu, words, started)
     }
 
-    /// Runs a few rounds, before them the start of the wave when they are its `first`.
-    fn submit_rounds(&self, started: u32, first: bool) -> Result<Status, RenderError> {
-        let Compute { gpu, schedule, traversal, .. } = self.compute;
-        let mut commands = gpu.device().create_command_encoder(&Default::default());
-        let mut pass = commands.begin_compute_pass(&Default::default());
-        if first {
-            self.schedule.start(schedule, &mut pass, started);
-            self.schedule.sort(schedule, &mut pass, started);
-        }
-        for _ in 0..ROUNDS_PER_SUBMISSION {
-            pass.set_bind_group(0, &self.bound, &[]);
-            self.schedule.run_sections(&self.pipelines, &mut pass);
-            self.schedule.shoot(schedule, &mut pass);
-            self.tree.set(traversal, &mut pass);
-            self.schedule.dispatch_rays(&mut pass);
-            self.schedule.sort(schedule, &mut pass, started);
-        }
-        drop(pass);
-        let bytes = size_of::<Status>() as u64;
-        commands.copy_buffer_to_buffer(&self.status, 0, &self.status_back, 0, bytes);
-        gpu.read(commands, &self.status_back, bytes, |words| Status { trap: words[0], live: words[1] })
+    /// The sums of the last batch, whose results were summed: one for each item.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn sums(&self) -> Result<Vec<[f32; 4]>, RenderError> {
+        self.paths.sums(&self.compute.gpu)
     }
 }
 

@@ -1,0 +1,466 @@
+//! Batches: the work that the paths of a machine run through. A batch has items, each of some turns; `wgsl/refill.wgsl` hands
+//! them out, so that the host need not know which path runs what. This file owns the paths' buffers and knows no sections.
+
+use super::device::{Gpu, Layout};
+use crate::codegen::wgsl::WORKGROUP_SIZE;
+use crate::render::RenderError;
+use bytemuck::{Pod, Zeroable};
+use wgpu::BufferUsages;
+
+/// What the machine's own kernels share; it precedes their sources.
+macro_rules! with_batch {
+    ($file:literal) => {
+        concat!(include_str!("../../../wgsl/batch.wgsl"), include_str!(concat!("../../../wgsl/", $file)))
+    };
+}
+pub(super) use with_batch;
+
+/// The kernels' source.
+const REFILL_WGSL: &str = with_batch!("refill.wgsl");
+
+/// Words of state that a path has: program counter, stack pointer, budget, item and turn.
+const STATE_WORDS: u64 = 5;
+
+/// Words of arguments that one batch may have: 32 MiB, of the binding of 128 MiB that every adapter gives.
+pub(super) const MAX_ARGUMENT_WORDS: u64 = 8 << 20;
+
+/// Items that one batch may have: their film is 64 MiB.
+pub(super) const MAX_ITEMS: u32 = 4 << 20;
+
+/// What becomes of the results of a batch's turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Results {
+    /// They stay in the paths' frames: for batches of one turn and no more items than paths.
+    #[default]
+    Stay = 0,
+    /// The first four words are summed, item by item.
+    Sum = 1,
+    /// They are added to the sums of the batch before, which had the same items.
+    AddToSums = 2,
+}
+
+/// Work for the machine: every item runs the entry `turns` times, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The entry's section.
+    pub entry: u32,
+    /// Back edges and calls that a turn may take.
+    pub budget: u32,
+    /// How many items there are.
+    pub items: u32,
+    /// Turns of each, at least 1.
+    pub turns: u32,
+    /// Words of a turn's arguments.
+    pub argument_words: u32,
+    /// Word `k` of turn `t` of item `i` at `(t · argument_words + k) · items + i`.
+    pub arguments: &'a [u32],
+    /// What becomes of the results.
+    pub results: Results,
+}
+
+/// The uniform buffer of the machine's own kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct BatchParams {
+    /// Paths that there is room for, the stride of everything stored a path.
+    pub paths: u32,
+    /// Paths in use.
+    pub in_use: u32,
+    /// The section that a turn starts with.
+    pub entry: u32,
+    /// Back edges and calls that a turn may take.
+    pub budget: u32,
+    /// Sections of the program.
+    pub sections: u32,
+    /// The most paths that a round runs.
+    pub take: u32,
+    /// Items.
+    pub items: u32,
+    /// Turns of each.
+    pub turns: u32,
+    /// Words of a turn's arguments.
+    pub argument_words: u32,
+    /// A [`Results`].
+    pub film: u32,
+    /// Zero.
+    pub reserved: [u32; 2],
+}
+
+/// What the host reads after some rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Status {
+    /// Zero, or the word of a [`crate::codegen::wgsl::Trap`].
+    pub trap: u32,
+    /// Paths that have not finished.
+    pub live: u32,
+    /// Turns that have finished.
+    pub done: u32,
+    /// Items that paths have taken.
+    pub taken: u32,
+}
+
+/// The kernels, for any program.
+#[derive(Debug)]
+pub(super) struct RefillKernels {
+    layout: Layout,
+    start: wgpu::ComputePipeline,
+    refill: wgpu::ComputePipeline,
+}
+
+impl RefillKernels {
+    pub fn new(gpu: &Gpu) -> Result<Self, RenderError> {
+        let layout = gpu.layout_at("refill", &[(1, false), (2, false), (3, true), (4, false), (7, false)]);
+        let [start, refill] = gpu.pipelines("refill", REFILL_WGSL, &layout.pipeline, ["start", "refill"])?;
+        Ok(Self { layout, start, refill })
+    }
+}
+
+/// The paths of one machine and the batch that they run.
+#[derive(Debug)]
+pub(super) struct Paths {
+    params: BatchParams,
+    uniform: wgpu::Buffer,
+    state: wgpu::Buffer,
+    frames: wgpu::Buffer,
+    status: wgpu::Buffer,
+    arguments: wgpu::Buffer,
+    film: wgpu::Buffer,
+    bound: wgpu::BindGroup,
+}
+
+impl Paths {
+    /// Room for `paths` paths with frames of `frame_words` words, for a program of `sections` sections.
+    pub fn new(
+        gpu: &Gpu,
+        kernels: &RefillKernels,
+        paths: u32,
+        frame_words: u32,
+        sections: u32,
+    ) -> Result<Self, RenderError> {
+        let all = |words: u64| 4 * words * u64::from(paths);
+        let (storage, copied) = (BufferUsages::STORAGE, BufferUsages::COPY_SRC | BufferUsages::COPY_DST);
+        let params = BatchParams { paths, sections, take: paths, ..Default::default() };
+        let uniform = gpu.buffer(
+            "batch parameters",
+            size_of::<BatchParams>() as u64,
+            BufferUsages::UNIFORM | BufferUsages::COPY_DST,
+        )?;
+        let state = gpu.buffer("the paths' state", all(STATE_WORDS), storage | copied)?;
+        let frames = gpu.buffer("the paths' frames", all(u64::from(frame_words)), storage | copied)?;
+        let status = gpu.buffer("the status", size_of::<Status>() as u64, storage | copied)?;
+        let arguments = gpu.buffer("the arguments", 0, storage | copied)?;
+        let film = gpu.buffer("the film", 0, storage | copied)?;
+        let bound = gpu.bind_at(
+            &kernels.layout,
+            &[(0, &uniform), (1, &state), (2, &frames), (3, &arguments), (4, &film), (7, &status)],
+        );
+        Ok(Self { params, uniform, state, frames, status, arguments, film, bound })
+    }
+
+    /// The batch's parameters: binding 0 of the machine's own kernels.
+    pub fn uniform(&self) -> &wgpu::Buffer {
+        &self.uniform
+    }
+
+    /// Program counters, stack pointers, budgets, items and turns.
+    pub fn state(&self) -> &wgpu::Buffer {
+        &self.state
+    }
+
+    /// The frames, which hold the results in their first words.
+    pub fn frames(&self) -> &wgpu::Buffer {
+        &self.frames
+    }
+
+    /// A [`Status`].
+    pub fn status(&self) -> &wgpu::Buffer {
+        &self.status
+    }
+
+    /// The parameters of the current batch.
+    pub fn params(&self) -> &BatchParams {
+        &self.params
+    }
+
+    /// Hands the machine a batch, of which a round runs no more than `take` paths. [`Paths::start`] follows.
+    ///
+    /// # Errors
+    /// When it does not fit the device.
+    ///
+    /// # Panics
+    /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
+    pub fn set_batch(
+        &mut self,
+        gpu: &Gpu,
+        kernels: &RefillKernels,
+        batch: &Batch<'_>,
+        take: u32,
+    ) -> Result<(), RenderError> {
+        let words = u64::from(batch.items) * u64::from(batch.turns) * u64::from(batch.argument_words);
+        let arguments = &batch.arguments[..words as usize];
+        let paths = self.params.paths;
+        let stays = batch.results == Results::Stay;
+        assert!(!stays || (batch.items <= paths && batch.turns == 1), "no place for the results");
+        let film = if stays { 0 } else { 16 * u64::from(batch.items) };
+        self.reserve(gpu, kernels, 4 * words, film)?;
+        if !arguments.is_empty() {
+            gpu.queue().write_buffer(&self.arguments, 0, bytemuck::cast_slice(arguments));
+        }
+        self.params = BatchParams {
+            in_use: batch.items.min(paths),
+            entry: batch.entry,
+            budget: batch.budget,
+            take,
+            items: batch.items,
+            turns: batch.turns,
+            argument_words: batch.argument_words,
+            film: batch.results as u32,
+            ..self.params
+        };
+        gpu.queue().write_buffer(&self.uniform, 0, bytemuck::bytes_of(&self.params));
+        Ok(())
+    }
+
+    /// From the next submission on, a round runs no more than `take` paths.
+    pub fn set_take(&mut self, gpu: &Gpu, take: u32) {
+        if take != self.params.take {
+            self.params.take = take;
+            gpu.queue().write_buffer(&self.uniform, 0, bytemuck::bytes_of(&self.params));
+        }
+    }
+
+    /// Records the start of the batch.
+    pub fn start(&self, kernels: &RefillKernels, pass: &mut wgpu::ComputePass<'_>) {
+        pass.set_bind_group(0, &self.bound, &[]);
+        pass.set_pipeline(&kernels.start);
+        // One group at least: it resets the status.
+        pass.dispatch_workgroups(self.params.in_use.div_ceil(WORKGROUP_SIZE).max(1), 1, 1);
+    }
+
+    /// Records the refilling of paths whose turn is over, as many workgroups as `groups` says.
+    pub fn refill(&self, kernels: &RefillKernels, pass: &mut wgpu::ComputePass<'_>, groups: &wgpu::Buffer) {
+        pass.set_bind_group(0, &self.bound, &[]);
+        pass.set_pipeline(&kernels.refill);
+        pass.dispatch_workgroups_indirect(groups, 0);
+    }
+
+    /// The sums of the last batch's items.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn sums(&self, gpu: &Gpu) -> Result<Vec<[f32; 4]>, RenderError> {
+        let bytes = 16 * u64::from(self.params.items);
+        gpu.copy_back("the film's copy", bytes, |commands, back| {
+            commands.copy_buffer_to_buffer(&self.film, 0, back, 0, bytes);
+        })
+        .map(|words| bytemuck::cast_slice(&words).to_vec())
+    }
+
+    /// The results of the last batch, whose results stayed: `words` rows of `count` words each.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn results(&self, gpu: &Gpu, words: u32, count: u32) -> Result<Vec<Vec<u32>>, RenderError> {
+        let row = 4 * u64::from(count);
+        if row == 0 {
+            return Ok(vec![Vec::new(); words as usize]);
+        }
+        let copied = gpu.copy_back("the results' copy", row * u64::from(words), |commands, back| {
+            for k in 0..u64::from(words) {
+                let at = 4 * k * u64::from(self.params.paths);
+                commands.copy_buffer_to_buffer(&self.frames, at, back, k * row, row);
+            }
+        })?;
+        Ok(copied.chunks(count as usize).map(<[u32]>::to_vec).collect())
+    }
+
+    /// Makes the buffers of arguments and film at least this large. What the film held is lost when it grows.
+    fn reserve(&mut self, gpu: &Gpu, kernels: &RefillKernels, arguments: u64, film: u64) -> Result<(), RenderError> {
+        if arguments <= self.arguments.size() && film <= self.film.size() {
+            return Ok(());
+        }
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST;
+        if arguments > self.arguments.size() {
+            self.arguments = gpu.buffer("the arguments", arguments, usage)?;
+        }
+        if film > self.film.size() {
+            self.film = gpu.buffer("the film", film, usage)?;
+        }
+        let Self { uniform, state, frames, status, arguments, film, .. } = self;
+        let buffers = [(0, &*uniform), (1, state), (2, frames), (3, arguments), (4, film), (7, status)];
+        self.bound = gpu.bind_at(&kernels.layout, &buffers);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::layouts::{parsed, struct_size};
+    use super::*;
+    use crate::codegen::wgsl::{FINISHED, RESULT_WORDS};
+    use crate::render::film::FilmPixel;
+
+    /// Paths with their kernels, and a dispatch over all of them.
+    struct Bench {
+        gpu: Gpu,
+        kernels: RefillKernels,
+        paths: Paths,
+        over_all: wgpu::Buffer,
+    }
+
+    impl Bench {
+        fn new(paths: u32) -> Self {
+            let gpu = Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do");
+            let kernels = RefillKernels::new(&gpu).unwrap();
+            let paths = Paths::new(&gpu, &kernels, paths, 24, 1).unwrap();
+            let over_all = gpu.upload("groups", bytemuck::cast_slice(&[1, 1, 1]), BufferUsages::INDIRECT).unwrap();
+            Self { gpu, kernels, paths, over_all }
+        }
+
+        fn start(&mut self, batch: &Batch<'_>) {
+            self.paths.set_batch(&self.gpu, &self.kernels, batch, u32::MAX).unwrap();
+            self.record(|pass| self.paths.start(&self.kernels, pass));
+        }
+
+        fn refill(&self) {
+            self.record(|pass| self.paths.refill(&self.kernels, pass, &self.over_all));
+        }
+
+        fn record(&self, steps: impl FnOnce(&mut wgpu::ComputePass<'_>)) {
+            let mut commands = self.gpu.device().create_command_encoder(&Default::default());
+            steps(&mut commands.begin_compute_pass(&Default::default()));
+            self.gpu.queue().submit([commands.finish()]);
+        }
+
+        fn words(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
+            self.gpu.copy_back("copy", buffer.size(), |c, to| c.copy_buffer_to_buffer(buffer, 0, to, 0, to.size())).unwrap()
+        }
+
+        fn status(&self) -> Status {
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.words(self.paths.status())[..4]))
+        }
+
+        /// Ends the turns of those paths that `ends` chooses, each with its argument and three others as results.
+        fn end_turns(&self, ends: impl Fn(usize) -> bool) {
+            let stride = self.paths.params().paths as usize;
+            let (mut state, mut frames) = (self.words(self.paths.state()), self.words(self.paths.frames()));
+            for path in (0..stride).filter(|&path| ends(path)) {
+                if state[path] == FINISHED {
+                    continue;
+                }
+                let argument = f32::from_bits(frames[(RESULT_WORDS as usize + 1) * stride + path]);
+                sample(argument).iter().enumerate().for_each(|(k, x)| frames[k * stride + path] = x.to_bits());
+                state[path] = FINISHED;
+            }
+            self.gpu.queue().write_buffer(self.paths.state(), 0, bytemuck::cast_slice(&state));
+            self.gpu.queue().write_buffer(self.paths.frames(), 0, bytemuck::cast_slice(&frames));
+        }
+    }
+
+    fn sample(argument: f32) -> [f32; 4] {
+        [argument, argument / 3.0, 0.1 - argument, 1.0]
+    }
+
+    fn argument(turn: u32, item: u32) -> f32 {
+        (turn * 37 + item * 11) as f32 / 7.0
+    }
+
+    #[test]
+    fn a_path_starts_at_the_entry_with_an_empty_stack() {
+        let mut bench = Bench::new(128);
+        let arguments: Vec<u32> = (0..200).collect();
+        bench.start(&Batch {
+            entry: 5,
+            budget: 1234,
+            items: 100,
+            turns: 1,
+            argument_words: 2,
+            arguments: &arguments,
+            results: Results::Stay,
+        });
+        let state = bench.words(bench.paths.state());
+        assert!(state[..100].iter().all(|&pc| pc == 5));
+        assert!(state[128..228].iter().all(|&sp| sp == RESULT_WORDS + 1));
+        assert!(state[256..356].iter().all(|&budget| budget == 1234));
+        let frames = bench.words(bench.paths.frames());
+        let row = |k: u32| &frames[(RESULT_WORDS + k) as usize * 128..][..100];
+        assert!(row(0).iter().all(|&pc| pc == FINISHED));
+        assert_eq!([row(1), row(2)].concat(), arguments);
+        assert_eq!(bench.status(), Status { taken: 100, ..Default::default() });
+    }
+
+    #[test]
+    fn items_are_summed_turn_by_turn_whenever_paths_finish() {
+        let mut bench = Bench::new(64);
+        let (items, turns) = (300, 3);
+        let mut expected = vec![FilmPixel::default(); items as usize];
+        // The first sums are there to be forgotten, the last two go on.
+        for (batch, results) in [(9, Results::Sum), (0, Results::Sum), (1, Results::AddToSums)] {
+            let arguments: Vec<u32> = (0..turns)
+                .flat_map(|turn| (0..items).map(move |item| argument(batch * turns + turn, item).to_bits()))
+                .collect();
+            bench.start(&Batch {
+                entry: 0,
+                budget: 1,
+                items,
+                turns,
+                argument_words: 1,
+                arguments: &arguments,
+                results,
+            });
+            for round in 0.. {
+                assert!(round < 100, "{:?}", bench.status());
+                bench.end_turns(|path| path % 3 != round % 3);
+                bench.refill();
+                if bench.status().done == items * turns {
+                    break;
+                }
+            }
+            if results == Results::Sum {
+                expected.fill(FilmPixel::default());
+            }
+            for turn in batch * turns..(batch + 1) * turns {
+                (0..items).zip(&mut expected).for_each(|(item, p)| p.add(sample(argument(turn, item)), 1.0));
+            }
+            let expected: Vec<_> = expected.iter().map(|p| p.sum).collect();
+            assert_eq!(bench.paths.sums(&bench.gpu).unwrap(), expected);
+            assert!(bench.words(bench.paths.state())[..64].iter().all(|&pc| pc == FINISHED));
+        }
+    }
+
+    #[test]
+    fn after_a_trap_no_turn_begins() {
+        let mut bench = Bench::new(64);
+        bench.start(&Batch {
+            entry: 0,
+            budget: 1,
+            items: 64,
+            turns: 2,
+            argument_words: 1,
+            arguments: &[0; 128],
+            results: Results::Sum,
+        });
+        bench.gpu.queue().write_buffer(bench.paths.status(), 0, bytemuck::bytes_of(&0x0100_0001_u32));
+        bench.end_turns(|_| true);
+        bench.refill();
+        assert_eq!(bench.status().done, 0);
+        assert!(bench.words(bench.paths.state())[..64].iter().all(|&pc| pc == FINISHED));
+    }
+
+    #[test]
+    fn layouts_and_constants_are_the_kernels() {
+        let module = parsed(REFILL_WGSL);
+        assert_eq!(struct_size(&module, "Batch"), size_of::<BatchParams>());
+        assert_eq!(struct_size(&module, "Status"), size_of::<Status>());
+        for line in [
+            format!("const RESULT_WORDS: u32 = {RESULT_WORDS}u;"),
+            format!("const FILM_NONE: u32 = {}u;", Results::Stay as u32),
+            format!("const FILM_STARTS: u32 = {}u;", Results::Sum as u32),
+            format!("const FILM_GOES_ON: u32 = {}u;", Results::AddToSums as u32),
+        ] {
+            assert!(REFILL_WGSL.contains(&line), "{line}");
+        }
+    }
+}

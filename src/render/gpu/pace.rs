@@ -1,0 +1,118 @@
+//! How much work goes into one submission: rounds, and paths that a round runs. Drivers reset a device whose dispatch runs for seconds, and
+//! the host wants to hear of the work now and then; so the first submissions are small, and the next ones are as large as the time of those before allows.
+//! What is chosen here never changes a bit of a picture.
+
+use crate::codegen::wgsl::WORKGROUP_SIZE;
+use std::time::Duration;
+
+/// Paths that the first rounds of a machine run.
+const FIRST_TAKE: u32 = 1 << 14;
+
+/// The time that a round, and so each of its dispatches, should not exceed. Drivers give up after 2 s and more.
+const ROUND: Duration = Duration::from_millis(200);
+
+/// The time of one submission: short enough that the end and failures show soon, long enough that the host is never late with the next.
+const SUBMISSION: Duration = Duration::from_millis(20);
+
+/// Rounds of a submission at most. Those behind the end of a batch are empty and cost a few microseconds a section.
+const MAX_ROUNDS: u32 = 16;
+
+/// The work of the next submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pace {
+    paths: u32,
+    take: u32,
+    rounds: u32,
+    /// Whether a submission was seen. The first compiles kernels on some drivers, so its time says nothing.
+    warm: bool,
+}
+
+impl Pace {
+    /// For a machine with so many paths.
+    pub fn new(paths: u32) -> Self {
+        Self { paths, take: paths.min(FIRST_TAKE), rounds: 2, warm: false }
+    }
+
+    /// Paths that a round should run at most.
+    pub fn take(&self) -> u32 {
+        self.take
+    }
+
+    /// Rounds that a submission should have.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// Learns from a submission of `rounds` rounds that ran up to `take` paths each, took `time` and left `live` paths.
+    pub fn learn(&mut self, rounds: u32, take: u32, time: Duration, live: u32) {
+        if !self.warm {
+            self.warm = true;
+            return;
+        }
+        let round = (time / rounds.max(1)).max(Duration::from_micros(1));
+        let fitting = |span: Duration| span.as_secs_f64() / round.as_secs_f64();
+        self.rounds = (fitting(SUBMISSION) as u32).clamp(1, MAX_ROUNDS);
+        if round > ROUND {
+            let fewer = (f64::from(take) * fitting(ROUND)) as u32;
+            self.take = self.take.min(fewer.max(WORKGROUP_SIZE));
+        } else if take == self.take && live >= take && round < ROUND / 4 {
+            self.take = (take * 2).min(self.paths);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(x: u64) -> Duration {
+        Duration::from_millis(x)
+    }
+
+    #[test]
+    fn the_first_submission_is_small_and_its_time_does_not_count() {
+        let mut pace = Pace::new(1 << 18);
+        assert_eq!((pace.take(), pace.rounds()), (FIRST_TAKE, 2));
+        pace.learn(2, FIRST_TAKE, ms(60_000), 1 << 18);
+        assert_eq!((pace.take(), pace.rounds()), (FIRST_TAKE, 2));
+    }
+
+    #[test]
+    fn fast_rounds_take_more_paths_until_all_run() {
+        let mut pace = Pace::new(100_000);
+        for _ in 0..10 {
+            pace.learn(pace.rounds(), pace.take(), ms(5) * pace.rounds(), 100_000);
+        }
+        assert_eq!((pace.take(), pace.rounds()), (100_000, 4));
+    }
+
+    #[test]
+    fn slow_rounds_take_fewer_and_no_fewer_than_a_workgroup() {
+        let mut pace = Pace::new(FIRST_TAKE);
+        pace.learn(1, FIRST_TAKE, ms(1), FIRST_TAKE);
+        pace.learn(1, FIRST_TAKE, ms(800), FIRST_TAKE);
+        assert_eq!((pace.take(), pace.rounds()), (FIRST_TAKE / 4, 1));
+        for _ in 0..10 {
+            pace.learn(1, pace.take(), ms(5000), FIRST_TAKE);
+        }
+        assert_eq!(pace.take(), WORKGROUP_SIZE);
+    }
+
+    #[test]
+    fn a_late_report_of_larger_rounds_does_not_shrink_twice() {
+        let mut pace = Pace::new(FIRST_TAKE);
+        pace.learn(1, FIRST_TAKE, ms(1), FIRST_TAKE);
+        pace.learn(1, FIRST_TAKE, ms(800), FIRST_TAKE);
+        pace.learn(1, FIRST_TAKE, ms(800), FIRST_TAKE);
+        assert_eq!(pace.take(), FIRST_TAKE / 4);
+    }
+
+    #[test]
+    fn rounds_of_few_live_paths_say_nothing_of_full_ones() {
+        let mut pace = Pace::new(1 << 18);
+        for _ in 0..10 {
+            pace.learn(4, FIRST_TAKE, ms(1), 10);
+        }
+        assert_eq!((pace.take(), pace.rounds()), (FIRST_TAKE, MAX_ROUNDS));
+    }
+}
