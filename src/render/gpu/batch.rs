@@ -335,7 +335,9 @@ mod tests {
         }
 
         fn words(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
-            self.gpu.copy_back("copy", buffer.size(), |c, to| c.copy_buffer_to_buffer(buffer, 0, to, 0, to.size())).unwrap()
+            self.gpu
+                .copy_back("copy", buffer.size(), |c, to| c.copy_buffer_to_buffer(buffer, 0, to, 0, to.size()))
+                .unwrap()
         }
 
         fn status(&self) -> Status {

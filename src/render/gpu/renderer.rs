@@ -231,10 +231,12 @@ impl<'a> Bands<'a> {
 
     /// The section of an entry.
     fn section(&self, entry: &str) -> Result<u32, RenderError> {
-        self.program.interface.entry_section.get(entry).copied().ok_or_else(|| RenderError::Unsupported {
-            machine: "the GPU",
-            reason: format!("it has no entry {entry}"),
-        })
+        self.program
+            .interface
+            .entry_section
+            .get(entry)
+            .copied()
+            .ok_or_else(|| RenderError::Unsupported { machine: "the GPU", reason: format!("it has no entry {entry}") })
     }
 
     /// Back edges and calls that a sample may take.

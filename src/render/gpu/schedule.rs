@@ -30,8 +30,7 @@ impl ScheduleKernels {
     pub fn new(gpu: &Gpu) -> Result<Self, RenderError> {
         let over_paths = gpu.layout_at("schedule of paths", &[1, 5, 6].map(|at| (at, false)));
         let over_sections = gpu.layout_at("schedule of sections", &[5, 6, 7, 8, 9, 10].map(|at| (at, false)));
-        let [count, scatter] =
-            gpu.pipelines("schedule", SCHEDULE_WGSL, &over_paths.pipeline, ["count", "scatter"])?;
+        let [count, scatter] = gpu.pipelines("schedule", SCHEDULE_WGSL, &over_paths.pipeline, ["count", "scatter"])?;
         let [scan, shoot] = gpu.pipelines("schedule", SCHEDULE_WGSL, &over_sections.pipeline, ["scan", "shoot"])?;
         Ok(Self { over_paths, over_sections, count, scatter, scan, shoot })
     }
@@ -65,8 +64,7 @@ impl Schedule {
         let groups = gpu.buffer("dispatch sizes", 12 * (sections_64 + 1), dispatched)?;
         let path_groups = gpu.buffer("dispatch sizes over paths", 12, dispatched)?;
         let uniform = paths.uniform();
-        let over_paths =
-            gpu.bind_at(&kernels.over_paths, &[(0, uniform), (1, paths.state()), (5, &bins), (6, &queue)]);
+        let over_paths = gpu.bind_at(&kernels.over_paths, &[(0, uniform), (1, paths.state()), (5, &bins), (6, &queue)]);
         let over_sections = gpu.bind_at(
             &kernels.over_sections,
             &[
@@ -176,7 +174,9 @@ mod tests {
         }
 
         fn words(&self, buffer: &wgpu::Buffer) -> Vec<u32> {
-            self.gpu.copy_back("copy", buffer.size(), |c, to| c.copy_buffer_to_buffer(buffer, 0, to, 0, to.size())).unwrap()
+            self.gpu
+                .copy_back("copy", buffer.size(), |c, to| c.copy_buffer_to_buffer(buffer, 0, to, 0, to.size()))
+                .unwrap()
         }
 
         /// Sorts paths of these program counters, twice, and compares every section's part of the queue with what it must be.

@@ -211,11 +211,7 @@ impl<'c> SectionMachine<'c> {
     ///
     /// # Panics
     /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
-    pub fn run_batch(
-        &mut self,
-        batch: &Batch<'_>,
-        progress: &mut dyn FnMut(u32),
-    ) -> Result<Option<Trap>, RenderError> {
+    pub fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
         let Compute { gpu, refill, schedule, traversal, .. } = self.compute;
         self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
