@@ -30,6 +30,7 @@ pub mod gpu;
 mod lanes;
 pub mod node;
 pub mod ray;
+pub mod raysets;
 pub mod stats;
 pub mod tree;
 pub mod triangle;
