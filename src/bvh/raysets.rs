@@ -116,7 +116,8 @@ fn primary_rays(bvh: &Bvh, view: View, size: usize) -> Vec<Ray> {
     let tiles = size.div_ceil(TILE);
     let ray = |tile: usize, i: usize| {
         let [column, row] = place_in_tile(i);
-        let place = |tile: usize, within: usize| ((tile * TILE + within) as f32 + 0.5) / (tiles * TILE) as f32 * 2.0 - 1.0;
+        let place =
+            |tile: usize, within: usize| ((tile * TILE + within) as f32 + 0.5) / (tiles * TILE) as f32 * 2.0 - 1.0;
         let (x, y) = (place(tile % tiles, column), place(tile / tiles, row));
         Ray::new(eye, (forward + (right * x - up * y) * half_width).normalize())
     };
@@ -136,7 +137,8 @@ fn bounce_rays(bvh: &Bvh, rays: &[Ray], offset: f32) -> Vec<Ray> {
         let normal = normals[hit.prim as usize];
         let normal = if normal.dot(ray.dir) > 0.0 { -normal } else { normal };
         // The fractions of n/ρ and n/ρ², where ρ³ = ρ + 1 (Roberts 2018).
-        let [a, b] = [0.754_877_666_246_692_8, 0.569_840_290_998_053_2].map(|step: f64| (i as f64 * step).fract() as f32);
+        let [a, b] =
+            [0.754_877_666_246_692_8, 0.569_840_290_998_053_2].map(|step: f64| (i as f64 * step).fract() as f32);
         let (sin, cos) = (a * TAU).sin_cos();
         let tangent = normal.any_orthonormal_vector();
         let disk = (tangent * cos + normal.cross(tangent) * sin) * b.sqrt();
