@@ -2,7 +2,7 @@
 
 use glam::{Vec2, Vec3};
 
-/// Triangles with their vertices, in world space once a scene holds it.
+/// Triangles with their vertices, in the space that its holder says.
 ///
 /// Per-vertex arrays are as long as `positions`, or empty where the mesh brings no such data; per-triangle arrays are
 /// as long as `triangles`, or empty. The geometric normal of a triangle is `(B - A) × (C - A)`.

@@ -1,6 +1,6 @@
 //! A scene around a bare mesh: a camera that frames it in three-quarter view, lights, a surface.
 
-use super::{Camera, Light, Object, Projection, Scene, ShaderId, ShaderInstance, ShaderKind};
+use super::{Camera, Light, MeshSpace, Object, Projection, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::geometry::Mesh;
 use crate::scene::ParamValue;
 use glam::{Mat4, Vec3};
@@ -65,7 +65,9 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
         sides: 2,
         color: Vec3::new(0.75, 0.72, 0.68),
         opacity: Vec3::ONE,
-        mesh,
+        mesh: Arc::new(mesh),
+        mesh_space: MeshSpace::World,
+        object_to_world: Mat4::IDENTITY,
     });
     scene
 }

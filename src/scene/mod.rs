@@ -1,7 +1,7 @@
 //! Scenes: what a picture shows, as plain data.
 //!
 //! [`open`] reads a RIB file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
-//! parameters, lights, and objects whose meshes are triangles in world space. A scene only *names* shaders; it knows
+//! parameters, lights, and objects whose meshes are triangles, in world space or placed there by a transform. A scene only *names* shaders; it knows
 //! nothing of how they are compiled, of acceleration structures or of renderers.
 //!
 //! # Conventions
@@ -10,8 +10,9 @@
 //!   row, which is the same sequence of sixteen numbers as a column-vector matrix column by column.
 //! - Camera space is RIB's: x right, y up, z into the picture, left-handed.
 //! - World space is the *current* space of every shader: points, vectors and normals among shader parameters are
-//!   already in world space, as are all meshes.
-//! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in world space as it stands. The reader
+//!   already in world space, as are all meshes but those of instances ([`MeshSpace`]).
+//! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in its mesh's space as it stands, and follows the
+//!   inverse transpose of the mesh's transform. The reader
 //!   orders the vertices so that this is RI's normal: in object space `dPdu × dPdv`, or the same cross product of a
 //!   polygon's edges, under the `outside` orientation; its opposite under `inside`; and under `lh` and `rh` the one
 //!   or the other, whichever matches the handedness of object space. A mirroring transform does not turn a surface
@@ -21,6 +22,7 @@ pub mod builtin;
 mod camera;
 mod files;
 mod framing;
+mod instancing;
 mod meshfile;
 mod rib;
 mod shader;
@@ -36,10 +38,14 @@ use std::sync::Arc;
 
 pub use camera::{Camera, CameraFrame, Format, Projection};
 pub use files::{FileError, read as read_file};
+pub use instancing::TooManyTriangles;
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
 pub const DEFAULT_MAX_DEPTH: u32 = 8;
+
+/// Most triangles that the meshes of a scene have, a shared mesh counted once.
+pub const MAX_TRIANGLES: usize = 1 << 26;
 
 /// Everything that a picture is made of, except compiled shaders.
 #[derive(Clone, Debug)]
@@ -86,7 +92,16 @@ pub struct SearchPaths {
     pub archive: Vec<PathBuf>,
 }
 
-/// One primitive: a mesh and the attributes it was declared under.
+/// In which space the coordinates of an object's mesh are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshSpace {
+    /// World space.
+    World,
+    /// Object space: [`Object::object_to_world`] places the mesh, which other objects may share.
+    Object,
+}
+
+/// One primitive, or one instance of a retained object: a mesh and the attributes it was declared under.
 #[derive(Clone, Debug)]
 pub struct Object {
     /// The request or file it came from, for messages and shader-id layers (`Attribute "identifier" "name"` wins).
@@ -101,8 +116,12 @@ pub struct Object {
     pub color: Vec3,
     /// Opacity (`Os`) where the mesh brings none.
     pub opacity: Vec3,
-    /// Its surface, in world space.
-    pub mesh: Mesh,
+    /// Its surface. The instances of one retained object hold the same one.
+    pub mesh: Arc<Mesh>,
+    /// Where the mesh lies.
+    pub mesh_space: MeshSpace,
+    /// For an instance, its placement: finite, affine and invertible. The identity for an ordinary primitive, whose own space is not kept.
+    pub object_to_world: Mat4,
 }
 
 /// How to open a scene.
@@ -138,7 +157,7 @@ pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Resu
     let name = path.display().to_string();
     match meshfile::kind_of(path) {
         Some(kind) => open_mesh(kind, &bytes, &name, path, options),
-        None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources),
+        None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources).and_then(written_out),
     }
 }
 
@@ -157,6 +176,11 @@ pub fn open_builtin(name: &str, options: &OpenOptions, sources: &mut SourceMap) 
     };
     let shown = format!("<built-in {name}.rib>");
     rib::read(rib::Input { name: &shown, path: None, bytes: text.as_bytes().to_vec() }, options, sources)
+}
+
+fn written_out(mut opened: Opened) -> Result<Opened, Diagnostics> {
+    opened.scene.flatten().map_err(|e| Diagnostic::error(e.to_string()).hint("use fewer instances"))?;
+    Ok(opened)
 }
 
 fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
@@ -206,6 +230,22 @@ fn open_mesh(
     Ok(Opened { scene: framing::frame(scene, made.mesh), warnings })
 }
 
+impl Object {
+    /// The corners of an axis-aligned box in world space around its vertices, the smallest unless the mesh is placed by a transform; `None` without vertices.
+    pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
+        let (low, high) = self.mesh.bounds()?;
+        if self.mesh_space == MeshSpace::World {
+            return Some((low, high));
+        }
+        let corner =
+            |i: usize| Vec3::from_array([0, 1, 2].map(|axis| if i >> axis & 1 == 0 { low[axis] } else { high[axis] }));
+        (0..8)
+            .map(|i| self.object_to_world.transform_point3(corner(i)))
+            .map(|p| (p, p))
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+}
+
 impl Scene {
     /// A scene without objects, seen by RIB's default camera.
     pub fn empty(name: impl Into<String>) -> Self {
@@ -229,14 +269,14 @@ impl Scene {
         }
     }
 
-    /// Number of triangles in all objects.
+    /// Number of triangles in all objects, those of a shared mesh once for each.
     pub fn triangle_count(&self) -> usize {
         self.objects.iter().map(|o| o.mesh.triangles.len()).sum()
     }
 
-    /// The corners of the smallest axis-aligned box around all vertices; `None` when there are none.
+    /// The corners of an axis-aligned box around all objects, see [`Object::bounds`]; `None` when there are none.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
-        self.objects.iter().filter_map(|o| o.mesh.bounds()).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+        self.objects.iter().filter_map(Object::bounds).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// The camera's frame for the scene's format.

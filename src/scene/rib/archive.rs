@@ -4,7 +4,7 @@ use super::super::meshfile;
 use super::args::Args;
 use super::decode;
 use super::primitives::{Source, add_object};
-use super::reader::{Reader, World};
+use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
 use crate::scene::files::{self, FileError};
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     r.archive_bytes += bytes.len() as u64;
     let shown = path.display().to_string();
     if let Some(kind) = meshfile::kind_of(&path) {
-        if r.world != World::Inside {
+        if !r.takes_geometry() {
             return Err(outside_world(args));
         }
         let read = meshfile::read(kind, &bytes, &shown).map_err(|d| d.also(args.whole_span(), "read from here"))?;

@@ -2,7 +2,8 @@
 //!
 //! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list; [`reader`] keeps
 //! the graphics state ([`state`]) and calls the request's function: [`requests`] for options, attributes and
-//! transforms, [`shading`] for shaders and lights, [`primitives`] for geometry, [`archive`] for other files.
+//! transforms, [`shading`] for shaders and lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
+//! [`archive`] for other files.
 //! The text is read in one pass; nothing of it is kept but what the scene holds and what messages quote.
 //!
 //! Beyond the specification's own options and attributes, these are understood:
@@ -19,6 +20,7 @@
 mod archive;
 mod args;
 mod lexer;
+mod objects;
 mod params;
 mod primitives;
 mod reader;

@@ -1,20 +1,18 @@
 //! Geometry requests: their arguments, their primitive variables, and the way of a shape into the scene.
 
-use super::super::{Object, Projection};
+use super::super::{MAX_TRIANGLES, MeshSpace, Object, Projection};
 use super::archive::outside_world;
 use super::args::Args;
 use super::params::{Class, Param, Type, read_params};
-use super::reader::{Reader, World};
+use super::reader::Reader;
 use crate::geometry::assemble::assemble;
 use crate::geometry::polygon::{newell_normal, triangulate};
 use crate::geometry::quadric::{Quadric, segments_for};
-use crate::geometry::{Channel, Faces};
+use crate::geometry::{Channel, Faces, NormalMap};
 use crate::lang::diag::Diagnostic;
-use glam::{DMat3, Vec2, Vec3, Vec4};
+use glam::{Mat4, Vec2, Vec3, Vec4};
 use std::ops::{Add, Mul};
-
-/// Most triangles in a scene.
-const MAX_TRIANGLES: usize = 1 << 26;
+use std::sync::Arc;
 
 /// Where an object comes from.
 pub struct Source<'a> {
@@ -24,7 +22,7 @@ pub struct Source<'a> {
     pub computed_normals: bool,
 }
 
-/// Takes faces from object space to the scene, with the current attributes.
+/// Takes faces from object space to the scene, with the current attributes; or to the retained object that is being defined.
 pub fn add_object(
     r: &mut Reader<'_>,
     args: &Args<'_, '_>,
@@ -47,12 +45,9 @@ pub fn add_object(
     if mirrored != inside {
         reverse(&mut faces);
     }
-    // The inverse transpose up to a positive factor, also where there is no inverse.
-    let linear = DMat3::from_mat4(m.as_dmat4());
-    let [x, y, z] = [linear.x_axis, linear.y_axis, linear.z_axis];
-    let sign = linear.determinant().signum() * if inside && source.computed_normals { -1.0 } else { 1.0 };
-    let cofactors = DMat3::from_cols(y.cross(z), z.cross(x), x.cross(y)) * sign;
-    let world_normal = |n: &mut Vec3| *n = (cofactors * n.as_dvec3()).normalize_or_zero().as_vec3();
+    let outside_map = NormalMap::new(m);
+    let normal_map = if inside && source.computed_normals { outside_map.reversed() } else { outside_map };
+    let world_normal = |n: &mut Vec3| *n = normal_map.apply(*n);
     match &mut faces.normals {
         Channel::Absent => {}
         Channel::Constant(n) => world_normal(n),
@@ -60,8 +55,9 @@ pub fn add_object(
             v.iter_mut().for_each(world_normal);
         }
     }
-    let color = take_constant(&mut faces.colors).unwrap_or(attributes.color);
-    let opacity = take_constant(&mut faces.opacities).unwrap_or(attributes.opacity);
+    let computed_normals = source.computed_normals || faces.normals == Channel::Absent;
+    let color = take_constant(&mut faces.colors);
+    let opacity = take_constant(&mut faces.opacities);
     r.triangles += faces.triangles.len();
     if r.triangles > MAX_TRIANGLES {
         r.fatal(args.error(format!("the scene has more than {MAX_TRIANGLES} triangles")));
@@ -72,17 +68,30 @@ pub fn add_object(
         let (count, span) = r.zero_area.unwrap_or((0, args.whole_span()));
         r.zero_area = Some((count + made.dropped, span));
     }
-    if !made.mesh.triangles.is_empty() {
-        r.scene.objects.push(Object {
-            name: attributes.name.unwrap_or_else(|| source.name.to_string()),
-            surface: attributes.surface,
-            lights: attributes.lights,
-            sides: attributes.sides,
-            color,
-            opacity,
-            mesh: made.mesh,
-        });
+    let mut mesh = made.mesh;
+    if mesh.triangles.is_empty() {
+        return Ok(());
     }
+    if r.retained.is_open() {
+        // An instance has a colour of its own: what the primitive brings stays with its triangles.
+        let everywhere = |v: Option<Vec3>| v.map_or_else(Vec::new, |v| vec![v; mesh.triangles.len()]);
+        let (colors, opacities) = (everywhere(color), everywhere(opacity));
+        mesh.triangle_colors.extend(colors);
+        mesh.triangle_opacities.extend(opacities);
+        r.retained.add(mesh, computed_normals);
+        return Ok(());
+    }
+    r.scene.objects.push(Object {
+        name: attributes.name.unwrap_or_else(|| source.name.to_string()),
+        surface: attributes.surface,
+        lights: attributes.lights,
+        sides: attributes.sides,
+        color: color.unwrap_or(attributes.color),
+        opacity: opacity.unwrap_or(attributes.opacity),
+        mesh: Arc::new(mesh),
+        mesh_space: MeshSpace::World,
+        object_to_world: Mat4::IDENTITY,
+    });
     Ok(())
 }
 
@@ -225,7 +234,7 @@ fn polygons(
     indices: Vec<u32>,
     lone: bool,
 ) -> Result<(), Diagnostic> {
-    if r.world != World::Inside {
+    if !r.takes_geometry() {
         return Err(outside_world(args));
     }
     let Some(p) = &vars.p else {
@@ -361,7 +370,7 @@ pub fn disk(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnosti
 
 fn quadric(r: &mut Reader<'_>, args: &mut Args<'_, '_>, quadric: Quadric) -> Result<(), Diagnostic> {
     let vars = Variables::read(r, args)?;
-    if r.world != World::Inside {
+    if !r.takes_geometry() {
         return Err(outside_world(args));
     }
     if quadric.radius() == 0.0 {
@@ -412,8 +421,14 @@ where
     Ok(Some(Channel::PerPoint(uv.iter().map(at).collect())))
 }
 
+/// The radius on the picture that quadrics of a retained object are cut for, whose instances may have any size: a sixth of the picture's height.
+const RETAINED_RADIUS: f32 = 1.0 / 6.0;
+
 /// How finely to cut a quadric, from its size on the picture.
 fn segments(r: &Reader<'_>, quadric: Quadric) -> u32 {
+    if r.retained.is_open() {
+        return segments_for(RETAINED_RADIUS * r.scene.format.height as f32);
+    }
     let m = r.state.transform;
     let scale = [m.x_axis, m.y_axis, m.z_axis].map(Vec4::truncate).map(Vec3::length).into_iter().fold(0.0, f32::max);
     let (centre, bound) = quadric.bounding_sphere();

@@ -4,6 +4,7 @@ use super::super::files::FileAccess;
 use super::super::{CameraFrame, Format, Opened, Scene, ShaderId, ShaderInstance};
 use super::args::Args;
 use super::lexer::{Lexer, Token};
+use super::objects::{self, Retained};
 use super::params::Declarations;
 use super::requests::{self, Handler};
 use super::state::{Block, BlockKind, State};
@@ -50,6 +51,7 @@ pub struct Reader<'s> {
     pub archive_bytes: u64,
     pub archive_texts: HashMap<PathBuf, FileId>,
     pub triangles: usize,
+    pub retained: Retained,
     /// Zero-area triangles so far, and the first primitive that had one.
     pub zero_area: Option<(usize, Span)>,
     report: Diagnostics,
@@ -88,6 +90,7 @@ impl<'s> Reader<'s> {
             archive_bytes: 0,
             archive_texts: HashMap::new(),
             triangles: 0,
+            retained: Retained::default(),
             zero_area: None,
             report: Diagnostics::new(),
             blocks: Vec::new(),
@@ -141,6 +144,7 @@ impl<'s> Reader<'s> {
             self.warn(Diagnostic::warning("the scene has no visible object"));
         }
         drop_unused_surfaces(&mut self.scene);
+        self.scene.flatten_small();
         Ok(Opened { scene: self.scene, warnings: self.report })
     }
 
@@ -192,7 +196,7 @@ impl<'s> Reader<'s> {
     fn request<'a>(&mut self, name: &'a str, span: Span, lexer: &mut Lexer<'a>) {
         let known = requests::find(name);
         let mut args = Args::new(lexer, name, span, known.map_or("", |r| r.usage));
-        let result = if self.skips(name) {
+        let result = if self.skips(name) || objects::passed_over(self, name, span) {
             args.skip()
         } else if let Some(request) = known {
             self.known += 1;
@@ -249,6 +253,11 @@ impl<'s> Reader<'s> {
     /// Enters or leaves a motion block.
     pub fn set_motion(&mut self, inside: bool) {
         self.motion = inside.then_some(false);
+    }
+
+    /// Whether geometry can be declared where the reader is.
+    pub fn takes_geometry(&self) -> bool {
+        self.world == World::Inside || self.retained.is_open()
     }
 
     /// Adds an error; after too many, reading stops.

@@ -5,7 +5,7 @@ use super::args::Args;
 use super::params::{DECLARATION_HINT, Declaration, Param, read_params};
 use super::reader::{Reader, World};
 use super::state::{BlockKind, Orientation};
-use super::{archive, primitives, shading};
+use super::{archive, objects, primitives, shading};
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
@@ -62,7 +62,9 @@ const REQUESTS: &[Request] = &[
         r.set_motion(false);
         Ok(())
     }),
-    request("ObjectBegin", "ObjectBegin handle", object_begin),
+    request("ObjectBegin", "ObjectBegin handle", objects::object_begin),
+    request("ObjectEnd", "ObjectEnd", objects::object_end),
+    request("ObjectInstance", "ObjectInstance handle", objects::object_instance),
     request("Opacity", "Opacity [r g b]", |r, a| {
         r.state.attributes.opacity = Vec3::from_array(a.numbers("an opacity of three numbers")?);
         Ok(())
@@ -419,18 +421,6 @@ fn motion_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
             .at(span, "only the first time of each motion block is used"),
     );
     r.set_motion(true);
-    Ok(())
-}
-
-fn object_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    args.skip()?;
-    r.warn_once(
-        "objects",
-        Diagnostic::warning("retained objects are not supported")
-            .at(args.span, "skipped up to `ObjectEnd`")
-            .hint("put the object in a file of its own and use ReadArchive"),
-    );
-    r.skip_to("ObjectEnd", "ObjectBegin", args.span);
     Ok(())
 }
 

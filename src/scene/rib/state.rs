@@ -100,6 +100,7 @@ pub enum BlockKind {
     Attribute,
     Transform,
     Solid,
+    Object,
 }
 
 impl BlockKind {
@@ -111,6 +112,7 @@ impl BlockKind {
             BlockKind::Attribute => "AttributeBegin",
             BlockKind::Transform => "TransformBegin",
             BlockKind::Solid => "SolidBegin",
+            BlockKind::Object => "ObjectBegin",
         }
     }
 
@@ -122,6 +124,7 @@ impl BlockKind {
             BlockKind::Attribute => "AttributeEnd",
             BlockKind::Transform => "TransformEnd",
             BlockKind::Solid => "SolidEnd",
+            BlockKind::Object => "ObjectEnd",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod archives;
 mod errors;
+mod objects;
 mod primitives;
 mod state;
 

@@ -6,7 +6,7 @@ use glam::{Vec2, Vec3};
 
 /// The mesh of requests inside a world.
 fn mesh(requests: &str) -> Mesh {
-    scene(&format!("WorldBegin {requests} WorldEnd")).objects.remove(0).mesh
+    scene(&format!("WorldBegin {requests} WorldEnd")).objects.remove(0).mesh.as_ref().clone()
 }
 
 /// Two squares side by side over six points, in z = 0; `dPdu × dPdv` is +z.

@@ -199,17 +199,13 @@ fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
 }
 
 #[test]
-fn motion_blocks_use_their_first_time_and_retained_objects_are_skipped() {
-    let text = format!(
-        "WorldBegin MotionBegin [0 1] Translate 1 0 0 Translate 9 0 0 MotionEnd\n\
-         ObjectBegin 1 Sphere 1 -1 1 360 WorldBegin ObjectEnd ObjectInstance 1 {TRIANGLE} WorldEnd"
-    );
+fn motion_blocks_use_their_first_time() {
+    let text = format!("WorldBegin MotionBegin [0 1] Translate 1 0 0 Translate 9 0 0 MotionEnd {TRIANGLE} WorldEnd");
     let (opened, _) = super::read(&text);
     let scene = opened.unwrap().scene;
     assert_eq!(scene.objects.len(), 1);
     close(scene.objects[0].mesh.positions[0], Vec3::X);
     assert!(warnings(&text).contains("motion blur is not supported"));
-    assert!(warnings(&text).contains("retained objects are not supported"));
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! Instances that are better off as ordinary objects: their meshes are moved to world space.
+//!
+//! An instance costs a ray the way through two trees and a transform, and a shader the transform of what it reads; it saves memory only where
+//! a mesh of some size is used more than once.
+
+use super::{MAX_TRIANGLES, MeshSpace, Object, Scene};
+use std::collections::HashMap;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A mesh of at most as many triangles is moved to world space for each of its instances: a flat triangle takes about as much memory as an eighth of an instance's records.
+const FEW_TRIANGLES: usize = 16;
+
+/// Instances that have at most as many triangles between them all are moved to world space.
+const FEW_IN_ALL: usize = 4096;
+
+/// A scene that has too many triangles when every instance counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("with every instance written out the scene has {count} triangles; {MAX_TRIANGLES} is the limit")]
+pub struct TooManyTriangles {
+    /// How many it has.
+    pub count: usize,
+}
+
+impl Scene {
+    /// Whether an object's mesh is placed by a transform.
+    pub fn has_instances(&self) -> bool {
+        self.objects.iter().any(|o| o.mesh_space == MeshSpace::Object)
+    }
+
+    /// Writes out every instance: all meshes are in world space afterwards.
+    ///
+    /// # Errors
+    /// When that makes too many triangles; the scene is as it was.
+    pub fn flatten(&mut self) -> Result<(), TooManyTriangles> {
+        let count = self.triangle_count();
+        if count > MAX_TRIANGLES {
+            return Err(TooManyTriangles { count });
+        }
+        self.objects.iter_mut().for_each(Object::flatten);
+        Ok(())
+    }
+
+    /// Writes out the instances that cost more than they save: of meshes that are used once or have few triangles, or all where there is little of them.
+    pub(super) fn flatten_small(&mut self) {
+        let mut uses: HashMap<*const _, usize> = HashMap::new();
+        for o in &self.objects {
+            *uses.entry(Arc::as_ptr(&o.mesh)).or_default() += 1;
+        }
+        let instanced = |o: &&mut Object| o.mesh_space == MeshSpace::Object;
+        let in_all: usize = self.objects.iter_mut().filter(instanced).map(|o| o.mesh.triangles.len()).sum();
+        let few = |o: &Object| in_all <= FEW_IN_ALL || o.mesh.triangles.len() <= FEW_TRIANGLES;
+        // A mesh that is used once takes no more room in world space; of others the room is bounded.
+        let mut room = MAX_TRIANGLES.saturating_sub(self.triangle_count() - in_all);
+        for o in self.objects.iter_mut().filter(instanced) {
+            let once = uses.get(&Arc::as_ptr(&o.mesh)) == Some(&1);
+            if o.mesh.triangles.len() <= room && (once || few(o)) {
+                room -= o.mesh.triangles.len();
+                o.flatten();
+            }
+        }
+    }
+}
+
+impl Object {
+    /// Moves its mesh to world space.
+    fn flatten(&mut self) {
+        if self.mesh_space == MeshSpace::Object {
+            self.mesh = Arc::new(self.mesh.transformed(self.object_to_world));
+            self.mesh_space = MeshSpace::World;
+        }
+    }
+}

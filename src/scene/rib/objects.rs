@@ -1,0 +1,212 @@
+//! Retained geometry: `ObjectBegin`, `ObjectEnd` and `ObjectInstance` (RISpec 3.2, §5.10).
+//!
+//! Between `ObjectBegin` and `ObjectEnd` primitives are kept instead of shown, under the transforms since `ObjectBegin`. `ObjectInstance` shows
+//! them under the current transform and, as the specification says, with the attributes that are current there.
+//!
+//! | taken from the definition | taken from the instance |
+//! |---|---|
+//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there | the transform; surface, colour, opacity, lights, sides, orientation, name |
+//!
+//! Other attributes in a definition are ignored with a warning. Orientations add up: an object defined inside out and placed inside out is right again;
+//! for `lh` and `rh` each of the two looks at the handedness of its own transform.
+
+use super::super::{MeshSpace, Object};
+use super::archive::outside_world;
+use super::args::Args;
+use super::reader::{Reader, World};
+use super::state::{Attributes, BlockKind, Orientation, State};
+use crate::geometry::Mesh;
+use crate::lang::diag::Diagnostic;
+use crate::lang::source::Span;
+use glam::Mat4;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Most meshes that instances place in one scene.
+const MAX_INSTANCES: usize = 1 << 20;
+
+/// The retained objects of a scene, and the one that is being defined.
+#[derive(Default)]
+pub struct Retained {
+    by_handle: HashMap<String, Definition>,
+    open: Option<(String, Definition)>,
+    placed: usize,
+}
+
+/// What an object consists of: as few meshes as their colours allow.
+#[derive(Default)]
+struct Definition {
+    pieces: Vec<Piece>,
+}
+
+/// Primitives whose colours come from the same place, in one mesh.
+struct Piece {
+    /// The mesh, in the object's space.
+    mesh: Arc<Mesh>,
+    /// Whether its normals are the surface's own, which follow the orientation.
+    computed_normals: bool,
+    /// The mesh inside out, once an instance has asked for it.
+    inside_out: Option<Arc<Mesh>>,
+}
+
+/// What becomes of a request between `ObjectBegin` and `ObjectEnd`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It does what it always does.
+    Admitted,
+    /// It sets something that an instance has of its own.
+    Ignored,
+    /// It has no place there.
+    Refused,
+}
+
+/// What becomes of a request of that name in an object's definition.
+pub fn admission(request: &str) -> Admission {
+    match request {
+        "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "Display" | "Format" | "FrameAspectRatio"
+        | "Illuminate" | "Imager" | "Opacity" | "Option" | "PixelSamples" | "Projection" | "ScreenWindow" | "Sides"
+        | "Surface" => Admission::Ignored,
+        "AreaLightSource" | "LightSource" | "ObjectBegin" | "ObjectInstance" => Admission::Refused,
+        _ => Admission::Admitted,
+    }
+}
+
+impl Retained {
+    /// Whether an object is being defined.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Adds a primitive to the object that is being defined. False when there is none.
+    pub fn add(&mut self, mesh: Mesh, computed_normals: bool) -> bool {
+        let Some((_, definition)) = &mut self.open else { return false };
+        let alike = |p: &&mut Piece| p.computed_normals == computed_normals && colored_alike(&p.mesh, &mesh);
+        match definition.pieces.iter_mut().find(alike) {
+            Some(piece) => Arc::make_mut(&mut piece.mesh).append(mesh),
+            None => definition.pieces.push(Piece { mesh: Arc::new(mesh), computed_normals, inside_out: None }),
+        }
+        true
+    }
+}
+
+/// Whether two meshes bring colours for the same things.
+fn colored_alike(a: &Mesh, b: &Mesh) -> bool {
+    let brings = |m: &Mesh| {
+        [&m.vertex_colors, &m.vertex_opacities, &m.triangle_colors, &m.triangle_opacities]
+            .map(|values| values.is_empty())
+    };
+    brings(a) == brings(b)
+}
+
+impl Piece {
+    fn oriented(&mut self, inside: bool) -> Arc<Mesh> {
+        if !inside {
+            return self.mesh.clone();
+        }
+        let (mesh, turn_normals) = (&self.mesh, self.computed_normals);
+        self.inside_out.get_or_insert_with(|| Arc::new(mesh.inside_out(turn_normals))).clone()
+    }
+}
+
+/// `ObjectBegin handle`
+pub fn object_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let handle = args.handle("the object's handle, a number or a string")?;
+    r.open(BlockKind::Object, args.span);
+    r.retained.open = Some((handle, Definition::default()));
+    let attributes = Attributes { orientation: Orientation::Outside, ..r.state.attributes.clone() };
+    r.state = State { transform: Mat4::IDENTITY, attributes };
+    Ok(())
+}
+
+/// `ObjectEnd`
+pub fn object_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let defined = r.retained.open.take();
+    r.close(BlockKind::Object, args.span)?;
+    let Some((handle, definition)) = defined else { return Ok(()) };
+    if definition.pieces.is_empty() {
+        r.warn(Diagnostic::warning(format!("the object {handle} is empty")).at(args.span, "it ends here"));
+    }
+    r.retained.by_handle.insert(handle, definition);
+    Ok(())
+}
+
+/// `ObjectInstance handle`
+pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let handle = args.handle("an object's handle, a number or a string")?;
+    if r.world != World::Inside {
+        return Err(outside_world(args));
+    }
+    let Some(definition) = r.retained.by_handle.get_mut(&handle) else {
+        let mut known: Vec<&str> = r.retained.by_handle.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        let hint = if known.is_empty() {
+            "define it before, with ObjectBegin".to_string()
+        } else {
+            format!("there are: {}", known.join(", "))
+        };
+        return Err(args.error(format!("no object has the handle {handle}")).hint(hint));
+    };
+    r.retained.placed += definition.pieces.len();
+    if r.retained.placed > MAX_INSTANCES {
+        r.fatal(args.error(format!("the scene has more than {MAX_INSTANCES} instances")));
+        return Ok(());
+    }
+    let object_to_world = r.state.transform;
+    let attributes = &r.state.attributes;
+    let left_handed = object_to_world.determinant() * r.scene.camera.world_to_camera.determinant() > 0.0;
+    let inside = attributes.orientation.is_inside(left_handed);
+    for piece in &mut definition.pieces {
+        let object = Object {
+            name: attributes.name.clone().unwrap_or_else(|| args.request.to_string()),
+            surface: attributes.surface,
+            lights: attributes.lights.clone(),
+            sides: attributes.sides,
+            color: attributes.color,
+            opacity: attributes.opacity,
+            mesh: piece.oriented(inside),
+            mesh_space: MeshSpace::Object,
+            object_to_world,
+        };
+        check_placement(&object).map_err(|(what, hint)| args.error(what).hint(hint))?;
+        r.scene.objects.push(object);
+    }
+    Ok(())
+}
+
+/// What is wrong with an instance's placement, and what to do about it.
+fn check_placement(object: &Object) -> Result<(), (&'static str, &'static str)> {
+    let m = object.object_to_world.as_dmat4();
+    let (low, high) = object.bounds().unwrap_or_default();
+    if !(m.is_finite() && low.is_finite() && high.is_finite()) {
+        return Err(("the object has no finite place in the world", "the transform around it overflows"));
+    }
+    let inverse = m.inverse().as_mat4();
+    if m.determinant() == 0.0 || !inverse.is_finite() {
+        return Err(("the transform cannot be inverted", "a Scale by 0 or a degenerate Transform stands before it"));
+    }
+    Ok(())
+}
+
+/// Reports a request that does not do in an object's definition what it does elsewhere. True when it is to be passed over.
+pub fn passed_over(r: &mut Reader<'_>, request: &str, span: Span) -> bool {
+    if !r.retained.is_open() {
+        return false;
+    }
+    match admission(request) {
+        Admission::Admitted => return false,
+        Admission::Ignored => r.warn_once(
+            &format!("object {request}"),
+            Diagnostic::warning(format!("`{request}` in an object's definition is ignored"))
+                .at(span, "skipped, here and below")
+                .hint("an instance takes it from where its ObjectInstance stands"),
+        ),
+        Admission::Refused => {
+            r.error(
+                Diagnostic::error(format!("`{request}` cannot stand in an object's definition"))
+                    .at(span, "between `ObjectBegin` and `ObjectEnd`")
+                    .hint("an object holds geometry and transforms only"),
+            );
+        }
+    }
+    true
+}
