@@ -13,6 +13,7 @@
 //! | [`build`] | the builders of the binary tree |
 //! | [`tree`] | the tree that callers hold |
 //! | [`stats`] | size and quality of a tree |
+//! | [`two_level`] | trees over meshes, and one over the instances that place them |
 //! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
 //!
 //! # Numbers agree
@@ -34,6 +35,7 @@ pub mod raysets;
 pub mod stats;
 pub mod tree;
 pub mod triangle;
+pub mod two_level;
 pub mod wide;
 
 #[cfg(test)]
@@ -47,3 +49,4 @@ pub use ray::{BATCH, Hit, HitBatch, NO_PRIM, Ray, RayBatch};
 pub use stats::BuildStats;
 pub use tree::Bvh;
 pub use triangle::{CULL_BACK, Triangle};
+pub use two_level::{Placement, TwoLevel, TwoLevelError};

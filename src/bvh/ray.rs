@@ -138,6 +138,17 @@ impl Default for RayBatch {
     }
 }
 
+/// The indices of the bits that are set in a mask, in order.
+#[inline]
+pub fn lanes(mask: u64) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (lane < BATCH).then_some(lane)
+    })
+}
+
 impl RayBatch {
     /// Ray `i` (below [`BATCH`]), active or not.
     #[inline]
@@ -153,12 +164,7 @@ impl RayBatch {
     /// The indices of the active rays, in order.
     #[inline]
     pub fn active_lanes(&self) -> impl Iterator<Item = usize> + use<> {
-        let mut left = self.active;
-        std::iter::from_fn(move || {
-            let lane = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            (lane < BATCH).then_some(lane)
-        })
+        lanes(self.active)
     }
 
     /// Makes `ray` ray `i` (below [`BATCH`]) of the batch and sets its active bit.

@@ -1,0 +1,181 @@
+//! Two levels: trees over meshes, and one tree over the instances that place them in the world.
+//!
+//! [`TwoLevel::build`] takes triangles in world space, meshes in spaces of their own, and [`Placement`]s of these meshes; it answers the same
+//! questions as [`Bvh`]. A mesh that is placed a thousand times has one tree. Where nothing is placed, a `TwoLevel` is its plain tree
+//! and costs nothing more.
+//!
+//! Primitives are numbered through: first the plain triangles, then for each placement in turn its mesh's triangles. So "of hits at equal `t` the lower primitive index
+//! wins" means the same as in one tree.
+//!
+//! A ray enters an instance moved to the mesh's space ([`Instance::ray_to_object`]), with the same `t`, for its direction is not normalised. A triangle's front stays
+//! its front in a mirrored instance.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`instance`] | an instance's record: its box in the world, its transform; what rounding may do to a ray |
+//! | `walk` | batches of rays through the upper tree |
+
+pub mod instance;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use super::build::{BuildError, BuildOptions, Quality};
+use super::ray::{Hit, HitBatch, NO_PRIM, Ray, RayBatch};
+use super::tree::Bvh;
+use super::triangle::Triangle;
+use glam::Mat4;
+use instance::{Instance, Reach};
+use walk::Walk;
+
+/// A mesh placed in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Which mesh.
+    pub mesh: usize,
+    /// Where it goes: an affine transform that can be inverted.
+    pub object_to_world: Mat4,
+}
+
+/// What can go wrong in a build.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum TwoLevelError {
+    /// One of the trees could not be built.
+    #[error(transparent)]
+    Tree(#[from] BuildError),
+    /// Primitives are numbered with 32 bits.
+    #[error("with every instance counted there are {count} triangles; {limit} is the limit", limit = NO_PRIM - 1)]
+    TooManyPrimitives {
+        /// Triangles of all instances and plain ones.
+        count: u64,
+    },
+    /// A placement squashes its mesh, moves it out of reach, or names no mesh.
+    #[error("instance {index} cannot be placed: its transform has no inverse or leaves the range of numbers")]
+    Misplaced {
+        /// Index of the placement.
+        index: usize,
+    },
+}
+
+/// Triangles in world space, and meshes that instances place there.
+#[derive(Debug)]
+pub struct TwoLevel {
+    plain: Bvh,
+    placed: Option<Placed>,
+}
+
+/// The trees of what is placed.
+#[derive(Debug)]
+pub(super) struct Placed {
+    /// Over the instances' boxes: a leaf's triangle number is an index into `instances`.
+    top: Bvh,
+    meshes: Vec<Bvh>,
+    /// In the order of the leaves of `top`.
+    instances: Vec<Instance>,
+    reach: Reach,
+}
+
+impl From<Bvh> for TwoLevel {
+    fn from(plain: Bvh) -> Self {
+        Self { plain, placed: None }
+    }
+}
+
+impl TwoLevel {
+    /// Builds the trees on the current rayon pool, all with the same options.
+    ///
+    /// # Errors
+    ///
+    /// When there are too many triangles, or an instance cannot be placed.
+    pub fn build(
+        plain: &[Triangle],
+        meshes: &[Vec<Triangle>],
+        placements: &[Placement],
+        options: &BuildOptions<'_>,
+    ) -> Result<Self, TwoLevelError> {
+        let sizes = placements.iter().map(|p| meshes.get(p.mesh).map_or(0, |m| m.len() as u64));
+        let count = plain.len() as u64 + sizes.sum::<u64>();
+        if count >= u64::from(NO_PRIM) {
+            return Err(TwoLevelError::TooManyPrimitives { count });
+        }
+        let plain_count = plain.len() as u32;
+        let plain = Bvh::build(plain, options)?;
+        if placements.is_empty() {
+            return Ok(plain.into());
+        }
+        let trees = meshes.iter().map(|m| Bvh::build(m, options)).collect::<Result<Vec<_>, _>>()?;
+        let mut first = plain_count;
+        let mut given = Vec::with_capacity(placements.len());
+        for (index, placement) in placements.iter().enumerate() {
+            let misplaced = TwoLevelError::Misplaced { index };
+            let Some(tree) = trees.get(placement.mesh) else { return Err(misplaced) };
+            let instance = Instance::new(placement, tree.bounds(), first);
+            given.push(instance.ok_or(misplaced)?);
+            first += meshes[placement.mesh].len() as u32;
+        }
+        // The builder sees a box's diagonal, which has the same bounds, in a leaf of its own.
+        let diagonals: Vec<Triangle> =
+            given.iter().map(|i| Triangle::new(i.min.into(), i.max.into(), i.min.into())).collect();
+        let top = Bvh::build(&diagonals, &BuildOptions { max_leaf: 1, quality: Quality::Sah, progress: None })?;
+        let reach = Reach::of(placements);
+        let instances = top.triangles().iter().map(|t| given[t.prim as usize]).collect();
+        Ok(Self { plain, placed: Some(Placed { top, meshes: trees, instances, reach }) })
+    }
+
+    /// The tree of the triangles that stand in world space.
+    pub fn plain(&self) -> &Bvh {
+        &self.plain
+    }
+
+    /// Whether anything is placed by an instance.
+    pub fn has_instances(&self) -> bool {
+        self.placed.is_some()
+    }
+
+    /// Bytes of all trees and records that the CPU walks.
+    pub fn bytes(&self) -> usize {
+        let tree = |b: &Bvh| b.stats().bytes + b.stats().wide_bytes;
+        let placed = self.placed.as_ref().map_or(0, |p| {
+            tree(&p.top) + p.meshes.iter().map(tree).sum::<usize>() + size_of_val(p.instances.as_slice())
+        });
+        tree(&self.plain) + placed
+    }
+
+    /// As [`Bvh::closest_hit`].
+    pub fn closest_hit(&self, ray: &Ray) -> Option<Hit> {
+        let (mut rays, mut hits) = (RayBatch::default(), HitBatch::default());
+        rays.set(0, ray);
+        self.closest_hits(&rays, &mut hits);
+        hits.hit(0)
+    }
+
+    /// As [`Bvh::any_hit`].
+    pub fn any_hit(&self, ray: &Ray) -> bool {
+        let mut rays = RayBatch::default();
+        rays.set(0, ray);
+        self.any_hits(&rays) != 0
+    }
+
+    /// As [`Bvh::closest_hits`].
+    pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
+        self.plain.closest_hits(rays, hits);
+        if let Some(placed) = &self.placed {
+            // Plain triangles have the lowest numbers: what instances give must be nearer, or lower among themselves.
+            Walk::new(placed, rays, |lane| hits.hit(lane).map(|h| h.t)).closest(hits);
+        }
+    }
+
+    /// As [`Bvh::any_hits`].
+    pub fn any_hits(&self, rays: &RayBatch) -> u64 {
+        let blocked = self.plain.any_hits(rays);
+        match &self.placed {
+            Some(placed) if rays.active & !blocked != 0 => {
+                let mut open = rays.clone();
+                open.active &= !blocked;
+                blocked | Walk::new(placed, &open, |_| None).any()
+            }
+            _ => blocked,
+        }
+    }
+}
