@@ -56,7 +56,7 @@ impl Case {
         let mut found = false;
         let mut test = |triangles: &[Triangle], ray: &Ray, first: u32| {
             for (i, triangle) in triangles.iter().enumerate() {
-                if let Some(hit) = LeafTriangle::new(triangle, first + i as u32).intersect(ray, &best) {
+                if let Some(hit) = LeafTriangle::new(triangle, first + i as u32).intersect(ray, &ray.shear(), &best) {
                     (best, found) = (hit, true);
                 }
             }
