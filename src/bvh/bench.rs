@@ -4,6 +4,7 @@
 //! where those hit. It prints nothing.
 
 use super::binary;
+use super::kernel::{Isa, Kernel, Method, Width};
 use super::ray::{BATCH, HitBatch, Ray, RayBatch};
 use super::tree::Bvh;
 use glam::Vec3;
@@ -45,6 +46,9 @@ pub fn traversal(bvh: &Bvh, size: usize) -> TraversalBench {
 /// Best of this many turns, the variants taking turns so that a disturbance meets them all.
 const TURNS: usize = 3;
 
+/// The kernel of [`Rates::portable`].
+const PORTABLE: Kernel = Kernel { method: Method::Single, width: Width::Eight, isa: Isa::Portable };
+
 fn rates(bvh: &Bvh, batches: &[RayBatch]) -> Rates {
     let rays: usize = batches.iter().map(|batch| batch.active.count_ones() as usize).sum();
     let mut hits = HitBatch::default();
@@ -61,10 +65,10 @@ fn rates(bvh: &Bvh, batches: &[RayBatch]) -> Rates {
                 hits.set(i, binary::closest_hit(bvh, &batch.ray(i)));
             }
         });
-        time(1, &mut |batch| bvh.wide().closest_hits_portable(batch, &mut hits));
-        time(2, &mut |batch| bvh.wide().closest_hits(batch, &mut hits));
+        time(1, &mut |batch| bvh.closest_hits_with(PORTABLE, batch, &mut hits));
+        time(2, &mut |batch| bvh.closest_hits(batch, &mut hits));
         found = 0;
-        time(3, &mut |batch| found += bvh.wide().any_hits(batch).count_ones() as usize);
+        time(3, &mut |batch| found += bvh.any_hits(batch).count_ones() as usize);
     }
     let [binary, portable, wide, wide_any] = seconds.map(|s| rays as f64 / s / 1e6);
     Rates { rays, hit_share: found as f64 / rays.max(1) as f64, binary, portable, wide, wide_any }

@@ -14,21 +14,21 @@
 //! | [`tree`] | the tree that callers hold |
 //! | [`stats`] | size and quality of a tree |
 //! | [`two_level`] | trees over meshes, and one over the instances that place them |
+//! | [`wide`] | the 4- and 8-wide trees, and the kernels that trace them with SIMD lanes |
+//! | [`kernel`] | names of the kernels, and tracing by one of choice |
 //! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
 //!
 //! # Numbers agree
 //!
 //! Every traversal does the ray–triangle test with the same operations in the same order ([`triangle::LeafTriangle::intersect`]), and
-//! of hits at equal `t` the lower primitive index wins. So the scalar code, the portable and the AVX2 lanes, and a GPU whose driver
+//! of hits at equal `t` the lower primitive index wins. So the scalar code, the wide kernels, and a GPU whose driver
 //! fuses nothing give the same bits, in whichever order they visit the tree.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 pub mod bench;
 pub mod binary;
 pub mod build;
 pub mod gpu;
-mod lanes;
+pub mod kernel;
 pub mod node;
 pub mod ray;
 pub mod raysets;

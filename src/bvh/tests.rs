@@ -65,19 +65,21 @@ fn trace(rays: &[Ray], closest: impl Fn(&RayBatch, &mut HitBatch), any: impl Fn(
 /// Checks that every traversal gives brute force's bits, and returns the number of hits.
 fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
     let bvh = build(triangles);
-    let wide = bvh.wide();
+    let kernels = kernel::Kernel::all();
     let mut count = 0;
     for rays in rays.chunks(BATCH) {
-        let fast = trace(rays, |r, h| wide.closest_hits(r, h), |r| wide.any_hits(r));
-        let portable = trace(rays, |r, h| wide.closest_hits_portable(r, h), |r| wide.any_hits_portable(r));
+        let answers: Vec<_> = kernels
+            .iter()
+            .map(|&k| trace(rays, |r, h| bvh.closest_hits_with(k, r, h), |r| bvh.any_hits_with(k, r)))
+            .collect();
         for (i, ray) in rays.iter().enumerate() {
             let expected = brute_force(triangles, ray);
             count += usize::from(expected.is_some());
             assert_eq!(binary::closest_hit(&bvh, ray), expected, "binary closest, {ray:?}");
             assert_eq!(binary::any_hit(&bvh, ray), expected.is_some(), "binary any, {ray:?}");
-            for (name, (hits, any)) in [("fast", &fast), ("portable", &portable)] {
-                assert_eq!(hits.hit(i), expected, "wide {name} closest, {ray:?}");
-                assert_eq!(any >> i & 1 != 0, expected.is_some(), "wide {name} any, {ray:?}");
+            for (kernel, (hits, any)) in kernels.iter().zip(&answers) {
+                assert_eq!(hits.hit(i), expected, "{} closest, {ray:?}", kernel.name());
+                assert_eq!(any >> i & 1 != 0, expected.is_some(), "{} any, {ray:?}", kernel.name());
             }
         }
     }

@@ -1,20 +1,23 @@
 //! The tree that callers hold: the binary nodes, the triangles of the leaves, and what is derived from them.
 
 use super::build::{self, BuildError, BuildOptions, Built};
+use super::kernel::Isa;
 use super::node::{Child, Node};
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::stats::{BuildStats, measure};
 use super::triangle::{LeafTriangle, Triangle};
-use super::wide::WideBvh;
+use super::wide::{WideBvh, WideTree, single};
 use glam::Vec3;
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// The tree. Trace it with [`closest_hit`](Bvh::closest_hit) and its siblings.
 #[derive(Debug)]
 pub struct Bvh {
     nodes: Vec<Node>,
     triangles: Vec<LeafTriangle>,
-    wide: WideBvh,
+    wide: WideBvh<8>,
+    wide4: OnceLock<WideBvh<4>>,
     stats: BuildStats,
 }
 
@@ -31,7 +34,8 @@ impl Bvh {
         let leaf_order: Vec<_> = prims.par_iter().map(leaf).collect();
         drop(prims);
         let wide = WideBvh::new(&nodes, &leaf_order);
-        let mut bvh = Self { nodes, triangles: leaf_order, wide, stats: BuildStats::default() };
+        let stats = BuildStats::default();
+        let mut bvh = Self { nodes, triangles: leaf_order, wide, wide4: OnceLock::new(), stats };
         bvh.stats = BuildStats { skipped: triangles.len() - bvh.triangles.len(), ..measure(&bvh) };
         Ok(bvh)
     }
@@ -59,33 +63,34 @@ impl Bvh {
     }
 
     /// The 8-wide tree of the same triangles, which the methods below walk.
-    pub fn wide(&self) -> &WideBvh {
+    pub fn wide(&self) -> &WideBvh<8> {
         &self.wide
+    }
+
+    /// The 4-wide tree of the same triangles, which is collapsed when first asked for.
+    pub fn wide4(&self) -> &WideBvh<4> {
+        self.wide4.get_or_init(|| WideBvh::new(&self.nodes, &self.triangles))
     }
 
     /// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive index. For many rays
     /// [`closest_hits`](Self::closest_hits) is cheaper.
     pub fn closest_hit(&self, ray: &Ray) -> Option<Hit> {
-        let (mut rays, mut hits) = (RayBatch::default(), HitBatch::default());
-        rays.set(0, ray);
-        self.closest_hits(&rays, &mut hits);
-        hits.hit(0)
+        let mut best = ray.unhit();
+        self.closest_into(ray, &mut best).then_some(best)
     }
 
     /// Whether there is any hit with `t_min < t < t_max`.
     pub fn any_hit(&self, ray: &Ray) -> bool {
-        let mut rays = RayBatch::default();
-        rays.set(0, ray);
-        self.any_hits(&rays) != 0
+        self.occluded(ray)
     }
 
     /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of inactive rays are left alone.
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
-        self.wide.closest_hits(rays, hits);
+        single::closest_hits(WideTree::Eight(&self.wide), Isa::best(), rays, hits);
     }
 
     /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
     pub fn any_hits(&self, rays: &RayBatch) -> u64 {
-        self.wide.any_hits(rays)
+        single::any_hits(WideTree::Eight(&self.wide), Isa::best(), rays)
     }
 }

@@ -1,0 +1,212 @@
+//! Several floats at a time: the operations that the wide traversals are written in, and the choice of the instruction set.
+//!
+//! A kernel is a [`Work`]: code generic over the [`Simd`] instruction set, whose types implement [`Lanes`]. [`Isa::run`] compiles it once
+//! for each instruction set and runs the copy asked for. All do the same IEEE operations lane by lane, so all give the same bits,
+//! except for [`Lanes::mul_add`], which only tests of boxes may use. Nothing here knows trees or rays.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use portable::Array;
+
+/// `W` lanes of `f32`.
+pub trait Lanes<const W: usize>: Copy {
+    /// A truth value a lane.
+    type Mask: Copy;
+
+    /// The same value in all lanes.
+    fn splat(value: f32) -> Self;
+    /// The lanes of an array, lane 0 first.
+    fn load(values: &[f32; W]) -> Self;
+    /// The lanes as an array, lane 0 first.
+    fn store(self) -> [f32; W];
+    /// `self + other`.
+    fn add(self, other: Self) -> Self;
+    /// `self - other`.
+    fn sub(self, other: Self) -> Self;
+    /// `self * other`.
+    fn mul(self, other: Self) -> Self;
+    /// `self / other`.
+    fn div(self, other: Self) -> Self;
+    /// `self * factor + term`, rounded once or twice, as the instruction set does faster.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
+    /// `self` where it is smaller, else `other`.
+    fn min(self, other: Self) -> Self;
+    /// `self` where it is larger, else `other`.
+    fn max(self, other: Self) -> Self;
+    /// `self <= other`, false for NaN.
+    fn le(self, other: Self) -> Self::Mask;
+    /// `self < other`, false for NaN.
+    fn lt(self, other: Self) -> Self::Mask;
+    /// `self != other`, false for NaN.
+    fn ne(self, other: Self) -> Self::Mask;
+    /// Both.
+    fn and(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Either.
+    fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Lane `i`'s truth in bit `i`.
+    fn bits(mask: Self::Mask) -> u32;
+}
+
+/// An instruction set's lanes.
+pub trait Simd {
+    /// Four lanes.
+    type Four: Lanes<4>;
+    /// Eight lanes.
+    type Eight: Lanes<8>;
+}
+
+/// A computation that is compiled for every instruction set.
+pub trait Work {
+    /// What it gives.
+    type Output;
+
+    /// Does the work with the lanes of `S`. It and all that it calls is to be `#[inline(always)]`: code that is not inlined
+    /// is compiled for the baseline processor and passes lanes through memory. That includes closures.
+    fn run<S: Simd>(self) -> Self::Output;
+}
+
+/// The instruction set of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Isa {
+    /// What every processor of the target has.
+    Portable,
+    /// AVX2 with FMA: 8 lanes in a register (x86-64).
+    Avx2,
+    /// AVX-512 F and VL: 8 and 16 lanes, mask registers, compression (x86-64).
+    Avx512,
+}
+
+impl Isa {
+    /// The instruction sets of this processor, the best last.
+    pub fn all() -> impl Iterator<Item = Isa> {
+        [Isa::Portable, Isa::Avx2, Isa::Avx512].into_iter().filter(|isa| isa.is_supported())
+    }
+
+    /// The best instruction set of this processor.
+    pub fn best() -> Isa {
+        Isa::all().last().unwrap_or(Isa::Portable)
+    }
+
+    /// Whether this processor has it.
+    pub fn is_supported(self) -> bool {
+        match self {
+            Isa::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::is_supported(),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::is_supported(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Avx2 | Isa::Avx512 => false,
+        }
+    }
+
+    /// The name in kernels' names: `portable`, `avx2`, `avx512`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isa::Portable => "portable",
+            Isa::Avx2 => "avx2",
+            Isa::Avx512 => "avx512",
+        }
+    }
+
+    /// Does `work` with this instruction set, or where the processor lacks it with the portable one.
+    #[inline]
+    pub fn run<T: Work>(self, work: T) -> T::Output {
+        #[cfg(target_arch = "x86_64")]
+        match self {
+            Isa::Avx512 if avx512::is_supported() => return avx512::run(work),
+            Isa::Avx2 if avx2::is_supported() => return avx2::run(work),
+            _ => {}
+        }
+        work.run::<Portable>()
+    }
+}
+
+/// Lanes in arrays, for any processor.
+struct Portable;
+
+impl Simd for Portable {
+    type Four = Array<4>;
+    type Eight = Array<8>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Some numbers with every sign and kind.
+    const VALUES: [f32; 8] = [1.5, -2.25, 0.0, -0.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 3e38];
+
+    /// Every operation on two arrays of eight, as bits.
+    struct Everything([f32; 8], [f32; 8]);
+
+    impl Work for Everything {
+        type Output = Vec<u32>;
+
+        #[inline(always)]
+        fn run<S: Simd>(self) -> Vec<u32> {
+            let mut all = Vec::new();
+            each::<8, S::Eight>(&self.0, &self.1, &mut all);
+            for half in 0..2 {
+                let part = |values: &[f32; 8]| std::array::from_fn(|i| values[half * 4 + i]);
+                each::<4, S::Four>(&part(&self.0), &part(&self.1), &mut all);
+            }
+            all
+        }
+    }
+
+    #[inline(always)]
+    fn each<const W: usize, L: Lanes<W>>(a: &[f32; W], b: &[f32; W], all: &mut Vec<u32>) {
+        let (x, y) = (L::load(a), L::load(b));
+        for result in [x.add(y), x.sub(y), x.mul(y), x.div(y), x.min(y), x.max(y), L::splat(a[0])] {
+            all.extend(result.store().map(|v| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }));
+        }
+        for mask in [x.le(y), x.lt(y), x.ne(y), L::and(x.le(y), y.le(x)), L::or(x.lt(y), y.lt(x))] {
+            all.push(L::bits(mask));
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_portable_lanes_bits() {
+        for shift in 0..8 {
+            let other: [f32; 8] = std::array::from_fn(|i| VALUES[(i + shift) % 8]);
+            let expected = Isa::Portable.run(Everything(VALUES, other));
+            for isa in Isa::all() {
+                assert_eq!(isa.run(Everything(VALUES, other)), expected, "{isa:?}, shifted by {shift}");
+            }
+        }
+    }
+
+    /// `a * b + c` in lane 0.
+    struct MulAdd([f32; 3]);
+
+    impl Work for MulAdd {
+        type Output = [f32; 2];
+
+        #[inline(always)]
+        fn run<S: Simd>(self) -> [f32; 2] {
+            let [a, b, c] = self.0;
+            let eight = S::Eight::splat(a).mul_add(S::Eight::splat(b), S::Eight::splat(c)).store()[0];
+            let four = S::Four::splat(a).mul_add(S::Four::splat(b), S::Four::splat(c)).store()[0];
+            [eight, four]
+        }
+    }
+
+    #[test]
+    fn multiplying_and_adding_rounds_once_or_twice() {
+        let (a, b, c) = (1.0 + f32::EPSILON, 1.0 - f32::EPSILON, -1.0f32);
+        let (once, twice) = (a.mul_add(b, c), a * b + c);
+        assert_ne!(once, twice);
+        for isa in Isa::all() {
+            for sum in isa.run(MulAdd([a, b, c])) {
+                assert!(sum == once || sum == twice, "{isa:?} gives {sum}");
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The kernel that traces one ray after another: a node's boxes or a block's triangles in the lanes.
+
+use super::super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch};
+use super::intersect::RayLanes;
+use super::lanes::{Isa, Lanes, Simd, Work};
+use super::layout::WideLink;
+use super::slabs::Slabs;
+use super::{STACK, WideBvh, WideTree};
+
+/// Traces the active rays of a batch for their closest hits; the hits of inactive rays are left alone.
+#[inline]
+pub fn closest_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
+    isa.run(ClosestHits { tree, rays, hits });
+}
+
+/// The mask of the active rays of a batch that hit something.
+#[inline]
+pub fn any_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch) -> u64 {
+    isa.run(AnyHits { tree, rays })
+}
+
+/// Replaces `best` by the nearest hit of `ray` if that is nearer, or as near and lower in index; whether it did. The ray's own
+/// `t_max` does not count.
+#[inline]
+pub fn closest_into(tree: WideTree<'_>, isa: Isa, ray: &Ray, best: &mut Hit) -> bool {
+    isa.run(ClosestInto { tree, ray, best })
+}
+
+/// Whether `ray` hits anything.
+#[inline]
+pub fn occluded(tree: WideTree<'_>, isa: Isa, ray: &Ray) -> bool {
+    isa.run(Occluded { tree, ray })
+}
+
+struct ClosestHits<'a> {
+    tree: WideTree<'a>,
+    rays: &'a RayBatch,
+    hits: &'a mut HitBatch,
+}
+
+impl Work for ClosestHits<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd>(self) {
+        for i in self.rays.active_lanes() {
+            let ray = self.rays.ray(i);
+            let mut best = ray.unhit();
+            let found = ClosestInto { tree: self.tree, ray: &ray, best: &mut best }.run::<S>();
+            self.hits.set(i, found.then_some(best));
+        }
+    }
+}
+
+struct AnyHits<'a> {
+    tree: WideTree<'a>,
+    rays: &'a RayBatch,
+}
+
+impl Work for AnyHits<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> u64 {
+        let mut mask = 0;
+        for i in self.rays.active_lanes() {
+            let ray = self.rays.ray(i);
+            mask |= u64::from(Occluded { tree: self.tree, ray: &ray }.run::<S>()) << i;
+        }
+        mask
+    }
+}
+
+struct ClosestInto<'a> {
+    tree: WideTree<'a>,
+    ray: &'a Ray,
+    best: &'a mut Hit,
+}
+
+impl Work for ClosestInto<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> bool {
+        match self.tree {
+            WideTree::Four(tree) => traverse::<4, S::Four, false>(tree, self.ray, self.best),
+            WideTree::Eight(tree) => traverse::<8, S::Eight, false>(tree, self.ray, self.best),
+        }
+    }
+}
+
+struct Occluded<'a> {
+    tree: WideTree<'a>,
+    ray: &'a Ray,
+}
+
+impl Work for Occluded<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self) -> bool {
+        let best = &mut self.ray.unhit();
+        match self.tree {
+            WideTree::Four(tree) => traverse::<4, S::Four, true>(tree, self.ray, best),
+            WideTree::Eight(tree) => traverse::<8, S::Eight, true>(tree, self.ray, best),
+        }
+    }
+}
+
+/// A link that waits and the distance at which its box is entered, as one integer that orders by distance: the bits of
+/// floats that are not negative do.
+#[inline(always)]
+fn entry(near: f32, link: u32) -> u64 {
+    u64::from(near.to_bits()) << 32 | u64::from(link)
+}
+
+/// Replaces `best` by the nearest hit that `ray` finds, nearest child first; with `ANY`, by the first that it meets. Whether
+/// there was one.
+#[inline(always)]
+fn traverse<const W: usize, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, ray: &Ray, best: &mut Hit) -> bool {
+    let Some(slabs) = Slabs::<L>::new(ray) else { return false };
+    let lanes = RayLanes::<L>::new(ray);
+    let mut stack = [0u64; STACK];
+    let mut found = false;
+    let mut top = 0;
+    let mut link = WideLink::Node(0).encode();
+    let mut t_far = best.t * FAR_PAD;
+    loop {
+        match WideLink::decode(link) {
+            WideLink::Node(index) => {
+                let node = &tree.nodes[index as usize];
+                let (mut hits, near) = slabs.enter(node, L::splat(t_far));
+                if hits != 0 {
+                    let near = near.store();
+                    let first = hits.trailing_zeros() as usize % W;
+                    hits &= hits - 1;
+                    if hits == 0 {
+                        link = node.links[first];
+                        continue;
+                    }
+                    // Insertion keeps the new entries sorted, the nearest on top.
+                    let base = top;
+                    stack[top] = entry(near[first], node.links[first]);
+                    top += 1;
+                    while hits != 0 {
+                        let slot = hits.trailing_zeros() as usize % W;
+                        hits &= hits - 1;
+                        let new = entry(near[slot], node.links[slot]);
+                        let mut place = top;
+                        while place > base && stack[place - 1] < new {
+                            stack[place] = stack[place - 1];
+                            place -= 1;
+                        }
+                        stack[place] = new;
+                        top += 1;
+                    }
+                    top -= 1;
+                    link = stack[top] as u32;
+                    continue;
+                }
+            }
+            WideLink::Block(index) => {
+                if lanes.intersect(&tree.blocks[index as usize], best) {
+                    found = true;
+                    if ANY {
+                        return true;
+                    }
+                    t_far = best.t * FAR_PAD;
+                }
+            }
+        }
+        loop {
+            if top == 0 {
+                return found;
+            }
+            top -= 1;
+            if f32::from_bits((stack[top] >> 32) as u32) <= t_far {
+                link = stack[top] as u32;
+                break;
+            }
+        }
+    }
+}
