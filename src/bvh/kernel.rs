@@ -5,8 +5,8 @@
 //! and tests that compare.
 
 use super::binary;
-use super::tree::Bvh;
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
+use super::tree::Bvh;
 pub use super::wide::lanes::Isa;
 use super::wide::{WideTree, single};
 
