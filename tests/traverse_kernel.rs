@@ -1,10 +1,10 @@
-//! The kernel `wgsl/traverse.wgsl` against the CPU's traversal, on the first adapter there is (a software driver comes first).
+//! The kernels of `wgsl/traverse/` against the CPU's traversal, on the first adapter there is (a software driver comes first).
 //!
 //! A driver on the CPU fuses no multiplications with additions here, so its hits must be the CPU's to the bit; of others, which
 //! may, only nearly all primitives must be equal and distances close.
 
 use glam::Vec3;
-use shadewright::bvh::gpu::{GpuHit, GpuRay, TRAVERSE_WGSL, TraverseParams, dispatch_size, gpu_layout};
+use shadewright::bvh::gpu::{GpuHit, GpuRay, TraverseParams, dispatch_size, gpu_layout, kernel};
 use shadewright::bvh::{Bvh, CULL_BACK, NO_PRIM, Ray, Triangle};
 use wgpu::util::DeviceExt;
 
@@ -64,7 +64,7 @@ fn trace(bvh: &Bvh, rays: &[GpuRay], entry_point: &str, queued: &[u32]) -> (Vec<
     });
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl(TRAVERSE_WGSL.into()),
+        source: wgpu::ShaderSource::Wgsl(kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer).into()),
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,

@@ -1,6 +1,6 @@
 // The scheduler of the section machine: sorts paths by the section that they wait for. Follows `wgsl/batch.wgsl`. One round of the machine is
 //
-//   every section's kernel over its queue, `shoot`, `trace_queue` (wgsl/traverse.wgsl), `refill` (wgsl/refill.wgsl), `count`, `scan`, `scatter`
+//   every section's kernel over its queue, `shoot`, `trace_queue` (wgsl/traverse/pass.wgsl), `refill` (wgsl/refill.wgsl), `count`, `scan`, `scatter`
 //
 // and a batch begins with `start`, `count`, `scan`, `scatter`. Once no path is live, all dispatches of a round but `shoot` and `scan` are empty.
 // CPU counterpart: the tests of `src/render/gpu/schedule.rs`.

@@ -1,4 +1,4 @@
-//! Scalar traversal of the binary tree: the CPU counterpart of `wgsl/traverse.wgsl`, operation for operation.
+//! Scalar traversal of the binary tree: the CPU counterpart of `wgsl/traverse/while_while.wgsl`, operation for operation.
 //!
 //! It is the reference of the wide traversal and of the GPU kernel, which must give the same hits.
 

@@ -2,7 +2,7 @@
 //!
 //! It takes [`Triangle`]s (positions and a culling flag; the index in the input is the primitive's id) and answers
 //! [`closest hit`](Bvh::closest_hit) and [`any hit`](Bvh::any_hit) for rays, singly or in batches of up to 64. It gives the GPU
-//! the same tree as bytes ([`gpu_layout`]) for the kernel `wgsl/traverse.wgsl`. It must not know scenes, shaders, cameras or
+//! the same tree as bytes ([`gpu_layout`]) for the kernels of `wgsl/traverse/`. It must not know scenes, shaders, cameras or
 //! memory images: a hit is `(t, u, v, prim)` and what a primitive means is the caller's business.
 //!
 //! | file | holds |

@@ -6,7 +6,7 @@ use bytemuck::{Pod, Zeroable};
 /// suffices: a walk keeps at most one entry a level.
 pub const MAX_DEPTH: u32 = 60;
 
-/// Entries in the traversal stack of the binary tree, here and in `wgsl/traverse.wgsl`.
+/// Entries in the traversal stack of the binary tree, here and in `wgsl/traverse/binary.wgsl`.
 pub const STACK: usize = 64;
 
 /// An inner node: the boxes of both children. 64 bytes, four vectors of the GPU's node buffer.

@@ -2,7 +2,7 @@
 //!
 //! The test is the watertight one of Woop, Benthin & Wald ("Watertight Ray/Triangle Intersection", 2013): no ray gets through an
 //! edge or a vertex that triangles share. It has no epsilon, so it works at any scale of the scene. Its operations and their order
-//! are part of the contract between the scalar code, the lanes and `wgsl/traverse.wgsl`; none of them may fuse a multiplication
+//! are part of the contract between the scalar code, the lanes and `wgsl/traverse/ray_triangle.wgsl`; none of them may fuse a multiplication
 //! with an addition, or an edge that two triangles share would have two results.
 
 use super::ray::{Hit, Ray, Shear};

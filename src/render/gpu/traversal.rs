@@ -1,8 +1,9 @@
-//! Tracing rays: the kernel `wgsl/traverse.wgsl` and the tree that it walks, bound to a ray buffer, a hit buffer and a ray queue.
+//! Tracing rays: the kernel of `bvh::gpu::kernel` and the tree that it walks, bound to a ray buffer, a hit buffer and a ray queue.
 
 use super::device::{Gpu, Layout};
 use crate::bvh::Bvh;
-use crate::bvh::gpu::{TRAVERSE_WGSL, TraverseParams, gpu_layout};
+use crate::bvh::gpu::kernel::{self, Store};
+use crate::bvh::gpu::{TraverseParams, gpu_layout};
 use crate::render::RenderError;
 use wgpu::BufferUsages;
 
@@ -16,7 +17,8 @@ pub(super) struct TraversalKernel {
 impl TraversalKernel {
     pub fn new(gpu: &Gpu) -> Result<Self, RenderError> {
         let layout = gpu.layout("traverse", &[true, true, true, false, true, true]);
-        let [pipeline] = gpu.pipelines("traverse", TRAVERSE_WGSL, &layout.pipeline, ["trace_queue"])?;
+        let wgsl = kernel::pass(Store::Buffer, Store::Buffer);
+        let [pipeline] = gpu.pipelines("traverse", &wgsl, &layout.pipeline, ["trace_queue"])?;
         Ok(Self { layout, pipeline })
     }
 }

@@ -1,11 +1,11 @@
-//! What `wgsl/traverse.wgsl` reads and writes, as bytes: the kernel's source and the layouts of its buffers.
+//! Traversal on the GPU: the kernels' text ([`kernel`]) and the layouts of what they read and write, as bytes.
 //!
 //! It knows no device: the renderer on the GPU binds the buffers, in bind group 0:
 //!
 //! | binding | buffer |
 //! |---|---|
 //! | 0 | [`TraverseParams`], uniform |
-//! | 1, 2 | nodes and triangles, as [`gpu_layout`] gives them |
+//! | 1, 2 | nodes and triangles, as [`gpu_layout`] gives them, each in the [`Store`](kernel::Store) that the kernel is made for |
 //! | 3 | [`GpuRay`]s |
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
@@ -13,11 +13,10 @@
 //! `trace_all` traces rays `0..ray_count`; `trace_queue` traces those whose indices stand in the queue, with the count in a
 //! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
 
+pub mod kernel;
+
 use super::tree::Bvh;
 use bytemuck::{Pod, Zeroable};
-
-/// The kernel's source.
-pub const TRAVERSE_WGSL: &str = include_str!("../../wgsl/traverse.wgsl");
 
 /// Threads in a workgroup.
 pub const GROUP: u32 = 64;
@@ -83,25 +82,14 @@ pub fn dispatch_size(rays: u32) -> [u32; 2] {
 
 #[cfg(all(test, feature = "gpu"))]
 mod tests {
-    use super::super::node::{Node, STACK};
-    use super::super::ray::{FAR_PAD, TINY_DIR};
+    use super::super::node::Node;
     use super::super::triangle::LeafTriangle;
     use super::*;
 
-    fn parsed() -> naga::Module {
-        naga::front::wgsl::parse_str(TRAVERSE_WGSL).unwrap_or_else(|e| panic!("{}", e.emit_to_string(TRAVERSE_WGSL)))
-    }
-
-    #[test]
-    fn the_kernel_validates() {
-        let mut validator =
-            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
-        validator.validate(&parsed()).unwrap_or_else(|e| panic!("{}", e.emit_to_string(TRAVERSE_WGSL)));
-    }
-
     #[test]
     fn layouts_are_the_kernels() {
-        let module = parsed();
+        let text = kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer);
+        let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).expect("a layout");
         let size = |name: &str| {
@@ -114,18 +102,6 @@ mod tests {
         assert_eq!(size_of::<LeafTriangle>(), 3 * 16);
         assert_eq!(size_of::<GpuRay>(), 2 * 16);
         assert_eq!(size_of::<GpuHit>(), 16);
-    }
-
-    #[test]
-    fn constants_are_the_kernels() {
-        for line in [
-            format!("const GROUP: u32 = {GROUP}u;"),
-            format!("const STACK: u32 = {STACK}u;"),
-            format!("const TINY_DIR_BITS: u32 = {:#010x}u;", TINY_DIR.to_bits()),
-            format!("const FAR_PAD: f32 = {:.16};", f64::from(FAR_PAD)),
-        ] {
-            assert!(TRAVERSE_WGSL.contains(&line), "{line}");
-        }
     }
 
     #[test]

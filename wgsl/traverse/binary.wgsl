@@ -1,0 +1,55 @@
+// What every walk of the binary tree is made of: a node's two boxes, a leaf's triangles, and the stack of links that wait. Layouts:
+// `src/bvh/node.rs`. Nodes and triangles are read as integers, for bit patterns that hold indices must not pass through floats.
+
+// At most one entry a level; the builder bounds the depth to 60.
+const STACK: u32 = 64u;
+// A link to a leaf has the top bit set: first triangle in bits 3 to 30, count in bits 0 to 2. Otherwise it is a node index.
+const LEAF: u32 = 0x80000000u;
+const DONE: u32 = 0xffffffffu;
+
+// Links that wait, with the distances at which their boxes are entered.
+struct Stack {
+    links: array<u32, STACK>,
+    nears: array<f32, STACK>,
+    top: u32,
+}
+
+// The latest link whose box is not beyond `t_far`, or DONE.
+fn pop(stack: ptr<function, Stack>, t_far: f32) -> u32 {
+    while (*stack).top > 0u {
+        (*stack).top -= 1u;
+        if (*stack).nears[(*stack).top] <= t_far * FAR_PAD {
+            return (*stack).links[(*stack).top];
+        }
+    }
+    return DONE;
+}
+
+// One step down from an inner node: the nearer child that the ray enters, while a farther one waits on the stack; else what waits.
+fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 {
+    let left_min = nodes_vector(4u * link);
+    let left_max = nodes_vector(4u * link + 1u);
+    let right_min = nodes_vector(4u * link + 2u);
+    let right_max = nodes_vector(4u * link + 3u);
+    let left = enter(bitcast<vec3<f32>>(left_min.xyz), bitcast<vec3<f32>>(left_max.xyz), ray, t_far);
+    let right = enter(bitcast<vec3<f32>>(right_min.xyz), bitcast<vec3<f32>>(right_max.xyz), ray, t_far);
+    let right_first = right < left;
+    if max(left, right) < OUTSIDE {
+        (*stack).links[(*stack).top] = select(right_min.w, left_min.w, right_first);
+        (*stack).nears[(*stack).top] = max(left, right);
+        (*stack).top += 1u;
+    }
+    if min(left, right) == OUTSIDE {
+        return pop(stack, t_far);
+    }
+    return select(left_min.w, right_min.w, right_first);
+}
+
+// Tests a leaf's triangles.
+fn visit_leaf(link: u32, ray: Ray, best: ptr<function, Hit>) {
+    let first = (link & ~LEAF) >> 3u;
+    let end = first + (link & 7u);
+    for (var i = first; i < end; i += 1u) {
+        intersect(i, ray, best);
+    }
+}

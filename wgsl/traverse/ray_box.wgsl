@@ -1,0 +1,55 @@
+// Rays, and the slab test of a box. CPU counterpart: `src/bvh/ray.rs` and `enter` of `src/bvh/binary.rs`.
+
+// 2^-100: the least size of a direction component in the slab test.
+const TINY_DIR_BITS: u32 = 0x0d800000u;
+// 1 + 10 * 2^-23, padding of the far distance.
+const FAR_PAD: f32 = 1.0000011920928955;
+// A distance that no box is entered at.
+const OUTSIDE: f32 = 3.4028234e38;
+
+struct Ray {
+    origin: vec3<f32>,
+    t_min: f32,
+    // Reciprocal direction of the box test.
+    inv: vec3<f32>,
+    // Of the triangle test: the axis that becomes z; the shear; the origin with its axes in that order.
+    kz: u32,
+    shear: vec3<f32>,
+    permuted_origin: vec3<f32>,
+}
+
+fn away_from_zero(d: f32) -> f32 {
+    let tiny = bitcast<f32>((bitcast<u32>(d) & 0x80000000u) | TINY_DIR_BITS);
+    return select(d, tiny, abs(d) < bitcast<f32>(TINY_DIR_BITS));
+}
+
+// A vector's components in the order (kx, ky, kz), where kz is the axis of the ray's largest direction component.
+fn permute(v: vec3<f32>, kz: u32) -> vec3<f32> {
+    return select(select(v, v.zxy, kz == 1u), v.yzx, kz == 0u);
+}
+
+// The ray with the constants of its box and triangle tests.
+fn make_ray(origin: vec3<f32>, dir: vec3<f32>, t_min: f32) -> Ray {
+    let size = abs(dir);
+    var kz = 2u;
+    if size.x >= size.y && size.x >= size.z {
+        kz = 0u;
+    } else if size.y >= size.z {
+        kz = 1u;
+    }
+    let permuted = permute(dir, kz);
+    let sz = 1.0 / permuted.z;
+    let inv = 1.0 / vec3<f32>(away_from_zero(dir.x), away_from_zero(dir.y), away_from_zero(dir.z));
+    return Ray(origin, t_min, inv, kz, vec3<f32>(permuted.xy * sz, sz), permute(origin, kz));
+}
+
+// Kay & Kajiya's slabs with Ize's padding. The distance at which the box is entered, or OUTSIDE.
+fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
+    let t0 = (box_min - ray.origin) * ray.inv;
+    let t1 = (box_max - ray.origin) * ray.inv;
+    let lower = min(t0, t1);
+    let upper = max(t0, t1);
+    let near = max(max(lower.x, lower.y), max(lower.z, ray.t_min));
+    let far = min(min(upper.x, upper.y), min(upper.z, t_far));
+    return select(OUTSIDE, near, near <= far * FAR_PAD);
+}
