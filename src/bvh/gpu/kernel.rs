@@ -78,8 +78,10 @@ mod tests {
                 let text = pass(nodes, triangles);
                 let module =
                     naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
-                let mut validator =
-                    naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+                let mut validator = naga::valid::Validator::new(
+                    naga::valid::ValidationFlags::all(),
+                    naga::valid::Capabilities::empty(),
+                );
                 validator.validate(&module).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
             }
         }
