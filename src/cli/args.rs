@@ -238,7 +238,7 @@ pub struct RenderArgs {
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Print times and sizes when done
+    /// Print times and sizes when done, on a GPU those of every kernel too; with --json as JSON on standard output
     #[arg(long)]
     pub stats: bool,
 }
@@ -252,7 +252,7 @@ pub struct JudgeArgs {
     /// What the metric may reach at most (psnr, ssim: at least)
     #[arg(long, value_name = "X", requires = "metric")]
     pub threshold: Option<f64>,
-    /// Print the report as JSON
+    /// Print what is reported as JSON
     #[arg(long)]
     pub json: bool,
 }

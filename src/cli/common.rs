@@ -14,6 +14,7 @@ use crate::render::{Job, Renderer, Window, gpu, image_file, prepare};
 use crate::rpu::format::Format;
 use crate::scene::{self, OpenOptions};
 use anyhow::Context;
+use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -151,23 +152,58 @@ pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
 
 /// Compares two pictures, prints the report and the verdict, and fails when they differ too much.
 pub fn judge(a: &Picture, b: &Picture, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
-    check_judgement(args)?;
-    if let Some(path) = difference {
-        image_file::check_writable(path)?;
-    }
-    let report = compare::compare(a, b).map_err(|e| Failure::input(format!("error: {e}")))?;
-    let verdict: Verdict = match (args.metric, args.threshold) {
-        (Some(metric), Some(threshold)) => metric.judge(&report, threshold),
-        _ => Tolerance::default().judge(&report),
-    };
-    if let Some(path) = difference {
-        image_file::write(path, &report.difference_picture())?;
-    }
+    let judgement = Judgement::of(a, b, args, difference)?;
     if args.json {
-        let json = serde_json::json!({ "report": report, "verdict": verdict });
-        println!("{}", serde_json::to_string_pretty(&json).context("writing JSON")?);
+        print_json(&judgement.json())?;
     } else {
-        println!("{report}\n{verdict}");
+        println!("{judgement}");
     }
-    if verdict.passed { Ok(()) } else { Err(Failure::different("")) }
+    judgement.outcome()
+}
+
+/// Prints a document of JSON.
+pub fn print_json(json: &serde_json::Value) -> Result<(), Failure> {
+    println!("{}", serde_json::to_string_pretty(json).context("writing JSON")?);
+    Ok(())
+}
+
+/// How two pictures compare.
+pub struct Judgement {
+    report: compare::Report,
+    verdict: Verdict,
+}
+
+impl Judgement {
+    /// Compares two pictures, and writes where they differ to `difference`.
+    pub fn of(a: &Picture, b: &Picture, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
+        check_judgement(args)?;
+        if let Some(path) = difference {
+            image_file::check_writable(path)?;
+        }
+        let report = compare::compare(a, b).map_err(|e| Failure::input(format!("error: {e}")))?;
+        let verdict = match (args.metric, args.threshold) {
+            (Some(metric), Some(threshold)) => metric.judge(&report, threshold),
+            _ => Tolerance::default().judge(&report),
+        };
+        if let Some(path) = difference {
+            image_file::write(path, &report.difference_picture())?;
+        }
+        Ok(Self { report, verdict })
+    }
+
+    /// An object with `report` and `verdict`.
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "report": self.report, "verdict": self.verdict })
+    }
+
+    /// Fails when the pictures differ too much.
+    pub fn outcome(&self) -> Result<(), Failure> {
+        if self.verdict.passed { Ok(()) } else { Err(Failure::different("")) }
+    }
+}
+
+impl fmt::Display for Judgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.report, self.verdict)
+    }
 }

@@ -23,6 +23,7 @@ mod progress;
 mod render;
 mod run;
 mod simulate;
+mod stats;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -1,11 +1,13 @@
 //! `shadewright [SCENE] --render OUT`.
 
 use super::args::RenderArgs;
-use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
+use super::common::{Judgement, check_judgement, prepare_job, print_json, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
+use super::stats::RenderStats;
 use crate::render::image_file;
 use crate::render::rpu::RpuRenderer;
+use anyhow::Context;
 use std::time::Instant;
 
 /// Renders the scene into a file.
@@ -30,30 +32,29 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let (job, times) = prepare_job(&args.scene)?;
     let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
     let mut renderer = renderer(args.backend, &args.machine, rpu)?;
+    renderer.set_profiling(args.stats);
     let start = Instant::now();
     let picture = with_bar("rendering", |progress| renderer.render(&job, progress))
         .map_err(|e| Failure::render(&e, &job.program.sources))?;
-    let render = start.elapsed();
-    let start = Instant::now();
+    let rendered = Instant::now();
     image_file::write(out, &picture)?;
-    if args.stats {
-        let memory = job.program.memory.bytes() + job.bvh.stats().bytes;
-        eprintln!("machine        {}", renderer.describe());
-        eprintln!("triangles      {}", job.bvh.stats().triangles);
-        eprintln!("scene data     {:.1} MiB", memory as f64 / (1 << 20) as f64);
-        let phases = [
-            ("open", times.open),
-            ("compile", times.link),
-            ("tree", times.tree),
-            ("render", render),
-            ("write", start.elapsed()),
-        ];
-        for (name, time) in phases {
-            eprintln!("{name:<14} {:.1} ms", time.as_secs_f64() * 1000.0);
+    let stats = args.stats.then(|| RenderStats::of(&job, &*renderer, times, rendered - start, rendered.elapsed()));
+    let judgement = reference.map(|reference| Judgement::of(&reference, &picture, &args.judge, None)).transpose()?;
+    if args.judge.json {
+        let mut document = judgement.as_ref().map_or_else(|| serde_json::json!({}), Judgement::json);
+        if let Some(stats) = &stats {
+            document["stats"] = serde_json::to_value(stats).context("writing JSON")?;
+        }
+        if stats.is_some() || judgement.is_some() {
+            print_json(&document)?;
+        }
+    } else {
+        if let Some(stats) = &stats {
+            eprint!("{stats}");
+        }
+        if let Some(judgement) = &judgement {
+            println!("{judgement}");
         }
     }
-    match reference {
-        Some(reference) => judge(&reference, &picture, &args.judge, None),
-        None => Ok(()),
-    }
+    judgement.map_or(Ok(()), |judgement| judgement.outcome())
 }

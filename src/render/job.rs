@@ -1,6 +1,7 @@
 //! What is rendered, and what can go wrong.
 
 use super::film::{Picture, SizeError, check_size};
+use super::report::Report;
 use super::sampling::Sampling;
 use crate::bvh::{BuildError, BuildOptions, Bvh};
 use crate::lang::source::Span;
@@ -174,4 +175,10 @@ pub trait Renderer {
     /// # Errors
     /// When a shader does not end, the job does not fit, or the device fails.
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError>;
+
+    /// Whether [`Renderer::report`] should tell the time of every kernel, from the next picture on. It is off at first, and costs nothing then.
+    fn set_profiling(&mut self, _on: bool) {}
+
+    /// Where the time of the last picture went.
+    fn report(&self) -> Report;
 }

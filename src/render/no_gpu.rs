@@ -1,6 +1,6 @@
 //! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
 
-use super::{AdapterInfo, Job, Progress, RenderError, Renderer, film::Picture};
+use super::{AdapterInfo, Job, Progress, RenderError, Renderer, film::Picture, report::Report};
 use crate::ir::Module;
 use crate::render::call::Words;
 use thiserror::Error;
@@ -70,6 +70,10 @@ impl Renderer for GpuRenderer {
     }
 
     fn render(&mut self, _job: &Job, _progress: Progress<'_>) -> Result<Picture, RenderError> {
+        match *self {}
+    }
+
+    fn report(&self) -> Report {
         match *self {}
     }
 }

@@ -88,7 +88,7 @@ impl Gpu {
         let info = adapter.get_info();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("shadewright"),
-            required_features: wgpu::Features::empty(),
+            required_features: adapter.features() & wanted_features(),
             required_limits: adapter.limits(),
             experimental_features: wgpu::ExperimentalFeatures::disabled(),
             memory_hints: wgpu::MemoryHints::Performance,
@@ -116,6 +116,18 @@ impl Gpu {
     /// Whether the adapter is not software.
     pub fn is_hardware(&self) -> bool {
         self.hardware
+    }
+
+    /// The clock that kernels are timed by, where the device has one.
+    pub(super) fn clock(&self) -> Option<Clock> {
+        let features = self.device.features();
+        if features.contains(INSIDE_PASSES) {
+            Some(Clock::InsidePasses)
+        } else if features.contains(wgpu::Features::TIMESTAMP_QUERY) {
+            Some(Clock::AroundPasses)
+        } else {
+            None
+        }
     }
 
     /// wgpu's device.
@@ -371,6 +383,24 @@ pub(super) struct Layout {
     group: wgpu::BindGroupLayout,
     /// The layout of their pipelines.
     pub pipeline: wgpu::PipelineLayout,
+}
+
+/// Where the device's clock can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// Between dispatches.
+    InsidePasses,
+    /// Before and after a pass.
+    AroundPasses,
+}
+
+/// What [`Clock::InsidePasses`] needs.
+const INSIDE_PASSES: wgpu::Features =
+    wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+
+/// What an adapter should do beyond WebGPU's minimum, if it can.
+fn wanted_features() -> wgpu::Features {
+    INSIDE_PASSES
 }
 
 /// Commands that were submitted, and the copy that was asked for.

@@ -4,7 +4,9 @@
 use super::batch::{Paths, Status};
 use super::device::{Gpu, PATIENCE, Pending};
 use super::pace::Pace;
+use super::profile::{Profile, Recorded, Recorder, Stamps};
 use crate::render::RenderError;
+use crate::render::report::KernelTimes;
 use std::collections::VecDeque;
 use std::time::Instant;
 
@@ -12,15 +14,28 @@ use std::time::Instant;
 const IN_FLIGHT: usize = 3;
 
 /// What a group records: so many rounds of the paths, before them the start of the batch when the last argument says so.
-pub(super) type Record<'a> = &'a mut dyn FnMut(&mut wgpu::ComputePass<'_>, &Paths, u32, bool);
+pub(super) type Record<'a> = &'a mut dyn FnMut(&mut Recorder<'_>, &Paths, u32, bool);
+
+/// Bytes of a status, the first part of what a group copies.
+const STATUS_BYTES: u64 = size_of::<Status>() as u64;
 
 /// The groups of one machine.
 #[derive(Debug)]
 pub(super) struct Flight {
-    /// What groups copy their status to, those that no group in flight uses.
-    free: Vec<wgpu::Buffer>,
+    free: Vec<Slot>,
     pace: Pace,
+    profile: Option<Profile>,
+    /// Steps of a round.
+    steps: usize,
     counts: FlightCounts,
+}
+
+/// What a group needs of its own.
+#[derive(Debug)]
+struct Slot {
+    /// What it copies its status and stamps to.
+    copy: wgpu::Buffer,
+    stamps: Option<Stamps>,
 }
 
 /// What was submitted so far.
@@ -36,17 +51,28 @@ pub(super) struct FlightCounts {
 #[derive(Debug)]
 struct Group {
     pending: Pending,
-    status: wgpu::Buffer,
+    slot: Slot,
+    recorded: Recorded,
     rounds: u32,
     take: u32,
 }
 
 impl Flight {
-    /// For a machine of so many paths.
-    pub fn new(gpu: &Gpu, paths: u32) -> Result<Self, RenderError> {
-        let copy = |_| gpu.readback("the status' copy", size_of::<Status>() as u64);
-        let free = (0..IN_FLIGHT).map(copy).collect::<Result<_, _>>()?;
-        Ok(Self { free, pace: Pace::new(paths), counts: FlightCounts::default() })
+    /// For a machine of so many paths. With the names of the steps that are recorded, they are timed. A round has up to `steps` of them.
+    pub fn new(gpu: &Gpu, paths: u32, steps: usize, names: Option<Vec<String>>) -> Result<Self, RenderError> {
+        let profile = names.and_then(|names| Profile::new(gpu, names));
+        let bytes = STATUS_BYTES + if profile.is_some() { Profile::BYTES } else { 0 };
+        let slot = |_| {
+            let stamps = profile.as_ref().map(|profile| profile.stamps(gpu)).transpose()?;
+            Ok(Slot { copy: gpu.readback("the status' copy", bytes)?, stamps })
+        };
+        let free = (0..IN_FLIGHT).map(slot).collect::<Result<_, RenderError>>()?;
+        Ok(Self { free, pace: Pace::new(paths), profile, steps, counts: FlightCounts::default() })
+    }
+
+    /// The time of the steps, where they are timed.
+    pub fn times(&self) -> Option<KernelTimes> {
+        self.profile.as_ref().map(Profile::times)
     }
 
     /// Paths that a round should run at most.
@@ -76,8 +102,8 @@ impl Flight {
         let mut last = Instant::now();
         let mut first = true;
         let status = loop {
-            while let Some(copy) = self.free.pop() {
-                flying.push_back(self.submit(gpu, paths, copy, first, record));
+            while let Some(slot) = self.free.pop() {
+                flying.push_back(self.submit(gpu, paths, slot, first, record));
                 first = false;
             }
             let Some(group) = flying.pop_front() else {
@@ -96,27 +122,41 @@ impl Flight {
         for group in flying {
             self.land(gpu, group, what)?;
         }
+        if let Some(profile) = &mut self.profile {
+            profile.pause();
+        }
         Ok(status)
     }
 
-    /// Submits a group, whose status goes to `copy`.
-    fn submit(&mut self, gpu: &Gpu, paths: &Paths, copy: wgpu::Buffer, first: bool, record: Record<'_>) -> Group {
-        let rounds = self.pace.rounds();
+    /// Submits a group.
+    fn submit(&mut self, gpu: &Gpu, paths: &Paths, slot: Slot, first: bool, record: Record<'_>) -> Group {
+        let mut rounds = self.pace.rounds();
+        if self.profile.is_some() {
+            rounds = rounds.min(Profile::rounds(self.steps));
+        }
         let mut commands = gpu.device().create_command_encoder(&Default::default());
-        record(&mut commands.begin_compute_pass(&Default::default()), paths, rounds, first);
-        let bytes = size_of::<Status>() as u64;
-        commands.copy_buffer_to_buffer(paths.status(), 0, &copy, 0, bytes);
+        let mut recorder = Recorder::new(&mut commands, self.profile.as_ref().zip(slot.stamps.as_ref()));
+        record(&mut recorder, paths, rounds, first);
+        let recorded = recorder.finish(&slot.copy, STATUS_BYTES);
+        commands.copy_buffer_to_buffer(paths.status(), 0, &slot.copy, 0, STATUS_BYTES);
         self.counts.rounds += u64::from(rounds);
         self.counts.submissions += 1;
-        let pending = gpu.submit(commands, &copy, bytes);
-        Group { pending, status: copy, rounds, take: paths.params().take }
+        let pending = gpu.submit(commands, &slot.copy, slot.copy.size());
+        Group { pending, slot, recorded, rounds, take: paths.params().take }
     }
 
     /// Waits for a group, and says how things stand after it.
     fn land(&mut self, gpu: &Gpu, group: Group, what: &dyn Fn(u32) -> String) -> Result<Status, RenderError> {
-        let read = |words: &[u32]| bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[..4]));
+        let profile = &mut self.profile;
+        let read = |words: &[u32]| {
+            let (status, stamps) = words.split_at(STATUS_BYTES as usize / 4);
+            if let Some(profile) = profile {
+                profile.learn(&group.recorded, stamps);
+            }
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(status))
+        };
         let status = gpu.finish(group.pending, PATIENCE, || what(group.rounds), read)?;
-        self.free.push(group.status);
+        self.free.push(group.slot);
         Ok(status)
     }
 }

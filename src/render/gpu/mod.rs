@@ -11,6 +11,7 @@ mod function;
 mod layouts;
 mod pace;
 mod pipelines;
+mod profile;
 mod renderer;
 mod schedule;
 mod section_machine;

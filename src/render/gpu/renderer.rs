@@ -11,6 +11,7 @@ use super::trap::trap_error;
 use crate::codegen::wgsl::{self, GpuProgram};
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
 use crate::render::film::{Film, FilmPixel, Picture};
+use crate::render::report::{Count, KernelTimes, Phase, Report};
 use crate::render::{Job, Progress, RenderError, Renderer};
 use glam::Vec2;
 use rayon::prelude::*;
@@ -43,6 +44,7 @@ pub struct GpuStats {
 pub struct GpuRenderer {
     compute: Compute,
     stats: GpuStats,
+    kernels: KernelTimes,
 }
 
 impl GpuRenderer {
@@ -51,7 +53,7 @@ impl GpuRenderer {
     /// # Errors
     /// When there is no such adapter, or it refuses the kernels.
     pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
-        Ok(Self { compute: Compute::new(adapter)?, stats: GpuStats::default() })
+        Ok(Self { compute: Compute::new(adapter)?, stats: GpuStats::default(), kernels: KernelTimes::None })
     }
 
     /// The device, to run functions on.
@@ -78,9 +80,32 @@ impl Renderer for GpuRenderer {
         let compiled = Instant::now();
         let machine = SectionMachine::new(&self.compute, &setup(&self.compute, job, &program))?;
         let ready = Instant::now();
-        let (picture, machine) = Bands::new(&self.compute, job, &program, machine).render(&mut film, progress)?;
+        let mut bands = Bands::new(&self.compute, job, &program, machine);
+        let picture = bands.render(&mut film, progress)?;
+        let (machine, kernels) = (bands.machine.stats(), bands.machine.times());
         self.stats = GpuStats { compile: compiled - start, setup: ready - compiled, render: ready.elapsed(), machine };
+        self.kernels = kernels;
         Ok(picture)
+    }
+
+    fn set_profiling(&mut self, on: bool) {
+        self.compute.set_profiling(on);
+    }
+
+    fn report(&self) -> Report {
+        let GpuStats { compile, setup, render, machine } = self.stats;
+        let phases = [("kernels", compile), ("pipelines and buffers", setup), ("rounds", render)];
+        let counts = [
+            ("sections", u64::from(machine.sections)),
+            ("paths in flight", u64::from(machine.paths)),
+            ("rounds", machine.rounds),
+            ("submissions", machine.submissions),
+        ];
+        Report {
+            phases: phases.map(|(name, time)| Phase { name, time }).into(),
+            counts: counts.map(|(name, count)| Count { name, count }).into(),
+            kernels: self.kernels.clone(),
+        }
     }
 }
 
@@ -127,7 +152,7 @@ impl<'a> Bands<'a> {
         Self { compute, job, program, machine, done: 0, total: pixels * each }
     }
 
-    fn render(mut self, film: &mut Film, progress: Progress<'_>) -> Result<(Picture, MachineStats), RenderError> {
+    fn render(&mut self, film: &mut Film, progress: Progress<'_>) -> Result<Picture, RenderError> {
         let (items, turns) = self.machine.batch_size(self.job.sampling.count(), POSITION_WORDS);
         self.each_band(film.width(), film.height(), items, |bands, band| {
             bands.sample_band(band, turns, film, progress)
@@ -139,7 +164,7 @@ impl<'a> Bands<'a> {
                 bands.image_band(band, &mut picture, progress)
             })?;
         }
-        Ok((picture, self.machine.stats()))
+        Ok(picture)
     }
 
     /// Calls `use_band` with all pixels of the picture, up to `items` at once.

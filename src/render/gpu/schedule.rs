@@ -107,12 +107,10 @@ impl Schedule {
         over_paths(pass, &kernels.scatter);
     }
 
-    /// Records each section over its paths. The bind group of the sections must be bound.
-    pub fn run_sections(&self, pipelines: &[wgpu::ComputePipeline], pass: &mut wgpu::ComputePass<'_>) {
-        for (section, pipeline) in pipelines.iter().enumerate() {
-            pass.set_pipeline(pipeline);
-            pass.dispatch_workgroups_indirect(&self.groups, 12 * section as u64);
-        }
+    /// Records a section over its paths. The bind group of the sections must be bound.
+    pub fn run_section(&self, section: u32, pipeline: &wgpu::ComputePipeline, pass: &mut wgpu::ComputePass<'_>) {
+        pass.set_pipeline(pipeline);
+        pass.dispatch_workgroups_indirect(&self.groups, 12 * u64::from(section));
     }
 
     /// Records the making of the traversal's dispatch.

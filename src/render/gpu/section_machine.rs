@@ -7,16 +7,24 @@ use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, RefillKernels, R
 use super::device::{Gpu, OpenError};
 use super::flight::Flight;
 use super::pipelines::{PipelineCounts, Pipelines};
+use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
 use super::traversal::{TraversalKernel, Tree};
 use crate::bvh::Bvh;
 use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
+use crate::render::report::KernelTimes;
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
 /// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight when a program needs more for each.
 const MAX_PATH_BYTES: u64 = 64 << 20;
+
+/// The steps of a round behind the sections, by the names that a profile has for them.
+const MACHINE_STEPS: [&str; 3] = ["traversal", "sort", "film and refill"];
+
+/// How often those stand in a round.
+const ROUND_STEPS: usize = 4;
 
 /// A device with the kernels that every program needs.
 #[derive(Debug)]
@@ -27,6 +35,8 @@ pub struct Compute {
     pub(super) traversal: TraversalKernel,
     /// Those of section kernels.
     pub(super) sections: Pipelines,
+    /// Whether kernels are timed.
+    profiling: bool,
 }
 
 /// Why a device could not be made ready.
@@ -53,12 +63,17 @@ impl Compute {
         // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
         let layout = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
         let sections = Pipelines::new(layout);
-        Ok(Self { gpu, refill, schedule, traversal, sections })
+        Ok(Self { gpu, refill, schedule, traversal, sections, profiling: false })
     }
 
     /// The device.
     pub fn gpu(&self) -> &Gpu {
         &self.gpu
+    }
+
+    /// Whether machines that are made from now on time their kernels.
+    pub fn set_profiling(&mut self, on: bool) {
+        self.profiling = on;
     }
 }
 
@@ -151,7 +166,11 @@ impl<'c> SectionMachine<'c> {
             pipelines: start.elapsed(),
             ..Default::default()
         };
-        let flight = Flight::new(gpu, count)?;
+        let names = compute.profiling.then(|| {
+            let sections = setup.sections.iter().map(|section| section.name.clone());
+            sections.chain(MACHINE_STEPS.map(String::from)).collect()
+        });
+        let flight = Flight::new(gpu, count, setup.sections.len() + ROUND_STEPS, names)?;
         gpu.check()?;
         Ok(Self { compute, pipelines, bound, paths, schedule, tree, flight, stats })
     }
@@ -165,6 +184,12 @@ impl<'c> SectionMachine<'c> {
     pub fn stats(&self) -> MachineStats {
         let counts = self.flight.counts();
         MachineStats { rounds: counts.rounds, submissions: counts.submissions, ..self.stats }
+    }
+
+    /// The time of the kernels so far.
+    pub fn times(&self) -> KernelTimes {
+        let asked = self.compute.profiling;
+        self.flight.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
     }
 
     /// How many items a batch should have, and how many turns each, where `turns` of `argument_words` words are wanted of every item: as many turns as leave
@@ -216,19 +241,26 @@ impl<'c> SectionMachine<'c> {
         self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
         let (bound, pipelines, tree, queues) = (&self.bound, &self.pipelines, &self.tree, &self.schedule);
-        let mut record = |pass: &mut wgpu::ComputePass<'_>, paths: &Paths, rounds: u32, first: bool| {
+        let [trace, sort, refilling] = [0, 1, 2].map(|step| pipelines.len() as u32 + step);
+        let mut record = |recorder: &mut Recorder<'_>, paths: &Paths, rounds: u32, first: bool| {
             if first {
-                paths.start(refill, pass);
-                queues.sort(schedule, pass, Some(paths.params().in_use));
+                recorder.step(refilling, |pass| paths.start(refill, pass));
+                recorder.step(sort, |pass| queues.sort(schedule, pass, Some(paths.params().in_use)));
             }
             for _ in 0..rounds {
-                pass.set_bind_group(0, bound, &[]);
-                queues.run_sections(pipelines, pass);
-                queues.shoot(schedule, pass);
-                tree.set(traversal, pass);
-                queues.dispatch_rays(pass);
-                paths.refill(refill, pass, queues.path_groups());
-                queues.sort(schedule, pass, None);
+                for (section, pipeline) in (0..).zip(pipelines) {
+                    recorder.step(section, |pass| {
+                        pass.set_bind_group(0, bound, &[]);
+                        queues.run_section(section, pipeline, pass);
+                    });
+                }
+                recorder.step(sort, |pass| queues.shoot(schedule, pass));
+                recorder.step(trace, |pass| {
+                    tree.set(traversal, pass);
+                    queues.dispatch_rays(pass);
+                });
+                recorder.step(refilling, |pass| paths.refill(refill, pass, queues.path_groups()));
+                recorder.step(sort, |pass| queues.sort(schedule, pass, None));
             }
         };
         let what = |rounds| format!("{rounds} rounds of {} sections", pipelines.len());

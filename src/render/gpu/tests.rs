@@ -7,6 +7,7 @@ use crate::lang::diag::Diagnostics;
 use crate::lang::source::{FileId, SourceMap};
 use crate::program::{MemoryImage, Program};
 use crate::render::film::Picture;
+use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, RenderError, Renderer, Window};
 use glam::Vec3;
@@ -283,4 +284,20 @@ fn progress_grows_to_one() {
     assert!(seen.is_sorted() && seen.iter().all(|share| (0.0..=1.0).contains(share)), "{seen:?}");
     assert!(seen.contains(&0.8) && seen.last() == Some(&1.0), "{seen:?}");
     assert_eq!(renderer.stats().machine.waves, 2);
+}
+
+#[test]
+fn kernels_are_timed_when_asked_for() {
+    let job = job(true, Window::whole(40, 40), Sampling { strata: [1, 1], seed: 1 });
+    let mut renderer = GpuRenderer::new(None).unwrap();
+    renderer.render(&job, &|_| {}).unwrap();
+    assert_eq!(renderer.report().kernels, KernelTimes::None);
+    renderer.set_profiling(true);
+    let picture = renderer.render(&job, &|_| {}).unwrap();
+    let report = renderer.report();
+    let KernelTimes::Measured { kernels, .. } = &report.kernels else { panic!("{report:?}") };
+    let sections = renderer.stats().machine.sections as usize;
+    assert_eq!(kernels.len(), sections + 3, "{kernels:?}");
+    assert!(kernels.iter().any(|kernel| kernel.name == "traversal" && kernel.dispatches > 0), "{kernels:?}");
+    assert_eq!(picture.rgba, render(&job).rgba);
 }

@@ -18,6 +18,7 @@ pub use simulate::{Simulation, simulate};
 pub use tracer::SceneTracer;
 
 use super::film::{Film, Picture};
+use super::report::{Phase, Report};
 use super::{Job, Progress, RenderError, Renderer};
 use crate::codegen::rpu::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
@@ -26,6 +27,7 @@ use crate::rpu::format::Format;
 use crate::rpu::machine::Machine;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 /// Threads of a block.
 const LANES: usize = 64;
@@ -38,6 +40,7 @@ const AT_ONCE: usize = 4096;
 pub struct RpuRenderer {
     options: Options,
     format: Format,
+    report: Report,
 }
 
 impl RpuRenderer {
@@ -128,8 +131,18 @@ impl Renderer for RpuRenderer {
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
         let program = &job.program;
+        let start = Instant::now();
         let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
-        draw(job, &loaded.in_format(self.format), progress)
+        let compiled = Instant::now();
+        let picture = draw(job, &loaded.in_format(self.format), progress)?;
+        let phases = [("code", compiled - start), ("blocks", compiled.elapsed())];
+        self.report =
+            Report { phases: phases.map(|(name, time)| Phase { name, time }).into(), ..Report::default() };
+        Ok(picture)
+    }
+
+    fn report(&self) -> Report {
+        self.report.clone()
     }
 }
 

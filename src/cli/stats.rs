@@ -1,0 +1,142 @@
+//! What `--stats` tells of a render: as lines for people, as JSON for scripts.
+
+use super::common::Preparation;
+use crate::render::report::{KernelTime, KernelTimes, Phase, Report};
+use crate::render::{Job, Renderer};
+use serde::Serialize;
+use std::fmt;
+use std::time::Duration;
+
+/// Kernels that the lines name; the JSON has all.
+const KERNELS_SHOWN: usize = 20;
+
+/// Where time and memory of a render went.
+#[derive(Debug, Serialize)]
+pub struct RenderStats {
+    machine: String,
+    triangles: usize,
+    scene_bytes: usize,
+    phases: Vec<Phase>,
+    render: Report,
+}
+
+impl RenderStats {
+    /// Of a picture that `renderer` has just rendered in `render`, and that was written in `write`.
+    pub fn of(job: &Job, renderer: &dyn Renderer, times: Preparation, render: Duration, write: Duration) -> Self {
+        let phases =
+            [("open", times.open), ("compile", times.link), ("tree", times.tree), ("render", render), ("write", write)];
+        Self {
+            machine: renderer.describe(),
+            triangles: job.bvh.stats().triangles,
+            scene_bytes: job.program.memory.bytes() + job.bvh.stats().bytes,
+            phases: phases.map(|(name, time)| Phase { name, time }).into(),
+            render: renderer.report(),
+        }
+    }
+}
+
+impl fmt::Display for RenderStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "machine        {}", self.machine)?;
+        writeln!(f, "triangles      {}", self.triangles)?;
+        writeln!(f, "scene data     {:.1} MiB", self.scene_bytes as f64 / (1 << 20) as f64)?;
+        for Phase { name, time } in &self.phases {
+            writeln!(f, "{name:<14} {:.1} ms", ms(*time))?;
+            if *name == "render" {
+                for Phase { name, time } in &self.render.phases {
+                    writeln!(f, "  {name:<22} {:.1} ms", ms(*time))?;
+                }
+                for count in &self.render.counts {
+                    writeln!(f, "  {:<22} {}", count.name, count.count)?;
+                }
+            }
+        }
+        match &self.render.kernels {
+            KernelTimes::None => Ok(()),
+            KernelTimes::Unavailable => writeln!(f, "kernels        this device has no timestamps to time them by"),
+            KernelTimes::Measured { kernels, idle } => write_kernels(f, kernels, *idle),
+        }
+    }
+}
+
+/// A table of the kernels' times.
+fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelTime], idle: Duration) -> fmt::Result {
+    let all: Duration = kernels.iter().map(|kernel| kernel.time).sum();
+    let share = |time: Duration| 100.0 * time.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE);
+    writeln!(f, "{:>10} {:>7} {:>10} {:>10}  kernel", "time", "share", "longest", "dispatches")?;
+    let line = |f: &mut fmt::Formatter<'_>, time: Duration, longest: Duration, dispatches: u64, name: &str| {
+        let (time, share, longest) = (ms(time), share(time), ms(longest));
+        writeln!(f, "{time:>7.1} ms {share:>6.1}% {longest:>7.2} ms {dispatches:>10}  {name}")
+    };
+    for kernel in kernels.iter().take(KERNELS_SHOWN) {
+        line(f, kernel.time, kernel.longest, kernel.dispatches, &kernel.name)?;
+    }
+    if let [_, ..] = kernels.get(KERNELS_SHOWN..).unwrap_or_default() {
+        let rest = &kernels[KERNELS_SHOWN..];
+        let longest = rest.iter().map(|kernel| kernel.longest).max().unwrap_or_default();
+        let dispatches = rest.iter().map(|kernel| kernel.dispatches).sum();
+        let name = format!("{} others", rest.len());
+        line(f, rest.iter().map(|kernel| kernel.time).sum(), longest, dispatches, &name)?;
+    }
+    writeln!(f, "{:>7.1} ms in all, {:.1} ms idle between submissions", ms(all), ms(idle))
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(name: &str, time: u64, dispatches: u64) -> KernelTime {
+        let (time, longest) = (Duration::from_millis(time), Duration::from_micros(250));
+        KernelTime { name: name.to_string(), time, longest, dispatches }
+    }
+
+    fn stats(kernels: KernelTimes) -> RenderStats {
+        let phases = vec![Phase { name: "render", time: Duration::from_micros(1500) }];
+        let render = Report { phases: vec![], counts: vec![], kernels };
+        RenderStats { machine: "M".to_string(), triangles: 7, scene_bytes: 1 << 20, phases, render }
+    }
+
+    const HEAD: &str = "machine        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n";
+
+    #[test]
+    fn kernels_are_a_table_with_their_shares() {
+        let kernels = vec![kernel("traversal", 30, 4), kernel("sort", 10, 8)];
+        let shown = stats(KernelTimes::Measured { kernels, idle: Duration::from_millis(2) }).to_string();
+        let table = "      time   share    longest dispatches  kernel
+   30.0 ms   75.0%    0.25 ms          4  traversal
+   10.0 ms   25.0%    0.25 ms          8  sort
+   40.0 ms in all, 2.0 ms idle between submissions
+";
+        assert_eq!(shown, format!("{HEAD}{table}"));
+    }
+
+    #[test]
+    fn many_short_kernels_are_one_line() {
+        let kernels = (0..25).map(|i| kernel(&format!("k{i}"), 1, 2)).collect();
+        let shown = stats(KernelTimes::Measured { kernels, idle: Duration::ZERO }).to_string();
+        assert!(shown.contains("    5.0 ms   20.0%    0.25 ms         10  5 others\n"), "{shown}");
+        assert!(!shown.contains("k20"), "{shown}");
+    }
+
+    #[test]
+    fn a_device_without_timestamps_says_so() {
+        let shown = stats(KernelTimes::Unavailable).to_string();
+        assert_eq!(shown, format!("{HEAD}kernels        this device has no timestamps to time them by\n"));
+        assert_eq!(stats(KernelTimes::None).to_string(), HEAD);
+    }
+
+    #[test]
+    fn the_json_has_milliseconds_by_name() {
+        let kernels = KernelTimes::Measured { kernels: vec![kernel("sort", 10, 8)], idle: Duration::from_millis(2) };
+        let json = serde_json::to_value(stats(kernels)).unwrap();
+        assert_eq!(json["phases"][0], serde_json::json!({ "name": "render", "ms": 1.5 }));
+        let found = &json["render"]["kernels"];
+        assert_eq!([&found["state"], &found["idle_ms"]], [&serde_json::json!("measured"), &serde_json::json!(2.0)]);
+        let sort = serde_json::json!({ "name": "sort", "ms": 10.0, "longest_ms": 0.25, "dispatches": 8 });
+        assert_eq!(found["kernels"][0], sort);
+    }
+}
