@@ -225,7 +225,10 @@ mod tests {
         for clock in [Clock::InsidePasses, Clock::AroundPasses] {
             let (kernels, wall) = measured(clock);
             let [much, little] = &kernels[..] else { panic!("{clock:?}: {kernels:?}") };
-            assert_eq!([(&much.name[..], much.dispatches), (&little.name, little.dispatches)], [("much", 2), ("little", 1)]);
+            assert_eq!(
+                [(&much.name[..], much.dispatches), (&little.name, little.dispatches)],
+                [("much", 2), ("little", 1)]
+            );
             assert!(little.time > Duration::ZERO && much.time > little.time, "{clock:?}: {kernels:?}");
             assert!(much.longest <= much.time && much.time + little.time <= wall, "{clock:?}: {kernels:?} in {wall:?}");
         }

@@ -136,8 +136,7 @@ impl Renderer for RpuRenderer {
         let compiled = Instant::now();
         let picture = draw(job, &loaded.in_format(self.format), progress)?;
         let phases = [("code", compiled - start), ("blocks", compiled.elapsed())];
-        self.report =
-            Report { phases: phases.map(|(name, time)| Phase { name, time }).into(), ..Report::default() };
+        self.report = Report { phases: phases.map(|(name, time)| Phase { name, time }).into(), ..Report::default() };
         Ok(picture)
     }
 
