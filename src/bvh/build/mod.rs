@@ -9,13 +9,17 @@
 //! | [`bounds`] | boxes |
 //! | [`reference`] | what stands for a triangle during a build: its box and its index |
 //! | [`object`] | the binned search for the best way to deal whole triangles to two sides |
+//! | [`spatial`] | the binned search for the best plane to split triangles at, and the splitting |
+//! | [`clip`] | boxes of pieces of triangles |
 //! | [`top_down`] | the recursion of the top-down builder |
 //! | [`parts`] | the tree in pieces, as tasks make them, and its assembly |
 
 mod bounds;
+mod clip;
 mod object;
 mod parts;
 mod reference;
+mod spatial;
 mod top_down;
 
 use super::node::Node;
@@ -23,6 +27,9 @@ use super::triangle::Triangle;
 
 /// The most triangles in a tree; leaves address them with 28 bits and GPU buffers with 32 in bytes.
 pub const MAX_TRIANGLES: usize = 1 << 28;
+
+/// With spatial splits, at most this times as many more references than triangles.
+const ROOM: f64 = 0.5;
 
 /// What can go wrong in a build.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -78,5 +85,8 @@ pub(super) fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Resul
     if triangles.len() > MAX_TRIANGLES {
         return Err(BuildError::TooManyTriangles { count: triangles.len() });
     }
-    Ok(top_down::build(triangles, options))
+    Ok(match options.quality {
+        Quality::Fast | Quality::Sah => top_down::build(triangles, options, 0.0),
+        Quality::Spatial => top_down::build(triangles, options, ROOM),
+    })
 }

@@ -1,10 +1,10 @@
-//! Where to split a node: the binned search for the plane of least surface-area cost.
+//! How best to deal a node's references to two sides: the binned search for the plane of least surface-area cost.
 //!
 //! It takes and reorders slices of [`Reference`]s and knows no nodes. What runs in parallel combines minima, maxima and counts,
 //! so the result does not depend on the threads.
 
-use super::bounds::Aabb;
-use super::reference::{Extent, Reference, reduce};
+use super::bounds::{Aabb, bins_of};
+use super::reference::{Extent, Reference, partition, reduce};
 use glam::Vec4;
 
 /// Nodes of fewer references than this get [`FEW_BINS`] an axis, the others [`MANY_BINS`].
@@ -12,69 +12,75 @@ const MANY: usize = 32;
 const FEW_BINS: usize = 8;
 const MANY_BINS: usize = 16;
 
-/// What came of looking for a split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Split {
-    /// So many references are on the left, and now come first; neither none nor all.
-    At(usize),
-    /// The best plane's cost was refused.
-    Refused,
-    /// No plane has references on both sides and a finite cost.
-    Impossible,
+/// A way to deal references to two sides.
+pub struct ObjectSplit {
+    /// Area times count, summed over the sides, with areas as [`Aabb::half_area`] gives them.
+    pub cost: f32,
+    /// Half the surface of what both sides' boxes have in common.
+    pub overlap: f32,
+    rule: Rule,
 }
 
-/// Puts the references left of the best plane first, if `accept` takes its cost: area times count, summed over the sides, with
-/// areas as [`Aabb::half_area`] gives them. Wants two references or more.
-pub fn split_by_area(refs: &mut [Reference], extent: &Extent, scale: f32, accept: impl Fn(f32) -> bool) -> Split {
-    match refs {
-        [a, b] if accept(a.bounds().half_area(scale) + b.bounds().half_area(scale)) => Split::At(1),
-        [_, _] => Split::Refused,
-        _ if refs.len() < MANY => split_by_bins::<FEW_BINS>(refs, extent, scale, accept),
-        _ => split_by_bins::<MANY_BINS>(refs, extent, scale, accept),
+/// Which references are on the left.
+enum Rule {
+    /// The first.
+    First,
+    /// Those in a bin up to this one, on an axis.
+    Bins { binning: Binning, axis: usize, last: usize },
+}
+
+impl ObjectSplit {
+    /// The best split of two references or more, if there is any of finite cost.
+    pub fn best(refs: &[Reference], extent: &Extent, scale: f32) -> Option<Self> {
+        match refs {
+            [a, b] => Some(Self::new([a.bounds(), b.bounds()], [1, 1], scale, Rule::First)),
+            _ if refs.len() < MANY => Self::by_bins::<FEW_BINS>(refs, extent, scale),
+            _ => Self::by_bins::<MANY_BINS>(refs, extent, scale),
+        }
+    }
+
+    fn by_bins<const N: usize>(refs: &[Reference], extent: &Extent, scale: f32) -> Option<Self> {
+        let binning = Binning::new(&extent.centroids, N);
+        let bins = reduce(refs, |piece| Bins::<N>::fill(&binning, piece), Bins::join);
+        let (axis, last) = bins.best_plane(scale)?;
+        let (boxes, counts) = bins.sides(axis, last);
+        Some(Self::new(boxes, counts, scale, Rule::Bins { binning, axis, last }))
+    }
+
+    fn new([left, right]: [Aabb; 2], counts: [u32; 2], scale: f32, rule: Rule) -> Self {
+        let cost = left.half_area(scale) * counts[0] as f32 + right.half_area(scale) * counts[1] as f32;
+        let common = left.meet(right);
+        let overlap = if common.is_empty() { 0.0 } else { common.half_area(scale) };
+        Self { cost, overlap, rule }
+    }
+
+    /// Puts the references of the left side first, and returns their number.
+    pub fn apply(&self, refs: &mut [Reference]) -> usize {
+        match &self.rule {
+            Rule::First => 1,
+            Rule::Bins { binning, axis, last } => partition(refs, |r| binning.bins(r)[*axis] <= *last),
+        }
     }
 }
 
-fn split_by_bins<const N: usize>(
-    refs: &mut [Reference],
-    extent: &Extent,
-    scale: f32,
-    accept: impl Fn(f32) -> bool,
-) -> Split {
-    let binning = Binning::<N>::new(&extent.centroids);
-    let bins = reduce(refs, |piece| Bins::fill(&binning, piece), Bins::join);
-    let Some((cost, axis, bin)) = bins.best_plane(scale) else { return Split::Impossible };
-    if !accept(cost) {
-        return Split::Refused;
-    }
-    match partition(refs, |r| binning.bins(r)[axis] <= bin) {
-        0 => Split::Impossible,
-        middle if middle == refs.len() => Split::Impossible,
-        middle => Split::At(middle),
-    }
-}
-
-/// Maps centroids to `N` bins an axis (a power of two, at most 2²²), the same bins wherever it is asked.
-struct Binning<const N: usize> {
+/// Maps centroids to bins on each axis (a power of two of them, at most 2²²), the same bins wherever it is asked.
+struct Binning {
     origin: Vec4,
     scale: Vec4,
+    count: usize,
 }
 
-impl<const N: usize> Binning<N> {
-    fn new(centroids: &Aabb) -> Self {
+impl Binning {
+    fn new(centroids: &Aabb, count: usize) -> Self {
         let extent = centroids.max - centroids.min;
-        let scale = extent.to_array().map(|e| if e > 0.0 { N as f32 / e } else { 0.0 });
-        Self { origin: centroids.min, scale: Vec4::from_array(scale) }
+        let scale = extent.to_array().map(|e| if e > 0.0 { count as f32 / e } else { 0.0 });
+        Self { origin: centroids.min, scale: Vec4::from_array(scale), count }
     }
 
-    /// The bins of a reference on the three axes, each below `N`.
+    /// The bins of a reference on the three axes.
     #[inline]
     fn bins(&self, r: &Reference) -> [usize; 3] {
-        let place = (r.centroid() - self.origin) * self.scale;
-        let inside = place.min(Vec4::splat(N as f32 - 0.5)).max(Vec4::splat(0.5));
-        // Between 2^23 and 2^24 a float's low bits are an integer: an addition rounds to it, several times as fast as Rust's
-        // saturating conversion. The mask bounds what a NaN (from subnormal extents) may give.
-        let bits = (inside + Vec4::splat(8_388_607.5)).to_array().map(f32::to_bits);
-        [bits[0] as usize & (N - 1), bits[1] as usize & (N - 1), bits[2] as usize & (N - 1)]
+        bins_of((r.centroid() - self.origin) * self.scale, self.count)
     }
 }
 
@@ -85,10 +91,12 @@ struct Bins<const N: usize> {
 }
 
 impl<const N: usize> Bins<N> {
-    fn fill(binning: &Binning<N>, refs: &[Reference]) -> Self {
+    fn fill(binning: &Binning, refs: &[Reference]) -> Self {
         let mut all = Self { boxes: [[Aabb::EMPTY; N]; 3], counts: [[0; N]; 3] };
         for r in refs {
             for (axis, bin) in binning.bins(r).into_iter().enumerate() {
+                // The mask is for the compiler, which then sees that the index is in range.
+                let bin = bin & (N - 1);
                 all.boxes[axis][bin] = all.boxes[axis][bin].join(r.bounds());
                 all.counts[axis][bin] += 1;
             }
@@ -106,9 +114,9 @@ impl<const N: usize> Bins<N> {
         self
     }
 
-    /// The plane of least cost: that cost, its axis and the last bin to its left.
-    fn best_plane(&self, scale: f32) -> Option<(f32, usize, usize)> {
-        let mut best: Option<(f32, usize, usize)> = None;
+    /// The plane of least cost: its axis and the last bin to its left.
+    fn best_plane(&self, scale: f32) -> Option<(usize, usize)> {
+        let mut best = None;
         let mut least = f32::INFINITY;
         for (axis, (boxes, counts)) in self.boxes.iter().zip(&self.counts).enumerate() {
             let mut right_cost = [0.0; N];
@@ -126,36 +134,20 @@ impl<const N: usize> Bins<N> {
                 // False for infinite and NaN costs: such planes leave a side empty, or their areas overflow.
                 if count > 0 && cost < least {
                     least = cost;
-                    best = Some((cost, axis, bin));
+                    best = Some((axis, bin));
                 }
             }
         }
         best
     }
-}
 
-/// Puts the references for which `left` holds first, in place, and returns their number.
-fn partition(refs: &mut [Reference], left: impl Fn(&Reference) -> bool) -> usize {
-    let (mut low, mut high) = (0, refs.len());
-    while low < high {
-        if left(&refs[low]) {
-            low += 1;
-        } else {
-            high -= 1;
-            refs.swap(low, high);
-        }
+    /// The boxes and counts of the two sides of a plane.
+    fn sides(&self, axis: usize, last: usize) -> ([Aabb; 2], [u32; 2]) {
+        let side = |bins: std::ops::Range<usize>| {
+            let bounds = self.boxes[axis][bins.clone()].iter().fold(Aabb::EMPTY, |sum, &b| sum.join(b));
+            (bounds, self.counts[axis][bins].iter().sum())
+        };
+        let (left, right) = (side(0..last + 1), side(last + 1..N));
+        ([left.0, right.0], [left.1, right.1])
     }
-    low
-}
-
-/// Puts the half with the lower centroids on the longest axis first, and returns its size.
-pub fn median(refs: &mut [Reference], extent: &Extent) -> usize {
-    let sides = (extent.centroids.max - extent.centroids.min).truncate();
-    let axis = sides.max_position();
-    let middle = refs.len() / 2;
-    refs.select_nth_unstable_by(middle, |a, b| {
-        let order = a.centroid()[axis].total_cmp(&b.centroid()[axis]);
-        order.then(a.prim().cmp(&b.prim()))
-    });
-    middle
 }

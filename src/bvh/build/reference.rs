@@ -17,10 +17,22 @@ const TAG: u32 = 0x4000_0000;
 pub struct Reference(Aabb);
 
 impl Reference {
+    /// No triangle: what fills slots that are not in use.
+    pub const NONE: Self = Self(Aabb::EMPTY);
+
     /// The box.
     #[inline]
     pub fn bounds(&self) -> Aabb {
         self.0
+    }
+
+    /// The same triangle, as far as it is in a box.
+    #[inline]
+    pub fn within(&self, bounds: Aabb) -> Self {
+        let mut piece = bounds;
+        piece.min.w = self.0.min.w;
+        piece.max.w = self.0.max.w;
+        Self(piece)
     }
 
     /// Index of the triangle in the input.
@@ -92,4 +104,30 @@ pub fn reduce<T: Send>(
     }
     let pieces = refs.par_chunks(CHUNK).map(&piece);
     pieces.reduce_with(join).unwrap_or_else(|| piece(&[]))
+}
+
+/// Puts the references for which `left` holds first, in place, and returns their number.
+pub fn partition(refs: &mut [Reference], left: impl Fn(&Reference) -> bool) -> usize {
+    let (mut low, mut high) = (0, refs.len());
+    while low < high {
+        if left(&refs[low]) {
+            low += 1;
+        } else {
+            high -= 1;
+            refs.swap(low, high);
+        }
+    }
+    low
+}
+
+/// Puts the half with the lower centroids on the longest axis first, and returns its size.
+pub fn median(refs: &mut [Reference], extent: &Extent) -> usize {
+    let sides = (extent.centroids.max - extent.centroids.min).truncate();
+    let axis = sides.max_position();
+    let middle = refs.len() / 2;
+    refs.select_nth_unstable_by(middle, |a, b| {
+        let order = a.centroid()[axis].total_cmp(&b.centroid()[axis]);
+        order.then(a.prim().cmp(&b.prim()))
+    });
+    middle
 }

@@ -10,23 +10,49 @@
 
 use super::super::node::{Child, Link, MAX_DEPTH, MAX_LEAF, Node};
 use super::super::triangle::Triangle;
-use super::object::{Split, median, split_by_area};
+use super::object::ObjectSplit;
 use super::parts::Part;
-use super::reference::{Extent, Reference, references};
-use super::{BuildOptions, Built};
-use rayon::prelude::*;
+use super::reference::{Extent, Reference, median, references};
+use super::spatial::Source;
+use super::{BuildOptions, Built, MAX_TRIANGLES};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Subtrees of at most this many triangles are built by one task.
 const TASK: usize = 8 * 1024;
 
-/// Builds the tree over the finite ones of `triangles`.
-pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Built {
-    let mut refs = references(triangles);
-    let builder = Builder::new(&refs, options);
+/// Where the best split of whole triangles leaves the children overlapping by more than this share of the root's surface,
+/// planes that split triangles are tried (the α of Stich, Friedrich & Dietrich, 2009).
+const OVERLAP: f32 = 1e-5;
+
+/// Triangles with coordinates beyond this are not split, lest arithmetic on them overflow.
+const MAX_TO_CUT: f32 = 1e30;
+
+/// Builds the tree over the finite ones of `triangles`, with room for `room` times as many more where triangles are split.
+pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>, room: f64) -> Built {
+    let mut slots = references(triangles);
+    let count = slots.len();
+    let builder = Builder::new(triangles, &slots, options);
+    let room = if builder.largest < MAX_TO_CUT { (count as f64 * room) as usize } else { 0 };
+    slots.resize((count + room).min(MAX_TRIANGLES), Reference::NONE);
     let mut nodes = Vec::new();
-    builder.build(&mut refs).flatten(&mut nodes);
-    Built { nodes, prims: refs.par_iter().map(Reference::prim).collect() }
+    builder.build(&mut slots, count).flatten(&mut nodes);
+    let mut prims = Vec::with_capacity(count);
+    compact(&mut nodes, 0, &slots, &mut prims);
+    Built { nodes, prims }
+}
+
+/// Lists the triangles of the leaves of a subtree in order, without the slots between them. Recurses at most [`MAX_DEPTH`] deep.
+fn compact(nodes: &mut [Node], index: u32, slots: &[Reference], prims: &mut Vec<u32>) {
+    for side in 0..2 {
+        let child = &mut nodes[index as usize].children[side];
+        match child.link() {
+            Link::Inner(below) => compact(nodes, below, slots, prims),
+            Link::Leaf { first, count } => {
+                child.link = Link::Leaf { first: prims.len() as u32, count }.encode();
+                prims.extend(slots[first as usize..][..count as usize].iter().map(Reference::prim));
+            }
+        }
+    }
 }
 
 /// What stays the same during a build.
@@ -38,29 +64,39 @@ struct Builder<'a> {
     /// box's side is then inside it, and a hit whose `t` was rounded outwards is still reached.
     pad: f32,
     root: Extent,
+    /// Half the surface of the root's box, with lengths multiplied by `scale`.
+    root_area: f32,
+    /// The largest coordinate.
+    largest: f32,
+    source: Source<'a>,
     settled: AtomicUsize,
 }
 
 impl<'a> Builder<'a> {
-    fn new(refs: &[Reference], options: &BuildOptions<'a>) -> Self {
+    fn new(triangles: &'a [Triangle], refs: &[Reference], options: &BuildOptions<'a>) -> Self {
         let root = Extent::of(refs);
         let longest = (root.bounds.max - root.bounds.min).truncate().max_element();
         let largest = root.bounds.min.abs().max(root.bounds.max.abs()).truncate().max_element();
+        let scale = if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 };
         Self {
             options: BuildOptions { max_leaf: options.max_leaf.clamp(1, MAX_LEAF), ..*options },
-            scale: if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 },
+            scale,
             pad: (largest * f32::EPSILON).max(f32::MIN_POSITIVE),
             root,
+            root_area: root.bounds.half_area(scale),
+            largest,
+            source: Source::new(triangles, largest, scale),
             settled: AtomicUsize::new(0),
         }
     }
 
     /// Reorders the references so that each leaf's are neighbours, and returns the tree over them.
-    fn build(&self, refs: &mut [Reference]) -> Part {
-        match self.split(refs, &self.root, 1) {
-            Some(middle) => self.parallel(refs, 0, middle, 1),
+    fn build(&self, slots: &mut [Reference], count: usize) -> Part {
+        let range = Range { slots, count, first: 0 };
+        match self.split(range.slots, count, &self.root, 1) {
+            Some(counts) => self.parallel(range, counts, 1),
             None => {
-                let left = if refs.is_empty() { Child::empty() } else { self.child(&self.root, leaf(0, refs)) };
+                let left = if count == 0 { Child::empty() } else { self.child(&self.root, range.leaf()) };
                 Part::Nodes(vec![Node { children: [left, Child::empty()] }])
             }
         }
@@ -76,63 +112,78 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Reorders the references of a node at `depth` and returns how many go left, or `None` to make them a leaf.
-    fn split(&self, refs: &mut [Reference], extent: &Extent, depth: u32) -> Option<usize> {
-        let count = refs.len();
+    /// Parts the references `slots[..count]` of a node at `depth` into those of the left side, which come first, and those of
+    /// the right side, which follow; returns their numbers, or `None` to make them a leaf.
+    fn split(&self, slots: &mut [Reference], count: usize, extent: &Extent, depth: u32) -> Option<[usize; 2]> {
         if count <= 1 {
             return None;
         }
+        let small = count <= self.options.max_leaf;
+        let by_median = |refs: &mut [Reference]| (!small).then(|| halves(median(refs, extent), count));
         let levels_to_halve = usize::BITS - (count - 1).leading_zeros();
         if depth + levels_to_halve >= MAX_DEPTH {
-            return (count > self.options.max_leaf).then(|| median(refs, extent));
+            return by_median(&mut slots[..count]);
         }
-        let area = extent.bounds.half_area(self.scale);
-        let small = count <= self.options.max_leaf;
+        let object = ObjectSplit::best(&slots[..count], extent, self.scale);
+        let overlap = object.as_ref().map_or(f32::INFINITY, |split| split.overlap);
+        let spatial = if slots.len() > count && overlap > OVERLAP * self.root_area {
+            self.source.best(&slots[..count], &extent.bounds)
+        } else {
+            None
+        };
+        let cost_of_objects = object.as_ref().map_or(f32::INFINITY, |split| split.cost);
+        let spatial = spatial.filter(|split| split.cost < cost_of_objects);
+        let cost = spatial.as_ref().map_or(cost_of_objects, |split| split.cost);
         // One for visiting the node, one a triangle.
-        let worth = |cost: f32| !small || area + cost < area * count as f32;
-        match split_by_area(refs, extent, self.scale, worth) {
-            Split::At(middle) => Some(middle),
-            Split::Refused => None,
-            Split::Impossible => (!small).then(|| median(refs, extent)),
+        let area = extent.bounds.half_area(self.scale);
+        if small && area + cost >= area * count as f32 {
+            return None;
         }
+        let counts = match (spatial, object) {
+            (Some(split), _) => self.source.cut(&split, slots, count),
+            (None, Some(split)) => halves(split.apply(&mut slots[..count]), count),
+            (None, None) => return by_median(&mut slots[..count]),
+        };
+        // Rounding may leave a side empty, and references that went to one side whole may crowd it.
+        if counts.iter().all(|&side| side > 0 && side < count) { Some(counts) } else { by_median(&mut slots[..count]) }
     }
 
-    /// The tree over references that are split at `middle`; `first` is their place among all.
-    fn parallel(&self, refs: &mut [Reference], first: usize, middle: usize, depth: u32) -> Part {
-        if refs.len() <= TASK {
-            let mut nodes = Vec::with_capacity(refs.len() / 2);
-            self.sequential(refs, first, middle, depth, &mut nodes);
-            self.settle(refs.len());
+    /// The tree over references that are parted already.
+    fn parallel(&self, range: Range<'_>, counts: [usize; 2], depth: u32) -> Part {
+        if range.count <= TASK {
+            let mut nodes = Vec::with_capacity(range.count / 2);
+            let count = range.count;
+            self.sequential(range, counts, depth, &mut nodes);
+            self.settle(count);
             return Part::Nodes(nodes);
         }
-        let side = |refs: &mut [Reference], first: usize| {
-            let extent = Extent::of(refs);
-            match self.split(refs, &extent, depth + 1) {
-                None => (self.child(&extent, leaf(first, refs)), None),
+        let side = |range: Range<'_>| {
+            let extent = Extent::of(range.refs());
+            match self.split(range.slots, range.count, &extent, depth + 1) {
+                None => (self.child(&extent, range.leaf()), None),
                 // The link is set when the pieces are put together.
-                Some(middle) => {
-                    let below = self.parallel(refs, first, middle, depth + 1);
+                Some(counts) => {
+                    let below = self.parallel(range, counts, depth + 1);
                     (self.child(&extent, Link::Inner(0)), Some(below))
                 }
             }
         };
-        let (left, right) = refs.split_at_mut(middle);
-        let (left, right) = rayon::join(|| side(left, first), || side(right, first + middle));
+        let [left, right] = range.halves(counts);
+        let (left, right) = rayon::join(|| side(left), || side(right));
         Part::Split(Box::new([left, right]))
     }
 
     /// The same in one thread: appends the subtree's nodes, root first.
-    fn sequential(&self, refs: &mut [Reference], first: usize, middle: usize, depth: u32, nodes: &mut Vec<Node>) {
+    fn sequential(&self, range: Range<'_>, counts: [usize; 2], depth: u32, nodes: &mut Vec<Node>) {
         let index = nodes.len();
         nodes.push(Node::default());
-        let (left, right) = refs.split_at_mut(middle);
-        for (side, refs, first) in [(0, left, first), (1, right, first + middle)] {
-            let extent = Extent::of(refs);
-            let middle = self.split(refs, &extent, depth + 1);
-            let link = if middle.is_some() { Link::Inner(nodes.len() as u32) } else { leaf(first, refs) };
+        for (side, range) in range.halves(counts).into_iter().enumerate() {
+            let extent = Extent::of(range.refs());
+            let counts = self.split(range.slots, range.count, &extent, depth + 1);
+            let link = if counts.is_some() { Link::Inner(nodes.len() as u32) } else { range.leaf() };
             nodes[index].children[side] = self.child(&extent, link);
-            if let Some(middle) = middle {
-                self.sequential(refs, first, middle, depth + 1, nodes);
+            if let Some(counts) = counts {
+                self.sequential(range, counts, depth + 1, nodes);
             }
         }
     }
@@ -145,7 +196,39 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The link to a leaf of references that begin at place `first` of all.
-fn leaf(first: usize, refs: &[Reference]) -> Link {
-    Link::Leaf { first: first as u32, count: refs.len() as u32 }
+/// The numbers of both sides of references that are dealt whole.
+fn halves(left: usize, count: usize) -> [usize; 2] {
+    [left, count - left]
+}
+
+/// The references of a node, in slots of which the first `count` are in use; the others are room for triangles that are split.
+struct Range<'a> {
+    slots: &'a mut [Reference],
+    count: usize,
+    /// Place of the first slot among all.
+    first: usize,
+}
+
+impl<'a> Range<'a> {
+    fn refs(&self) -> &[Reference] {
+        &self.slots[..self.count]
+    }
+
+    fn leaf(&self) -> Link {
+        Link::Leaf { first: self.first as u32, count: self.count as u32 }
+    }
+
+    /// Both sides, which share the room in proportion to their numbers.
+    fn halves(self, [left, right]: [usize; 2]) -> [Self; 2] {
+        let room = self.slots.len() - left - right;
+        let of_left = (room as u64 * left as u64 / (left + right) as u64) as usize;
+        if of_left > 0 {
+            self.slots.copy_within(left..left + right, left + of_left);
+        }
+        let (low, high) = self.slots.split_at_mut(left + of_left);
+        [
+            Range { slots: low, count: left, first: self.first },
+            Range { slots: high, count: right, first: self.first + left + of_left },
+        ]
+    }
 }
