@@ -31,7 +31,7 @@ impl Clipper {
 
     /// The box of the section of a triangle with the plane at `place` across `axis`; inverted and infinite where they do not meet.
     #[inline]
-    pub fn section(&self, corners: &Corners, axis: usize, place: f32) -> Aabb {
+    fn section(&self, corners: &Corners, axis: usize, place: f32) -> Aabb {
         let mut section = Aabb::EMPTY;
         let [a, b, c] = *corners;
         for (a, b) in [(a, b), (b, c), (c, a)] {
@@ -51,18 +51,12 @@ impl Clipper {
     pub fn between(&self, corners: &Corners, piece: &Aabb, axis: usize, low: f32, high: f32) -> Aabb {
         let low = low.max(piece.min[axis]);
         let high = high.min(piece.max[axis]);
+        let inside = corners.iter().filter(|corner| corner[axis] >= low && corner[axis] <= high);
         let sections = self.section(corners, axis, low).join(self.section(corners, axis, high));
-        slab(corners, piece, axis, low, high, sections)
+        let part = inside.fold(sections, |part, &corner| part.join(Aabb { min: corner, max: corner }));
+        let mut part = part.meet(*piece);
+        part.min[axis] = low;
+        part.max[axis] = high;
+        part
     }
-}
-
-/// The box of the part of a triangle's piece between two planes across `axis`, given the boxes of the piece and of the triangle's
-/// sections with the planes.
-#[inline]
-pub fn slab(corners: &Corners, piece: &Aabb, axis: usize, low: f32, high: f32, sections: Aabb) -> Aabb {
-    let inside = corners.iter().filter(|corner| corner[axis] >= low && corner[axis] <= high);
-    let mut part = inside.fold(sections, |part, &corner| part.join(Aabb { min: corner, max: corner })).meet(*piece);
-    part.min[axis] = low;
-    part.max[axis] = high;
-    part
 }

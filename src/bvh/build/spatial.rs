@@ -3,7 +3,7 @@
 
 use super::super::triangle::Triangle;
 use super::bounds::{Aabb, bins_of};
-use super::clip::{Clipper, Corners, corners, slab};
+use super::clip::{Clipper, Corners, corners};
 use super::reference::{Reference, reduce};
 use glam::Vec4;
 
@@ -154,30 +154,53 @@ impl Bins {
             for axis in 0..3 {
                 all.begin[axis][first[axis]] += 1;
                 all.end[axis][last[axis]] += 1;
-                if first[axis] == last[axis] {
-                    all.boxes[axis][first[axis]] = all.boxes[axis][first[axis]].join(bounds);
-                } else {
-                    all.chop(source, grid, r, axis, first[axis]..=last[axis]);
+            }
+            let within = [0, 1, 2].map(|axis| first[axis] == last[axis]);
+            for axis in (0..3).filter(|&axis| within[axis]) {
+                all.boxes[axis][first[axis]] = all.boxes[axis][first[axis]].join(bounds);
+            }
+            if within != [true; 3] {
+                let corners = source.corners(r).map(|corner| (corner, grid.bins(corner)));
+                for axis in (0..3).filter(|&axis| !within[axis]) {
+                    all.chop(grid, &corners, &bounds, axis, [first[axis], last[axis]]);
                 }
             }
         }
         all
     }
 
-    /// Adds the pieces of a triangle to the bins that it is in.
-    fn chop(&mut self, source: &Source<'_>, grid: &Grid, r: &Reference, axis: usize, bins: std::ops::RangeInclusive<usize>) {
-        let bounds = r.bounds();
-        let corners = source.corners(r);
-        let mut low = bounds.min[axis];
-        let mut section = source.clipper.section(&corners, axis, low);
-        for bin in bins.clone() {
-            let high = if bin == *bins.end() { bounds.max[axis] } else { grid.place(axis, bin + 1) };
-            let next = source.clipper.section(&corners, axis, high);
-            let part = slab(&corners, &bounds, axis, low, high, section.join(next));
-            if !part.is_empty() {
-                self.boxes[axis][bin] = self.boxes[axis][bin].join(part);
+    /// Adds the pieces of a triangle to the bins from `first` to `last`, which its box is in. Corners come with their bins. The
+    /// pieces serve to estimate areas; they are not conservative.
+    fn chop(&mut self, grid: &Grid, corners: &[(Vec4, [usize; 3]); 3], bounds: &Aabb, axis: usize, [first, last]: [usize; 2]) {
+        let (low, high) = (bounds.min[axis], bounds.max[axis]);
+        let mut pieces = [Aabb::EMPTY; BINS];
+        let mut add = |bin: usize, point: Vec4| {
+            let piece = &mut pieces[bin & (BINS - 1)];
+            *piece = piece.join(Aabb { min: point, max: point });
+        };
+        let [a, b, c] = corners;
+        for (from, to) in [(a, b), (b, c), (c, a)] {
+            let (from, to) = if from.0[axis] <= to.0[axis] { (from, to) } else { (to, from) };
+            let (start, end) = (from.0[axis], to.0[axis]);
+            if end < low || start > high {
+                continue;
             }
-            (low, section) = (high, next);
+            let slope = (to.0 - from.0) / (end - start);
+            let at = |place: f32| from.0 + slope * (place - start);
+            let (begin, finish) = (from.1[axis].max(first), to.1[axis].min(last));
+            add(begin, if start >= low { from.0 } else { at(low) });
+            add(finish, if end <= high { to.0 } else { at(high) });
+            for bin in begin + 1..=finish {
+                let point = at(grid.place(axis, bin));
+                add(bin - 1, point);
+                add(bin, point);
+            }
+        }
+        for (bin, piece) in pieces.iter().enumerate().take(last + 1).skip(first) {
+            let piece = piece.meet(*bounds);
+            if !piece.is_empty() {
+                self.boxes[axis][bin] = self.boxes[axis][bin].join(piece);
+            }
         }
     }
 

@@ -22,7 +22,7 @@ const TASK: usize = 8 * 1024;
 
 /// Where the best split of whole triangles leaves the children overlapping by more than this share of the root's surface,
 /// planes that split triangles are tried (the α of Stich, Friedrich & Dietrich, 2009).
-const OVERLAP: f32 = 1e-5;
+const OVERLAP: f32 = 1e-4;
 
 /// Triangles with coordinates beyond this are not split, lest arithmetic on them overflow.
 const MAX_TO_CUT: f32 = 1e30;
