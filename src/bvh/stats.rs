@@ -11,6 +11,8 @@ pub struct BuildStats {
     pub triangles: usize,
     /// Triangles of the input that were left out because a coordinate was not finite.
     pub skipped: usize,
+    /// Triangles in the leaves, where one that was split counts in every leaf that it is in.
+    pub references: usize,
     /// Inner nodes.
     pub nodes: usize,
     /// Leaves with triangles.
@@ -25,7 +27,7 @@ pub struct BuildStats {
     pub wide_bytes: usize,
 }
 
-/// Statistics of a finished tree, `skipped` aside.
+/// Statistics of a finished tree; it knows itself how many triangles it stands for.
 pub(super) fn measure(bvh: &Bvh) -> BuildStats {
     let area = |low: Vec3, high: Vec3| {
         let side = high.as_dvec3() - low.as_dvec3();
@@ -50,13 +52,13 @@ pub(super) fn measure(bvh: &Bvh) -> BuildStats {
     }
     let root = bvh.bounds().map_or(0.0, |(low, high)| area(low, high));
     BuildStats {
-        triangles: bvh.triangles().len(),
-        skipped: 0,
+        references: bvh.triangles().len(),
         nodes: bvh.nodes().len(),
         leaves,
         depth: depth.iter().copied().max().map_or(0, u32::from),
         sah_cost: if root > 0.0 { 1.0 + cost / root } else { 0.0 },
         bytes: size_of_val(&*bvh.nodes()) + size_of_val(&bvh.triangles()[..]),
         wide_bytes: bvh.wide().bytes(),
+        ..*bvh.stats()
     }
 }

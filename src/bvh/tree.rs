@@ -29,14 +29,15 @@ impl Bvh {
     ///
     /// [`BuildError::TooManyTriangles`] above [`build::MAX_TRIANGLES`].
     pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Result<Self, BuildError> {
-        let Built { nodes, prims } = build::build(triangles, options)?;
+        let Built { nodes, prims, triangles: count } = build::build(triangles, options)?;
         let leaf = |&prim: &u32| LeafTriangle::new(&triangles[prim as usize], prim);
         let leaf_order: Vec<_> = prims.par_iter().map(leaf).collect();
         drop(prims);
         let wide = WideBvh::new(&nodes, &leaf_order);
-        let stats = BuildStats::default();
+        let skipped = triangles.len() - count;
+        let stats = BuildStats { triangles: count, skipped, ..BuildStats::default() };
         let mut bvh = Self { nodes, triangles: leaf_order, wide, wide4: OnceLock::new(), stats };
-        bvh.stats = BuildStats { skipped: triangles.len() - bvh.triangles.len(), ..measure(&bvh) };
+        bvh.stats = measure(&bvh);
         Ok(bvh)
     }
 

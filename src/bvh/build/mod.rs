@@ -22,6 +22,9 @@ mod reference;
 mod spatial;
 mod top_down;
 
+#[cfg(test)]
+mod tests;
+
 use super::node::Node;
 use super::triangle::Triangle;
 
@@ -54,6 +57,11 @@ pub enum Quality {
     Spatial,
 }
 
+impl Quality {
+    /// All, from the quickest build to the best tree.
+    pub const ALL: [Self; 3] = [Self::Fast, Self::Sah, Self::Spatial];
+}
+
 /// How to build.
 #[derive(Clone, Copy)]
 pub struct BuildOptions<'a> {
@@ -78,6 +86,8 @@ pub(super) struct Built {
     pub nodes: Vec<Node>,
     /// The triangles of the leaves, as indices into the input.
     pub prims: Vec<u32>,
+    /// Different triangles among them.
+    pub triangles: usize,
 }
 
 /// Builds the tree over the finite ones of `triangles`.

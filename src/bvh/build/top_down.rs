@@ -38,7 +38,7 @@ pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>, room: f64) -> B
     builder.build(&mut slots, count).flatten(&mut nodes);
     let mut prims = Vec::with_capacity(count);
     compact(&mut nodes, 0, &slots, &mut prims);
-    Built { nodes, prims }
+    Built { nodes, prims, triangles: count }
 }
 
 /// Lists the triangles of the leaves of a subtree in order, without the slots between them. Recurses at most [`MAX_DEPTH`] deep.
