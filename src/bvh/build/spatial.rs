@@ -171,7 +171,14 @@ impl Bins {
 
     /// Adds the pieces of a triangle to the bins from `first` to `last`, which its box is in. Corners come with their bins. The
     /// pieces serve to estimate areas; they are not conservative.
-    fn chop(&mut self, grid: &Grid, corners: &[(Vec4, [usize; 3]); 3], bounds: &Aabb, axis: usize, [first, last]: [usize; 2]) {
+    fn chop(
+        &mut self,
+        grid: &Grid,
+        corners: &[(Vec4, [usize; 3]); 3],
+        bounds: &Aabb,
+        axis: usize,
+        [first, last]: [usize; 2],
+    ) {
         let (low, high) = (bounds.min[axis], bounds.max[axis]);
         let mut pieces = [Aabb::EMPTY; BINS];
         let mut add = |bin: usize, point: Vec4| {

@@ -3,8 +3,8 @@
 use super::super::gpu_layout;
 use super::super::node::{Child, Link, MAX_DEPTH, Node};
 use super::super::tests::Random;
-use super::super::triangle::Triangle;
 use super::super::tree::Bvh;
+use super::super::triangle::Triangle;
 use super::*;
 use glam::Vec3;
 
@@ -65,7 +65,9 @@ fn check_below(
     for child in &children {
         let (min, max) = (Vec3::from(child.min), Vec3::from(child.max));
         match child.link() {
-            Link::Leaf { count: 0, .. } => assert_eq!((index, bvh.nodes().len()), (0, 1), "only a tree of one leaf has a gap"),
+            Link::Leaf { count: 0, .. } => {
+                assert_eq!((index, bvh.nodes().len()), (0, 1), "only a tree of one leaf has a gap")
+            }
             Link::Leaf { first, count } => {
                 assert!(count <= 4 && first == *next);
                 *next += count;
@@ -104,7 +106,10 @@ fn soups() -> Vec<(&'static str, Vec<Triangle>)> {
         ("the largest", scaled(&random.soup(300, 0.5), 3e38)),
         ("subnormal ones", scaled(&random.soup(300, 0.5), 1e-40)),
         ("large and small", large_and_small),
-        ("far from the origin", random.soup(2000, 0.3).iter().map(|t| Triangle::new(t.a + 1e4, t.b + 1e4, t.c + 1e4)).collect()),
+        (
+            "far from the origin",
+            random.soup(2000, 0.3).iter().map(|t| Triangle::new(t.a + 1e4, t.b + 1e4, t.c + 1e4)).collect(),
+        ),
         ("points", vec![point; 3000]),
         ("zeros", vec![Triangle::default(); 100]),
         ("duplicates", vec![Triangle::new(Vec3::ZERO, Vec3::X, Vec3::Y); 3000]),
