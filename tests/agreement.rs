@@ -14,9 +14,9 @@ use shadewright::codegen::rpu::{Convention, Options};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
 use shadewright::ir::{Const, Module};
-use shadewright::render::RenderError;
 use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
 use shadewright::render::gpu::Compute;
+use shadewright::render::{RenderError, Schedule};
 use shadewright::rpu::timed::Config;
 use std::ops::AddAssign;
 
@@ -110,7 +110,8 @@ impl Draw {
     }
 
     fn on_gpu(&self, compute: &Compute, calls: &[Vec<Const>]) -> Vec<Words> {
-        on_gpu(compute, &self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("on the GPU: {e}"), &[]))
+        on_gpu(compute, &self.compiled, "f", calls, Schedule::Auto)
+            .unwrap_or_else(|e| self.fail(&format!("on the GPU: {e}"), &[]))
     }
 
     fn draws(&mut self, count: usize) -> Vec<Vec<Const>> {

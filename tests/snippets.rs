@@ -11,6 +11,7 @@ use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::rsl::{Options, compile};
 use shadewright::lang::source::SourceMap;
+use shadewright::render::Schedule;
 use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
 use shadewright::render::gpu::Compute;
 use shadewright::rpu::timed::Config;
@@ -83,9 +84,16 @@ fn on_evaluator_and_rpu(snippet: &Snippet) -> Result<(), String> {
     if timed == words { Ok(()) } else { Err(format!("the timed RPU gives {timed:08x?}, the RPU {words:08x?}")) }
 }
 
+/// Both schedules of the GPU.
 fn on_the_gpu(compute: &Compute, snippet: &Snippet) -> Result<(), String> {
-    let words = on_gpu(compute, &optimised(snippet)?, "f", &[arguments(snippet)]).map_err(|e| e.to_string())?;
-    check(snippet, &words.concat())
+    let run = |schedule| {
+        on_gpu(compute, &optimised(snippet)?, "f", &[arguments(snippet)], schedule).map_err(|e| e.to_string())
+    };
+    let words = run(Schedule::Wavefront)?.concat();
+    check(snippet, &words)?;
+    let one = run(Schedule::Megakernel)?.concat();
+    // Compilers may fuse other operations in a larger kernel.
+    check(snippet, &one).map_err(|e| format!("by the megakernel {e}"))
 }
 
 /// Runs all snippets and fails with the complaints about them.

@@ -209,6 +209,9 @@ pub struct MachineArgs {
     /// Use the GPU adapter whose name contains this (see `shadewright devices`)
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
+    /// How a GPU orders the parts of shaders between rays; `auto` unless given
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub schedule: Option<Schedule>,
     /// CPU threads, 1024 at most; 0 is one a core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub threads: u16,
@@ -319,6 +322,28 @@ pub enum Abi {
     Native,
     /// That of Węgrzanowski 2006: E = 0, flat normals, no opacity
     Thesis,
+}
+
+/// How a GPU runs the sections of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Schedule {
+    /// What is faster as a rule
+    #[default]
+    Auto,
+    /// A kernel for each part, over the paths that wait for it; rays traced together
+    Wavefront,
+    /// One kernel of all parts and the traversal: quick to run for few shaders, slow to compile for many
+    Megakernel,
+}
+
+impl From<Schedule> for crate::render::Schedule {
+    fn from(schedule: Schedule) -> Self {
+        match schedule {
+            Schedule::Auto => Self::Auto,
+            Schedule::Wavefront => Self::Wavefront,
+            Schedule::Megakernel => Self::Megakernel,
+        }
+    }
 }
 
 /// Who keeps registers across calls on the RPU.

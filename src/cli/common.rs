@@ -120,10 +120,17 @@ pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Re
     if backend != Backend::Rpu && rpu.format() != Format::F32 {
         return Err(Failure::input("error: --format is about the RPU's floats: add --backend rpu"));
     }
-    let gpu = || gpu::GpuRenderer::new(machine.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")));
+    let gpu = || {
+        let renderer = gpu::GpuRenderer::new(machine.adapter.as_deref());
+        let schedule = machine.schedule.unwrap_or_default().into();
+        renderer.map(|r| r.scheduled(schedule)).map_err(|e| Failure::device(format!("error: {e}")))
+    };
     match backend {
         Backend::Rpu if machine.adapter.is_some() => {
             Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
+        }
+        Backend::Rpu if machine.schedule.is_some() => {
+            Err(Failure::input("error: --schedule is about a GPU, and --backend rpu uses none; leave one of them out"))
         }
         Backend::Rpu => Ok(Box::new(rpu)),
         Backend::Gpu => Ok(Box::new(gpu()?)),

@@ -2,9 +2,9 @@
 //!
 //! There is no scene: rays miss, and memory and program constants are zero.
 
-use super::RenderError;
 use super::gpu::{self, Compute};
 use super::rpu::{Calls, Loaded};
+use super::{RenderError, Schedule};
 use crate::codegen::rpu::Options;
 use crate::ir::eval::{EmptyWorld, EvalError, Limits, eval};
 use crate::ir::{Const, Function, Module, Type};
@@ -110,13 +110,19 @@ pub fn registers_on_rpu(
     Ok(([before, after], *loaded.constants()))
 }
 
-/// Calls the function on a GPU once for each set of arguments.
+/// Calls the function on a GPU once for each set of arguments, with its sections in the order of a schedule.
 ///
 /// # Errors
 /// When it cannot be compiled or does not end, or the device fails.
-pub fn on_gpu(compute: &Compute, module: &Module, name: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, RenderError> {
+pub fn on_gpu(
+    compute: &Compute,
+    module: &Module,
+    name: &str,
+    calls: &[Vec<Const>],
+    schedule: Schedule,
+) -> Result<Vec<Words>, RenderError> {
     let calls: Vec<Words> = calls.iter().map(|args| words(args)).collect();
-    gpu::run_function(compute, module, name, &calls, CALL_BUDGET)
+    gpu::run_function(compute, module, name, &calls, CALL_BUDGET, schedule)
 }
 
 /// The words of a list of values.

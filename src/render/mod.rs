@@ -18,6 +18,8 @@ mod job;
 pub mod report;
 pub mod rpu;
 pub mod sampling;
+mod schedule;
 
 pub use adapter::AdapterInfo;
 pub use job::{CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare};
+pub use schedule::Schedule;

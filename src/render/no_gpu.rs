@@ -1,6 +1,6 @@
 //! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
 
-use super::{AdapterInfo, Job, Progress, RenderError, Renderer, film::Picture, report::Report};
+use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, film::Picture, report::Report};
 use crate::ir::Module;
 use crate::render::call::Words;
 use thiserror::Error;
@@ -48,6 +48,7 @@ pub fn run_function(
     _name: &str,
     _calls: &[Words],
     _budget: u32,
+    _schedule: Schedule,
 ) -> Result<Vec<Words>, RenderError> {
     match *compute {}
 }
@@ -61,6 +62,11 @@ impl GpuRenderer {
     /// Always [`ComputeError`].
     pub fn new(_adapter: Option<&str>) -> Result<Self, ComputeError> {
         Err(ComputeError)
+    }
+
+    /// The same.
+    pub fn scheduled(self, _schedule: Schedule) -> Self {
+        self
     }
 }
 

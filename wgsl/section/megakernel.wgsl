@@ -1,44 +1,64 @@
 // The megakernel: where a path's words, rays and hits are when one invocation runs all sections of a path, and how the loop around the sections begins and ends. Belongs to
-// `steps.wgsl`; the code generator adds the loop and its switch over the sections, `wgsl/traverse` gives `traverse`.
+// `steps.wgsl`; the code generator adds the loop and its switch over the sections.
 //
 // The code generator defines
 //   STACK_WORDS   words of the private frame stack; 1 where the stack lies in storage
 //   STACK_STORED  whether it does: frames beyond 4 KiB a path
 //   RAYS          rays that a path may shoot at once, at most 32
+// and whoever calls it the function `answer` that traces a ray, and `stored_nodes_vector` and `stored_triangles_vector` that load from the tree.
 //
-// A dispatch takes a range of paths, and each for a bounded number of steps, so that none keeps the device for long: a path that is not finished then leaves its registers, words and
-// hits in storage, and the next dispatch goes on with it.
+// A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its turns one after the other. A dispatch takes a range of items, and each for a bounded number of steps, so that
+// none keeps the device for long: a path that is not finished then leaves its registers, words and hits in storage, and the next dispatch goes on with it.
 
 struct Wave {
-    // The first path of this dispatch, and how many there are.
+    // The first item of this dispatch, and how many there are: no more than there are paths.
     first: u32,
     count: u32,
-    // The section that paths start with.
+    // The section that a turn starts with.
     entry: u32,
-    // Back edges, calls and suspensions that a path may take.
+    // Back edges, calls and suspensions that a turn may take.
     budget: u32,
-    // Steps after which a path makes room: loads of the tree's vectors, turns of the loop around the sections, and what is taken from the budget.
-    steps: u32,
-    // Words of arguments that lie in storage.
+    // Items of the batch, and the turns of each.
+    items: u32,
+    turns: u32,
+    // Words of a turn's arguments.
     argument_words: u32,
+    // What becomes of a turn's results: one of the constants below.
+    film: u32,
+    // Steps after which a path makes room: loads of the tree's vectors, what is taken from the budget, and for each turn of the loop around the sections `turn_steps`.
+    steps: u32,
+    turn_steps: u32,
     // 1 when the paths go on from where the last dispatch left them, 0 when they start.
     resumed: u32,
     reserved: u32,
 }
+
+// Results stay in the path's words; the film's sums start with the first turn; or go on from what the film holds.
+const FILM_NONE = 0u;
+const FILM_STARTS = 1u;
+const FILM_GOES_ON = 2u;
 
 struct Status {
     // The largest trap, or zero.
     word: atomic<u32>,
     // Paths of this dispatch that are not finished.
     live: atomic<u32>,
+    // Turns that finished.
+    done: atomic<u32>,
+    reserved: u32,
 }
 
-// Layouts: `codegen::wgsl::program::megakernel_binding`.
+// Layouts: `codegen::wgsl::megakernel_binding`.
 @group(0) @binding(1) var<uniform> wave: Wave;
+// Of path i: section at i, stack pointer at W + i, budget at 2 W + i, turn at 3 W + i.
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
+// Word k of path i at k W + i; behind the frames four words for each hit.
 @group(0) @binding(3) var<storage, read_write> frames: array<u32>;
-@group(0) @binding(4) var<storage, read_write> hits: array<vec4<f32>>;
+// Word k of turn t of item i at (t · argument_words + k) · items + i.
+@group(0) @binding(4) var<storage, read> arguments: array<u32>;
 @group(0) @binding(6) var<storage, read_write> trap: Status;
+// The sum of each item's turns.
+@group(0) @binding(7) var<storage, read_write> film: array<vec4<f32>>;
 
 const RESULT_WORDS = 16u;
 
@@ -48,11 +68,13 @@ var<private> ray_uppers: array<vec4<f32>, RAYS>;
 var<private> ray_hits: array<vec4<f32>, RAYS>;
 // One bit for each ray that waits to be traced.
 var<private> waiting_rays: u32;
-// The section that runs next.
+// The item and the turn that the path runs, and the section that comes next.
+var<private> item: u32;
+var<private> turn: u32;
 var<private> section: u32;
-// Steps taken in this dispatch besides those that the budget counts, and the budget that it began with.
+// Steps taken in this dispatch but for those that the budget has counted since it was `known_budget`.
 var<private> steps: u32;
-var<private> first_budget: u32;
+var<private> known_budget: u32;
 
 fn stored(k: u32) -> u32 {
     return k * params.paths + path;
@@ -73,16 +95,16 @@ fn set_word(k: u32, value: u32) {
     }
 }
 
-// Copies the words from `first` up to `end` from storage to the private stack.
-fn fetch_words(first: u32, end: u32) {
+// Copies the words that a dispatch left in storage to the private stack.
+fn fetch_words() {
     if !STACK_STORED {
-        for (var k = first; k < end; k += 1u) {
+        for (var k = 0u; k < params.frame_words; k += 1u) {
             stack_words[k] = frames[stored(k)];
         }
     }
 }
 
-// The reverse of `fetch_words`.
+// The reverse, for the words below `end`.
 fn store_words(end: u32) {
     if !STACK_STORED {
         for (var k = 0u; k < end; k += 1u) {
@@ -110,42 +132,87 @@ fn leave(next: u32) {
     section = select(next, FINISHED, stopped);
 }
 
-// Takes path `item` of the dispatch. False when there is no such path, or it finished before.
-fn begin(item: u32) -> bool {
-    if item >= wave.count {
+// Starts the item's next turn: an empty stack, and the arguments above it.
+fn begin_turn() {
+    section = wave.entry;
+    sp = RESULT_WORDS + 1u;
+    budget = wave.budget;
+    known_budget = budget;
+    set_word(RESULT_WORDS, FINISHED);
+    for (var k = 0u; k < wave.argument_words; k += 1u) {
+        set_word(sp + k, arguments[(turn * wave.argument_words + k) * wave.items + item]);
+    }
+}
+
+// Adds the turn's results to the film.
+fn end_turn() {
+    if wave.film != FILM_NONE {
+        var sum = bitcast<vec4<f32>>(vec4(word(0u), word(1u), word(2u), word(3u)));
+        if turn > 0u || wave.film == FILM_GOES_ON {
+            sum += film[item];
+        }
+        film[item] = sum;
+    }
+    turn += 1u;
+    atomicAdd(&trap.done, 1u);
+}
+
+// Takes item `index` of the dispatch. False when there is no such item, or it finished before.
+fn begin(index: u32) -> bool {
+    if index >= wave.count {
         return false;
     }
-    path = wave.first + item;
+    item = wave.first + index;
+    path = item % params.paths;
     if wave.resumed == 0u {
-        section = wave.entry;
-        sp = RESULT_WORDS + 1u;
-        budget = wave.budget;
-        fetch_words(sp, sp + wave.argument_words);
-        set_word(RESULT_WORDS, FINISHED);
-    } else {
-        section = state[path];
-        if section == FINISHED {
-            return false;
-        }
-        sp = state[params.paths + path];
-        budget = state[2u * params.paths + path];
-        fetch_words(0u, params.frame_words);
-        for (var j = 0u; j < RAYS; j += 1u) {
-            ray_hits[j] = hits[stored(j)];
+        begin_turn();
+        return true;
+    }
+    section = state[path];
+    sp = state[params.paths + path];
+    budget = state[2u * params.paths + path];
+    known_budget = budget;
+    turn = state[3u * params.paths + path];
+    if turn == wave.turns {
+        return false;
+    }
+    fetch_words();
+    for (var j = 0u; j < RAYS; j += 1u) {
+        for (var c = 0u; c < 4u; c += 1u) {
+            ray_hits[j][c] = bitcast<f32>(frames[stored(params.frame_words + 4u * j + c)]);
         }
     }
-    first_budget = budget;
     return true;
 }
 
-// Whether the path has a section to run in this dispatch.
+// Whether the path has a section to run in this dispatch. One whose turn is over begins the next.
 fn runs() -> bool {
-    steps += 1u;
-    return section != FINISHED && steps + (first_budget - budget) <= wave.steps;
+    steps += wave.turn_steps + (known_budget - budget);
+    known_budget = budget;
+    if section == FINISHED {
+        end_turn();
+        if turn == wave.turns || atomicLoad(&trap.word) != 0u {
+            turn = wave.turns;
+            return false;
+        }
+        begin_turn();
+    }
+    return steps <= wave.steps;
 }
 
 fn next_section() -> u32 {
     return section;
+}
+
+// A vector of the tree's nodes, and one of its triangles, for `answer`. Each turn of a loop of the traversal loads one at least.
+fn nodes_vector(index: u32) -> vec4<u32> {
+    steps += 1u;
+    return stored_nodes_vector(index);
+}
+
+fn triangles_vector(index: u32) -> vec4<u32> {
+    steps += 1u;
+    return stored_triangles_vector(index);
 }
 
 // Traces the rays that the section asked for.
@@ -159,16 +226,21 @@ fn trace_rays() {
 
 // Ends the path's part of the dispatch: leaves its results, or what it needs to go on.
 fn end() {
-    state[path] = section;
-    if section == FINISHED {
-        store_words(RESULT_WORDS);
+    state[3u * params.paths + path] = turn;
+    if turn == wave.turns {
+        if wave.film == FILM_NONE {
+            store_words(RESULT_WORDS);
+        }
         return;
     }
     atomicAdd(&trap.live, 1u);
+    state[path] = section;
     state[params.paths + path] = sp;
     state[2u * params.paths + path] = budget;
     store_words(params.frame_words);
     for (var j = 0u; j < RAYS; j += 1u) {
-        hits[stored(j)] = ray_hits[j];
+        for (var c = 0u; c < 4u; c += 1u) {
+            frames[stored(params.frame_words + 4u * j + c)] = bitcast<u32>(ray_hits[j][c]);
+        }
     }
 }

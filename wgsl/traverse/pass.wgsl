@@ -1,11 +1,4 @@
 // A compute pass from a ray buffer to a hit buffer, around any `traverse`. Layouts: `src/bvh/gpu/mod.rs`.
-//
-// A ray is two vectors: (origin, t_min) and (direction, t_max). What is asked for is in the sign of t_max:
-//   t_max > 0   the closest hit on the open interval (t_min, t_max)
-//   t_max < 0   whether there is any hit on (t_min, -t_max)
-//   t_max == 0  nothing; a miss is written
-// A hit is one vector: (u, v, t, primitive index as a bit pattern). A miss is (0, 0, -1, 0xffffffff); any hit found is
-// (0, 0, 0, 0xffffffff), the same whichever hit was met first.
 
 struct Params {
     // Rays to trace by `trace_all`.
@@ -25,23 +18,9 @@ struct Params {
 @group(0) @binding(6) var<storage, read> counters: array<u32>;
 
 const GROUP: u32 = 64u;
-const NO_PRIM: u32 = 0xffffffffu;
 
 fn trace(index: u32) {
-    let lower = rays[2u * index];
-    let upper = rays[2u * index + 1u];
-    let any = upper.w < 0.0;
-    var result = vec4<u32>(0u, 0u, bitcast<u32>(-1.0), NO_PRIM);
-    if upper.w != 0.0 {
-        let hit = traverse(make_ray(lower.xyz, upper.xyz, lower.w), abs(upper.w), any);
-        if hit.found {
-            result = vec4<u32>(bitcast<u32>(hit.u), bitcast<u32>(hit.v), bitcast<u32>(hit.t), hit.prim);
-            if any {
-                result = vec4<u32>(0u, 0u, 0u, NO_PRIM);
-            }
-        }
-    }
-    hits[index] = result;
+    hits[index] = answer(rays[2u * index], rays[2u * index + 1u]);
 }
 
 // The thread's number in a grid that may be two-dimensional, for more than 65535 groups.

@@ -6,7 +6,8 @@
 //! | `ray_box`, `ray_triangle` | rays, hits and the two tests |
 //! | `binary` | a step down the binary tree, a leaf, the stack |
 //! | `while_while` | `traverse(ray, t_max, any) -> Hit` |
-//! | `pass` | rays and hits in buffers, and the entry points that call `traverse` |
+//! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `traverse` |
+//! | `pass` | rays and hits in buffers, and the entry points that call `answer` |
 //!
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
 
@@ -16,6 +17,7 @@ const RAY_BOX: &str = include_str!("../../../wgsl/traverse/ray_box.wgsl");
 const RAY_TRIANGLE: &str = include_str!("../../../wgsl/traverse/ray_triangle.wgsl");
 const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
 const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
+const ANSWER: &str = include_str!("../../../wgsl/traverse/answer.wgsl");
 const PASS: &str = include_str!("../../../wgsl/traverse/pass.wgsl");
 
 /// Where a kernel finds a table of vectors.
@@ -41,27 +43,15 @@ impl Store {
     }
 }
 
-/// A table of the tree as a kernel finds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Table {
-    /// Number of the binding, in group 0.
-    pub binding: u32,
-    /// Where it is.
-    pub store: Store,
-}
-
-/// The function `traverse(ray: Ray, t_max: f32, any: bool) -> Hit` over the binary tree, with all that it needs: to be put before
-/// a kernel that calls it. The names that it declares besides are those of the parts.
-pub fn traversal(nodes: Table, triangles: Table) -> String {
-    let nodes = nodes.store.declare("nodes", nodes.binding);
-    let triangles = triangles.store.declare("triangles", triangles.binding);
-    [&nodes, &triangles, RAY_BOX, RAY_TRIANGLE, BINARY, WHILE_WHILE].concat()
+/// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through the binary tree, with all that it needs but
+/// `nodes_vector(index: u32) -> vec4<u32>` and `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that it declares besides are those of the parts.
+pub fn answer() -> String {
+    [RAY_BOX, RAY_TRIANGLE, BINARY, WHILE_WHILE, ANSWER].concat()
 }
 
 /// The kernel from a ray buffer to a hit buffer, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
 pub fn pass(nodes: Store, triangles: Store) -> String {
-    let table = |binding, store| Table { binding, store };
-    traversal(table(1, nodes), table(2, triangles)) + PASS
+    [nodes.declare("nodes", 1), triangles.declare("triangles", 2), answer(), PASS.to_string()].concat()
 }
 
 #[cfg(all(test, feature = "gpu"))]

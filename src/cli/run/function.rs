@@ -10,6 +10,7 @@ use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::{self, FunctionInfo, RslType};
 use crate::lang::source::SourceMap;
 use crate::program::read_shader;
+use crate::render::Schedule;
 use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu, registers_on_rpu, values};
 use crate::render::film::{Picture, check_size};
 use crate::render::gpu::Compute;
@@ -111,7 +112,7 @@ fn on_machines(
     if matches!(args.on, RunOn::All | RunOn::Gpu) {
         let compute = Compute::new(args.machine.adapter.as_deref());
         let compute = compute.map_err(|e| Failure::device(format!("error: {e}")))?;
-        results.push(("gpu", on_gpu(&compute, module, name, calls).map_err(fail)?.concat()));
+        results.push(("gpu", on_gpu(&compute, module, name, calls, Schedule::Auto).map_err(fail)?.concat()));
     }
     Ok(results)
 }

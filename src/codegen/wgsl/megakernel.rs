@@ -10,6 +10,7 @@ use super::section::{entry_point, invocation_item, lower_function, return_unless
 use super::{Error, Options, cut, finish, interface, lower_callees, max_rays};
 use crate::ir::Module;
 use naga::{Block, Handle, Span, Statement, SwitchCase, SwitchValue};
+use std::collections::HashMap;
 
 /// Name of the entry point.
 const ENTRY_POINT: &str = "run_paths";
@@ -23,8 +24,9 @@ const MAX_PRIVATE_WORDS: u32 = 1024;
 pub struct MegakernelOptions<'a> {
     /// How deep rays may be traced: what [`super::Interface::stack_words`] takes.
     pub depth: u32,
-    /// WGSL of the function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray (`(o.xyz, t_min)`, `(d.xyz, t_max)`, as in [`super::binding::RAYS`]), with its
-    /// bindings in group 0 from [`super::megakernel_binding::TREE`] on. Each turn of its loops adds one to the private variable `steps` at least.
+    /// WGSL of the function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray (`(o.xyz, t_min)`, `(d.xyz, t_max)`, as in [`super::binding::RAYS`]), and of
+    /// `stored_nodes_vector(index: u32) -> vec4<u32>` and `stored_triangles_vector` that load from the tree, whose bindings are in group 0 from
+    /// [`super::megakernel_binding::TREE`] on. In `answer` every turn of a loop loads at least one vector, by `nodes_vector` or `triangles_vector`.
     pub traversal: &'a str,
 }
 
@@ -51,6 +53,7 @@ pub fn compile_megakernel(
         functions.push(kit.module.functions.append(function, Span::UNDEFINED));
     }
     let entry = lower_loop(&mut kit, &functions)?;
+    let loops = loops_of(&entry.function, &kit.module.functions);
     let (naga_module, wgsl) = finish(kit, entry)?;
     Ok(Megakernel {
         entry_point: ENTRY_POINT.into(),
@@ -59,6 +62,7 @@ pub fn compile_megakernel(
         sections: functions.len() as u32,
         frame_words,
         private_frames: private_words.is_some(),
+        loops,
         interface: interface(module, &program, entries, options, locations),
     })
 }
@@ -93,19 +97,46 @@ fn lower_loop(kit: &mut Kit, sections: &[Handle<naga::Function>]) -> Result<naga
     Ok(entry_point(ENTRY_POINT, code.finish()))
 }
 
+/// Loops of a function and of all that it calls, each as often as there are calls that reach it.
+fn loops_of(entry: &naga::Function, functions: &naga::Arena<naga::Function>) -> u32 {
+    // Functions only call functions before them.
+    let mut known = HashMap::new();
+    for (handle, function) in functions.iter() {
+        let loops = loops_in(&function.body, &known);
+        known.insert(handle, loops);
+    }
+    loops_in(&entry.body, &known)
+}
+
+fn loops_in(block: &Block, known: &HashMap<Handle<naga::Function>, u32>) -> u32 {
+    let of = |block: &Block| loops_in(block, known);
+    let loops = |statement: &Statement| match statement {
+        Statement::Loop { body, continuing, .. } => of(body).saturating_add(of(continuing)).saturating_add(1),
+        Statement::Block(body) => of(body),
+        Statement::If { accept, reject, .. } => of(accept).saturating_add(of(reject)),
+        Statement::Switch { cases, .. } => cases.iter().map(|case| of(&case.body)).fold(0, u32::saturating_add),
+        Statement::Call { function, .. } => known.get(function).copied().unwrap_or(0),
+        _ => 0,
+    };
+    block.iter().map(loops).fold(0, u32::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{MegakernelWave, Params, compile, megakernel_binding, spirv};
     use super::*;
     use crate::lang::source::FileId;
-    use std::collections::HashMap;
     use std::mem::offset_of;
 
     /// A traversal of nothing.
-    const NOTHING: &str = "fn answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32> {
-        steps += 1u;
-        return vec4(0u, 0u, bitcast<u32>(-1.0), 0u);
-    }";
+    const NOTHING: &str = "
+        @group(0) @binding(8) var<storage, read> nodes: array<vec4<u32>>;
+        fn stored_nodes_vector(index: u32) -> vec4<u32> { return nodes[index]; }
+        fn stored_triangles_vector(index: u32) -> vec4<u32> { return nodes[index]; }
+        fn answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32> {
+            while nodes_vector(0u).x != triangles_vector(1u).x {}
+            return vec4(0u, 0u, bitcast<u32>(-1.0), 0u);
+        }";
 
     /// A shader that shoots shadow rays and calls the shader of what it sees.
     const PROGRAM: &str = "
@@ -186,6 +217,18 @@ b0:
     }
 
     #[test]
+    fn loops_are_counted_as_often_as_calls_reach_them() {
+        let text = "
+            fn leaf() { for (var i = 0; i < 3; i++) { while i > 7 {} } }
+            fn twice() { leaf(); if true { leaf(); } }
+            @compute @workgroup_size(1) fn main() { loop { switch 1 { case 1: { twice(); } default: { leaf(); } } break; } }";
+        let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
+        assert_eq!(loops_of(&module.entry_points[0].function, &module.functions), 1 + 3 * 2);
+        // Of the loop around the sections, the rays' and that of the traversal; the shared steps have others.
+        assert!(megakernel(4).loops >= 3);
+    }
+
+    #[test]
     fn bindings_and_layouts_are_the_hosts() {
         let module = megakernel(4).module;
         let numbers: HashMap<_, _> =
@@ -195,9 +238,11 @@ b0:
             ("wave", megakernel_binding::WAVE),
             ("state", megakernel_binding::STATE),
             ("frames", megakernel_binding::FRAMES),
-            ("hits", megakernel_binding::HITS),
+            ("arguments", megakernel_binding::ARGUMENTS),
             ("memory", megakernel_binding::MEMORY),
             ("trap", megakernel_binding::STATUS),
+            ("film", megakernel_binding::FILM),
+            ("nodes", megakernel_binding::TREE),
         ];
         assert_eq!(numbers, expected.map(|(n, b)| (n.to_string(), b)).into());
         let members = |name: &str| -> (Vec<(String, usize)>, usize) {
@@ -213,8 +258,12 @@ b0:
             ("count", offset_of!(MegakernelWave, count)),
             ("entry", offset_of!(MegakernelWave, entry)),
             ("budget", offset_of!(MegakernelWave, budget)),
-            ("steps", offset_of!(MegakernelWave, steps)),
+            ("items", offset_of!(MegakernelWave, items)),
+            ("turns", offset_of!(MegakernelWave, turns)),
             ("argument_words", offset_of!(MegakernelWave, argument_words)),
+            ("film", offset_of!(MegakernelWave, film)),
+            ("steps", offset_of!(MegakernelWave, steps)),
+            ("turn_steps", offset_of!(MegakernelWave, turn_steps)),
             ("resumed", offset_of!(MegakernelWave, resumed)),
             ("reserved", offset_of!(MegakernelWave, reserved)),
         ];

@@ -14,8 +14,8 @@ mod section;
 
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
-    DISPATCH_ROW, FINISHED, GpuProgram, Interface, Megakernel, MegakernelWave, PARAMS_UNIFORMS, Params, RESULT_WORDS,
-    SectionKernel, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
+    DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_HIT_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,
+    Params, RESULT_WORDS, SectionKernel, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
 };
 
 use crate::ir::passes::sections::{self, Sections, SectionsError};

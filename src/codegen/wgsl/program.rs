@@ -52,36 +52,50 @@ pub mod megakernel_binding {
     pub const PARAMS: u32 = 0;
     /// Uniform buffer: [`super::MegakernelWave`].
     pub const WAVE: u32 = 1;
-    /// `array<u32>`, read and written: like [`super::binding::STATE`], for paths that a dispatch left.
+    /// `array<u32>`, read and written: like [`super::binding::STATE`], and the turn of path `i` at `3·W + i`.
     pub const STATE: u32 = 2;
-    /// `array<u32>`, read and written: like [`super::binding::FRAMES`]: arguments, results, and the words of paths that a dispatch left.
+    /// `array<u32>`, read and written: like [`super::binding::FRAMES`], and behind the frames [`super::MEGAKERNEL_HIT_WORDS`] words for each of the rays that a path may
+    /// shoot at once.
     pub const FRAMES: u32 = 3;
-    /// `array<vec4<f32>>`, read and written: hit `j` of path `i` at `j·W + i`, of paths that a dispatch left.
-    pub const HITS: u32 = 4;
+    /// `array<u32>`, read: word `k` of turn `t` of item `n` at `(t · argument_words + k) · items + n`.
+    pub const ARGUMENTS: u32 = 4;
     /// `array<vec4<u32>>`, read: like [`super::binding::MEMORY`].
     pub const MEMORY: u32 = 5;
-    /// `struct { word: atomic<u32>, live: atomic<u32> }`, read and written: zero or a [`super::Trap`], and the number of paths that the dispatch left.
+    /// Four words, read and written: zero or a [`super::Trap`], the paths that the dispatch left unfinished, the turns that it finished, and nothing.
     pub const STATUS: u32 = 6;
+    /// `array<vec4<f32>>`, read and written: the sum of each item's results.
+    pub const FILM: u32 = 7;
     /// The first number that is free for the tree.
-    pub const TREE: u32 = 7;
+    pub const TREE: u32 = 8;
 }
 
-/// The second uniform buffer of the megakernel: what one dispatch does.
+/// Words of frames that the megakernel needs for each ray of a path, besides those of the stack.
+pub const MEGAKERNEL_HIT_WORDS: u32 = 4;
+
+/// The second uniform buffer of the megakernel: what one dispatch does. Paths run the items of a batch; each item has some turns.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct MegakernelWave {
-    /// The first path of the dispatch.
+    /// The first item of the dispatch.
     pub first: u32,
-    /// Paths of the dispatch.
+    /// Items of the dispatch, no more than [`Params::paths`].
     pub count: u32,
-    /// The section that they start with.
+    /// The section that a turn starts with.
     pub entry: u32,
-    /// Back edges, calls and suspensions that each may take.
+    /// Back edges, calls and suspensions that a turn may take.
     pub budget: u32,
-    /// Steps after which a path is left for the next dispatch: vectors loaded from the tree, sections run, and what is taken from the budget.
-    pub steps: u32,
-    /// Words of arguments, from word [`RESULT_WORDS`]` + 1` of the frames on.
+    /// Items of the batch.
+    pub items: u32,
+    /// Turns of each.
+    pub turns: u32,
+    /// Words of a turn's arguments.
     pub argument_words: u32,
+    /// What becomes of a turn's results: 0 they stay, 1 the first four words are summed, 2 they are added to the sums that there are.
+    pub film: u32,
+    /// Steps after which a path is left for the next dispatch: vectors loaded from the tree, what is taken from the budget, and for each section `turn_steps`.
+    pub steps: u32,
+    /// See `steps`: at least 1, and [`Megakernel::loops`] for a device that counts the turns of all loops together.
+    pub turn_steps: u32,
     /// 1 when paths go on from where the last dispatch left them, 0 when they start.
     pub resumed: u32,
     /// Zero.
@@ -179,7 +193,7 @@ pub struct GpuProgram {
 
 /// A program whose sections are all in one kernel, with the traversal of the tree.
 ///
-/// To run it, the parameters lie in the frames as for a [`GpuProgram`]; the kernel does the rest. It takes [`DISPATCH_ROW`] paths a row of workgroups.
+/// It takes its arguments from a buffer and starts its paths itself ([`MegakernelWave`]). A row of workgroups has [`DISPATCH_ROW`] paths.
 #[derive(Clone, Debug)]
 pub struct Megakernel {
     /// Name of the compute entry point in `module` and `wgsl`.
@@ -194,6 +208,8 @@ pub struct Megakernel {
     pub frame_words: u32,
     /// Whether the frames are in the kernel's own memory while it runs, rather than in storage.
     pub private_frames: bool,
+    /// Loops in it, each counted as often as it is reached by calls: what one turn of the loop around the sections runs of each at least once where lanes are masked.
+    pub loops: u32,
     /// How to run it.
     pub interface: Interface,
 }

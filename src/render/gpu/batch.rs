@@ -174,6 +174,16 @@ impl Paths {
         &self.frames
     }
 
+    /// The arguments of the current batch. They may be elsewhere in the next one.
+    pub fn arguments(&self) -> &wgpu::Buffer {
+        &self.arguments
+    }
+
+    /// The film of the current batch. It may be elsewhere in the next one.
+    pub fn film(&self) -> &wgpu::Buffer {
+        &self.film
+    }
+
     /// A [`Status`].
     pub fn status(&self) -> &wgpu::Buffer {
         &self.status

@@ -244,15 +244,21 @@ impl Gpu {
 
     /// A bind group layout of one uniform buffer (binding 0) and storage buffers of these binding numbers, each read only or not.
     pub(super) fn layout_at(&self, what: &'static str, storage: &[(u32, bool)]) -> Layout {
-        let entry = |binding, ty| wgpu::BindGroupLayoutEntry {
+        let mut buffers = vec![(0, wgpu::BufferBindingType::Uniform)];
+        let of_storage = |&(at, read_only)| (at, wgpu::BufferBindingType::Storage { read_only });
+        buffers.extend(storage.iter().map(of_storage));
+        self.layout_of(what, &buffers)
+    }
+
+    /// A bind group layout of buffers of these binding numbers.
+    pub(super) fn layout_of(&self, what: &'static str, buffers: &[(u32, wgpu::BufferBindingType)]) -> Layout {
+        let entry = |&(binding, ty)| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: wgpu::ShaderStages::COMPUTE,
             ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
             count: None,
         };
-        let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform)];
-        let of_storage = |&(at, read_only)| entry(at, wgpu::BufferBindingType::Storage { read_only });
-        entries.extend(storage.iter().map(of_storage));
+        let entries: Vec<_> = buffers.iter().map(entry).collect();
         let group = self
             .device
             .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(what), entries: &entries });

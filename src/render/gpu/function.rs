@@ -1,11 +1,13 @@
 //! Running one function on the GPU for many sets of arguments: what the language's tests and `shadewright run` do.
 
-use super::section_machine::{Compute, SectionMachine, Setup};
+use super::machine::Setup;
+use super::program::Program;
+use super::section_machine::Compute;
 use super::trap::trap_error;
 use crate::bvh::{BuildOptions, Bvh};
-use crate::codegen::wgsl::{self, PARAMS_UNIFORMS, RESULT_WORDS};
+use crate::codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
 use crate::ir::Module;
-use crate::render::RenderError;
+use crate::render::{RenderError, Schedule};
 
 /// How often a recursive function may be active at once.
 const MAX_DEPTH: u32 = 256;
@@ -22,6 +24,7 @@ pub fn run_function(
     name: &str,
     arguments: &[Vec<u32>],
     budget: u32,
+    schedule: Schedule,
 ) -> Result<Vec<Vec<u32>>, RenderError> {
     let unsupported = |reason: String| RenderError::Unsupported { machine: "the GPU", reason };
     let function = module.function(name).ok_or_else(|| unsupported(format!("there is no function {name}")))?;
@@ -34,28 +37,28 @@ pub fn run_function(
         return Err(unsupported(format!("{name} takes {argument_words} words of arguments, not {}", wrong.len())));
     }
     let budget = budget.min(compute.gpu().max_loop_turns());
-    let program = wgsl::compile(module, &[name], &wgsl::Options::default()).map_err(|e| unsupported(e.to_string()))?;
+    let program = Program::compile(module, &[name], &Options::default(), MAX_DEPTH, schedule)?;
+    let interface = program.interface();
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {
-        sections: &program.sections,
-        shader_entries: &program.interface.shader_entries,
-        rays_per_path: program.interface.max_rays_per_path,
-        frame_words: program.interface.stack_words(MAX_DEPTH),
+        shader_entries: &interface.shader_entries,
+        rays_per_path: interface.max_rays_per_path,
+        frame_words: interface.stack_words(MAX_DEPTH),
         memory: &[[0; 4]],
         triangles: 0,
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],
         tree: &tree,
         paths: arguments.len().min(1 << 18) as u32,
     };
-    let mut machine = SectionMachine::new(compute, &setup)?;
-    let section = program.interface.entry_section[name];
+    let mut machine = program.machine(compute, &setup)?;
+    let section = program.entry(name)?;
     let mut results = Vec::with_capacity(arguments.len());
     for wave in arguments.chunks(machine.paths() as usize) {
         let rows: Vec<Vec<u32>> =
             (0..argument_words as usize).map(|k| wave.iter().map(|words| words[k]).collect()).collect();
         let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
         if let Some(trap) = machine.run(section, &rows, wave.len() as u32, budget)? {
-            return Err(trap_error(trap, &program.interface, module, budget, setup.frame_words));
+            return Err(trap_error(trap, interface, module, budget, setup.frame_words));
         }
         let rows = machine.results(result_words, wave.len() as u32)?;
         results.extend((0..wave.len()).map(|path| rows.iter().map(|row| row[path]).collect::<Vec<_>>()));

@@ -1,6 +1,6 @@
 //! Rendering on a GPU: runs the kernels that `codegen::wgsl` makes of a linked program, through wgpu.
 //!
-//! [`SectionMachine`] runs any such program for many paths at once. The kernels that do not
+//! There are two machines that run any such program for many paths at once: `section_machine` and `megakernel`. The kernels that do not
 //! depend on the program are WGSL files in `wgsl/`. Devices, buffers and their failures are in `device`. No other module except the viewer knows wgpu.
 
 mod batch;
@@ -9,9 +9,12 @@ mod flight;
 mod function;
 #[cfg(test)]
 mod layouts;
+mod machine;
+mod megakernel;
 mod pace;
 mod pipelines;
 mod profile;
+mod program;
 mod renderer;
 mod schedule;
 mod section_machine;
@@ -21,9 +24,9 @@ mod tiles;
 mod trap;
 mod traversal;
 
-pub use batch::{Batch, Results};
 pub use device::{Gpu, OpenError, adapters, has_hardware_adapter};
 pub use function::run_function;
+pub use machine::MachineStats;
 pub use pipelines::PipelineCounts;
 pub use renderer::{GpuRenderer, GpuStats};
-pub use section_machine::{Compute, ComputeError, MachineStats, SectionMachine, Setup};
+pub use section_machine::{Compute, ComputeError};

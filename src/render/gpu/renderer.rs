@@ -1,18 +1,20 @@
-//! [`GpuRenderer`]: pictures by the section machine.
+//! [`GpuRenderer`]: pictures by the section machine or the megakernel.
 //!
 //! The picture is cut into bands, as large as a batch of the machine can be; a band's pixels are the batch's items, their samples the turns. The samples are
 //! summed on the GPU, the sums read back once a band. The imager, where there is one, runs on the means. Positions, sums and means are
 //! those of the CPU's `Sampling` and `Film`.
 
 use super::batch::{Batch, Results};
-use super::section_machine::{Compute, ComputeError, MachineStats, SectionMachine, Setup};
+use super::machine::{Machine, MachineStats, Setup};
+use super::program::Program;
+use super::section_machine::{Compute, ComputeError};
 use super::tiles::tiled_pixels;
 use super::trap::trap_error;
-use crate::codegen::wgsl::{self, GpuProgram};
+use crate::codegen::wgsl::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
 use crate::render::film::{Film, FilmPixel, Picture};
 use crate::render::report::{Count, KernelTimes, Phase, Report};
-use crate::render::{Job, Progress, RenderError, Renderer};
+use crate::render::{Job, Progress, RenderError, Renderer, Schedule};
 use glam::Vec2;
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -43,6 +45,7 @@ pub struct GpuStats {
 #[derive(Debug)]
 pub struct GpuRenderer {
     compute: Compute,
+    schedule: Schedule,
     stats: GpuStats,
     kernels: KernelTimes,
 }
@@ -53,7 +56,17 @@ impl GpuRenderer {
     /// # Errors
     /// When there is no such adapter, or it refuses the kernels.
     pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
-        Ok(Self { compute: Compute::new(adapter)?, stats: GpuStats::default(), kernels: KernelTimes::None })
+        Ok(Self {
+            compute: Compute::new(adapter)?,
+            schedule: Schedule::default(),
+            stats: GpuStats::default(),
+            kernels: KernelTimes::None,
+        })
+    }
+
+    /// The same, with the sections of programs run in the order that `schedule` says.
+    pub fn scheduled(self, schedule: Schedule) -> Self {
+        Self { schedule, ..self }
     }
 
     /// The device, to run functions on.
@@ -76,9 +89,9 @@ impl Renderer for GpuRenderer {
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
         let mut film = Film::new(job.window.width, job.window.height)?;
         let start = Instant::now();
-        let program = compile(job)?;
+        let program = compile(job, self.schedule)?;
         let compiled = Instant::now();
-        let machine = SectionMachine::new(&self.compute, &setup(&self.compute, job, &program))?;
+        let machine = program.machine(&self.compute, &setup(&self.compute, job, &program))?;
         let ready = Instant::now();
         let mut bands = Bands::new(&self.compute, job, &program, machine);
         let picture = bands.render(&mut film, progress)?;
@@ -110,22 +123,24 @@ impl Renderer for GpuRenderer {
 }
 
 /// The kernels of the job's entries.
-fn compile(job: &Job) -> Result<GpuProgram, RenderError> {
+fn compile(job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
     let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
-    let shaders = (0..job.program.surface_entries).map(surface_entry).collect();
-    wgsl::compile(&job.program.module, &entries, &wgsl::Options { shaders })
-        .map_err(|e| RenderError::Unsupported { machine: "the GPU", reason: e.to_string() })
+    let options = Options { shaders: (0..job.program.surface_entries).map(surface_entry).collect() };
+    Program::compile(&job.program.module, &entries, &options, max_depth(job), schedule)
 }
 
-fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a GpuProgram) -> Setup<'a> {
+/// How deep rays may be traced.
+fn max_depth(job: &Job) -> u32 {
+    job.program.constants[6][3] as u32
+}
+
+fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a Program) -> Setup<'a> {
     let wanted = if compute.gpu().is_hardware() { HARDWARE_PATHS } else { SOFTWARE_PATHS };
     let pixels = u64::from(job.window.width) * u64::from(job.window.height);
-    let max_depth = job.program.constants[6][3] as u32;
     Setup {
-        sections: &program.sections,
-        shader_entries: &program.interface.shader_entries,
-        rays_per_path: program.interface.max_rays_per_path,
-        frame_words: program.interface.stack_words(max_depth),
+        shader_entries: &program.interface().shader_entries,
+        rays_per_path: program.interface().max_rays_per_path,
+        frame_words: program.interface().stack_words(max_depth(job)),
         memory: &job.program.memory.vectors,
         triangles: job.program.memory.triangles,
         constants: &job.program.constants,
@@ -138,15 +153,15 @@ fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a GpuProgram) -> Setup<
 struct Bands<'a> {
     compute: &'a Compute,
     job: &'a Job,
-    program: &'a GpuProgram,
-    machine: SectionMachine<'a>,
+    program: &'a Program,
+    machine: Box<dyn Machine + 'a>,
     /// Turns that have finished, and those of the whole picture.
     done: u64,
     total: u64,
 }
 
 impl<'a> Bands<'a> {
-    fn new(compute: &'a Compute, job: &'a Job, program: &'a GpuProgram, machine: SectionMachine<'a>) -> Self {
+    fn new(compute: &'a Compute, job: &'a Job, program: &'a Program, machine: Box<dyn Machine + 'a>) -> Self {
         let pixels = u64::from(job.window.width) * u64::from(job.window.height);
         let each = u64::from(job.sampling.count()) + u64::from(job.program.has_imager);
         Self { compute, job, program, machine, done: 0, total: pixels * each }
@@ -207,7 +222,7 @@ impl<'a> Bands<'a> {
                 }
             });
             let results = if first == 0 { Results::Sum } else { Results::AddToSums };
-            let entry = self.section(CAMERA_ENTRY)?;
+            let entry = self.program.entry(CAMERA_ENTRY)?;
             let budget = self.budget();
             let arguments = &arguments[..];
             let batch = Batch { entry, budget, items, turns, argument_words: POSITION_WORDS, arguments, results };
@@ -238,7 +253,7 @@ impl<'a> Bands<'a> {
             |k: usize| -> Vec<u32> { band.iter().map(|&pixel| picture.rgba[index(pixel)][k].to_bits()).collect() };
         let arguments = [xs, ys, channel(0), channel(1), channel(2), channel(3)];
         let batch = Batch {
-            entry: self.section(IMAGER_ENTRY)?,
+            entry: self.program.entry(IMAGER_ENTRY)?,
             budget: self.budget(),
             items: band.len() as u32,
             turns: 1,
@@ -254,16 +269,6 @@ impl<'a> Bands<'a> {
         Ok(())
     }
 
-    /// The section of an entry.
-    fn section(&self, entry: &str) -> Result<u32, RenderError> {
-        self.program
-            .interface
-            .entry_section
-            .get(entry)
-            .copied()
-            .ok_or_else(|| RenderError::Unsupported { machine: "the GPU", reason: format!("it has no entry {entry}") })
-    }
-
     /// Back edges and calls that a sample may take.
     fn budget(&self) -> u32 {
         self.job.budget.min(self.compute.gpu().max_loop_turns())
@@ -275,7 +280,7 @@ impl<'a> Bands<'a> {
         let trap = self.machine.run_batch(batch, &mut |turns| progress(share(u64::from(turns))))?;
         if let Some(trap) = trap {
             let (module, limit) = (&self.job.program.module, self.machine.stats().frame_words);
-            return Err(trap_error(trap, &self.program.interface, module, batch.budget, limit));
+            return Err(trap_error(trap, self.program.interface(), module, batch.budget, limit));
         }
         self.done += u64::from(batch.items) * u64::from(batch.turns);
         Ok(())

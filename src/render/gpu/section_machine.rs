@@ -3,22 +3,20 @@
 //! It takes a program's kernels, a memory image and a tree, and batches of work: an entry with the arguments of every run; it gives
 //! the entry's results, or sums of them. It knows nothing of cameras or pixels.
 
-use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, RefillKernels, Results};
+use super::batch::{Batch, Paths, RefillKernels};
 use super::device::{Gpu, OpenError};
 use super::flight::Flight;
-use super::pipelines::{PipelineCounts, Pipelines};
+use super::machine::{Machine, MachineStats, Setup, paths_that_fit, trap_of, upload_memory, upload_params};
+use super::megakernel;
+use super::pipelines::Pipelines;
 use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
 use super::traversal::{TraversalKernel, Tree};
-use crate::bvh::Bvh;
-use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, SectionKernel, Trap, WORKGROUP_SIZE};
+use crate::codegen::wgsl::{SectionKernel, Trap};
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wgpu::BufferUsages;
-
-/// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight when a program needs more for each.
-const MAX_PATH_BYTES: u64 = 64 << 20;
 
 /// The steps of a round behind the sections, by the names that a profile has for them.
 const MACHINE_STEPS: [&str; 3] = ["traversal", "sort", "film and refill"];
@@ -35,8 +33,10 @@ pub struct Compute {
     pub(super) traversal: TraversalKernel,
     /// Those of section kernels.
     pub(super) sections: Pipelines,
+    /// Those of megakernels.
+    pub(super) megakernels: Pipelines,
     /// Whether kernels are timed.
-    profiling: bool,
+    pub(super) profiling: bool,
 }
 
 /// Why a device could not be made ready.
@@ -63,7 +63,8 @@ impl Compute {
         // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
         let layout = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
         let sections = Pipelines::new(layout);
-        Ok(Self { gpu, refill, schedule, traversal, sections, profiling: false })
+        let megakernels = megakernel::pipelines(&gpu);
+        Ok(Self { gpu, refill, schedule, traversal, sections, megakernels, profiling: false })
     }
 
     /// The device.
@@ -75,50 +76,6 @@ impl Compute {
     pub fn set_profiling(&mut self, on: bool) {
         self.profiling = on;
     }
-}
-
-/// What a [`SectionMachine`] runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup<'a> {
-    /// The program's sections.
-    pub sections: &'a [SectionKernel],
-    /// The entry section of each shader.
-    pub shader_entries: &'a [u32],
-    /// Rays that a path may shoot at once.
-    pub rays_per_path: u32,
-    /// Words of frames a path has.
-    pub frame_words: u32,
-    /// The memory image.
-    pub memory: &'a [[u32; 4]],
-    /// Address of the first triangle record.
-    pub triangles: u32,
-    /// The program constants.
-    pub constants: &'a [[f32; 4]; PARAMS_UNIFORMS],
-    /// The triangles that rays hit.
-    pub tree: &'a Bvh,
-    /// Paths wanted in flight; there may be fewer.
-    pub paths: u32,
-}
-
-/// What a machine has done so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct MachineStats {
-    /// Sections of the program.
-    pub sections: u32,
-    /// Paths in flight.
-    pub paths: u32,
-    /// Frame words a path.
-    pub frame_words: u32,
-    /// Where the pipelines come from.
-    pub kernels: PipelineCounts,
-    /// Making the pipelines.
-    pub pipelines: Duration,
-    /// Batches run.
-    pub waves: u64,
-    /// Rounds submitted.
-    pub rounds: u64,
-    /// Submissions of rounds.
-    pub submissions: u64,
 }
 
 /// A program on the GPU with room for many paths.
@@ -139,12 +96,16 @@ impl<'c> SectionMachine<'c> {
     ///
     /// # Errors
     /// When something does not fit the device, or the device fails.
-    pub fn new(compute: &'c Compute, setup: &Setup<'_>) -> Result<Self, RenderError> {
+    pub fn new(compute: &'c Compute, kernels: &[SectionKernel], setup: &Setup<'_>) -> Result<Self, RenderError> {
         let gpu = &compute.gpu;
-        let count = paths_that_fit(setup, gpu.max_storage_bytes())?;
+        let each = [
+            ("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)),
+            ("the rays of a workgroup's paths", 32 * u64::from(setup.rays_per_path)),
+        ];
+        let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
         let all = |bytes: u64| bytes * u64::from(count);
         let storage = BufferUsages::STORAGE;
-        let sections = setup.sections.len() as u32;
+        let sections = kernels.len() as u32;
         let paths = Paths::new(gpu, &compute.refill, count, setup.frame_words, sections)?;
         let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
         let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
@@ -157,86 +118,45 @@ impl<'c> SectionMachine<'c> {
         let buffers = [&params, state, frames, &rays, &hits, &memory, &ray_queue, status, schedule.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
-        let (pipelines, kernels) = compute.sections.of(gpu, setup.sections)?;
+        let (pipelines, counts) = compute.sections.of(gpu, kernels)?;
         let stats = MachineStats {
             sections,
             paths: count,
             frame_words: setup.frame_words,
-            kernels,
+            kernels: counts,
             pipelines: start.elapsed(),
             ..Default::default()
         };
         let names = compute.profiling.then(|| {
-            let sections = setup.sections.iter().map(|section| section.name.clone());
+            let sections = kernels.iter().map(|section| section.name.clone());
             sections.chain(MACHINE_STEPS.map(String::from)).collect()
         });
-        let flight = Flight::new(gpu, count, setup.sections.len() + ROUND_STEPS, names)?;
+        let flight = Flight::new(gpu, count, kernels.len() + ROUND_STEPS, names)?;
         gpu.check()?;
         Ok(Self { compute, pipelines, bound, paths, schedule, tree, flight, stats })
     }
+}
 
-    /// Paths in flight: the most runs of an entry whose results can stay.
-    pub fn paths(&self) -> u32 {
-        self.stats.paths
+impl Machine for SectionMachine<'_> {
+    fn gpu(&self) -> &Gpu {
+        &self.compute.gpu
     }
 
-    /// What the machine has done so far.
-    pub fn stats(&self) -> MachineStats {
+    fn path_buffers(&self) -> &Paths {
+        &self.paths
+    }
+
+    fn stats(&self) -> MachineStats {
         let counts = self.flight.counts();
         MachineStats { rounds: counts.rounds, submissions: counts.submissions, ..self.stats }
     }
 
-    /// The time of the kernels so far.
-    pub fn times(&self) -> KernelTimes {
+    fn times(&self) -> KernelTimes {
         let asked = self.compute.profiling;
         self.flight.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
     }
 
-    /// How many items a batch should have, and how many turns each, where `turns` of `argument_words` words are wanted of every item: as many turns as leave
-    /// work for every path.
-    pub fn batch_size(&self, turns: u32, argument_words: u32) -> (u32, u32) {
-        let runs = MAX_ARGUMENT_WORDS / u64::from(argument_words.max(1));
-        let turns = u64::from(turns).min((runs / u64::from(self.stats.paths)).max(1));
-        let items = (runs / turns).min(u64::from(MAX_ITEMS));
-        (items as u32, turns as u32)
-    }
-
-    /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are rows, each of `started` words. Each path may
-    /// take `budget` back edges and calls.
-    ///
-    /// # Errors
-    /// When the device fails.
-    ///
-    /// # Panics
-    /// When `started` is more than [`SectionMachine::paths`] or a row is shorter: mistakes of the caller.
-    pub fn run(
-        &mut self,
-        entry: u32,
-        arguments: &[&[u32]],
-        started: u32,
-        budget: u32,
-    ) -> Result<Option<Trap>, RenderError> {
-        let rows: Vec<u32> = arguments.iter().flat_map(|row| &row[..started as usize]).copied().collect();
-        let batch = Batch {
-            entry,
-            budget,
-            items: started,
-            turns: 1,
-            argument_words: arguments.len() as u32,
-            arguments: &rows,
-            results: Results::Stay,
-        };
-        self.run_batch(&batch, &mut |_| {})
-    }
-
-    /// Runs a batch. `progress` is told now and then how many turns have finished.
-    ///
-    /// # Errors
-    /// When the batch does not fit the device, or the device fails.
-    ///
-    /// # Panics
-    /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
-    pub fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
         let Compute { gpu, refill, schedule, traversal, .. } = self.compute;
         self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
@@ -265,86 +185,15 @@ impl<'c> SectionMachine<'c> {
         };
         let what = |rounds| format!("{rounds} rounds of {} sections", pipelines.len());
         let status = self.flight.run(gpu, &mut self.paths, &mut record, &what, progress)?;
-        let unknown = || RenderError::Device(format!("a kernel left the trap {:#x}", status.trap));
-        match status.trap {
-            0 => Ok(None),
-            word => Trap::from_word(word).map(Some).ok_or_else(unknown),
-        }
+        trap_of(status.trap)
     }
-
-    /// The results of the last batch, whose results stayed: `words` rows of `started` words each.
-    ///
-    /// # Errors
-    /// When the device fails.
-    ///
-    /// # Panics
-    /// When `words` is more than the result area has.
-    pub fn results(&self, words: u32, started: u32) -> Result<Vec<Vec<u32>>, RenderError> {
-        assert!(words <= RESULT_WORDS, "{words} words of results");
-        self.paths.results(&self.compute.gpu, words, started)
-    }
-
-    /// The sums of the last batch, whose results were summed: one for each item.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn sums(&self) -> Result<Vec<[f32; 4]>, RenderError> {
-        self.paths.sums(&self.compute.gpu)
-    }
-}
-
-/// The number of paths in flight: what is wanted, or less when that does not fit; whole workgroups.
-fn paths_that_fit(setup: &Setup<'_>, limit: u64) -> Result<u32, RenderError> {
-    let limit = limit.min(MAX_PATH_BYTES);
-    let wanted = setup.paths.max(1).next_multiple_of(WORKGROUP_SIZE);
-    let rays = 32 * u64::from(setup.rays_per_path);
-    let each = [
-        ("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)),
-        ("the rays of a workgroup's paths", rays),
-    ];
-    let mut paths = u64::from(wanted);
-    for (what, bytes) in each {
-        paths = paths.min(limit / bytes.max(1));
-        if paths < u64::from(WORKGROUP_SIZE) {
-            return Err(RenderError::TooLarge { what, needed: bytes * u64::from(WORKGROUP_SIZE), limit });
-        }
-    }
-    Ok(paths as u32 / WORKGROUP_SIZE * WORKGROUP_SIZE)
-}
-
-/// The memory image followed by the shader table.
-fn upload_memory(gpu: &Gpu, setup: &Setup<'_>) -> Result<wgpu::Buffer, RenderError> {
-    let image = size_of_val(setup.memory) as u64;
-    let table: Vec<[u32; 4]> = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]).collect();
-    let what = "the scene's shading data";
-    let buffer =
-        gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
-    gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(setup.memory));
-    gpu.queue().write_buffer(&buffer, image, bytemuck::cast_slice(&table));
-    Ok(buffer)
-}
-
-fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<wgpu::Buffer, RenderError> {
-    let memory_len = setup.memory.len() as u32;
-    let params = Params {
-        paths,
-        frame_words: setup.frame_words,
-        triangles: setup.triangles,
-        memory_len,
-        shader_table: memory_len,
-        shader_count: setup.shader_entries.len() as u32,
-        zero: 0,
-        padding: 0,
-        uniforms: *setup.constants,
-    };
-    gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bvh::{BuildOptions, Triangle};
-    use crate::codegen::wgsl::{FINISHED, TrapCode};
+    use crate::bvh::{BuildOptions, Bvh, Triangle};
+    use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, TrapCode};
     use glam::Vec3;
     use std::sync::LazyLock;
 
@@ -399,7 +248,6 @@ mod tests {
         let mut constants = [[0.0; 4]; PARAMS_UNIFORMS];
         constants[15] = [0.25, 0.0, 0.0, 0.0];
         let setup = Setup {
-            sections,
             shader_entries: &[7, 8],
             rays_per_path: 1,
             frame_words: 24,
@@ -409,7 +257,7 @@ mod tests {
             tree: &tree,
             paths,
         };
-        SectionMachine::new(&COMPUTE, &setup).unwrap()
+        SectionMachine::new(&COMPUTE, sections, &setup).unwrap()
     }
 
     /// Shoots a ray along z from x, y = argument, then gives the distance or, for a miss, counts the argument down and tries again.
@@ -487,38 +335,12 @@ mod tests {
         assert_eq!(machine.run(0, &[&[0, 0, 0]], 3, 9).unwrap(), None);
     }
 
-    fn fitting(frame_words: u32, rays_per_path: u32, paths: u32) -> Result<u32, String> {
-        let tree = Bvh::build(&[], &BuildOptions::default()).unwrap();
-        let setup = Setup {
-            sections: &[],
-            shader_entries: &[],
-            rays_per_path,
-            frame_words,
-            memory: &[],
-            triangles: 0,
-            constants: &[[0.0; 4]; PARAMS_UNIFORMS],
-            tree: &tree,
-            paths,
-        };
-        paths_that_fit(&setup, 128 << 20).map_err(|e| e.to_string())
-    }
-
-    #[test]
-    fn large_frames_leave_room_for_fewer_paths() {
-        assert_eq!(fitting(32, 1, 100_000), Ok(100_032));
-        assert_eq!(fitting(1024, 1, 100_000), Ok(16_384));
-        assert_eq!(fitting(32, 1000, 100_000), Ok(2_048));
-        let error = "the frames of a workgroup's paths needs 128000000 bytes; this device allows 67108864";
-        assert_eq!(fitting(500_000, 1, 1), Err(error.to_string()));
-    }
-
     #[test]
     fn a_scene_beyond_the_limit_is_refused_with_the_numbers() {
         let limit = COMPUTE.gpu.max_storage_bytes();
         let memory = vec![[0; 4]; usize::try_from(limit / 16).expect("a limit in memory's range")];
         let tree = Bvh::build(&[], &BuildOptions::default()).unwrap();
         let setup = Setup {
-            sections: &[],
             shader_entries: &[0],
             rays_per_path: 1,
             frame_words: 20,
@@ -528,7 +350,7 @@ mod tests {
             tree: &tree,
             paths: 64,
         };
-        let error = SectionMachine::new(&COMPUTE, &setup).unwrap_err();
+        let error = SectionMachine::new(&COMPUTE, &[], &setup).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("the scene's shading data needs {} bytes; this device allows {limit}", limit + 16)

@@ -1,6 +1,6 @@
 //! Functions and pictures of programs in IR text, held to the same formulas and the same tree on the CPU.
 
-use super::{Compute, GpuRenderer, run_function};
+use super::{Compute, GpuRenderer};
 use crate::bvh::{BuildOptions, Bvh, Ray, Triangle};
 use crate::ir::{Module, parse};
 use crate::lang::diag::Diagnostics;
@@ -9,7 +9,7 @@ use crate::program::{MemoryImage, Program};
 use crate::render::film::Picture;
 use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
-use crate::render::{Job, RenderError, Renderer, Window};
+use crate::render::{Job, RenderError, Renderer, Schedule, Window};
 use glam::Vec3;
 use std::sync::LazyLock;
 
@@ -18,6 +18,20 @@ static COMPUTE: LazyLock<Compute> =
 
 fn module(text: &str) -> Module {
     parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+/// Runs a function by both schedules, which must agree.
+fn run_function(
+    compute: &Compute,
+    module: &Module,
+    name: &str,
+    arguments: &[Vec<u32>],
+    budget: u32,
+) -> Result<Vec<Vec<u32>>, RenderError> {
+    let run = |schedule| super::run_function(compute, module, name, arguments, budget, schedule);
+    let results = [Schedule::Wavefront, Schedule::Megakernel].map(run);
+    assert_eq!(format!("{:?}", results[0]), format!("{:?}", results[1]));
+    results.into_iter().next().expect("there are two")
 }
 
 #[test]

@@ -1,0 +1,223 @@
+//! What the two machines that run programs on the GPU have in common: what they are made from, how batches are cut, and how results are read. [`SectionMachine`] runs a kernel a
+//! section in rounds, [`MegakernelMachine`] one kernel of all.
+//!
+//! [`SectionMachine`]: super::section_machine::SectionMachine
+//! [`MegakernelMachine`]: super::megakernel::MegakernelMachine
+
+use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
+use super::device::Gpu;
+use super::pipelines::PipelineCounts;
+use crate::bvh::Bvh;
+use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, Trap, WORKGROUP_SIZE};
+use crate::render::RenderError;
+use crate::render::report::KernelTimes;
+use std::fmt::Debug;
+use std::time::Duration;
+use wgpu::BufferUsages;
+
+/// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight when a program needs more for each.
+const MAX_PATH_BYTES: u64 = 64 << 20;
+
+/// What a machine runs besides kernels.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup<'a> {
+    /// The entry section of each shader.
+    pub shader_entries: &'a [u32],
+    /// Rays that a path may shoot at once.
+    pub rays_per_path: u32,
+    /// Words of frames a path has.
+    pub frame_words: u32,
+    /// The memory image.
+    pub memory: &'a [[u32; 4]],
+    /// Address of the first triangle record.
+    pub triangles: u32,
+    /// The program constants.
+    pub constants: &'a [[f32; 4]; PARAMS_UNIFORMS],
+    /// The triangles that rays hit.
+    pub tree: &'a Bvh,
+    /// Paths wanted in flight; there may be fewer.
+    pub paths: u32,
+}
+
+/// What a machine has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MachineStats {
+    /// Sections of the program.
+    pub sections: u32,
+    /// Paths in flight.
+    pub paths: u32,
+    /// Frame words a path.
+    pub frame_words: u32,
+    /// Where the pipelines come from.
+    pub kernels: PipelineCounts,
+    /// Making the pipelines.
+    pub pipelines: Duration,
+    /// Batches run.
+    pub waves: u64,
+    /// Rounds submitted.
+    pub rounds: u64,
+    /// Submissions of rounds.
+    pub submissions: u64,
+}
+
+/// A program on the GPU with room for many paths.
+pub(super) trait Machine: Debug {
+    /// The device.
+    fn gpu(&self) -> &Gpu;
+
+    /// The paths' buffers.
+    fn path_buffers(&self) -> &Paths;
+
+    /// What the machine has done so far.
+    fn stats(&self) -> MachineStats;
+
+    /// The time of the kernels so far.
+    fn times(&self) -> KernelTimes;
+
+    /// Runs a batch. `progress` is told now and then how many turns have finished.
+    ///
+    /// # Errors
+    /// When the batch does not fit the device, or the device fails.
+    ///
+    /// # Panics
+    /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError>;
+
+    /// Paths in flight: the most runs of an entry whose results can stay.
+    fn paths(&self) -> u32 {
+        self.stats().paths
+    }
+
+    /// How many items a batch should have, and how many turns each, where `turns` of `argument_words` words are wanted of every item: as many turns as leave
+    /// work for every path.
+    fn batch_size(&self, turns: u32, argument_words: u32) -> (u32, u32) {
+        let runs = MAX_ARGUMENT_WORDS / u64::from(argument_words.max(1));
+        let turns = u64::from(turns).min((runs / u64::from(self.paths())).max(1));
+        let items = (runs / turns).min(u64::from(MAX_ITEMS));
+        (items as u32, turns as u32)
+    }
+
+    /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are rows, each of `started` words. Each path may
+    /// take `budget` back edges and calls.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// When `started` is more than [`Machine::paths`] or a row is shorter: mistakes of the caller.
+    fn run(
+        &mut self,
+        entry: u32,
+        arguments: &[&[u32]],
+        started: u32,
+        budget: u32,
+    ) -> Result<Option<Trap>, RenderError> {
+        let rows: Vec<u32> = arguments.iter().flat_map(|row| &row[..started as usize]).copied().collect();
+        let batch = Batch {
+            entry,
+            budget,
+            items: started,
+            turns: 1,
+            argument_words: arguments.len() as u32,
+            arguments: &rows,
+            results: Results::Stay,
+        };
+        self.run_batch(&batch, &mut |_| {})
+    }
+
+    /// The results of the last batch, whose results stayed: `words` rows of `started` words each.
+    ///
+    /// # Errors
+    /// When the device fails.
+    ///
+    /// # Panics
+    /// When `words` is more than the result area has.
+    fn results(&self, words: u32, started: u32) -> Result<Vec<Vec<u32>>, RenderError> {
+        assert!(words <= RESULT_WORDS, "{words} words of results");
+        self.path_buffers().results(self.gpu(), words, started)
+    }
+
+    /// The sums of the last batch, whose results were summed: one for each item.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn sums(&self) -> Result<Vec<[f32; 4]>, RenderError> {
+        self.path_buffers().sums(self.gpu())
+    }
+}
+
+/// The trap that a status word stands for.
+///
+/// # Errors
+/// When no kernel writes such a word.
+pub(super) fn trap_of(word: u32) -> Result<Option<Trap>, RenderError> {
+    let unknown = || RenderError::Device(format!("a kernel left the trap {word:#x}"));
+    if word == 0 { Ok(None) } else { Trap::from_word(word).map(Some).ok_or_else(unknown) }
+}
+
+/// The number of paths in flight: what is wanted, or less when that does not fit; whole workgroups. `each` names what a path takes, for errors, and its bytes.
+pub(super) fn paths_that_fit(wanted: u32, each: &[(&'static str, u64)], limit: u64) -> Result<u32, RenderError> {
+    let limit = limit.min(MAX_PATH_BYTES);
+    let mut paths = u64::from(wanted.max(1).next_multiple_of(WORKGROUP_SIZE));
+    for &(what, bytes) in each {
+        paths = paths.min(limit / bytes.max(1));
+        if paths < u64::from(WORKGROUP_SIZE) {
+            return Err(RenderError::TooLarge { what, needed: bytes * u64::from(WORKGROUP_SIZE), limit });
+        }
+    }
+    Ok(paths as u32 / WORKGROUP_SIZE * WORKGROUP_SIZE)
+}
+
+/// The memory image followed by the shader table.
+pub(super) fn upload_memory(gpu: &Gpu, setup: &Setup<'_>) -> Result<wgpu::Buffer, RenderError> {
+    let image = size_of_val(setup.memory) as u64;
+    let table: Vec<[u32; 4]> = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]).collect();
+    let what = "the scene's shading data";
+    let buffer =
+        gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
+    gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(setup.memory));
+    gpu.queue().write_buffer(&buffer, image, bytemuck::cast_slice(&table));
+    Ok(buffer)
+}
+
+/// The uniform buffer of a program for so many paths.
+pub(super) fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<wgpu::Buffer, RenderError> {
+    let memory_len = setup.memory.len() as u32;
+    let params = Params {
+        paths,
+        frame_words: setup.frame_words,
+        triangles: setup.triangles,
+        memory_len,
+        shader_table: memory_len,
+        shader_count: setup.shader_entries.len() as u32,
+        zero: 0,
+        padding: 0,
+        uniforms: *setup.constants,
+    };
+    gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fitting(frame_words: u64, rays: u64, paths: u32) -> Result<u32, String> {
+        let each = [("the frames of a workgroup's paths", 4 * frame_words), ("the rays", 32 * rays)];
+        paths_that_fit(paths, &each, 128 << 20).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn large_frames_leave_room_for_fewer_paths() {
+        assert_eq!(fitting(32, 1, 100_000), Ok(100_032));
+        assert_eq!(fitting(1024, 1, 100_000), Ok(16_384));
+        assert_eq!(fitting(32, 1000, 100_000), Ok(2_048));
+        let error = "the frames of a workgroup's paths needs 128000000 bytes; this device allows 67108864";
+        assert_eq!(fitting(500_000, 1, 1), Err(error.to_string()));
+    }
+
+    #[test]
+    fn a_word_that_no_kernel_writes_is_an_error() {
+        assert_eq!(trap_of(0).unwrap(), None);
+        assert!(trap_of(0xff00_0000).is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! The megakernel: runs a program whose sections are all in one kernel (`codegen::wgsl::compile_megakernel`), one invocation a path, the tree walked within.
+//!
+//! It takes what the section machine takes, a kernel in place of the sections, and the same batches; it gives the same results, bit for bit where the device
+//! fuses no operations. One dispatch runs a range of a batch's items. Two bounds keep dispatches short, for drivers reset a device that does not answer for seconds: the steps
+//! that a path takes before it makes room (`wgsl/section/megakernel.wgsl`), and the number of paths, which follows the time that the dispatches before took.
+
+use super::batch::{Batch, Paths, Status};
+use super::device::{Gpu, PATIENCE};
+use super::machine::{Machine, MachineStats, Setup, paths_that_fit, trap_of, upload_memory, upload_params};
+use super::pace::Pace;
+use super::pipelines::{Kernel, Pipelines};
+use super::profile::{Profile, Recorder, Stamps};
+use super::section_machine::Compute;
+use crate::bvh::gpu::gpu_layout;
+use crate::bvh::gpu::kernel::{self, Store};
+use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
+use crate::codegen::wgsl::{MEGAKERNEL_HIT_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
+use crate::render::RenderError;
+use crate::render::report::KernelTimes;
+use std::time::Instant;
+use wgpu::{BufferBindingType, BufferUsages};
+
+/// Steps of a path in one dispatch on hardware. A step waits for memory once, half a microsecond at most: 10 ms.
+const HARDWARE_STEPS: u32 = 1 << 14;
+
+/// Bytes of a status.
+const STATUS_BYTES: u64 = size_of::<Status>() as u64;
+
+/// Steps of a path in the first dispatch, of whose cost nothing is known.
+const FIRST_STEPS: u32 = 1 << 10;
+
+impl<'a> From<&'a Megakernel> for Kernel<'a> {
+    fn from(kernel: &'a Megakernel) -> Self {
+        Self { name: "the megakernel", wgsl: &kernel.wgsl, entry_point: &kernel.entry_point }
+    }
+}
+
+/// The text that traces the megakernel's rays: [`crate::codegen::wgsl::MegakernelOptions::traversal`].
+pub(super) fn traversal() -> String {
+    let nodes = Store::Buffer.declare("stored_nodes", binding::TREE);
+    let triangles = Store::Buffer.declare("stored_triangles", binding::TREE + 1);
+    [nodes, triangles, kernel::answer()].concat()
+}
+
+/// The pipelines of megakernels.
+pub(super) fn pipelines(gpu: &Gpu) -> Pipelines {
+    let uniform = BufferBindingType::Uniform;
+    let read = BufferBindingType::Storage { read_only: true };
+    let written = BufferBindingType::Storage { read_only: false };
+    let bindings = [
+        (binding::PARAMS, uniform),
+        (binding::WAVE, uniform),
+        (binding::STATE, written),
+        (binding::FRAMES, written),
+        (binding::ARGUMENTS, read),
+        (binding::MEMORY, read),
+        (binding::STATUS, written),
+        (binding::FILM, written),
+        (binding::TREE, read),
+        (binding::TREE + 1, read),
+    ];
+    Pipelines::new(gpu.layout_of("megakernel", &bindings))
+}
+
+/// A program in one kernel on the GPU, with room for many paths.
+#[derive(Debug)]
+pub struct MegakernelMachine<'c> {
+    compute: &'c Compute,
+    pipeline: wgpu::ComputePipeline,
+    paths: Paths,
+    params: wgpu::Buffer,
+    wave: wgpu::Buffer,
+    memory: wgpu::Buffer,
+    nodes: wgpu::Buffer,
+    triangles: wgpu::Buffer,
+    status_back: wgpu::Buffer,
+    profile: Option<(Profile, Stamps)>,
+    pace: Pace,
+    /// Steps of a path in one dispatch, and those that a turn of the loop around the sections counts for.
+    steps: u32,
+    turn_steps: u32,
+    stats: MachineStats,
+}
+
+impl<'c> MegakernelMachine<'c> {
+    /// Makes the pipeline and buffers.
+    ///
+    /// # Errors
+    /// When something does not fit the device, or the device fails.
+    pub fn new(compute: &'c Compute, kernel: &Megakernel, setup: &Setup<'_>) -> Result<Self, RenderError> {
+        let gpu = &compute.gpu;
+        let words = setup.frame_words.saturating_add(MEGAKERNEL_HIT_WORDS * setup.rays_per_path);
+        let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
+        let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
+        let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
+        let (nodes, triangles) = gpu_layout(setup.tree);
+        let start = Instant::now();
+        let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
+        let made = start.elapsed();
+        let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
+        let profile = if compute.profiling { Profile::new(gpu, vec!["megakernel".to_string()]) } else { None };
+        let profile = profile.map(|profile| profile.stamps(gpu).map(|stamps| (profile, stamps))).transpose()?;
+        let stamp_bytes = if profile.is_some() { Profile::BYTES } else { 0 };
+        // A driver that bounds the loop turns of a dispatch counts those of all loops together, of lanes that run other sections too.
+        let (steps, turn_steps) = match gpu.max_loop_turns() {
+            u32::MAX => (HARDWARE_STEPS, 1),
+            turns => (turns / 4, kernel.loops),
+        };
+        let machine = Self {
+            compute,
+            pipeline: pipelines.into_iter().next().ok_or_else(|| RenderError::Device("no pipeline".to_string()))?,
+            paths,
+            params: upload_params(gpu, setup, count)?,
+            wave: gpu.buffer("dispatch parameters", size_of::<MegakernelWave>() as u64, uniform)?,
+            memory: upload_memory(gpu, setup)?,
+            nodes: gpu.upload("the tree's nodes", nodes, BufferUsages::STORAGE)?,
+            triangles: gpu.upload("the tree's triangles", triangles, BufferUsages::STORAGE)?,
+            status_back: gpu.readback("the status' copy", STATUS_BYTES + stamp_bytes)?,
+            profile,
+            pace: Pace::new(count),
+            steps,
+            turn_steps,
+            stats: MachineStats {
+                sections: kernel.sections,
+                paths: count,
+                frame_words: setup.frame_words,
+                kernels,
+                pipelines: made,
+                ..Default::default()
+            },
+        };
+        gpu.check()?;
+        Ok(machine)
+    }
+
+    /// Binds what the kernel needs for the current batch, whose buffers may be new.
+    fn bind(&self) -> wgpu::BindGroup {
+        let buffers = [
+            (binding::PARAMS, &self.params),
+            (binding::WAVE, &self.wave),
+            (binding::STATE, self.paths.state()),
+            (binding::FRAMES, self.paths.frames()),
+            (binding::ARGUMENTS, self.paths.arguments()),
+            (binding::MEMORY, &self.memory),
+            (binding::STATUS, self.paths.status()),
+            (binding::FILM, self.paths.film()),
+            (binding::TREE, &self.nodes),
+            (binding::TREE + 1, &self.triangles),
+        ];
+        self.compute.gpu.bind_at(self.compute.megakernels.layout(), &buffers)
+    }
+
+    /// Runs one dispatch and says how it ended.
+    fn dispatch(&mut self, bound: &wgpu::BindGroup, wave: &MegakernelWave) -> Result<Status, RenderError> {
+        let gpu = &self.compute.gpu;
+        gpu.queue().write_buffer(&self.wave, 0, bytemuck::bytes_of(wave));
+        gpu.queue().write_buffer(self.paths.status(), 0, bytemuck::bytes_of(&Status::default()));
+        let mut commands = gpu.device().create_command_encoder(&Default::default());
+        let mut recorder =
+            Recorder::new(&mut commands, self.profile.as_ref().map(|(profile, stamps)| (profile, stamps)));
+        recorder.step(0, |pass| {
+            pass.set_pipeline(&self.pipeline);
+            pass.set_bind_group(0, bound, &[]);
+            let row = DISPATCH_ROW.min(wave.count.next_multiple_of(WORKGROUP_SIZE));
+            pass.dispatch_workgroups(row / WORKGROUP_SIZE, wave.count.div_ceil(row), 1);
+        });
+        let recorded = recorder.finish(&self.status_back, STATUS_BYTES);
+        commands.copy_buffer_to_buffer(self.paths.status(), 0, &self.status_back, 0, STATUS_BYTES);
+        let pending = gpu.submit(commands, &self.status_back, self.status_back.size());
+        let what = || format!("a dispatch of {} paths", wave.count);
+        let profile = &mut self.profile;
+        gpu.finish(pending, PATIENCE, what, |words| {
+            let (status, stamps) = words.split_at(STATUS_BYTES as usize / 4);
+            if let Some((profile, _)) = profile {
+                profile.learn(&recorded, stamps);
+            }
+            bytemuck::pod_read_unaligned(bytemuck::cast_slice(status))
+        })
+    }
+}
+
+impl Machine for MegakernelMachine<'_> {
+    fn gpu(&self) -> &Gpu {
+        &self.compute.gpu
+    }
+
+    fn path_buffers(&self) -> &Paths {
+        &self.paths
+    }
+
+    fn stats(&self) -> MachineStats {
+        self.stats
+    }
+
+    fn times(&self) -> KernelTimes {
+        match &self.profile {
+            Some((profile, _)) => profile.times(),
+            None if self.compute.profiling => KernelTimes::Unavailable,
+            None => KernelTimes::None,
+        }
+    }
+
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
+        self.paths.set_batch(&self.compute.gpu, &self.compute.refill, batch, self.pace.take())?;
+        let bound = self.bind();
+        self.stats.waves += 1;
+        let (mut first, mut done) = (0, 0);
+        while first < batch.items {
+            let mut wave = MegakernelWave {
+                first,
+                count: self.pace.take().min(batch.items - first),
+                entry: batch.entry,
+                budget: batch.budget,
+                items: batch.items,
+                turns: batch.turns,
+                argument_words: batch.argument_words,
+                film: batch.results as u32,
+                steps: if self.stats.rounds == 0 { FIRST_STEPS } else { self.steps },
+                turn_steps: self.turn_steps,
+                ..Default::default()
+            };
+            let mut live = wave.count;
+            loop {
+                let start = Instant::now();
+                let status = self.dispatch(&bound, &wave)?;
+                self.stats.rounds += 1;
+                self.stats.submissions += 1;
+                if status.trap != 0 {
+                    return trap_of(status.trap);
+                }
+                done += status.done;
+                progress(done);
+                self.pace.learn(1, wave.count, start.elapsed(), live);
+                live = status.live;
+                if live == 0 {
+                    break;
+                }
+                wave = MegakernelWave { resumed: 1, steps: self.steps, ..wave };
+            }
+            first += wave.count;
+        }
+        Ok(None)
+    }
+}

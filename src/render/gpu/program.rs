@@ -1,0 +1,69 @@
+//! A program compiled for one of the two machines, and the choice between them.
+
+use super::machine::{Machine, Setup};
+use super::megakernel::{MegakernelMachine, traversal};
+use super::section_machine::{Compute, SectionMachine};
+use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
+use crate::ir::Module;
+use crate::render::{RenderError, Schedule};
+
+/// A program's kernels.
+#[derive(Clone, Debug)]
+pub(super) enum Program {
+    /// A kernel a section, for the section machine.
+    Sections(GpuProgram),
+    /// One kernel of all sections.
+    Megakernel(Megakernel),
+}
+
+impl Program {
+    /// Compiles what `entries` and the shaders reach. Rays are traced up to `depth` deep.
+    ///
+    /// # Errors
+    /// When the program has something that a GPU cannot do.
+    pub fn compile(
+        module: &Module,
+        entries: &[&str],
+        options: &Options,
+        depth: u32,
+        schedule: Schedule,
+    ) -> Result<Self, RenderError> {
+        let compiled = match schedule {
+            Schedule::Auto | Schedule::Wavefront => wgsl::compile(module, entries, options).map(Program::Sections),
+            Schedule::Megakernel => {
+                let own = MegakernelOptions { depth, traversal: &traversal() };
+                wgsl::compile_megakernel(module, entries, options, &own).map(Program::Megakernel)
+            }
+        };
+        compiled.map_err(|e| RenderError::Unsupported { machine: "the GPU", reason: e.to_string() })
+    }
+
+    /// What running it takes.
+    pub fn interface(&self) -> &Interface {
+        match self {
+            Program::Sections(program) => &program.interface,
+            Program::Megakernel(kernel) => &kernel.interface,
+        }
+    }
+
+    /// The section that an entry starts with.
+    ///
+    /// # Errors
+    /// When there is no such entry.
+    pub fn entry(&self, name: &str) -> Result<u32, RenderError> {
+        let reason = || format!("it has no entry {name}");
+        let entry = self.interface().entry_section.get(name).copied();
+        entry.ok_or_else(|| RenderError::Unsupported { machine: "the GPU", reason: reason() })
+    }
+
+    /// The machine that runs it.
+    ///
+    /// # Errors
+    /// When something does not fit the device, or the device fails.
+    pub fn machine<'c>(&self, compute: &'c Compute, setup: &Setup<'_>) -> Result<Box<dyn Machine + 'c>, RenderError> {
+        Ok(match self {
+            Program::Sections(program) => Box::new(SectionMachine::new(compute, &program.sections, setup)?),
+            Program::Megakernel(kernel) => Box::new(MegakernelMachine::new(compute, kernel, setup)?),
+        })
+    }
+}
