@@ -16,6 +16,7 @@
 //! | [`two_level`] | trees over meshes, and one over the instances that place them |
 //! | [`wide`] | the 4- and 8-wide trees, and the kernels that trace them with SIMD lanes |
 //! | [`kernel`] | names of the kernels, and tracing by one of choice |
+//! | [`raysets`] | rays to measure traversal with, and their files |
 //! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
 //!
 //! # Numbers agree
@@ -24,7 +25,6 @@
 //! of hits at equal `t` the lower primitive index wins. So the scalar code, the wide kernels, and a GPU whose driver
 //! fuses nothing give the same bits, in whichever order they visit the tree.
 
-pub mod bench;
 pub mod binary;
 pub mod build;
 pub mod gpu;
@@ -45,6 +45,7 @@ mod tests;
 
 pub use build::{BuildError, BuildOptions, Quality};
 pub use gpu::gpu_layout;
+pub use kernel::Kernel;
 pub use ray::{BATCH, Hit, HitBatch, NO_PRIM, Ray, RayBatch};
 pub use stats::BuildStats;
 pub use tree::Bvh;

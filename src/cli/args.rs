@@ -1,5 +1,7 @@
 //! What can be written on the command line.
 
+use crate::bvh::Quality;
+use crate::bvh::raysets::View;
 use crate::compare::Metric;
 use crate::rpu::asm;
 use crate::rpu::format::Format;
@@ -593,9 +595,73 @@ pub struct BenchArgs {
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
+    /// The rays.
+    #[command(flatten)]
+    pub rays: RaysArgs,
     /// Print the results as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The tree and the rays of measurements of traversal.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Rays (bench traversal)")]
+pub struct RaysArgs {
+    /// Where the camera of the primary rays is: in front of the mesh, or inside, for rooms
+    #[arg(long, value_enum, default_value_t)]
+    pub view: CameraView,
+    /// Primary rays a side of the picture
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192))]
+    pub size: u16,
+    /// Trace the rays of this file instead (repeatable): little-endian f32 records ox oy oz tmin dx dy dz tmax; for any hit if its name begins with ao or shadow
+    #[arg(long, value_name = "FILE")]
+    pub rays: Vec<PathBuf>,
+    /// Write each set of rays as NAME.rays into this folder, and the answers as NAME.hits: records t u v prim, the last a u32, 4294967295 for a miss
+    #[arg(long, value_name = "DIR")]
+    pub dump_rays: Option<PathBuf>,
+    /// How the tree is built
+    #[arg(long, value_enum, default_value_t = TreeQuality::Spatial)]
+    pub tree: TreeQuality,
+}
+
+/// Where the camera of measured rays is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum CameraView {
+    /// In front of the mesh
+    #[default]
+    Outside,
+    /// In the mesh, looking along its longer side
+    Inside,
+}
+
+impl From<CameraView> for View {
+    fn from(view: CameraView) -> View {
+        match view {
+            CameraView::Outside => View::Outside,
+            CameraView::Inside => View::Inside,
+        }
+    }
+}
+
+/// How a tree is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TreeQuality {
+    /// Quickly, for geometry that changes
+    Fast,
+    /// By the surface area heuristic
+    Sah,
+    /// With spatial splits as well: slower to build, faster to trace
+    Spatial,
+}
+
+impl From<TreeQuality> for Quality {
+    fn from(tree: TreeQuality) -> Quality {
+        match tree {
+            TreeQuality::Fast => Quality::Fast,
+            TreeQuality::Sah => Quality::Sah,
+            TreeQuality::Spatial => Quality::Spatial,
+        }
+    }
 }
 
 /// The project's own measurements.
@@ -603,7 +669,7 @@ pub struct BenchArgs {
 pub enum Benchmark {
     /// Tree build: million triangles a second
     Bvh,
-    /// Rays on the CPU: million a second, primary and diffuse
+    /// Rays on the CPU by each kernel (--only PART of its name): million a second, primary, ambient occlusion, diffuse bounce
     Traversal,
     /// A mesh with shadows at 512x512, RPU against GPU
     Machines,
@@ -626,7 +692,10 @@ pub enum Benchmark {
 impl Benchmark {
     /// Whether the measurement prints its results itself, as a table.
     pub fn prints_a_table(self) -> bool {
-        matches!(self, Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining)
+        matches!(
+            self,
+            Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining | Benchmark::Traversal
+        )
     }
 }
 

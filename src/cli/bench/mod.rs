@@ -3,6 +3,7 @@
 mod compiler;
 mod engines;
 mod simulation;
+mod traversal;
 
 use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
@@ -30,7 +31,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let results = match args.name {
         Benchmark::Bvh => bench_bvh(args)?,
-        Benchmark::Traversal => bench_traversal(args)?,
+        Benchmark::Traversal => traversal::rays(args)?,
         Benchmark::Machines => bench_machines(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Large => bench_large(args)?,
@@ -112,23 +113,6 @@ fn bench_bvh(args: &BenchArgs) -> Result<Value, Failure> {
         "depth": stats.depth,
         "bytes_per_triangle": rounded(stats.bytes as f64 / triangles.len() as f64),
     }))
-}
-
-fn bench_traversal(args: &BenchArgs) -> Result<Value, Failure> {
-    let triangles = mesh_triangles(&mesh_path(args)?)?;
-    let bvh = Bvh::build(&triangles, &BuildOptions::default()).map_err(|e| Failure::input(e.to_string()))?;
-    let measured = crate::bvh::bench::traversal(&bvh, 512);
-    let table = |r: crate::bvh::bench::Rates| {
-        json!({
-            "rays": r.rays,
-            "hit_share": rounded(r.hit_share),
-            "binary_mrays_per_s": rounded(r.binary),
-            "portable_mrays_per_s": rounded(r.portable),
-            "wide_mrays_per_s": rounded(r.wide),
-            "wide_any_mrays_per_s": rounded(r.wide_any),
-        })
-    };
-    Ok(json!({ "primary": table(measured.primary), "diffuse": table(measured.diffuse) }))
 }
 
 /// A job for a scene or mesh file with one sample a pixel.
