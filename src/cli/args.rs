@@ -692,10 +692,7 @@ pub enum Benchmark {
 impl Benchmark {
     /// Whether the measurement prints its results itself, as a table.
     pub fn prints_a_table(self) -> bool {
-        matches!(
-            self,
-            Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining | Benchmark::Traversal
-        )
+        matches!(self, Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining | Benchmark::Traversal)
     }
 }
 

@@ -210,10 +210,5 @@ fn measure(bvh: &Bvh, set: &RaySet, ways: &[Way]) -> Measured {
         let million = set.rays.len() as f64 / seconds / 1e6;
         (way.name(), million)
     };
-    Measured {
-        set: set.name.clone(),
-        rays: set.rays.len(),
-        hits,
-        rates: ways.iter().zip(best).map(rate).collect(),
-    }
+    Measured { set: set.name.clone(), rays: set.rays.len(), hits, rates: ways.iter().zip(best).map(rate).collect() }
 }
