@@ -14,7 +14,7 @@ const KERNELS_SHOWN: usize = 20;
 #[derive(Debug, Serialize)]
 pub struct RenderStats {
     machine: String,
-    triangles: usize,
+    triangles: u64,
     scene_bytes: usize,
     phases: Vec<Phase>,
     render: Report,
@@ -27,8 +27,8 @@ impl RenderStats {
             [("open", times.open), ("compile", times.link), ("tree", times.tree), ("render", render), ("write", write)];
         Self {
             machine: renderer.describe(),
-            triangles: job.bvh.stats().triangles,
-            scene_bytes: job.program.memory.bytes() + job.bvh.stats().bytes,
+            triangles: job.bvh.primitive_count(),
+            scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
             phases: phases.map(|(name, time)| Phase { name, time }).into(),
             render: renderer.report(),
         }

@@ -1,6 +1,7 @@
 //! The entry functions: what a back end is asked for by name.
 
 use super::instances::{Instance, unpack};
+use super::memory::RecordLayout;
 use super::shaders::CompiledFunction;
 use super::state::{SurfaceInputs, SurfaceState};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
@@ -14,8 +15,8 @@ pub struct SurfaceVariant {
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// Whether the object's vertices carry colours.
-    pub vertex_colors: bool,
+    /// How the object's records lie.
+    pub layout: RecordLayout,
 }
 
 /// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the core reads at the current hit, and calls it.
@@ -26,8 +27,8 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     let depth = b.param("depth", Type::F32, Class::Varying);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
-    let vertex_colors = variant.vertex_colors;
-    let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, vertex_colors });
+    let layout = variant.layout;
+    let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, layout });
     let instance = &variant.instance;
     let outputs = instance.call(&mut b, &variant.core, |b, slot, param| match slot {
         Some(slot) => unpack(b, param.ty, |b, k| state.parameter(b, slot + k)),

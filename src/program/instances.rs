@@ -1,7 +1,7 @@
 //! Shader instances: a core with the values of its parameters.
 
 use super::memory::ParamBlock;
-use super::shaders::{CompiledShader, space_input};
+use super::shaders::{CompiledShader, Spaces, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, ResultInfo, Type, Value};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::LightKind;
@@ -20,7 +20,7 @@ pub struct Instance {
     pub core_results: Vec<ResultInfo>,
     /// How many of the core's parameters are the shader's.
     pub param_count: usize,
-    /// The shader's parameters as words of memory, then the axes and origins of spaces that the core asks for.
+    /// The shader's parameters as words of memory, then the axes and origins of spaces that the core asks for; object space is the world here.
     pub block: ParamBlock,
     /// Shader space to world space.
     pub to_world: Mat4,
@@ -54,6 +54,21 @@ impl Instance {
         let args = self.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect();
         let types: Vec<Type> = self.core_results.iter().map(|r| r.ty).collect();
         Outputs { instance: self, values: b.call(core.clone(), args, &types) }
+    }
+
+    /// The block for an object whose space is placed so.
+    pub fn block_of(&self, object_to_world: Mat4) -> ParamBlock {
+        let mut block = self.block.clone();
+        let spaces = Spaces { shader: self.to_world, object: object_to_world };
+        for (i, param) in self.core_params.iter().enumerate().skip(self.param_count) {
+            let Some(slot) = self.slot(i).filter(|_| param.name.starts_with(SPACE_PREFIX)) else { continue };
+            for (vector, value) in
+                block.iter_mut().skip(slot as usize).zip(pack(&space_input(&param.name, param.ty, spaces)))
+            {
+                *vector = value;
+            }
+        }
+        block
     }
 
     /// Where in the instance's block core parameter `i` lies, in vectors; `None` for a global.
@@ -130,7 +145,8 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Ve
         })
         .collect();
     let spaces = shader.core_params.iter().skip(shader.params.len()).filter(|p| p.name.starts_with(SPACE_PREFIX));
-    block.extend(spaces.flat_map(|p| pack(&space_input(&p.name, p.ty, instance.to_world))));
+    let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
+    block.extend(spaces.flat_map(|p| pack(&space_input(&p.name, p.ty, own))));
     Instance {
         core: shader.core.clone(),
         core_params: shader.core_params.clone(),

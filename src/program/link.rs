@@ -4,7 +4,7 @@ use super::constants::{PROGRAM_CONSTANTS, frame_constants};
 use super::entries::{self, SurfaceVariant};
 use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
-use super::memory::{MemoryError, MemoryImage, ObjectRecord, has_vertex_colors};
+use super::memory::{MemoryError, MemoryImage, ObjectRecord, RecordLayout};
 use super::shaders::ShaderLibrary;
 use crate::ir::passes::Pipeline;
 use crate::ir::{Function, FunctionKind, Module, Op};
@@ -104,7 +104,7 @@ impl Linker {
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
         let imager = scene.imager.and_then(|id| self.instance(scene, id.0));
 
-        // One entry for each distinct combination of core, lights and vertex layout.
+        // One entry for each distinct combination of core, lights and layout of the records.
         let mut variants: Vec<SurfaceVariant> = Vec::new();
         let mut light_sets: BTreeMap<Arc<[u32]>, usize> = BTreeMap::new();
         let mut keys = HashMap::new();
@@ -113,13 +113,13 @@ impl Linker {
             let Some(instance) = instance else { continue };
             let next = light_sets.len();
             let set = *light_sets.entry(object.lights.clone()).or_insert(next);
-            let vertex_colors = has_vertex_colors(object);
-            let entry = *keys.entry((instance.core.clone(), set, vertex_colors)).or_insert_with(|| {
+            let layout = RecordLayout::of(object);
+            let entry = *keys.entry((instance.core.clone(), set, layout)).or_insert_with(|| {
                 let core = Arc::from(format!("{}{}", instance.core, set_suffix(set)));
-                variants.push(SurfaceVariant { core, instance: instance.clone(), vertex_colors });
+                variants.push(SurfaceVariant { core, instance: instance.clone(), layout });
                 variants.len() as u32 - 1
             });
-            records.push(ObjectRecord { entry, params: instance.block.clone() });
+            records.push(ObjectRecord { entry, params: instance.block_of(object.object_to_world) });
         }
         let ray_program = scene.ray_program.as_ref().and_then(|program| {
             self.shaders.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()

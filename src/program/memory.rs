@@ -1,18 +1,23 @@
 //! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
 //!
 //! The layout is the table in `docs/internals.md`. Records are laid out lights first, then objects, triangle data, vertices, and the triangle records
-//! last, so that primitive `i` is at [`MemoryImage::triangles`]` + i`.
+//! last, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
+//! instances are found through [`MemoryImage::placed`].
 
-use crate::bvh;
-use crate::scene::{Object, Scene};
+use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
+use crate::geometry::{Mesh, NormalMap};
+use crate::scene::{MeshSpace, Object, Scene};
 use glam::Vec3;
 use std::collections::HashMap;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Vectors of a vertex record without colours.
 pub const VERTEX_VECTORS: u32 = 3;
 /// Vectors of a vertex record with colours.
 pub const COLORED_VERTEX_VECTORS: u32 = 5;
+/// Vectors of an instance's object record between its first and its parameters.
+pub const INSTANCE_VECTORS: u32 = 8;
 
 /// The image does not fit the address space.
 #[derive(Debug, Error)]
@@ -37,6 +42,60 @@ pub struct ObjectRecord {
     pub params: ParamBlock,
 }
 
+/// Where a colour of a surface lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ColorPlace {
+    /// In the vertex records.
+    Vertices,
+    /// In the triangle data.
+    Triangles,
+    /// In the object record, of an instance.
+    Object,
+}
+
+/// How the records of an object lie, as its surface entry must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordLayout {
+    /// Whether the object is an instance: its mesh's records are in object space, and the object record holds the way to the world.
+    pub instanced: bool,
+    /// Where `Cs` lies.
+    pub color: ColorPlace,
+    /// Where `Os` lies.
+    pub opacity: ColorPlace,
+}
+
+impl RecordLayout {
+    /// Of an object.
+    pub fn of(object: &Object) -> Self {
+        let mesh = &*object.mesh;
+        if object.mesh_space == MeshSpace::World {
+            let place = if has_vertex_colors(mesh) { ColorPlace::Vertices } else { ColorPlace::Triangles };
+            return Self { instanced: false, color: place, opacity: place };
+        }
+        let place = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
+            ([], []) => ColorPlace::Object,
+            ([], _) => ColorPlace::Triangles,
+            _ => ColorPlace::Vertices,
+        };
+        Self {
+            instanced: true,
+            color: place(&mesh.vertex_colors, &mesh.triangle_colors),
+            opacity: place(&mesh.vertex_opacities, &mesh.triangle_opacities),
+        }
+    }
+}
+
+/// The primitives of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacedRecord {
+    /// The first one's number.
+    pub first: u32,
+    /// Address of the mesh's first triangle record.
+    pub triangles: u32,
+    /// Address of the object record.
+    pub object: u32,
+}
+
 /// The shading data of a scene.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryImage {
@@ -44,24 +103,64 @@ pub struct MemoryImage {
     pub vectors: Vec<[u32; 4]>,
     /// Address of the first triangle record.
     pub triangles: u32,
-    /// Number of triangle records.
+    /// Number of the triangles that are no instance's: primitives from there on are instances'.
     pub triangle_count: u32,
+    /// The instances, in the order of their primitives.
+    pub placed: Vec<PlacedRecord>,
     /// Address of each light's parameter block.
     pub lights: Vec<u32>,
 }
 
-/// Whether an object's colours vary over its faces, so that its vertices carry them.
-pub fn has_vertex_colors(object: &Object) -> bool {
-    !object.mesh.vertex_colors.is_empty() || !object.mesh.vertex_opacities.is_empty()
+/// Whether a mesh's colours vary over its faces, so that its vertices carry them.
+fn has_vertex_colors(mesh: &Mesh) -> bool {
+    !mesh.vertex_colors.is_empty() || !mesh.vertex_opacities.is_empty()
+}
+
+/// What a mesh gets where it brings no colour: its object's colour and opacity. Those that instances share are told by their objects instead.
+#[derive(Clone, Copy)]
+struct Paint {
+    color: Vec3,
+    opacity: Vec3,
+    /// Address of the object; 0 of a shared mesh.
+    object: u32,
+}
+
+/// The meshes that a scene's instances share, each once, in the order of their first use.
+struct SharedMeshes<'a> {
+    meshes: Vec<&'a Arc<Mesh>>,
+    known: HashMap<*const Mesh, usize>,
+}
+
+impl<'a> SharedMeshes<'a> {
+    fn of(scene: &'a Scene) -> Self {
+        let mut shared = Self { meshes: Vec::new(), known: HashMap::new() };
+        for object in instances(scene) {
+            shared.known.entry(Arc::as_ptr(&object.mesh)).or_insert_with(|| {
+                shared.meshes.push(&object.mesh);
+                shared.meshes.len() - 1
+            });
+        }
+        shared
+    }
+
+    fn index(&self, object: &Object) -> usize {
+        self.known[&Arc::as_ptr(&object.mesh)]
+    }
+}
+
+fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
+    scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::Object)
 }
 
 impl MemoryImage {
     /// Lays out `scene` with one record an object and one parameter block a light.
     pub fn build(scene: &Scene, objects: &[ObjectRecord], lights: &[ParamBlock]) -> Result<Self, MemoryError> {
+        let shared = SharedMeshes::of(scene);
+        let plain = scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::World).map(|o| &o.mesh);
         let vectors = 1
             + lights.iter().map(|l| l.len() as u64).sum::<u64>()
-            + objects.iter().map(|o| 1 + o.params.len() as u64).sum::<u64>()
-            + scene.objects.iter().map(object_vectors).sum::<u64>();
+            + objects.iter().map(|o| 1 + u64::from(INSTANCE_VECTORS) + o.params.len() as u64).sum::<u64>()
+            + plain.chain(shared.meshes.iter().copied()).map(|m| mesh_vectors(m)).sum::<u64>();
         if vectors >= MAX_VECTORS {
             return Err(MemoryError { vectors });
         }
@@ -71,25 +170,51 @@ impl MemoryImage {
             image.lights.push(image.next());
             image.vectors.extend_from_slice(block);
         }
-        let mut pieces = Vec::with_capacity(objects.len());
+        // What has records of its own: the objects that are no instances, then the shared meshes.
+        let mut pieces = Vec::new();
         for (object, record) in scene.objects.iter().zip(objects) {
             let address = image.next();
             image.vectors.push([record.entry, 0, 0, 0]);
-            image.vectors.extend_from_slice(&record.params);
-            pieces.push(Pieces { vertices: 0, data: image.push_triangle_data(object, address) });
+            match object.mesh_space {
+                MeshSpace::World => {
+                    let paint = Paint { color: object.color, opacity: object.opacity, object: address };
+                    image.vectors.extend_from_slice(&record.params);
+                    let data = image.push_triangle_data(&object.mesh, paint);
+                    pieces.push(Pieces { mesh: &object.mesh, paint, vertices: 0, data });
+                }
+                MeshSpace::Object => {
+                    image.vectors.extend(instance_vectors(object));
+                    image.vectors.extend_from_slice(&record.params);
+                    image.placed.push(PlacedRecord { first: 0, triangles: 0, object: address });
+                }
+            }
         }
-        for (object, pieces) in scene.objects.iter().zip(&mut pieces) {
-            pieces.vertices = image.push_vertices(object);
+        let plain = pieces.len();
+        let paint = Paint { color: Vec3::ONE, opacity: Vec3::ONE, object: 0 };
+        for mesh in &shared.meshes {
+            let data = image.push_triangle_data(mesh, paint);
+            pieces.push(Pieces { mesh, paint, vertices: 0, data });
+        }
+        for piece in &mut pieces {
+            piece.vertices = image.push_vertices(piece.mesh, piece.paint);
         }
         image.triangles = image.next();
-        for (object, pieces) in scene.objects.iter().zip(&pieces) {
-            let stride = if has_vertex_colors(object) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
-            image.vectors.extend(object.mesh.triangles.iter().enumerate().map(|(i, t)| {
-                let [a, b, c] = t.map(|v| pieces.vertices + v * stride);
-                [a, b, c, pieces.data.get(i).or(pieces.data.first()).copied().unwrap_or(0)]
+        let mut starts = Vec::with_capacity(pieces.len());
+        for piece in &pieces {
+            starts.push(image.next());
+            let stride = if has_vertex_colors(piece.mesh) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
+            image.vectors.extend(piece.mesh.triangles.iter().enumerate().map(|(i, t)| {
+                let [a, b, c] = t.map(|v| piece.vertices + v * stride);
+                [a, b, c, piece.data.get(i).or(piece.data.first()).copied().unwrap_or(0)]
             }));
         }
-        image.triangle_count = image.next() - image.triangles;
+        image.triangle_count = starts.get(plain).copied().unwrap_or(image.next()) - image.triangles;
+        let mut first = image.triangle_count;
+        for (object, placed) in instances(scene).zip(&mut image.placed) {
+            (placed.first, placed.triangles) = (first, starts[plain + shared.index(object)]);
+            // The tree of a scene with more primitives than numbers is refused.
+            first = first.wrapping_add(object.mesh.triangles.len() as u32);
+        }
         Ok(image)
     }
 
@@ -100,9 +225,15 @@ impl MemoryImage {
 
     /// Shader entry, triangle record and object record of a primitive.
     pub fn resolve(&self, primitive: u32) -> [u32; 3] {
-        let triangle = self.triangles + primitive;
         let at = |address: u32, word: usize| self.vectors.get(address as usize).map_or(0, |v| v[word]);
-        let object = at(at(triangle, 3), 3);
+        let behind = self.placed.partition_point(|p| p.first <= primitive);
+        let (triangle, object) = match behind.checked_sub(1) {
+            Some(k) => (self.placed[k].triangles + (primitive - self.placed[k].first), self.placed[k].object),
+            None => {
+                let triangle = self.triangles + primitive;
+                (triangle, at(at(triangle, 3), 3))
+            }
+        };
         [at(object, 0), triangle, object]
     }
 
@@ -110,17 +241,16 @@ impl MemoryImage {
         self.vectors.len() as u32
     }
 
-    /// Pushes the triangle data of an object and returns the address for each triangle; one for all when they agree.
-    fn push_triangle_data(&mut self, object: &Object, address: u32) -> Vec<u32> {
-        let mesh = &object.mesh;
+    /// Pushes the triangle data of a mesh and returns the address for each triangle; one for all when they agree.
+    fn push_triangle_data(&mut self, mesh: &Mesh, paint: Paint) -> Vec<u32> {
         let at = |values: &[Vec3], i: usize, otherwise: Vec3| values.get(i).copied().unwrap_or(otherwise);
         let per_triangle = !mesh.triangle_colors.is_empty() || !mesh.triangle_opacities.is_empty();
         let count = if per_triangle { mesh.triangles.len() } else { 1 };
         let mut known = HashMap::new();
         (0..count)
             .map(|i| {
-                let color = with_word(at(&mesh.triangle_colors, i, object.color), address);
-                let opacity = with_word(at(&mesh.triangle_opacities, i, object.opacity), 0);
+                let color = with_word(at(&mesh.triangle_colors, i, paint.color), paint.object);
+                let opacity = with_word(at(&mesh.triangle_opacities, i, paint.opacity), 0);
                 *known.entry((color, opacity)).or_insert_with(|| {
                     self.vectors.extend([color, opacity]);
                     self.next() - 2
@@ -129,26 +259,27 @@ impl MemoryImage {
             .collect()
     }
 
-    fn push_vertices(&mut self, object: &Object) -> u32 {
-        let mesh = &object.mesh;
+    fn push_vertices(&mut self, mesh: &Mesh, paint: Paint) -> u32 {
         let first = self.next();
-        let colored = has_vertex_colors(object);
+        let colored = has_vertex_colors(mesh);
         for (i, &p) in mesh.positions.iter().enumerate() {
             let (st, uv) = (mesh.st_at(i as u32), mesh.uv_at(i as u32));
             self.vectors.push(with_word(p, 0));
             self.vectors.push(with_word(mesh.normals.get(i).copied().unwrap_or(Vec3::ZERO), 0));
             self.vectors.push([st.x, st.y, uv.x, uv.y].map(f32::to_bits));
             if colored {
-                self.vectors.push(with_word(mesh.vertex_colors.get(i).copied().unwrap_or(object.color), 0));
-                self.vectors.push(with_word(mesh.vertex_opacities.get(i).copied().unwrap_or(object.opacity), 0));
+                self.vectors.push(with_word(mesh.vertex_colors.get(i).copied().unwrap_or(paint.color), 0));
+                self.vectors.push(with_word(mesh.vertex_opacities.get(i).copied().unwrap_or(paint.opacity), 0));
             }
         }
         first
     }
 }
 
-/// Where an object's records lie.
-struct Pieces {
+/// A mesh, and where its records lie.
+struct Pieces<'a> {
+    mesh: &'a Mesh,
+    paint: Paint,
     vertices: u32,
     data: Vec<u32>,
 }
@@ -157,24 +288,55 @@ fn with_word(v: Vec3, word: u32) -> [u32; 4] {
     [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), word]
 }
 
-/// An upper bound of the vectors that an object's mesh takes.
-fn object_vectors(object: &Object) -> u64 {
-    let mesh = &object.mesh;
-    let stride = if has_vertex_colors(object) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
+/// What an instance's object record holds between its first vector and its parameters: the images of its axes in the world, those of its
+/// normals up to a positive factor, its colour and its opacity.
+fn instance_vectors(object: &Object) -> [[u32; 4]; INSTANCE_VECTORS as usize] {
+    let m = object.object_to_world;
+    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate());
+    let [nx, ny, nz] = NormalMap::new(m).axes();
+    [x, y, z, nx, ny, nz, object.color, object.opacity].map(|v| with_word(v, 0))
+}
+
+/// An upper bound of the vectors that a mesh takes.
+fn mesh_vectors(mesh: &Mesh) -> u64 {
+    let stride = if has_vertex_colors(mesh) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
     let data =
         if mesh.triangle_colors.is_empty() && mesh.triangle_opacities.is_empty() { 1 } else { mesh.triangles.len() };
     mesh.positions.len() as u64 * u64::from(stride) + mesh.triangles.len() as u64 + 2 * data as u64
 }
 
-/// The scene's triangles as the acceleration structure takes them, in the order of the image's triangle records.
+/// The triangles of a scene's objects in world space as the acceleration structure takes them, in the order of the image's triangle records.
 pub fn bvh_triangles(scene: &Scene) -> Vec<bvh::Triangle> {
-    let mut triangles = Vec::with_capacity(scene.triangle_count());
-    for object in &scene.objects {
-        let flags = if object.sides == 1 { bvh::CULL_BACK } else { 0 };
-        triangles.extend((0..object.mesh.triangles.len()).map(|i| {
-            let [a, b, c] = object.mesh.corners(i);
-            bvh::Triangle { a, b, c, flags }
-        }));
-    }
+    let plain = || scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::World);
+    let mut triangles = Vec::with_capacity(plain().map(|o| o.mesh.triangles.len()).sum());
+    triangles.extend(plain().flat_map(mesh_triangles));
     triangles
+}
+
+fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
+    let flags = if object.sides == 1 { bvh::CULL_BACK } else { 0 };
+    (0..object.mesh.triangles.len()).map(move |i| {
+        let [a, b, c] = object.mesh.corners(i);
+        bvh::Triangle { a, b, c, flags }
+    })
+}
+
+/// The trees of a scene, whose primitives are those of the memory image.
+///
+/// # Errors
+/// When there are too many triangles.
+pub fn build_tree(scene: &Scene, options: &BuildOptions<'_>) -> Result<TwoLevel, TwoLevelError> {
+    // A tree knows which of its triangles have one side: instances that differ in it do not share one.
+    let mut known = HashMap::new();
+    let mut meshes: Vec<Vec<bvh::Triangle>> = Vec::new();
+    let placements: Vec<Placement> = instances(scene)
+        .map(|object| {
+            let mesh = *known.entry((Arc::as_ptr(&object.mesh), object.sides)).or_insert_with(|| {
+                meshes.push(mesh_triangles(object).collect());
+                meshes.len() - 1
+            });
+            Placement { mesh, object_to_world: object.object_to_world }
+        })
+        .collect();
+    TwoLevel::build(&bvh_triangles(scene), &meshes, &placements, options)
 }

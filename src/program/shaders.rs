@@ -57,18 +57,28 @@ impl CompiledShader {
     pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Const {
         let zero = || Const::zero(param.ty);
         let Some(function) = self.unit.function(&param.default) else { return zero() };
-        let args: Vec<Const> = function.params.iter().map(|p| space_input(&p.name, p.ty, to_world)).collect();
+        let spaces = Spaces { shader: to_world, object: Mat4::IDENTITY };
+        let args: Vec<Const> = function.params.iter().map(|p| space_input(&p.name, p.ty, spaces)).collect();
         let results = eval(&self.unit, &param.default, &args, &mut EmptyWorld, Limits::default());
         results.ok().and_then(|r| r.into_iter().next()).filter(|c| c.ty() == param.ty).unwrap_or_else(zero)
     }
 }
 
-/// The named input `space.shader.x` and its like for an instance; zero for any other name.
-pub fn space_input(name: &str, ty: Type, to_world: Mat4) -> Const {
+/// The spaces that a shader can name beside the world and the camera, each as its matrix to the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Spaces {
+    /// Where the shader was declared.
+    pub shader: Mat4,
+    /// That of the object; the identity where it is not kept.
+    pub object: Mat4,
+}
+
+/// The named input `space.shader.x` and its like; zero for any other name.
+pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
     let axis = |v: Vec4| Const::Vec3(v.truncate().to_array());
-    // An object's own space is not kept: its mesh is in world space already.
     let (matrix, part) = match name.strip_prefix("space.").and_then(|n| n.split_once('.')) {
-        Some(("shader", part)) => (to_world, part),
+        Some(("shader", part)) => (spaces.shader, part),
+        Some(("object", part)) => (spaces.object, part),
         Some((_, part)) => (Mat4::IDENTITY, part),
         None => return Const::zero(ty),
     };

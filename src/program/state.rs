@@ -1,8 +1,9 @@
 //! The surface's state at a hit: the globals of RISpec 3.2, table 12.1, each computed only when something asks for it.
 //!
-//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space.
+//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; those of an instance's mesh are moved there
+//! as they are read, which only entries of instances do.
 
-use super::memory::{COLORED_VERTEX_VECTORS, VERTEX_VECTORS};
+use super::memory::{COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, VERTEX_VECTORS};
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use std::collections::HashMap;
 
@@ -15,8 +16,8 @@ pub struct SurfaceInputs {
     pub direction: Value,
     /// How many rays led here.
     pub depth: Value,
-    /// Whether the vertices carry colours.
-    pub vertex_colors: bool,
+    /// How the object's records lie.
+    pub layout: RecordLayout,
 }
 
 /// Globals at the current hit. Must be made at the start of an entry, before any ray is shot, and all globals asked for there.
@@ -68,8 +69,8 @@ impl SurfaceState {
 
     /// Vector `i` of the surface instance's parameters.
     pub fn parameter(&self, b: &mut FunctionBuilder, i: u32) -> Value {
-        let object = b.op(Op::HitObj, &[]);
-        b.op(Op::Load(1 + i), &[object])
+        let before = if self.inputs.layout.instanced { INSTANCE_VECTORS } else { 0 };
+        object_vector(b, before + i)
     }
 
     fn get(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Value {
@@ -91,10 +92,12 @@ impl SurfaceState {
             "Ng" => {
                 let [ab, ac] = self.edges(b);
                 let n = b.op(Op::Cross, &[ab, ac]);
+                let n = self.to_world(b, n, NORMAL_AXES);
                 normalize(b, n)
             }
             "N" => {
                 let n = self.interpolate(b, 1, None);
+                let n = self.to_world(b, n, NORMAL_AXES);
                 normalize(b, n)
             }
             "I" => self.inputs.direction,
@@ -102,18 +105,15 @@ impl SurfaceState {
                 let origin = b.op(Op::Uniform(5), &[]);
                 xyz(b, origin)
             }
-            "Cs" if self.inputs.vertex_colors => self.interpolate(b, VERTEX_VECTORS, None),
-            "Os" if self.inputs.vertex_colors => self.interpolate(b, COLORED_VERTEX_VECTORS - 1, None),
-            "Cs" | "Os" => {
-                let data = self.address(b, 3);
-                let v = b.op(Op::Load(if name == "Cs" { 0 } else { 1 }), &[data]);
-                xyz(b, v)
-            }
+            "Cs" | "Os" => self.color(b, name == "Os"),
             "s" => self.interpolate(b, 2, Some(0)),
             "t" => self.interpolate(b, 2, Some(1)),
             "u" => self.interpolate(b, 2, Some(2)),
             "v" => self.interpolate(b, 2, Some(3)),
-            "dPdu" | "dPdv" => self.derivative(b, name == "dPdu"),
+            "dPdu" | "dPdv" => {
+                let derivative = self.derivative(b, name == "dPdu");
+                self.to_world(b, derivative, AXES)
+            }
             "raydepth" => self.inputs.depth,
             // There are no ray differentials: a sample stands for no area.
             "ncomps" => b.f32(3.0),
@@ -123,6 +123,36 @@ impl SurfaceState {
             }
             _ => b.f32(0.0),
         }
+    }
+
+    fn color(&mut self, b: &mut FunctionBuilder, opacity: bool) -> Value {
+        let layout = self.inputs.layout;
+        let (place, vertex) =
+            if opacity { (layout.opacity, COLORED_VERTEX_VECTORS - 1) } else { (layout.color, VERTEX_VECTORS) };
+        let v = match place {
+            ColorPlace::Vertices => return self.interpolate(b, vertex, None),
+            ColorPlace::Triangles => {
+                let data = self.address(b, 3);
+                b.op(Op::Load(u32::from(opacity)), &[data])
+            }
+            ColorPlace::Object => object_vector(b, COLORS + u32::from(opacity)),
+        };
+        xyz(b, v)
+    }
+
+    /// A vector of the mesh's space in world space, by the images of the axes from vector `axes` of the object on. Points are never moved: `P` lies on the ray.
+    fn to_world(&self, b: &mut FunctionBuilder, v: Value, axes: u32) -> Value {
+        if !self.inputs.layout.instanced {
+            return v;
+        }
+        let [x, y, z] = [0, 1, 2].map(|i| {
+            let axis = object_vector(b, axes + u32::from(i));
+            let axis = xyz(b, axis);
+            let along = b.op(Op::Extract(i), &[v]);
+            scale(b, axis, along)
+        });
+        let xy = b.op(Op::Add, &[x, y]);
+        b.op(Op::Add, &[xy, z])
     }
 
     /// The address of vertex 0, 1 or 2, or (3) of the triangle data.
@@ -140,7 +170,7 @@ impl SurfaceState {
         })
     }
 
-    /// Edges A→B and A→C.
+    /// Edges A→B and A→C in the mesh's space.
     fn edges(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let [p, q, r] = self.vertex_vectors(b, 0).map(|v| xyz(b, v));
         [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
@@ -161,7 +191,7 @@ impl SurfaceState {
         b.op(Op::Add, &[near, along_ac])
     }
 
-    /// `dPdu` or `dPdv` from the triangle's corners and their `u, v`; an edge where those do not span a plane.
+    /// `dPdu` or `dPdv` in the mesh's space from the triangle's corners and their `u, v`; an edge where those do not span a plane.
     fn derivative(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
         let [ab, ac] = self.edges(b);
         let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.op(Op::Extract(c), &[v])));
@@ -180,6 +210,17 @@ impl SurfaceState {
         let degenerate = b.op(Op::Eq, &[det, zero]);
         b.op(Op::Select, &[degenerate, fallback, solved])
     }
+}
+
+/// Vectors of an instance's object record, behind its first: images of the axes, of normals along them, `Cs` and `Os`.
+const AXES: u32 = 0;
+const NORMAL_AXES: u32 = 3;
+const COLORS: u32 = 6;
+
+/// Vector `i` behind the first of the object record at the hit.
+fn object_vector(b: &mut FunctionBuilder, i: u32) -> Value {
+    let object = b.op(Op::HitObj, &[]);
+    b.op(Op::Load(1 + i), &[object])
 }
 
 /// The first three components of a `vec4`.
@@ -212,12 +253,15 @@ mod tests {
 
     #[test]
     fn every_listed_global_has_the_type_that_the_table_says() {
-        for vertex_colors in [false, true] {
+        let places = [ColorPlace::Vertices, ColorPlace::Triangles, ColorPlace::Object];
+        let layouts = [false, true].into_iter().flat_map(|instanced| places.map(|place| (instanced, place)));
+        for (instanced, place) in layouts {
+            let layout = RecordLayout { instanced, color: place, opacity: place };
             let mut b = FunctionBuilder::new("entry", FunctionKind::Entry);
             let origin = b.param("orig", Type::Vec3, Class::Varying);
             let direction = b.param("dir", Type::Vec3, Class::Varying);
             let depth = b.param("depth", Type::F32, Class::Varying);
-            let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, vertex_colors });
+            let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, layout });
             for (name, ty) in SURFACE_GLOBALS {
                 let v = state.global(&mut b, name);
                 assert_eq!(v.map(|v| b.ty(v)), Some(ty), "{name}");

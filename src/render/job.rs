@@ -3,9 +3,9 @@
 use super::film::{Picture, SizeError, check_size};
 use super::report::Report;
 use super::sampling::Sampling;
-use crate::bvh::{BuildError, BuildOptions, Bvh};
+use crate::bvh::{BuildOptions, TwoLevel, TwoLevelError};
 use crate::lang::source::Span;
-use crate::program::{Program, memory::bvh_triangles};
+use crate::program::{Program, memory::build_tree};
 use crate::scene::Scene;
 use thiserror::Error;
 
@@ -14,8 +14,8 @@ use thiserror::Error;
 pub struct Job {
     /// The linked program with its memory image and constants.
     pub program: Program,
-    /// The scene's triangles, in the order of the memory image's triangle records.
-    pub bvh: Bvh,
+    /// The scene's triangles and instances; primitives are those of the memory image.
+    pub bvh: TwoLevel,
     /// The part of the picture to render.
     pub window: Window,
     /// Samples a pixel.
@@ -35,7 +35,7 @@ pub enum JobError {
     Size(#[from] SizeError),
     /// The tree could not be built.
     #[error(transparent)]
-    Tree(#[from] BuildError),
+    Tree(#[from] TwoLevelError),
 }
 
 /// Makes the job of rendering `program`, which was linked from `scene`.
@@ -50,7 +50,7 @@ pub fn prepare(
     budget: u32,
 ) -> Result<Job, JobError> {
     check_size(window.width, window.height)?;
-    let bvh = Bvh::build(&bvh_triangles(scene), &BuildOptions::default())?;
+    let bvh = build_tree(scene, &BuildOptions::default())?;
     Ok(Job { program, bvh, window, sampling, budget })
 }
 

@@ -157,7 +157,7 @@ pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Resu
     let name = path.display().to_string();
     match meshfile::kind_of(path) {
         Some(kind) => open_mesh(kind, &bytes, &name, path, options),
-        None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources).and_then(written_out),
+        None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources),
     }
 }
 
@@ -176,11 +176,6 @@ pub fn open_builtin(name: &str, options: &OpenOptions, sources: &mut SourceMap) 
     };
     let shown = format!("<built-in {name}.rib>");
     rib::read(rib::Input { name: &shown, path: None, bytes: text.as_bytes().to_vec() }, options, sources)
-}
-
-fn written_out(mut opened: Opened) -> Result<Opened, Diagnostics> {
-    opened.scene.flatten().map_err(|e| Diagnostic::error(e.to_string()).hint("use fewer instances"))?;
-    Ok(opened)
 }
 
 fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {

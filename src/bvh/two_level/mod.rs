@@ -63,6 +63,7 @@ pub enum TwoLevelError {
 pub struct TwoLevel {
     plain: Bvh,
     placed: Option<Placed>,
+    primitives: u64,
 }
 
 /// The trees of what is placed.
@@ -78,7 +79,8 @@ pub(super) struct Placed {
 
 impl From<Bvh> for TwoLevel {
     fn from(plain: Bvh) -> Self {
-        Self { plain, placed: None }
+        let primitives = plain.stats().triangles as u64;
+        Self { plain, placed: None, primitives }
     }
 }
 
@@ -120,7 +122,7 @@ impl TwoLevel {
         let top = Bvh::build(&diagonals, &BuildOptions { max_leaf: 1, quality: Quality::Sah, progress: None })?;
         let reach = Reach::of(placements);
         let instances = top.triangles().iter().map(|t| given[t.prim as usize]).collect();
-        Ok(Self { plain, placed: Some(Placed { top, meshes: trees, instances, reach }) })
+        Ok(Self { plain, placed: Some(Placed { top, meshes: trees, instances, reach }), primitives: count })
     }
 
     /// The tree of the triangles that stand in world space.
@@ -131,6 +133,11 @@ impl TwoLevel {
     /// Whether anything is placed by an instance.
     pub fn has_instances(&self) -> bool {
         self.placed.is_some()
+    }
+
+    /// Number of primitives: triangles, those of a mesh once for each placement.
+    pub fn primitive_count(&self) -> u64 {
+        self.primitives
     }
 
     /// Bytes of all trees and records that the CPU walks.

@@ -79,8 +79,9 @@ fn mesh_path(args: &BenchArgs) -> Result<PathBuf, Failure> {
 
 fn mesh_triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
     let mut sources = SourceMap::new();
-    let opened = scene::open(path, &scene::OpenOptions::default(), &mut sources)
+    let mut opened = scene::open(path, &scene::OpenOptions::default(), &mut sources)
         .map_err(|d| Failure::diagnostics(&d, &sources))?;
+    opened.scene.flatten().map_err(|e| Failure::input(e.to_string()))?;
     Ok(crate::program::memory::bvh_triangles(&opened.scene))
 }
 
@@ -155,7 +156,7 @@ fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
     }
     let [rpu, gpu] = times.map(median);
     Ok(json!({
-        "triangles": job.bvh.stats().triangles,
+        "triangles": job.bvh.primitive_count(),
         "size": "512x512, 1 sample, shadows",
         "gpu": machines[1].describe(),
         "rpu_ms": rounded(rpu * 1e3),
@@ -236,7 +237,7 @@ fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
         Err(_) => "no adapter".to_string(),
     };
     Ok(json!({
-        "triangles": job.bvh.stats().triangles,
+        "triangles": job.bvh.primitive_count(),
         "mesh_s": rounded(prepared),
         "link_s": rounded(linked),
         "tree_s": rounded(tree),

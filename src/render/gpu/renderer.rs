@@ -87,6 +87,10 @@ impl Renderer for GpuRenderer {
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
+        if job.bvh.has_instances() {
+            let reason = "it traces no instances yet".to_string();
+            return Err(RenderError::Unsupported { machine: "the GPU", reason });
+        }
         let mut film = Film::new(job.window.width, job.window.height)?;
         let start = Instant::now();
         let program = compile(job, self.schedule)?;
@@ -144,7 +148,7 @@ fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a Program) -> Setup<'a>
         memory: &job.program.memory.vectors,
         triangles: job.program.memory.triangles,
         constants: &job.program.constants,
-        tree: &job.bvh,
+        tree: job.bvh.plain(),
         paths: pixels.min(u64::from(wanted)) as u32,
     }
 }

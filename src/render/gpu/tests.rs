@@ -205,14 +205,14 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
     constants[6][3] = 4.0;
     let program = Program {
         module: module(PROGRAM),
-        memory: MemoryImage { vectors, triangles: 4, triangle_count: triangles.len() as u32, lights: vec![] },
+        memory: MemoryImage { vectors, triangles: 4, triangle_count: triangles.len() as u32, ..MemoryImage::default() },
         surface_entries: 1,
         has_imager,
         constants,
         sources: SourceMap::new(),
         warnings: Diagnostics::new(),
     };
-    Job { program, bvh, window, sampling, budget: 1000 }
+    Job { program, bvh: bvh.into(), window, sampling, budget: 1000 }
 }
 
 fn surface(bvh: &Bvh, orig: Vec3, dir: Vec3, depth: u32) -> Option<Vec3> {
@@ -231,7 +231,7 @@ fn expected(job: &Job) -> Vec<[f32; 4]> {
         let mut sum = [0.0; 4];
         for sample in 0..count {
             let position = job.sampling.position(x, y, sample);
-            if let Some(c) = surface(&job.bvh, position.extend(0.0), Vec3::Z, 0) {
+            if let Some(c) = surface(job.bvh.plain(), position.extend(0.0), Vec3::Z, 0) {
                 [c.x, c.y, c.z, 1.0].iter().zip(&mut sum).for_each(|(c, sum)| *sum += c);
             }
         }

@@ -8,8 +8,8 @@ use super::calls::{Calls, Registers};
 use super::frame::Frame;
 use super::simulate::Simulation;
 use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel};
-use crate::bvh::{BuildError, BuildOptions, Bvh};
-use crate::program::memory::{MemoryError, ObjectRecord, bvh_triangles};
+use crate::bvh::{BuildOptions, TwoLevel, TwoLevelError};
+use crate::program::memory::{MemoryError, ObjectRecord, build_tree};
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::Progress;
 use crate::render::film::{Picture, SizeError, check_size};
@@ -20,7 +20,7 @@ use crate::rpu::texture::{self, Texture};
 use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 use crate::rpu::tracing::{EmptyScene, Tracer};
 use crate::rpu::{Block, Executable};
-use crate::scene::Scene;
+use crate::scene::{Scene, TooManyTriangles};
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
@@ -52,7 +52,10 @@ pub enum BareError {
     Memory(#[from] MemoryError),
     /// The scene's tree could not be built.
     #[error(transparent)]
-    Tree(#[from] BuildError),
+    Tree(#[from] TwoLevelError),
+    /// Programs by themselves know nothing of instances, and the scene is too large without.
+    #[error(transparent)]
+    Instances(#[from] TooManyTriangles),
 }
 
 impl BareError {
@@ -97,7 +100,7 @@ pub struct Bare {
     registers: Vec<(Reg, Component, u32)>,
     memory: MemoryImage,
     textures: Vec<Texture>,
-    tree: Option<Bvh>,
+    tree: Option<TwoLevel>,
     shaders: Vec<u32>,
 }
 
@@ -171,11 +174,14 @@ impl Bare {
     }
 
     /// Lets the program trace rays in a scene: its memory image replaces what there was, its program constants go to C31 downwards, and an
-    /// object's shader is the entry point with the name of its surface, or else `surface`.
+    /// object's shader is the entry point with the name of its surface, or else `surface`. Instances are written out: the program finds plain triangles only.
     ///
     /// # Errors
     /// When the scene is too large.
     pub fn set_scene(&mut self, scene: &Scene) -> Result<(), BareError> {
+        let mut written_out = scene.clone();
+        written_out.flatten()?;
+        let scene = &written_out;
         let mut names: Vec<&str> = Vec::new();
         let mut records = Vec::with_capacity(scene.objects.len());
         for object in &scene.objects {
@@ -190,7 +196,7 @@ impl Bare {
         let code = |name: &&str| entry(name).or_else(|| entry(ANY_SURFACE)).unwrap_or(u32::MAX);
         self.shaders = names.iter().map(code).collect();
         self.memory = MemoryImage::build(scene, &records, &[])?;
-        self.tree = Some(Bvh::build(&bvh_triangles(scene), &BuildOptions::default())?);
+        self.tree = Some(build_tree(scene, &BuildOptions::default())?);
         for (k, constant) in frame_constants(scene).iter().enumerate() {
             self.constants[31 - k] = constant.map(f32::to_bits);
         }

@@ -1,14 +1,14 @@
 //! The machine's `trace` instruction, answered by the tree and the memory image.
 
-use crate::bvh::{Bvh, HitBatch, RayBatch};
+use crate::bvh::{HitBatch, RayBatch, TwoLevel};
 use crate::program::MemoryImage;
 use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
 
 /// Traces rays through a scene.
 #[derive(Clone, Copy, Debug)]
 pub struct SceneTracer<'a> {
-    /// The scene's triangles.
-    pub bvh: &'a Bvh,
+    /// The scene's triangles and instances.
+    pub bvh: &'a TwoLevel,
     /// Where a triangle's object and shader are looked up.
     pub memory: &'a MemoryImage,
 }
