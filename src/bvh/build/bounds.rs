@@ -1,5 +1,6 @@
 //! Axis-aligned boxes in vector registers.
 
+use super::super::triangle::Triangle;
 use glam::Vec4;
 
 /// An axis-aligned box; `w` is not used.
@@ -14,6 +15,19 @@ pub struct Aabb {
 impl Aabb {
     /// The box of nothing.
     pub const EMPTY: Self = Self { min: Vec4::INFINITY, max: Vec4::NEG_INFINITY };
+
+    /// The box of a triangle; `w` is zero.
+    #[inline]
+    pub fn of(triangle: &Triangle) -> Self {
+        let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.extend(0.0));
+        Self { min: a.min(b).min(c), max: a.max(b).max(c) }
+    }
+
+    /// The middle of the box.
+    #[inline]
+    pub fn middle(&self) -> Vec4 {
+        self.min * 0.5 + self.max * 0.5
+    }
 
     /// The box around both.
     #[inline]

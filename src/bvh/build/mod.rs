@@ -12,12 +12,18 @@
 //! | [`spatial`] | the binned search for the best plane to split triangles at, and the splitting |
 //! | [`clip`] | boxes of pieces of triangles |
 //! | [`top_down`] | the recursion of the top-down builder |
+//! | [`linear`] | the quick builder, along a space-filling curve |
+//! | [`frame`] | the scale of the scene, and what follows from it |
+//! | [`progress`] | telling how far a build is |
 //! | [`parts`] | the tree in pieces, as tasks make them, and its assembly |
 
 mod bounds;
 mod clip;
+mod frame;
+mod linear;
 mod object;
 mod parts;
+mod progress;
 mod reference;
 mod spatial;
 mod top_down;
@@ -30,6 +36,9 @@ use super::triangle::Triangle;
 
 /// The most triangles in a tree; leaves address them with 28 bits and GPU buffers with 32 in bytes.
 pub const MAX_TRIANGLES: usize = 1 << 28;
+
+/// Subtrees of at most this many triangles are built by one task.
+const TASK: usize = 8 * 1024;
 
 /// With spatial splits, at most this times as many more references than triangles.
 const ROOM: f64 = 0.5;
@@ -96,7 +105,8 @@ pub(super) fn build(triangles: &[Triangle], options: &BuildOptions<'_>) -> Resul
         return Err(BuildError::TooManyTriangles { count: triangles.len() });
     }
     Ok(match options.quality {
-        Quality::Fast | Quality::Sah => top_down::build(triangles, options, 0.0),
+        Quality::Fast => linear::build(triangles, options),
+        Quality::Sah => top_down::build(triangles, options, 0.0),
         Quality::Spatial => top_down::build(triangles, options, ROOM),
     })
 }

@@ -2,7 +2,7 @@
 
 use super::super::triangle::Triangle;
 use super::bounds::Aabb;
-use glam::{Vec3A, Vec4};
+use glam::Vec4;
 use rayon::prelude::*;
 
 /// Loops over more triangles than this are cut into pieces of this size, one task each.
@@ -44,18 +44,16 @@ impl Reference {
     /// The middle of the box.
     #[inline]
     pub fn centroid(&self) -> Vec4 {
-        self.0.min * 0.5 + self.0.max * 0.5
+        self.0.middle()
     }
 }
 
 /// References to the finite triangles, in order.
 pub fn references(triangles: &[Triangle]) -> Vec<Reference> {
     let reference = |(i, t): (usize, &Triangle)| {
-        let (a, b, c) = (Vec3A::from(t.a), Vec3A::from(t.b), Vec3A::from(t.c));
-        Reference(Aabb {
-            min: a.min(b).min(c).extend(f32::from_bits(i as u32 | TAG)),
-            max: a.max(b).max(c).extend(0.0),
-        })
+        let mut bounds = Aabb::of(t);
+        bounds.min.w = f32::from_bits(i as u32 | TAG);
+        Reference(bounds)
     };
     if triangles.par_iter().all(Triangle::is_finite) {
         triangles.par_iter().enumerate().map(reference).collect()

@@ -10,15 +10,13 @@
 
 use super::super::node::{Child, Link, MAX_DEPTH, MAX_LEAF, Node};
 use super::super::triangle::Triangle;
+use super::frame::Frame;
 use super::object::ObjectSplit;
 use super::parts::Part;
+use super::progress::Progress;
 use super::reference::{Extent, Reference, median, references};
 use super::spatial::Source;
-use super::{BuildOptions, Built, MAX_TRIANGLES};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Subtrees of at most this many triangles are built by one task.
-const TASK: usize = 8 * 1024;
+use super::{BuildOptions, Built, MAX_TRIANGLES, TASK};
 
 /// Where the best split of whole triangles leaves the children overlapping by more than this share of the root's surface,
 /// planes that split triangles are tried (the α of Stich, Friedrich & Dietrich, 2009).
@@ -32,7 +30,7 @@ pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>, room: f64) -> B
     let mut slots = references(triangles);
     let count = slots.len();
     let builder = Builder::new(triangles, &slots, options);
-    let room = if builder.largest < MAX_TO_CUT { (count as f64 * room) as usize } else { 0 };
+    let room = if builder.frame.largest < MAX_TO_CUT { (count as f64 * room) as usize } else { 0 };
     slots.resize((count + room).min(MAX_TRIANGLES), Reference::NONE);
     let mut nodes = Vec::new();
     builder.build(&mut slots, count).flatten(&mut nodes);
@@ -58,35 +56,25 @@ fn compact(nodes: &mut [Node], index: u32, slots: &[Reference], prims: &mut Vec<
 /// What stays the same during a build.
 struct Builder<'a> {
     options: BuildOptions<'a>,
-    /// Multiplies lengths so that the root's longest side is about 1.
-    scale: f32,
-    /// Widens every box, by about one unit in the last place of the scene's largest coordinate: a ray in the plane of a
-    /// box's side is then inside it, and a hit whose `t` was rounded outwards is still reached.
-    pad: f32,
+    frame: Frame,
     root: Extent,
     /// Half the surface of the root's box, with lengths multiplied by `scale`.
     root_area: f32,
-    /// The largest coordinate.
-    largest: f32,
     source: Source<'a>,
-    settled: AtomicUsize,
+    progress: Progress<'a>,
 }
 
 impl<'a> Builder<'a> {
     fn new(triangles: &'a [Triangle], refs: &[Reference], options: &BuildOptions<'a>) -> Self {
         let root = Extent::of(refs);
-        let longest = (root.bounds.max - root.bounds.min).truncate().max_element();
-        let largest = root.bounds.min.abs().max(root.bounds.max.abs()).truncate().max_element();
-        let scale = if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 };
+        let frame = Frame::new(&root.bounds);
         Self {
             options: BuildOptions { max_leaf: options.max_leaf.clamp(1, MAX_LEAF), ..*options },
-            scale,
-            pad: (largest * f32::EPSILON).max(f32::MIN_POSITIVE),
+            frame,
             root,
-            root_area: root.bounds.half_area(scale),
-            largest,
-            source: Source::new(triangles, largest, scale),
-            settled: AtomicUsize::new(0),
+            root_area: root.bounds.half_area(frame.scale),
+            source: Source::new(triangles, frame.largest, frame.scale),
+            progress: Progress::new(options, refs.len()),
         }
     }
 
@@ -96,19 +84,9 @@ impl<'a> Builder<'a> {
         match self.split(range.slots, count, &self.root, 1) {
             Some(counts) => self.parallel(range, counts, 1),
             None => {
-                let left = if count == 0 { Child::empty() } else { self.child(&self.root, range.leaf()) };
+                let left = if count == 0 { Child::empty() } else { self.frame.child(&self.root.bounds, range.leaf()) };
                 Part::Nodes(vec![Node { children: [left, Child::empty()] }])
             }
-        }
-    }
-
-    /// A child with the padded box of its references.
-    fn child(&self, extent: &Extent, link: Link) -> Child {
-        Child {
-            min: (extent.bounds.min - self.pad).truncate().to_array(),
-            link: link.encode(),
-            max: (extent.bounds.max + self.pad).truncate().to_array(),
-            pad: 0,
         }
     }
 
@@ -124,7 +102,7 @@ impl<'a> Builder<'a> {
         if depth + levels_to_halve >= MAX_DEPTH {
             return by_median(&mut slots[..count]);
         }
-        let object = ObjectSplit::best(&slots[..count], extent, self.scale);
+        let object = ObjectSplit::best(&slots[..count], extent, self.frame.scale);
         let overlap = object.as_ref().map_or(f32::INFINITY, |split| split.overlap);
         let spatial = if slots.len() > count && overlap > OVERLAP * self.root_area {
             self.source.best(&slots[..count], &extent.bounds)
@@ -135,7 +113,7 @@ impl<'a> Builder<'a> {
         let spatial = spatial.filter(|split| split.cost < cost_of_objects);
         let cost = spatial.as_ref().map_or(cost_of_objects, |split| split.cost);
         // One for visiting the node, one a triangle.
-        let area = extent.bounds.half_area(self.scale);
+        let area = extent.bounds.half_area(self.frame.scale);
         if small && area + cost >= area * count as f32 {
             return None;
         }
@@ -154,17 +132,17 @@ impl<'a> Builder<'a> {
             let mut nodes = Vec::with_capacity(range.count / 2);
             let count = range.count;
             self.sequential(range, counts, depth, &mut nodes);
-            self.settle(count);
+            self.progress.settle(count);
             return Part::Nodes(nodes);
         }
         let side = |range: Range<'_>| {
             let extent = Extent::of(range.refs());
             match self.split(range.slots, range.count, &extent, depth + 1) {
-                None => (self.child(&extent, range.leaf()), None),
+                None => (self.frame.child(&extent.bounds, range.leaf()), None),
                 // The link is set when the pieces are put together.
                 Some(counts) => {
                     let below = self.parallel(range, counts, depth + 1);
-                    (self.child(&extent, Link::Inner(0)), Some(below))
+                    (self.frame.child(&extent.bounds, Link::Inner(0)), Some(below))
                 }
             }
         };
@@ -181,17 +159,10 @@ impl<'a> Builder<'a> {
             let extent = Extent::of(range.refs());
             let counts = self.split(range.slots, range.count, &extent, depth + 1);
             let link = if counts.is_some() { Link::Inner(nodes.len() as u32) } else { range.leaf() };
-            nodes[index].children[side] = self.child(&extent, link);
+            nodes[index].children[side] = self.frame.child(&extent.bounds, link);
             if let Some(counts) = counts {
                 self.sequential(range, counts, depth + 1, nodes);
             }
-        }
-    }
-
-    fn settle(&self, count: usize) {
-        let settled = self.settled.fetch_add(count, Ordering::Relaxed) + count;
-        if let Some(progress) = self.options.progress {
-            progress(settled);
         }
     }
 }

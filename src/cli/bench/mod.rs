@@ -9,7 +9,7 @@ use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::bvh::{BuildOptions, Bvh, Triangle};
-use crate::geometry::Faces;
+use crate::geometry::{Faces, procedural};
 use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
 use crate::render::rpu::RpuRenderer;
@@ -17,7 +17,6 @@ use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use crate::scene;
 use anyhow::{Context, anyhow};
-use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -88,7 +87,7 @@ fn mesh_triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
 fn bench_bvh(args: &BenchArgs) -> Result<Value, Failure> {
     let triangles = match &args.mesh {
         Some(path) => mesh_triangles(path)?,
-        None => wavy_triangles(LARGE_SIDE),
+        None => triangles_of(&procedural::sheet(LARGE)),
     };
     let build = || Bvh::build(&triangles, &BuildOptions::default()).map_err(|e| Failure::input(e.to_string()));
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
@@ -189,32 +188,18 @@ fn bench_startup(args: &BenchArgs) -> Result<Value, Failure> {
     )
 }
 
-/// Quads a side of the large mesh: twice its square is four million triangles.
-const LARGE_SIDE: u32 = 1415;
+/// Triangles of the large mesh.
+const LARGE: usize = 4_000_000;
 
-/// A wavy sheet of `2·side²` triangles over the unit square.
-fn wavy_mesh(side: u32) -> Faces {
-    let row = side + 1;
-    let position = |i: u32| {
-        let (x, y) = ((i % row) as f32 / side as f32, (i / row) as f32 / side as f32);
-        Vec3::new(x - 0.5, 0.02 * ((31.0 * x).sin() * (23.0 * y).cos()), y - 0.5)
-    };
-    let triangles = (0..side * side).flat_map(|q| {
-        let a = q / side * row + q % side;
-        [[a, a + row, a + 1], [a + 1, a + row, a + row + 1]]
-    });
-    Faces { points: (0..row * row).map(position).collect(), triangles: triangles.collect(), ..Faces::default() }
-}
-
-fn wavy_triangles(side: u32) -> Vec<Triangle> {
-    let mesh = wavy_mesh(side);
+/// The triangles of a mesh made by rule.
+fn triangles_of(mesh: &Faces) -> Vec<Triangle> {
     let corner = |i: u32| mesh.points[i as usize];
     mesh.triangles.iter().map(|&[a, b, c]| Triangle::new(corner(a), corner(b), corner(c))).collect()
 }
 
 fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     let start = Instant::now();
-    let mut scene = scene::of_mesh("wavy sheet", wavy_mesh(LARGE_SIDE));
+    let mut scene = scene::of_mesh("wavy sheet", procedural::sheet(LARGE));
     scene.format.width = 640;
     scene.format.height = 480;
     let prepared = start.elapsed().as_secs_f64();
@@ -257,13 +242,6 @@ fn peak_memory() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_sheet_has_two_triangles_a_quad_and_no_index_out_of_range() {
-        let mesh = wavy_mesh(3);
-        assert_eq!((mesh.points.len(), mesh.triangles.len()), (16, 18));
-        assert!(mesh.triangles.iter().flatten().all(|&i| i < 16));
-    }
 
     #[test]
     fn the_median_of_five_is_the_third() {

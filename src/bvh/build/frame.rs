@@ -1,0 +1,39 @@
+//! The scale of a build: what its arithmetic is measured by.
+
+use super::super::node::{Child, Link};
+use super::bounds::Aabb;
+
+/// Measures of a scene.
+#[derive(Clone, Copy)]
+pub struct Frame {
+    /// Multiplies lengths so that the longest side of the scene's box is about 1: areas then neither overflow nor vanish.
+    pub scale: f32,
+    /// The largest coordinate.
+    pub largest: f32,
+    /// Widens every box, by about one unit in the last place of the scene's largest coordinate: a ray in the plane of a
+    /// box's side is then inside it, and a hit whose `t` was rounded outwards is still reached.
+    pad: f32,
+}
+
+impl Frame {
+    /// The measures of a scene with this box.
+    pub fn new(bounds: &Aabb) -> Self {
+        let longest = (bounds.max - bounds.min).truncate().max_element();
+        let largest = bounds.min.abs().max(bounds.max.abs()).truncate().max_element();
+        Self {
+            scale: if longest > f32::MIN_POSITIVE { 1.0 / longest } else { 1.0 },
+            largest,
+            pad: (largest * f32::EPSILON).max(f32::MIN_POSITIVE),
+        }
+    }
+
+    /// A child with a box of references, padded.
+    pub fn child(&self, bounds: &Aabb, link: Link) -> Child {
+        Child {
+            min: (bounds.min - self.pad).truncate().to_array(),
+            link: link.encode(),
+            max: (bounds.max + self.pad).truncate().to_array(),
+            pad: 0,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! How far a build is, told to whoever asked.
+
+use super::BuildOptions;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Counts references whose place in the tree is settled.
+pub struct Progress<'a> {
+    tell: Option<&'a (dyn Fn(usize) + Sync)>,
+    settled: AtomicUsize,
+    /// The number of triangles; pieces of split ones count beyond it.
+    most: usize,
+}
+
+impl<'a> Progress<'a> {
+    /// Of a build of so many triangles.
+    pub fn new(options: &BuildOptions<'a>, triangles: usize) -> Self {
+        Self { tell: options.progress, settled: AtomicUsize::new(0), most: triangles }
+    }
+
+    /// Adds references, and tells.
+    pub fn settle(&self, count: usize) {
+        let settled = self.settled.fetch_add(count, Ordering::Relaxed) + count;
+        if let Some(tell) = self.tell {
+            tell(settled.min(self.most));
+        }
+    }
+}
