@@ -5,6 +5,7 @@
 //! and tests that compare.
 
 use super::binary;
+use super::packet;
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::tree::Bvh;
 pub use super::wide::lanes::Isa;
@@ -17,6 +18,9 @@ pub enum Method {
     Scalar,
     /// Ray by ray through a wide tree, all boxes of a node at once.
     Single,
+    /// Rays that look along the same axis together, in beams of sixteen, and the others ray by ray: for rays that run close to each
+    /// other.
+    Packet,
 }
 
 /// Children of a node of a wide tree, and triangles in a block.
@@ -56,7 +60,7 @@ impl Kernel {
     /// Every kernel that this processor can run, each once.
     pub fn all() -> Vec<Kernel> {
         let mut all = vec![Kernel::SCALAR];
-        for method in [Method::Single] {
+        for method in [Method::Single, Method::Packet] {
             for width in [Width::Four, Width::Eight] {
                 all.extend(Isa::all().map(|isa| Kernel { method, width, isa }));
             }
@@ -69,6 +73,7 @@ impl Kernel {
         let method = match self.method {
             Method::Scalar => return "scalar".into(),
             Method::Single => "single",
+            Method::Packet => "packet",
         };
         format!("{method}{}-{}", self.width.lanes(), self.isa.name())
     }
@@ -81,6 +86,12 @@ impl Bvh {
             Width::Four => WideTree::Four(self.wide4()),
             Width::Eight => WideTree::Eight(self.wide()),
         }
+    }
+
+    /// What packets are traced through.
+    fn scene(&self, width: Width) -> packet::Scene<'_> {
+        let reach = self.bounds().map_or(0.0, |(low, high)| low.abs().max(high.abs()).max_element());
+        packet::Scene { tree: self.tree(width), reach }
     }
 
     /// Replaces `best` by the nearest hit of `ray` if that is nearer, or as near and lower in index; whether it did. The ray's
@@ -104,6 +115,13 @@ impl Bvh {
                 rays.active_lanes().for_each(|i| hits.set(i, binary::closest_hit(self, &rays.ray(i))));
             }
             (Method::Single, width) => single::closest_hits(self.tree(width), kernel.isa, rays, hits),
+            (Method::Packet, width) => {
+                let left = packet::closest_hits(self.scene(width), kernel.isa, rays, hits);
+                if left != 0 {
+                    let rays = RayBatch { active: left, ..rays.clone() };
+                    single::closest_hits(self.tree(width), kernel.isa, &rays, hits);
+                }
+            }
         }
     }
 
@@ -114,6 +132,16 @@ impl Bvh {
                 rays.active_lanes().fold(0, |hit, i| hit | u64::from(binary::any_hit(self, &rays.ray(i))) << i)
             }
             (Method::Single, width) => single::any_hits(self.tree(width), kernel.isa, rays),
+            (Method::Packet, width) => {
+                let (found, left) = packet::any_hits(self.scene(width), kernel.isa, rays);
+                match left {
+                    0 => found,
+                    _ => {
+                        let rays = RayBatch { active: left, ..rays.clone() };
+                        found | single::any_hits(self.tree(width), kernel.isa, &rays)
+                    }
+                }
+            }
         }
     }
 }

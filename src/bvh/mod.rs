@@ -15,6 +15,7 @@
 //! | [`stats`] | size and quality of a tree |
 //! | [`two_level`] | trees over meshes, and one over the instances that place them |
 //! | [`wide`] | the 4- and 8-wide trees, and the kernels that trace them with SIMD lanes |
+//! | [`packet`] | the kernels that trace many rays of a batch together |
 //! | [`kernel`] | names of the kernels, and tracing by one of choice |
 //! | [`raysets`] | rays to measure traversal with, and their files |
 //! | [`binary`] | scalar traversal of the binary tree, the twin of the WGSL kernel |
@@ -30,6 +31,7 @@ pub mod build;
 pub mod gpu;
 pub mod kernel;
 pub mod node;
+pub mod packet;
 pub mod ray;
 pub mod raysets;
 pub mod stats;

@@ -63,35 +63,17 @@ impl<L> RayLanes<L> {
         L: Lanes<W>,
     {
         let [a, b, c] = &block.corners;
-        let [ax, ay, az] = self.shear(a);
-        let [bx, by, bz] = self.shear(b);
-        let [cx, cy, cz] = self.shear(c);
-        let u = cx.mul(by).sub(cy.mul(bx));
-        let v = ax.mul(cy).sub(ay.mul(cx));
-        let w = bx.mul(ay).sub(by.mul(ax));
-        let mut edges = [u, v, w];
-        let mut within = inside(edges);
-        if within == 0 {
-            return false;
-        }
-        if within & zeros(edges) != 0 {
-            edges = settle(edges, [ax, ay], [bx, by], [cx, cy]);
-            within = inside(edges);
-        }
-        let [u, v, w] = edges;
-        let zero = L::splat(0.0);
-        let det = u.add(v).add(w);
-        let inv = L::splat(1.0).div(det);
-        let t = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(self.sz).mul(inv);
+        let corners = [self.shear(a), self.shear(b), self.shear(c)];
+        let Some(Crossing { within, t, u, v, det }) = cross(corners, self.sz) else { return false };
         let nearer = L::and(self.t_min.lt(t), t.le(L::splat(best.t)));
-        let mut hits = within & L::bits(L::and(det.ne(zero), nearer));
+        let mut hits = within & L::bits(nearer);
         if hits & block.culled != 0 {
-            hits &= !(L::bits(det.mul(self.sz).lt(zero)) & block.culled);
+            hits &= !(L::bits(det.mul(self.sz).lt(L::splat(0.0))) & block.culled);
         }
         if hits == 0 {
             return false;
         }
-        let (t, u, v) = (t.store(), v.mul(inv).store(), w.mul(inv).store());
+        let (t, u, v) = (t.store(), u.store(), v.store());
         let mut replaced = false;
         while hits != 0 {
             let i = hits.trailing_zeros() as usize % W;
@@ -103,6 +85,45 @@ impl<L> RayLanes<L> {
         }
         replaced
     }
+}
+
+/// Where rays cross the planes of triangles inside of them, a ray and a triangle in every lane.
+pub struct Crossing<L> {
+    /// The lanes that this is true of, as bits; not none.
+    pub within: u32,
+    /// Distances.
+    pub t: L,
+    /// Weights of the second vertices.
+    pub u: L,
+    /// Weights of the third vertices.
+    pub v: L,
+    /// Determinants. Where one and the ray's `sz` have opposite signs, the ray comes from behind.
+    pub det: L,
+}
+
+/// The part of [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect) that no other hit matters to, on sheared
+/// corners; `None` where all lanes miss.
+#[inline(always)]
+pub fn cross<const W: usize, L: Lanes<W>>([a, b, c]: [[L; 3]; 3], sz: L) -> Option<Crossing<L>> {
+    let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = [a, b, c];
+    let u = cx.mul(by).sub(cy.mul(bx));
+    let v = ax.mul(cy).sub(ay.mul(cx));
+    let w = bx.mul(ay).sub(by.mul(ax));
+    let mut edges = [u, v, w];
+    let mut within = inside(edges);
+    if within == 0 {
+        return None;
+    }
+    if within & zeros(edges) != 0 {
+        edges = settle(edges, [ax, ay], [bx, by], [cx, cy]);
+        within = inside(edges);
+    }
+    let [u, v, w] = edges;
+    let det = u.add(v).add(w);
+    let inv = L::splat(1.0).div(det);
+    let t = u.mul(az).add(v.mul(bz)).add(w.mul(cz)).mul(sz).mul(inv);
+    within &= L::bits(det.ne(L::splat(0.0)));
+    Some(Crossing { within, t, u: v.mul(inv), v: w.mul(inv), det })
 }
 
 /// The lanes whose edge functions have no two signs, as bits.

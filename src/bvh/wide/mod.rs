@@ -15,7 +15,7 @@
 //! | `single` | the kernel that traces one ray after another |
 
 mod collapse;
-mod intersect;
+pub(super) mod intersect;
 pub mod lanes;
 pub mod layout;
 pub(super) mod single;
@@ -27,8 +27,8 @@ use layout::{Block, WideNode};
 /// A wide tree. Node 0 is the root, and there is at least one block.
 #[derive(Debug)]
 pub struct WideBvh<const W: usize> {
-    nodes: Vec<WideNode<W>>,
-    blocks: Vec<Block<W>>,
+    pub(super) nodes: Vec<WideNode<W>>,
+    pub(super) blocks: Vec<Block<W>>,
 }
 
 /// Entries that a stack needs, at any width: a level leaves at most seven siblings behind, and all children of a node are pushed

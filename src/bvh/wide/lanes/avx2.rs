@@ -1,7 +1,7 @@
 //! Lanes in AVX2's registers, for the x86-64 processors that have it.
 
-use super::x86::lanes_in_register;
-use super::{Lanes, Simd, Work};
+use super::x86::{lanes_in_register, prefetch};
+use super::{Lanes, Pair, Simd, Work};
 use std::arch::x86_64::*;
 
 /// Whether this processor has AVX2 and what came with it.
@@ -32,6 +32,12 @@ struct Avx2;
 impl Simd for Avx2 {
     type Four = Four;
     type Eight = Eight;
+    type Sixteen = Pair<Eight>;
+
+    #[inline(always)]
+    fn prefetch<T>(value: &T) {
+        prefetch(value);
+    }
 }
 
 lanes_in_register! {
@@ -67,6 +73,19 @@ lanes_in_register! {
     fn bits(mask: __m128) -> u32 {
         // SAFETY: see above.
         unsafe { _mm_movemask_ps(mask) as u32 }
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> __m128 {
+        // SAFETY: see above.
+        unsafe {
+            let lane = _mm_setr_epi32(1, 2, 4, 8);
+            _mm_castsi128_ps(_mm_cmpeq_epi32(_mm_and_si128(_mm_set1_epi32(bits as i32), lane), lane))
+        }
+    }
+    #[inline(always)]
+    fn select(mask: __m128, yes: Self, no: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm_blendv_ps(no.0, yes.0, mask) })
     }
 }
 
@@ -104,5 +123,18 @@ lanes_in_register! {
     fn bits(mask: __m256) -> u32 {
         // SAFETY: see above.
         unsafe { _mm256_movemask_ps(mask) as u32 }
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> __m256 {
+        // SAFETY: see above.
+        unsafe {
+            let lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits as i32), lane), lane))
+        }
+    }
+    #[inline(always)]
+    fn select(mask: __m256, yes: Self, no: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_blendv_ps(no.0, yes.0, mask) })
     }
 }

@@ -1,7 +1,7 @@
 //! Lanes with AVX-512's mask registers, for the x86-64 processors that have it.
 
-use super::x86::lanes_in_register;
-use super::{Lanes, Simd, Work};
+use super::x86::{lanes_in_register, prefetch};
+use super::{Lanes, Rows, Simd, Work};
 use std::arch::x86_64::*;
 
 /// Whether this processor has AVX-512 as the server processors since Skylake have it, and all of AVX2.
@@ -32,6 +32,12 @@ struct Avx512;
 impl Simd for Avx512 {
     type Four = Four;
     type Eight = Eight;
+    type Sixteen = Sixteen;
+
+    #[inline(always)]
+    fn prefetch<T>(value: &T) {
+        prefetch(value);
+    }
 }
 
 lanes_in_register! {
@@ -64,6 +70,15 @@ lanes_in_register! {
     #[inline(always)]
     fn bits(mask: __mmask8) -> u32 {
         mask.into()
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> __mmask8 {
+        bits as __mmask8
+    }
+    #[inline(always)]
+    fn select(mask: __mmask8, yes: Self, no: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm_mask_blend_ps(mask, no.0, yes.0) })
     }
 }
 
@@ -98,5 +113,105 @@ lanes_in_register! {
     #[inline(always)]
     fn bits(mask: __mmask8) -> u32 {
         mask.into()
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> __mmask8 {
+        bits as __mmask8
+    }
+    #[inline(always)]
+    fn select(mask: __mmask8, yes: Self, no: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm256_mask_blend_ps(mask, no.0, yes.0) })
+    }
+}
+
+lanes_in_register! {
+    /// Sixteen lanes.
+    Sixteen: 16 in __m512, mask __mmask16;
+    _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_fmadd_ps
+    _mm512_min_ps _mm512_max_ps;
+    #[inline(always)]
+    fn le(self, other: Self) -> __mmask16 {
+        // SAFETY: see above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn lt(self, other: Self) -> __mmask16 {
+        // SAFETY: see above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn ne(self, other: Self) -> __mmask16 {
+        // SAFETY: see above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn and(a: __mmask16, b: __mmask16) -> __mmask16 {
+        a & b
+    }
+    #[inline(always)]
+    fn or(a: __mmask16, b: __mmask16) -> __mmask16 {
+        a | b
+    }
+    #[inline(always)]
+    fn bits(mask: __mmask16) -> u32 {
+        mask.into()
+    }
+    #[inline(always)]
+    fn mask(bits: u32) -> __mmask16 {
+        bits as __mmask16
+    }
+    #[inline(always)]
+    fn select(mask: __mmask16, yes: Self, no: Self) -> Self {
+        // SAFETY: see above.
+        Self(unsafe { _mm512_mask_blend_ps(mask, no.0, yes.0) })
+    }
+}
+
+impl Rows for Sixteen {
+    #[inline(always)]
+    fn repeat<const W: usize>(values: &[f32; W]) -> Self {
+        // SAFETY: see above; the loads are of four and eight values where there are as many.
+        unsafe {
+            match W {
+                8 => Self(_mm512_broadcast_f32x8(_mm256_loadu_ps(values.as_ptr()))),
+                _ => Self(_mm512_broadcast_f32x4(_mm_loadu_ps(values[..4].as_ptr()))),
+            }
+        }
+    }
+    #[inline(always)]
+    fn rows<const W: usize>(values: &[f32; 4], part: usize) -> Self {
+        // SAFETY: see above.
+        unsafe {
+            let lanes = match (W, part) {
+                (8, 0) => _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1),
+                (8, _) => _mm512_setr_epi32(2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3),
+                _ => _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3),
+            };
+            Self(_mm512_permutexvar_ps(lanes, _mm512_castps128_ps512(_mm_loadu_ps(values.as_ptr()))))
+        }
+    }
+    #[inline(always)]
+    fn greatest(of: [Self; 4]) -> [f32; 4] {
+        let mut greatest = [0.0; 4];
+        // SAFETY: see above.
+        unsafe {
+            let [a, b, c, d] = [quarter(of[0]), quarter(of[1]), quarter(of[2]), quarter(of[3])];
+            let ab = _mm_max_ps(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+            let cd = _mm_max_ps(_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+            let all = _mm_max_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab));
+            _mm_storeu_ps(greatest.as_mut_ptr(), all);
+        }
+        greatest
+    }
+}
+
+/// The greater ones of the four quarters of sixteen lanes.
+#[inline(always)]
+fn quarter(of: Sixteen) -> __m128 {
+    // SAFETY: see above.
+    unsafe {
+        let eight = _mm256_max_ps(_mm512_castps512_ps256(of.0), _mm512_extractf32x8_ps::<1>(of.0));
+        _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight))
     }
 }

@@ -9,10 +9,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod rows;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use portable::Array;
+use rows::Pair;
+pub use rows::Rows;
 
 /// `W` lanes of `f32`.
 pub trait Lanes<const W: usize>: Copy {
@@ -51,6 +54,16 @@ pub trait Lanes<const W: usize>: Copy {
     fn or(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// Lane `i`'s truth in bit `i`.
     fn bits(mask: Self::Mask) -> u32;
+    /// Bit `i` as lane `i`'s truth; bits from `W` on do not count.
+    fn mask(bits: u32) -> Self::Mask;
+    /// `yes` where the mask is true, else `no`, bit by bit.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+
+    /// The absolute value.
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.max(Self::splat(0.0).sub(self))
+    }
 }
 
 /// An instruction set's lanes.
@@ -59,6 +72,11 @@ pub trait Simd {
     type Four: Lanes<4>;
     /// Eight lanes.
     type Eight: Lanes<8>;
+    /// Sixteen lanes.
+    type Sixteen: Rows;
+
+    /// Asks for a value to be brought into the cache.
+    fn prefetch<T>(value: &T);
 }
 
 /// A computation that is compiled for every instruction set.
@@ -134,6 +152,10 @@ struct Portable;
 impl Simd for Portable {
     type Four = Array<4>;
     type Eight = Array<8>;
+    type Sixteen = Pair<Array<8>>;
+
+    #[inline(always)]
+    fn prefetch<T>(_: &T) {}
 }
 
 #[cfg(test)]
@@ -153,6 +175,8 @@ mod tests {
         fn run<S: Simd>(self) -> Vec<u32> {
             let mut all = Vec::new();
             each::<8, S::Eight>(&self.0, &self.1, &mut all);
+            let twice = |values: &[f32; 8]| std::array::from_fn(|i| values[i % 8]);
+            each::<16, S::Sixteen>(&twice(&self.0), &twice(&self.1), &mut all);
             for half in 0..2 {
                 let part = |values: &[f32; 8]| std::array::from_fn(|i| values[half * 4 + i]);
                 each::<4, S::Four>(&part(&self.0), &part(&self.1), &mut all);
@@ -164,7 +188,8 @@ mod tests {
     #[inline(always)]
     fn each<const W: usize, L: Lanes<W>>(a: &[f32; W], b: &[f32; W], all: &mut Vec<u32>) {
         let (x, y) = (L::load(a), L::load(b));
-        for result in [x.add(y), x.sub(y), x.mul(y), x.div(y), x.min(y), x.max(y), L::splat(a[0])] {
+        let selected = L::select(L::mask(0b0110_0101_1001_1010), x, y);
+        for result in [x.add(y), x.sub(y), x.mul(y), x.div(y), x.min(y), x.max(y), x.abs(), selected, L::splat(a[0])] {
             all.extend(result.store().map(|v| if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }));
         }
         for mask in [x.le(y), x.lt(y), x.ne(y), L::and(x.le(y), y.le(x)), L::or(x.lt(y), y.lt(x))] {
@@ -180,6 +205,46 @@ mod tests {
             for isa in Isa::all() {
                 assert_eq!(isa.run(Everything(VALUES, other)), expected, "{isa:?}, shifted by {shift}");
             }
+        }
+    }
+
+    /// What [`Rows`] adds.
+    struct Arrangements;
+
+    impl Work for Arrangements {
+        type Output = Vec<[f32; 16]>;
+
+        #[inline(always)]
+        fn run<S: Simd>(self) -> Vec<[f32; 16]> {
+            let four = [1.0, 2.0, 3.0, 4.0];
+            let eight = std::array::from_fn(|i| i as f32);
+            let ramps = [1.0, -2.0, 0.5, -0.25].map(|scale| {
+                let ramp: [f32; 16] = std::array::from_fn(|i| (i as f32 - 4.0) * scale);
+                S::Sixteen::load(&ramp)
+            });
+            let greatest = S::Sixteen::greatest(ramps);
+            let all = [
+                S::Sixteen::repeat(&four),
+                S::Sixteen::repeat::<8>(&eight),
+                S::Sixteen::rows::<4>(&four, 0),
+                S::Sixteen::rows::<8>(&four, 0),
+                S::Sixteen::rows::<8>(&four, 1),
+                S::Sixteen::repeat(&greatest),
+            ];
+            all.map(Lanes::store).to_vec()
+        }
+    }
+
+    #[test]
+    fn rows_are_repeated_spread_and_reduced_alike() {
+        for isa in Isa::all() {
+            let all = isa.run(Arrangements);
+            assert_eq!(all[0], std::array::from_fn(|i| (i % 4 + 1) as f32), "{isa:?}");
+            assert_eq!(all[1], std::array::from_fn(|i| (i % 8) as f32), "{isa:?}");
+            assert_eq!(all[2], std::array::from_fn(|i| (i / 4 + 1) as f32), "{isa:?}");
+            assert_eq!(all[3], std::array::from_fn(|i| (i / 8 + 1) as f32), "{isa:?}");
+            assert_eq!(all[4], std::array::from_fn(|i| (i / 8 + 3) as f32), "{isa:?}");
+            assert_eq!(all[5][..4], [11.0, 8.0, 5.5, 1.0], "{isa:?}");
         }
     }
 

@@ -85,4 +85,12 @@ impl<const W: usize> Lanes<W> for Array<W> {
     fn bits(mask: u32) -> u32 {
         mask
     }
+    #[inline(always)]
+    fn mask(bits: u32) -> u32 {
+        if W < 32 { bits & ((1 << W) - 1) } else { bits }
+    }
+    #[inline(always)]
+    fn select(mask: u32, yes: Self, no: Self) -> Self {
+        Self(std::array::from_fn(|i| if mask >> i & 1 != 0 { yes.0[i] } else { no.0[i] }))
+    }
 }

@@ -1,5 +1,22 @@
 //! What the lanes of x86-64's instruction sets share: the arithmetic, which has the same intrinsics for all registers of a size.
 
+use std::arch::x86_64::*;
+
+/// The bytes of a cache line.
+const LINE: usize = 64;
+
+/// Asks for all lines of a value.
+#[inline(always)]
+pub fn prefetch<T>(value: &T) {
+    let start = std::ptr::from_ref(value).cast::<i8>();
+    let mut at = 0;
+    while at < size_of::<T>() {
+        // SAFETY: every x86-64 processor has the instruction, and the address is within the value.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(at)) };
+        at += LINE;
+    }
+}
+
 /// Declares a type of lanes in one register and implements [`Lanes`](super::Lanes) for it: arithmetic by the intrinsics given,
 /// comparisons and masks by the functions at the end. The type must only be used by code compiled for the instruction set.
 macro_rules! lanes_in_register {
