@@ -11,6 +11,7 @@
 //! | [`ray`] | rays, hits and their batches; the constants of the robust tests |
 //! | [`node`] | the 64-byte binary node and its byte layout |
 //! | [`build`] | the builders of the binary tree |
+//! | `refit` | new positions for a tree's triangles |
 //! | [`tree`] | the tree that callers hold |
 //! | [`stats`] | size and quality of a tree |
 //! | [`two_level`] | trees over meshes, and one over the instances that place them |
@@ -34,6 +35,7 @@ pub mod node;
 pub mod packet;
 pub mod ray;
 pub mod raysets;
+mod refit;
 pub mod stats;
 pub mod tree;
 pub mod triangle;
@@ -49,6 +51,7 @@ pub use build::{BuildError, BuildOptions, Quality};
 pub use gpu::gpu_layout;
 pub use kernel::Kernel;
 pub use ray::{BATCH, Hit, HitBatch, NO_PRIM, Ray, RayBatch};
+pub use refit::RefitError;
 pub use stats::BuildStats;
 pub use tree::Bvh;
 pub use triangle::{CULL_BACK, Triangle};

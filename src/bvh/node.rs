@@ -17,7 +17,8 @@ pub const STACK: usize = 64;
 /// | 16..28, 28..32 | left box's maximum, zero |
 /// | 32..48, 48..64 | the same of the right child |
 ///
-/// Node 0 is the root, and children come after their parents.
+/// Node 0 is the root. Nodes are in preorder: a node is followed by the subtree of its left child, and that by the subtree of its
+/// right child, where they are not leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {

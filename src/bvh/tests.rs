@@ -30,7 +30,7 @@ impl Random {
         (0..count).map(|_| self.triangle(size)).collect()
     }
 
-    fn ray(&mut self) -> Ray {
+    pub fn ray(&mut self) -> Ray {
         Ray::new(self.point() * 1.5, self.point())
     }
 }
@@ -69,11 +69,16 @@ fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
         let options = BuildOptions { quality, ..BuildOptions::default() };
         (quality, Bvh::build(triangles, &options).expect("small enough"))
     });
+    check_trees(&trees, triangles, rays)
+}
+
+/// The same of given trees.
+pub(super) fn check_trees(trees: &[(Quality, Bvh)], triangles: &[Triangle], rays: &[Ray]) -> usize {
     let mut count = 0;
     for rays in rays.chunks(BATCH) {
         let expected: Vec<_> = rays.iter().map(|ray| brute_force(triangles, ray)).collect();
         count += expected.iter().flatten().count();
-        for (quality, bvh) in &trees {
+        for (quality, bvh) in trees {
             let answers = |kernel: Option<Kernel>| match kernel {
                 None => trace(rays, |r, h| bvh.closest_hits(r, h), |r| bvh.any_hits(r)),
                 Some(k) => trace(rays, |r, h| bvh.closest_hits_with(k, r, h), |r| bvh.any_hits_with(k, r)),

@@ -4,6 +4,7 @@ use super::build::{self, BuildError, BuildOptions, Built};
 use super::kernel::Isa;
 use super::node::{Child, Node};
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
+use super::refit::{self, RefitError};
 use super::stats::{BuildStats, measure};
 use super::triangle::{LeafTriangle, Triangle};
 use super::wide::{WideBvh, WideTree, single};
@@ -41,7 +42,31 @@ impl Bvh {
         Ok(bvh)
     }
 
-    /// The binary tree's nodes, root first.
+    /// Takes new positions of the triangles, given in the order of the build, and keeps the tree's form; much quicker than a build.
+    /// Triangles that were split between leaves are whole again. Returns [`BuildStats::sah_cost`], which tells by how much
+    /// the tree has become worse, and whether to build anew.
+    ///
+    /// # Errors
+    ///
+    /// When there are more or fewer triangles than in the build, or others have finite coordinates. The tree is as it was then.
+    pub fn refit(&mut self, triangles: &[Triangle]) -> Result<f64, RefitError> {
+        let expected = self.stats.triangles + self.stats.skipped;
+        if triangles.len() != expected {
+            return Err(RefitError::Count { expected, given: triangles.len() });
+        }
+        let frame = refit::check(triangles, &self.triangles, self.stats.triangles)?;
+        let renew = |leaf: &mut LeafTriangle| *leaf = LeafTriangle::new(&triangles[leaf.prim as usize], leaf.prim);
+        self.triangles.par_iter_mut().for_each(renew);
+        refit::subtree(&mut self.nodes, 0, &self.triangles, &frame);
+        self.wide.refit(triangles, &frame);
+        if let Some(wide) = self.wide4.get_mut() {
+            wide.refit(triangles, &frame);
+        }
+        self.stats = measure(self);
+        Ok(self.stats.sah_cost)
+    }
+
+    /// The binary tree's nodes, root first and in preorder.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }

@@ -586,7 +586,7 @@ pub struct BenchArgs {
     /// The measurement
     #[arg(value_enum)]
     pub name: Benchmark,
-    /// Use this mesh (.ply or .obj) where the measurement takes one
+    /// Use this mesh (.ply or .obj) where the measurement takes one; bvh and traversal can also make one of N triangles, named sheet:N or clutter:N
     #[arg(long, value_name = "FILE")]
     pub mesh: Option<PathBuf>,
     /// Measure only the shaders and scenes with this in their names
@@ -654,6 +654,27 @@ pub enum TreeQuality {
     Spatial,
 }
 
+impl TreeQuality {
+    /// What the command line calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TreeQuality::Fast => "fast",
+            TreeQuality::Sah => "sah",
+            TreeQuality::Spatial => "spatial",
+        }
+    }
+}
+
+impl From<Quality> for TreeQuality {
+    fn from(quality: Quality) -> TreeQuality {
+        match quality {
+            Quality::Fast => TreeQuality::Fast,
+            Quality::Sah => TreeQuality::Sah,
+            Quality::Spatial => TreeQuality::Spatial,
+        }
+    }
+}
+
 impl From<TreeQuality> for Quality {
     fn from(tree: TreeQuality) -> Quality {
         match tree {
@@ -667,7 +688,7 @@ impl From<TreeQuality> for Quality {
 /// The project's own measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Benchmark {
-    /// Tree build: million triangles a second
+    /// Each tree builder: time, million triangles a second, cost and size of the tree, time of a refit
     Bvh,
     /// Rays on the CPU by each kernel (--only PART of its name): million a second, primary, ambient occlusion, diffuse bounce
     Traversal,
@@ -692,7 +713,10 @@ pub enum Benchmark {
 impl Benchmark {
     /// Whether the measurement prints its results itself, as a table.
     pub fn prints_a_table(self) -> bool {
-        matches!(self, Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining | Benchmark::Traversal)
+        matches!(
+            self,
+            Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining | Benchmark::Traversal | Benchmark::Bvh
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Axis-aligned boxes in vector registers.
 
 use super::super::triangle::Triangle;
-use glam::Vec4;
+use glam::{Vec3, Vec4};
 
 /// An axis-aligned box; `w` is not used.
 #[derive(Clone, Copy)]
@@ -19,7 +19,13 @@ impl Aabb {
     /// The box of a triangle; `w` is zero.
     #[inline]
     pub fn of(triangle: &Triangle) -> Self {
-        let [a, b, c] = [triangle.a, triangle.b, triangle.c].map(|corner| corner.extend(0.0));
+        Self::around([triangle.a, triangle.b, triangle.c])
+    }
+
+    /// The box around three points; `w` is zero.
+    #[inline]
+    pub fn around(points: [impl Into<Vec3>; 3]) -> Self {
+        let [a, b, c] = points.map(|point| point.into().extend(0.0));
         Self { min: a.min(b).min(c), max: a.max(b).max(c) }
     }
 

@@ -27,13 +27,14 @@ impl Frame {
         }
     }
 
-    /// A child with a box of references, padded.
+    /// The corners of a node's box, which is a little larger than that of its triangles.
+    pub fn padded(&self, bounds: &Aabb) -> [[f32; 3]; 2] {
+        [bounds.min - self.pad, bounds.max + self.pad].map(|corner| corner.truncate().to_array())
+    }
+
+    /// A child with the padded box of its triangles.
     pub fn child(&self, bounds: &Aabb, link: Link) -> Child {
-        Child {
-            min: (bounds.min - self.pad).truncate().to_array(),
-            link: link.encode(),
-            max: (bounds.max + self.pad).truncate().to_array(),
-            pad: 0,
-        }
+        let [min, max] = self.padded(bounds);
+        Child { min, link: link.encode(), max, pad: 0 }
     }
 }

@@ -17,9 +17,9 @@
 //! | [`progress`] | telling how far a build is |
 //! | [`parts`] | the tree in pieces, as tasks make them, and its assembly |
 
-mod bounds;
+pub(super) mod bounds;
 mod clip;
-mod frame;
+pub(super) mod frame;
 mod linear;
 mod object;
 mod parts;

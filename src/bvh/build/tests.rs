@@ -52,6 +52,7 @@ fn check_form(soup: &[Triangle], bvh: &Bvh, what: &str) {
     assert!(stats.depth <= MAX_DEPTH, "{what}: {stats:?}");
 }
 
+/// Checks a subtree, and returns its number of nodes.
 fn check_below(
     bvh: &Bvh,
     index: u32,
@@ -59,8 +60,9 @@ fn check_below(
     above: (Vec3, Vec3),
     next: &mut u32,
     leaf: &mut impl FnMut(&Child, u32),
-) {
+) -> u32 {
     assert!(depth <= MAX_DEPTH);
+    let mut nodes = 1;
     let Node { children } = bvh.nodes()[index as usize];
     for child in &children {
         let (min, max) = (Vec3::from(child.min), Vec3::from(child.max));
@@ -74,13 +76,14 @@ fn check_below(
                 bvh.triangles()[first as usize..*next as usize].iter().for_each(|t| leaf(child, t.prim));
             }
             Link::Inner(below) => {
-                assert!(below > index, "parents come before their children");
-                check_below(bvh, below, depth + 1, (min, max), next, leaf);
+                assert_eq!(below, index + nodes, "nodes are in preorder");
+                nodes += check_below(bvh, below, depth + 1, (min, max), next, leaf);
             }
         }
         let inside = min.cmpge(above.0).all() && max.cmple(above.1).all();
         assert!(inside || child.link == Child::empty().link, "{child:?} is not inside {above:?}");
     }
+    nodes
 }
 
 fn soups() -> Vec<(&'static str, Vec<Triangle>)> {

@@ -45,6 +45,8 @@ fn compact(nodes: &mut [Node], index: u32, slots: &[Reference], prims: &mut Vec<
         let child = &mut nodes[index as usize].children[side];
         match child.link() {
             Link::Inner(below) => compact(nodes, below, slots, prims),
+            // The missing child of a tree of one leaf.
+            Link::Leaf { count: 0, .. } => {}
             Link::Leaf { first, count } => {
                 child.link = Link::Leaf { first: prims.len() as u32, count }.encode();
                 prims.extend(slots[first as usize..][..count as usize].iter().map(Reference::prim));

@@ -60,6 +60,11 @@ pub struct Block<const W: usize> {
 }
 
 impl<const W: usize> Block<W> {
+    /// The primitives of the triangles that are there, in order.
+    pub fn present(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..W).filter(|&i| !self.corners[0][0][i].is_nan()).map(|i| self.prim[i])
+    }
+
     /// A block of at most `W` triangles.
     pub fn new(triangles: &[LeafTriangle]) -> Self {
         let mut block = Self { corners: [[[f32::NAN; W]; 3]; 3], prim: [0; W], culled: 0 };

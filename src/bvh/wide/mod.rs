@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`layout`] | nodes, blocks and links |
 //! | `collapse` | from the binary tree to a wide one |
+//! | `refit` | new positions for the triangles |
 //! | [`lanes`] | several floats at a time, and the choice of the instruction set |
 //! | `slabs` | a ray prepared for boxes |
 //! | `intersect` | a ray prepared for triangles |
@@ -18,6 +19,7 @@ mod collapse;
 pub(super) mod intersect;
 pub mod lanes;
 pub mod layout;
+mod refit;
 pub(super) mod single;
 mod slabs;
 

@@ -1,15 +1,16 @@
 //! `shadewright bench NAME`: the project's own measurements, as ratios of two things in one run where there are two.
 
+mod bvh;
 mod compiler;
 mod engines;
+mod meshes;
 mod simulation;
 mod traversal;
 
 use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
-use crate::bvh::{BuildOptions, Bvh, Triangle};
-use crate::geometry::{Faces, procedural};
+use crate::geometry::procedural;
 use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
 use crate::render::rpu::RpuRenderer;
@@ -29,7 +30,7 @@ const RUNS: usize = 5;
 pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let results = match args.name {
-        Benchmark::Bvh => bench_bvh(args)?,
+        Benchmark::Bvh => bvh::builders(args)?,
         Benchmark::Traversal => traversal::rays(args)?,
         Benchmark::Machines => bench_machines(args)?,
         Benchmark::Startup => bench_startup(args)?,
@@ -59,62 +60,6 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The mesh of `--mesh`, or the bunny of the test meshes.
-fn mesh_path(args: &BenchArgs) -> Result<PathBuf, Failure> {
-    if let Some(path) = &args.mesh {
-        return Ok(path.clone());
-    }
-    let folder = std::env::var_os("SHADEWRIGHT_MESHES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/meshes"), PathBuf::from);
-    let bunny = folder.join("bunny.ply");
-    if bunny.exists() {
-        return Ok(bunny);
-    }
-    Err(Failure::input(format!(
-        "error: {} is not there; name a mesh with --mesh FILE, or the folder of bunny.ply in SHADEWRIGHT_MESHES",
-        bunny.display()
-    )))
-}
-
-fn mesh_triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
-    let mut sources = SourceMap::new();
-    let mut opened = scene::open(path, &scene::OpenOptions::default(), &mut sources)
-        .map_err(|d| Failure::diagnostics(&d, &sources))?;
-    opened.scene.flatten().map_err(|e| Failure::input(e.to_string()))?;
-    Ok(crate::program::memory::bvh_triangles(&opened.scene))
-}
-
-fn bench_bvh(args: &BenchArgs) -> Result<Value, Failure> {
-    let triangles = match &args.mesh {
-        Some(path) => mesh_triangles(path)?,
-        None => triangles_of(&procedural::sheet(LARGE)),
-    };
-    let build = || Bvh::build(&triangles, &BuildOptions::default()).map_err(|e| Failure::input(e.to_string()));
-    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
-    let mut times = [Vec::new(), Vec::new()];
-    let mut stats = None;
-    for _ in 0..3 {
-        let start = Instant::now();
-        single.install(build)?;
-        times[0].push(start.elapsed().as_secs_f64());
-        let start = Instant::now();
-        stats = Some(*build()?.stats());
-        times[1].push(start.elapsed().as_secs_f64());
-    }
-    let [one, all] = times.map(median);
-    let million = triangles.len() as f64 / 1e6;
-    let stats = stats.unwrap_or_default();
-    Ok(json!({
-        "triangles": triangles.len(),
-        "mtri_per_s_one_thread": rounded(million / one),
-        "mtri_per_s_all_threads": rounded(million / all),
-        "threads": rayon::current_num_threads(),
-        "sah_cost": rounded(stats.sah_cost),
-        "depth": stats.depth,
-        "bytes_per_triangle": rounded(stats.bytes as f64 / triangles.len() as f64),
-    }))
-}
-
 /// A job for a scene or mesh file with one sample a pixel.
 fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
     let scene = SceneArgs {
@@ -139,7 +84,7 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
 }
 
 fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
-    let job = scene_job(&mesh_path(args)?, Size(512, 512))?;
+    let job = scene_job(&meshes::path(args)?, Size(512, 512))?;
     let machine = |backend| renderer(backend, &args.machine, RpuRenderer::new());
     let mut machines = [machine(Backend::Rpu)?, machine(Backend::Gpu)?];
     let mut times = [Vec::new(), Vec::new()];
@@ -190,12 +135,6 @@ fn bench_startup(args: &BenchArgs) -> Result<Value, Failure> {
 
 /// Triangles of the large mesh.
 const LARGE: usize = 4_000_000;
-
-/// The triangles of a mesh made by rule.
-fn triangles_of(mesh: &Faces) -> Vec<Triangle> {
-    let corner = |i: u32| mesh.points[i as usize];
-    mesh.triangles.iter().map(|&[a, b, c]| Triangle::new(corner(a), corner(b), corner(c))).collect()
-}
 
 fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     let start = Instant::now();

@@ -1,6 +1,6 @@
 //! Rays on the CPU: million a second of each set of rays by each kernel; the sets as files for other tracers.
 
-use super::{mesh_path, mesh_triangles, rounded};
+use super::{meshes, rounded};
 use crate::bvh::raysets::{RaySet, batches, decode_rays, encode_hits, encode_rays, ray_sets};
 use crate::bvh::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Kernel, RayBatch};
 use crate::cli::args::{BenchArgs, RaysArgs};
@@ -19,8 +19,8 @@ const PIECE: usize = 128;
 
 /// Measures, and prints a table unless JSON is wanted.
 pub fn rays(args: &BenchArgs) -> Result<Value, Failure> {
-    let path = mesh_path(args)?;
-    let triangles = mesh_triangles(&path)?;
+    let path = meshes::path(args)?;
+    let triangles = meshes::triangles(&path)?;
     let options = BuildOptions { quality: args.rays.tree.into(), ..BuildOptions::default() };
     let start = Instant::now();
     let bvh = Bvh::build(&triangles, &options).map_err(|e| Failure::input(e.to_string()))?;
