@@ -21,8 +21,9 @@ struct Batch {
     argument_words: u32,
     // What becomes of a turn's results: one of the constants below.
     film: u32,
-    reserved_a: u32,
-    reserved_b: u32,
+    // 0 where every section goes over all paths; see `scan`.
+    sorted: u32,
+    reserved: u32,
 }
 
 // Results stay where they are; the film's sums start with the first turn; or go on from what the film holds.
@@ -46,13 +47,16 @@ struct Status {
 // Of path i: program counter at i, stack pointer at W + i, budget at 2 W + i, item at 3 W + i, turn at 4 W + i.
 @group(0) @binding(1) var<storage, read_write> state: array<u32>;
 
-const GROUP: u32 = 64u;
-// Paths that an invocation of the kernels over all paths takes in turn: workgroup barriers are dear on software drivers.
-const PATHS_EACH: u32 = 8u;
-// The program counter of a path that has nothing to do.
-const FINISHED: u32 = 0xffffffffu;
+// Number of paths of section s at 2 s, index of the first at 2 s + 1; then the paths, section by section. Those whose turn is over are queued
+// as if they waited for a section behind the last.
+@group(0) @binding(6) var<storage, read_write> queue: array<u32>;
 
-// The path that an invocation looks at as its `turn`th.
-fn path_of(group: u32, local: u32, turn: u32) -> u32 {
-    return (group * PATHS_EACH + turn) * GROUP + local;
+const GROUP: u32 = 64u;
+// Program counters of paths that wait for no section: the turn is over; and there is no other.
+const FINISHED: u32 = 0xffffffffu;
+const RESTING: u32 = 0xfffffffeu;
+
+// Queues: one a section, and one of the paths whose turn is over.
+fn queue_count() -> u32 {
+    return batch.sections + 1u;
 }

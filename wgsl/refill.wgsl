@@ -2,7 +2,8 @@
 // are added to the item's place in the film, then its next turn starts; after the last one the path takes the next item. So all paths
 // have work until the items run out, however long a turn takes, and every sum is made in the order of the turns.
 //
-// `start` begins a batch, `refill` stands in every round. CPU counterpart: the tests of `src/render/gpu/batch.rs`.
+// `start` begins a batch, `refill` stands in every round and runs over the queue of the paths whose turn is over. Follows `wgsl/batch.wgsl`.
+// CPU counterpart: the tests of `src/render/gpu/batch.rs`.
 
 @group(0) @binding(2) var<storage, read_write> frames: array<u32>;
 // Word k of turn t of item i at (t · argument_words + k) · items + i.
@@ -12,7 +13,6 @@
 @group(0) @binding(7) var<storage, read_write> status: Status;
 
 const RESULT_WORDS: u32 = 16u;
-const NO_ITEM: u32 = 0xffffffffu;
 
 // The path begins a turn: an empty stack, and the arguments above it.
 fn begin_turn(path: u32, item: u32, turn: u32) {
@@ -29,12 +29,6 @@ fn begin_turn(path: u32, item: u32, turn: u32) {
     }
 }
 
-// The path has nothing to do until the batch ends.
-fn rest(path: u32) {
-    state[path] = FINISHED;
-    state[3u * batch.paths + path] = NO_ITEM;
-}
-
 fn add_to_film(path: u32, item: u32, turn: u32) {
     let stride = batch.paths;
     let words = vec4<u32>(frames[path], frames[stride + path], frames[2u * stride + path], frames[3u * stride + path]);
@@ -43,25 +37,6 @@ fn add_to_film(path: u32, item: u32, turn: u32) {
         sum += film[item];
     }
     film[item] = sum;
-}
-
-// The path's turn is over.
-fn end_turn(path: u32, item: u32) {
-    let turn = state[4u * batch.paths + path];
-    if batch.film != FILM_NONE {
-        add_to_film(path, item, turn);
-    }
-    atomicAdd(&status.done, 1u);
-    if turn + 1u < batch.turns {
-        begin_turn(path, item, turn + 1u);
-        return;
-    }
-    let next = atomicAdd(&status.taken, 1u);
-    if next < batch.items {
-        begin_turn(path, next, 0u);
-    } else {
-        rest(path);
-    }
 }
 
 // Item i goes to path i, for all paths in use.
@@ -78,19 +53,48 @@ fn start(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }
 
-// Gives paths whose turn is over the next one. After a trap nothing new begins.
-@compute @workgroup_size(64)
-fn refill(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
-    if status.trap != 0u {
-        return;
+// The path that an invocation refills; RESTING for none.
+fn finished_path(invocation: u32) -> u32 {
+    let header = 2u * batch.sections;
+    if invocation >= queue[header] {
+        return RESTING;
     }
-    for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {
-        let path = path_of(group.x, local, turn);
-        if path < batch.in_use && state[path] == FINISHED {
-            let item = state[3u * batch.paths + path];
-            if item != NO_ITEM {
-                end_turn(path, item);
-            }
+    let path = queue[queue[header + 1u] + invocation];
+    return select(RESTING, path, state[path] == FINISHED);
+}
+
+// Ends the turns of paths that have finished, and gives them the next ones.
+@compute @workgroup_size(64)
+fn refill(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let path = finished_path(id.x);
+    let ended = path != RESTING;
+    var item = 0u;
+    var turn = 0u;
+    if ended {
+        item = state[3u * batch.paths + path];
+        turn = state[4u * batch.paths + path];
+        if batch.film != FILM_NONE {
+            add_to_film(path, item, turn);
         }
+        turn += 1u;
+    }
+    let wants_item = ended && turn >= batch.turns;
+    // Every invocation comes here: those that reserve together must.
+    let all_ended = amount_of_all(u32(ended));
+    let all_wanting = amount_of_all(u32(wants_item));
+    var first = 0u;
+    if leads(local) && all_ended > 0u {
+        atomicAdd(&status.done, all_ended);
+        first = atomicAdd(&status.taken, all_wanting);
+    }
+    let next = of_leader(first) + amount_before(u32(wants_item));
+    if wants_item {
+        item = next;
+        turn = 0u;
+    }
+    if ended && item < batch.items {
+        begin_turn(path, item, turn);
+    } else if ended {
+        state[path] = RESTING;
     }
 }

@@ -17,12 +17,16 @@ struct TrapWord {
 @group(0) @binding(7) var<storage, read_write> trap: TrapWord;
 @group(0) @binding(8) var<storage, read> queue: array<u32>;
 
-// Takes item `item` of the section's queue. `pop` words of the caller's frame come off the stack. False when there is no such item.
+// Takes item `item` of the section's queue. `pop` words of the caller's frame come off the stack. False when there is no such item, or it waits
+// for another section: an unsorted queue holds all paths.
 fn begin(item: u32, section: u32, pop: u32) -> bool {
     if item >= queue[2u * section] {
         return false;
     }
     path = queue[queue[2u * section + 1u] + item];
+    if state[path] != section {
+        return false;
+    }
     sp = state[params.paths + path] - pop;
     budget = state[2u * params.paths + path];
     return true;

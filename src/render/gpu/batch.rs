@@ -7,16 +7,36 @@ use crate::render::RenderError;
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;
 
-/// What the machine's own kernels share; it precedes their sources.
-macro_rules! with_batch {
-    ($file:literal) => {
-        concat!(include_str!("../../../wgsl/batch.wgsl"), include_str!(concat!("../../../wgsl/", $file)))
-    };
-}
-pub(super) use with_batch;
+/// What the machine's own kernels share.
+const BATCH_WGSL: &str = include_str!("../../../wgsl/batch.wgsl");
 
 /// The kernels' source.
-const REFILL_WGSL: &str = with_batch!("refill.wgsl");
+const REFILL_WGSL: &str = include_str!("../../../wgsl/refill.wgsl");
+
+/// Which invocations reserve places in buffers together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lanes {
+    /// Those of a subgroup, where the device has subgroup operations.
+    Subgroup,
+    /// Each by itself.
+    Single,
+}
+
+impl Lanes {
+    /// The best that the device has.
+    pub fn of(gpu: &Gpu) -> Self {
+        if gpu.device().features().contains(wgpu::Features::SUBGROUP) { Self::Subgroup } else { Self::Single }
+    }
+
+    /// A kernel's source with what it builds on.
+    pub fn complete(self, kernel: &str) -> String {
+        let lanes = match self {
+            Self::Subgroup => include_str!("../../../wgsl/lanes_subgroup.wgsl"),
+            Self::Single => include_str!("../../../wgsl/lanes_single.wgsl"),
+        };
+        [BATCH_WGSL, lanes, kernel].concat()
+    }
+}
 
 /// Words of state that a path has: program counter, stack pointer, budget, item and turn.
 const STATE_WORDS: u64 = 5;
@@ -83,8 +103,10 @@ pub(super) struct BatchParams {
     pub argument_words: u32,
     /// A [`Results`].
     pub film: u32,
+    /// 0 where every section goes over all paths.
+    pub sorted: u32,
     /// Zero.
-    pub reserved: [u32; 2],
+    pub reserved: u32,
 }
 
 /// What the host reads after some rounds.
@@ -110,9 +132,11 @@ pub(super) struct RefillKernels {
 }
 
 impl RefillKernels {
-    pub fn new(gpu: &Gpu) -> Result<Self, RenderError> {
-        let layout = gpu.layout_at("refill", &[(1, false), (2, false), (3, true), (4, false), (7, false)]);
-        let [start, refill] = gpu.pipelines("refill", REFILL_WGSL, &layout.pipeline, ["start", "refill"])?;
+    pub fn new(gpu: &Gpu, lanes: Lanes) -> Result<Self, RenderError> {
+        let buffers = [(1, false), (2, false), (3, true), (4, false), (6, false), (7, false)];
+        let layout = gpu.layout_at("refill", &buffers);
+        let source = lanes.complete(REFILL_WGSL);
+        let [start, refill] = gpu.pipelines("refill", &source, &layout.pipeline, ["start", "refill"])?;
         Ok(Self { layout, start, refill })
     }
 }
@@ -127,6 +151,7 @@ pub(super) struct Paths {
     status: wgpu::Buffer,
     arguments: wgpu::Buffer,
     film: wgpu::Buffer,
+    queue: wgpu::Buffer,
     bound: wgpu::BindGroup,
 }
 
@@ -141,7 +166,7 @@ impl Paths {
     ) -> Result<Self, RenderError> {
         let all = |words: u64| 4 * words * u64::from(paths);
         let (storage, copied) = (BufferUsages::STORAGE, BufferUsages::COPY_SRC | BufferUsages::COPY_DST);
-        let params = BatchParams { paths, sections, take: paths, ..Default::default() };
+        let params = BatchParams { paths, sections, take: paths, sorted: 1, ..Default::default() };
         let uniform = gpu.buffer(
             "batch parameters",
             size_of::<BatchParams>() as u64,
@@ -152,11 +177,21 @@ impl Paths {
         let status = gpu.buffer("the status", size_of::<Status>() as u64, storage | copied)?;
         let arguments = gpu.buffer("the arguments", 0, storage | copied)?;
         let film = gpu.buffer("the film", 0, storage | copied)?;
-        let bound = gpu.bind_at(
-            &kernels.layout,
-            &[(0, &uniform), (1, &state), (2, &frames), (3, &arguments), (4, &film), (7, &status)],
-        );
-        Ok(Self { params, uniform, state, frames, status, arguments, film, bound })
+        let heads = 2 * (u64::from(sections) + 1);
+        let queue = gpu.buffer("section queues", 4 * heads + all(1), storage | copied)?;
+        let bound = bind(gpu, kernels, [&uniform, &state, &frames, &arguments, &film, &queue, &status]);
+        Ok(Self { params, uniform, state, frames, status, arguments, film, queue, bound })
+    }
+
+    /// Whether paths are sorted by section. Where they are not, every section that has a path goes over all of them, in their order, whatever `take`
+    /// says: the measure of what sorting is worth.
+    pub fn set_sorted(&mut self, sorted: bool) {
+        self.params.sorted = u32::from(sorted);
+    }
+
+    /// The queues of the sections, and behind them that of the paths whose turn is over.
+    pub fn queue(&self) -> &wgpu::Buffer {
+        &self.queue
     }
 
     /// The batch's parameters: binding 0 of the machine's own kernels.
@@ -249,11 +284,11 @@ impl Paths {
         pass.dispatch_workgroups(self.params.in_use.div_ceil(WORKGROUP_SIZE).max(1), 1, 1);
     }
 
-    /// Records the refilling of paths whose turn is over, as many workgroups as `groups` says.
-    pub fn refill(&self, kernels: &RefillKernels, pass: &mut wgpu::ComputePass<'_>, groups: &wgpu::Buffer) {
+    /// Records the refilling of paths whose turn is over, dispatched by what stands at byte `at` of `groups`.
+    pub fn refill(&self, kernels: &RefillKernels, pass: &mut wgpu::ComputePass<'_>, groups: &wgpu::Buffer, at: u64) {
         pass.set_bind_group(0, &self.bound, &[]);
         pass.set_pipeline(&kernels.refill);
-        pass.dispatch_workgroups_indirect(groups, 0);
+        pass.dispatch_workgroups_indirect(groups, at);
     }
 
     /// The sums of the last batch's items.
@@ -298,11 +333,17 @@ impl Paths {
         if film > self.film.size() {
             self.film = gpu.buffer("the film", film, usage)?;
         }
-        let Self { uniform, state, frames, status, arguments, film, .. } = self;
-        let buffers = [(0, &*uniform), (1, state), (2, frames), (3, arguments), (4, film), (7, status)];
-        self.bound = gpu.bind_at(&kernels.layout, &buffers);
+        let Self { uniform, state, frames, status, arguments, film, queue, .. } = &*self;
+        self.bound = bind(gpu, kernels, [uniform, state, frames, arguments, film, queue, status]);
         Ok(())
     }
+}
+
+/// Binds parameters, state, frames, arguments, film, queue and status.
+fn bind(gpu: &Gpu, kernels: &RefillKernels, buffers: [&wgpu::Buffer; 7]) -> wgpu::BindGroup {
+    let numbers = [0, 1, 2, 3, 4, 6, 7];
+    let pairs: Vec<_> = numbers.into_iter().zip(buffers).collect();
+    gpu.bind_at(&kernels.layout, &pairs)
 }
 
 #[cfg(test)]
@@ -311,6 +352,9 @@ mod tests {
     use super::*;
     use crate::codegen::wgsl::{FINISHED, RESULT_WORDS};
     use crate::render::film::FilmPixel;
+
+    /// The program counter of a path that has nothing to do.
+    const RESTING: u32 = 0xffff_fffe;
 
     /// Paths with their kernels, and a dispatch over all of them.
     struct Bench {
@@ -322,8 +366,12 @@ mod tests {
 
     impl Bench {
         fn new(paths: u32) -> Self {
+            Self::with_lanes(paths, Lanes::Single)
+        }
+
+        fn with_lanes(paths: u32, lanes: Lanes) -> Self {
             let gpu = Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do");
-            let kernels = RefillKernels::new(&gpu).unwrap();
+            let kernels = RefillKernels::new(&gpu, lanes).unwrap();
             let paths = Paths::new(&gpu, &kernels, paths, 24, 1).unwrap();
             let over_all = gpu.upload("groups", bytemuck::cast_slice(&[1, 1, 1]), BufferUsages::INDIRECT).unwrap();
             Self { gpu, kernels, paths, over_all }
@@ -334,8 +382,15 @@ mod tests {
             self.record(|pass| self.paths.start(&self.kernels, pass));
         }
 
+        /// Refills the paths that have finished.
         fn refill(&self) {
-            self.record(|pass| self.paths.refill(&self.kernels, pass, &self.over_all));
+            let state = self.words(self.paths.state());
+            let stride = self.paths.params().paths;
+            let finished: Vec<u32> = (0..stride).filter(|&path| state[path as usize] == FINISHED).collect();
+            // The program has one section: the queue of those whose turn is over is the second.
+            let queue = [&[0, 0, finished.len() as u32, 4], &finished[..]].concat();
+            self.gpu.queue().write_buffer(self.paths.queue(), 0, bytemuck::cast_slice(&queue));
+            self.record(|pass| self.paths.refill(&self.kernels, pass, &self.over_all, 0));
         }
 
         fn record(&self, steps: impl FnOnce(&mut wgpu::ComputePass<'_>)) {
@@ -359,7 +414,7 @@ mod tests {
             let stride = self.paths.params().paths as usize;
             let (mut state, mut frames) = (self.words(self.paths.state()), self.words(self.paths.frames()));
             for path in (0..stride).filter(|&path| ends(path)) {
-                if state[path] == FINISHED {
+                if state[path] != 0 {
                     continue;
                 }
                 let argument = f32::from_bits(frames[(RESULT_WORDS as usize + 1) * stride + path]);
@@ -405,7 +460,13 @@ mod tests {
 
     #[test]
     fn items_are_summed_turn_by_turn_whenever_paths_finish() {
-        let mut bench = Bench::new(64);
+        for lanes in [Lanes::Single, Lanes::Subgroup] {
+            items_are_summed_by(lanes);
+        }
+    }
+
+    fn items_are_summed_by(lanes: Lanes) {
+        let mut bench = Bench::with_lanes(64, lanes);
         let (items, turns) = (300, 3);
         let mut expected = vec![FilmPixel::default(); items as usize];
         // The first sums are there to be forgotten, the last two go on.
@@ -438,41 +499,26 @@ mod tests {
             }
             let expected: Vec<_> = expected.iter().map(|p| p.sum).collect();
             assert_eq!(bench.paths.sums(&bench.gpu).unwrap(), expected);
-            assert!(bench.words(bench.paths.state())[..64].iter().all(|&pc| pc == FINISHED));
+            assert!(bench.words(bench.paths.state())[..64].iter().all(|&pc| pc == RESTING));
         }
     }
 
     #[test]
-    fn after_a_trap_no_turn_begins() {
-        let mut bench = Bench::new(64);
-        bench.start(&Batch {
-            entry: 0,
-            budget: 1,
-            items: 64,
-            turns: 2,
-            argument_words: 1,
-            arguments: &[0; 128],
-            results: Results::Sum,
-        });
-        bench.gpu.queue().write_buffer(bench.paths.status(), 0, bytemuck::bytes_of(&0x0100_0001_u32));
-        bench.end_turns(|_| true);
-        bench.refill();
-        assert_eq!(bench.status().done, 0);
-        assert!(bench.words(bench.paths.state())[..64].iter().all(|&pc| pc == FINISHED));
-    }
-
-    #[test]
     fn layouts_and_constants_are_the_kernels() {
-        let module = parsed(REFILL_WGSL);
+        let source = Lanes::Single.complete(REFILL_WGSL);
+        let module = parsed(&source);
         assert_eq!(struct_size(&module, "Batch"), size_of::<BatchParams>());
         assert_eq!(struct_size(&module, "Status"), size_of::<Status>());
         for line in [
+            format!("const GROUP: u32 = {WORKGROUP_SIZE}u;"),
+            format!("const FINISHED: u32 = {FINISHED:#x}u;"),
+            format!("const RESTING: u32 = {RESTING:#x}u;"),
             format!("const RESULT_WORDS: u32 = {RESULT_WORDS}u;"),
             format!("const FILM_NONE: u32 = {}u;", Results::Stay as u32),
             format!("const FILM_STARTS: u32 = {}u;", Results::Sum as u32),
             format!("const FILM_GOES_ON: u32 = {}u;", Results::AddToSums as u32),
         ] {
-            assert!(REFILL_WGSL.contains(&line), "{line}");
+            assert!(source.contains(&line), "{line}");
         }
     }
 }

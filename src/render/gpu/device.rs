@@ -406,7 +406,7 @@ const INSIDE_PASSES: wgpu::Features =
 
 /// What an adapter should do beyond WebGPU's minimum, if it can.
 fn wanted_features() -> wgpu::Features {
-    INSIDE_PASSES
+    INSIDE_PASSES | wgpu::Features::SUBGROUP
 }
 
 /// Commands that were submitted, and the copy that was asked for.

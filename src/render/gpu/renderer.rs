@@ -69,6 +69,11 @@ impl GpuRenderer {
         Self { schedule, ..self }
     }
 
+    /// Whether the section machine sorts paths by section, as it does at first: see [`Compute::set_sorting`].
+    pub fn set_sorting(&mut self, on: bool) {
+        self.compute.set_sorting(on);
+    }
+
     /// The device, to run functions on.
     pub fn compute(&self) -> &Compute {
         &self.compute

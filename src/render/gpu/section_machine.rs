@@ -3,7 +3,7 @@
 //! It takes a program's kernels, a memory image and a tree, and batches of work: an entry with the arguments of every run; it gives
 //! the entry's results, or sums of them. It knows nothing of cameras or pixels.
 
-use super::batch::{Batch, Paths, RefillKernels};
+use super::batch::{Batch, Lanes, Paths, RefillKernels};
 use super::device::{Gpu, OpenError};
 use super::flight::Flight;
 use super::machine::{Machine, MachineStats, Setup, paths_that_fit, trap_of, upload_memory, upload_params};
@@ -37,6 +37,8 @@ pub struct Compute {
     pub(super) megakernels: Pipelines,
     /// Whether kernels are timed.
     pub(super) profiling: bool,
+    /// Whether the section machine sorts paths by section.
+    sorting: bool,
 }
 
 /// Why a device could not be made ready.
@@ -57,14 +59,15 @@ impl Compute {
     /// When there is no such adapter, or it refuses.
     pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
         let gpu = Gpu::open(adapter)?;
-        let refill = RefillKernels::new(&gpu)?;
-        let schedule = ScheduleKernels::new(&gpu)?;
+        let lanes = Lanes::of(&gpu);
+        let refill = RefillKernels::new(&gpu, lanes)?;
+        let schedule = ScheduleKernels::new(&gpu, lanes)?;
         let traversal = TraversalKernel::new(&gpu)?;
         // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
         let layout = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
         let sections = Pipelines::new(layout);
         let megakernels = megakernel::pipelines(&gpu);
-        Ok(Self { gpu, refill, schedule, traversal, sections, megakernels, profiling: false })
+        Ok(Self { gpu, refill, schedule, traversal, sections, megakernels, profiling: false, sorting: true })
     }
 
     /// The device.
@@ -75,6 +78,12 @@ impl Compute {
     /// Whether machines that are made from now on time their kernels.
     pub fn set_profiling(&mut self, on: bool) {
         self.profiling = on;
+    }
+
+    /// Whether section machines that are made from now on sort paths by section, as they do at first. Without, every section that has a path goes over
+    /// all paths: the same results, to measure what sorting is worth.
+    pub fn set_sorting(&mut self, on: bool) {
+        self.sorting = on;
     }
 }
 
@@ -106,7 +115,8 @@ impl<'c> SectionMachine<'c> {
         let all = |bytes: u64| bytes * u64::from(count);
         let storage = BufferUsages::STORAGE;
         let sections = kernels.len() as u32;
-        let paths = Paths::new(gpu, &compute.refill, count, setup.frame_words, sections)?;
+        let mut paths = Paths::new(gpu, &compute.refill, count, setup.frame_words, sections)?;
+        paths.set_sorted(compute.sorting);
         let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
         let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
         let ray_queue = gpu.buffer("the ray queue", 4 + all(4 * u64::from(setup.rays_per_path)), storage)?;
@@ -115,7 +125,7 @@ impl<'c> SectionMachine<'c> {
         let schedule = Schedule::new(gpu, &compute.schedule, &paths, &ray_queue)?;
         let tree = Tree::new(gpu, &compute.traversal, setup.tree, &rays, &hits, &ray_queue)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
-        let buffers = [&params, state, frames, &rays, &hits, &memory, &ray_queue, status, schedule.queue()];
+        let buffers = [&params, state, frames, &rays, &hits, &memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
         let (pipelines, counts) = compute.sections.of(gpu, kernels)?;
@@ -162,6 +172,7 @@ impl Machine for SectionMachine<'_> {
         self.stats.waves += 1;
         let (bound, pipelines, tree, queues) = (&self.bound, &self.pipelines, &self.tree, &self.schedule);
         let [trace, sort, refilling] = [0, 1, 2].map(|step| pipelines.len() as u32 + step);
+        let (groups, at) = queues.refill_groups();
         let mut record = |recorder: &mut Recorder<'_>, paths: &Paths, rounds: u32, first: bool| {
             if first {
                 recorder.step(refilling, |pass| paths.start(refill, pass));
@@ -179,7 +190,7 @@ impl Machine for SectionMachine<'_> {
                     tree.set(traversal, pass);
                     queues.dispatch_rays(pass);
                 });
-                recorder.step(refilling, |pass| paths.refill(refill, pass, queues.path_groups()));
+                recorder.step(refilling, |pass| paths.refill(refill, pass, groups, at));
                 recorder.step(sort, |pass| queues.sort(schedule, pass, None));
             }
         };
