@@ -73,8 +73,8 @@ pub struct Exit {
 pub enum ExitKind {
     /// The function is done: its results.
     Return,
-    /// Rays are shot: the values of the frame of `resume`, then the operands of the operation (`trace`, `occluded`, `visible`); for `visible` then all elements of
-    /// its slot.
+    /// Rays are shot: the values of the frame of `resume`, then the operands of the operation (`trace`, `occluded`, `visible`); for `visible` then as many elements
+    /// of its slot as it may shoot rays.
     Wait {
         /// What is shot.
         rays: Rays,

@@ -6,7 +6,7 @@
 use super::cut::{Cut, Piece};
 use super::{Callee, Exit, ExitKind, Rays, Resume, Section};
 use crate::ir::{
-    BlockId, Class, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value, Variable,
+    BlockId, Class, Const, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value, Variable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) fn section(cut: &Cut, point: Option<usize>, entries: &BTreeMap<Arc<st
             let resume = match &inst.op {
                 Op::Trace => Resume::Trace,
                 Op::Occluded => Resume::Occluded,
-                Op::Visible(slot) => Resume::Visible(slot_len(cut, *slot)),
+                Op::Visible(slot) => Resume::Visible(ray_count(cut, inst, *slot)),
                 _ => Resume::Call(inst.results.iter().map(|&r| func.ty(r)).collect()),
             };
             (resume, format!("{} after {} {p}", func.name, inst.op.name()))
@@ -47,6 +47,13 @@ pub(super) fn section(cut: &Cut, point: Option<usize>, entries: &BTreeMap<Arc<st
 
 fn slot_len(cut: &Cut, slot: SlotId) -> u32 {
     cut.func.slots[slot.0 as usize].len
+}
+
+/// The most rays that a `visible` shoots: what its slot holds, or its count where that is a constant.
+fn ray_count(cut: &Cut, inst: &Inst, slot: SlotId) -> u32 {
+    let count = inst.args.get(1).and_then(|count| cut.recipes.get(count));
+    let known = count.and_then(|count| if let Op::Const(Const::U32(n)) = count.op { Some(n) } else { None });
+    slot_len(cut, slot).min(known.unwrap_or(u32::MAX))
 }
 
 struct SectionBuilder<'c, 'a> {
@@ -257,25 +264,26 @@ impl SectionBuilder<'_, '_> {
         let kind = match &inst.op {
             Op::Trace => ExitKind::Wait { rays: Rays::Trace, resume },
             Op::Occluded => ExitKind::Wait { rays: Rays::Occluded, resume },
-            Op::Visible(slot) => ExitKind::Wait { rays: Rays::Visible(slot_len(cut, *slot)), resume },
+            Op::Visible(slot) => ExitKind::Wait { rays: Rays::Visible(ray_count(cut, inst, *slot)), resume },
             Op::Call(name) => ExitKind::Call { callee: Callee::Section(self.entries[name]), resume },
             _ => ExitKind::Call { callee: Callee::Shader, resume },
         };
         let mut all = vec![self.exit(Exit { kind, loc: inst.loc })];
         all.extend(self.read_all(&cut.points[point].kept));
         for &slot in &cut.points[point].kept_slots {
-            self.elements(slot, &mut all);
+            self.elements(slot, slot_len(cut, slot), &mut all);
         }
         all.extend(self.read_all(&inst.args));
         if let Op::Visible(slot) = inst.op {
-            self.elements(slot, &mut all);
+            self.elements(slot, ray_count(cut, inst, slot), &mut all);
         }
         self.b.ret(all);
     }
 
-    fn elements(&mut self, slot: SlotId, out: &mut Vec<Value>) {
+    /// The first `count` elements of a slot.
+    fn elements(&mut self, slot: SlotId, count: u32, out: &mut Vec<Value>) {
         let (ty, new) = (self.cut.func.slots[slot.0 as usize].ty, self.slot(slot));
-        for i in 0..slot_len(self.cut, slot) {
+        for i in 0..count {
             let index = self.b.u32(i);
             out.push(self.b.op_as(Op::SlotLoad(new), &[index], ty));
         }

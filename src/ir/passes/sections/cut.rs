@@ -4,7 +4,7 @@ use crate::ir::{BlockId, Function, Inst, Op, SlotId, Value};
 use std::collections::{BTreeSet, HashMap};
 
 /// Operations that a value may take to compute again; more than that and it is kept.
-const CHEAP: u32 = 8;
+const CHEAP: usize = 12;
 
 /// A piece of a block without suspend points in it.
 pub(super) struct Piece {
@@ -178,16 +178,20 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The values that take at most [`CHEAP`] operations to compute from nothing but constants and program constants.
+/// The values that take at most [`CHEAP`] operations to compute from nothing but constants, program constants and the memory image at known places.
 fn recipes<'a>(func: &'a Function, order: &[BlockId]) -> HashMap<Value, &'a Inst> {
-    let mut cost: HashMap<Value, u32> = HashMap::new();
+    // The operations that each value takes, itself included: an operation that serves twice is done once.
+    let mut needed: HashMap<Value, BTreeSet<Value>> = HashMap::new();
     let mut recipes = HashMap::new();
     for inst in order.iter().flat_map(|&b| &func.block(b).insts) {
         let ([result], true) = (inst.results.as_slice(), inst.op.is_pure()) else { continue };
-        let own = !matches!(inst.op, Op::Const(_)) as u32;
-        let total = inst.args.iter().try_fold(own, |sum, a| Some(sum + cost.get(a)?));
-        if let Some(total) = total.filter(|&t| t <= CHEAP) {
-            cost.insert(*result, total);
+        let own = if matches!(inst.op, Op::Const(_)) { None } else { Some(*result) };
+        let all = inst.args.iter().try_fold(BTreeSet::from_iter(own), |mut all, arg| {
+            all.extend(needed.get(arg)?);
+            Some(all)
+        });
+        if let Some(all) = all.filter(|all| all.len() <= CHEAP) {
+            needed.insert(*result, all);
             recipes.insert(*result, inst);
         }
     }
