@@ -203,7 +203,7 @@ b0:
         assert_eq!(kernel.sections as usize, sections.sections.len());
         assert_eq!(kernel.interface.entry_section, sections.interface.entry_section);
         assert_eq!(kernel.interface.shader_entries, sections.interface.shader_entries);
-        assert_eq!(kernel.interface.max_rays_per_path, 4);
+        assert_eq!(kernel.interface.max_rays_per_path, 2);
         assert_eq!(kernel.frame_words, sections.interface.stack_words(4));
     }
 

@@ -64,6 +64,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 pub struct Gpu {
     device: wgpu::Device,
     queue: wgpu::Queue,
+    opened: wgpu::Adapter,
     adapter: AdapterInfo,
     hardware: bool,
     fault: Arc<Mutex<Option<String>>>,
@@ -85,6 +86,18 @@ impl Gpu {
                 .find(|a| a.get_info().name.to_lowercase().contains(&part.to_lowercase()))
                 .ok_or_else(|| OpenError::Unknown { wanted: part.to_string(), found: names() })?,
         };
+        Self::of_adapter(adapter)
+    }
+
+    /// Another device of the same adapter, which shares nothing with this one.
+    ///
+    /// # Errors
+    /// When the driver refuses.
+    pub(super) fn another(&self) -> Result<Self, OpenError> {
+        Self::of_adapter(&self.opened)
+    }
+
+    fn of_adapter(adapter: &wgpu::Adapter) -> Result<Self, OpenError> {
         let info = adapter.get_info();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("shadewright"),
@@ -105,7 +118,8 @@ impl Gpu {
                 set_fault(&keep, format!("the device was lost: {message}"));
             }
         });
-        Ok(Self { device, queue, adapter: describe(adapter), hardware: is_hardware(&info), fault })
+        let (opened, hardware) = (adapter.clone(), is_hardware(&info));
+        Ok(Self { device, queue, opened, adapter: describe(adapter), hardware, fault })
     }
 
     /// The adapter behind it.
@@ -128,6 +142,12 @@ impl Gpu {
         } else {
             None
         }
+    }
+
+    /// Whether the driver compiles kernels when they are first dispatched, and what it compiled serves all devices of the adapter: Mesa's software driver
+    /// for Vulkan.
+    pub(super) fn compiles_late(&self) -> bool {
+        !self.hardware && self.adapter.api == "vulkan" && self.adapter.name.contains("llvmpipe")
     }
 
     /// wgpu's device.
@@ -287,6 +307,17 @@ impl Gpu {
             layout: &layout.group,
             entries: &entries,
         })
+    }
+
+    /// Submits a pass and waits for its end.
+    pub(super) fn run_pass(&self, record: impl FnOnce(&mut wgpu::ComputePass<'_>)) -> Result<(), RenderError> {
+        let mut commands = self.device.create_command_encoder(&Default::default());
+        record(&mut commands.begin_compute_pass(&Default::default()));
+        let submission = self.queue.submit([commands.finish()]);
+        let wait = wgpu::PollType::Wait { submission_index: Some(submission), timeout: Some(PATIENCE) };
+        let waited = self.device.poll(wait);
+        self.check()?;
+        waited.map(|_| ()).map_err(|e| self.failed(e.to_string()))
     }
 
     /// A buffer for [`Gpu::read`].

@@ -98,7 +98,7 @@ impl<'c> MegakernelMachine<'c> {
         let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
         let made = start.elapsed();
         let uniform = BufferUsages::UNIFORM | BufferUsages::COPY_DST;
-        let profile = if compute.profiling { Profile::new(gpu, vec!["megakernel".to_string()]) } else { None };
+        let profile = if compute.profiling() { Profile::new(gpu, vec!["megakernel".to_string()]) } else { None };
         let profile = profile.map(|profile| profile.stamps(gpu).map(|stamps| (profile, stamps))).transpose()?;
         let stamp_bytes = if profile.is_some() { Profile::BYTES } else { 0 };
         // A driver that bounds the loop turns of a dispatch counts those of all loops together, of lanes that run other sections too.
@@ -195,7 +195,7 @@ impl Machine for MegakernelMachine<'_> {
     fn times(&self) -> KernelTimes {
         match &self.profile {
             Some((profile, _)) => profile.times(),
-            None if self.compute.profiling => KernelTimes::Unavailable,
+            None if self.compute.profiling() => KernelTimes::Unavailable,
             None => KernelTimes::None,
         }
     }

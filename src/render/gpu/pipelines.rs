@@ -66,6 +66,10 @@ struct Known {
 /// Entry point and text.
 type Key = (Box<str>, Box<str>);
 
+fn key(kernel: &Kernel<'_>) -> Key {
+    (kernel.entry_point.into(), kernel.wgsl.into())
+}
+
 #[derive(Debug)]
 struct Used {
     slot: Slot,
@@ -97,11 +101,44 @@ impl Pipelines {
         K: Sync,
         Kernel<'a>: From<&'a K>,
     {
+        let (pipelines, made) = self.and_new_ones(gpu, kernels)?;
+        let counts = PipelineCounts { made: made.len(), found: pipelines.len() - made.len() };
+        Ok((pipelines, counts))
+    }
+
+    /// The same, and which of the kernels were not there.
+    ///
+    /// # Errors
+    /// When the device does not take a kernel.
+    pub fn and_new_ones<'a, K>(
+        &self,
+        gpu: &Gpu,
+        kernels: &'a [K],
+    ) -> Result<(Vec<wgpu::ComputePipeline>, Vec<usize>), RenderError>
+    where
+        K: Sync,
+        Kernel<'a>: From<&'a K>,
+    {
         let results: Vec<_> =
             kernels.par_iter().map(|kernel| self.find_or_make(gpu, kernel.into())).collect::<Result<_, _>>()?;
-        let made = results.iter().filter(|(_, source)| *source == Source::Made).count();
-        let counts = PipelineCounts { made, found: results.len() - made };
-        Ok((results.into_iter().map(|(pipeline, _)| pipeline).collect(), counts))
+        let made = (0..results.len()).filter(|&i| results[i].1 == Source::Made).collect();
+        Ok((results.into_iter().map(|(pipeline, _)| pipeline).collect(), made))
+    }
+
+    /// The pipeline of a kernel.
+    ///
+    /// # Errors
+    /// When the device does not take it.
+    pub fn one(&self, gpu: &Gpu, kernel: Kernel<'_>) -> Result<wgpu::ComputePipeline, RenderError> {
+        self.find_or_make(gpu, kernel).map(|(pipeline, _)| pipeline)
+    }
+
+    /// Drops the pipelines of these kernels.
+    pub fn forget<'a>(&self, kernels: impl IntoIterator<Item = Kernel<'a>>) {
+        let mut known = self.lock();
+        for kernel in kernels {
+            known.slots.remove(&key(&kernel));
+        }
     }
 
     fn find_or_make(&self, gpu: &Gpu, kernel: Kernel<'_>) -> Result<(wgpu::ComputePipeline, Source), RenderError> {
@@ -121,8 +158,7 @@ impl Pipelines {
         let mut known = self.lock();
         known.now += 1;
         let now = known.now;
-        let key = (kernel.entry_point.into(), kernel.wgsl.into());
-        let used = known.slots.entry(key).or_insert_with(|| Used { slot: Slot::default(), last: now });
+        let used = known.slots.entry(key(kernel)).or_insert_with(|| Used { slot: Slot::default(), last: now });
         used.last = now;
         let slot = used.slot.clone();
         if known.slots.len() > KEPT {
@@ -162,11 +198,11 @@ mod tests {
     #[test]
     fn a_kernel_of_known_text_is_not_made_again() {
         let (gpu, pipelines) = empty();
-        let (first, counts) = pipelines.of(&gpu, &numbered([1, 2, 1])).unwrap();
-        assert_eq!(counts, PipelineCounts { made: 2, found: 1 });
+        let (first, made) = pipelines.and_new_ones(&gpu, &numbered([1, 2, 1])).unwrap();
+        assert_eq!(made.len(), 2);
         assert!(first[0] == first[2] && first[0] != first[1]);
-        let (second, counts) = pipelines.of(&gpu, &numbered([2, 3])).unwrap();
-        assert_eq!(counts, PipelineCounts { made: 1, found: 1 });
+        let (second, made) = pipelines.and_new_ones(&gpu, &numbered([2, 3])).unwrap();
+        assert_eq!(made, [1]);
         assert!(second[0] == first[1]);
     }
 

@@ -6,10 +6,12 @@
 
 use super::batch::{Batch, Results};
 use super::machine::{Machine, MachineStats, Setup};
+use super::prepare::Preparation;
 use super::program::Program;
 use super::section_machine::{Compute, ComputeError};
 use super::tiles::tiled_pixels;
 use super::trap::trap_error;
+use super::warm::{Urgency, WarmUp};
 use crate::codegen::wgsl::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
 use crate::render::film::{Film, FilmPixel, Picture};
@@ -17,6 +19,8 @@ use crate::render::report::{Count, KernelTimes, Phase, Report};
 use crate::render::{Job, Progress, RenderError, Renderer, Schedule};
 use glam::Vec2;
 use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Paths in flight on hardware.
@@ -33,7 +37,9 @@ const PIXEL_WORDS: u32 = 4;
 pub struct GpuStats {
     /// Compiling the program to kernels.
     pub compile: Duration,
-    /// Making pipelines and buffers.
+    /// Making the kernels ready.
+    pub warm_up: WarmUp,
+    /// Making buffers.
     pub setup: Duration,
     /// Running waves.
     pub render: Duration,
@@ -44,7 +50,7 @@ pub struct GpuStats {
 /// Renders on a GPU.
 #[derive(Debug)]
 pub struct GpuRenderer {
-    compute: Compute,
+    compute: Arc<Compute>,
     schedule: Schedule,
     stats: GpuStats,
     kernels: KernelTimes,
@@ -57,7 +63,7 @@ impl GpuRenderer {
     /// When there is no such adapter, or it refuses the kernels.
     pub fn new(adapter: Option<&str>) -> Result<Self, ComputeError> {
         Ok(Self {
-            compute: Compute::new(adapter)?,
+            compute: Arc::new(Compute::new(adapter)?),
             schedule: Schedule::default(),
             stats: GpuStats::default(),
             kernels: KernelTimes::None,
@@ -72,6 +78,12 @@ impl GpuRenderer {
     /// Whether the section machine sorts paths by section, as it does at first: see [`Compute::set_sorting`].
     pub fn set_sorting(&mut self, on: bool) {
         self.compute.set_sorting(on);
+    }
+
+    /// Starts to make everything ready for rendering `job`, on a thread of its own. A render that follows is not slower than it would be without, and finds what
+    /// is ready by then.
+    pub fn prepare(&self, job: Arc<Job>) -> Preparation {
+        Preparation::start(self.compute.clone(), job, self.schedule)
     }
 
     /// The device, to run functions on.
@@ -99,13 +111,15 @@ impl Renderer for GpuRenderer {
         let mut film = Film::new(job.window.width, job.window.height)?;
         let start = Instant::now();
         let program = compile(job, self.schedule)?;
-        let compiled = Instant::now();
+        let compile = start.elapsed();
+        let warm_up = self.compute.prepare(&program, Urgency::Now, &AtomicBool::new(false))?;
+        let warm = Instant::now();
         let machine = program.machine(&self.compute, &setup(&self.compute, job, &program))?;
         let ready = Instant::now();
         let mut bands = Bands::new(&self.compute, job, &program, machine);
         let picture = bands.render(&mut film, progress)?;
         let (machine, kernels) = (bands.machine.stats(), bands.machine.times());
-        self.stats = GpuStats { compile: compiled - start, setup: ready - compiled, render: ready.elapsed(), machine };
+        self.stats = GpuStats { compile, warm_up, setup: ready - warm, render: ready.elapsed(), machine };
         self.kernels = kernels;
         Ok(picture)
     }
@@ -115,10 +129,13 @@ impl Renderer for GpuRenderer {
     }
 
     fn report(&self) -> Report {
-        let GpuStats { compile, setup, render, machine } = self.stats;
-        let phases = [("kernels", compile), ("pipelines and buffers", setup), ("rounds", render)];
+        let GpuStats { compile, warm_up, setup, render, machine } = self.stats;
+        let phases = [("kernels", compile), ("pipelines", warm_up.time), ("buffers", setup), ("rounds", render)];
         let counts = [
             ("sections", u64::from(machine.sections)),
+            ("pipelines made", warm_up.kernels.made as u64),
+            ("pipelines found", warm_up.kernels.found as u64),
+            ("compiled by other devices", warm_up.elsewhere as u64),
             ("paths in flight", u64::from(machine.paths)),
             ("rounds", machine.rounds),
             ("submissions", machine.submissions),
@@ -132,7 +149,7 @@ impl Renderer for GpuRenderer {
 }
 
 /// The kernels of the job's entries.
-fn compile(job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
+pub(super) fn compile(job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
     let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
     let options = Options { shaders: (0..job.program.surface_entries).map(surface_entry).collect() };
     Program::compile(&job.program.module, &entries, &options, max_depth(job), schedule)

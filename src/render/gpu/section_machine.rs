@@ -12,9 +12,11 @@ use super::pipelines::Pipelines;
 use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
 use super::traversal::{TraversalKernel, Tree};
+use super::warm::section_layout;
 use crate::codegen::wgsl::{SectionKernel, Trap};
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use wgpu::BufferUsages;
 
@@ -36,9 +38,11 @@ pub struct Compute {
     /// Those of megakernels.
     pub(super) megakernels: Pipelines,
     /// Whether kernels are timed.
-    pub(super) profiling: bool,
+    profiling: AtomicBool,
     /// Whether the section machine sorts paths by section.
-    sorting: bool,
+    sorting: AtomicBool,
+    /// Whether the kernels that every program needs have run.
+    pub(super) exercised: AtomicBool,
 }
 
 /// Why a device could not be made ready.
@@ -63,11 +67,10 @@ impl Compute {
         let refill = RefillKernels::new(&gpu, lanes)?;
         let schedule = ScheduleKernels::new(&gpu, lanes)?;
         let traversal = TraversalKernel::new(&gpu)?;
-        // State, frames, rays, hits, memory, ray queue, trap, queue: `codegen::wgsl::binding`.
-        let layout = gpu.layout("sections", &[false, false, false, false, true, false, false, true]);
-        let sections = Pipelines::new(layout);
+        let sections = Pipelines::new(section_layout(&gpu));
         let megakernels = megakernel::pipelines(&gpu);
-        Ok(Self { gpu, refill, schedule, traversal, sections, megakernels, profiling: false, sorting: true })
+        let (profiling, sorting, exercised) = (AtomicBool::new(false), AtomicBool::new(true), AtomicBool::new(false));
+        Ok(Self { gpu, refill, schedule, traversal, sections, megakernels, profiling, sorting, exercised })
     }
 
     /// The device.
@@ -75,15 +78,20 @@ impl Compute {
         &self.gpu
     }
 
+    /// Whether machines time their kernels.
+    pub(super) fn profiling(&self) -> bool {
+        self.profiling.load(Ordering::Relaxed)
+    }
+
     /// Whether machines that are made from now on time their kernels.
-    pub fn set_profiling(&mut self, on: bool) {
-        self.profiling = on;
+    pub fn set_profiling(&self, on: bool) {
+        self.profiling.store(on, Ordering::Relaxed);
     }
 
     /// Whether section machines that are made from now on sort paths by section, as they do at first. Without, every section that has a path goes over
     /// all paths: the same results, to measure what sorting is worth.
-    pub fn set_sorting(&mut self, on: bool) {
-        self.sorting = on;
+    pub fn set_sorting(&self, on: bool) {
+        self.sorting.store(on, Ordering::Relaxed);
     }
 }
 
@@ -116,7 +124,7 @@ impl<'c> SectionMachine<'c> {
         let storage = BufferUsages::STORAGE;
         let sections = kernels.len() as u32;
         let mut paths = Paths::new(gpu, &compute.refill, count, setup.frame_words, sections)?;
-        paths.set_sorted(compute.sorting);
+        paths.set_sorted(compute.sorting.load(Ordering::Relaxed));
         let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
         let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
         let ray_queue = gpu.buffer("the ray queue", 4 + all(4 * u64::from(setup.rays_per_path)), storage)?;
@@ -137,7 +145,7 @@ impl<'c> SectionMachine<'c> {
             pipelines: start.elapsed(),
             ..Default::default()
         };
-        let names = compute.profiling.then(|| {
+        let names = compute.profiling().then(|| {
             let sections = kernels.iter().map(|section| section.name.clone());
             sections.chain(MACHINE_STEPS.map(String::from)).collect()
         });
@@ -162,7 +170,7 @@ impl Machine for SectionMachine<'_> {
     }
 
     fn times(&self) -> KernelTimes {
-        let asked = self.compute.profiling;
+        let asked = self.compute.profiling();
         self.flight.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
     }
 

@@ -11,7 +11,7 @@ use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, RenderError, Renderer, Schedule, Window};
 use glam::Vec3;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 static COMPUTE: LazyLock<Compute> =
     LazyLock::new(|| Compute::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do"));
@@ -314,4 +314,26 @@ fn kernels_are_timed_when_asked_for() {
     assert_eq!(kernels.len(), sections + 3, "{kernels:?}");
     assert!(kernels.iter().any(|kernel| kernel.name == "traversal" && kernel.dispatches > 0), "{kernels:?}");
     assert_eq!(picture.rgba, render(&job).rgba);
+}
+
+#[test]
+fn a_picture_after_a_preparation_is_the_same_and_makes_no_pipeline() {
+    let job = Arc::new(job(true, Window::whole(150, 50), Sampling { strata: [1, 1], seed: 0 }));
+    let mut renderer = GpuRenderer::new(None).unwrap();
+    let prepared = renderer.prepare(job.clone()).wait().unwrap();
+    assert!(prepared.kernels.made > 0);
+    assert_eq!(renderer.render(&job, &|_| {}).unwrap(), render(&job));
+    let warm_up = renderer.stats().warm_up;
+    assert_eq!((warm_up.kernels.made, warm_up.kernels.found), (0, prepared.kernels.made));
+}
+
+#[test]
+fn a_preparation_that_is_cancelled_does_not_harm_the_picture() {
+    let job = Arc::new(job(false, Window::whole(40, 40), Sampling { strata: [1, 1], seed: 0 }));
+    let mut renderer = GpuRenderer::new(None).unwrap();
+    let preparation = renderer.prepare(job.clone());
+    preparation.cancel();
+    let ended = preparation.wait();
+    assert!(matches!(ended, Ok(_) | Err(RenderError::Stopped)), "{ended:?}");
+    assert_eq!(renderer.render(&job, &|_| {}).unwrap(), render(&job));
 }

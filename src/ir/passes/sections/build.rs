@@ -6,7 +6,8 @@
 use super::cut::{Cut, Piece};
 use super::{Callee, Exit, ExitKind, Rays, Resume, Section};
 use crate::ir::{
-    BlockId, Class, Const, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value, Variable,
+    BlockId, Class, Const, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value,
+    Variable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;

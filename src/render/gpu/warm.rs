@@ -1,0 +1,283 @@
+//! Kernels made ready before they are needed.
+//!
+//! Drivers of hardware compile a kernel when its pipeline is made, so making the pipelines in parallel is all there is to do. Mesa's software
+//! driver compiles at the *first dispatch*, on the queue's thread, and keeps what it compiled on disk. There, further devices, one a core, each dispatch a share of the kernels
+//! over no work, and the device that draws then finds them compiled. Where that driver keeps nothing, only the device that draws compiles.
+//!
+//! This file takes kernels and gives nothing but time: whatever goes wrong with another device, the render goes on without it.
+
+use super::device::{Gpu, Layout, OpenError};
+use super::pipelines::{Kernel, PipelineCounts, Pipelines};
+use crate::codegen::wgsl::{SectionKernel, binding};
+use crate::render::RenderError;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use wgpu::BufferUsages;
+
+/// The most devices that compile, the one that draws included. Each takes some 50 MiB.
+const MAX_DEVICES: usize = 8;
+
+/// Kernels for which another device is worth opening, which takes about as long as compiling one.
+const KERNELS_EACH: usize = 2;
+
+/// Bytes of each buffer of a dispatch over no work.
+const NOTHING_BYTES: u64 = 256;
+
+/// Who waits for the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Urgency {
+    /// The caller, who will render with them: the device that draws compiles too.
+    Now,
+    /// Nobody yet: the device that draws is left free as long as others can compile.
+    Soon,
+}
+
+/// What making kernels ready took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WarmUp {
+    /// Where the pipelines come from.
+    pub kernels: PipelineCounts,
+    /// Kernels that other devices than the one that draws compiled.
+    pub elsewhere: usize,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Makes the pipelines of these kernels and has the driver compile those that are new; on the device that draws, `common` runs first.
+///
+/// # Errors
+/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when `cancel` was set meanwhile.
+pub(super) fn warm_up(
+    gpu: &Gpu,
+    sections: &Pipelines,
+    kernels: &[SectionKernel],
+    urgency: Urgency,
+    cancel: &AtomicBool,
+    common: &dyn Fn() -> Result<(), RenderError>,
+) -> Result<WarmUp, RenderError> {
+    let others = if gpu.compiles_late() && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
+    warm_up_with(gpu, sections, kernels, urgency, cancel, common, others, &|| gpu.another())
+}
+
+/// The same with at most so many `others`, opened by `open`.
+fn warm_up_with(
+    gpu: &Gpu,
+    sections: &Pipelines,
+    kernels: &[SectionKernel],
+    urgency: Urgency,
+    cancel: &AtomicBool,
+    common: &dyn Fn() -> Result<(), RenderError>,
+    others: usize,
+    open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
+) -> Result<WarmUp, RenderError> {
+    let start = Instant::now();
+    let stopped = || if cancel.load(Ordering::Relaxed) { Err(RenderError::Stopped) } else { Ok(()) };
+    let (pipelines, fresh) = sections.and_new_ones(gpu, kernels)?;
+    let counts = PipelineCounts { made: fresh.len(), found: kernels.len() - fresh.len() };
+    if !gpu.compiles_late() || fresh.is_empty() {
+        return Ok(WarmUp { kernels: counts, elsewhere: 0, time: start.elapsed() });
+    }
+    // Large kernels first, so that all devices end at about the same time.
+    let mut queue = fresh.clone();
+    queue.sort_by_key(|&i| std::cmp::Reverse(kernels[i].wgsl.len()));
+    let next = AtomicUsize::new(0);
+    let take = || queue.get(next.fetch_add(1, Ordering::Relaxed)).copied().filter(|_| !cancel.load(Ordering::Relaxed));
+    let elsewhere = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match urgency {
+        Urgency::Now => cores - 1,
+        Urgency::Soon => (cores - 1).max(1),
+    };
+    let threads = threads.min(others).min(queue.len().div_ceil(KERNELS_EACH));
+    let result = std::thread::scope(|scope| {
+        let compile_elsewhere = || {
+            let Ok(other) = open() else { return };
+            let pipelines = Pipelines::new(section_layout(&other));
+            let Ok(nothing) = Nothing::new(&other, pipelines.layout()) else { return };
+            while let Some(i) = take() {
+                let made = pipelines.one(&other, Kernel::from(&kernels[i]));
+                if made.and_then(|pipeline| nothing.dispatch(&other, [&pipeline])).is_err() {
+                    return;
+                }
+                elsewhere.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(compile_elsewhere)).collect();
+        let nothing = common().and_then(|()| Nothing::new(gpu, sections.layout()));
+        if let (Urgency::Now, Ok(nothing)) = (urgency, &nothing) {
+            while let Some(i) = take() {
+                // Its failure is that of the last dispatch, too.
+                if nothing.dispatch(gpu, [&pipelines[i]]).is_err() {
+                    break;
+                }
+            }
+        }
+        for thread in threads {
+            // A thread that panicked has left kernels to be compiled below.
+            let _ = thread.join();
+        }
+        stopped()?;
+        nothing?.dispatch(gpu, fresh.iter().map(|&i| &pipelines[i]))
+    });
+    if let Err(error) = result {
+        // Whoever asks for them again finds out that they are not ready.
+        sections.forget(fresh.iter().map(|&i| Kernel::from(&kernels[i])));
+        return Err(error);
+    }
+    Ok(WarmUp { kernels: counts, elsewhere: elsewhere.into_inner(), time: start.elapsed() })
+}
+
+/// What section kernels bind: state, frames, rays, hits, memory, ray queue, trap, queue (`codegen::wgsl::binding`).
+pub(super) fn section_layout(gpu: &Gpu) -> Layout {
+    gpu.layout("sections", &[false, false, false, false, true, false, false, true])
+}
+
+/// Whether Mesa keeps compiled kernels on disk, as far as its environment tells.
+fn keeps_compiled_kernels() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let switched_off = |name: &str| {
+        let value = std::env::var(name).unwrap_or_default().to_lowercase();
+        matches!(value.as_str(), "1" | "true" | "t" | "yes" | "y")
+    };
+    let off = ["MESA_SHADER_CACHE_DISABLE", "MESA_GLSL_CACHE_DISABLE"].into_iter().any(switched_off);
+    !off && ["MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"].into_iter().any(set)
+}
+
+/// Buffers of zeros for section kernels: their queues are empty, so that a dispatch does nothing but be compiled.
+struct Nothing {
+    bound: wgpu::BindGroup,
+}
+
+impl Nothing {
+    fn new(gpu: &Gpu, layout: &Layout) -> Result<Self, RenderError> {
+        let buffers = (binding::PARAMS..=binding::QUEUE).map(|at| {
+            let usage = if at == binding::PARAMS { BufferUsages::UNIFORM } else { BufferUsages::STORAGE };
+            gpu.buffer("nothing", NOTHING_BYTES.max(size_of::<crate::codegen::wgsl::Params>() as u64), usage)
+        });
+        let buffers = buffers.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { bound: gpu.bind(layout, &buffers.iter().collect::<Vec<_>>()) })
+    }
+
+    /// Dispatches the kernels and waits until the driver is done with them.
+    fn dispatch<'p>(
+        &self,
+        gpu: &Gpu,
+        pipelines: impl IntoIterator<Item = &'p wgpu::ComputePipeline>,
+    ) -> Result<(), RenderError> {
+        gpu.run_pass(|pass| {
+            pass.set_bind_group(0, &self.bound, &[]);
+            for pipeline in pipelines {
+                pass.set_pipeline(pipeline);
+                pass.dispatch_workgroups(1, 1, 1);
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::LazyLock;
+
+    static GPU: LazyLock<Gpu> =
+        LazyLock::new(|| Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do"));
+
+    /// Kernels that are unlike those of other tests and runs, so that no cache has them.
+    fn kernels(count: usize) -> Vec<SectionKernel> {
+        static TESTS: AtomicUsize = AtomicUsize::new(0);
+        let unique = (u64::from(std::process::id()) << 8) + TESTS.fetch_add(1, Ordering::Relaxed) as u64;
+        let kernel = |n: usize| {
+            let wgsl = format!(
+                "@group(0) @binding(1) var<storage, read_write> state: array<u32>;
+                @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                    if state[0] == {}u {{ state[id.x] = {n}u; }}
+                }}",
+                unique as u32 | 1
+            );
+            SectionKernel {
+                name: format!("test {n}"),
+                entry_point: "main".to_string(),
+                module: super::super::layouts::parsed(&wgsl),
+                wgsl,
+                frame_words: 0,
+            }
+        };
+        (0..count).map(kernel).collect()
+    }
+
+    struct Bench {
+        sections: Pipelines,
+        cancel: AtomicBool,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            Self { sections: Pipelines::new(section_layout(&GPU)), cancel: AtomicBool::new(false) }
+        }
+
+        fn warm_up(
+            &self,
+            kernels: &[SectionKernel],
+            urgency: Urgency,
+            others: usize,
+            open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
+        ) -> Result<WarmUp, RenderError> {
+            warm_up_with(&GPU, &self.sections, kernels, urgency, &self.cancel, &|| Ok(()), others, open)
+        }
+    }
+
+    fn another() -> Result<Gpu, OpenError> {
+        GPU.another()
+    }
+
+    #[test]
+    fn kernels_that_nobody_waits_for_are_left_to_other_devices() {
+        let done = Bench::new().warm_up(&kernels(3), Urgency::Soon, 1, &another).unwrap();
+        assert_eq!(done.kernels, PipelineCounts { made: 3, found: 0 });
+        assert_eq!(done.elsewhere, if GPU.compiles_late() { 3 } else { 0 });
+    }
+
+    #[test]
+    fn kernels_that_were_made_ready_are_not_again() {
+        let (bench, kernels) = (Bench::new(), kernels(4));
+        bench.warm_up(&kernels[..3], Urgency::Now, 1, &another).unwrap();
+        let done = bench.warm_up(&kernels, Urgency::Now, 1, &another).unwrap();
+        assert_eq!(done.kernels, PipelineCounts { made: 1, found: 3 });
+    }
+
+    #[test]
+    fn a_device_that_cannot_be_opened_or_is_lost_costs_nothing_but_time() {
+        let refused = || Err(OpenError::None);
+        let lost = || panic!("the driver is gone");
+        let opens: [&(dyn Fn() -> Result<Gpu, OpenError> + Sync); 2] = [&refused, &lost];
+        for open in opens {
+            let done = Bench::new().warm_up(&kernels(3), Urgency::Soon, 1, open).unwrap();
+            assert_eq!((done.kernels.made, done.elsewhere), (3, 0));
+        }
+    }
+
+    #[test]
+    fn without_other_devices_the_one_that_draws_compiles() {
+        let done = Bench::new().warm_up(&kernels(2), Urgency::Now, 0, &another).unwrap();
+        assert_eq!((done.kernels.made, done.elsewhere), (2, 0));
+    }
+
+    #[test]
+    fn what_was_cancelled_is_not_taken_for_ready() {
+        let (bench, kernels) = (Bench::new(), kernels(2));
+        bench.cancel.store(true, Ordering::Relaxed);
+        let stopped = bench.warm_up(&kernels, Urgency::Soon, 1, &another);
+        if GPU.compiles_late() {
+            assert!(matches!(stopped, Err(RenderError::Stopped)));
+            bench.cancel.store(false, Ordering::Relaxed);
+            assert_eq!(bench.warm_up(&kernels, Urgency::Soon, 1, &another).unwrap().kernels.made, 2);
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_is_wrong_is_an_error() {
+        let mut kernels = kernels(2);
+        kernels[1].wgsl = "fn main() { return 1; }".to_string();
+        assert!(matches!(Bench::new().warm_up(&kernels, Urgency::Now, 1, &another), Err(RenderError::Device(_))));
+    }
+}
