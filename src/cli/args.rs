@@ -228,6 +228,9 @@ pub struct RenderArgs {
     /// Render without a window into this file: .png .exr .hdr .pnm
     #[arg(long, value_name = "OUT")]
     pub render: Option<PathBuf>,
+    /// Write a first picture, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
+    #[arg(long, value_name = "FILE", requires = "render")]
+    pub preview: Option<PathBuf>,
     /// Which machine renders
     #[arg(long, value_enum, default_value_t)]
     pub backend: Backend,
@@ -592,6 +595,9 @@ pub struct BenchArgs {
     /// Measure only the shaders and scenes with this in their names
     #[arg(long, value_name = "PART")]
     pub only: Option<String>,
+    /// How many different shaders the scene of `bench shaders` has
+    #[arg(long, value_name = "N", default_value_t = 96, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub count: u16,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
@@ -696,6 +702,8 @@ pub enum Benchmark {
     Machines,
     /// The built-in scene at 640x480 on the RPU, from start to file
     Startup,
+    /// A scene of many different shaders (--count): time to a first picture and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
+    Shaders,
     /// A mesh of four million triangles: time, memory
     Large,
     /// Instructions and cycles of shaders and scenes on the RPU, with each compiler pass removed in turn

@@ -1,7 +1,7 @@
 //! What `--stats` tells of a render: as lines for people, as JSON for scripts.
 
 use super::common::Preparation;
-use crate::render::report::{KernelTime, KernelTimes, Phase, Report};
+use crate::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
 use crate::render::{Job, Renderer};
 use serde::Serialize;
 use std::fmt;
@@ -18,11 +18,31 @@ pub struct RenderStats {
     scene_bytes: usize,
     phases: Vec<Phase>,
     render: Report,
+    #[serde(flatten)]
+    pictures: Pictures,
+}
+
+/// When pictures were there as files, from the start of the command.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Pictures {
+    /// That of `--preview`; without it the full one.
+    #[serde(rename = "first_picture_ms", serialize_with = "milliseconds")]
+    pub first: Duration,
+    /// What was asked for.
+    #[serde(rename = "full_picture_ms", serialize_with = "milliseconds")]
+    pub full: Duration,
 }
 
 impl RenderStats {
     /// Of a picture that `renderer` has just rendered in `render`, and that was written in `write`.
-    pub fn of(job: &Job, renderer: &dyn Renderer, times: Preparation, render: Duration, write: Duration) -> Self {
+    pub fn of(
+        job: &Job,
+        renderer: &dyn Renderer,
+        times: Preparation,
+        render: Duration,
+        write: Duration,
+        pictures: Pictures,
+    ) -> Self {
         let phases =
             [("open", times.open), ("compile", times.link), ("tree", times.tree), ("render", render), ("write", write)];
         Self {
@@ -31,6 +51,7 @@ impl RenderStats {
             scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
             phases: phases.map(|(name, time)| Phase { name, time }).into(),
             render: renderer.report(),
+            pictures,
         }
     }
 }
@@ -51,6 +72,8 @@ impl fmt::Display for RenderStats {
                 }
             }
         }
+        writeln!(f, "first picture  {:.1} ms after the start", ms(self.pictures.first))?;
+        writeln!(f, "full picture   {:.1} ms after the start", ms(self.pictures.full))?;
         match &self.render.kernels {
             KernelTimes::None => Ok(()),
             KernelTimes::Unavailable => writeln!(f, "kernels        this device has no timestamps to time them by"),
@@ -97,10 +120,18 @@ mod tests {
     fn stats(kernels: KernelTimes) -> RenderStats {
         let phases = vec![Phase { name: "render", time: Duration::from_micros(1500) }];
         let render = Report { phases: vec![], counts: vec![], kernels };
-        RenderStats { machine: "M".to_string(), triangles: 7, scene_bytes: 1 << 20, phases, render }
+        RenderStats {
+            machine: "M".to_string(),
+            triangles: 7,
+            scene_bytes: 1 << 20,
+            phases,
+            render,
+            pictures: Pictures::default(),
+        }
     }
 
-    const HEAD: &str = "machine        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n";
+    const HEAD: &str = "machine        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n\
+first picture  0.0 ms after the start\nfull picture   0.0 ms after the start\n";
 
     #[test]
     fn kernels_are_a_table_with_their_shares() {

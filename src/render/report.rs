@@ -67,6 +67,10 @@ pub struct KernelTime {
     pub dispatches: u64,
 }
 
-fn milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+/// Writes a time as its milliseconds.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64() * 1000.0)
 }

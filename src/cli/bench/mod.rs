@@ -4,6 +4,7 @@ mod bvh;
 mod compiler;
 mod engines;
 mod meshes;
+mod shaders;
 mod simulation;
 mod traversal;
 
@@ -34,6 +35,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Traversal => traversal::rays(args)?,
         Benchmark::Machines => bench_machines(args)?,
         Benchmark::Startup => bench_startup(args)?,
+        Benchmark::Shaders => shaders::pictures(args)?,
         Benchmark::Large => bench_large(args)?,
         Benchmark::Passes => compiler::passes(args)?,
         Benchmark::Conventions => compiler::conventions(args)?,

@@ -19,6 +19,7 @@ pub use tracer::SceneTracer;
 
 use super::film::{Film, Picture};
 use super::report::{Phase, Report};
+use super::sampling::Sampling;
 use super::{Job, Progress, RenderError, Renderer};
 use crate::codegen::rpu::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
@@ -58,6 +59,22 @@ impl RpuRenderer {
     #[must_use]
     pub fn in_format(self, format: Format) -> Self {
         Self { format, ..self }
+    }
+
+    /// A picture of one sample a pixel, to be looked at while a machine that takes longer to get ready is not.
+    ///
+    /// # Errors
+    /// Those of [`Renderer::render`].
+    pub fn first_picture(&self, job: &Job) -> Result<Picture, RenderError> {
+        let one = Sampling { strata: [1, 1], ..job.sampling };
+        draw_sampled(job, one, &self.load(job)?, &|_| {})
+    }
+
+    /// The job's program for the machine.
+    fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
+        let program = &job.program;
+        let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
+        Ok(loaded.in_format(self.format))
     }
 
     /// The number format that it computes in.
@@ -130,11 +147,10 @@ impl Renderer for RpuRenderer {
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
-        let program = &job.program;
         let start = Instant::now();
-        let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
+        let loaded = self.load(job)?;
         let compiled = Instant::now();
-        let picture = draw(job, &loaded.in_format(self.format), progress)?;
+        let picture = draw(job, &loaded, progress)?;
         let phases = [("code", compiled - start), ("blocks", compiled.elapsed())];
         self.report = Report { phases: phases.map(|(name, time)| Phase { name, time }).into(), ..Report::default() };
         Ok(picture)
@@ -150,13 +166,23 @@ impl Renderer for RpuRenderer {
 /// # Errors
 /// When a thread of the machine fails, or there is no memory for the picture.
 pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Picture, RenderError> {
+    draw_sampled(job, job.sampling, loaded, progress)
+}
+
+/// The same with other samples than the job's.
+fn draw_sampled(
+    job: &Job,
+    sampling: Sampling,
+    loaded: &Loaded,
+    progress: Progress<'_>,
+) -> Result<Picture, RenderError> {
     let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let (width, height) = (job.window.width, job.window.height);
     let mut film = Film::new(width, height)?;
-    let samples = job.sampling.count();
+    let samples = sampling.count();
     let shape = Shape::of(samples);
     let tiles = Tile::all(width, height, shape);
     let done = AtomicUsize::new(0);
@@ -166,7 +192,7 @@ pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Pictur
             let mut inputs = [[0u32; LANES]; 2];
             for lane in 0..LANES {
                 let (x, y) = tile.pixel(lane);
-                set_lane(&mut inputs, lane, camera_inputs(job, x, y, first + tile.sample(lane)));
+                set_lane(&mut inputs, lane, camera_inputs(job, sampling, x, y, first + tile.sample(lane)));
             }
             let pixels = run_tile(loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
             progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
@@ -198,8 +224,8 @@ pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Pictur
 }
 
 /// The words of the camera's arguments for a sample of a pixel of the window.
-fn camera_inputs(job: &Job, x: u32, y: u32, sample: u32) -> [u32; 2] {
-    let position = job.sampling.position(job.window.x + x, job.window.y + y, sample);
+fn camera_inputs(job: &Job, sampling: Sampling, x: u32, y: u32, sample: u32) -> [u32; 2] {
+    let position = sampling.position(job.window.x + x, job.window.y + y, sample);
     [position.x.to_bits(), position.y.to_bits()]
 }
 

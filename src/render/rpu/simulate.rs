@@ -48,7 +48,7 @@ pub fn simulate(
     let mut film = Film::new(width, height)?;
     let mut cost = vec![0; at(0, height)];
 
-    let input = |x, y, sample| camera_inputs(job, x, y, sample).to_vec();
+    let input = |x, y, sample| camera_inputs(job, job.sampling, x, y, sample).to_vec();
     let mut output = |x, y, rgba, slots| {
         film.add_sample(x, y, rgba);
         cost[at(x, y)] += slots;

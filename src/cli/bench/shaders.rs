@@ -1,0 +1,162 @@
+//! A scene of many different shaders: how long until there is a first picture, and the full one, with the driver's cache of compiled kernels empty and filled.
+//!
+//! Each measurement is a process of its own, as a user starts it. The scene and its shaders are made for the purpose, in a temporary folder.
+
+use super::rounded;
+use crate::cli::args::BenchArgs;
+use crate::cli::exit::Failure;
+use anyhow::{Context, anyhow};
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Width and height of the picture.
+const SIZE: &str = "320x240";
+
+/// Where Mesa's drivers keep compiled kernels.
+const DRIVER_CACHE: &str = "MESA_SHADER_CACHE_DIR";
+
+/// How a shader finds its number `v` from the point `p` and the texture coordinates; `A` and `B` are constants of its own.
+const PATTERNS: [&str; 8] = [
+    "float v = 0.5 + 0.5 * sin(A * xcomp(p)) * sin(A * ycomp(p));",
+    "float v = mod(floor(A * xcomp(p)) + floor(A * ycomp(p)) + floor(A * zcomp(p)), 2);",
+    "float v = smoothstep(0.2, 0.6, mod(A * sqrt(xcomp(p) * xcomp(p) + zcomp(p) * zcomp(p)), 1));",
+    "float v = step(0.5, mod(A * s, 1)) * step(0.5, mod(B * t, 1));",
+    "float v = noise(A * p);",
+    "float v = max(abs(mod(A * s, 1) - 0.5), abs(mod(B * t, 1) - 0.5)) * 2;",
+    "float v = 0; float i; for (i = 1; i < 5; i += 1) { v += sin(A * i * xcomp(p)) * cos(B * i * ycomp(p)) / i; } v = clamp(v, 0, 1);",
+    "float v = 1 - pow(abs(normalize(N) . normalize(I)), B);",
+];
+
+/// How it finds its colour `c` from `v`.
+const BLENDS: [&str; 4] = [
+    "color c = mix(one, two, v);",
+    "color c = one; if (v > 0.5) c = two * v;",
+    "color c = one * v + two * (1 - v) * v;",
+    "color c = color(pow(v, 0.5), v * v, v) * one;",
+];
+
+/// How it lights a surface of colour `c`.
+const LIGHTING: [&str; 3] = [
+    "Ci = Os * c * (ambient() + diffuse(Nf));",
+    "Ci = Os * (c * (ambient() + diffuse(Nf)) + 0.5 * specular(Nf, -normalize(I), 0.1));",
+    "color sum = 0; illuminance (P, Nf, PI / 2) { sum += Cl * pow(max(0, normalize(L) . Nf), B); } Ci = Os * c * (ambient() + sum);",
+];
+
+/// Times of a first and a full picture, cold and warm, and of the RPU's.
+pub fn pictures(args: &BenchArgs) -> Result<Value, Failure> {
+    let folder = tempfile::tempdir().context("making a folder for the scene")?;
+    write_scene(folder.path(), args.count).context("writing the scene")?;
+    let cache = folder.path().join("cache");
+    fs::create_dir(&cache).context("making a folder for the driver's cache")?;
+    let gpu = ["--backend", "gpu"];
+    let cold = picture(args, folder.path(), &cache, &gpu)?;
+    let warm = picture(args, folder.path(), &cache, &gpu)?;
+    let rpu = picture(args, folder.path(), &cache, &["--backend", "rpu"])?;
+    let mut results = Map::new();
+    results.insert("shaders".to_string(), json!(args.count));
+    results.insert("size".to_string(), json!(SIZE));
+    for (name, stats) in [("cold", &cold), ("warm", &warm), ("rpu", &rpu)] {
+        for (what, key) in [("first_picture_s", "first_picture_ms"), ("full_picture_s", "full_picture_ms")] {
+            let ms = stats[key].as_f64().with_context(|| format!("the render told no {key}"))?;
+            results.insert(format!("{name}_{what}"), rounded(ms / 1e3));
+        }
+    }
+    // Where the cold render's time went.
+    let phases = [&cold["phases"], &cold["render"]["phases"]].into_iter().filter_map(Value::as_array).flatten();
+    for phase in phases {
+        if let (Some(name), Some(ms)) = (phase["name"].as_str(), phase["ms"].as_f64()) {
+            results.insert(format!("cold_{}_s", name.replace(' ', "_")), rounded(ms / 1e3));
+        }
+    }
+    for count in cold["render"]["counts"].as_array().into_iter().flatten() {
+        if let Some(name) = count["name"].as_str() {
+            results.insert(format!("cold_{}", name.replace(' ', "_")), count["count"].clone());
+        }
+    }
+    Ok(Value::Object(results))
+}
+
+/// What a render in a process of its own tells with `--stats`.
+fn picture(args: &BenchArgs, folder: &Path, cache: &Path, backend: &[&str]) -> Result<Value, Failure> {
+    let program = std::env::current_exe().context("finding this program")?;
+    let mut command = Command::new(program);
+    command.current_dir(folder).env(DRIVER_CACHE, cache).arg("made.rib").args(backend);
+    command.args(["--stats", "--json", "--size", SIZE, "--spp", "1", "--preview", "first.png", "--render", "full.png"]);
+    command.args(["--threads", &args.machine.threads.to_string()]);
+    if let (Some(adapter), ["--backend", "gpu"]) = (&args.machine.adapter, backend) {
+        command.args(["--adapter", adapter]);
+    }
+    let output = command.output().context("starting this program again")?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(anyhow!("rendering the scene failed: {}", message.trim()).into());
+    }
+    let mut document: Value = serde_json::from_slice(&output.stdout).context("reading what the render told")?;
+    Ok(document["stats"].take())
+}
+
+/// Writes `made.rib` and its shaders: spheres in rows, each with a shader of its own, three lights, shadows.
+fn write_scene(folder: &Path, count: u16) -> std::io::Result<()> {
+    let columns = (f32::from(count) * 1.5).sqrt().ceil().max(1.0) as u16;
+    let rows = count.div_ceil(columns);
+    let mut rib = format!(
+        "Projection \"perspective\" \"fov\" [40]\nTranslate 0 0 {}\nWorldBegin\n\
+         LightSource \"ambientlight\" 1 \"intensity\" [0.2]\n\
+         Attribute \"light\" \"string shadows\" [\"on\"]\n\
+         LightSource \"pointlight\" 2 \"from\" [-6 8 -12] \"intensity\" [200]\n\
+         LightSource \"distantlight\" 3 \"from\" [0 0 0] \"to\" [-1 -1 2] \"intensity\" [0.4]\n",
+        1.15 * f32::from(columns)
+    );
+    for n in 0..count {
+        fs::write(folder.join(format!("made{n}.sl")), shader(n))?;
+        let x = f32::from(n % columns) - f32::from(columns - 1) / 2.0;
+        let y = f32::from(rows - 1) / 2.0 - f32::from(n / columns);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            rib,
+            "AttributeBegin\nTranslate {x} {y} 0\nSurface \"made{n}\"\nSphere 0.45 -0.45 0.45 360\nAttributeEnd"
+        );
+    }
+    rib.push_str("WorldEnd\n");
+    fs::write(folder.join("made.rib"), rib)
+}
+
+/// Shader `n`: a combination of operations that no shader below the number of combinations shares, and constants of its own.
+fn shader(n: u16) -> String {
+    let at = usize::from(n);
+    let pattern = PATTERNS[at % PATTERNS.len()];
+    let blend = BLENDS[at / PATTERNS.len() % BLENDS.len()];
+    let lighting = LIGHTING[at / (PATTERNS.len() * BLENDS.len()) % LIGHTING.len()];
+    let (a, b) = (2.0 + 0.1 * f32::from(n), 1.5 + 0.02 * f32::from(n));
+    format!(
+        "#define A {a:.2}\n#define B {b:.2}\n\
+         surface made{n}(color one = color(1, 0.8, 0.5), two = color(0.1, 0.2, 0.5))\n{{\n\
+         \x20   point p = P;\n    normal Nf = faceforward(normalize(N), I);\n    {pattern}\n    {blend}\n    Oi = Os;\n    {lighting}\n}}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Size;
+    use crate::cli::bench::scene_job;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_shader_is_made_of_other_operations() {
+        let bodies: HashSet<String> =
+            (0..96).map(|n| shader(n).lines().skip(3).collect::<Vec<_>>().join("\n")).collect();
+        assert_eq!(bodies.len(), 96);
+    }
+
+    #[test]
+    fn the_scene_has_a_surface_entry_for_each_shader() {
+        let folder = tempfile::tempdir().unwrap();
+        write_scene(folder.path(), 96).unwrap();
+        let job = scene_job(&folder.path().join("made.rib"), Size(32, 24)).unwrap();
+        assert_eq!(job.program.surface_entries, 96);
+    }
+}

@@ -1,0 +1,49 @@
+//! First pictures, through the binary: what `--preview` writes and what `--stats` tells of it.
+
+mod common;
+
+use common::{shadewright, stderr};
+use shadewright::render::image_file;
+use std::path::Path;
+
+/// Renders the built-in scene and gives what was printed.
+fn render(folder: &Path, args: &[&str]) -> String {
+    let output = shadewright(folder, &[&["--size", "32x24"], args].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_preview_of_a_gpu_render_is_the_rpus_picture_of_one_sample_and_is_there_first() {
+    let folder = tempfile::tempdir().unwrap();
+    render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "one.exr"]);
+    let told = render(
+        folder.path(),
+        &["--spp", "4", "--backend", "gpu", "--preview", "first.exr", "--render", "full.exr", "--stats", "--json"],
+    );
+    let [one, first, full] =
+        ["one", "first", "full"].map(|name| image_file::read(&folder.path().join(format!("{name}.exr"))).unwrap());
+    assert_eq!(first, one);
+    assert_ne!(first, full);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let [first, full] = ["first_picture_ms", "full_picture_ms"].map(|key| told["stats"][key].as_f64().unwrap());
+    assert!(0.0 < first && first < full, "{first} {full}");
+}
+
+#[test]
+fn without_a_preview_the_first_picture_is_the_full_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "a.png", "--stats", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["stats"]["first_picture_ms"], told["stats"]["full_picture_ms"]);
+}
+
+#[test]
+fn a_preview_that_cannot_be_written_is_refused_before_anything_is_rendered() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--backend", "rpu", "--preview", "first.gif", "--render", "a.png"];
+    let output = shadewright(folder.path(), &args);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("first.gif"), "{}", stderr(&output));
+    assert!(!folder.path().join("a.png").exists());
+}
