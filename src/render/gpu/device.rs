@@ -4,7 +4,7 @@
 
 use crate::render::{AdapterInfo, RenderError};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -67,7 +67,15 @@ pub struct Gpu {
     opened: wgpu::Adapter,
     adapter: AdapterInfo,
     hardware: bool,
-    fault: Arc<Mutex<Option<String>>>,
+    fault: Arc<Mutex<Fault>>,
+}
+
+/// What went wrong and no call has reported.
+#[derive(Debug, Default)]
+struct Fault {
+    message: Option<String>,
+    /// The device is gone: the message stays.
+    lost: bool,
 }
 
 impl Gpu {
@@ -109,14 +117,12 @@ impl Gpu {
         };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))
             .map_err(|e| OpenError::Refused { name: info.name.clone(), reason: e.to_string() })?;
-        let fault = Arc::new(Mutex::new(None));
+        let fault = Arc::new(Mutex::new(Fault::default()));
         let keep = fault.clone();
-        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| set_fault(&keep, error.to_string())));
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| set_fault(&keep, describe_error(&error), false)));
         let keep = fault.clone();
-        device.set_device_lost_callback(move |reason, message| {
-            if reason != wgpu::DeviceLostReason::Destroyed {
-                set_fault(&keep, format!("the device was lost: {message}"));
-            }
+        device.set_device_lost_callback(move |_, message| {
+            set_fault(&keep, format!("the device was lost: {message}"), true);
         });
         let (opened, hardware) = (adapter.clone(), is_hardware(&info));
         Ok(Self { device, queue, opened, adapter: describe(adapter), hardware, fault })
@@ -166,15 +172,21 @@ impl Gpu {
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
     }
 
-    /// Fails with what went wrong since the last call and no other call has reported.
+    /// Fails with what went wrong since the last call and no other call has reported; always, once the device is lost.
     ///
     /// # Errors
     /// When something did.
     pub fn check(&self) -> Result<(), RenderError> {
-        match self.fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        let found = |fault: &mut Fault| if fault.lost { fault.message.clone() } else { fault.message.take() };
+        let message = found(&mut self.fault());
+        match message {
             Some(message) => Err(self.failed(message)),
             None => Ok(()),
         }
+    }
+
+    fn fault(&self) -> MutexGuard<'_, Fault> {
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Fails when `bytes` of `what` do not fit a storage buffer.
@@ -252,6 +264,8 @@ impl Gpu {
         let internal = pollster::block_on(internal.pop());
         match validation.or(internal) {
             Some(error) => Err(self.failed(format!("it does not take the kernel {what}: {error}"))),
+            // A device that is lost takes anything.
+            None if self.fault().lost => self.check().map(|()| pipelines),
             None => Ok(pipelines),
         }
     }
@@ -408,9 +422,14 @@ impl Gpu {
         if self.adapter.name.contains("llvmpipe") { 32_768 } else { u32::MAX }
     }
 
-    /// A failure of this device.
+    /// A failure of this device: its loss, where that is behind it.
     fn failed(&self, message: String) -> RenderError {
-        RenderError::Device(format!("the GPU \"{}\" failed: {message}", self.adapter.name))
+        // wgpu tells of a loss when it is polled, which may be after calls that fail for it.
+        let polled = self.device.poll(wgpu::PollType::Poll).map_err(|e| e.to_string());
+        let fault = self.fault();
+        let loss = fault.message.clone().filter(|_| fault.lost);
+        let cause = loss.unwrap_or_else(|| polled.err().map_or(message.clone(), |e| format!("{message} ({e})")));
+        RenderError::Device(format!("the GPU \"{}\" failed: {cause}", self.adapter.name))
     }
 }
 
@@ -449,9 +468,21 @@ pub(super) struct Pending {
     mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// Keeps the first message: what follows a failure is most often its consequence.
-fn set_fault(fault: &Mutex<Option<String>>, message: String) {
-    fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(message);
+/// Keeps the first message: what follows a failure is most often its consequence. But the loss of the device is the cause of whatever else was said.
+fn set_fault(fault: &Mutex<Fault>, message: String, lost: bool) {
+    let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
+    if fault.message.is_none() || (lost && !fault.lost) {
+        fault.message = Some(message);
+    }
+    fault.lost |= lost;
+}
+
+/// An error of wgpu for people.
+fn describe_error(error: &wgpu::Error) -> String {
+    match error {
+        wgpu::Error::OutOfMemory { .. } => "it is out of memory".to_string(),
+        other => other.to_string(),
+    }
 }
 
 /// The adapters that can run the kernels, the best first. OpenGL is looked at when nothing better is there: it reaches the same devices.
@@ -570,5 +601,67 @@ mod tests {
         gpu.queue().write_buffer(&buffer, 0, &[0; 32]);
         assert!(matches!(gpu.check(), Err(RenderError::Device(_))));
         gpu.check().unwrap();
+    }
+
+    #[test]
+    fn a_lost_device_fails_every_call_and_another_can_be_opened() {
+        let gpu = gpu();
+        let buffer = gpu.buffer("words", 16, BufferUsages::COPY_SRC).unwrap();
+        gpu.device().destroy();
+        for _ in 0..2 {
+            let copy = |c: &mut wgpu::CommandEncoder, to: &wgpu::Buffer| c.copy_buffer_to_buffer(&buffer, 0, to, 0, 16);
+            let error = gpu.copy_back("words", 16, copy).unwrap_err();
+            assert!(matches!(&error, RenderError::Device(text) if text.contains("was lost")), "{error}");
+        }
+        assert!(gpu.buffer("more words", 16, BufferUsages::COPY_SRC).is_err());
+        let layout = gpu.layout("none", &[]);
+        let kernel = "@compute @workgroup_size(1) fn main() {}";
+        assert!(gpu.pipelines("kernel", kernel, &layout.pipeline, ["main"]).is_err());
+        super::tests::gpu().buffer("words", 16, BufferUsages::COPY_SRC).unwrap();
+    }
+
+    #[test]
+    fn a_submission_that_does_not_return_in_time_is_an_error_that_names_it() {
+        let gpu = gpu();
+        let back = gpu.readback("words", 16).unwrap();
+        let commands = gpu.device().create_command_encoder(&Default::default());
+        let mut pending = gpu.submit(commands, &back, 16);
+        // Its answer never comes.
+        let (_sender, silent) = mpsc::channel();
+        pending.mapped = silent;
+        let error = gpu.finish(pending, Duration::from_millis(20), || "the work".to_string(), |_| ()).unwrap_err();
+        assert!(error.to_string().ends_with("failed: it did not finish the work within 0.02 s"), "{error}");
+    }
+
+    #[test]
+    fn a_buffer_that_cannot_be_mapped_is_an_error() {
+        let gpu = gpu();
+        let back = gpu.readback("words", 16).unwrap();
+        back.destroy();
+        let commands = gpu.device().create_command_encoder(&Default::default());
+        let pending = gpu.submit(commands, &back, 16);
+        let error = gpu.finish(pending, PATIENCE, || "the work".to_string(), |_| ()).unwrap_err();
+        assert!(matches!(error, RenderError::Device(_)), "{error}");
+    }
+
+    #[test]
+    fn running_out_of_memory_is_said_in_plain_words() {
+        let gpu = gpu();
+        let error = wgpu::Error::OutOfMemory { source: Box::from("VK_ERROR_OUT_OF_DEVICE_MEMORY") };
+        set_fault(&gpu.fault, describe_error(&error), false);
+        let text = gpu.check().unwrap_err().to_string();
+        assert!(text.ends_with("failed: it is out of memory"), "{text}");
+        gpu.check().unwrap();
+    }
+
+    #[test]
+    fn the_loss_of_the_device_outweighs_what_was_said_before_and_after() {
+        let fault = Mutex::default();
+        set_fault(&fault, "first".to_string(), false);
+        set_fault(&fault, "lost".to_string(), true);
+        set_fault(&fault, "later".to_string(), false);
+        set_fault(&fault, "lost again".to_string(), true);
+        let fault = fault.into_inner().unwrap();
+        assert_eq!((fault.message.as_deref(), fault.lost), (Some("lost"), true));
     }
 }

@@ -98,6 +98,7 @@ impl Flight {
         what: &dyn Fn(u32) -> String,
         progress: &mut dyn FnMut(u32),
     ) -> Result<Status, RenderError> {
+        gpu.check()?;
         let mut flying = VecDeque::with_capacity(IN_FLIGHT);
         let mut last = Instant::now();
         let mut first = true;

@@ -106,6 +106,22 @@ pub struct SectionMachine<'c> {
     tree: Tree,
     flight: Flight,
     stats: MachineStats,
+    /// The sections, for errors.
+    names: String,
+}
+
+/// Sections that an error names.
+const SECTIONS_NAMED: usize = 4;
+
+/// What runs in a round, for errors.
+fn name_sections(kernels: &[SectionKernel]) -> String {
+    let mut names: Vec<_> = kernels.iter().take(SECTIONS_NAMED).map(|kernel| format!("`{}`", kernel.name)).collect();
+    match kernels.len().saturating_sub(SECTIONS_NAMED) {
+        0 => {}
+        1 => names.push("another section".to_string()),
+        others => names.push(format!("{others} other sections")),
+    }
+    names.join(", ")
 }
 
 impl<'c> SectionMachine<'c> {
@@ -151,7 +167,8 @@ impl<'c> SectionMachine<'c> {
         });
         let flight = Flight::new(gpu, count, kernels.len() + ROUND_STEPS, names)?;
         gpu.check()?;
-        Ok(Self { compute, pipelines, bound, paths, schedule, tree, flight, stats })
+        let names = name_sections(kernels);
+        Ok(Self { compute, pipelines, bound, paths, schedule, tree, flight, stats, names })
     }
 }
 
@@ -178,6 +195,7 @@ impl Machine for SectionMachine<'_> {
         let Compute { gpu, refill, schedule, traversal, .. } = self.compute;
         self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
+        let names = &self.names;
         let (bound, pipelines, tree, queues) = (&self.bound, &self.pipelines, &self.tree, &self.schedule);
         let [trace, sort, refilling] = [0, 1, 2].map(|step| pipelines.len() as u32 + step);
         let (groups, at) = queues.refill_groups();
@@ -202,7 +220,7 @@ impl Machine for SectionMachine<'_> {
                 recorder.step(sort, |pass| queues.sort(schedule, pass, None));
             }
         };
-        let what = |rounds| format!("{rounds} rounds of {} sections", pipelines.len());
+        let what = |rounds| format!("{rounds} rounds of {names}");
         let status = self.flight.run(gpu, &mut self.paths, &mut record, &what, progress)?;
         trap_of(status.trap)
     }
@@ -246,6 +264,7 @@ mod tests {
             @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
                 if id.x >= queue[2u * {number}u] {{ return; }}
                 let path = queue[queue[2u * {number}u + 1u] + id.x];
+                if state[path] != {number}u {{ return; }}
                 let W = params.paths;
                 {body}
             }}"
@@ -259,8 +278,12 @@ mod tests {
         }
     }
 
-    /// A wall at z = 5, and the memory of a vector.
     fn machine(sections: &[SectionKernel], paths: u32) -> SectionMachine<'static> {
+        machine_on(&COMPUTE, sections, paths)
+    }
+
+    /// A wall at z = 5, and the memory of a vector.
+    fn machine_on<'c>(compute: &'c Compute, sections: &[SectionKernel], paths: u32) -> SectionMachine<'c> {
         let corner = |x: f32, y: f32| Vec3::new(x, y, 5.0);
         let wall = Triangle::new(corner(0.0, 0.0), corner(100.0, 0.0), corner(0.0, 100.0));
         let tree = Bvh::build(&[wall], &BuildOptions::default()).unwrap();
@@ -276,7 +299,7 @@ mod tests {
             tree: &tree,
             paths,
         };
-        SectionMachine::new(&COMPUTE, sections, &setup).unwrap()
+        SectionMachine::new(compute, sections, &setup).unwrap()
     }
 
     /// Shoots a ray along z from x, y = argument, then gives the distance or, for a miss, counts the argument down and tries again.
@@ -380,5 +403,36 @@ mod tests {
     fn an_entry_of_no_section_finishes_nothing_and_runs_nothing() {
         let mut machine = machine(&[section(0, "finish(path);")], 64);
         assert_eq!(machine.run(FINISHED, &[], 10, 1).unwrap(), None);
+    }
+
+    #[test]
+    fn a_device_that_is_lost_between_batches_is_an_error() {
+        let compute = Compute::new(None).unwrap();
+        let mut machine = machine_on(&compute, &[section(0, "finish(path);")], 64);
+        assert_eq!(machine.run(0, &[], 10, 1).unwrap(), None);
+        compute.gpu.device().destroy();
+        for _ in 0..2 {
+            let error = machine.run(0, &[], 10, 1).unwrap_err();
+            assert!(matches!(&error, RenderError::Device(text) if text.contains("was lost")), "{error}");
+        }
+    }
+
+    #[test]
+    fn errors_name_some_sections() {
+        let kernels: Vec<_> = (0..7).map(|number| section(number, "finish(path);")).collect();
+        assert_eq!(name_sections(&kernels[..2]), "`section 0`, `section 1`");
+        assert!(name_sections(&kernels).ends_with("`section 3`, 3 other sections"));
+    }
+
+    #[test]
+    fn unsorted_paths_do_the_same() {
+        let mut compute = Compute::new(None).unwrap();
+        compute.set_sorting(false);
+        let xs: Vec<u32> = (0..900).map(|i| (i as f32 * 0.5 + 0.25).to_bits()).collect();
+        let mut unsorted = machine_on(&compute, &shooting(), 1000);
+        let mut sorted = machine(&shooting(), 1000);
+        assert_eq!(unsorted.run(0, &[&xs], 900, 1000).unwrap(), None);
+        assert_eq!(sorted.run(0, &[&xs], 900, 1000).unwrap(), None);
+        assert_eq!(unsorted.results(2, 900).unwrap(), sorted.results(2, 900).unwrap());
     }
 }
