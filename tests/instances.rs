@@ -28,10 +28,11 @@ const SHOW: &str = "surface show(float what = 0;) {
 
 /// Two retained objects, one with colours of its own, and a dozen instances of each.
 fn scene_text(what: u32) -> String {
+    let beads = "Translate 0.3 0.2 0.1 Sphere 0.5 -0.5 0.5 360 ".repeat(6);
     let mut text = format!(
         "Format 96 72 1\nPixelSamples 1 1\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 9\n\
-         ObjectBegin 1 Sphere 1 -0.5 1 300 Translate 0 0 1 Cylinder 0.3 0 1 360 \"constant color Cs\" [1 0.3 0.2] ObjectEnd\n\
-         ObjectBegin 2 Sphere 1 -1 1 360 \"varying color Cs\" [1 0 0 0 1 0 0 0 1 1 1 0] \
+         ObjectBegin 1 Sphere 1 -0.5 1 300 {beads} Translate 0 0 1 Cylinder 0.3 0 1 360 \"constant color Cs\" [1 0.3 0.2] ObjectEnd\n\
+         ObjectBegin 2 {beads} Translate -1.8 -1.2 -0.6 Sphere 1 -1 1 360 \"varying color Cs\" [1 0 0 0 1 0 0 0 1 1 1 0] \
          \"varying color Os\" [1 0 0 0 1 0 0 0 1 1 1 0] ObjectEnd\n\
          WorldBegin LightSource \"ambientlight\" 1 Surface \"show\" \"uniform float what\" [{what}]\n\
          Color [0.8 0.7 0.6] Polygon \"P\" [-5 -5 3 5 -5 3 5 5 3 -5 5 3]\n"

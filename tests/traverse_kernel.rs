@@ -3,9 +3,9 @@
 //! A driver on the CPU fuses no multiplications with additions here, so its hits must be the CPU's to the bit; of others, which
 //! may, only nearly all primitives must be equal and distances close.
 
-use glam::Vec3;
-use shadewright::bvh::gpu::{GpuHit, GpuRay, TraverseParams, dispatch_size, gpu_layout, kernel};
-use shadewright::bvh::{Bvh, CULL_BACK, NO_PRIM, Ray, Triangle};
+use glam::{Mat4, Vec3};
+use shadewright::bvh::gpu::{GpuHit, GpuRay, TraverseParams, dispatch_size, kernel};
+use shadewright::bvh::{CULL_BACK, NO_PRIM, Placement, Ray, Triangle, TwoLevel};
 use wgpu::util::DeviceExt;
 
 /// A device and whether it is a CPU.
@@ -20,12 +20,13 @@ fn device() -> (wgpu::Device, wgpu::Queue, bool) {
 }
 
 /// What the kernel's entry point gives for rays; `queued` are their indices for `trace_queue`.
-fn trace(bvh: &Bvh, rays: &[GpuRay], entry_point: &str, queued: &[u32]) -> (Vec<GpuHit>, bool) {
+fn trace(tree: &TwoLevel, rays: &[GpuRay], entry_point: &str, queued: &[u32]) -> (Vec<GpuHit>, bool) {
     let (device, queue, is_cpu) = device();
     let buffer = |contents: &[u8], usage| {
         device.create_buffer_init(&wgpu::util::BufferInitDescriptor { label: None, contents, usage })
     };
-    let (nodes, triangles) = gpu_layout(bvh);
+    let tables = tree.gpu_tables();
+    let levels = if tree.has_instances() { kernel::Levels::Two } else { kernel::Levels::One };
     // The queue begins after its count.
     let counted: Vec<u32> = std::iter::once(queued.len() as u32).chain(queued.iter().copied()).collect();
     let params = TraverseParams { ray_count: rays.len() as u32, queue_first: 1, ..Default::default() };
@@ -34,8 +35,8 @@ fn trace(bvh: &Bvh, rays: &[GpuRay], entry_point: &str, queued: &[u32]) -> (Vec<
     let hits = buffer(bytemuck::cast_slice(&unwritten), storage | wgpu::BufferUsages::COPY_SRC);
     let bindings = [
         buffer(bytemuck::bytes_of(&params), wgpu::BufferUsages::UNIFORM),
-        buffer(nodes, storage),
-        buffer(triangles, storage),
+        buffer(&tables.nodes, storage),
+        buffer(&tables.triangles, storage),
         buffer(bytemuck::cast_slice(rays), storage),
         hits.clone(),
         buffer(bytemuck::cast_slice(&counted), storage),
@@ -64,7 +65,7 @@ fn trace(bvh: &Bvh, rays: &[GpuRay], entry_point: &str, queued: &[u32]) -> (Vec<
     });
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: None,
-        source: wgpu::ShaderSource::Wgsl(kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer).into()),
+        source: wgpu::ShaderSource::Wgsl(kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer, levels).into()),
     });
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label: None,
@@ -112,8 +113,8 @@ fn random(state: &mut u64) -> f32 {
     (*state >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// A soup with one-sided and repeated triangles, in a tree.
-fn soup() -> Bvh {
+/// A soup with one-sided and repeated triangles.
+fn soup() -> Vec<Triangle> {
     let mut state = 1;
     let mut point = || Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * 2.0 - 1.0;
     let mut triangles: Vec<Triangle> = (0..3000)
@@ -124,7 +125,30 @@ fn soup() -> Bvh {
         })
         .collect();
     triangles.extend_from_within(..500);
-    Bvh::build(&triangles, &Default::default()).expect("small enough")
+    triangles
+}
+
+/// The soup in one tree.
+fn plain() -> TwoLevel {
+    TwoLevel::build(&soup(), &[], &[], &Default::default()).expect("small enough")
+}
+
+/// Some plain triangles, and two meshes here and there: turned, scaled unevenly, mirrored, and some of them twice.
+fn placed() -> TwoLevel {
+    let soup = soup();
+    let mut state = 3;
+    let mut point = || Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * 2.0 - 1.0;
+    let mut placements: Vec<Placement> = (0..60)
+        .map(|mesh| {
+            let mirror = Mat4::from_scale(Vec3::new(if mesh % 4 < 2 { 1.0 } else { -1.0 }, 1.0, 1.0));
+            let turn = Mat4::from_axis_angle(point().normalize(), 3.0 * point().x);
+            let scale = Mat4::from_scale((point() + 1.2) * 0.2);
+            Placement { mesh: mesh % 2, object_to_world: Mat4::from_translation(point()) * turn * scale * mirror }
+        })
+        .collect();
+    placements.extend_from_within(..10);
+    let meshes = [soup[..1000].to_vec(), soup[1000..1001].to_vec()];
+    TwoLevel::build(&soup[2000..2100], &meshes, &placements, &Default::default()).expect("small enough")
 }
 
 /// Rays of every kind: closest, any, none; in all directions, and along the axes.
@@ -141,23 +165,22 @@ fn rays() -> Vec<GpuRay> {
 }
 
 /// The hit that the buffer's layout promises, by the CPU.
-fn expected(bvh: &Bvh, ray: &GpuRay) -> GpuHit {
+fn expected(tree: &TwoLevel, ray: &GpuRay) -> GpuHit {
     let miss = GpuHit { u: 0.0, v: 0.0, t: -1.0, prim: NO_PRIM };
     let on_cpu = Ray { origin: ray.origin.into(), dir: ray.dir.into(), t_min: ray.t_min, t_max: ray.t_max.abs() };
     if ray.t_max < 0.0 {
-        return if bvh.any_hit(&on_cpu) { GpuHit { t: 0.0, ..miss } } else { miss };
+        return if tree.any_hit(&on_cpu) { GpuHit { t: 0.0, ..miss } } else { miss };
     }
-    bvh.closest_hit(&on_cpu).map_or(miss, |hit| GpuHit { u: hit.u, v: hit.v, t: hit.t, prim: hit.prim })
+    tree.closest_hit(&on_cpu).map_or(miss, |hit| GpuHit { u: hit.u, v: hit.v, t: hit.t, prim: hit.prim })
 }
 
-#[test]
-fn the_kernel_gives_the_cpus_hits() {
-    let (bvh, rays) = (soup(), rays());
-    let (hits, is_cpu) = trace(&bvh, &rays, "trace_all", &[]);
+fn assert_hits_are_the_cpus(tree: &TwoLevel) {
+    let rays = rays();
+    let (hits, is_cpu) = trace(tree, &rays, "trace_all", &[]);
     let mut found = 0;
     let mut different = 0;
     for (ray, hit) in rays.iter().zip(&hits) {
-        let expected = expected(&bvh, ray);
+        let expected = expected(tree, ray);
         found += usize::from(expected.t >= 0.0);
         if is_cpu {
             assert_eq!(bytemuck::bytes_of(hit), bytemuck::bytes_of(&expected), "{ray:?}: {hit:?}, not {expected:?}");
@@ -171,10 +194,20 @@ fn the_kernel_gives_the_cpus_hits() {
 }
 
 #[test]
+fn the_kernel_gives_the_cpus_hits() {
+    assert_hits_are_the_cpus(&plain());
+}
+
+#[test]
+fn the_kernel_gives_the_cpus_hits_with_instances() {
+    assert_hits_are_the_cpus(&placed());
+}
+
+#[test]
 fn only_queued_rays_are_traced() {
-    let (bvh, rays) = (soup(), rays());
+    let (tree, rays) = (plain(), rays());
     let queued: Vec<u32> = (0..rays.len() as u32).rev().filter(|i| i % 3 == 0).collect();
-    let (hits, _) = trace(&bvh, &rays, "trace_queue", &queued);
+    let (hits, _) = trace(&tree, &rays, "trace_queue", &queued);
     for (i, hit) in hits.iter().enumerate() {
         assert_eq!(hit.t != 77.0, i % 3 == 0, "ray {i}: {hit:?}");
     }

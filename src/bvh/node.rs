@@ -37,7 +37,7 @@ pub struct Child {
     pub link: u32,
     /// Upper corner of the box.
     pub max: [f32; 3],
-    /// Zero.
+    /// Zero, but in the table of two levels ([`super::two_level::gpu`]).
     pub pad: u32,
 }
 

@@ -340,3 +340,65 @@ pub fn build_tree(scene: &Scene, options: &BuildOptions<'_>) -> Result<TwoLevel,
         .collect();
     TwoLevel::build(&bvh_triangles(scene), &meshes, &placements, options)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Mat4;
+
+    /// An object of a strip of triangles; those of object space are moved by their number.
+    fn object(mesh: &Arc<Mesh>, mesh_space: MeshSpace, number: f32) -> Object {
+        Object {
+            name: String::new(),
+            surface: None,
+            lights: Arc::new([]),
+            sides: 2,
+            color: Vec3::splat(number),
+            opacity: Vec3::ONE,
+            mesh: mesh.clone(),
+            mesh_space,
+            object_to_world: Mat4::from_translation(Vec3::Z * number),
+        }
+    }
+
+    fn strip(triangles: u32) -> Arc<Mesh> {
+        let positions: Vec<Vec3> = (0..triangles + 2).map(|i| Vec3::new(i as f32, (i % 2) as f32, 0.0)).collect();
+        let normals = vec![Vec3::Z; positions.len()];
+        Arc::new(Mesh {
+            positions,
+            normals,
+            triangles: (0..triangles).map(|i| [i, i + 1, i + 2]).collect(),
+            ..Mesh::default()
+        })
+    }
+
+    #[test]
+    fn primitives_of_instances_follow_the_plain_ones_and_find_their_object() {
+        let (plain, shared) = (strip(3), strip(5));
+        let mut scene = Scene::empty("two instances among two plain objects");
+        let (world, instance) = (MeshSpace::World, MeshSpace::Object);
+        scene.objects = vec![
+            object(&shared, instance, 1.0),
+            object(&plain, world, 2.0),
+            object(&shared, instance, 3.0),
+            object(&plain, world, 4.0),
+        ];
+        let records: Vec<_> = (0..4).map(|entry| ObjectRecord { entry, params: vec![[entry; 4]; 2] }).collect();
+        let image = MemoryImage::build(&scene, &records, &[]).expect("a small image");
+        assert_eq!((image.triangle_count, image.placed.len()), (6, 2));
+        let tree = build_tree(&scene, &BuildOptions::default()).expect("a small tree");
+        assert_eq!(tree.primitive_count(), 16);
+        let entries: Vec<u32> = (0..16).map(|primitive| image.resolve(primitive)[0]).collect();
+        assert_eq!(entries, [[1; 3].as_slice(), &[3; 3], &[0; 5], &[2; 5]].concat());
+        // The instances share their triangles' records, and nothing else.
+        let [_, first, one] = image.resolve(6);
+        let [_, again, other] = image.resolve(11);
+        assert_eq!((first, image.resolve(10)[1]), (again, first + 4));
+        assert_ne!(one, other);
+        let at = |address: u32| image.vectors[address as usize];
+        assert_eq!(at(other + 7)[0], 3.0f32.to_bits());
+        assert_eq!(at(other + 1 + INSTANCE_VECTORS), [2; 4]);
+        let [a, ..] = at(first + 2);
+        assert_eq!(at(a)[0], 2.0f32.to_bits());
+    }
+}

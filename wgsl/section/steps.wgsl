@@ -12,7 +12,7 @@ struct Params {
     shader_table: u32,
     shader_count: u32,
     zero: u32,
-    padding: u32,
+    placed_count: u32,
     uniforms: array<vec4<f32>, 16>,
 }
 
@@ -135,18 +135,6 @@ fn visible_bits(count: u32) -> u32 {
         bits |= select(0u, 1u << j, ray_hit(j).z < 0.0);
     }
     return bits;
-}
-
-// The address of the triangle's record; 0 after a miss. Like the functions below it has no branches: software drivers take several times as long to compile a
-// function with branches as one without, wherever it is called.
-fn hit_tri() -> u32 {
-    let found = ray_hit(0u);
-    return select(params.triangles + bitcast<u32>(found.w), 0u, found.z < 0.0);
-}
-
-fn hit_obj() -> u32 {
-    let triangle = hit_tri();
-    return select(memory[memory[triangle].w].w, 0u, triangle == 0u);
 }
 
 fn hit() -> vec4<f32> {

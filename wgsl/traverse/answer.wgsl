@@ -1,4 +1,4 @@
-// What a ray asks and what it is told, around any `traverse`.
+// What a ray asks and what it is told, around any `nearest`.
 //
 // A ray is two vectors: (origin, t_min) and (direction, t_max). What is asked for is in the sign of t_max:
 //   t_max > 0   the closest hit on the open interval (t_min, t_max)
@@ -15,7 +15,7 @@ fn answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32> {
         return miss;
     }
     let any = upper.w < 0.0;
-    let hit = traverse(make_ray(lower.xyz, upper.xyz, lower.w), abs(upper.w), any);
+    let hit = nearest(lower.xyz, upper.xyz, lower.w, abs(upper.w), any);
     if !hit.found {
         return miss;
     }

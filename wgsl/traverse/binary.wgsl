@@ -25,6 +25,20 @@ fn pop(stack: ptr<function, Stack>, t_far: f32) -> u32 {
     return DONE;
 }
 
+// Where to go on from an inner node whose children are entered at these distances: the nearer child, while a farther one that is entered waits on the stack; else what waits.
+fn go_on(left: f32, left_link: u32, right: f32, right_link: u32, t_far: f32, stack: ptr<function, Stack>) -> u32 {
+    let right_first = right < left;
+    if max(left, right) < OUTSIDE {
+        (*stack).links[(*stack).top] = select(right_link, left_link, right_first);
+        (*stack).nears[(*stack).top] = max(left, right);
+        (*stack).top += 1u;
+    }
+    if min(left, right) == OUTSIDE {
+        return pop(stack, t_far);
+    }
+    return select(left_link, right_link, right_first);
+}
+
 // One step down from an inner node: the nearer child that the ray enters, while a farther one waits on the stack; else what waits.
 fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 {
     let left_min = nodes_vector(4u * link);
@@ -33,16 +47,7 @@ fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 
     let right_max = nodes_vector(4u * link + 3u);
     let left = enter(bitcast<vec3<f32>>(left_min.xyz), bitcast<vec3<f32>>(left_max.xyz), ray, t_far);
     let right = enter(bitcast<vec3<f32>>(right_min.xyz), bitcast<vec3<f32>>(right_max.xyz), ray, t_far);
-    let right_first = right < left;
-    if max(left, right) < OUTSIDE {
-        (*stack).links[(*stack).top] = select(right_min.w, left_min.w, right_first);
-        (*stack).nears[(*stack).top] = max(left, right);
-        (*stack).top += 1u;
-    }
-    if min(left, right) == OUTSIDE {
-        return pop(stack, t_far);
-    }
-    return select(left_min.w, right_min.w, right_first);
+    return go_on(left, left_min.w, right, right_min.w, t_far, stack);
 }
 
 // Tests a leaf's triangles.

@@ -43,10 +43,15 @@ fn make_ray(origin: vec3<f32>, dir: vec3<f32>, t_min: f32) -> Ray {
     return Ray(origin, t_min, inv, kz, vec3<f32>(permuted.xy * sz, sz), permute(origin, kz));
 }
 
-// Kay & Kajiya's slabs with Ize's padding. The distance at which the box is entered, or OUTSIDE.
+// The distance at which a box is entered, or OUTSIDE.
 fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
-    let t0 = (box_min - ray.origin) * ray.inv;
-    let t1 = (box_max - ray.origin) * ray.inv;
+    return enter_from(box_min - ray.origin, box_max - ray.origin, ray, t_far);
+}
+
+// The same from the ways to the box's corners. Kay & Kajiya's slabs with Ize's padding.
+fn enter_from(to_min: vec3<f32>, to_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
+    let t0 = to_min * ray.inv;
+    let t1 = to_max * ray.inv;
     let lower = min(t0, t1);
     let upper = max(t0, t1);
     let near = max(max(lower.x, lower.y), max(lower.z, ray.t_min));

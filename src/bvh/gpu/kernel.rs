@@ -6,7 +6,8 @@
 //! | `ray_box`, `ray_triangle` | rays, hits and the two tests |
 //! | `binary` | a step down the binary tree, a leaf, the stack |
 //! | `while_while` | `traverse(ray, t_max, any) -> Hit` |
-//! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `traverse` |
+//! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
+//! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
 //! | `pass` | rays and hits in buffers, and the entry points that call `answer` |
 //!
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
@@ -17,6 +18,8 @@ const RAY_BOX: &str = include_str!("../../../wgsl/traverse/ray_box.wgsl");
 const RAY_TRIANGLE: &str = include_str!("../../../wgsl/traverse/ray_triangle.wgsl");
 const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
 const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
+const ONE_LEVEL: &str = include_str!("../../../wgsl/traverse/one_level.wgsl");
+const TWO_LEVELS: &str = include_str!("../../../wgsl/traverse/two_levels.wgsl");
 const ANSWER: &str = include_str!("../../../wgsl/traverse/answer.wgsl");
 const PASS: &str = include_str!("../../../wgsl/traverse/pass.wgsl");
 
@@ -27,6 +30,15 @@ pub enum Store {
     Buffer,
     /// In a texture of format `rgba32uint`, [`TABLE_WIDTH`] vectors a row.
     Texture,
+}
+
+/// What a kernel expects of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Levels {
+    /// One tree ([`gpu_layout`](super::gpu_layout)).
+    One,
+    /// A plain tree and instances ([`Tables`](super::super::two_level::gpu::Tables)).
+    Two,
 }
 
 /// Vectors in a row of a [`Store::Texture`]: the widest texture that WebGPU guarantees.
@@ -45,13 +57,17 @@ impl Store {
 
 /// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through the binary tree, with all that it needs but
 /// `nodes_vector(index: u32) -> vec4<u32>` and `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that it declares besides are those of the parts.
-pub fn answer() -> String {
-    [RAY_BOX, RAY_TRIANGLE, BINARY, WHILE_WHILE, ANSWER].concat()
+pub fn answer(levels: Levels) -> String {
+    let nearest = match levels {
+        Levels::One => ONE_LEVEL,
+        Levels::Two => TWO_LEVELS,
+    };
+    [RAY_BOX, RAY_TRIANGLE, BINARY, WHILE_WHILE, nearest, ANSWER].concat()
 }
 
 /// The kernel from a ray buffer to a hit buffer, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
-pub fn pass(nodes: Store, triangles: Store) -> String {
-    [nodes.declare("nodes", 1), triangles.declare("triangles", 2), answer(), PASS.to_string()].concat()
+pub fn pass(nodes: Store, triangles: Store, levels: Levels) -> String {
+    [nodes.declare("nodes", 1), triangles.declare("triangles", 2), answer(levels), PASS.to_string()].concat()
 }
 
 #[cfg(all(test, feature = "gpu"))]
@@ -63,9 +79,11 @@ mod tests {
 
     #[test]
     fn every_kernel_validates() {
-        for nodes in [Store::Buffer, Store::Texture] {
+        for (nodes, levels) in
+            [Store::Buffer, Store::Texture].into_iter().flat_map(|s| [(s, Levels::One), (s, Levels::Two)])
+        {
             for triangles in [Store::Buffer, Store::Texture] {
-                let text = pass(nodes, triangles);
+                let text = pass(nodes, triangles, levels);
                 let module =
                     naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
                 let mut validator = naga::valid::Validator::new(

@@ -84,11 +84,12 @@ pub fn dispatch_size(rays: u32) -> [u32; 2] {
 mod tests {
     use super::super::node::Node;
     use super::super::triangle::LeafTriangle;
+    use super::super::two_level::instance::Instance;
     use super::*;
 
     #[test]
     fn layouts_are_the_kernels() {
-        let text = kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer);
+        let text = kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer, kernel::Levels::One);
         let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).expect("a layout");
@@ -100,6 +101,7 @@ mod tests {
         // Vectors of 16 bytes, by the factors in the kernel's index arithmetic.
         assert_eq!(size_of::<Node>(), 4 * 16);
         assert_eq!(size_of::<LeafTriangle>(), 3 * 16);
+        assert_eq!(size_of::<Instance>(), 5 * 16);
         assert_eq!(size_of::<GpuRay>(), 2 * 16);
         assert_eq!(size_of::<GpuHit>(), 16);
     }

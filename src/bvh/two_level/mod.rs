@@ -14,7 +14,9 @@
 //! |---|---|
 //! | [`instance`] | an instance's record: its box in the world, its transform; what rounding may do to a ray |
 //! | `walk` | batches of rays through the upper tree |
+//! | [`gpu`] | all of it as the tables of the GPU's kernels |
 
+pub mod gpu;
 pub mod instance;
 mod walk;
 

@@ -1,6 +1,6 @@
 //! The parts that generated code is made of: the shared functions of `wgsl/section/`, and the naga types of IR types.
 
-use super::Error;
+use super::{Error, Options};
 use crate::ir::Type;
 use naga::{ArraySize, Handle, Scalar, ScalarKind, Span, StructMember, TypeInner, VectorSize};
 use std::collections::HashMap;
@@ -16,26 +16,36 @@ pub(super) struct Kit {
 /// The scalar type of a bit pattern in a frame.
 pub(super) const WORD: Scalar = Scalar { kind: ScalarKind::Uint, width: 4 };
 
+/// What both schedules share.
+const STEPS: &str = include_str!("../../../wgsl/section/steps.wgsl");
+
+/// The functions that find the triangle and the object of a hit.
+fn hits(options: &Options) -> &'static str {
+    match options.instances {
+        false => include_str!("../../../wgsl/section/plain_hits.wgsl"),
+        true => include_str!("../../../wgsl/section/placed_hits.wgsl"),
+    }
+}
+
 impl Kit {
     /// The steps for kernels of one section each.
-    pub fn of_sections() -> Result<Self, Error> {
-        Self::parse(concat!(
-            include_str!("../../../wgsl/section/steps.wgsl"),
-            include_str!("../../../wgsl/section/wavefront.wgsl")
-        ))
+    pub fn of_sections(options: &Options) -> Result<Self, Error> {
+        Self::parse(&[STEPS, hits(options), include_str!("../../../wgsl/section/wavefront.wgsl")].concat())
     }
 
     /// The steps for one kernel of all sections. The frame stack is private in `private_words` words, or else in storage; a path shoots up to `rays` at once,
     /// which the functions of `traversal` trace.
-    pub fn of_megakernel(private_words: Option<u32>, rays: u32, traversal: &str) -> Result<Self, Error> {
+    pub fn of_megakernel(
+        options: &Options,
+        private_words: Option<u32>,
+        rays: u32,
+        traversal: &str,
+    ) -> Result<Self, Error> {
         let (words, stored) = (private_words.unwrap_or(1), private_words.is_none());
         let constants =
             format!("const STACK_WORDS = {words}u;\nconst STACK_STORED = {stored};\nconst RAYS = {rays}u;\n");
-        let steps = concat!(
-            include_str!("../../../wgsl/section/steps.wgsl"),
-            include_str!("../../../wgsl/section/megakernel.wgsl")
-        );
-        Self::parse(&(constants + steps + traversal))
+        let parts = [&constants, STEPS, hits(options), include_str!("../../../wgsl/section/megakernel.wgsl"), traversal];
+        Self::parse(&parts.concat())
     }
 
     fn parse(text: &str) -> Result<Self, Error> {

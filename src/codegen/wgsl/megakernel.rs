@@ -44,7 +44,7 @@ pub fn compile_megakernel(
     let stack = super::stack(module, &program.sections, &program.activation, options);
     let frame_words = stack.words(megakernel.depth);
     let private_words = (frame_words <= MAX_PRIVATE_WORDS).then_some(frame_words);
-    let mut kit = Kit::of_megakernel(private_words, max_rays(&program.sections), megakernel.traversal)?;
+    let mut kit = Kit::of_megakernel(options, private_words, max_rays(&program.sections), megakernel.traversal)?;
     let (mut lowered, mut locations) = (Lowered::new(), Locations::default());
     let mut functions = Vec::new();
     for (n, section) in (0..).zip(&program.sections.sections) {
@@ -177,7 +177,7 @@ b0:
 
     fn megakernel(depth: u32) -> Megakernel {
         let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
-        let options = Options { shaders: vec!["shade".to_string()] };
+        let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
         let own = MegakernelOptions { depth, traversal: NOTHING };
         compile_megakernel(&module, &["camera"], &options, &own).unwrap_or_else(|e| panic!("{e}"))
     }
@@ -197,7 +197,7 @@ b0:
     #[test]
     fn what_runs_it_is_what_runs_the_wavefront() {
         let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap();
-        let options = Options { shaders: vec!["shade".to_string()] };
+        let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
         let sections = compile(&module, &["camera"], &options).unwrap();
         let kernel = megakernel(4);
         assert_eq!(kernel.sections as usize, sections.sections.len());

@@ -33,6 +33,8 @@ use std::sync::Arc;
 pub struct Options {
     /// The function that shades a hit, for each shader index (component x of an object's record). Each must take `(orig, dir, depth)` and give `(Ci, Oi)`.
     pub shaders: Vec<String>,
+    /// Whether the scene has instances: hits are looked up in their table then.
+    pub instances: bool,
 }
 
 /// Why a module cannot become GPU kernels.
@@ -55,7 +57,7 @@ pub enum Error {
 /// A function is missing, returns more than the result area holds, or uses matrices.
 pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
     let program = cut(module, entries, options)?;
-    let kit = Kit::of_sections()?;
+    let kit = Kit::of_sections(options)?;
     let mut locations = Locations::default();
     let sections = (0..program.sections.sections.len() as u32)
         .map(|n| kernel(&kit, module, &program, n, &mut locations))

@@ -47,7 +47,8 @@ pub fn run_function(
         memory: &[[0; 4]],
         triangles: 0,
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],
-        tree: &tree,
+        placed: &[],
+        tree: &tree.into(),
         paths: arguments.len().min(1 << 18) as u32,
     };
     let mut machine = program.machine(compute, &setup)?;

@@ -7,8 +7,9 @@
 use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
-use crate::bvh::Bvh;
+use crate::bvh::TwoLevel;
 use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, Trap, WORKGROUP_SIZE};
+use crate::program::memory::PlacedRecord;
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
 use std::fmt::Debug;
@@ -33,8 +34,10 @@ pub(super) struct Setup<'a> {
     pub triangles: u32,
     /// The program constants.
     pub constants: &'a [[f32; 4]; PARAMS_UNIFORMS],
-    /// The triangles that rays hit.
-    pub tree: &'a Bvh,
+    /// The instances' primitives, in order.
+    pub placed: &'a [PlacedRecord],
+    /// The triangles and instances that rays hit.
+    pub tree: &'a TwoLevel,
     /// Paths wanted in flight; there may be fewer.
     pub paths: u32,
 }
@@ -171,7 +174,9 @@ pub(super) fn paths_that_fit(wanted: u32, each: &[(&'static str, u64)], limit: u
 /// The memory image followed by the shader table.
 pub(super) fn upload_memory(gpu: &Gpu, setup: &Setup<'_>) -> Result<wgpu::Buffer, RenderError> {
     let image = size_of_val(setup.memory) as u64;
-    let table: Vec<[u32; 4]> = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]).collect();
+    let shaders = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]);
+    let placed = setup.placed.iter().map(|p| [p.first, p.triangles, p.object, 0]);
+    let table: Vec<[u32; 4]> = shaders.chain(placed).collect();
     let what = "the scene's shading data";
     let buffer =
         gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
@@ -191,7 +196,7 @@ pub(super) fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<
         shader_table: memory_len,
         shader_count: setup.shader_entries.len() as u32,
         zero: 0,
-        padding: 0,
+        placed_count: setup.placed.len() as u32,
         uniforms: *setup.constants,
     };
     gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)

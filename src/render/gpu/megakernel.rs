@@ -11,8 +11,7 @@ use super::pace::Pace;
 use super::pipelines::{Kernel, Pipelines};
 use super::profile::{Profile, Recorder, Stamps};
 use super::section_machine::Compute;
-use crate::bvh::gpu::gpu_layout;
-use crate::bvh::gpu::kernel::{self, Store};
+use crate::bvh::gpu::kernel::{self, Levels, Store};
 use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
 use crate::codegen::wgsl::{MEGAKERNEL_HIT_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
@@ -36,10 +35,10 @@ impl<'a> From<&'a Megakernel> for Kernel<'a> {
 }
 
 /// The text that traces the megakernel's rays: [`crate::codegen::wgsl::MegakernelOptions::traversal`].
-pub(super) fn traversal() -> String {
+pub(super) fn traversal(levels: Levels) -> String {
     let nodes = Store::Buffer.declare("stored_nodes", binding::TREE);
     let triangles = Store::Buffer.declare("stored_triangles", binding::TREE + 1);
-    [nodes, triangles, kernel::answer()].concat()
+    [nodes, triangles, kernel::answer(levels)].concat()
 }
 
 /// The pipelines of megakernels.
@@ -93,7 +92,7 @@ impl<'c> MegakernelMachine<'c> {
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
         let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
         let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
-        let (nodes, triangles) = gpu_layout(setup.tree);
+        let tables = setup.tree.gpu_tables();
         let start = Instant::now();
         let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
         let made = start.elapsed();
@@ -113,8 +112,8 @@ impl<'c> MegakernelMachine<'c> {
             params: upload_params(gpu, setup, count)?,
             wave: gpu.buffer("dispatch parameters", size_of::<MegakernelWave>() as u64, uniform)?,
             memory: upload_memory(gpu, setup)?,
-            nodes: gpu.upload("the tree's nodes", nodes, BufferUsages::STORAGE)?,
-            triangles: gpu.upload("the tree's triangles", triangles, BufferUsages::STORAGE)?,
+            nodes: gpu.upload("the tree's nodes", &tables.nodes, BufferUsages::STORAGE)?,
+            triangles: gpu.upload("the tree's triangles", &tables.triangles, BufferUsages::STORAGE)?,
             status_back: gpu.readback("the status' copy", STATUS_BYTES + stamp_bytes)?,
             profile,
             pace: Pace::new(count),

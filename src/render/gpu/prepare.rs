@@ -91,7 +91,8 @@ impl Compute {
             memory: &[[0; 4]],
             triangles: 0,
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
-            tree: &tree,
+            placed: &[],
+            tree: &tree.into(),
             paths: 1,
         };
         SectionMachine::new(self, &[], &setup)?.run(FINISHED, &[], 1, 1).map(|_| ())

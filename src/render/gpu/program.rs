@@ -3,6 +3,7 @@
 use super::machine::{Machine, Setup};
 use super::megakernel::{MegakernelMachine, traversal};
 use super::section_machine::{Compute, SectionMachine};
+use crate::bvh::gpu::kernel::Levels;
 use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
 use crate::ir::Module;
 use crate::render::{RenderError, Schedule};
@@ -31,7 +32,8 @@ impl Program {
         let compiled = match schedule {
             Schedule::Auto | Schedule::Wavefront => wgsl::compile(module, entries, options).map(Program::Sections),
             Schedule::Megakernel => {
-                let own = MegakernelOptions { depth, traversal: &traversal() };
+                let levels = if options.instances { Levels::Two } else { Levels::One };
+                let own = MegakernelOptions { depth, traversal: &traversal(levels) };
                 wgsl::compile_megakernel(module, entries, options, &own).map(Program::Megakernel)
             }
         };

@@ -104,10 +104,6 @@ impl Renderer for GpuRenderer {
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
-        if job.bvh.has_instances() {
-            let reason = "it traces no instances yet".to_string();
-            return Err(RenderError::Unsupported { machine: "the GPU", reason });
-        }
         let mut film = Film::new(job.window.width, job.window.height)?;
         let start = Instant::now();
         let program = compile(job, self.schedule)?;
@@ -151,7 +147,8 @@ impl Renderer for GpuRenderer {
 /// The kernels of the job's entries.
 pub(super) fn compile(job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
     let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
-    let options = Options { shaders: (0..job.program.surface_entries).map(surface_entry).collect() };
+    let shaders = (0..job.program.surface_entries).map(surface_entry).collect();
+    let options = Options { shaders, instances: job.bvh.has_instances() };
     Program::compile(&job.program.module, &entries, &options, max_depth(job), schedule)
 }
 
@@ -170,7 +167,8 @@ fn setup<'a>(compute: &Compute, job: &'a Job, program: &'a Program) -> Setup<'a>
         memory: &job.program.memory.vectors,
         triangles: job.program.memory.triangles,
         constants: &job.program.constants,
-        tree: job.bvh.plain(),
+        placed: &job.program.memory.placed,
+        tree: &job.bvh,
         paths: pixels.min(u64::from(wanted)) as u32,
     }
 }

@@ -192,7 +192,7 @@ impl Machine for SectionMachine<'_> {
     }
 
     fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
-        let Compute { gpu, refill, schedule, traversal, .. } = self.compute;
+        let Compute { gpu, refill, schedule, .. } = self.compute;
         self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
         let names = &self.names;
@@ -213,7 +213,7 @@ impl Machine for SectionMachine<'_> {
                 }
                 recorder.step(sort, |pass| queues.shoot(schedule, pass));
                 recorder.step(trace, |pass| {
-                    tree.set(traversal, pass);
+                    tree.set(pass);
                     queues.dispatch_rays(pass);
                 });
                 recorder.step(refilling, |pass| paths.refill(refill, pass, groups, at));
@@ -242,7 +242,7 @@ mod tests {
     const BINDINGS: &str = "
         struct Params {
             paths: u32, frame_words: u32, triangles: u32, memory_len: u32, shader_table: u32, shader_count: u32, zero: u32,
-            padding: u32, uniforms: array<vec4<f32>, 16>,
+            placed_count: u32, uniforms: array<vec4<f32>, 16>,
         }
         struct RayQueue { count: atomic<u32>, items: array<u32> }
         struct Trap { word: atomic<u32> }
@@ -296,7 +296,8 @@ mod tests {
             memory: &[[11, 12, 13, 14]],
             triangles: 0,
             constants: &constants,
-            tree: &tree,
+            placed: &[],
+            tree: &tree.into(),
             paths,
         };
         SectionMachine::new(compute, sections, &setup).unwrap()
@@ -389,7 +390,8 @@ mod tests {
             memory: &memory,
             triangles: 0,
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
-            tree: &tree,
+            placed: &[],
+            tree: &tree.into(),
             paths: 64,
         };
         let error = SectionMachine::new(&COMPUTE, &[], &setup).unwrap_err();

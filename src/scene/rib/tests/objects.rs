@@ -13,9 +13,9 @@ fn with_object(definition: &str, requests: &str) -> Scene {
     scene(&format!("WorldBegin ObjectBegin 1 {definition} ObjectEnd {requests} WorldEnd"))
 }
 
-/// `with_object` of a sphere that is too large to be written out.
+/// `with_object` of spheres with too many triangles to be written out.
 fn spheres(requests: &str) -> Scene {
-    with_object("Sphere 1 -1 1 360", requests)
+    with_object(&"Sphere 1 -1 1 360 ".repeat(10), requests)
 }
 
 #[test]
