@@ -19,11 +19,11 @@ use std::path::Path;
 const SHOW: &str = "surface show(float what = 0;) {
     normal n = normalize(N);
     normal g = normalize(Ng);
-    point o = transform(\"object\", P);
+    point o = point \"object\" (1, 0.5, 0.25);
     if (what == 0) Ci = Cs * Os * (0.5 + 0.5 * color(xcomp(n), ycomp(n), zcomp(n)));
     else if (what == 1) Ci = 0.5 + 0.5 * color(xcomp(g), ycomp(g), zcomp(g));
     else if (what == 2) Ci = 0.5 + 0.25 * color(xcomp(dPdu), ycomp(dPdu), zcomp(dPdv));
-    else Ci = 0.5 + 0.4 * color(xcomp(o), ycomp(o), zcomp(o));
+    else Ci = 0.5 + 0.1 * color(xcomp(o), ycomp(o), zcomp(o));
 }";
 
 /// Two retained objects, one with colours of its own, and a dozen instances of each.

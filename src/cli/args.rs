@@ -698,6 +698,8 @@ pub enum Benchmark {
     Bvh,
     /// Rays on the CPU by each kernel (--only PART of its name): million a second, primary, ambient occlusion, diffuse bounce
     Traversal,
+    /// Instances of a mesh against its triangles written out: million rays a second of one thread, and memory
+    Instances,
     /// A mesh with shadows at 512x512, RPU against GPU
     Machines,
     /// The built-in scene at 640x480 on the RPU, from start to file
@@ -723,7 +725,12 @@ impl Benchmark {
     pub fn prints_a_table(self) -> bool {
         matches!(
             self,
-            Benchmark::Passes | Benchmark::Conventions | Benchmark::Inlining | Benchmark::Traversal | Benchmark::Bvh
+            Benchmark::Passes
+                | Benchmark::Conventions
+                | Benchmark::Inlining
+                | Benchmark::Traversal
+                | Benchmark::Bvh
+                | Benchmark::Instances
         )
     }
 }

@@ -3,6 +3,7 @@
 mod bvh;
 mod compiler;
 mod engines;
+mod instances;
 mod meshes;
 mod shaders;
 mod simulation;
@@ -33,6 +34,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let results = match args.name {
         Benchmark::Bvh => bvh::builders(args)?,
         Benchmark::Traversal => traversal::rays(args)?,
+        Benchmark::Instances => instances::against_triangles(args.json)?,
         Benchmark::Machines => bench_machines(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Shaders => shaders::pictures(args)?,
