@@ -44,7 +44,8 @@ impl Kit {
         let (words, stored) = (private_words.unwrap_or(1), private_words.is_none());
         let constants =
             format!("const STACK_WORDS = {words}u;\nconst STACK_STORED = {stored};\nconst RAYS = {rays}u;\n");
-        let parts = [&constants, STEPS, hits(options), include_str!("../../../wgsl/section/megakernel.wgsl"), traversal];
+        let parts =
+            [&constants, STEPS, hits(options), include_str!("../../../wgsl/section/megakernel.wgsl"), traversal];
         Self::parse(&parts.concat())
     }
 
