@@ -611,7 +611,7 @@ pub struct BenchArgs {
 
 /// The tree and the rays of measurements of traversal.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Rays (bench traversal)")]
+#[command(next_help_heading = "Rays (bench traversal and growth)")]
 pub struct RaysArgs {
     /// Where the camera of the primary rays is: in front of the mesh, or inside, for rooms
     #[arg(long, value_enum, default_value_t)]
@@ -700,6 +700,8 @@ pub enum Benchmark {
     Traversal,
     /// Instances of a mesh against its triangles written out: million rays a second of one thread, and memory
     Instances,
+    /// Primary rays on the CPU through procedural meshes of ten thousand to ten million triangles
+    Growth,
     /// A mesh with shadows at 512x512, RPU against GPU
     Machines,
     /// The built-in scene at 640x480 on the RPU, from start to file
@@ -731,6 +733,7 @@ impl Benchmark {
                 | Benchmark::Traversal
                 | Benchmark::Bvh
                 | Benchmark::Instances
+                | Benchmark::Growth
         )
     }
 }

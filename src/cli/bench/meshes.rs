@@ -55,7 +55,8 @@ fn by_rule(name: &str) -> Option<Result<Faces, Failure>> {
     }))
 }
 
-fn triangles_of(mesh: &Faces) -> Vec<Triangle> {
+/// The triangles of a mesh's faces.
+pub fn triangles_of(mesh: &Faces) -> Vec<Triangle> {
     let corner = |i: u32| mesh.points[i as usize];
     mesh.triangles.iter().map(|&[a, b, c]| Triangle::new(corner(a), corner(b), corner(c))).collect()
 }

@@ -4,6 +4,7 @@ mod bvh;
 mod compiler;
 mod engines;
 mod instances;
+mod growth;
 mod meshes;
 mod shaders;
 mod simulation;
@@ -35,6 +36,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Bvh => bvh::builders(args)?,
         Benchmark::Traversal => traversal::rays(args)?,
         Benchmark::Instances => instances::against_triangles(args.json)?,
+        Benchmark::Growth => growth::rays(args)?,
         Benchmark::Machines => bench_machines(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Shaders => shaders::pictures(args)?,

@@ -124,7 +124,7 @@ fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
 
 /// How a batch is traced.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+pub(super) enum Way {
     /// As renders do.
     Chosen,
     /// By this kernel.
@@ -155,12 +155,13 @@ impl Way {
 }
 
 /// What is known of a set.
-struct Measured {
+pub(super) struct Measured {
     set: String,
     rays: usize,
-    hits: usize,
+    /// Rays that hit.
+    pub hits: usize,
     /// The name of each way, and million rays a second.
-    rates: Vec<(String, f64)>,
+    pub rates: Vec<(String, f64)>,
 }
 
 impl Measured {
@@ -178,7 +179,8 @@ impl Measured {
     }
 }
 
-fn measure(bvh: &Bvh, set: &RaySet, ways: &[Way]) -> Measured {
+/// Times the ways, in turn.
+pub(super) fn measure(bvh: &Bvh, set: &RaySet, ways: &[Way]) -> Measured {
     // In the form that a renderer makes them in, before the clock starts.
     let batches = batches(&set.rays);
     let mut answers = vec![HitBatch::default(); if set.any { 0 } else { batches.len() }];

@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn unsorted_paths_do_the_same() {
-        let mut compute = Compute::new(None).unwrap();
+        let compute = Compute::new(None).unwrap();
         compute.set_sorting(false);
         let xs: Vec<u32> = (0..900).map(|i| (i as f32 * 0.5 + 0.25).to_bits()).collect();
         let mut unsorted = machine_on(&compute, &shooting(), 1000);
