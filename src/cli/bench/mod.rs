@@ -3,8 +3,8 @@
 mod bvh;
 mod compiler;
 mod engines;
-mod instances;
 mod growth;
+mod instances;
 mod meshes;
 mod shaders;
 mod simulation;
