@@ -197,6 +197,9 @@ pub struct SceneArgs {
     /// Loop iterations and calls that one sample may take
     #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: u32,
+    /// How the tree for tracing rays is built; by itself, by the number of samples a triangle. The picture is the same with any
+    #[arg(long, value_enum)]
+    pub tree: Option<TreeQuality>,
     /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,

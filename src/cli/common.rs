@@ -10,7 +10,7 @@ use crate::program::{LinkOptions, link};
 use crate::render::film::Picture;
 use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
-use crate::render::{Job, Renderer, Window, gpu, image_file, prepare};
+use crate::render::{Job, Renderer, Window, gpu, image_file, prepare_with_tree};
 use crate::rpu::format::Format;
 use crate::scene::{self, OpenOptions};
 use anyhow::Context;
@@ -90,7 +90,7 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
         }
         None => Window::whole(width, height),
     };
-    let job = prepare(program, &scene, window, sampling, args.budget)?;
+    let job = prepare_with_tree(program, &scene, window, sampling, args.budget, args.tree.map(Into::into))?;
     times.tree = start.elapsed();
     Ok((job, times))
 }

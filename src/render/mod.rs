@@ -21,5 +21,8 @@ pub mod sampling;
 mod schedule;
 
 pub use adapter::AdapterInfo;
-pub use job::{CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare};
+pub use job::{
+    CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare, prepare_with_tree,
+    usual_tree,
+};
 pub use schedule::Schedule;

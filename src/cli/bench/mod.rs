@@ -77,6 +77,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         shader_paths: Vec::new(),
         allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))],
         budget: DEFAULT_BUDGET,
+        tree: None,
         passes: None,
         convention: Convention::default(),
     };
