@@ -7,34 +7,39 @@ const STACK: u32 = 64u;
 const LEAF: u32 = 0x80000000u;
 const DONE: u32 = 0xffffffffu;
 
-// Links that wait, with the distances at which their boxes are entered.
+// Links that wait. The distances at which their boxes are entered do not: on Mesa's software driver leaving them out traces 12 % more
+// primary and diffuse rays and 20 % more short ones (`bench gpu-traversal`), although more nodes are visited.
 struct Stack {
     links: array<u32, STACK>,
-    nears: array<f32, STACK>,
     top: u32,
 }
 
-// The latest link whose box is not beyond `t_far`, or DONE.
-fn pop(stack: ptr<function, Stack>, t_far: f32) -> u32 {
-    while (*stack).top > 0u {
-        (*stack).top -= 1u;
-        if (*stack).nears[(*stack).top] <= t_far * FAR_PAD {
-            return (*stack).links[(*stack).top];
-        }
+// The latest link, or DONE.
+fn pop(stack: ptr<function, Stack>) -> u32 {
+    if (*stack).top == 0u {
+        return DONE;
     }
-    return DONE;
+    (*stack).top -= 1u;
+    return (*stack).links[(*stack).top];
+}
+
+fn is_inner(link: u32) -> bool {
+    return (link & LEAF) == 0u;
+}
+
+fn is_leaf(link: u32) -> bool {
+    return (link & LEAF) != 0u && link != DONE;
 }
 
 // Where to go on from an inner node whose children are entered at these distances: the nearer child, while a farther one that is entered waits on the stack; else what waits.
-fn go_on(left: f32, left_link: u32, right: f32, right_link: u32, t_far: f32, stack: ptr<function, Stack>) -> u32 {
+fn go_on(left: f32, left_link: u32, right: f32, right_link: u32, stack: ptr<function, Stack>) -> u32 {
     let right_first = right < left;
     if max(left, right) < OUTSIDE {
         (*stack).links[(*stack).top] = select(right_link, left_link, right_first);
-        (*stack).nears[(*stack).top] = max(left, right);
         (*stack).top += 1u;
     }
     if min(left, right) == OUTSIDE {
-        return pop(stack, t_far);
+        return pop(stack);
     }
     return select(left_link, right_link, right_first);
 }
@@ -47,7 +52,7 @@ fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 
     let right_max = nodes_vector(4u * link + 3u);
     let left = enter(bitcast<vec3<f32>>(left_min.xyz), bitcast<vec3<f32>>(left_max.xyz), ray, t_far);
     let right = enter(bitcast<vec3<f32>>(right_min.xyz), bitcast<vec3<f32>>(right_max.xyz), ray, t_far);
-    return go_on(left, left_min.w, right, right_min.w, t_far, stack);
+    return go_on(left, left_min.w, right, right_min.w, stack);
 }
 
 // Tests a leaf's triangles.

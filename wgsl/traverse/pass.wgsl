@@ -1,4 +1,5 @@
-// A compute pass from a ray buffer to a hit buffer, around any `traverse`. Layouts: `src/bvh/gpu/mod.rs`.
+// A compute pass from a ray buffer to a hit buffer, around any `answer`. Layouts: `src/bvh/gpu/mod.rs`. The entry points, `trace_all` for
+// ray_count rays from ray_first on and `trace_queue` for those whose indices are queued, are in `one_each.wgsl` and `persistent_*.wgsl`.
 
 struct Params {
     // Rays to trace by `trace_all`.
@@ -7,8 +8,8 @@ struct Params {
     queue_first: u32,
     // The element of `counters` that holds the number of indices.
     counter: u32,
-    // Keeps the size a multiple of 16.
-    reserved: u32,
+    // The first of the rays to trace by `trace_all`.
+    ray_first: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -23,33 +24,6 @@ fn trace(index: u32) {
     hits[index] = answer(rays[2u * index], rays[2u * index + 1u]);
 }
 
-// The thread's number in a grid that may be two-dimensional, for more than 65535 groups.
-fn thread(group: vec3<u32>, groups: vec3<u32>, local: u32) -> u32 {
-    return (group.y * groups.x + group.x) * GROUP + local;
-}
-
-// Traces rays 0 to ray_count.
-@compute @workgroup_size(64)
-fn trace_all(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let index = thread(group, groups, local);
-    if index < params.ray_count {
-        trace(index);
-    }
-}
-
-// Traces the rays whose indices are queued.
-@compute @workgroup_size(64)
-fn trace_queue(
-    @builtin(workgroup_id) group: vec3<u32>,
-    @builtin(num_workgroups) groups: vec3<u32>,
-    @builtin(local_invocation_index) local: u32,
-) {
-    let place = thread(group, groups, local);
-    if place < counters[params.counter] {
-        trace(ray_queue[params.queue_first + place]);
-    }
+fn trace_queued(place: u32) {
+    trace(ray_queue[params.queue_first + place]);
 }

@@ -19,7 +19,7 @@ fn descend_upper(link: u32, ray: Ray, reach: Reach, t_far: f32, stack: ptr<funct
     let to_right_max = bitcast<vec3<f32>>(right_max.xyz) - reach.below;
     let left = enter_from(to_left_min, to_left_max, ray, t_far);
     let right = enter_from(to_right_min, to_right_max, ray, t_far);
-    return go_on(left, left_min.w, right, right_min.w, t_far, stack);
+    return go_on(left, left_min.w, right, right_min.w, stack);
 }
 
 // The dot product of a row with a vector.
@@ -65,7 +65,7 @@ fn nearest(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, any: bool)
     var stack: Stack;
     var link = root;
     while link != DONE {
-        while (link & LEAF) == 0u {
+        while is_inner(link) {
             link = descend_upper(link, ray, reach, best.t, &stack);
         }
         if link != DONE {
@@ -77,7 +77,7 @@ fn nearest(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, any: bool)
                     return best;
                 }
             }
-            link = pop(&stack, best.t);
+            link = pop(&stack);
         }
     }
     return best;

@@ -5,10 +5,12 @@
 //! | `table_buffer`, `table_texture` | a table of the tree as a binding, and the function that loads a vector of it |
 //! | `ray_box`, `ray_triangle` | rays, hits and the two tests |
 //! | `binary` | a step down the binary tree, a leaf, the stack |
-//! | `while_while` | `traverse(ray, t_max, any) -> Hit` |
+//! | `while_while`, `if_if`, `speculative` | each `traverse_from(root, ray, any, best)` |
+//! | `vote_subgroup`, `vote_none` | what `speculative` asks the other lanes |
 //! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
 //! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
-//! | `pass` | rays and hits in buffers, and the entry points that call `answer` |
+//! | `pass` | rays and hits in buffers, around `answer` |
+//! | `one_each`, `persistent_subgroup`, `persistent_workgroup` | entry points: which thread traces which ray |
 //!
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
 
@@ -20,8 +22,15 @@ const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
 const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
 const ONE_LEVEL: &str = include_str!("../../../wgsl/traverse/one_level.wgsl");
 const TWO_LEVELS: &str = include_str!("../../../wgsl/traverse/two_levels.wgsl");
+const IF_IF: &str = include_str!("../../../wgsl/traverse/if_if.wgsl");
+const SPECULATIVE: &str = include_str!("../../../wgsl/traverse/speculative.wgsl");
+const VOTE_SUBGROUP: &str = include_str!("../../../wgsl/traverse/vote_subgroup.wgsl");
+const VOTE_NONE: &str = include_str!("../../../wgsl/traverse/vote_none.wgsl");
 const ANSWER: &str = include_str!("../../../wgsl/traverse/answer.wgsl");
 const PASS: &str = include_str!("../../../wgsl/traverse/pass.wgsl");
+const ONE_EACH: &str = include_str!("../../../wgsl/traverse/one_each.wgsl");
+const PERSISTENT_SUBGROUP: &str = include_str!("../../../wgsl/traverse/persistent_subgroup.wgsl");
+const PERSISTENT_WORKGROUP: &str = include_str!("../../../wgsl/traverse/persistent_workgroup.wgsl");
 
 /// Where a kernel finds a table of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -58,16 +67,84 @@ impl Store {
 /// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through the binary tree, with all that it needs but
 /// `nodes_vector(index: u32) -> vec4<u32>` and `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that it declares besides are those of the parts.
 pub fn answer(levels: Levels) -> String {
+    around(&[WHILE_WHILE], levels)
+}
+
+/// The same around any walk.
+fn around(walk: &[&str], levels: Levels) -> String {
     let nearest = match levels {
         Levels::One => ONE_LEVEL,
         Levels::Two => TWO_LEVELS,
     };
-    [RAY_BOX, RAY_TRIANGLE, BINARY, WHILE_WHILE, nearest, ANSWER].concat()
+    [RAY_BOX, RAY_TRIANGLE, BINARY, &walk.concat(), nearest, ANSWER].concat()
 }
 
-/// The kernel from a ray buffer to a hit buffer, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
-pub fn pass(nodes: Store, triangles: Store, levels: Levels) -> String {
-    [nodes.declare("nodes", 1), triangles.declare("triangles", 2), answer(levels), PASS.to_string()].concat()
+/// How a kernel goes through the tree and how it gets its rays. All give the same hits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// A thread a ray; all lanes go down until each has a leaf, then all test triangles.
+    #[default]
+    WhileWhile,
+    /// A thread a ray; each turn of one loop is a step down or a triangle.
+    IfIf,
+    /// While-while in threads that take more rays when they are done, until none are left.
+    Persistent,
+    /// While-while whose lanes keep a leaf for later while others look for theirs.
+    Speculative,
+}
+
+impl Variant {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::WhileWhile, Self::IfIf, Self::Persistent, Self::Speculative];
+
+    /// Its name in tables and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WhileWhile => "while-while",
+            Self::IfIf => "if-if",
+            Self::Persistent => "persistent",
+            Self::Speculative => "speculative",
+        }
+    }
+
+    /// Whether its text differs with [`PassKernel::subgroups`].
+    pub fn uses_subgroups(self) -> bool {
+        matches!(self, Self::Persistent | Self::Speculative)
+    }
+}
+
+/// A kernel from a ray buffer to a hit buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PassKernel {
+    /// How it works.
+    pub variant: Variant,
+    /// Whether lanes talk to each other by subgroup operations; else by workgroup memory, or not at all.
+    pub subgroups: bool,
+    /// Where the nodes are.
+    pub nodes: Store,
+    /// Where the triangles are.
+    pub triangles: Store,
+    /// What the tables hold.
+    pub levels: Levels,
+}
+
+impl PassKernel {
+    /// The text, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
+    pub fn wgsl(&self) -> String {
+        let walk: &[&str] = match (self.variant, self.subgroups) {
+            (Variant::WhileWhile | Variant::Persistent, _) => &[WHILE_WHILE],
+            (Variant::IfIf, _) => &[IF_IF],
+            (Variant::Speculative, true) => &[VOTE_SUBGROUP, SPECULATIVE],
+            (Variant::Speculative, false) => &[VOTE_NONE, SPECULATIVE],
+        };
+        let entries = match (self.variant, self.subgroups) {
+            (Variant::Persistent, true) => PERSISTENT_SUBGROUP,
+            (Variant::Persistent, false) => PERSISTENT_WORKGROUP,
+            _ => ONE_EACH,
+        };
+        let tables = [self.nodes.declare("nodes", 1), self.triangles.declare("triangles", 2)].concat();
+        [&tables, &around(walk, self.levels), PASS, entries].concat()
+    }
 }
 
 #[cfg(all(test, feature = "gpu"))]
@@ -76,21 +153,26 @@ mod tests {
     use super::super::super::ray::{FAR_PAD, TINY_DIR};
     use super::super::GROUP;
     use super::*;
+    use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 
     #[test]
     fn every_kernel_validates() {
-        for (nodes, levels) in
-            [Store::Buffer, Store::Texture].into_iter().flat_map(|s| [(s, Levels::One), (s, Levels::Two)])
-        {
-            for triangles in [Store::Buffer, Store::Texture] {
-                let text = pass(nodes, triangles, levels);
-                let module =
-                    naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
-                let mut validator = naga::valid::Validator::new(
-                    naga::valid::ValidationFlags::all(),
-                    naga::valid::Capabilities::empty(),
-                );
-                validator.validate(&module).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
+        let stores = [Store::Buffer, Store::Texture];
+        for variant in Variant::ALL {
+            for (nodes, triangles, subgroups, levels) in [
+                (0, 0, false, Levels::One),
+                (0, 1, true, Levels::Two),
+                (1, 0, true, Levels::One),
+                (1, 1, false, Levels::Two),
+            ] {
+                let kernel = PassKernel { variant, subgroups, nodes: stores[nodes], triangles: stores[triangles], levels };
+                let text = kernel.wgsl();
+                let failed = |e: String| -> ! { panic!("{kernel:?}: {e}") };
+                let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| failed(e.emit_to_string(&text)));
+                let needs = if subgroups { Capabilities::SUBGROUP } else { Capabilities::empty() };
+                let mut validator = Validator::new(ValidationFlags::all(), needs);
+                validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+                validator.validate(&module).unwrap_or_else(|e| failed(e.emit_to_string(&text)));
             }
         }
     }

@@ -9,9 +9,11 @@
 //! | 3 | [`GpuRay`]s |
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
+//! | 7 | persistent threads: the number of rays taken, one `u32`, written |
 //!
-//! `trace_all` traces rays `0..ray_count`; `trace_queue` traces those whose indices stand in the queue, with the count in a
+//! `trace_all` traces `ray_count` rays from `ray_first` on; `trace_queue` traces those whose indices stand in the queue, with the count in a
 //! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
+//! Persistent threads want `start` before that, in one thread.
 
 pub mod kernel;
 
@@ -34,8 +36,8 @@ pub struct TraverseParams {
     pub queue_first: u32,
     /// The element of the counters that holds the number of indices.
     pub counter: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// The first of the rays to trace by `trace_all`.
+    pub ray_first: u32,
 }
 
 /// A ray of the ray buffer.
@@ -89,7 +91,8 @@ mod tests {
 
     #[test]
     fn layouts_are_the_kernels() {
-        let text = kernel::pass(kernel::Store::Buffer, kernel::Store::Buffer, kernel::Levels::One);
+        let (nodes, triangles) = (kernel::Store::Buffer, kernel::Store::Texture);
+        let text = kernel::PassKernel { variant: Default::default(), subgroups: false, nodes, triangles, levels: kernel::Levels::One }.wgsl();
         let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).expect("a layout");

@@ -156,6 +156,11 @@ impl Gpu {
         !self.hardware && self.adapter.api == "vulkan" && self.adapter.name.contains("llvmpipe")
     }
 
+    /// Whether the lanes of a kernel can talk to each other.
+    pub fn has_subgroups(&self) -> bool {
+        self.device.features().contains(wgpu::Features::SUBGROUP)
+    }
+
     /// wgpu's device.
     pub(super) fn device(&self) -> &wgpu::Device {
         &self.device
@@ -214,6 +219,30 @@ impl Gpu {
         match pollster::block_on(memory.pop()) {
             Some(_) => Err(self.failed(format!("it has no memory left for the {size} bytes of {what}"))),
             None => self.check().map(|()| buffer),
+        }
+    }
+
+    /// A texture of zeros for kernels to read, of one layer.
+    pub(super) fn texture(
+        &self,
+        what: &'static str,
+        size: wgpu::Extent3d,
+        format: wgpu::TextureFormat,
+    ) -> Result<wgpu::Texture, RenderError> {
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let texture = self.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some(what),
+            size,
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+            view_formats: &[],
+        });
+        match pollster::block_on(memory.pop()) {
+            Some(_) => Err(self.failed(format!("it has no memory left for {what}"))),
+            None => self.check().map(|()| texture),
         }
     }
 

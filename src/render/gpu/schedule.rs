@@ -3,6 +3,7 @@
 
 use super::batch::{Lanes, Paths};
 use super::device::{Gpu, Layout};
+use super::traversal::Trace;
 use crate::codegen::wgsl::WORKGROUP_SIZE;
 use crate::render::RenderError;
 use wgpu::BufferUsages;
@@ -134,9 +135,9 @@ impl Schedule {
         pass.dispatch_workgroups(1, 1, 1);
     }
 
-    /// Records the dispatch of the bound pipeline over the ray queue.
-    pub fn dispatch_rays(&self, pass: &mut wgpu::ComputePass<'_>) {
-        pass.dispatch_workgroups_indirect(&self.groups, DISPATCH_BYTES * (u64::from(self.sections) + 1));
+    /// The rays that [`Schedule::shoot`] made a dispatch for.
+    pub fn queued_rays(&self) -> Trace<'_> {
+        Trace::Queued(&self.groups, DISPATCH_BYTES * (u64::from(self.sections) + 1))
     }
 }
 

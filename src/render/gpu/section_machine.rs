@@ -11,8 +11,9 @@ use super::megakernel;
 use super::pipelines::Pipelines;
 use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
-use super::traversal::{TraversalKernel, Tree};
+use super::traversal::{RayBuffers, TraversalKernels, Tree};
 use super::warm::section_layout;
+use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::{SectionKernel, Trap};
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
@@ -32,7 +33,7 @@ pub struct Compute {
     pub(super) gpu: Gpu,
     pub(super) refill: RefillKernels,
     pub(super) schedule: ScheduleKernels,
-    pub(super) traversal: TraversalKernel,
+    pub(super) traversal: TraversalKernels,
     /// Those of section kernels.
     pub(super) sections: Pipelines,
     /// Those of megakernels.
@@ -66,7 +67,7 @@ impl Compute {
         let lanes = Lanes::of(&gpu);
         let refill = RefillKernels::new(&gpu, lanes)?;
         let schedule = ScheduleKernels::new(&gpu, lanes)?;
-        let traversal = TraversalKernel::new(&gpu)?;
+        let traversal = TraversalKernels::new(&gpu, Variant::default());
         let sections = Pipelines::new(section_layout(&gpu));
         let megakernels = megakernel::pipelines(&gpu);
         let (profiling, sorting, exercised) = (AtomicBool::new(false), AtomicBool::new(true), AtomicBool::new(false));
@@ -147,7 +148,8 @@ impl<'c> SectionMachine<'c> {
         let memory = upload_memory(gpu, setup)?;
         let params = upload_params(gpu, setup, count)?;
         let schedule = Schedule::new(gpu, &compute.schedule, &paths, &ray_queue)?;
-        let tree = Tree::new(gpu, &compute.traversal, setup.tree, &rays, &hits, &ray_queue)?;
+        let ray_buffers = RayBuffers { rays: &rays, hits: &hits, queue: &ray_queue };
+        let tree = Tree::new(gpu, &compute.traversal, setup.tree, ray_buffers)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
         let buffers = [&params, state, frames, &rays, &hits, &memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
@@ -212,10 +214,7 @@ impl Machine for SectionMachine<'_> {
                     });
                 }
                 recorder.step(sort, |pass| queues.shoot(schedule, pass));
-                recorder.step(trace, |pass| {
-                    tree.set(pass);
-                    queues.dispatch_rays(pass);
-                });
+                recorder.step(trace, |pass| tree.trace(pass, queues.queued_rays()));
                 recorder.step(refilling, |pass| paths.refill(refill, pass, groups, at));
                 recorder.step(sort, |pass| queues.sort(schedule, pass, None));
             }

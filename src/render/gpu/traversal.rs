@@ -1,76 +1,272 @@
-//! Tracing rays: the kernel of `bvh::gpu::kernel` and the tree that it walks, bound to a ray buffer, a hit buffer and a ray queue.
+//! Tracing rays: a tree on the device, bound with rays, hits and a ray queue to a kernel of `bvh::gpu::kernel`.
+//!
+//! Which kernel fits depends on the adapter and on the size of the tree: a table beyond the limit of a storage binding becomes a texture.
 
-use super::device::{Gpu, Layout};
+use super::device::Gpu;
 use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
-use crate::bvh::gpu::kernel::{self, Levels, Store};
+use crate::bvh::gpu::kernel::{Levels, PassKernel, Store, TABLE_WIDTH, Variant};
 use crate::render::RenderError;
-use std::sync::OnceLock;
-use wgpu::BufferUsages;
+use std::sync::{Arc, Mutex, PoisonError};
+use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
 
-/// The kernels: for any tree, and for any with instances once a scene has some.
+/// Bytes of a row of a table in a texture.
+const ROW_BYTES: usize = 16 * TABLE_WIDTH as usize;
+
+/// Rows of a table in a texture that are uploaded at once, 64 MiB.
+const ROWS_AT_ONCE: usize = 512;
+
+/// The kernels of one variant, each made when a tree first wants it.
 #[derive(Debug)]
-pub(super) struct TraversalKernel {
-    layout: Layout,
-    one_level: wgpu::ComputePipeline,
-    two_levels: OnceLock<wgpu::ComputePipeline>,
+pub(super) struct TraversalKernels {
+    variant: Variant,
+    subgroups: bool,
+    made: Mutex<Vec<Arc<TraversalKernel>>>,
+}
+
+/// A kernel on the device.
+#[derive(Debug)]
+struct TraversalKernel {
+    source: PassKernel,
+    layout: wgpu::BindGroupLayout,
+    all: wgpu::ComputePipeline,
+    queue: wgpu::ComputePipeline,
+    start: Option<wgpu::ComputePipeline>,
+}
+
+/// The buffers that a kernel reads rays from and writes hits to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RayBuffers<'a> {
+    pub rays: &'a wgpu::Buffer,
+    pub hits: &'a wgpu::Buffer,
+    /// The number of rays, then their indices in `rays` and `hits`.
+    pub queue: &'a wgpu::Buffer,
+}
+
+/// What a dispatch traces.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Trace<'a> {
+    /// The rays whose indices are queued, by a dispatch of a group for every [`crate::bvh::gpu::GROUP`] of them, whose size is there.
+    Queued(&'a wgpu::Buffer, u64),
+    /// Those that [`Tree::set_range`] chose, by so many groups in x and y.
+    Range([u32; 2]),
+}
+
+impl TraversalKernels {
+    /// None yet. Lanes talk by subgroup operations where the device has them.
+    pub fn new(gpu: &Gpu, variant: Variant) -> Self {
+        Self { variant, subgroups: gpu.has_subgroups(), made: Mutex::default() }
+    }
+
+    /// The same without subgroup operations.
+    pub fn without_subgroups(self) -> Self {
+        Self { subgroups: false, ..self }
+    }
+
+    /// The kernel for tables in those places.
+    fn of(&self, gpu: &Gpu, nodes: Store, triangles: Store, levels: Levels) -> Result<Arc<TraversalKernel>, RenderError> {
+        let subgroups = self.subgroups && self.variant.uses_subgroups();
+        let source = PassKernel { variant: self.variant, subgroups, nodes, triangles, levels };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = made.iter().find(|kernel| kernel.source == source) {
+            return Ok(kernel.clone());
+        }
+        let kernel = Arc::new(TraversalKernel::new(gpu, source)?);
+        made.push(kernel.clone());
+        Ok(kernel)
+    }
 }
 
 impl TraversalKernel {
-    pub fn new(gpu: &Gpu) -> Result<Self, RenderError> {
-        let layout = gpu.layout("traverse", &[true, true, true, false, true, true]);
-        let one_level = Self::pipeline(gpu, &layout, Levels::One)?;
-        Ok(Self { layout, one_level, two_levels: OnceLock::new() })
-    }
-
-    fn pipeline(gpu: &Gpu, layout: &Layout, levels: Levels) -> Result<wgpu::ComputePipeline, RenderError> {
-        let wgsl = kernel::pass(Store::Buffer, Store::Buffer, levels);
-        let [pipeline] = gpu.pipelines("traverse", &wgsl, &layout.pipeline, ["trace_queue"])?;
-        Ok(pipeline)
-    }
-
-    /// The pipeline that walks this tree.
-    fn of(&self, gpu: &Gpu, tree: &TwoLevel) -> Result<wgpu::ComputePipeline, RenderError> {
-        if !tree.has_instances() {
-            return Ok(self.one_level.clone());
-        }
-        if let Some(made) = self.two_levels.get() {
-            return Ok(made.clone());
-        }
-        let made = Self::pipeline(gpu, &self.layout, Levels::Two)?;
-        Ok(self.two_levels.get_or_init(|| made).clone())
+    fn new(gpu: &Gpu, source: PassKernel) -> Result<Self, RenderError> {
+        let buffer = |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+        let read = buffer(BufferBindingType::Storage { read_only: true });
+        let written = buffer(BufferBindingType::Storage { read_only: false });
+        let table = |store| match store {
+            Store::Buffer => read,
+            Store::Texture => BindingType::Texture {
+                sample_type: wgpu::TextureSampleType::Uint,
+                view_dimension: wgpu::TextureViewDimension::D2,
+                multisampled: false,
+            },
+        };
+        let uniform = buffer(BufferBindingType::Uniform);
+        let (nodes, triangles) = (table(source.nodes), table(source.triangles));
+        let mut bindings = vec![uniform, nodes, triangles, read, written, read, read];
+        let persistent = source.variant == Variant::Persistent;
+        bindings.extend(persistent.then_some(written));
+        let visibility = wgpu::ShaderStages::COMPUTE;
+        let entry = |(binding, ty)| wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None };
+        let entries: Vec<_> = (0..).zip(bindings).map(entry).collect();
+        let label = Some("traverse");
+        let device = gpu.device();
+        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+        let pipelines = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let wgsl = source.wgsl();
+        let [all, queue] = gpu.pipelines("traverse", &wgsl, &pipelines, ["trace_all", "trace_queue"])?;
+        let start = match persistent {
+            true => gpu.pipelines("traverse", &wgsl, &pipelines, ["start"])?.into_iter().next(),
+            false => None,
+        };
+        Ok(Self { source, layout, all, queue, start })
     }
 }
 
-/// A tree on the GPU with the buffers of the rays that are shot into it.
+/// A tree on the device with the buffers of the rays that are shot into it.
 #[derive(Debug)]
 pub(super) struct Tree {
+    kernel: Arc<TraversalKernel>,
+    params: wgpu::Buffer,
     bound: wgpu::BindGroup,
-    pipeline: wgpu::ComputePipeline,
 }
 
 impl Tree {
-    /// Uploads the tree. The first word of `ray_queue` is the number of rays, the others are their indices in `rays` and `hits`.
+    /// Uploads the tree.
+    ///
+    /// # Errors
+    /// When it does not fit the device.
     pub fn new(
         gpu: &Gpu,
-        kernel: &TraversalKernel,
+        kernels: &TraversalKernels,
         tree: &TwoLevel,
-        rays: &wgpu::Buffer,
-        hits: &wgpu::Buffer,
-        ray_queue: &wgpu::Buffer,
+        buffers: RayBuffers<'_>,
     ) -> Result<Self, RenderError> {
-        let params = TraverseParams { ray_count: 0, queue_first: 1, counter: 0, reserved: 0 };
-        let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
-        let tables = tree.gpu_tables();
-        let nodes = gpu.upload("the tree's nodes", &tables.nodes, BufferUsages::STORAGE)?;
-        let triangles = gpu.upload("the tree's triangles", &tables.triangles, BufferUsages::STORAGE)?;
-        let bound = gpu.bind(&kernel.layout, &[&params, &nodes, &triangles, rays, hits, ray_queue, ray_queue]);
-        Ok(Self { bound, pipeline: kernel.of(gpu, tree)? })
+        // On Mesa's software driver nodes in a texture trace 12 % more primary rays than in a buffer; triangles make no difference
+        // (`bench gpu-traversal`). On hardware both go through the same caches, and a buffer has no format to convert.
+        let nodes_in = if gpu.is_hardware() { Store::Buffer } else { Store::Texture };
+        Self::with_stores(gpu, kernels, tree, buffers, [nodes_in, Store::Buffer])
     }
 
-    /// Binds kernel and buffers; a dispatch over the ray queue follows.
-    pub fn set(&self, pass: &mut wgpu::ComputePass<'_>) {
-        pass.set_bind_group(0, &self.bound, &[]);
-        pass.set_pipeline(&self.pipeline);
+    /// Uploads the tree, nodes and triangles to those places as far as they fit there.
+    ///
+    /// # Errors
+    /// When it does not fit the device.
+    pub fn with_stores(
+        gpu: &Gpu,
+        kernels: &TraversalKernels,
+        tree: &TwoLevel,
+        buffers: RayBuffers<'_>,
+        stores: [Store; 2],
+    ) -> Result<Self, RenderError> {
+        let params = TraverseParams { queue_first: 1, ..TraverseParams::default() };
+        let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
+        let taken = gpu.buffer("the number of rays taken", 4, BufferUsages::STORAGE)?;
+        let tables = tree.gpu_tables();
+        let nodes = Table::new(gpu, "the tree's nodes", &tables.nodes, stores[0])?;
+        let triangles = Table::new(gpu, "the tree's triangles", &tables.triangles, stores[1])?;
+        let levels = if tree.has_instances() { Levels::Two } else { Levels::One };
+        let kernel = kernels.of(gpu, nodes.store(), triangles.store(), levels)?;
+        let RayBuffers { rays, hits, queue } = buffers;
+        let whole = wgpu::Buffer::as_entire_binding;
+        let mut resources = vec![whole(&params), nodes.binding(), triangles.binding()];
+        resources.extend([rays, hits, queue, queue].map(whole));
+        resources.extend(kernel.start.is_some().then(|| whole(&taken)));
+        let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
+        let entries: Vec<_> = (0..).zip(resources).map(entry).collect();
+        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &kernel.layout, entries: &entries };
+        let bound = gpu.device().create_bind_group(&descriptor);
+        Ok(Self { kernel, params, bound })
     }
+
+    /// Where nodes and triangles are.
+    pub fn stores(&self) -> [Store; 2] {
+        [self.kernel.source.nodes, self.kernel.source.triangles]
+    }
+
+    /// Chooses the rays of [`Trace::Range`], for commands submitted later.
+    pub fn set_range(&self, gpu: &Gpu, first: u32, count: u32) {
+        let params = TraverseParams { ray_first: first, ray_count: count, queue_first: 1, counter: 0 };
+        gpu.queue().write_buffer(&self.params, 0, bytemuck::bytes_of(&params));
+    }
+
+    /// Records the tracing of rays.
+    pub fn trace(&self, pass: &mut wgpu::ComputePass<'_>, what: Trace<'_>) {
+        pass.set_bind_group(0, &self.bound, &[]);
+        if let Some(start) = &self.kernel.start {
+            pass.set_pipeline(start);
+            pass.dispatch_workgroups(1, 1, 1);
+        }
+        pass.set_pipeline(if let Trace::Queued(..) = what { &self.kernel.queue } else { &self.kernel.all });
+        match what {
+            Trace::Queued(groups, at) => pass.dispatch_workgroups_indirect(groups, at),
+            Trace::Range([x, y]) => pass.dispatch_workgroups(x, y, 1),
+        }
+    }
+}
+
+/// A table of vectors on the device.
+#[derive(Debug)]
+enum Table {
+    Buffer(wgpu::Buffer),
+    Texture(wgpu::TextureView),
+}
+
+impl Table {
+    /// Uploads a table to where it is wanted, or to a texture where it is too large for a buffer.
+    fn new(gpu: &Gpu, what: &'static str, content: &[u8], wanted: Store) -> Result<Self, RenderError> {
+        let bytes = content.len() as u64;
+        let texture_fits = bytes <= max_texture_bytes(gpu);
+        match wanted {
+            Store::Texture if texture_fits => Self::texture(gpu, what, content),
+            Store::Buffer if bytes > gpu.max_storage_bytes() && texture_fits => Self::texture(gpu, what, content),
+            _ => {
+                let limit = gpu.max_storage_bytes().max(max_texture_bytes(gpu));
+                if bytes > limit {
+                    return Err(RenderError::TooLarge { what, needed: bytes, limit });
+                }
+                gpu.upload(what, content, BufferUsages::STORAGE).map(Self::Buffer)
+            }
+        }
+    }
+
+    fn texture(gpu: &Gpu, what: &'static str, content: &[u8]) -> Result<Self, RenderError> {
+        let size = |width, height| wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
+        let rows = content.len().div_ceil(ROW_BYTES).max(1) as u32;
+        let texture = gpu.texture(what, size(TABLE_WIDTH, rows), wgpu::TextureFormat::Rgba32Uint)?;
+        let mut row = 0;
+        let mut copy = |bytes: &[u8], width: usize| {
+            let height = (bytes.len() / (16 * width)) as u32;
+            let origin = wgpu::Origin3d { x: 0, y: row, z: 0 };
+            let to = wgpu::TexelCopyTextureInfo { mip_level: 0, origin, ..texture.as_image_copy() };
+            let layout =
+                wgpu::TexelCopyBufferLayout { offset: 0, bytes_per_row: Some(16 * width as u32), rows_per_image: None };
+            gpu.queue().write_texture(to, bytes, layout, size(width as u32, height));
+            row += height;
+            // Uploads wait in memory of the host until something is submitted.
+            gpu.queue().submit([]);
+        };
+        let (whole_rows, rest) = content.split_at(content.len() / ROW_BYTES * ROW_BYTES);
+        for rows in whole_rows.chunks(ROWS_AT_ONCE * ROW_BYTES) {
+            copy(rows, TABLE_WIDTH as usize);
+        }
+        if !rest.is_empty() {
+            copy(rest, rest.len() / 16);
+        }
+        gpu.check()?;
+        Ok(Self::Texture(texture.create_view(&wgpu::TextureViewDescriptor::default())))
+    }
+
+    fn store(&self) -> Store {
+        match self {
+            Self::Buffer(_) => Store::Buffer,
+            Self::Texture(_) => Store::Texture,
+        }
+    }
+
+    fn binding(&self) -> BindingResource<'_> {
+        match self {
+            Self::Buffer(buffer) => buffer.as_entire_binding(),
+            Self::Texture(view) => BindingResource::TextureView(view),
+        }
+    }
+}
+
+/// The most bytes of a table in a texture; none where textures are narrower than its rows.
+fn max_texture_bytes(gpu: &Gpu) -> u64 {
+    let side = gpu.device().limits().max_texture_dimension_2d;
+    if side < TABLE_WIDTH { 0 } else { u64::from(side) * ROW_BYTES as u64 }
 }

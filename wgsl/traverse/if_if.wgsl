@@ -1,0 +1,27 @@
+// If-if traversal of the binary tree (Aila & Laine 2009): each turn of one loop is a step down or a triangle, or both. The hits are those
+// of `while_while.wgsl`.
+
+// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near and lower in number; with `any` by the first that is met, and `best.found`
+// must be false before.
+fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
+    var stack: Stack;
+    var link = root;
+    while link != DONE {
+        if is_inner(link) {
+            link = descend(link, ray, (*best).t, &stack);
+        }
+        if is_leaf(link) {
+            if (link & 7u) != 0u {
+                intersect((link & ~LEAF) >> 3u, ray, best);
+                if any && (*best).found {
+                    return;
+                }
+                // The rest of the leaf: one triangle further, one less.
+                link += 8u - 1u;
+            }
+            if (link & 7u) == 0u {
+                link = pop(&stack);
+            }
+        }
+    }
+}
