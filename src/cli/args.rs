@@ -217,6 +217,9 @@ pub struct MachineArgs {
     /// How a GPU orders the parts of shaders between rays; `auto` unless given
     #[arg(long, value_enum, value_name = "ORDER")]
     pub schedule: Option<Schedule>,
+    /// How a GPU traces rays, `while-while` unless given; all give the same picture (implies --schedule wavefront)
+    #[arg(long, value_enum, value_name = "KERNEL")]
+    pub traversal: Option<Traversal>,
     /// CPU threads, 1024 at most; 0 is one a core
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
     pub threads: u16,
@@ -350,6 +353,31 @@ impl From<Schedule> for crate::render::Schedule {
             Schedule::Auto => Self::Auto,
             Schedule::Wavefront => Self::Wavefront,
             Schedule::Megakernel => Self::Megakernel,
+        }
+    }
+}
+
+/// How a GPU traces rays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Traversal {
+    /// All threads go down the tree until each has a leaf, then all test triangles
+    #[default]
+    WhileWhile,
+    /// Each turn of one loop is a step down or a triangle
+    IfIf,
+    /// While-while whose threads take more rays when they are done
+    Persistent,
+    /// While-while whose threads keep a leaf for later while others look for theirs
+    Speculative,
+}
+
+impl From<Traversal> for crate::bvh::gpu::kernel::Variant {
+    fn from(traversal: Traversal) -> Self {
+        match traversal {
+            Traversal::WhileWhile => Self::WhileWhile,
+            Traversal::IfIf => Self::IfIf,
+            Traversal::Persistent => Self::Persistent,
+            Traversal::Speculative => Self::Speculative,
         }
     }
 }
@@ -614,7 +642,7 @@ pub struct BenchArgs {
 
 /// The tree and the rays of measurements of traversal.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Rays (bench traversal and growth)")]
+#[command(next_help_heading = "Rays (bench traversal, gpu-traversal and growth)")]
 pub struct RaysArgs {
     /// Where the camera of the primary rays is: in front of the mesh, or inside, for rooms
     #[arg(long, value_enum, default_value_t)]
@@ -705,6 +733,8 @@ pub enum Benchmark {
     Instances,
     /// Primary rays on the CPU through procedural meshes of ten thousand to ten million triangles
     Growth,
+    /// Rays on a GPU by each traversal kernel (--only PART of its name): the same sets; every hit is compared with the CPU's
+    GpuTraversal,
     /// A mesh with shadows at 512x512, RPU against GPU
     Machines,
     /// The built-in scene at 640x480 on the RPU, from start to file
@@ -734,6 +764,7 @@ impl Benchmark {
                 | Benchmark::Conventions
                 | Benchmark::Inlining
                 | Benchmark::Traversal
+                | Benchmark::GpuTraversal
                 | Benchmark::Bvh
                 | Benchmark::Instances
                 | Benchmark::Growth

@@ -1,6 +1,6 @@
 //! What several subcommands do: open a scene, link it, choose a machine, judge two pictures.
 
-use super::args::{Backend, JudgeArgs, MachineArgs, SceneArgs};
+use super::args::{Backend, JudgeArgs, MachineArgs, SceneArgs, Schedule};
 use super::exit::Failure;
 use crate::codegen::rpu;
 use crate::compare::{self, Tolerance, Verdict};
@@ -122,10 +122,23 @@ pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Re
     }
     let gpu = || {
         let renderer = gpu::GpuRenderer::new(machine.adapter.as_deref());
-        let schedule = machine.schedule.unwrap_or_default().into();
-        renderer.map(|r| r.scheduled(schedule)).map_err(|e| Failure::device(format!("error: {e}")))
+        // The megakernel has its traversal built in.
+        let wanted = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront));
+        let schedule = wanted.unwrap_or_default().into();
+        let traversal = machine.traversal.unwrap_or_default().into();
+        renderer
+            .map(|r| r.scheduled(schedule).traversing(traversal))
+            .map_err(|e| Failure::device(format!("error: {e}")))
     };
+    if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
+        return Err(Failure::input(
+            "error: --traversal chooses a kernel of its own, and a megakernel has none; leave one of them out",
+        ));
+    }
     match backend {
+        Backend::Rpu if machine.traversal.is_some() => {
+            Err(Failure::input("error: --traversal is about a GPU, and --backend rpu uses none; leave one of them out"))
+        }
         Backend::Rpu if machine.adapter.is_some() => {
             Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
         }

@@ -1,6 +1,7 @@
 //! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
 
 use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, film::Picture, report::Report};
+use crate::bvh::gpu::kernel::Variant;
 use crate::ir::Module;
 use crate::render::call::Words;
 use thiserror::Error;
@@ -66,6 +67,11 @@ impl GpuRenderer {
 
     /// The same.
     pub fn scheduled(self, _schedule: Schedule) -> Self {
+        self
+    }
+
+    /// The same.
+    pub fn traversing(self, _variant: Variant) -> Self {
         self
     }
 }

@@ -3,6 +3,11 @@
 mod bvh;
 mod compiler;
 mod engines;
+#[cfg(feature = "gpu")]
+mod gpu_traversal;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_gpu_traversal.rs"]
+mod gpu_traversal;
 mod growth;
 mod instances;
 mod meshes;
@@ -35,6 +40,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
     let results = match args.name {
         Benchmark::Bvh => bvh::builders(args)?,
         Benchmark::Traversal => traversal::rays(args)?,
+        Benchmark::GpuTraversal => gpu_traversal::kernels(args)?,
         Benchmark::Instances => instances::against_triangles(args.json)?,
         Benchmark::Growth => growth::rays(args)?,
         Benchmark::Machines => bench_machines(args)?,

@@ -74,7 +74,8 @@ fn chosen(args: &BenchArgs) -> Result<Vec<Way>, Failure> {
     Ok(found)
 }
 
-fn sets(bvh: &Bvh, args: &RaysArgs) -> Result<Vec<RaySet>, Failure> {
+/// The sets of `--rays`, or those that are made for the tree.
+pub fn sets(bvh: &Bvh, args: &RaysArgs) -> Result<Vec<RaySet>, Failure> {
     if args.rays.is_empty() {
         return Ok(ray_sets(bvh, args.view.into(), args.size.into()).into());
     }

@@ -25,7 +25,7 @@ pub(super) enum Lanes {
 impl Lanes {
     /// The best that the device has.
     pub fn of(gpu: &Gpu) -> Self {
-        if gpu.device().features().contains(wgpu::Features::SUBGROUP) { Self::Subgroup } else { Self::Single }
+        if gpu.has_subgroups() { Self::Subgroup } else { Self::Single }
     }
 
     /// A kernel's source with what it builds on.

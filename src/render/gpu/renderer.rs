@@ -12,6 +12,7 @@ use super::section_machine::{Compute, ComputeError};
 use super::tiles::tiled_pixels;
 use super::trap::trap_error;
 use super::warm::{Urgency, WarmUp};
+use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
 use crate::render::film::{Film, FilmPixel, Picture};
@@ -73,6 +74,12 @@ impl GpuRenderer {
     /// The same, with the sections of programs run in the order that `schedule` says.
     pub fn scheduled(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
+    }
+
+    /// The same, with rays traced by that kernel. A megakernel has its own.
+    pub fn traversing(self, variant: Variant) -> Self {
+        self.compute.set_traversal(variant);
+        self
     }
 
     /// Whether the section machine sorts paths by section, as it does at first: see [`Compute::set_sorting`].

@@ -84,6 +84,11 @@ impl Compute {
         self.profiling.load(Ordering::Relaxed)
     }
 
+    /// Rays are traced by that kernel in machines that are made from now on.
+    pub fn set_traversal(&self, variant: Variant) {
+        self.traversal.set_variant(variant);
+    }
+
     /// Whether machines that are made from now on time their kernels.
     pub fn set_profiling(&self, on: bool) {
         self.profiling.store(on, Ordering::Relaxed);

@@ -16,10 +16,11 @@ const ROW_BYTES: usize = 16 * TABLE_WIDTH as usize;
 /// Rows of a table in a texture that are uploaded at once, 64 MiB.
 const ROWS_AT_ONCE: usize = 512;
 
-/// The kernels of one variant, each made when a tree first wants it.
+/// The kernels, each made when a tree first wants it.
 #[derive(Debug)]
 pub(super) struct TraversalKernels {
-    variant: Variant,
+    /// That of trees to come.
+    variant: Mutex<Variant>,
     subgroups: bool,
     made: Mutex<Vec<Arc<TraversalKernel>>>,
 }
@@ -55,7 +56,7 @@ pub(super) enum Trace<'a> {
 impl TraversalKernels {
     /// None yet. Lanes talk by subgroup operations where the device has them.
     pub fn new(gpu: &Gpu, variant: Variant) -> Self {
-        Self { variant, subgroups: gpu.has_subgroups(), made: Mutex::default() }
+        Self { variant: Mutex::new(variant), subgroups: gpu.has_subgroups(), made: Mutex::default() }
     }
 
     /// The same without subgroup operations.
@@ -63,10 +64,22 @@ impl TraversalKernels {
         Self { subgroups: false, ..self }
     }
 
+    /// Trees that are bound from now on are walked in that way.
+    pub fn set_variant(&self, variant: Variant) {
+        *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
+    }
+
     /// The kernel for tables in those places.
-    fn of(&self, gpu: &Gpu, nodes: Store, triangles: Store, levels: Levels) -> Result<Arc<TraversalKernel>, RenderError> {
-        let subgroups = self.subgroups && self.variant.uses_subgroups();
-        let source = PassKernel { variant: self.variant, subgroups, nodes, triangles, levels };
+    fn of(
+        &self,
+        gpu: &Gpu,
+        nodes: Store,
+        triangles: Store,
+        levels: Levels,
+    ) -> Result<Arc<TraversalKernel>, RenderError> {
+        let variant = *self.variant.lock().unwrap_or_else(PoisonError::into_inner);
+        let subgroups = self.subgroups && variant.uses_subgroups();
+        let source = PassKernel { variant, subgroups, nodes, triangles, levels };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = made.iter().find(|kernel| kernel.source == source) {
             return Ok(kernel.clone());

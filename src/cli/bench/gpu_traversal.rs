@@ -1,0 +1,179 @@
+//! Rays on a GPU: million a second of each set of rays by each traversal kernel, every hit compared with the CPU's.
+
+use super::{meshes, rounded, traversal};
+use crate::bvh::gpu::kernel::{Store, Variant};
+use crate::bvh::gpu::{GpuHit, GpuRay};
+use crate::bvh::raysets::{RaySet, batches};
+use crate::bvh::{BATCH, BuildOptions, Bvh, HitBatch, NO_PRIM, TwoLevel};
+use crate::cli::args::BenchArgs;
+use crate::cli::exit::Failure;
+use crate::render::RenderError;
+use crate::render::gpu::{Gpu, RayTracer, TracerOptions};
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// Turns of each kernel over a set, the best of which counts, after one in which it is compiled and its hits are compared. Kernels take
+/// turns, so that a disturbance meets them all.
+const TURNS: usize = 3;
+
+/// What a hit on hardware, which may fuse operations, may differ in `t` from the CPU's.
+const HARDWARE_TOLERANCE: f32 = 1e-4;
+
+/// Measures, and prints a table unless JSON is wanted.
+pub fn kernels(args: &BenchArgs) -> Result<Value, Failure> {
+    let path = meshes::path(args)?;
+    let triangles = meshes::triangles(&path)?;
+    let options = BuildOptions { quality: args.rays.tree.into(), ..BuildOptions::default() };
+    let bvh = Bvh::build(&triangles, &options).map_err(|e| Failure::input(e.to_string()))?;
+    let tree = TwoLevel::from(bvh);
+    let gpu = Gpu::open(args.machine.adapter.as_deref()).map_err(|e| Failure::device(format!("error: {e}")))?;
+    let kernels = chosen(args, &gpu)?;
+    let sets = traversal::sets(tree.plain(), &args.rays)?;
+    if !args.json {
+        println!("{}: {} triangles, on {}", path.display(), triangles.len(), gpu.adapter().name);
+    }
+    let mut measured = Vec::new();
+    let mut wrong = 0;
+    for set in &sets {
+        let results = measure(&gpu, &tree, set, &kernels).map_err(|e| Failure::device(format!("error: {e}")))?;
+        if !args.json {
+            println!("\n{}: {} rays", set.name, set.rays.len());
+            results.iter().for_each(Measured::print);
+        }
+        wrong += if gpu.is_hardware() { 0 } else { results.iter().map(|r| r.different).sum() };
+        let rates: Map<String, Value> = results.iter().map(|r| (r.name.to_string(), r.json())).collect();
+        measured.push(json!({ "set": set.name, "rays": set.rays.len(), "kernels": rates }));
+    }
+    if wrong > 0 {
+        return Err(Failure::device(format!(
+            "error: {wrong} hits differ from the CPU's, and a software driver's should not"
+        )));
+    }
+    Ok(json!({
+        "mesh": path.display().to_string(),
+        "triangles": triangles.len(),
+        "adapter": gpu.adapter(),
+        "sets": measured,
+    }))
+}
+
+/// The kernels with `--only` in their names, all without. The first is the one that renders use.
+fn chosen(args: &BenchArgs, gpu: &Gpu) -> Result<Vec<(&'static str, TracerOptions)>, Failure> {
+    use Store::{Buffer, Texture};
+    let kernel = |variant, subgroups, stores| TracerOptions { variant, subgroups, stores };
+    let mut kernels = vec![
+        ("while-while", kernel(Variant::WhileWhile, true, None)),
+        ("while-while, buffers", kernel(Variant::WhileWhile, true, Some([Buffer, Buffer]))),
+        ("while-while, nodes in texture", kernel(Variant::WhileWhile, true, Some([Texture, Buffer]))),
+        ("while-while, textures", kernel(Variant::WhileWhile, true, Some([Texture, Texture]))),
+        ("if-if", kernel(Variant::IfIf, true, None)),
+        ("persistent, workgroup", kernel(Variant::Persistent, false, None)),
+        ("speculative, no votes", kernel(Variant::Speculative, false, None)),
+    ];
+    if gpu.has_subgroups() {
+        kernels.push(("persistent, subgroup", kernel(Variant::Persistent, true, None)));
+        kernels.push(("speculative, subgroup votes", kernel(Variant::Speculative, true, None)));
+    }
+    let part = args.only.as_deref().unwrap_or("");
+    let names = kernels.iter().map(|(name, _)| *name).collect::<Vec<_>>().join("; ");
+    kernels.retain(|(name, _)| name.contains(part));
+    match kernels.is_empty() {
+        true => Err(Failure::input(format!("error: no kernel has `{part}` in its name; there are {names}"))),
+        false => Ok(kernels),
+    }
+}
+
+/// What is known of a kernel on a set.
+struct Measured {
+    name: &'static str,
+    /// Million rays a second.
+    rate: f64,
+    /// Hits that are not the CPU's.
+    different: usize,
+}
+
+impl Measured {
+    fn print(&self) {
+        let different = match self.different {
+            0 => String::new(),
+            n => format!("  {n} hits differ from the CPU's"),
+        };
+        println!("  {:<30} {:>8.2} Mrays/s{different}", self.name, self.rate);
+    }
+
+    fn json(&self) -> Value {
+        json!({ "mrays_per_s": rounded(self.rate), "different_hits": self.different })
+    }
+}
+
+fn measure(
+    gpu: &Gpu,
+    tree: &TwoLevel,
+    set: &RaySet,
+    kernels: &[(&'static str, TracerOptions)],
+) -> Result<Vec<Measured>, RenderError> {
+    let sign = if set.any { -1.0 } else { 1.0 };
+    let to_gpu = |ray: &crate::bvh::Ray| GpuRay {
+        origin: ray.origin.into(),
+        t_min: ray.t_min,
+        dir: ray.dir.into(),
+        t_max: sign * ray.t_max,
+    };
+    let rays: Vec<GpuRay> = set.rays.iter().map(to_gpu).collect();
+    let expected = expected(tree.plain(), set);
+    let mut tracers = Vec::new();
+    let mut results = Vec::new();
+    for (name, options) in kernels {
+        let mut tracer = RayTracer::new(gpu, options, tree, rays.len())?;
+        let hits = tracer.trace(&rays)?.hits;
+        let differs = |(hit, expected): &(&GpuHit, &GpuHit)| !same(hit, expected, gpu.is_hardware());
+        let different = hits.iter().zip(&expected).filter(differs).count();
+        tracers.push(tracer);
+        results.push(Measured { name, rate: 0.0, different });
+    }
+    for _ in 0..TURNS {
+        for (tracer, result) in tracers.iter_mut().zip(&mut results) {
+            let seconds = tracer.trace(&rays)?.time.as_secs_f64();
+            result.rate = result.rate.max(rays.len() as f64 / seconds / 1e6);
+        }
+    }
+    Ok(results)
+}
+
+/// The CPU's hits, as the kernels write them.
+fn expected(bvh: &Bvh, set: &RaySet) -> Vec<GpuHit> {
+    let miss = GpuHit { u: 0.0, v: 0.0, t: -1.0, prim: NO_PRIM };
+    let batch = |rays: &crate::bvh::RayBatch| -> [GpuHit; BATCH] {
+        if set.any {
+            let blocked = bvh.any_hits(rays);
+            return std::array::from_fn(|i| if blocked >> i & 1 == 1 { GpuHit { t: 0.0, ..miss } } else { miss });
+        }
+        let mut hits = HitBatch::default();
+        bvh.closest_hits(rays, &mut hits);
+        std::array::from_fn(|i| GpuHit { u: hits.u[i], v: hits.v[i], t: hits.t[i], prim: hits.prim[i] })
+    };
+    let mut hits: Vec<GpuHit> = batches(&set.rays).par_iter().flat_map_iter(batch).collect();
+    hits.truncate(set.rays.len());
+    hits
+}
+
+/// Whether a hit is the CPU's: to the bit, or on hardware nearly.
+fn same(hit: &GpuHit, expected: &GpuHit, hardware: bool) -> bool {
+    if hardware {
+        return hit.prim == expected.prim && (hit.t - expected.t).abs() <= HARDWARE_TOLERANCE * expected.t.abs();
+    }
+    bytemuck::bytes_of(hit) == bytemuck::bytes_of(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hit_is_the_cpus_to_the_bit_or_on_hardware_nearly() {
+        let hit = GpuHit { u: 0.25, v: 0.5, t: 10.0, prim: 7 };
+        let near = GpuHit { t: 10.0005, ..hit };
+        assert!(same(&hit, &hit, false) && !same(&near, &hit, false) && same(&near, &hit, true));
+        assert!(!same(&GpuHit { prim: 8, ..hit }, &hit, true) && !same(&GpuHit { t: 10.1, ..hit }, &hit, true));
+    }
+}
