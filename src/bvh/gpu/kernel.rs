@@ -165,7 +165,8 @@ mod tests {
                 (1, 0, true, Levels::One),
                 (1, 1, false, Levels::Two),
             ] {
-                let kernel = PassKernel { variant, subgroups, nodes: stores[nodes], triangles: stores[triangles], levels };
+                let kernel =
+                    PassKernel { variant, subgroups, nodes: stores[nodes], triangles: stores[triangles], levels };
                 let text = kernel.wgsl();
                 let failed = |e: String| -> ! { panic!("{kernel:?}: {e}") };
                 let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| failed(e.emit_to_string(&text)));

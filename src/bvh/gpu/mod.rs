@@ -92,7 +92,14 @@ mod tests {
     #[test]
     fn layouts_are_the_kernels() {
         let (nodes, triangles) = (kernel::Store::Buffer, kernel::Store::Texture);
-        let text = kernel::PassKernel { variant: Default::default(), subgroups: false, nodes, triangles, levels: kernel::Levels::One }.wgsl();
+        let text = kernel::PassKernel {
+            variant: Default::default(),
+            subgroups: false,
+            nodes,
+            triangles,
+            levels: kernel::Levels::One,
+        }
+        .wgsl();
         let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).expect("a layout");
