@@ -49,7 +49,10 @@ fn a_comparison_and_the_statistics_are_one_document() {
     let folder = tempfile::tempdir().expect("a folder");
     let picture = folder.path().join("reference.png");
     let reference = picture.to_str().expect("text");
-    let first = common::shadewright(folder.path(), &["--size", "16x12", "--spp", "2", "--backend", "rpu", "--render", reference]);
+    let first = common::shadewright(
+        folder.path(),
+        &["--size", "16x12", "--spp", "2", "--backend", "rpu", "--render", reference],
+    );
     assert!(first.status.success(), "{}", common::stderr(&first));
     let document = json(&["--backend", "rpu", "--compare", reference]);
     assert_eq!(document["verdict"]["passed"], true);
@@ -59,7 +62,8 @@ fn a_comparison_and_the_statistics_are_one_document() {
 #[test]
 fn the_lines_go_to_standard_error_and_end_with_a_table_of_kernels() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = common::shadewright(folder.path(), &[&RENDER[..], &["--backend", "gpu", "--schedule", "wavefront"]].concat());
+    let output =
+        common::shadewright(folder.path(), &[&RENDER[..], &["--backend", "gpu", "--schedule", "wavefront"]].concat());
     let text = common::stderr(&output);
     assert!(output.stdout.is_empty() && text.contains("      time   share    longest dispatches  kernel\n"), "{text}");
     assert!(text.trim_end().ends_with("ms idle between submissions"), "{text}");
