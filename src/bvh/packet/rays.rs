@@ -202,12 +202,12 @@ impl<L: Rows> PacketRays<L> {
         let Some(Crossing { within, t, u, v, det }) = cross([a, b, c], rays.sz) else { return false };
         let nearer = L::bits(L::and(rays.t_min.lt(t), t.lt(rays.t)));
         let level = L::bits(L::and(rays.t_min.lt(t), t.le(rays.t))) & !nearer;
-        let prim = block.prim[i];
+        let prim = block.prim(i);
         let mut hits = within & nearer;
         if within & level & rays.found != 0 {
             hits |= within & level & rays.found & rays.above(prim);
         }
-        if block.culled >> i & 1 != 0 {
+        if block.is_one_sided(i) {
             hits &= !L::bits(det.mul(rays.sz).lt(L::splat(0.0)));
         }
         if hits == 0 {

@@ -1,41 +1,50 @@
-//! From the binary tree to a wide one.
+//! From the binary tree to a wide one, at the least surface-area cost.
+//!
+//! Which binary nodes become wide ones, and which subtrees become blocks, is chosen for the least expected cost of a ray (Ylitie, Karras &
+//! Laine, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", 2017, §3.1): for every binary node, bottom up, the
+//! least cost of what is below it as a forest of at most `i` wide subtrees.
 
 use super::super::node::{Child, Link, Node};
 use super::super::triangle::LeafTriangle;
 use super::WideBvh;
 use super::layout::{Block, WideLink, WideNode};
 use rayon::prelude::*;
-use std::collections::VecDeque;
+
+/// Cost of testing a block, where testing a node's boxes costs one.
+const BLOCK_COST: f32 = 1.0;
 
 impl<const W: usize> WideBvh<W> {
-    /// Collapses a binary tree whose parents come before their children and whose leaves are in order. A subtree of up to `W`
-    /// triangles becomes one block; otherwise the child with the largest surface is opened until there are `W`.
+    /// Collapses a binary tree whose parents come before their children and whose leaves are in order.
     pub(in super::super) fn new(nodes: &[Node], triangles: &[LeafTriangle]) -> Self {
-        let ranges = Ranges::new(nodes);
-        let mut wide = Vec::new();
+        let plan = Plan::<W>::new(nodes);
+        let mut wide = vec![WideNode::EMPTY];
         let mut blocks: Vec<(u32, u32)> = Vec::new();
-        // What becomes wide nodes, in the order of their places in `wide`.
-        let mut queue = VecDeque::new();
-        let mut next: Option<Vec<Child>> = nodes.first().map(|root| root.children.to_vec());
-        while let Some(children) = next {
+        // The two parts of what becomes a wide node, and its place.
+        let mut waiting: Vec<([Child; 2], usize)> = nodes.first().map(|root| (root.children, 0)).into_iter().collect();
+        let mut children = Vec::with_capacity(W);
+        while let Some((halves, place)) = waiting.pop() {
+            children.clear();
+            plan.expand_pair(&halves, W, &mut children);
             let mut node = WideNode::EMPTY;
-            for (slot, child) in open::<W>(nodes, &ranges, children).into_iter().enumerate() {
+            for (slot, child) in children.iter().enumerate() {
                 for axis in 0..3 {
                     node.planes[axis][slot] = child.min[axis];
                     node.planes[3 + axis][slot] = child.max[axis];
                 }
-                let (first, count) = ranges.of(child.link());
-                let link = if count > W as u32 {
-                    queue.push_back(halves(nodes, &child));
-                    WideLink::Node((wide.len() + queue.len()) as u32)
-                } else {
-                    blocks.push((first, count));
-                    WideLink::Block((blocks.len() - 1) as u32)
+                let link = match plan.block(child) {
+                    Some(range) => {
+                        blocks.push(range);
+                        WideLink::Block((blocks.len() - 1) as u32)
+                    }
+                    None => {
+                        waiting.push((plan.halves(child), wide.len()));
+                        wide.push(WideNode::EMPTY);
+                        WideLink::Node((wide.len() - 1) as u32)
+                    }
                 };
                 node.links[slot] = link.encode();
             }
-            wide.push(node);
-            next = queue.pop_front().map(Vec::from);
+            wide[place] = node;
         }
         if blocks.is_empty() {
             blocks.push((0, 0));
@@ -45,53 +54,125 @@ impl<const W: usize> WideBvh<W> {
     }
 }
 
-/// The triangles below each node of the binary tree, `first` and count.
-struct Ranges(Vec<(u32, u32)>);
+/// What is below a binary node.
+#[derive(Clone, Copy)]
+struct Below<const W: usize> {
+    /// The triangles, `first` and count.
+    range: (u32, u32),
+    /// Whether it is to be one block.
+    block: bool,
+    /// In place `i`, the least cost of a forest of at most `i + 1` wide subtrees.
+    costs: [f32; W],
+}
 
-impl Ranges {
-    fn new(nodes: &[Node]) -> Self {
-        let mut ranges = Self(vec![(0, 0); nodes.len()]);
-        for (index, node) in nodes.iter().enumerate().rev() {
-            let [left, right] = [0, 1].map(|side| ranges.of(node.children[side].link()));
-            ranges.0[index] = (left.0, left.1 + right.1);
+/// The costs of everything in a binary tree.
+struct Plan<'a, const W: usize> {
+    nodes: &'a [Node],
+    below: Vec<Below<W>>,
+    /// Areas are multiplied by this, so that the root's is one at any scale of the scene.
+    scale: f64,
+}
+
+impl<'a, const W: usize> Plan<'a, W> {
+    fn new(nodes: &'a [Node]) -> Self {
+        let largest = nodes.iter().take(1).flat_map(|root| &root.children).map(half_area).fold(0.0, f64::max);
+        let nothing = Below { range: (0, 0), block: false, costs: [0.0; W] };
+        let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+        let mut plan = Self { nodes, below: vec![nothing; nodes.len()], scale };
+        for index in (0..nodes.len()).rev() {
+            let halves = &nodes[index].children;
+            let [left, right] = [0, 1].map(|side| plan.below(&halves[side]));
+            let range = (left.range.0, left.range.1 + right.range.1);
+            // The area is the parent's to multiply with: here are the costs for a box of area one, and those of the forests.
+            plan.below[index] = Below { range, block: false, costs: forests(&left, &right) };
         }
-        ranges
+        plan
     }
 
-    fn of(&self, link: Link) -> (u32, u32) {
-        match link {
-            Link::Leaf { first, count } => (first, count),
-            Link::Inner(index) => self.0[index as usize],
+    /// What is below a child, costs of one subtree included.
+    fn below(&self, child: &Child) -> Below<W> {
+        let area = (half_area(child) * self.scale) as f32;
+        let mut below = match child.link() {
+            Link::Leaf { count: 0, first } => return Below { range: (first, 0), block: true, costs: [0.0; W] },
+            Link::Leaf { first, count } if count as usize <= W => {
+                return Below { range: (first, count), block: true, costs: [area * BLOCK_COST; W] };
+            }
+            Link::Leaf { first, count } => {
+                let pieces = area * BLOCK_COST * count.div_ceil(W as u32) as f32;
+                Below { range: (first, count), block: false, costs: [pieces; W] }
+            }
+            Link::Inner(index) => self.below[index as usize],
+        };
+        let node = area + below.costs[W - 1];
+        let block = if below.range.1 as usize <= W { area * BLOCK_COST } else { f32::INFINITY };
+        below.block = block <= node;
+        below.costs[0] = node.min(block);
+        for i in 1..W {
+            below.costs[i] = below.costs[i].min(below.costs[i - 1]);
+        }
+        below
+    }
+
+    /// The triangles of a child that is to be a block.
+    fn block(&self, child: &Child) -> Option<(u32, u32)> {
+        let below = self.below(child);
+        below.block.then_some(below.range)
+    }
+
+    /// The two parts of a child: a node's children, or of a leaf that is too large for a block the first triangles and the others.
+    fn halves(&self, child: &Child) -> [Child; 2] {
+        match child.link() {
+            Link::Inner(index) => self.nodes[index as usize].children,
+            Link::Leaf { first, count } => {
+                let half = count / 2;
+                let part = |first, count| Child { link: Link::Leaf { first, count }.encode(), ..*child };
+                [part(first, half), part(first + half, count - half)]
+            }
+        }
+    }
+
+    /// Appends the roots of the cheapest forest of at most `most` wide subtrees for two parts.
+    fn expand_pair(&self, halves: &[Child; 2], most: usize, roots: &mut Vec<Child>) {
+        let [left, right] = [0, 1].map(|side| self.below(&halves[side]));
+        let (of_left, _) = cheapest_split(&left, &right, most);
+        self.expand(&halves[0], &left, of_left, roots);
+        self.expand(&halves[1], &right, most - of_left, roots);
+    }
+
+    /// Appends the roots of the cheapest forest of at most `most` wide subtrees for a child. Recurses at most `W` deep.
+    fn expand(&self, child: &Child, below: &Below<W>, most: usize, roots: &mut Vec<Child>) {
+        let fewest = below.costs.iter().position(|&cost| cost <= below.costs[most - 1]).map_or(most, |i| i + 1);
+        match fewest {
+            _ if below.range.1 == 0 => {}
+            1 => roots.push(*child),
+            _ => self.expand_pair(&self.halves(child), fewest, roots),
         }
     }
 }
 
-/// The two parts of a child: a node's children, or of a leaf that is too large for a block the first triangles and the others.
-fn halves(nodes: &[Node], child: &Child) -> [Child; 2] {
-    match child.link() {
-        Link::Inner(index) => nodes[index as usize].children,
-        Link::Leaf { first, count } => {
-            let half = count / 2;
-            let part = |first, count| Child { link: Link::Leaf { first, count }.encode(), ..*child };
-            [part(first, half), part(first + half, count - half)]
+/// How many of `most` wide subtrees the left part is to have, and the cost of both.
+fn cheapest_split<const W: usize>(left: &Below<W>, right: &Below<W>, most: usize) -> (usize, f32) {
+    let mut best = (1, f32::INFINITY);
+    for of_left in 1..most {
+        let cost = left.costs[of_left - 1] + right.costs[most - of_left - 1];
+        if cost < best.1 {
+            best = (of_left, cost);
         }
     }
+    best
 }
 
-/// The children of a wide node, with everything below them: those given, opened as far as there is room.
-fn open<const W: usize>(nodes: &[Node], ranges: &Ranges, mut children: Vec<Child>) -> Vec<Child> {
-    children.retain(|child| ranges.of(child.link()).1 > 0);
-    while children.len() < W {
-        let openable = children.iter().enumerate().filter(|(_, child)| ranges.of(child.link()).1 > W as u32);
-        let Some((slot, child)) = openable.max_by(|a, b| half_area(a.1).total_cmp(&half_area(b.1))) else { break };
-        let [left, right] = halves(nodes, child);
-        children[slot] = left;
-        children.push(right);
+/// The costs of forests for two parts. One tree cannot be without a node above, whose cost is left to be added.
+fn forests<const W: usize>(left: &Below<W>, right: &Below<W>) -> [f32; W] {
+    let mut costs = [f32::INFINITY; W];
+    for most in 2..=W {
+        costs[most - 1] = cheapest_split(left, right, most).1;
     }
-    children
+    costs
 }
 
-fn half_area(child: &Child) -> f32 {
-    let [x, y, z] = std::array::from_fn(|axis| child.max[axis] - child.min[axis]);
+/// Half the surface of a child's box.
+fn half_area(child: &Child) -> f64 {
+    let [x, y, z] = std::array::from_fn(|axis| f64::from(child.max[axis]) - f64::from(child.min[axis]));
     (x * y + y * z) + z * x
 }

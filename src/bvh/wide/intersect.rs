@@ -8,49 +8,42 @@ use super::layout::Block;
 // Functions that are always inlined, where closures and `map` would read better: those stay functions of their own, without
 // the processor features of the code around them, and pass registers through memory.
 
-/// A ray in every lane.
-#[derive(Clone, Copy)]
-pub struct RayLanes<L> {
-    origin: [L; 3],
-    axes: [usize; 3],
-    sx: L,
-    sy: L,
-    sz: L,
-    t_min: L,
+/// A ray's constants for triangles: [`Shear`], and the ray's origin in the order of its axes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sheared {
+    origin: [f32; 3],
+    sx: f32,
+    sy: f32,
+    sz: f32,
+    t_min: f32,
+    axes: [u32; 3],
 }
 
-impl<L> RayLanes<L> {
+impl Sheared {
     /// Prepares a ray.
     #[inline(always)]
-    pub fn new<const W: usize>(ray: &Ray) -> Self
-    where
-        L: Lanes<W>,
-    {
-        let Shear { axes, sx, sy, sz } = ray.shear();
+    pub fn new(ray: &Ray) -> Self {
+        let Shear { axes: [x, y, z], sx, sy, sz } = ray.shear();
         let origin = ray.origin.to_array();
-        // Always below three: the remainder lets the compiler see it.
-        let along = [origin[axes[0] % 3], origin[axes[1] % 3], origin[axes[2] % 3]];
         Self {
-            origin: [L::splat(along[0]), L::splat(along[1]), L::splat(along[2])],
-            axes,
-            sx: L::splat(sx),
-            sy: L::splat(sy),
-            sz: L::splat(sz),
-            t_min: L::splat(ray.t_min),
+            // Always below three: the remainder lets the compiler see it.
+            origin: [origin[x % 3], origin[y % 3], origin[z % 3]],
+            sx,
+            sy,
+            sz,
+            t_min: ray.t_min,
+            axes: [x as u32, y as u32, z as u32],
         }
     }
 
     /// A corner of all triangles in the space of the ray–triangle test. The ray's permutation of the axes only chooses what is
     /// loaded.
     #[inline(always)]
-    fn shear<const W: usize>(&self, corner: &[[f32; W]; 3]) -> [L; 3]
-    where
-        L: Lanes<W>,
-    {
+    fn corner<const W: usize, L: Lanes<W>>(&self, corner: &[[f32; W]; 3]) -> [L; 3] {
         let [kx, ky, kz] = self.axes;
-        let z = L::load(&corner[kz % 3]).sub(self.origin[2]);
-        let x = L::load(&corner[kx % 3]).sub(self.origin[0]).sub(self.sx.mul(z));
-        let y = L::load(&corner[ky % 3]).sub(self.origin[1]).sub(self.sy.mul(z));
+        let z = L::load(&corner[kz as usize]).sub(L::splat(self.origin[2]));
+        let x = L::load(&corner[kx as usize]).sub(L::splat(self.origin[0])).sub(L::splat(self.sx).mul(z));
+        let y = L::load(&corner[ky as usize]).sub(L::splat(self.origin[1])).sub(L::splat(self.sy).mul(z));
         [x, y, z]
     }
 
@@ -58,28 +51,25 @@ impl<L> RayLanes<L> {
     ///
     /// The operations of [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect).
     #[inline(always)]
-    pub fn intersect<const W: usize>(&self, block: &Block<W>, best: &mut Hit) -> bool
-    where
-        L: Lanes<W>,
-    {
+    pub fn intersect<const W: usize, L: Lanes<W>>(&self, block: &Block<W>, best: &mut Hit) -> bool {
         let [a, b, c] = &block.corners;
-        let corners = [self.shear(a), self.shear(b), self.shear(c)];
-        let Some(Crossing { within, t, u, v, det }) = cross(corners, self.sz) else { return false };
-        let nearer = L::and(self.t_min.lt(t), t.le(L::splat(best.t)));
+        let corners = [self.corner::<W, L>(a), self.corner::<W, L>(b), self.corner::<W, L>(c)];
+        let sz = L::splat(self.sz);
+        let Some(Crossing { within, t, u, v, det }) = cross(corners, sz) else { return false };
+        let nearer = L::and(L::splat(self.t_min).lt(t), t.le(L::splat(best.t)));
         let mut hits = within & L::bits(nearer);
-        if hits & block.culled != 0 {
-            hits &= !(L::bits(det.mul(self.sz).lt(L::splat(0.0))) & block.culled);
-        }
         if hits == 0 {
             return false;
         }
+        let from_behind = L::bits(det.mul(sz).lt(L::splat(0.0)));
         let (t, u, v) = (t.store(), u.store(), v.store());
         let mut replaced = false;
         while hits != 0 {
             let i = hits.trailing_zeros() as usize % W;
             hits &= hits - 1;
-            if t[i] < best.t || (t[i] == best.t && block.prim[i] < best.prim) {
-                *best = Hit { t: t[i], u: u[i], v: v[i], prim: block.prim[i] };
+            let culled = from_behind >> i & 1 != 0 && block.is_one_sided(i);
+            if !culled && (t[i] < best.t || (t[i] == best.t && block.prim(i) < best.prim)) {
+                *best = Hit { t: t[i], u: u[i], v: v[i], prim: block.prim(i) };
                 replaced = true;
             }
         }

@@ -9,93 +9,95 @@ use super::lanes::Lanes;
 use super::layout::WideNode;
 
 /// Products of an origin's coordinate and a reciprocal direction's at or above this are not trusted not to overflow further on;
-/// the axis is then left out of the test, as if the ray ran exactly across it. 2¹⁰⁰.
+/// the axis is then left out of the test. 2¹⁰⁰.
 const LARGE: f32 = f32::from_bits((127 + 100) << 23);
 
 /// The padding of distances, as a share of `|origin * inv|`: one rounding of the product and one of the sum with the padding
 /// itself, and as much again for the sums' own.
 const PAD: f32 = 2.0 * f32::EPSILON;
 
-/// A ray's constants, the same in all lanes of `L`, for both planes of each axis: what the ray meets first, then the other.
-#[derive(Clone, Copy)]
-pub struct Slabs<L> {
-    near_inv: [L; 3],
-    near_start: [L; 3],
-    far_inv: [L; 3],
-    far_start: [L; 3],
-    t_min: L,
-    /// For each axis the array of a node's planes, of six, that the ray meets first.
-    near: [usize; 3],
+/// A ray's constants for the boxes of nodes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Slabs {
+    near_inv: [f32; 3],
+    near_start: [f32; 3],
+    far_inv: [f32; 3],
+    far_start: [f32; 3],
+    t_min: f32,
+    /// For each axis the array of a node's planes, of six, that the ray meets first, and the other.
+    near: [Plane; 3],
+    far: [Plane; 3],
 }
 
-impl<L> Slabs<L> {
+/// One of the six arrays of a node's planes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plane(u32);
+
+impl Plane {
+    /// The planes of all children.
+    #[inline(always)]
+    fn of<const W: usize>(self, node: &WideNode<W>) -> &[f32; W] {
+        // SAFETY: only `Slabs::new` makes planes, and they are below six.
+        &node.planes[self.0 as usize]
+    }
+}
+
+impl Slabs {
     /// Prepares a ray; `None` where it can hit nothing, because its direction is zero, infinite or not a number.
     #[inline(always)]
-    pub fn new<const W: usize>(ray: &Ray) -> Option<Self>
-    where
-        L: Lanes<W>,
-    {
+    pub fn new(ray: &Ray) -> Option<Self> {
         let dir = ray.dir.to_array();
         let longest = dir[0].abs().max(dir[1].abs()).max(dir[2].abs());
-        // Also false for NaN in the longest; others make `inv` NaN, and no box is entered.
+        // Also false of directions that are NaN altogether. An axis that is NaN is left out below.
         if !(longest > 0.0 && longest < f32::INFINITY) {
             return None;
         }
         let (inv, origin) = (ray.inv_dir(), ray.origin.to_array());
-        let zero = L::splat(0.0);
-        let mut slabs = Self {
-            near_inv: [zero; 3],
-            near_start: [L::splat(f32::MIN); 3],
-            far_inv: [zero; 3],
-            far_start: [L::splat(f32::MAX); 3],
-            t_min: L::splat(ray.t_min),
-            near: [0, 1, 2],
-        };
-        let mut axis = 0;
-        while axis < 3 {
+        let mut slabs = Self { t_min: ray.t_min, ..Self::default() };
+        for axis in 0..3 {
             let start = -origin[axis] * inv[axis];
-            if inv[axis] < 0.0 {
-                slabs.near[axis] += 3;
-            }
+            let (low, high) = (Plane(axis as u32), Plane(axis as u32 + 3));
+            (slabs.near[axis], slabs.far[axis]) = if inv[axis] < 0.0 { (high, low) } else { (low, high) };
             if start.abs() < LARGE {
                 let pad = start.abs() * PAD;
-                slabs.near_inv[axis] = L::splat(inv[axis]);
-                slabs.near_start[axis] = L::splat(start - pad);
-                slabs.far_inv[axis] = L::splat(inv[axis] * FAR_PAD);
-                slabs.far_start[axis] = L::splat(start * FAR_PAD + pad);
+                slabs.near_inv[axis] = inv[axis];
+                slabs.near_start[axis] = start - pad;
+                slabs.far_inv[axis] = inv[axis] * FAR_PAD;
+                slabs.far_start[axis] = start * FAR_PAD + pad;
+            } else {
+                slabs.near_start[axis] = f32::MIN;
+                slabs.far_start[axis] = f32::MAX;
             }
-            axis += 1;
         }
         Some(slabs)
     }
 
-    /// The children whose boxes the ray meets before `t_far`, as bits, and the distances at which it enters them.
+    /// The children whose boxes the ray meets before `t_far`, as bits, and the distances at which it enters them. `t_far`
+    /// includes the factor [`FAR_PAD`] already.
     #[inline(always)]
-    pub fn enter<const W: usize>(&self, node: &WideNode<W>, t_far: L) -> (u32, L)
-    where
-        L: Lanes<W>,
-    {
-        let x = self.distances(node, 0);
-        let y = self.distances(node, 1);
-        let z = self.distances(node, 2);
-        let near = x.0.max(y.0).max(z.0.max(self.t_min));
-        let far = x.1.min(y.1).min(z.1.min(t_far));
-        (L::bits(near.le(far)), near)
+    pub fn enter<const W: usize, L: Lanes<W>>(&self, node: &WideNode<W>, t_far: f32) -> (L::Mask, L) {
+        let near_x = self.near::<W, L>(node, 0);
+        let near_y = self.near::<W, L>(node, 1);
+        let near_z = self.near::<W, L>(node, 2);
+        let far_x = self.far::<W, L>(node, 0);
+        let far_y = self.far::<W, L>(node, 1);
+        let far_z = self.far::<W, L>(node, 2);
+        let near = near_x.max(near_y).max(near_z.max(L::splat(self.t_min)));
+        let far = far_x.min(far_y).min(far_z.min(L::splat(t_far)));
+        (near.le(far), near)
     }
 
-    /// The distances to every child's planes across `axis`, the near and the far one.
+    /// The distances to every child's near plane across `axis`.
     #[inline(always)]
-    fn distances<const W: usize>(&self, node: &WideNode<W>, axis: usize) -> (L, L)
-    where
-        L: Lanes<W>,
-    {
-        let near = self.near[axis];
-        let far = if near < 3 { near + 3 } else { near - 3 };
-        // Always below six: the remainder lets the compiler see it.
-        let (low, high) = (L::load(&node.planes[near % 6]), L::load(&node.planes[far % 6]));
-        (
-            low.mul_add(self.near_inv[axis], self.near_start[axis]),
-            high.mul_add(self.far_inv[axis], self.far_start[axis]),
-        )
+    fn near<const W: usize, L: Lanes<W>>(&self, node: &WideNode<W>, axis: usize) -> L {
+        let planes = L::load(self.near[axis].of(node));
+        planes.mul_add(L::splat(self.near_inv[axis]), L::splat(self.near_start[axis]))
+    }
+
+    /// The distances to every child's far plane across `axis`.
+    #[inline(always)]
+    fn far<const W: usize, L: Lanes<W>>(&self, node: &WideNode<W>, axis: usize) -> L {
+        let planes = L::load(self.far[axis].of(node));
+        planes.mul_add(L::splat(self.far_inv[axis]), L::splat(self.far_start[axis]))
     }
 }
