@@ -9,7 +9,7 @@ use super::packet;
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::tree::Bvh;
 pub use super::wide::lanes::Isa;
-use super::wide::{WideTree, single};
+use super::wide::{Counts, WideTree, single, stream};
 
 /// How a kernel goes through the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,6 +18,8 @@ pub enum Method {
     Scalar,
     /// Ray by ray through a wide tree, all boxes of a node at once.
     Single,
+    /// As [`Single`](Self::Single), but all rays of a batch go forward in turn, a node at a time.
+    Stream,
     /// Rays that look along the same axis together, in beams of sixteen, and the others ray by ray: for rays that run close to each
     /// other.
     Packet,
@@ -57,10 +59,26 @@ impl Kernel {
     /// The scalar kernel, which the others are judged by.
     pub const SCALAR: Kernel = Kernel { method: Method::Scalar, width: Width::Eight, isa: Isa::Portable };
 
+    /// The kernel for rays that run apart, of an instruction set.
+    ///
+    /// Taking rays forward in turn pays where children are sorted without branches, as AVX-512 can. Million rays a second on one
+    /// thread of a Sapphire Rapids Xeon, trees with spatial splits, `bench traversal`, ambient occlusion and diffuse bounces:
+    ///
+    /// | | bunny | dragon | Sponza |
+    /// |---|---|---|---|
+    /// | single8-avx2 | 6.2, 5.5 | 3.7, 2.8 | 7.7, 3.7 |
+    /// | stream8-avx2 | 5.8, 5.0 | 3.8, 3.1 | 6.5, 3.2 |
+    /// | single8-avx512 | 6.4, 5.8 | 3.9, 3.0 | 7.9, 3.9 |
+    /// | stream8-avx512 | 8.0, 6.2 | 6.1, 4.2 | 9.0, 4.1 |
+    pub fn for_scattered_rays(isa: Isa) -> Kernel {
+        let method = if isa == Isa::Avx512 { Method::Stream } else { Method::Single };
+        Kernel { method, width: Width::Eight, isa }
+    }
+
     /// Every kernel that this processor can run, each once.
     pub fn all() -> Vec<Kernel> {
         let mut all = vec![Kernel::SCALAR];
-        for method in [Method::Single, Method::Packet] {
+        for method in [Method::Single, Method::Stream, Method::Packet] {
             for width in [Width::Four, Width::Eight] {
                 all.extend(Isa::all().map(|isa| Kernel { method, width, isa }));
             }
@@ -73,6 +91,7 @@ impl Kernel {
         let method = match self.method {
             Method::Scalar => return "scalar".into(),
             Method::Single => "single",
+            Method::Stream => "stream",
             Method::Packet => "packet",
         };
         format!("{method}{}-{}", self.width.lanes(), self.isa.name())
@@ -107,6 +126,16 @@ impl Bvh {
         single::occluded(WideTree::Eight(self.wide()), Isa::best(), ray)
     }
 
+    /// The steps of the single-ray kernel on the way to the closest hits of a batch.
+    pub fn count_closest_hits(&self, width: Width, rays: &RayBatch) -> Counts {
+        single::count::<false>(self.tree(width), rays)
+    }
+
+    /// The steps of the single-ray kernel on the way to any hits of a batch.
+    pub fn count_any_hits(&self, width: Width, rays: &RayBatch) -> Counts {
+        single::count::<true>(self.tree(width), rays)
+    }
+
     /// [`closest_hits`](Bvh::closest_hits) by one kernel, which runs in portable code where the processor lacks its instruction
     /// set.
     pub fn closest_hits_with(&self, kernel: Kernel, rays: &RayBatch, hits: &mut HitBatch) {
@@ -115,11 +144,13 @@ impl Bvh {
                 rays.active_lanes().for_each(|i| hits.set(i, binary::closest_hit(self, &rays.ray(i))));
             }
             (Method::Single, width) => single::closest_hits(self.tree(width), kernel.isa, rays, hits),
+            (Method::Stream, width) => stream::closest_hits(self.tree(width), kernel.isa, rays, hits),
             (Method::Packet, width) => {
                 let left = packet::closest_hits(self.scene(width), kernel.isa, rays, hits);
                 if left != 0 {
                     let rays = RayBatch { active: left, ..rays.clone() };
-                    single::closest_hits(self.tree(width), kernel.isa, &rays, hits);
+                    let others = Kernel { width, ..Kernel::for_scattered_rays(kernel.isa) };
+                    self.closest_hits_with(others, &rays, hits);
                 }
             }
         }
@@ -132,13 +163,15 @@ impl Bvh {
                 rays.active_lanes().fold(0, |hit, i| hit | u64::from(binary::any_hit(self, &rays.ray(i))) << i)
             }
             (Method::Single, width) => single::any_hits(self.tree(width), kernel.isa, rays),
+            (Method::Stream, width) => stream::any_hits(self.tree(width), kernel.isa, rays),
             (Method::Packet, width) => {
                 let (found, left) = packet::any_hits(self.scene(width), kernel.isa, rays);
                 match left {
                     0 => found,
                     _ => {
                         let rays = RayBatch { active: left, ..rays.clone() };
-                        found | single::any_hits(self.tree(width), kernel.isa, &rays)
+                        let others = Kernel { width, ..Kernel::for_scattered_rays(kernel.isa) };
+                        found | self.any_hits_with(others, &rays)
                     }
                 }
             }

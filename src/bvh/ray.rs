@@ -95,7 +95,7 @@ impl Shear {
 }
 
 /// Where a ray meets a triangle.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hit {
     /// Distance in units of the ray's direction.
     pub t: f32,

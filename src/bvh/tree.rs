@@ -1,13 +1,13 @@
 //! The tree that callers hold: the binary nodes, the triangles of the leaves, and what is derived from them.
 
 use super::build::{self, BuildError, BuildOptions, Built};
-use super::kernel::Isa;
+use super::kernel::{Isa, Kernel};
 use super::node::{Child, Node};
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::refit::{self, RefitError};
 use super::stats::{BuildStats, measure};
 use super::triangle::{LeafTriangle, Triangle};
-use super::wide::{WideBvh, WideTree, single};
+use super::wide::WideBvh;
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -112,11 +112,11 @@ impl Bvh {
 
     /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of inactive rays are left alone.
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
-        single::closest_hits(WideTree::Eight(&self.wide), Isa::best(), rays, hits);
+        self.closest_hits_with(Kernel::for_scattered_rays(Isa::best()), rays, hits);
     }
 
     /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
     pub fn any_hits(&self, rays: &RayBatch) -> u64 {
-        single::any_hits(WideTree::Eight(&self.wide), Isa::best(), rays)
+        self.any_hits_with(Kernel::for_scattered_rays(Isa::best()), rays)
     }
 }

@@ -14,16 +14,21 @@
 //! | `slabs` | a ray prepared for boxes |
 //! | `intersect` | a ray prepared for triangles |
 //! | `single` | the kernel that traces one ray after another |
+//! | `counts` | counting the steps of a traversal |
+//! | `stream` | the kernel that takes all rays of a batch forward in turn |
 
 mod collapse;
+mod counts;
 pub(super) mod intersect;
 pub mod lanes;
 pub mod layout;
 mod refit;
 pub(super) mod single;
 mod slabs;
+pub(super) mod stream;
 
 use super::node::MAX_DEPTH;
+pub use counts::Counts;
 use layout::{Block, WideNode};
 
 /// A wide tree. Node 0 is the root, and there is at least one block.

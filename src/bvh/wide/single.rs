@@ -1,8 +1,9 @@
 //! The kernel that traces one ray after another: a node's boxes or a block's triangles in the lanes.
 
 use super::super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch};
-use super::intersect::RayLanes;
-use super::lanes::{Isa, Lanes, Simd, Work};
+use super::counts::{Counts, NoTally, Tally};
+use super::intersect::Sheared;
+use super::lanes::{Array, Isa, Lanes, Simd, Work};
 use super::layout::WideLink;
 use super::slabs::Slabs;
 use super::{STACK, WideBvh, WideTree};
@@ -23,13 +24,29 @@ pub fn any_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch) -> u64 {
 /// `t_max` does not count.
 #[inline]
 pub fn closest_into(tree: WideTree<'_>, isa: Isa, ray: &Ray, best: &mut Hit) -> bool {
-    isa.run(ClosestInto { tree, ray, best })
+    isa.run(ClosestInto { tree, ray, best, stack: &mut [0; STACK] })
 }
 
 /// Whether `ray` hits anything.
 #[inline]
 pub fn occluded(tree: WideTree<'_>, isa: Isa, ray: &Ray) -> bool {
-    isa.run(Occluded { tree, ray })
+    isa.run(Occluded { tree, ray, stack: &mut [0; STACK] })
+}
+
+/// Counts the steps of the active rays of a batch on the way to their closest hits, or to any hit with `ANY`.
+pub fn count<const ANY: bool>(tree: WideTree<'_>, rays: &RayBatch) -> Counts {
+    let mut counts = Counts::default();
+    let stack = &mut [0; STACK];
+    for i in rays.active_lanes() {
+        let ray = rays.ray(i);
+        let best = &mut ray.unhit();
+        counts.rays += 1;
+        match tree {
+            WideTree::Four(tree) => traverse::<4, Array<4>, ANY, Counts>(tree, &ray, best, stack, &mut counts),
+            WideTree::Eight(tree) => traverse::<8, Array<8>, ANY, Counts>(tree, &ray, best, stack, &mut counts),
+        };
+    }
+    counts
 }
 
 struct ClosestHits<'a> {
@@ -43,10 +60,11 @@ impl Work for ClosestHits<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) {
+        let stack = &mut [0; STACK];
         for i in self.rays.active_lanes() {
             let ray = self.rays.ray(i);
             let mut best = ray.unhit();
-            let found = ClosestInto { tree: self.tree, ray: &ray, best: &mut best }.run::<S>();
+            let found = ClosestInto { tree: self.tree, ray: &ray, best: &mut best, stack }.run::<S>();
             self.hits.set(i, found.then_some(best));
         }
     }
@@ -62,10 +80,10 @@ impl Work for AnyHits<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self) -> u64 {
-        let mut mask = 0;
+        let (mut mask, stack) = (0, &mut [0; STACK]);
         for i in self.rays.active_lanes() {
             let ray = self.rays.ray(i);
-            mask |= u64::from(Occluded { tree: self.tree, ray: &ray }.run::<S>()) << i;
+            mask |= u64::from(Occluded { tree: self.tree, ray: &ray, stack }.run::<S>()) << i;
         }
         mask
     }
@@ -75,6 +93,7 @@ struct ClosestInto<'a> {
     tree: WideTree<'a>,
     ray: &'a Ray,
     best: &'a mut Hit,
+    stack: &'a mut [u64; STACK],
 }
 
 impl Work for ClosestInto<'_> {
@@ -83,8 +102,12 @@ impl Work for ClosestInto<'_> {
     #[inline(always)]
     fn run<S: Simd>(self) -> bool {
         match self.tree {
-            WideTree::Four(tree) => traverse::<4, S::Four, false>(tree, self.ray, self.best),
-            WideTree::Eight(tree) => traverse::<8, S::Eight, false>(tree, self.ray, self.best),
+            WideTree::Four(tree) => {
+                traverse::<4, S::Four, false, NoTally>(tree, self.ray, self.best, self.stack, &mut NoTally)
+            }
+            WideTree::Eight(tree) => {
+                traverse::<8, S::Eight, false, NoTally>(tree, self.ray, self.best, self.stack, &mut NoTally)
+            }
         }
     }
 }
@@ -92,6 +115,7 @@ impl Work for ClosestInto<'_> {
 struct Occluded<'a> {
     tree: WideTree<'a>,
     ray: &'a Ray,
+    stack: &'a mut [u64; STACK],
 }
 
 impl Work for Occluded<'_> {
@@ -101,8 +125,12 @@ impl Work for Occluded<'_> {
     fn run<S: Simd>(self) -> bool {
         let best = &mut self.ray.unhit();
         match self.tree {
-            WideTree::Four(tree) => traverse::<4, S::Four, true>(tree, self.ray, best),
-            WideTree::Eight(tree) => traverse::<8, S::Eight, true>(tree, self.ray, best),
+            WideTree::Four(tree) => {
+                traverse::<4, S::Four, true, NoTally>(tree, self.ray, best, self.stack, &mut NoTally)
+            }
+            WideTree::Eight(tree) => {
+                traverse::<8, S::Eight, true, NoTally>(tree, self.ray, best, self.stack, &mut NoTally)
+            }
         }
     }
 }
@@ -117,10 +145,15 @@ fn entry(near: f32, link: u32) -> u64 {
 /// Replaces `best` by the nearest hit that `ray` finds, nearest child first; with `ANY`, by the first that it meets. Whether
 /// there was one.
 #[inline(always)]
-fn traverse<const W: usize, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, ray: &Ray, best: &mut Hit) -> bool {
-    let Some(slabs) = Slabs::<L>::new(ray) else { return false };
-    let lanes = RayLanes::<L>::new(ray);
-    let mut stack = [0u64; STACK];
+fn traverse<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
+    tree: &WideBvh<W>,
+    ray: &Ray,
+    best: &mut Hit,
+    stack: &mut [u64; STACK],
+    tally: &mut T,
+) -> bool {
+    let Some(slabs) = Slabs::new(ray) else { return false };
+    let triangles = Sheared::new(ray);
     let mut found = false;
     let mut top = 0;
     let mut link = WideLink::Node(0).encode();
@@ -129,7 +162,9 @@ fn traverse<const W: usize, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, ray
         match WideLink::decode(link) {
             WideLink::Node(index) => {
                 let node = &tree.nodes[index as usize];
-                let (mut hits, near) = slabs.enter(node, L::splat(t_far));
+                let (mask, near) = slabs.enter::<W, L>(node, t_far);
+                let mut hits = L::bits(mask);
+                tally.node(hits.count_ones());
                 if hits != 0 {
                     let near = near.store();
                     let first = hits.trailing_zeros() as usize % W;
@@ -160,7 +195,9 @@ fn traverse<const W: usize, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, ray
                 }
             }
             WideLink::Block(index) => {
-                if lanes.intersect(&tree.blocks[index as usize], best) {
+                let block = &tree.blocks[index as usize];
+                tally.block(block);
+                if triangles.intersect::<W, L>(block, best) {
                     found = true;
                     if ANY {
                         return true;

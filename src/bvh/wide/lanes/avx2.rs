@@ -35,7 +35,7 @@ impl Simd for Avx2 {
     type Sixteen = Pair<Eight>;
 
     #[inline(always)]
-    fn prefetch<T>(value: &T) {
+    fn prefetch<T>(value: *const T) {
         prefetch(value);
     }
 }

@@ -35,7 +35,7 @@ impl Simd for Avx512 {
     type Sixteen = Sixteen;
 
     #[inline(always)]
-    fn prefetch<T>(value: &T) {
+    fn prefetch<T>(value: *const T) {
         prefetch(value);
     }
 }
@@ -122,6 +122,30 @@ lanes_in_register! {
     fn select(mask: __mmask8, yes: Self, no: Self) -> Self {
         // SAFETY: see above.
         Self(unsafe { _mm256_mask_blend_ps(mask, no.0, yes.0) })
+    }
+    #[inline(always)]
+    fn sort(self, mask: __mmask8, items: &[u32; 8], values: &mut [f32; 8], sorted: &mut [u32; 8]) {
+        // SAFETY: see above; the arrays have the size of the registers.
+        unsafe {
+            // The bits of floats that are not negative order as the floats do. The lane's number takes the place of the lowest
+            // three, so it moves with the value; absent lanes become zero and sort behind.
+            let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+            let bits = _mm256_castps_si256(self.0);
+            let keys = _mm256_maskz_ternarylogic_epi32::<0xF8>(mask, numbers, bits, _mm256_set1_epi32(!7));
+            let keys = sort_descending(keys);
+            let items = _mm256_loadu_si256(items.as_ptr().cast());
+            _mm256_storeu_ps(values.as_mut_ptr(), _mm256_castsi256_ps(keys));
+            // Only the lowest three bits of an index count.
+            _mm256_storeu_si256(sorted.as_mut_ptr().cast(), _mm256_permutevar8x32_epi32(items, keys));
+        }
+    }
+    #[inline(always)]
+    fn pack(mask: __mmask8, items: &[u32; 8], packed: &mut [u32; 8]) {
+        // SAFETY: see above; the arrays have the size of the registers.
+        unsafe {
+            let items = _mm256_maskz_compress_epi32(mask, _mm256_loadu_si256(items.as_ptr().cast()));
+            _mm256_storeu_si256(packed.as_mut_ptr().cast(), items);
+        }
     }
 }
 
@@ -213,5 +237,28 @@ fn quarter(of: Sixteen) -> __m128 {
     unsafe {
         let eight = _mm256_max_ps(_mm512_castps512_ps256(of.0), _mm512_extractf32x8_ps::<1>(of.0));
         _mm_max_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps::<1>(eight))
+    }
+}
+
+/// Sorts the eight unsigned integers of a register, the largest first: Batcher's bitonic network (1968), six steps that compare
+/// each lane with one other.
+#[inline(always)]
+unsafe fn sort_descending(keys: __m256i) -> __m256i {
+    /// One step: each lane and its partner, where the lanes of the mask keep the smaller of both.
+    macro_rules! step {
+        ($keys:expr, $partners:expr, $smaller:literal) => {{
+            let (keys, partners) = ($keys, $partners);
+            _mm256_mask_min_epu32(_mm256_max_epu32(keys, partners), $smaller, keys, partners)
+        }};
+    }
+    // SAFETY: the caller is compiled for AVX-512.
+    unsafe {
+        let reverse = _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+        let keys = step!(keys, _mm256_shuffle_epi32::<0b10_11_00_01>(keys), 0b1010_1010);
+        let keys = step!(keys, _mm256_shuffle_epi32::<0b00_01_10_11>(keys), 0b1100_1100);
+        let keys = step!(keys, _mm256_shuffle_epi32::<0b10_11_00_01>(keys), 0b1010_1010);
+        let keys = step!(keys, _mm256_permutevar8x32_epi32(keys, reverse), 0b1111_0000);
+        let keys = step!(keys, _mm256_shuffle_epi32::<0b01_00_11_10>(keys), 0b1100_1100);
+        step!(keys, _mm256_shuffle_epi32::<0b10_11_00_01>(keys), 0b1010_1010)
     }
 }

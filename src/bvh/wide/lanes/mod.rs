@@ -13,7 +13,7 @@ mod rows;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use portable::Array;
+pub use portable::Array;
 use rows::Pair;
 pub use rows::Rows;
 
@@ -64,6 +64,40 @@ pub trait Lanes<const W: usize>: Copy {
     fn abs(self) -> Self {
         self.max(Self::splat(0.0).sub(self))
     }
+
+    /// Writes the lanes of `self` that the mask holds, and what `items` has for them, to the first places of `values` and
+    /// `sorted`: the largest first. `self` must not be negative. Up to three of the lowest bits of a value may be lost, and the
+    /// order of values that differ in nothing else is left open, as is what the places behind get.
+    #[inline(always)]
+    fn sort(self, mask: Self::Mask, items: &[u32; W], values: &mut [f32; W], sorted: &mut [u32; W]) {
+        let lanes = self.store();
+        let mut left = Self::bits(mask);
+        let mut count = 0;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize % W;
+            left &= left - 1;
+            let mut place = count % W;
+            while place > 0 && values[place - 1] < lanes[lane] {
+                (values[place], sorted[place]) = (values[place - 1], sorted[place - 1]);
+                place -= 1;
+            }
+            (values[place], sorted[place]) = (lanes[lane], items[lane]);
+            count += 1;
+        }
+    }
+
+    /// Writes what `items` has for the lanes that the mask holds to the first places of `packed`; what the places behind get
+    /// is left open.
+    #[inline(always)]
+    fn pack(mask: Self::Mask, items: &[u32; W], packed: &mut [u32; W]) {
+        let mut left = Self::bits(mask);
+        let mut count = 0;
+        while left != 0 {
+            packed[count % W] = items[left.trailing_zeros() as usize % W];
+            left &= left - 1;
+            count += 1;
+        }
+    }
 }
 
 /// An instruction set's lanes.
@@ -75,8 +109,8 @@ pub trait Simd {
     /// Sixteen lanes.
     type Sixteen: Rows;
 
-    /// Asks for a value to be brought into the cache.
-    fn prefetch<T>(value: &T);
+    /// Asks for a value to be brought into the cache. There need not be one.
+    fn prefetch<T>(value: *const T);
 }
 
 /// A computation that is compiled for every instruction set.
@@ -155,7 +189,7 @@ impl Simd for Portable {
     type Sixteen = Pair<Array<8>>;
 
     #[inline(always)]
-    fn prefetch<T>(_: &T) {}
+    fn prefetch<T>(_: *const T) {}
 }
 
 #[cfg(test)]
@@ -271,6 +305,50 @@ mod tests {
         for isa in Isa::all() {
             for sum in isa.run(MulAdd([a, b, c])) {
                 assert!(sum == once || sum == twice, "{isa:?} gives {sum}");
+            }
+        }
+    }
+
+    /// [`Lanes::sort`] and [`Lanes::pack`] of the lanes in a mask, at both widths: values, items, and items packed.
+    struct Order([f32; 8], u32);
+
+    impl Work for Order {
+        type Output = [(Vec<f32>, Vec<u32>, Vec<u32>); 2];
+
+        #[inline(always)]
+        fn run<S: Simd>(self) -> Self::Output {
+            let four = self.0.first_chunk().expect("eight");
+            [order::<4, S::Four>(four, self.1 & 15), order::<8, S::Eight>(&self.0, self.1)]
+        }
+    }
+
+    #[inline(always)]
+    fn order<const W: usize, L: Lanes<W>>(values: &[f32; W], bits: u32) -> (Vec<f32>, Vec<u32>, Vec<u32>) {
+        let items = std::array::from_fn(|i| 100 + i as u32);
+        let (mut near, mut sorted, mut packed) = ([-1.0; W], [0; W], [0; W]);
+        L::load(values).sort(L::mask(bits), &items, &mut near, &mut sorted);
+        L::pack(L::mask(bits), &items, &mut packed);
+        let count = bits.count_ones() as usize;
+        (near[..count].to_vec(), sorted[..count].to_vec(), packed[..count].to_vec())
+    }
+
+    #[test]
+    fn lanes_of_any_mask_are_sorted_with_their_items_and_packed() {
+        let shuffled = [3.0, 0.0, 7.5, 1e-30, 1e30, 2.0, f32::MAX, 5.0];
+        for isa in Isa::all() {
+            for bits in 0..256 {
+                for (width, (near, sorted, packed)) in [4, 8].into_iter().zip(isa.run(Order(shuffled, bits))) {
+                    let mut present: Vec<usize> = (0..width).filter(|lane| bits >> lane & 1 != 0).collect();
+                    let item = |&lane: &usize| 100 + lane as u32;
+                    assert_eq!(packed, present.iter().map(item).collect::<Vec<_>>(), "{isa:?}, {bits:b}");
+                    present.sort_by(|&a, &b| shuffled[b].total_cmp(&shuffled[a]));
+                    assert_eq!(sorted, present.iter().map(item).collect::<Vec<_>>(), "{isa:?}, {bits:b}");
+                    for (near, lane) in near.iter().zip(present) {
+                        // Entering a box earlier than it is loses nothing, later would.
+                        let exact = shuffled[lane].to_bits();
+                        assert!((exact & !7..=exact).contains(&(near.to_bits() & !7)), "{isa:?}: {near} for {lane}");
+                    }
+                }
             }
         }
     }
