@@ -1,7 +1,7 @@
 //! Instances that are better off as ordinary objects: their meshes are moved to world space.
 //!
 //! An instance costs a ray the way through two trees and a transform, and a shader the transform of what it reads. Of 300 instances
-//! of a mesh against the same triangles in one tree (`shadewright bench instances`): coherent rays are 1.6 to 3 times as fast in the one tree, incoherent ones 1.0 to 2.8 times, least where meshes are large.
+//! of a mesh against the same triangles in one tree (`shadewright bench instances`): coherent rays are 1.6 to 3 times as fast in the one tree, incoherent ones 1.0 to 3 times, least where meshes are large.
 //! What sharing saves is memory: a triangle that is written out takes about 250 bytes in trees and shading data, an instance about 600.
 
 use super::{MAX_TRIANGLES, MeshSpace, Object, Scene};

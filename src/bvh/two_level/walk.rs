@@ -30,10 +30,9 @@ impl<'a> Walk<'a> {
         let mut walk = Self { placed, rays, inv: zero, above: zero, below: zero, far: [0.0; BATCH] };
         for i in rays.active_lanes() {
             let ray = rays.ray(i);
-            let inv = ray.inv_dir();
             let pad = placed.reach.from_origin(ray.origin);
-            for axis in 0..3 {
-                walk.inv[axis][i] = inv[axis];
+            for (axis, inv) in ray.inv_dir().into_iter().enumerate() {
+                walk.inv[axis][i] = inv;
                 walk.above[axis][i] = ray.origin[axis] + pad;
                 walk.below[axis][i] = ray.origin[axis] - pad;
             }

@@ -51,7 +51,7 @@ struct Piece {
 
 /// What becomes of a request between `ObjectBegin` and `ObjectEnd`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Admission {
+enum Admission {
     /// It does what it always does.
     Admitted,
     /// It sets something that an instance has of its own.
@@ -61,7 +61,7 @@ pub enum Admission {
 }
 
 /// What becomes of a request of that name in an object's definition.
-pub fn admission(request: &str) -> Admission {
+fn admission(request: &str) -> Admission {
     match request {
         "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "Display" | "Format" | "FrameAspectRatio"
         | "Illuminate" | "Imager" | "Opacity" | "Option" | "PixelSamples" | "Projection" | "ScreenWindow" | "Sides"
