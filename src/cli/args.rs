@@ -735,8 +735,10 @@ pub enum Benchmark {
     Growth,
     /// Rays on a GPU by each traversal kernel (--only PART of its name): the same sets; every hit is compared with the CPU's
     GpuTraversal,
-    /// A mesh with shadows at 512x512, RPU against GPU
+    /// Whole frames of every scene of the repository and a mesh, RPU against GPU
     Machines,
+    /// The same frames by each schedule of the GPU, with the time of the first one
+    Schedules,
     /// The built-in scene at 640x480 on the RPU, from start to file
     Startup,
     /// A scene of many different shaders (--count): time to a first picture and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
@@ -768,6 +770,8 @@ impl Benchmark {
                 | Benchmark::Bvh
                 | Benchmark::Instances
                 | Benchmark::Growth
+                | Benchmark::Machines
+                | Benchmark::Schedules
         )
     }
 }

@@ -115,21 +115,21 @@ pub fn rpu_options(args: &SceneArgs) -> rpu::Options {
     rpu::Options { convention: args.convention.into(), passes, ..rpu::Options::default() }
 }
 
+/// A GPU that renders by this schedule.
+pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::GpuRenderer, Failure> {
+    let renderer = gpu::GpuRenderer::new(machine.adapter.as_deref());
+    let renderer = renderer.map_err(|e| Failure::device(format!("error: {e}")))?;
+    Ok(renderer.scheduled(schedule.into()).traversing(machine.traversal.unwrap_or_default().into()))
+}
+
 /// The machine that `--backend` asks for; where it is the RPU, `rpu`. `auto` says in one line what it took.
 pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Box<dyn Renderer>, Failure> {
     if backend != Backend::Rpu && rpu.format() != Format::F32 {
         return Err(Failure::input("error: --format is about the RPU's floats: add --backend rpu"));
     }
-    let gpu = || {
-        let renderer = gpu::GpuRenderer::new(machine.adapter.as_deref());
-        // The megakernel has its traversal built in.
-        let wanted = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront));
-        let schedule = wanted.unwrap_or_default().into();
-        let traversal = machine.traversal.unwrap_or_default().into();
-        renderer
-            .map(|r| r.scheduled(schedule).traversing(traversal))
-            .map_err(|e| Failure::device(format!("error: {e}")))
-    };
+    // The megakernel has its traversal built in.
+    let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront));
+    let gpu = || gpu_renderer(machine, schedule.unwrap_or_default());
     if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
         return Err(Failure::input(
             "error: --traversal chooses a kernel of its own, and a megakernel has none; leave one of them out",

@@ -74,6 +74,11 @@ impl GpuRenderer {
     pub fn traversing(self, _variant: Variant) -> Self {
         self
     }
+
+    /// Nothing: there is no renderer.
+    pub fn set_sorting(&mut self, _on: bool) {
+        match *self {}
+    }
 }
 
 impl Renderer for GpuRenderer {

@@ -10,6 +10,7 @@ mod gpu_traversal;
 mod gpu_traversal;
 mod growth;
 mod instances;
+mod frames;
 mod meshes;
 mod shaders;
 mod simulation;
@@ -43,7 +44,8 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::GpuTraversal => gpu_traversal::kernels(args)?,
         Benchmark::Instances => instances::against_triangles(args.json)?,
         Benchmark::Growth => growth::rays(args)?,
-        Benchmark::Machines => bench_machines(args)?,
+        Benchmark::Machines => frames::machines(args)?,
+        Benchmark::Schedules => frames::schedules(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Shaders => shaders::pictures(args)?,
         Benchmark::Large => bench_large(args)?,
@@ -94,34 +96,6 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
     let start = Instant::now();
     renderer.render(job, &|_| {}).map_err(|e| Failure::render(&e, &job.program.sources))?;
     Ok(start.elapsed().as_secs_f64())
-}
-
-fn bench_machines(args: &BenchArgs) -> Result<Value, Failure> {
-    let job = scene_job(&meshes::path(args)?, Size(512, 512))?;
-    let machine = |backend| renderer(backend, &args.machine, RpuRenderer::new());
-    let mut machines = [machine(Backend::Rpu)?, machine(Backend::Gpu)?];
-    let mut times = [Vec::new(), Vec::new()];
-    let mut first = [0.0; 2];
-    for run in 0..=RUNS {
-        for (i, machine) in machines.iter_mut().enumerate() {
-            let time = timed(machine.as_mut(), &job)?;
-            match run {
-                0 => first[i] = time,
-                _ => times[i].push(time),
-            }
-        }
-    }
-    let [rpu, gpu] = times.map(median);
-    Ok(json!({
-        "triangles": job.bvh.primitive_count(),
-        "size": "512x512, 1 sample, shadows",
-        "gpu": machines[1].describe(),
-        "rpu_ms": rounded(rpu * 1e3),
-        "gpu_ms": rounded(gpu * 1e3),
-        "rpu_first_ms": rounded(first[0] * 1e3),
-        "gpu_first_ms": rounded(first[1] * 1e3),
-        "rpu_speed_over_gpu": rounded(gpu / rpu),
-    }))
 }
 
 fn bench_startup(args: &BenchArgs) -> Result<Value, Failure> {

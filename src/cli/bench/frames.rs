@@ -1,0 +1,277 @@
+//! Whole frames: the GPU's schedules against each other, and the RPU against the GPU, on the scenes of the repository and a mesh.
+//!
+//! Everything is measured in turn, so that what else the computer does falls on all alike; ratios are what counts.
+
+use super::{RUNS, median, meshes, rounded, scene_job, timed};
+use crate::cli::args::{BenchArgs, Schedule, Size};
+use crate::cli::common::gpu_renderer;
+use crate::cli::exit::Failure;
+use crate::cli::progress::with_bar;
+use crate::render::gpu::GpuRenderer;
+use crate::render::report::KernelTimes;
+use crate::render::rpu::RpuRenderer;
+use crate::render::{Job, Renderer};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Width and height of a scene's picture.
+const SCENE_SIZE: Size = Size(320, 240);
+
+/// Width and height of a mesh's picture.
+const MESH_SIZE: Size = Size(512, 512);
+
+/// The name that the wavefront's profile has for tracing rays.
+const TRAVERSAL: &str = "traversal";
+
+/// A share of the device's time from which on rays dominate a frame.
+const RAYS_DOMINATE: f64 = 0.5;
+
+/// The GPU's schedules, and whether the wavefront sorts its paths by section: the first is what the others are compared with.
+const SCHEDULES: [(&str, Schedule, bool); 3] = [
+    ("wavefront", Schedule::Wavefront, true),
+    ("unsorted", Schedule::Wavefront, false),
+    ("megakernel", Schedule::Megakernel, true),
+];
+
+/// Something to render.
+struct Subject {
+    name: String,
+    job: Job,
+}
+
+/// How long frames took, in seconds.
+#[derive(Clone, Debug, Default)]
+struct Frames {
+    /// The first one, kernels compiled on the way (unless the driver had them on disk).
+    first: f64,
+    /// The others.
+    times: Vec<f64>,
+}
+
+impl Frames {
+    fn ms(&self) -> f64 {
+        median(self.times.clone()) * 1e3
+    }
+}
+
+/// The scenes of `assets/scenes`, one sample a pixel, and the mesh of `--mesh` or the bunny where there is one; those with `--only` in their names.
+fn subjects(args: &BenchArgs) -> Result<Vec<Subject>, Failure> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes");
+    let entries = std::fs::read_dir(&folder)
+        .map_err(|e| Failure::input(format!("error: cannot read {}: {e}", folder.display())))?;
+    let mut files: Vec<(PathBuf, Size)> = entries
+        .filter_map(|entry| Some((entry.ok()?.path(), SCENE_SIZE)))
+        .filter(|(path, _)| path.extension().is_some_and(|e| e == "rib"))
+        .collect();
+    files.sort_by(|a, b| a.0.cmp(&b.0));
+    match meshes::path(args) {
+        Ok(mesh) => files.push((mesh, MESH_SIZE)),
+        Err(failure) if args.mesh.is_some() => return Err(failure),
+        Err(_) => eprintln!("no mesh: name one with --mesh FILE to have it measured too"),
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let wanted = |path: &Path| args.only.as_ref().is_none_or(|part| name(path).contains(part));
+    let subjects = files
+        .iter()
+        .filter(|(path, _)| wanted(path))
+        .map(|(path, size)| Ok(Subject { name: name(path), job: scene_job(path, *size)? }))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    match (&args.only, subjects.is_empty()) {
+        (Some(part), true) => Err(Failure::input(format!("error: --only {part}: no scene has that in its name"))),
+        _ => Ok(subjects),
+    }
+}
+
+/// A renderer on the GPU by this schedule.
+fn gpu(args: &BenchArgs, schedule: Schedule) -> Result<GpuRenderer, Failure> {
+    gpu_renderer(&args.machine, schedule)
+}
+
+/// Renders the subject by all machines in turn, a frame that is not counted first.
+fn measure(subject: &Subject, machines: &mut [&mut dyn Renderer]) -> Result<Vec<Frames>, Failure> {
+    let mut frames = vec![Frames::default(); machines.len()];
+    for run in 0..=RUNS {
+        for (machine, frames) in machines.iter_mut().zip(&mut frames) {
+            let time = timed(*machine, &subject.job)?;
+            match run {
+                0 => frames.first = time,
+                _ => frames.times.push(time),
+            }
+        }
+    }
+    Ok(frames)
+}
+
+/// The share of the device's time in which a frame traces rays; `None` where the device has no clock.
+fn share_of_rays(subject: &Subject, wavefront: &mut dyn Renderer) -> Result<Option<f64>, Failure> {
+    // The first frame may compile kernels, which some drivers do on the device's clock.
+    timed(wavefront, &subject.job)?;
+    wavefront.set_profiling(true);
+    timed(wavefront, &subject.job)?;
+    wavefront.set_profiling(false);
+    let KernelTimes::Measured { kernels, .. } = wavefront.report().kernels else { return Ok(None) };
+    let sum = |of: &dyn Fn(&str) -> bool| -> f64 {
+        kernels.iter().filter(|k| of(&k.name)).map(|k| k.time.as_secs_f64()).sum()
+    };
+    let all = sum(&|_| true);
+    Ok((all > 0.0).then(|| sum(&|name| name == TRAVERSAL) / all))
+}
+
+/// Measures every subject with `row`, and shows how far it is.
+fn table(args: &BenchArgs, mut row: impl FnMut(&Subject) -> Result<Value, Failure>) -> Result<Vec<Value>, Failure> {
+    let subjects = subjects(args)?;
+    with_bar("frames", |progress| {
+        let mut rows = Vec::new();
+        for subject in &subjects {
+            rows.push(row(subject)?);
+            progress(rows.len() as f32 / subjects.len() as f32);
+        }
+        Ok(rows)
+    })
+}
+
+/// The geometric mean.
+fn mean(ratios: impl Iterator<Item = f64>) -> f64 {
+    let logs: Vec<f64> = ratios.map(f64::ln).collect();
+    (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
+}
+
+/// `bench schedules`: a frame by each schedule of the GPU.
+pub fn schedules(args: &BenchArgs) -> Result<Value, Failure> {
+    let rows = table(args, |subject| {
+        // New ones for each subject: their first frame compiles all that it needs.
+        let machine = |&(_, schedule, sorts): &(&str, Schedule, bool)| {
+            let mut machine = gpu(args, schedule)?;
+            machine.set_sorting(sorts);
+            Ok(machine)
+        };
+        let mut machines = SCHEDULES.iter().map(machine).collect::<Result<Vec<_>, Failure>>()?;
+        let mut in_turn: Vec<&mut dyn Renderer> = machines.iter_mut().map(|m| m as &mut dyn Renderer).collect();
+        let frames = measure(subject, &mut in_turn)?;
+        let share = share_of_rays(subject, &mut machines[0])?;
+        let sections = machines[0].report().counts.iter().find(|c| c.name == "sections").map(|c| c.count);
+        let by_schedule: serde_json::Map<_, _> = SCHEDULES
+            .iter()
+            .zip(&frames)
+            .map(|((name, ..), f)| {
+                let value = json!({
+                    "ms": rounded(f.ms()),
+                    "first_ms": rounded(f.first * 1e3),
+                    "speed_over_wavefront": rounded(frames[0].ms() / f.ms()),
+                });
+                (name.to_string(), value)
+            })
+            .collect();
+        Ok(json!({
+            "scene": subject.name,
+            "sections": sections,
+            "ray_share": share.map(rounded),
+            "schedules": by_schedule,
+        }))
+    })?;
+    let device = gpu(args, Schedule::Auto)?.describe();
+    if !args.json {
+        print_schedules(&device, &rows);
+    }
+    Ok(json!({ "device": device, "scenes": rows }))
+}
+
+fn print_schedules(device: &str, rows: &[Value]) {
+    println!("{device}, {}x{}, meshes {}x{}, one sample a pixel", SCENE_SIZE.0, SCENE_SIZE.1, MESH_SIZE.0, MESH_SIZE.1);
+    print!("{:<18} {:>8} {:>6}", "scene", "sections", "rays");
+    for (name, ..) in SCHEDULES {
+        print!("  {:>13} {:>9} {:>6}", format!("{name} ms"), "first ms", "speed");
+    }
+    println!();
+    let ratio = |row: &Value, name: &str| row["schedules"][name]["speed_over_wavefront"].as_f64().unwrap_or(0.0);
+    for row in rows {
+        let share = row["ray_share"].as_f64().map_or("?".to_string(), |share| format!("{:.0} %", share * 100.0));
+        print!("{:<18} {:>8} {share:>6}", row["scene"].as_str().unwrap_or("?"), row["sections"]);
+        for (name, ..) in SCHEDULES {
+            let of = &row["schedules"][name];
+            let ms = |key: &str| of[key].as_f64().unwrap_or(0.0);
+            print!("  {:>13.1} {:>9.1} {:>5.2}x", ms("ms"), ms("first_ms"), ratio(row, name));
+        }
+        println!();
+    }
+    print!("{:<34}", "geometric mean");
+    for (name, ..) in SCHEDULES {
+        print!("  {:>23} {:>5.2}x", "", mean(rows.iter().map(|row| ratio(row, name))));
+    }
+    println!();
+}
+
+/// `bench machines`: a frame on the RPU and on the GPU.
+pub fn machines(args: &BenchArgs) -> Result<Value, Failure> {
+    let schedule = args.machine.schedule.unwrap_or_default();
+    let rows = table(args, |subject| {
+        let frames = measure(subject, &mut [&mut RpuRenderer::new(), &mut gpu(args, schedule)?])?;
+        let share = share_of_rays(subject, &mut gpu(args, Schedule::Wavefront)?)?;
+        let kind = share.map(|share| if share >= RAYS_DOMINATE { "rays" } else { "shading" });
+        Ok(json!({
+            "scene": subject.name,
+            "triangles": subject.job.bvh.primitive_count(),
+            "ray_share": share.map(rounded),
+            "dominated_by": kind,
+            "rpu_ms": rounded(frames[0].ms()),
+            "gpu_ms": rounded(frames[1].ms()),
+            "rpu_first_ms": rounded(frames[0].first * 1e3),
+            "gpu_first_ms": rounded(frames[1].first * 1e3),
+            "rpu_speed_over_gpu": rounded(frames[1].ms() / frames[0].ms()),
+        }))
+    })?;
+    let device = gpu(args, schedule)?.describe();
+    if !args.json {
+        print_machines(&device, &rows);
+    }
+    Ok(json!({ "gpu": device, "scenes": rows }))
+}
+
+fn print_machines(device: &str, rows: &[Value]) {
+    println!(
+        "the RPU against {device}, {}x{}, meshes {}x{}, one sample a pixel",
+        SCENE_SIZE.0, SCENE_SIZE.1, MESH_SIZE.0, MESH_SIZE.1
+    );
+    let heads = ["triangles", "rays", "RPU ms", "GPU ms", "first RPU", "first GPU", "RPU/GPU"];
+    print!("{:<18}", "scene");
+    heads.iter().for_each(|head| print!(" {head:>10}"));
+    println!("  mostly");
+    for row in rows {
+        let number = |key: &str| row[key].as_f64().unwrap_or(0.0);
+        let share = row["ray_share"].as_f64().map_or("?".to_string(), |share| format!("{:.0} %", share * 100.0));
+        print!("{:<18} {:>10} {share:>10}", row["scene"].as_str().unwrap_or("?"), row["triangles"]);
+        ["rpu_ms", "gpu_ms", "rpu_first_ms", "gpu_first_ms"].iter().for_each(|key| print!(" {:>10.1}", number(key)));
+        println!(" {:>9.2}x  {}", number("rpu_speed_over_gpu"), row["dominated_by"].as_str().unwrap_or("?"));
+    }
+    for kind in ["rays", "shading"] {
+        let of_kind: Vec<f64> = rows
+            .iter()
+            .filter(|row| row["dominated_by"] == kind)
+            .filter_map(|row| row["rpu_speed_over_gpu"].as_f64())
+            .collect();
+        if !of_kind.is_empty() {
+            println!(
+                "mean where {kind} dominate{}: {:.2}x",
+                if kind == "rays" { "" } else { "s" },
+                mean(of_kind.into_iter())
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_of_ratios_is_geometric() {
+        assert!((mean([0.5, 2.0, 1.0].into_iter()) - 1.0).abs() < 1e-12);
+        assert_eq!(mean(std::iter::empty()), 1.0);
+    }
+
+    #[test]
+    fn the_time_of_a_frame_is_the_median_without_the_first() {
+        let frames = Frames { first: 9.0, times: vec![0.3, 0.1, 0.2] };
+        assert_eq!(frames.ms(), 200.0);
+    }
+}
