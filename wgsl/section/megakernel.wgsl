@@ -2,9 +2,9 @@
 // `steps.wgsl`; the code generator adds the loop and its switch over the sections.
 //
 // The code generator defines
-//   STACK_WORDS   words of the private frame stack; 1 where the stack lies in storage
-//   STACK_STORED  whether it does: frames beyond 4 KiB a path
-//   RAYS          rays that a path may shoot at once, at most 32
+//   STORED         whether a path's words, rays and hits lie in storage rather than in the kernel's own memory
+//   PRIVATE_WORDS  words of the frame stack in the kernel's own memory; 1 where it is stored
+//   PRIVATE_RAYS   rays that a path may shoot at once, at most 32; 1 where they are stored
 // and whoever calls it the function `answer` that traces a ray, and `stored_nodes_vector` and `stored_triangles_vector` that load from the tree.
 //
 // A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its turns one after the other. A dispatch takes a range of items, and each for a bounded number of steps, so that
@@ -52,7 +52,7 @@ struct Status {
 @group(0) @binding(1) var<uniform> wave: Wave;
 // Of path i: section at i, stack pointer at W + i, budget at 2 W + i, turn at 3 W + i.
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
-// Word k of path i at k W + i; behind the frames four words for each hit.
+// Word k of path i at k W + i; behind the frames the two vectors of each ray, and its hit.
 @group(0) @binding(3) var<storage, read_write> frames: array<u32>;
 // Word k of turn t of item i at (t · argument_words + k) · items + i.
 @group(0) @binding(4) var<storage, read> arguments: array<u32>;
@@ -62,10 +62,10 @@ struct Status {
 
 const RESULT_WORDS = 16u;
 
-var<private> stack_words: array<u32, STACK_WORDS>;
-var<private> ray_lowers: array<vec4<f32>, RAYS>;
-var<private> ray_uppers: array<vec4<f32>, RAYS>;
-var<private> ray_hits: array<vec4<f32>, RAYS>;
+var<private> stack_words: array<u32, PRIVATE_WORDS>;
+var<private> ray_lowers: array<vec4<f32>, PRIVATE_RAYS>;
+var<private> ray_uppers: array<vec4<f32>, PRIVATE_RAYS>;
+var<private> ray_hits: array<vec4<f32>, PRIVATE_RAYS>;
 // One bit for each ray that waits to be traced.
 var<private> waiting_rays: u32;
 // The item and the turn that the path runs, and the section that comes next.
@@ -81,50 +81,108 @@ fn stored(k: u32) -> u32 {
 }
 
 fn word(k: u32) -> u32 {
-    if STACK_STORED {
+    if STORED {
         return frames[stored(k)];
     }
     return stack_words[k];
 }
 
 fn set_word(k: u32, value: u32) {
-    if STACK_STORED {
+    if STORED {
         frames[stored(k)] = value;
     } else {
         stack_words[k] = value;
     }
 }
 
-// Copies the words that a dispatch left in storage to the private stack.
-fn fetch_words() {
-    if !STACK_STORED {
-        for (var k = 0u; k < params.frame_words; k += 1u) {
-            stack_words[k] = frames[stored(k)];
-        }
-    }
+// The vectors that storage has of each ray: what `ask_ray` takes, and the hit.
+const LOWER = 0u;
+const UPPER = 1u;
+const HIT = 2u;
+
+fn stored_ray(j: u32, vector: u32) -> vec4<f32> {
+    let k = params.frame_words + 12u * j + 4u * vector;
+    return bitcast<vec4<f32>>(vec4(frames[stored(k)], frames[stored(k + 1u)], frames[stored(k + 2u)], frames[stored(k + 3u)]));
 }
 
-// The reverse, for the words below `end`.
-fn store_words(end: u32) {
-    if !STACK_STORED {
-        for (var k = 0u; k < end; k += 1u) {
-            frames[stored(k)] = stack_words[k];
-        }
-    }
+fn store_ray(j: u32, vector: u32, value: vec4<f32>) {
+    let k = params.frame_words + 12u * j + 4u * vector;
+    let words = bitcast<vec4<u32>>(value);
+    frames[stored(k)] = words.x;
+    frames[stored(k + 1u)] = words.y;
+    frames[stored(k + 2u)] = words.z;
+    frames[stored(k + 3u)] = words.w;
 }
 
 fn ray_hit(j: u32) -> vec4<f32> {
+    if STORED {
+        return stored_ray(j, HIT);
+    }
     return ray_hits[j];
 }
 
 fn set_ray_hit(j: u32, hit: vec4<f32>) {
-    ray_hits[j] = hit;
+    if STORED {
+        store_ray(j, HIT, hit);
+    } else {
+        ray_hits[j] = hit;
+    }
 }
 
 fn ask_ray(j: u32, lower: vec4<f32>, upper: vec4<f32>) {
-    ray_lowers[j] = lower;
-    ray_uppers[j] = upper;
+    if STORED {
+        store_ray(j, LOWER, lower);
+        store_ray(j, UPPER, upper);
+    } else {
+        ray_lowers[j] = lower;
+        ray_uppers[j] = upper;
+    }
     waiting_rays |= 1u << j;
+}
+
+fn ray_lower(j: u32) -> vec4<f32> {
+    if STORED {
+        return stored_ray(j, LOWER);
+    }
+    return ray_lowers[j];
+}
+
+fn ray_upper(j: u32) -> vec4<f32> {
+    if STORED {
+        return stored_ray(j, UPPER);
+    }
+    return ray_uppers[j];
+}
+
+// Copies what a dispatch left in storage to the kernel's own memory.
+fn fetch() {
+    if !STORED {
+        for (var k = 0u; k < PRIVATE_WORDS; k += 1u) {
+            stack_words[k] = frames[stored(k)];
+        }
+        for (var j = 0u; j < PRIVATE_RAYS; j += 1u) {
+            ray_hits[j] = stored_ray(j, HIT);
+        }
+    }
+}
+
+// The reverse of `fetch`.
+fn store() {
+    if !STORED {
+        store_words(PRIVATE_WORDS);
+        for (var j = 0u; j < PRIVATE_RAYS; j += 1u) {
+            store_ray(j, HIT, ray_hits[j]);
+        }
+    }
+}
+
+// Copies the words below `end` to storage.
+fn store_words(end: u32) {
+    if !STORED {
+        for (var k = 0u; k < end; k += 1u) {
+            frames[stored(k)] = stack_words[k];
+        }
+    }
 }
 
 // Ends the section: the path goes on at section `next`.
@@ -176,12 +234,7 @@ fn begin(index: u32) -> bool {
     if turn == wave.turns {
         return false;
     }
-    fetch_words();
-    for (var j = 0u; j < RAYS; j += 1u) {
-        for (var c = 0u; c < 4u; c += 1u) {
-            ray_hits[j][c] = bitcast<f32>(frames[stored(params.frame_words + 4u * j + c)]);
-        }
-    }
+    fetch();
     return true;
 }
 
@@ -220,7 +273,7 @@ fn trace_rays() {
     while waiting_rays != 0u {
         let j = firstTrailingBit(waiting_rays);
         waiting_rays &= waiting_rays - 1u;
-        ray_hits[j] = bitcast<vec4<f32>>(answer(ray_lowers[j], ray_uppers[j]));
+        set_ray_hit(j, bitcast<vec4<f32>>(answer(ray_lower(j), ray_upper(j))));
     }
 }
 
@@ -237,10 +290,5 @@ fn end() {
     state[path] = section;
     state[params.paths + path] = sp;
     state[2u * params.paths + path] = budget;
-    store_words(params.frame_words);
-    for (var j = 0u; j < RAYS; j += 1u) {
-        for (var c = 0u; c < 4u; c += 1u) {
-            frames[stored(params.frame_words + 4u * j + c)] = bitcast<u32>(ray_hits[j][c]);
-        }
-    }
+    store();
 }

@@ -4,13 +4,12 @@ mod bvh;
 mod compiler;
 mod engines;
 #[cfg(feature = "gpu")]
-mod gpu_traversal;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu_traversal.rs"]
+mod frames;
 mod gpu_traversal;
 mod growth;
 mod instances;
-mod frames;
 mod meshes;
 mod shaders;
 mod simulation;

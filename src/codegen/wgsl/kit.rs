@@ -33,17 +33,13 @@ impl Kit {
         Self::parse(&[STEPS, hits(options), include_str!("../../../wgsl/section/wavefront.wgsl")].concat())
     }
 
-    /// The steps for one kernel of all sections. The frame stack is private in `private_words` words, or else in storage; a path shoots up to `rays` at once,
-    /// which the functions of `traversal` trace.
-    pub fn of_megakernel(
-        options: &Options,
-        private_words: Option<u32>,
-        rays: u32,
-        traversal: &str,
-    ) -> Result<Self, Error> {
-        let (words, stored) = (private_words.unwrap_or(1), private_words.is_none());
+    /// The steps for one kernel of all sections. The frame stack of so many words and the rays that a path shoots at once are in the kernel's own memory, or with `None`
+    /// in storage; the functions of `traversal` trace the rays.
+    pub fn of_megakernel(options: &Options, private: Option<(u32, u32)>, traversal: &str) -> Result<Self, Error> {
+        let (words, rays) = private.unwrap_or((1, 1));
+        let stored = private.is_none();
         let constants =
-            format!("const STACK_WORDS = {words}u;\nconst STACK_STORED = {stored};\nconst RAYS = {rays}u;\n");
+            format!("const STORED = {stored};\nconst PRIVATE_WORDS = {words}u;\nconst PRIVATE_RAYS = {rays}u;\n");
         let parts =
             [&constants, STEPS, hits(options), include_str!("../../../wgsl/section/megakernel.wgsl"), traversal];
         Self::parse(&parts.concat())

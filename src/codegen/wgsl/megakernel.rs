@@ -15,15 +15,13 @@ use std::collections::HashMap;
 /// Name of the entry point.
 const ENTRY_POINT: &str = "run_paths";
 
-/// The most words of frames that a path has in the kernel's own memory: 4 KiB, half of what WGSL guarantees a function's variables. The rays and hits
-/// of a path take up to 1.5 KiB besides, the stack of the traversal half a KiB.
-const MAX_PRIVATE_WORDS: u32 = 1024;
-
 /// What a megakernel is made with besides the program.
 #[derive(Clone, Copy, Debug)]
 pub struct MegakernelOptions<'a> {
     /// How deep rays may be traced: what [`super::Interface::stack_words`] takes.
     pub depth: u32,
+    /// The most words of frames that a path may have in the kernel's own memory. When it needs more, all of them, its rays and its hits lie in storage.
+    pub max_private_words: u32,
     /// WGSL of the function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray (`(o.xyz, t_min)`, `(d.xyz, t_max)`, as in [`super::binding::RAYS`]), and of
     /// `stored_nodes_vector(index: u32) -> vec4<u32>` and `stored_triangles_vector` that load from the tree, whose bindings are in group 0 from
     /// [`super::megakernel_binding::TREE`] on. In `answer` every turn of a loop loads at least one vector, by `nodes_vector` or `triangles_vector`.
@@ -43,8 +41,8 @@ pub fn compile_megakernel(
     let program = cut(module, entries, options)?;
     let stack = super::stack(module, &program.sections, &program.activation, options);
     let frame_words = stack.words(megakernel.depth);
-    let private_words = (frame_words <= MAX_PRIVATE_WORDS).then_some(frame_words);
-    let mut kit = Kit::of_megakernel(options, private_words, max_rays(&program.sections), megakernel.traversal)?;
+    let private = (frame_words <= megakernel.max_private_words).then_some((frame_words, max_rays(&program.sections)));
+    let mut kit = Kit::of_megakernel(options, private, megakernel.traversal)?;
     let (mut lowered, mut locations) = (Lowered::new(), Locations::default());
     let mut functions = Vec::new();
     for (n, section) in (0..).zip(&program.sections.sections) {
@@ -61,7 +59,7 @@ pub fn compile_megakernel(
         wgsl,
         sections: functions.len() as u32,
         frame_words,
-        private_frames: private_words.is_some(),
+        private_frames: private.is_some(),
         loops,
         interface: interface(module, &program, entries, options, locations),
     })
@@ -178,7 +176,7 @@ b0:
     fn megakernel(depth: u32) -> Megakernel {
         let module = crate::ir::parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
         let options = Options { shaders: vec!["shade".to_string()], ..Options::default() };
-        let own = MegakernelOptions { depth, traversal: NOTHING };
+        let own = MegakernelOptions { depth, max_private_words: 1024, traversal: NOTHING };
         compile_megakernel(&module, &["camera"], &options, &own).unwrap_or_else(|e| panic!("{e}"))
     }
 
@@ -208,7 +206,7 @@ b0:
     }
 
     #[test]
-    fn frames_beyond_4_kib_are_in_storage() {
+    fn frames_beyond_the_limit_are_in_storage() {
         let (shallow, deep) = (megakernel(4), megakernel(1000));
         assert!(shallow.private_frames && shallow.frame_words <= 1024);
         assert!(!deep.private_frames && deep.frame_words > 1024);

@@ -14,7 +14,7 @@ mod section;
 
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
-    DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_HIT_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,
+    DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,
     Params, RESULT_WORDS, SectionKernel, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
 };
 

@@ -54,7 +54,7 @@ pub mod megakernel_binding {
     pub const WAVE: u32 = 1;
     /// `array<u32>`, read and written: like [`super::binding::STATE`], and the turn of path `i` at `3·W + i`.
     pub const STATE: u32 = 2;
-    /// `array<u32>`, read and written: like [`super::binding::FRAMES`], and behind the frames [`super::MEGAKERNEL_HIT_WORDS`] words for each of the rays that a path may
+    /// `array<u32>`, read and written: like [`super::binding::FRAMES`], and behind the frames [`super::MEGAKERNEL_RAY_WORDS`] words for each of the rays that a path may
     /// shoot at once.
     pub const FRAMES: u32 = 3;
     /// `array<u32>`, read: word `k` of turn `t` of item `n` at `(t · argument_words + k) · items + n`.
@@ -69,8 +69,8 @@ pub mod megakernel_binding {
     pub const TREE: u32 = 8;
 }
 
-/// Words of frames that the megakernel needs for each ray of a path, besides those of the stack.
-pub const MEGAKERNEL_HIT_WORDS: u32 = 4;
+/// Words of frames that the megakernel needs for each ray of a path, besides those of the stack: two vectors, and the hit.
+pub const MEGAKERNEL_RAY_WORDS: u32 = 12;
 
 /// The second uniform buffer of the megakernel: what one dispatch does. Paths run the items of a batch; each item has some turns.
 #[repr(C)]
@@ -207,7 +207,7 @@ pub struct Megakernel {
     pub sections: u32,
     /// Words of frames a path has: what [`Params::frame_words`] must say.
     pub frame_words: u32,
-    /// Whether the frames are in the kernel's own memory while it runs, rather than in storage.
+    /// Whether frames, rays and hits are in the kernel's own memory while it runs, rather than in storage.
     pub private_frames: bool,
     /// Loops in it, each counted as often as it is reached by calls: what one turn of the loop around the sections runs of each at least once where lanes are masked.
     pub loops: u32,

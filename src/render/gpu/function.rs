@@ -37,7 +37,7 @@ pub fn run_function(
         return Err(unsupported(format!("{name} takes {argument_words} words of arguments, not {}", wrong.len())));
     }
     let budget = budget.min(compute.gpu().max_loop_turns());
-    let program = Program::compile(module, &[name], &Options::default(), MAX_DEPTH, schedule)?;
+    let program = Program::compile(compute.gpu(), module, &[name], &Options::default(), MAX_DEPTH, schedule)?;
     let interface = program.interface();
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {

@@ -13,7 +13,7 @@ use super::profile::{Profile, Recorder, Stamps};
 use super::section_machine::Compute;
 use crate::bvh::gpu::kernel::{self, Levels, Store};
 use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
-use crate::codegen::wgsl::{MEGAKERNEL_HIT_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
+use crate::codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
 use std::time::Instant;
@@ -32,6 +32,13 @@ impl<'a> From<&'a Megakernel> for Kernel<'a> {
     fn from(kernel: &'a Megakernel) -> Self {
         Self { name: "the megakernel", wgsl: &kernel.wgsl, entry_point: &kernel.entry_point }
     }
+}
+
+/// The most words of frames that a path has in the kernel's own memory. WGSL guarantees 8 KiB to a function's variables; half of them are for frames, the rays and hits of a path take up to
+/// 1.5 KiB besides, the stack of the traversal half a KiB. Mesa's software driver writes such arrays lane by lane: with frames, rays and hits in storage it compiles the kernel of
+/// quadrics.rib more than twice as fast, so there none are private.
+pub(super) fn max_private_words(gpu: &Gpu) -> u32 {
+    if gpu.is_hardware() { 1024 } else { 0 }
 }
 
 /// The text that traces the megakernel's rays: [`crate::codegen::wgsl::MegakernelOptions::traversal`].
@@ -88,7 +95,7 @@ impl<'c> MegakernelMachine<'c> {
     /// When something does not fit the device, or the device fails.
     pub fn new(compute: &'c Compute, kernel: &Megakernel, setup: &Setup<'_>) -> Result<Self, RenderError> {
         let gpu = &compute.gpu;
-        let words = setup.frame_words.saturating_add(MEGAKERNEL_HIT_WORDS * setup.rays_per_path);
+        let words = setup.frame_words.saturating_add(MEGAKERNEL_RAY_WORDS * setup.rays_per_path);
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
         let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
         let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
@@ -239,5 +246,141 @@ impl Machine for MegakernelMachine<'_> {
             first += wave.count;
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bvh::{BuildOptions, Bvh, Triangle};
+    use crate::codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
+    use crate::ir::parse;
+    use crate::lang::source::FileId;
+    use crate::render::gpu::batch::Results;
+    use glam::Vec3;
+    use std::sync::LazyLock;
+
+    static COMPUTE: LazyLock<Compute> = LazyLock::new(|| {
+        Compute::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")
+    });
+
+    /// Shoots along z at x = 1 to n, at least once; the sum of the distances, and the last.
+    const PROGRAM: &str = "
+entry main(v0 n: varying f32) -> (sum: f32, t: f32) {
+b0:
+  v1: f32 = const 0
+  jump b1(v1, v1)
+b1(v2: f32, v3: f32):
+  v4: f32 = const 1
+  v5: f32 = add v2, v4
+  v6: vec3 = compose v5, v1, v1
+  v7: vec3 = compose v1, v1, v4
+  v8: f32 = const 1000
+  v9: vec4 = compose v1, v8, v1, v1
+  trace v6, v7, v9
+  v10: vec4 = hit
+  v11: f32 = extract.z v10
+  v12: f32 = add v3, v11
+  v13: bool = lt v5, v0
+  br v13, b1(v5, v12), b2
+b2:
+  ret v12, v11
+}
+";
+
+    /// Triangles at z = n over x = n, for n from 0 to 63; the machine for `PROGRAM` over them, with frames in the kernel's own memory or in storage.
+    fn machine(private: bool) -> (MegakernelMachine<'static>, u32) {
+        let at = |n: u32, x: f32, y: f32| Vec3::new(n as f32 + x, y, n as f32);
+        let triangles: Vec<_> =
+            (0..64).map(|n| Triangle::new(at(n, -0.25, -0.25), at(n, 0.5, -0.25), at(n, -0.25, 0.5))).collect();
+        let tree = Bvh::build(&triangles, &BuildOptions::default()).unwrap();
+        let module = parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
+        let max_private_words = if private { 1024 } else { 0 };
+        let options = MegakernelOptions { depth: 1, max_private_words, traversal: &traversal(Levels::One) };
+        let kernel = compile_megakernel(&module, &["main"], &Options::default(), &options).unwrap();
+        assert_eq!(kernel.private_frames, private);
+        let mut memory = vec![[0; 4]; 2];
+        memory.extend((0..64).map(|_| [0, 0, 0, 1]));
+        memory[1] = [0, 0, 0, 1];
+        let setup = Setup {
+            shader_entries: &[],
+            rays_per_path: kernel.interface.max_rays_per_path,
+            frame_words: kernel.frame_words,
+            memory: &memory,
+            triangles: 2,
+            constants: &[[0.0; 4]; PARAMS_UNIFORMS],
+            tree: &tree,
+            paths: 64,
+        };
+        let machine = MegakernelMachine::new(&COMPUTE, &kernel, &setup).unwrap();
+        (machine, kernel.interface.entry_section["main"])
+    }
+
+    fn sum(n: u32) -> f32 {
+        (0..=n).map(|i| i as f32).sum()
+    }
+
+    #[test]
+    fn paths_that_dispatches_leave_go_on_where_they_were() {
+        for private in [false, true] {
+            let (mut machine, entry) = machine(private);
+            let ns: Vec<u32> = (1..50).map(|n| (n as f32).to_bits()).collect();
+            for steps in [1 << 14, 100] {
+                machine.steps = steps;
+                let before = machine.stats().rounds;
+                assert_eq!(machine.run(entry, &[&ns], 49, 10_000).unwrap(), None);
+                let rows = machine.results(2, 49).unwrap();
+                for n in 1..50 {
+                    let found = [rows[0][n as usize - 1], rows[1][n as usize - 1]].map(f32::from_bits);
+                    assert_eq!(found, [sum(n), n as f32], "{n}, in {steps} steps, private: {private}");
+                }
+                assert!(steps > 100 || machine.stats().rounds > before + 1, "nothing was left");
+            }
+        }
+    }
+
+    #[test]
+    fn more_items_than_paths_run_all_their_turns_into_the_film() {
+        let (mut machine, entry) = machine(false);
+        assert_eq!(machine.paths(), 64);
+        let (items, turns) = (150, 3);
+        let n = |turn: u32, item: u32| 1 + (item + turn) % 40;
+        let arguments: Vec<u32> =
+            (0..turns).flat_map(|turn| (0..items).map(move |item| (n(turn, item) as f32).to_bits())).collect();
+        let batch = Batch {
+            entry,
+            budget: 10_000,
+            items,
+            turns,
+            argument_words: 1,
+            arguments: &arguments,
+            results: Results::Sum,
+        };
+        for steps in [1 << 14, 300] {
+            machine.steps = steps;
+            let mut last = 0;
+            assert_eq!(machine.run_batch(&batch, &mut |done| last = done).unwrap(), None);
+            assert_eq!(last, items * turns);
+            let sums = machine.sums().unwrap();
+            for item in 0..items {
+                let expected: f32 = (0..turns).map(|turn| sum(n(turn, item))).sum();
+                assert_eq!(sums[item as usize][0], expected, "item {item}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_trap_ends_the_batch_and_is_forgotten_by_the_next() {
+        let (mut machine, entry) = machine(false);
+        let ns = [1.0_f32, 63.0].map(f32::to_bits);
+        assert!(machine.run(entry, &[&ns], 2, 20).unwrap().is_some());
+        assert_eq!(machine.run(entry, &[&ns], 2, 10_000).unwrap(), None);
+    }
+
+    #[test]
+    fn no_paths_are_no_work() {
+        let (mut machine, entry) = machine(false);
+        assert_eq!(machine.run(entry, &[&[]], 0, 10).unwrap(), None);
+        assert_eq!(machine.results(2, 0).unwrap(), vec![Vec::<u32>::new(); 2]);
     }
 }

@@ -28,7 +28,7 @@ impl Preparation {
         let cancel = Arc::new(AtomicBool::new(false));
         let asked = cancel.clone();
         let prepare = move || {
-            let program = compile(&job, schedule)?;
+            let program = compile(compute.gpu(), &job, schedule)?;
             compute.prepare(&program, Urgency::Soon, &asked)
         };
         Self { cancel, thread: Some(std::thread::spawn(prepare)) }

@@ -1,7 +1,8 @@
 //! A program compiled for one of the two machines, and the choice between them.
 
+use super::device::Gpu;
 use super::machine::{Machine, Setup};
-use super::megakernel::{MegakernelMachine, traversal};
+use super::megakernel::{MegakernelMachine, max_private_words, traversal};
 use super::section_machine::{Compute, SectionMachine};
 use crate::bvh::gpu::kernel::Levels;
 use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
@@ -18,11 +19,12 @@ pub(super) enum Program {
 }
 
 impl Program {
-    /// Compiles what `entries` and the shaders reach. Rays are traced up to `depth` deep.
+    /// Compiles what `entries` and the shaders reach, for this device. Rays are traced up to `depth` deep.
     ///
     /// # Errors
     /// When the program has something that a GPU cannot do.
     pub fn compile(
+        gpu: &Gpu,
         module: &Module,
         entries: &[&str],
         options: &Options,
@@ -33,7 +35,8 @@ impl Program {
             Schedule::Auto | Schedule::Wavefront => wgsl::compile(module, entries, options).map(Program::Sections),
             Schedule::Megakernel => {
                 let levels = if options.instances { Levels::Two } else { Levels::One };
-                let own = MegakernelOptions { depth, traversal: &traversal(levels) };
+                let max_private_words = max_private_words(gpu);
+                let own = MegakernelOptions { depth, max_private_words, traversal: &traversal(levels) };
                 wgsl::compile_megakernel(module, entries, options, &own).map(Program::Megakernel)
             }
         };

@@ -5,6 +5,7 @@
 //! those of the CPU's `Sampling` and `Film`.
 
 use super::batch::{Batch, Results};
+use super::device::Gpu;
 use super::machine::{Machine, MachineStats, Setup};
 use super::prepare::Preparation;
 use super::program::Program;
@@ -113,7 +114,7 @@ impl Renderer for GpuRenderer {
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
         let mut film = Film::new(job.window.width, job.window.height)?;
         let start = Instant::now();
-        let program = compile(job, self.schedule)?;
+        let program = compile(self.compute.gpu(), job, self.schedule)?;
         let compile = start.elapsed();
         let warm_up = self.compute.prepare(&program, Urgency::Now, &AtomicBool::new(false))?;
         let warm = Instant::now();
@@ -152,11 +153,11 @@ impl Renderer for GpuRenderer {
 }
 
 /// The kernels of the job's entries.
-pub(super) fn compile(job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
+pub(super) fn compile(gpu: &Gpu, job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
     let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
     let shaders = (0..job.program.surface_entries).map(surface_entry).collect();
     let options = Options { shaders, instances: job.bvh.has_instances() };
-    Program::compile(&job.program.module, &entries, &options, max_depth(job), schedule)
+    Program::compile(gpu, &job.program.module, &entries, &options, max_depth(job), schedule)
 }
 
 /// How deep rays may be traced.

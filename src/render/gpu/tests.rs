@@ -282,6 +282,22 @@ fn the_imager_runs_on_the_means() {
 }
 
 #[test]
+fn the_megakernel_gives_the_picture_of_the_wavefront() {
+    let job = job(true, Window::whole(150, 50), Sampling { strata: [2, 2], seed: 3 });
+    let by = |schedule| {
+        let mut renderer = GpuRenderer::new(None).unwrap().scheduled(schedule);
+        renderer.render(&job, &|_| {}).unwrap()
+    };
+    let (one, other) = (by(Schedule::Wavefront), by(Schedule::Megakernel));
+    assert_same(&one, &other.rgba);
+    if !COMPUTE.gpu().is_hardware() {
+        // Mesa's software driver fuses nothing.
+        let bits = |p: &Picture| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&one), bits(&other));
+    }
+}
+
+#[test]
 fn two_renders_give_the_same_bits() {
     let job = job(true, Window::whole(150, 50), Sampling { strata: [2, 1], seed: 1 });
     let bits = |p: &Picture| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
