@@ -3,10 +3,11 @@
 mod bvh;
 mod compiler;
 mod engines;
+mod frames;
 #[cfg(feature = "gpu")]
+mod gpu_traversal;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu_traversal.rs"]
-mod frames;
 mod gpu_traversal;
 mod growth;
 mod instances;

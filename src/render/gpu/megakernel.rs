@@ -293,7 +293,7 @@ b2:
         let at = |n: u32, x: f32, y: f32| Vec3::new(n as f32 + x, y, n as f32);
         let triangles: Vec<_> =
             (0..64).map(|n| Triangle::new(at(n, -0.25, -0.25), at(n, 0.5, -0.25), at(n, -0.25, 0.5))).collect();
-        let tree = Bvh::build(&triangles, &BuildOptions::default()).unwrap();
+        let tree = Bvh::build(&triangles, &BuildOptions::default()).unwrap().into();
         let module = parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
         let max_private_words = if private { 1024 } else { 0 };
         let options = MegakernelOptions { depth: 1, max_private_words, traversal: &traversal(Levels::One) };
@@ -308,6 +308,7 @@ b2:
             frame_words: kernel.frame_words,
             memory: &memory,
             triangles: 2,
+            placed: &[],
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             tree: &tree,
             paths: 64,
