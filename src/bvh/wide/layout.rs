@@ -47,7 +47,7 @@ impl<const W: usize> WideNode<W> {
     };
 }
 
-/// A leaf of up to `W` triangles: 160 bytes of width 4, 320 bytes of width 8. Absent ones have corners that are NaN, which
+/// A leaf of up to `W` triangles: 192 bytes of width 4, 320 bytes of width 8. Absent ones have corners that are NaN, which
 /// nothing hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]

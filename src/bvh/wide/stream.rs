@@ -8,7 +8,7 @@
 use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch};
 use super::intersect::Sheared;
 use super::lanes::{Isa, Lanes, Simd, Work};
-use super::layout::WideLink;
+use super::layout::{Block, WideLink};
 use super::slabs::Slabs;
 use super::{STACK, WideBvh, WideTree};
 use std::cell::RefCell;
@@ -138,12 +138,12 @@ impl Path {
     }
 }
 
-/// Fetches the first 256 bytes of what a link leads to.
+/// Fetches what a link leads to, as much as a block has: that is the larger.
 #[inline(always)]
 fn prefetch<const W: usize, S: Simd>(tree: &WideBvh<W>, link: u32) {
     let node: *const u8 = tree.nodes.as_ptr().wrapping_add(link as usize).cast();
     let block: *const u8 = tree.blocks.as_ptr().wrapping_add(!link as usize).cast();
-    S::prefetch(select_unpredictable((link as i32) < 0, block, node).cast::<[u8; 256]>());
+    S::prefetch(select_unpredictable((link as i32) < 0, block, node).cast::<Block<W>>());
 }
 
 /// The rays that hit something, as bits; their best hits are in `paths`. With `ANY` a ray's first hit ends it.
