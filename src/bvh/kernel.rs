@@ -23,6 +23,11 @@ pub enum Method {
     /// Rays that look along the same axis together, in beams of sixteen, and the others ray by ray: for rays that run close to each
     /// other.
     Packet,
+    /// All rays together, with a mask of them for each node, and ray by ray where few are left: for rays that start close to each
+    /// other.
+    Crowd,
+    /// The best of the above for each batch: beams where they pay, then a crowd, and ray by ray where few rays are left.
+    Hybrid,
 }
 
 /// Children of a node of a wide tree, and triangles in a block.
@@ -78,7 +83,7 @@ impl Kernel {
     /// Every kernel that this processor can run, each once.
     pub fn all() -> Vec<Kernel> {
         let mut all = vec![Kernel::SCALAR];
-        for method in [Method::Single, Method::Stream, Method::Packet] {
+        for method in [Method::Single, Method::Stream, Method::Packet, Method::Crowd, Method::Hybrid] {
             for width in [Width::Four, Width::Eight] {
                 all.extend(Isa::all().map(|isa| Kernel { method, width, isa }));
             }
@@ -93,6 +98,8 @@ impl Kernel {
             Method::Single => "single",
             Method::Stream => "stream",
             Method::Packet => "packet",
+            Method::Crowd => "crowd",
+            Method::Hybrid => "hybrid",
         };
         format!("{method}{}-{}", self.width.lanes(), self.isa.name())
     }
@@ -108,7 +115,7 @@ impl Bvh {
     }
 
     /// What packets are traced through.
-    fn scene(&self, width: Width) -> packet::Scene<'_> {
+    pub(super) fn scene(&self, width: Width) -> packet::Scene<'_> {
         let reach = self.bounds().map_or(0.0, |(low, high)| low.abs().max(high.abs()).max_element());
         packet::Scene { tree: self.tree(width), reach }
     }
@@ -145,14 +152,9 @@ impl Bvh {
             }
             (Method::Single, width) => single::closest_hits(self.tree(width), kernel.isa, rays, hits),
             (Method::Stream, width) => stream::closest_hits(self.tree(width), kernel.isa, rays, hits),
-            (Method::Packet, width) => {
-                let left = packet::closest_hits(self.scene(width), kernel.isa, rays, hits);
-                if left != 0 {
-                    let rays = RayBatch { active: left, ..rays.clone() };
-                    let others = Kernel { width, ..Kernel::for_scattered_rays(kernel.isa) };
-                    self.closest_hits_with(others, &rays, hits);
-                }
-            }
+            (Method::Packet, width) => packet::beams_closest_hits(self.scene(width), kernel.isa, rays, hits),
+            (Method::Crowd, width) => packet::crowd_closest_hits(self.scene(width), kernel.isa, rays, hits),
+            (Method::Hybrid, width) => packet::closest_hits(self.scene(width), kernel.isa, rays, hits),
         }
     }
 
@@ -164,17 +166,9 @@ impl Bvh {
             }
             (Method::Single, width) => single::any_hits(self.tree(width), kernel.isa, rays),
             (Method::Stream, width) => stream::any_hits(self.tree(width), kernel.isa, rays),
-            (Method::Packet, width) => {
-                let (found, left) = packet::any_hits(self.scene(width), kernel.isa, rays);
-                match left {
-                    0 => found,
-                    _ => {
-                        let rays = RayBatch { active: left, ..rays.clone() };
-                        let others = Kernel { width, ..Kernel::for_scattered_rays(kernel.isa) };
-                        found | self.any_hits_with(others, &rays)
-                    }
-                }
-            }
+            (Method::Packet, width) => packet::beams_any_hits(self.scene(width), kernel.isa, rays),
+            (Method::Crowd, width) => packet::crowd_any_hits(self.scene(width), kernel.isa, rays),
+            (Method::Hybrid, width) => packet::any_hits(self.scene(width), kernel.isa, rays),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The tree that callers hold: the binary nodes, the triangles of the leaves, and what is derived from them.
 
 use super::build::{self, BuildError, BuildOptions, Built};
-use super::kernel::{Isa, Kernel};
+use super::kernel::{Isa, Width};
 use super::node::{Child, Node};
+use super::packet;
 use super::ray::{Hit, HitBatch, Ray, RayBatch};
 use super::refit::{self, RefitError};
 use super::stats::{BuildStats, measure};
@@ -112,11 +113,11 @@ impl Bvh {
 
     /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of inactive rays are left alone.
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
-        self.closest_hits_with(Kernel::for_scattered_rays(Isa::best()), rays, hits);
+        packet::closest_hits(self.scene(Width::Eight), Isa::best(), rays, hits);
     }
 
     /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
     pub fn any_hits(&self, rays: &RayBatch) -> u64 {
-        self.any_hits_with(Kernel::for_scattered_rays(Isa::best()), rays)
+        packet::any_hits(self.scene(Width::Eight), Isa::best(), rays)
     }
 }

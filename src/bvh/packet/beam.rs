@@ -46,6 +46,21 @@ pub struct Hull {
     pub reach: f32,
 }
 
+impl Hull {
+    /// How much wider the widest beam is a step of depth from its start.
+    #[inline(always)]
+    pub fn width(&self) -> f32 {
+        let [x0, x1, y0, y1] = &self.slope;
+        let mut width = 0f32;
+        let mut group = 0;
+        while group < GROUPS {
+            width = width.max(x1[group] - x0[group]).max(y1[group] - y0[group]);
+            group += 1;
+        }
+        width
+    }
+}
+
 /// The beams in lanes, a row a group: `L` has `W / 4` parts to hold the four rows of `W` lanes.
 pub struct Beams<L> {
     axes: [usize; 3],

@@ -18,13 +18,13 @@
 //! | `stream` | the kernel that takes all rays of a batch forward in turn |
 
 mod collapse;
-mod counts;
+pub(super) mod counts;
 pub(super) mod intersect;
 pub mod lanes;
 pub mod layout;
 mod refit;
 pub(super) mod single;
-mod slabs;
+pub(super) mod slabs;
 pub(super) mod stream;
 
 use super::node::MAX_DEPTH;

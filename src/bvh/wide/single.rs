@@ -142,6 +142,17 @@ fn entry(near: f32, link: u32) -> u64 {
     u64::from(near.to_bits()) << 32 | u64::from(link)
 }
 
+/// A ray, prepared, and the part of a tree that it is to be traced through.
+#[derive(Clone, Copy)]
+pub struct Start<'a> {
+    /// The [`WideLink`] of the part.
+    pub link: u32,
+    /// The ray for boxes.
+    pub slabs: &'a Slabs,
+    /// The ray for triangles.
+    pub sheared: &'a Sheared,
+}
+
 /// Replaces `best` by the nearest hit that `ray` finds, nearest child first; with `ANY`, by the first that it meets. Whether
 /// there was one.
 #[inline(always)]
@@ -153,10 +164,22 @@ fn traverse<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
     tally: &mut T,
 ) -> bool {
     let Some(slabs) = Slabs::new(ray) else { return false };
-    let triangles = Sheared::new(ray);
+    let start = Start { link: WideLink::Node(0).encode(), slabs: &slabs, sheared: &Sheared::new(ray) };
+    descend::<W, L, ANY, T>(tree, start, best, stack, tally)
+}
+
+/// As [`traverse`], in a part of the tree.
+#[inline(always)]
+pub fn descend<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
+    tree: &WideBvh<W>,
+    start: Start<'_>,
+    best: &mut Hit,
+    stack: &mut [u64; STACK],
+    tally: &mut T,
+) -> bool {
+    let Start { mut link, slabs, sheared } = start;
     let mut found = false;
     let mut top = 0;
-    let mut link = WideLink::Node(0).encode();
     let mut t_far = best.t * FAR_PAD;
     loop {
         match WideLink::decode(link) {
@@ -197,7 +220,7 @@ fn traverse<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
             WideLink::Block(index) => {
                 let block = &tree.blocks[index as usize];
                 tally.block(block);
-                if triangles.intersect::<W, L>(block, best) {
+                if sheared.intersect::<W, L>(block, best) {
                     found = true;
                     if ANY {
                         return true;

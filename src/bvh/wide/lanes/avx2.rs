@@ -38,6 +38,23 @@ impl Simd for Avx2 {
     fn prefetch<T>(value: *const T) {
         prefetch(value);
     }
+
+    #[inline(always)]
+    fn columns(rows: &[u8; 64]) -> [u64; 8] {
+        // SAFETY: see below; the loads are of the two halves of the rows.
+        unsafe {
+            let mut low = _mm256_loadu_si256(rows.as_ptr().cast());
+            let mut high = _mm256_loadu_si256(rows[32..].as_ptr().cast());
+            let mut columns = [0; 8];
+            // The top bits of all bytes are the last column; adding a byte to itself moves the one before there.
+            for column in columns.iter_mut().rev() {
+                let halves = [_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32];
+                *column = u64::from(halves[0]) | u64::from(halves[1]) << 32;
+                (low, high) = (_mm256_add_epi8(low, low), _mm256_add_epi8(high, high));
+            }
+            columns
+        }
+    }
 }
 
 lanes_in_register! {

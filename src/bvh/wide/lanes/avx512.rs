@@ -38,6 +38,21 @@ impl Simd for Avx512 {
     fn prefetch<T>(value: *const T) {
         prefetch(value);
     }
+
+    #[inline(always)]
+    fn columns(rows: &[u8; 64]) -> [u64; 8] {
+        // SAFETY: see below; the load is of all rows.
+        unsafe {
+            let rows = _mm512_loadu_si512(rows.as_ptr().cast());
+            let mut columns = [0; 8];
+            let mut column = 0;
+            while column < 8 {
+                columns[column] = _mm512_test_epi8_mask(rows, _mm512_set1_epi8(1i8.wrapping_shl(column as u32)));
+                column += 1;
+            }
+            columns
+        }
+    }
 }
 
 lanes_in_register! {

@@ -111,6 +111,9 @@ pub trait Simd {
 
     /// Asks for a value to be brought into the cache. There need not be one.
     fn prefetch<T>(value: *const T);
+
+    /// The columns of a table of bits with a byte a row, bit 0 first: bit `i` of column `c` is bit `c` of byte `i`.
+    fn columns(rows: &[u8; 64]) -> [u64; 8];
 }
 
 /// A computation that is compiled for every instruction set.
@@ -190,6 +193,19 @@ impl Simd for Portable {
 
     #[inline(always)]
     fn prefetch<T>(_: *const T) {}
+
+    #[inline(always)]
+    fn columns(rows: &[u8; 64]) -> [u64; 8] {
+        let mut columns = [0; 8];
+        for (i, &row) in rows.iter().enumerate() {
+            let mut left = row;
+            while left != 0 {
+                columns[left.trailing_zeros() as usize % 8] |= 1 << i;
+                left &= left - 1;
+            }
+        }
+        columns
+    }
 }
 
 #[cfg(test)]
@@ -279,6 +295,30 @@ mod tests {
             assert_eq!(all[3], std::array::from_fn(|i| (i / 8 + 1) as f32), "{isa:?}");
             assert_eq!(all[4], std::array::from_fn(|i| (i / 8 + 3) as f32), "{isa:?}");
             assert_eq!(all[5][..4], [11.0, 8.0, 5.5, 1.0], "{isa:?}");
+        }
+    }
+
+    /// [`Simd::columns`].
+    struct Columns([u8; 64]);
+
+    impl Work for Columns {
+        type Output = [u64; 8];
+
+        #[inline(always)]
+        fn run<S: Simd>(self) -> [u64; 8] {
+            S::columns(&self.0)
+        }
+    }
+
+    #[test]
+    fn columns_are_those_of_the_table_of_bits() {
+        let rows: [u8; 64] = std::array::from_fn(|i| (i * i * 37 + i * 11) as u8);
+        for isa in Isa::all() {
+            for (c, column) in isa.run(Columns(rows)).into_iter().enumerate() {
+                for (i, row) in rows.iter().enumerate() {
+                    assert_eq!(column >> i & 1, u64::from(row >> c & 1), "{isa:?}, row {i}, column {c}");
+                }
+            }
         }
     }
 
