@@ -156,7 +156,8 @@ impl<L: Rows> PacketRays<L> {
             group += 1;
         }
         let reach = reach.max(greatest4(L::greatest([farthest; GROUPS])));
-        if L::bits(sum.le(zero)) != 0xffff || !(reach < LARGEST) {
+        let tame = L::bits(sum.le(zero)) == 0xffff && reach < LARGEST;
+        if !tame {
             return None;
         }
         (self.axes, self.origin) = (axes, (apart == 0).then_some(origin));

@@ -171,7 +171,7 @@ fn everything_of<const W: usize>(entry: u64) -> u32 {
     let mut all = 0;
     let mut group = 0;
     while group < GROUPS {
-        all |= (entry as u32 >> group & 1) * ((1 << W) - 1) << (group * W);
+        all |= ((entry as u32 >> group & 1) * ((1 << W) - 1)) << (group * W);
         group += 1;
     }
     all
