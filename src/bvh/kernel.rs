@@ -64,22 +64,6 @@ impl Kernel {
     /// The scalar kernel, which the others are judged by.
     pub const SCALAR: Kernel = Kernel { method: Method::Scalar, width: Width::Eight, isa: Isa::Portable };
 
-    /// The kernel for rays that run apart, of an instruction set.
-    ///
-    /// Taking rays forward in turn pays where children are sorted without branches, as AVX-512 can. Million rays a second on one
-    /// thread of a Sapphire Rapids Xeon, trees with spatial splits, `bench traversal`, ambient occlusion and diffuse bounces:
-    ///
-    /// | | bunny | dragon | Sponza |
-    /// |---|---|---|---|
-    /// | single8-avx2 | 6.2, 5.5 | 3.7, 2.8 | 7.7, 3.7 |
-    /// | stream8-avx2 | 5.8, 5.0 | 3.8, 3.1 | 6.5, 3.2 |
-    /// | single8-avx512 | 6.4, 5.8 | 3.9, 3.0 | 7.9, 3.9 |
-    /// | stream8-avx512 | 8.0, 6.2 | 6.1, 4.2 | 9.0, 4.1 |
-    pub fn for_scattered_rays(isa: Isa) -> Kernel {
-        let method = if isa == Isa::Avx512 { Method::Stream } else { Method::Single };
-        Kernel { method, width: Width::Eight, isa }
-    }
-
     /// Every kernel that this processor can run, each once.
     pub fn all() -> Vec<Kernel> {
         let mut all = vec![Kernel::SCALAR];
