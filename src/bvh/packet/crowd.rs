@@ -147,7 +147,13 @@ fn walk<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>
                     let i = left.trailing_zeros() as usize % BATCH;
                     left &= left - 1;
                     let start = Start { link, slabs: &crowd.slabs[i], sheared: &crowd.sheared[i] };
-                    if single::descend::<W, L, ANY, NoTally>(tree, start, &mut crowd.best[i], &mut own_stack, &mut NoTally) {
+                    if single::descend::<W, L, ANY, NoTally>(
+                        tree,
+                        start,
+                        &mut crowd.best[i],
+                        &mut own_stack,
+                        &mut NoTally,
+                    ) {
                         crowd.found |= 1 << i;
                         crowd.far[i] = crowd.best[i].t * FAR_PAD;
                     }

@@ -176,8 +176,10 @@ fn distant_cameras_and_scenes_of_any_scale_lose_no_hit() {
     let mut random = Random(7);
     let soup = random.soup(800, 0.1);
     for (scale, distance) in [(1e-3, 3.0), (1e3, 3.0), (1.0, 1e4), (1e9, 3.0), (1e14, 3.0)] {
-        let scaled: Vec<Triangle> =
-            soup.iter().map(|t| Triangle { flags: t.flags, ..Triangle::new(t.a * scale, t.b * scale, t.c * scale) }).collect();
+        let scaled: Vec<Triangle> = soup
+            .iter()
+            .map(|t| Triangle { flags: t.flags, ..Triangle::new(t.a * scale, t.b * scale, t.c * scale) })
+            .collect();
         let bvh = build(&scaled);
         let away = random.point().normalize() * distance;
         check(&bvh, &camera(away * scale, -away, 0.25 / distance));
