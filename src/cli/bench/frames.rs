@@ -186,7 +186,7 @@ fn print_schedules(device: &str, rows: &[Value]) {
     let ratio = |row: &Value, name: &str| row["schedules"][name]["speed_over_wavefront"].as_f64().unwrap_or(0.0);
     for row in rows {
         let share = row["ray_share"].as_f64().map_or("?".to_string(), |share| format!("{:.0} %", share * 100.0));
-        print!("{:<18} {:>8} {share:>6}", row["scene"].as_str().unwrap_or("?"), row["sections"]);
+        print!("{:<18} {:>8} {share:>6}", row["scene"].as_str().unwrap_or("?"), row["sections"].to_string());
         for (name, ..) in SCHEDULES {
             let of = &row["schedules"][name];
             let ms = |key: &str| of[key].as_f64().unwrap_or(0.0);
@@ -239,7 +239,7 @@ fn print_machines(device: &str, rows: &[Value]) {
     for row in rows {
         let number = |key: &str| row[key].as_f64().unwrap_or(0.0);
         let share = row["ray_share"].as_f64().map_or("?".to_string(), |share| format!("{:.0} %", share * 100.0));
-        print!("{:<18} {:>10} {share:>10}", row["scene"].as_str().unwrap_or("?"), row["triangles"]);
+        print!("{:<18} {:>10} {share:>10}", row["scene"].as_str().unwrap_or("?"), row["triangles"].to_string());
         ["rpu_ms", "gpu_ms", "rpu_first_ms", "gpu_first_ms"].iter().for_each(|key| print!(" {:>10.1}", number(key)));
         println!(" {:>9.2}x  {}", number("rpu_speed_over_gpu"), row["dominated_by"].as_str().unwrap_or("?"));
     }
