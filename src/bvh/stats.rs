@@ -57,7 +57,7 @@ pub(super) fn measure(bvh: &Bvh) -> BuildStats {
         leaves,
         depth: depth.iter().copied().max().map_or(0, u32::from),
         sah_cost: if root > 0.0 { 1.0 + cost / root } else { 0.0 },
-        bytes: size_of_val(&*bvh.nodes()) + size_of_val(&bvh.triangles()[..]),
+        bytes: size_of_val(bvh.nodes()) + size_of_val(bvh.triangles()),
         wide_bytes: bvh.wide().bytes(),
         ..*bvh.stats()
     }
