@@ -9,8 +9,8 @@ beside the repository unless set): `harness MESH RAYDIR --threads N --repeat N` 
 rates of single rays and of packets of eight in million rays a second. Both build their trees with spatial splits and take the best of
 several runs within each turn; the turns alternate between the two programs, and the medians of the turns are compared.
 
-Three ratios: what renders choose against the better of Embree's two kernels, our single rays against Embree's single rays,
-and the build times. A geometric mean over all cells of a thread count follows.
+Three ratios: what renders choose against the better of Embree's two kernels, our single rays (one after another, or the rays of a
+batch each by itself in turn) against Embree's single rays, and the build times. A geometric mean over all cells of a thread count follows.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def run(command):
 def ours(options, mesh, view, folder, threads, sets):
     """Rates of our kernels by set, and the time of the build."""
     command = [options.program, "bench", "traversal", "--mesh", mesh, "--view", view, "--json", "--threads", threads]
-    command += ["--tree", options.tree, "--size", options.size]
+    command += ["--tree", options.tree, "--size", options.size, "--only", "chosen,single8,stream8"]
     for name in sets:
         command += ["--rays", folder / f"{name}.rays"]
     result = json.loads(run(command))
@@ -80,7 +80,7 @@ def compare(options, mesh, view, threads, folder):
     for name in sets:
         kernels = our_turns[0][name]
         chosen = median_of(our_turns, name, "chosen")
-        singles = {k: median_of(our_turns, name, k) for k in kernels if k.startswith("single")}
+        singles = {k: median_of(our_turns, name, k) for k in kernels if k.startswith(("single", "stream"))}
         single = max(singles, key=singles.get)
         best = max(kernels, key=lambda k: median_of(our_turns, name, k))
         theirs = {k: median_of(embree_turns, name, k) for k in ("single", "packet")}

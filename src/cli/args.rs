@@ -727,7 +727,7 @@ impl From<TreeQuality> for Quality {
 pub enum Benchmark {
     /// Each tree builder: time, million triangles a second, cost and size of the tree, time of a refit
     Bvh,
-    /// Rays on the CPU by each kernel (--only PART of its name): million a second, primary, ambient occlusion, diffuse bounce
+    /// Rays on the CPU by each kernel (--only with parts of their names, commas between): million a second, primary, ambient occlusion, diffuse bounce
     Traversal,
     /// Instances of a mesh against its triangles written out: million rays a second of one thread, and memory
     Instances,

@@ -1,6 +1,7 @@
 //! Rays on the CPU: million a second of each set of rays by each kernel; the sets as files for other tracers.
 
 use super::{meshes, rounded};
+use crate::bvh::kernel::Width;
 use crate::bvh::raysets::{RaySet, batches, decode_rays, encode_hits, encode_rays, ray_sets};
 use crate::bvh::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Kernel, RayBatch};
 use crate::cli::args::{BenchArgs, RaysArgs};
@@ -14,6 +15,10 @@ use std::time::Instant;
 
 /// Turns of each kernel over a set, the best of which counts; kernels take turns, so that a disturbance meets them all.
 const TURNS: usize = 5;
+/// Every so many batches one is traced first, to see which kernels are slow,
+const SAMPLE: usize = 64;
+/// by more than this factor: packets of rays that go different ways take minutes for a million. Those are timed on the sample alone.
+const SLOW: f64 = 6.0;
 /// Batches that a thread takes at a time.
 const PIECE: usize = 128;
 
@@ -59,15 +64,16 @@ pub fn rays(args: &BenchArgs) -> Result<Value, Failure> {
     }))
 }
 
-/// The kernels with `--only` in their names, all without; by itself the choice that renders make, which is named `chosen`.
+/// The kernels with one of the parts of `--only` in their names, all without; by itself the choice that renders make, which is named `chosen`.
 fn chosen(args: &BenchArgs) -> Result<Vec<Way>, Failure> {
     let ways = std::iter::once(Way::Chosen).chain(Kernel::all().into_iter().map(Way::Kernel));
-    let part = args.only.as_deref().unwrap_or("");
-    let found: Vec<Way> = ways.filter(|way| way.name().contains(part)).collect();
+    let parts: Vec<&str> = args.only.as_deref().unwrap_or("").split(',').map(str::trim).collect();
+    let found: Vec<Way> = ways.filter(|way| parts.iter().any(|part| way.name().contains(part))).collect();
     if found.is_empty() {
         let names: Vec<String> = Kernel::all().iter().map(Kernel::name).collect();
         return Err(Failure::input(format!(
-            "error: no kernel has `{part}` in its name; there are chosen, {}",
+            "error: no kernel has `{}` in its name; there are chosen, {}",
+            parts.join("` or `"),
             names.join(", ")
         )));
     }
@@ -163,11 +169,22 @@ pub(super) struct Measured {
     pub hits: usize,
     /// The name of each way, and million rays a second.
     pub rates: Vec<(String, f64)>,
+    /// What a single ray does in the 8-wide tree, on average.
+    steps: Steps,
+}
+
+/// Steps of a ray.
+struct Steps {
+    nodes: f64,
+    blocks: f64,
+    triangles: f64,
 }
 
 impl Measured {
     fn print(&self) {
+        let Steps { nodes, blocks, triangles } = self.steps;
         println!("\n{}: {} rays, {} hit", self.set, self.rays, self.hits);
+        println!("  by itself, one visits {nodes:.1} nodes, {blocks:.1} blocks and {triangles:.1} triangles");
         for (name, rate) in &self.rates {
             println!("  {name:<20} {rate:>8.2} Mrays/s");
         }
@@ -176,7 +193,15 @@ impl Measured {
     fn json(&self) -> Value {
         let kernel = |(name, rate): &(String, f64)| (name.clone(), json!({ "mrays_per_s": rounded(*rate) }));
         let kernels: Map<String, Value> = self.rates.iter().map(kernel).collect();
-        json!({ "set": self.set, "rays": self.rays, "hits": self.hits, "kernels": kernels })
+        json!({
+            "set": self.set,
+            "rays": self.rays,
+            "hits": self.hits,
+            "nodes_per_ray": rounded(self.steps.nodes),
+            "blocks_per_ray": rounded(self.steps.blocks),
+            "triangles_per_ray": rounded(self.steps.triangles),
+            "kernels": kernels,
+        })
     }
 }
 
@@ -184,34 +209,75 @@ impl Measured {
 pub(super) fn measure(bvh: &Bvh, set: &RaySet, ways: &[Way]) -> Measured {
     // In the form that a renderer makes them in, before the clock starts.
     let batches = batches(&set.rays);
-    let mut answers = vec![HitBatch::default(); if set.any { 0 } else { batches.len() }];
-    let mut blocked = vec![0u64; if set.any { batches.len() } else { 0 }];
-    let mut best = vec![f64::INFINITY; ways.len()];
-    for _ in 0..TURNS {
-        for (way, best) in ways.iter().zip(&mut best) {
-            let start = Instant::now();
-            if set.any {
-                let piece = |(blocked, rays): (&mut [u64], &[RayBatch])| {
-                    blocked.iter_mut().zip(rays).for_each(|(blocked, rays)| *blocked = way.any(bvh, rays));
-                };
-                blocked.par_chunks_mut(PIECE).zip(batches.par_chunks(PIECE)).for_each(piece);
-            } else {
-                let piece = |(hits, rays): (&mut [HitBatch], &[RayBatch])| {
-                    hits.iter_mut().zip(rays).for_each(|(hits, rays)| way.closest(bvh, rays, hits));
-                };
-                answers.par_chunks_mut(PIECE).zip(batches.par_chunks(PIECE)).for_each(piece);
-            }
-            *best = best.min(start.elapsed().as_secs_f64());
+    let sample: Vec<RayBatch> = batches.iter().step_by(SAMPLE).cloned().collect();
+    let mut best: Vec<f64> = ways.iter().map(|way| trace(bvh, *way, set.any, &sample).0).collect();
+    let fastest = best.iter().copied().fold(f64::INFINITY, f64::min);
+    let slow: Vec<bool> = best.iter().map(|time| *time > SLOW * fastest).collect();
+    let mut hits = 0;
+    for turn in 0..TURNS {
+        for ((way, best), slow) in ways.iter().zip(&mut best).zip(&slow) {
+            let (time, found) = match slow {
+                true => trace(bvh, *way, set.any, &sample),
+                false => trace(bvh, *way, set.any, &batches),
+            };
+            *best = if turn == 0 { time } else { best.min(time) };
+            hits = if *slow { hits } else { found };
         }
     }
-    let hit = |hits: &HitBatch| (0..BATCH).filter(|&i| hits.hit(i).is_some()).count();
-    let hits = match set.any {
-        true => blocked.iter().map(|mask| mask.count_ones() as usize).sum(),
-        false => answers.iter().map(hit).sum(),
+    let rate = |((way, time), slow): ((&Way, f64), &bool)| {
+        let traced: usize = if *slow { sample.iter().map(count_active).sum() } else { set.rays.len() };
+        (way.name(), traced as f64 / time / 1e6)
     };
-    let rate = |(way, seconds): (&Way, f64)| {
-        let million = set.rays.len() as f64 / seconds / 1e6;
-        (way.name(), million)
-    };
-    Measured { set: set.name.clone(), rays: set.rays.len(), hits, rates: ways.iter().zip(best).map(rate).collect() }
+    Measured {
+        set: set.name.clone(),
+        rays: set.rays.len(),
+        hits,
+        rates: ways.iter().zip(best).zip(&slow).map(rate).collect(),
+        steps: steps(bvh, set.any, &sample),
+    }
+}
+
+fn count_active(batch: &RayBatch) -> usize {
+    batch.active.count_ones() as usize
+}
+
+/// The seconds that one way takes for the batches, and the hits that it finds.
+fn trace(bvh: &Bvh, way: Way, any: bool, batches: &[RayBatch]) -> (f64, usize) {
+    if any {
+        let mut blocked = vec![0u64; batches.len()];
+        let start = Instant::now();
+        let piece = |(blocked, rays): (&mut [u64], &[RayBatch])| {
+            blocked.iter_mut().zip(rays).for_each(|(blocked, rays)| *blocked = way.any(bvh, rays));
+        };
+        blocked.par_chunks_mut(PIECE).zip(batches.par_chunks(PIECE)).for_each(piece);
+        let time = start.elapsed().as_secs_f64();
+        (time, blocked.iter().map(|mask| mask.count_ones() as usize).sum())
+    } else {
+        let mut answers = vec![HitBatch::default(); batches.len()];
+        let start = Instant::now();
+        let piece = |(hits, rays): (&mut [HitBatch], &[RayBatch])| {
+            hits.iter_mut().zip(rays).for_each(|(hits, rays)| way.closest(bvh, rays, hits));
+        };
+        answers.par_chunks_mut(PIECE).zip(batches.par_chunks(PIECE)).for_each(piece);
+        let time = start.elapsed().as_secs_f64();
+        let found = |hits: &HitBatch| (0..BATCH).filter(|&i| hits.hit(i).is_some()).count();
+        (time, answers.iter().map(found).sum())
+    }
+}
+
+/// What the rays of some batches do when each goes by itself.
+fn steps(bvh: &Bvh, any: bool, batches: &[RayBatch]) -> Steps {
+    let (mut rays, mut nodes, mut blocks, mut triangles) = (0, 0, 0, 0);
+    for batch in batches {
+        let counts = match any {
+            true => bvh.count_any_hits(Width::Eight, batch),
+            false => bvh.count_closest_hits(Width::Eight, batch),
+        };
+        rays += counts.rays;
+        nodes += counts.nodes;
+        blocks += counts.blocks;
+        triangles += counts.triangles;
+    }
+    let each = |total: u64| total as f64 / rays.max(1) as f64;
+    Steps { nodes: each(nodes), blocks: each(blocks), triangles: each(triangles) }
 }
