@@ -15,7 +15,7 @@ pub(super) enum Program {
     /// A kernel a section, for the section machine.
     Sections(GpuProgram),
     /// One kernel of all sections.
-    Megakernel(Megakernel),
+    Megakernel(Box<Megakernel>),
 }
 
 impl Program {
@@ -37,7 +37,8 @@ impl Program {
                 let levels = if options.instances { Levels::Two } else { Levels::One };
                 let max_private_words = max_private_words(gpu);
                 let own = MegakernelOptions { depth, max_private_words, traversal: &traversal(levels) };
-                wgsl::compile_megakernel(module, entries, options, &own).map(Program::Megakernel)
+                wgsl::compile_megakernel(module, entries, options, &own)
+                    .map(|kernel| Program::Megakernel(Box::new(kernel)))
             }
         };
         compiled.map_err(|e| RenderError::Unsupported { machine: "the GPU", reason: e.to_string() })
