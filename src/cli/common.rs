@@ -118,8 +118,10 @@ pub fn rpu_options(args: &SceneArgs) -> rpu::Options {
 /// A GPU that renders by this schedule.
 pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::GpuRenderer, Failure> {
     let renderer = gpu::GpuRenderer::new(machine.adapter.as_deref());
-    let renderer = renderer.map_err(|e| Failure::device(format!("error: {e}")))?;
-    Ok(renderer.scheduled(schedule.into()).traversing(machine.traversal.unwrap_or_default().into()))
+    let mut renderer = renderer.map_err(|e| Failure::device(format!("error: {e}")))?;
+    renderer.set_schedule(schedule.into());
+    renderer.set_traversal(machine.traversal.unwrap_or_default().into());
+    Ok(renderer)
 }
 
 /// The machine that `--backend` asks for; where it is the RPU, `rpu`. `auto` says in one line what it took.

@@ -65,14 +65,14 @@ impl GpuRenderer {
         Err(ComputeError)
     }
 
-    /// The same.
-    pub fn scheduled(self, _schedule: Schedule) -> Self {
-        self
+    /// Nothing: there is no renderer.
+    pub fn set_schedule(&mut self, _schedule: Schedule) {
+        match *self {}
     }
 
-    /// The same.
-    pub fn traversing(self, _variant: Variant) -> Self {
-        self
+    /// Nothing: there is no renderer.
+    pub fn set_traversal(&mut self, _variant: Variant) {
+        match *self {}
     }
 
     /// Nothing: there is no renderer.

@@ -72,15 +72,14 @@ impl GpuRenderer {
         })
     }
 
-    /// The same, with the sections of programs run in the order that `schedule` says.
-    pub fn scheduled(self, schedule: Schedule) -> Self {
-        Self { schedule, ..self }
+    /// Says in which order the sections of programs run.
+    pub fn set_schedule(&mut self, schedule: Schedule) {
+        self.schedule = schedule;
     }
 
-    /// The same, with rays traced by that kernel. A megakernel has its own.
-    pub fn traversing(self, variant: Variant) -> Self {
+    /// Says which kernel traces rays. A megakernel has its own.
+    pub fn set_traversal(&mut self, variant: Variant) {
         self.compute.set_traversal(variant);
-        self
     }
 
     /// Whether the section machine sorts paths by section, as it does at first: see [`Compute::set_sorting`].

@@ -285,7 +285,8 @@ fn the_imager_runs_on_the_means() {
 fn the_megakernel_gives_the_picture_of_the_wavefront() {
     let job = job(true, Window::whole(150, 50), Sampling { strata: [2, 2], seed: 3 });
     let by = |schedule| {
-        let mut renderer = GpuRenderer::new(None).unwrap().scheduled(schedule);
+        let mut renderer = GpuRenderer::new(None).unwrap();
+        renderer.set_schedule(schedule);
         renderer.render(&job, &|_| {}).unwrap()
     };
     let (one, other) = (by(Schedule::Wavefront), by(Schedule::Megakernel));
