@@ -62,8 +62,8 @@ fn trace(rays: &[Ray], closest: impl Fn(&RayBatch, &mut HitBatch), any: impl Fn(
     (hits, any(&batch))
 }
 
-/// Checks that every kernel, and what is chosen of them, gives brute force's bits in the tree of every builder, and returns the
-/// number of hits.
+/// Checks that every kernel gives brute force's bits, and what is chosen of them in the tree of every builder, and returns the
+/// number of hits. A batch takes a few of the kernels, the next batch the next ones, for there are many.
 fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
     let trees = Quality::ALL.map(|quality| {
         let options = BuildOptions { quality, ..BuildOptions::default() };
@@ -74,23 +74,28 @@ fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
 
 /// The same of given trees.
 pub(super) fn check_trees(trees: &[(Quality, Bvh)], triangles: &[Triangle], rays: &[Ray]) -> usize {
+    let kernels = Kernel::all();
+    let mut next = kernels.iter().cycle();
+    let at_once = if rays.len() <= BATCH { kernels.len() } else { 6 };
     let mut count = 0;
     for rays in rays.chunks(BATCH) {
         let expected: Vec<_> = rays.iter().map(|ray| brute_force(triangles, ray)).collect();
         count += expected.iter().flatten().count();
-        for (quality, bvh) in trees {
-            let answers = |kernel: Option<Kernel>| match kernel {
-                None => trace(rays, |r, h| bvh.closest_hits(r, h), |r| bvh.any_hits(r)),
-                Some(k) => trace(rays, |r, h| bvh.closest_hits_with(k, r, h), |r| bvh.any_hits_with(k, r)),
-            };
-            for kernel in Kernel::all().into_iter().map(Some).chain([None]) {
-                let (hits, any) = answers(kernel);
-                let name = kernel.map_or("chosen".to_string(), |kernel| kernel.name());
-                for (i, (ray, expected)) in rays.iter().zip(&expected).enumerate() {
-                    assert_eq!(&hits.hit(i), expected, "{name} closest, {quality:?}, {ray:?}");
-                    assert_eq!(any >> i & 1 != 0, expected.is_some(), "{name} any, {quality:?}, {ray:?}");
-                }
+        let agrees = |name: &str, quality: Quality, (hits, any): (HitBatch, u64)| {
+            for (i, (ray, expected)) in rays.iter().zip(&expected).enumerate() {
+                assert_eq!(&hits.hit(i), expected, "{name} closest, {quality:?}, {ray:?}");
+                assert_eq!(any >> i & 1 != 0, expected.is_some(), "{name} any, {quality:?}, {ray:?}");
             }
+        };
+        for (quality, bvh) in trees {
+            agrees("chosen", *quality, trace(rays, |r, h| bvh.closest_hits(r, h), |r| bvh.any_hits(r)));
+            let scalar = |r: &RayBatch, h: &mut HitBatch| bvh.closest_hits_with(Kernel::SCALAR, r, h);
+            agrees("scalar", *quality, trace(rays, scalar, |r| bvh.any_hits_with(Kernel::SCALAR, r)));
+        }
+        for (i, &kernel) in next.by_ref().take(at_once).enumerate() {
+            let (quality, bvh) = &trees[i % trees.len()];
+            let closest = |r: &RayBatch, h: &mut HitBatch| bvh.closest_hits_with(kernel, r, h);
+            agrees(&kernel.name(), *quality, trace(rays, closest, |r| bvh.any_hits_with(kernel, r)));
         }
     }
     count

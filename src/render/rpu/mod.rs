@@ -21,6 +21,7 @@ use super::film::{Film, Picture};
 use super::report::{Phase, Report};
 use super::sampling::Sampling;
 use super::{Job, Progress, RenderError, Renderer};
+use crate::bvh::raysets::place_in_tile;
 use crate::codegen::rpu::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::rpu::Block;
@@ -119,11 +120,11 @@ impl Tile {
         starts(height).flat_map(|y| starts(width).map(move |x| Tile { x, y, shape })).collect()
     }
 
-    /// The pixel of a lane within the window. Lanes of a pixel are neighbours, in the order of their samples.
+    /// The pixel of a lane within the window. Lanes of a pixel are neighbours, in the order of their samples; pixels are in Morton
+    /// order, so that the rays of sixteen lanes make a narrow packet.
     fn pixel(self, lane: usize) -> (u32, u32) {
-        let Shape { side, samples } = self.shape;
-        let pixel = lane as u32 / samples;
-        (self.x + pixel % side, self.y + pixel / side)
+        let [column, row] = place_in_tile(lane / self.shape.samples as usize);
+        (self.x + column as u32, self.y + row as u32)
     }
 
     /// The number of a lane's sample among those of its pixel in this block.
