@@ -45,6 +45,8 @@ pub mod wide;
 #[cfg(test)]
 mod leaks;
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;
 
 pub use build::{BuildError, BuildOptions, Quality};

@@ -72,7 +72,8 @@ pub(super) fn subtree(nodes: &mut [Node], first: u32, leaves: &[LeafTriangle], f
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Random, check_trees};
+    use super::super::random::Random;
+    use super::super::tests::check_trees;
     use super::super::{BuildOptions, Bvh, Quality, Ray};
     use super::*;
     use glam::Vec3;

@@ -1,39 +1,10 @@
 //! The tree against brute force: every traversal, on friendly and on hostile input.
 
+use super::random::Random;
 use super::triangle::LeafTriangle;
 use super::*;
 use glam::Vec3;
 use proptest::prelude::*;
-
-/// A small generator of the tests' own (Marsaglia's xorshift, 2003).
-pub(super) struct Random(pub u64);
-
-impl Random {
-    fn unit(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    /// A point of the cube from −1 to 1.
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
-    }
-
-    fn triangle(&mut self, size: f32) -> Triangle {
-        let centre = self.point();
-        Triangle::new(centre + self.point() * size, centre + self.point() * size, centre + self.point() * size)
-    }
-
-    pub fn soup(&mut self, count: usize, size: f32) -> Vec<Triangle> {
-        (0..count).map(|_| self.triangle(size)).collect()
-    }
-
-    pub fn ray(&mut self) -> Ray {
-        Ray::new(self.point() * 1.5, self.point())
-    }
-}
 
 fn build(triangles: &[Triangle]) -> Bvh {
     Bvh::build(triangles, &BuildOptions::default()).expect("small enough")

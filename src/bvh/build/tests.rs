@@ -2,7 +2,7 @@
 
 use super::super::gpu_layout;
 use super::super::node::{Child, Link, MAX_DEPTH, Node};
-use super::super::tests::Random;
+use super::super::random::Random;
 use super::super::tree::Bvh;
 use super::super::triangle::Triangle;
 use super::*;

@@ -1,42 +1,22 @@
 //! Packets against single rays, where the rays are such as packets are made for.
 
 use super::super::kernel::{Kernel, Method};
-use super::super::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Ray, RayBatch, Triangle, binary};
+use super::super::random::Random;
+use super::super::raysets::place_in_tile;
+use super::super::{BATCH, BuildOptions, Bvh, CULL_BACK, Hit, HitBatch, Ray, RayBatch, Triangle, binary};
 use super::*;
 use glam::Vec3;
 
-/// A small generator of the tests' own (Marsaglia's xorshift, 2003).
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
-    }
-
-    fn soup(&mut self, count: usize, size: f32) -> Vec<Triangle> {
-        let mut near = |centre: Vec3| centre + self.point() * size;
-        let mut centres = Random(77);
-        (0..count)
-            .map(|i| {
-                let centre = centres.point();
-                let flags = if i % 3 == 0 { super::super::CULL_BACK } else { 0 };
-                Triangle { flags, ..Triangle::new(near(centre), near(centre), near(centre)) }
-            })
-            .collect()
-    }
+/// Random triangles, every third of which is one-sided.
+fn soup(random: &mut Random, count: usize, size: f32) -> Vec<Triangle> {
+    let mut soup = random.soup(count, size);
+    soup.iter_mut().step_by(3).for_each(|triangle| triangle.flags = CULL_BACK);
+    soup
 }
 
 /// The pixels of a tile, 8 by 8, in the order of batches.
 fn tile() -> impl Iterator<Item = (f32, f32)> {
-    let compact = |i: usize| (i & 1) | (i >> 1 & 2) | (i >> 2 & 4);
-    (0..BATCH).map(move |i| (compact(i) as f32, compact(i >> 1) as f32))
+    (0..BATCH).map(place_in_tile).map(|[column, row]| (column as f32, row as f32))
 }
 
 /// A tile of rays from a camera at `eye` that looks along `forward`, with `pixel` between neighbours.
@@ -78,7 +58,7 @@ fn check(bvh: &Bvh, batch: &RayBatch) -> u32 {
 #[test]
 fn tiles_of_a_camera_give_the_scalar_kernels_hits_from_all_sides() {
     let mut random = Random(1);
-    let bvh = build(&random.soup(1500, 0.1));
+    let bvh = build(&soup(&mut random, 1500, 0.1));
     let mut hits = 0;
     for i in 0..48 {
         let eye = random.point() * 3.0;
@@ -89,7 +69,7 @@ fn tiles_of_a_camera_give_the_scalar_kernels_hits_from_all_sides() {
 
 #[test]
 fn axis_parallel_tiles_cross_the_axes_without_loss() {
-    let bvh = build(&Random(2).soup(1500, 0.1));
+    let bvh = build(&soup(&mut Random(2), 1500, 0.1));
     let mut hits = 0;
     for axis in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
         hits += check(&bvh, &camera(axis * -3.0, axis, 0.02));
@@ -106,7 +86,7 @@ fn axis_parallel_tiles_cross_the_axes_without_loss() {
 
 #[test]
 fn tiles_on_the_diagonal_have_rays_of_several_longest_axes() {
-    let bvh = build(&Random(3).soup(1500, 0.1));
+    let bvh = build(&soup(&mut Random(3), 1500, 0.1));
     for diagonal in [Vec3::ONE, Vec3::new(1.0, -1.0, 0.0), Vec3::new(0.0, -1.0, 1.0), Vec3::new(-1.0, 0.3, 1.0)] {
         check(&bvh, &camera(diagonal * -2.0, diagonal, 0.03));
         // Directions whose components are exactly equal.
@@ -121,7 +101,7 @@ fn tiles_on_the_diagonal_have_rays_of_several_longest_axes() {
 #[test]
 fn rays_towards_a_light_from_many_surfaces_are_blocked_alike() {
     let mut random = Random(4);
-    let bvh = build(&random.soup(1500, 0.1));
+    let bvh = build(&soup(&mut random, 1500, 0.1));
     let light = Vec3::new(0.5, 4.0, 1.0);
     for _ in 0..16 {
         let (centre, spread) = (random.point(), 0.2);
@@ -137,7 +117,7 @@ fn rays_towards_a_light_from_many_surfaces_are_blocked_alike() {
 #[test]
 fn gaps_intervals_and_numbers_that_are_none_are_as_for_single_rays() {
     let mut random = Random(5);
-    let bvh = build(&random.soup(1500, 0.1));
+    let bvh = build(&soup(&mut random, 1500, 0.1));
     for i in 0..24 {
         let eye = random.point() * 3.0;
         let mut batch = camera(eye, -eye, 0.01);
@@ -161,7 +141,7 @@ fn gaps_intervals_and_numbers_that_are_none_are_as_for_single_rays() {
 
 #[test]
 fn of_equal_triangles_the_first_is_hit_in_beams_too() {
-    let distinct = Random(6).soup(100, 0.5);
+    let distinct = soup(&mut Random(6), 100, 0.5);
     let soup: Vec<Triangle> = distinct.iter().cycle().take(900).copied().collect();
     let bvh = build(&soup);
     let batch = camera(Vec3::Z * 3.0, -Vec3::Z, 0.02);
@@ -174,7 +154,7 @@ fn of_equal_triangles_the_first_is_hit_in_beams_too() {
 #[test]
 fn distant_cameras_and_scenes_of_any_scale_lose_no_hit() {
     let mut random = Random(7);
-    let soup = random.soup(800, 0.1);
+    let soup = soup(&mut random, 800, 0.1);
     for (scale, distance) in [(1e-3, 3.0), (1e3, 3.0), (1.0, 1e4), (1e9, 3.0), (1e14, 3.0)] {
         let scaled: Vec<Triangle> = soup
             .iter()
@@ -189,7 +169,7 @@ fn distant_cameras_and_scenes_of_any_scale_lose_no_hit() {
 #[test]
 fn tiles_of_a_camera_are_traced_in_beams_and_scattered_rays_are_left() {
     let mut random = Random(8);
-    let bvh = build(&random.soup(200, 0.1));
+    let bvh = build(&soup(&mut random, 200, 0.1));
     let scene = bvh.scene(super::super::kernel::Width::Eight);
     let left = |batch: &RayBatch| {
         let mut hits = HitBatch::default();

@@ -1,41 +1,17 @@
 //! Two levels against brute force: to the bit over moved rays, and within a bound over triangles that were moved instead.
 
+use super::super::random::Random;
 use super::super::ray::BATCH;
 use super::super::triangle::{CULL_BACK, LeafTriangle};
 use super::*;
 use glam::{EulerRot, Quat, Vec3};
 
-/// Marsaglia's xorshift, 2003.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    /// A point of the cube from −1 to 1.
-    fn point(&mut self) -> Vec3 {
-        Vec3::new(self.unit(), self.unit(), self.unit()) * 2.0 - 1.0
-    }
-
-    fn soup(&mut self, count: usize, size: f32) -> Vec<Triangle> {
-        let triangle = |r: &mut Self| {
-            let centre = r.point();
-            Triangle::new(centre + r.point() * size, centre + r.point() * size, centre + r.point() * size)
-        };
-        (0..count).map(|_| triangle(self)).collect()
-    }
-
-    /// Rotated, scaled unevenly, mirrored as often as not.
-    fn placement(&mut self, mesh: usize, spread: f32) -> Placement {
-        let angles = self.point() * 3.2;
-        let scale = (self.point() + 1.2) * 0.3 * if self.unit() < 0.5 { Vec3::ONE } else { Vec3::new(1.0, -1.0, 1.0) };
-        let turn = Quat::from_euler(EulerRot::XYZ, angles.x, angles.y, angles.z);
-        Placement { mesh, object_to_world: Mat4::from_scale_rotation_translation(scale, turn, self.point() * spread) }
-    }
+/// Rotated, scaled unevenly, mirrored as often as not.
+fn placement(random: &mut Random, mesh: usize, spread: f32) -> Placement {
+    let angles = random.point() * 3.2;
+    let scale = (random.point() + 1.2) * 0.3 * if random.unit() < 0.5 { Vec3::ONE } else { Vec3::new(1.0, -1.0, 1.0) };
+    let turn = Quat::from_euler(EulerRot::XYZ, angles.x, angles.y, angles.z);
+    Placement { mesh, object_to_world: Mat4::from_scale_rotation_translation(scale, turn, random.point() * spread) }
 }
 
 /// A scene with its parts at hand.
@@ -110,7 +86,7 @@ impl Case {
 fn random_case(seed: u64) -> Case {
     let mut random = Random(seed);
     let meshes = vec![random.soup(60, 0.4), random.soup(1, 1.0), random.soup(300, 0.2)];
-    let placements = (0..120).map(|i| random.placement(i % 3, 1.5)).collect();
+    let placements = (0..120).map(|i| placement(&mut random, i % 3, 1.5)).collect();
     Case { plain: random.soup(40, 1.0), meshes, placements }
 }
 
@@ -242,7 +218,7 @@ fn a_thousand_instances_take_little_more_memory_than_one() {
     let mut random = Random(71);
     let meshes = vec![random.soup(20_000, 0.01)];
     let bytes = |count: usize| {
-        let placements: Vec<_> = (0..count).map(|i| Random(i as u64 + 1).placement(0, 50.0)).collect();
+        let placements: Vec<_> = (0..count).map(|i| placement(&mut Random(i as u64 + 1), 0, 50.0)).collect();
         TwoLevel::build(&[], &meshes, &placements, &BuildOptions::default()).unwrap().bytes()
     };
     let (one, thousand) = (bytes(1), bytes(1000));
