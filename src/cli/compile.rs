@@ -18,6 +18,7 @@ use crate::rpu::{binary, disasm};
 use crate::scene::{self, ShaderKind};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Compiles the file as far as asked and prints the outcome.
 pub fn run(args: &CompileArgs) -> Result<(), Failure> {
@@ -174,7 +175,8 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
             let shader_paths: Vec<PathBuf> = folder.into_iter().chain(args.include.iter().cloned()).collect();
             let given = vec![(name.to_string(), FileId(0))];
             let defines = rsl_options(args).preprocess.defines;
-            link(&scene, sources, &LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines })?.module
+            let options = LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines };
+            Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
         }
         None => unit.module,
     };

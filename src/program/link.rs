@@ -30,13 +30,13 @@ pub struct LinkOptions {
     pub defines: Vec<(String, String)>,
 }
 
-/// A scene's shaders and data in one piece, ready for a back end.
+/// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and the shading data.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// All functions; entries are of kind [`crate::ir::FunctionKind::Entry`].
-    pub module: Module,
+    pub module: Arc<Module>,
     /// The shading data.
-    pub memory: MemoryImage,
+    pub memory: Arc<MemoryImage>,
     /// Number of surface entries.
     pub surface_entries: usize,
     /// Whether there is an imager entry.
@@ -157,8 +157,8 @@ impl Linker {
             self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
         }
         Ok(Program {
-            module,
-            memory,
+            module: module.into(),
+            memory: memory.into(),
             surface_entries: variants.len(),
             has_imager: imager.is_some(),
             constants: frame_constants(scene),
@@ -168,8 +168,8 @@ impl Linker {
 
     fn empty(&self) -> Program {
         Program {
-            module: Module::new(),
-            memory: MemoryImage::default(),
+            module: Arc::default(),
+            memory: Arc::default(),
             surface_entries: 0,
             has_imager: false,
             constants: [[0.0; 4]; PROGRAM_CONSTANTS],

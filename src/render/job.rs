@@ -11,13 +11,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Everything a machine needs to render one picture.
-#[derive(Debug)]
+/// Everything a machine needs to render one picture. A clone shares what is large.
+#[derive(Clone, Debug)]
 pub struct Job {
     /// The linked program with its memory image and constants.
     pub program: Program,
     /// The scene's triangles and instances; primitives are those of the memory image.
-    pub bvh: TwoLevel,
+    pub bvh: Arc<TwoLevel>,
     /// The part of the picture to render.
     pub window: Window,
     /// Samples a pixel.
@@ -70,7 +70,7 @@ pub fn prepare_with_tree(
     let samples = u64::from(window.width) * u64::from(window.height) * u64::from(sampling.count());
     let quality = tree.unwrap_or_else(|| usual_tree(triangles_to_build(scene), samples));
     let bvh = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() })?;
-    Ok(Job { program, bvh, window, sampling, budget })
+    Ok(Job { program, bvh: bvh.into(), window, sampling, budget })
 }
 
 /// The triangles that a scene's trees are built of: those of instances of one object count once.

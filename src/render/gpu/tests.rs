@@ -1,7 +1,7 @@
 //! Functions and pictures of programs in IR text, held to the same formulas and the same tree on the CPU.
 
 use super::{Compute, GpuRenderer};
-use crate::bvh::{BuildOptions, Bvh, Ray, Triangle};
+use crate::bvh::{BuildOptions, Bvh, Ray, Triangle, TwoLevel};
 use crate::ir::{Module, parse};
 use crate::lang::diag::Diagnostics;
 use crate::lang::source::{FileId, SourceMap};
@@ -204,15 +204,16 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
     constants[0] = [1.0e-3, f32::MAX, 0.0, 0.0];
     constants[6][3] = 4.0;
     let program = Program {
-        module: module(PROGRAM),
-        memory: MemoryImage { vectors, triangles: 4, triangle_count: triangles.len() as u32, ..MemoryImage::default() },
+        module: module(PROGRAM).into(),
+        memory: MemoryImage { vectors, triangles: 4, triangle_count: triangles.len() as u32, ..MemoryImage::default() }
+            .into(),
         surface_entries: 1,
         has_imager,
         constants,
         sources: SourceMap::new(),
         warnings: Diagnostics::new(),
     };
-    Job { program, bvh: bvh.into(), window, sampling, budget: 1000 }
+    Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, budget: 1000 }
 }
 
 fn surface(bvh: &Bvh, orig: Vec3, dir: Vec3, depth: u32) -> Option<Vec3> {
