@@ -171,7 +171,7 @@ pub enum RenderError {
         /// The call, where known.
         span: Option<Span>,
     },
-    /// Another part of the picture failed first.
+    /// Somebody asked for that, or another part of the picture failed first.
     #[error("the render was stopped")]
     Stopped,
     /// The program cannot be compiled for this machine.

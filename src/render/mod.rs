@@ -15,6 +15,7 @@ pub mod gpu;
 pub mod gpu;
 pub mod image_file;
 mod job;
+pub mod progressive;
 pub mod report;
 pub mod rpu;
 pub mod sampling;

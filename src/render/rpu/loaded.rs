@@ -72,9 +72,7 @@ impl Loaded {
         let executable = Executable::new(&program.program).map_err(|e| unsupported(e.to_string()))?;
         let mut constants = [[0; 4]; 32];
         constants[..program.constants.len()].copy_from_slice(&program.constants);
-        for (k, uniform) in uniforms.iter().enumerate() {
-            constants[31 - k] = uniform.map(f32::to_bits);
-        }
+        place_uniforms(&mut constants, uniforms);
         let shaders = (0..surfaces).map(|n| program.entry(&surface_entry(n)).unwrap_or(0)).collect();
         let signature = |f: &Function| -> Result<Signature, rpu::Error> {
             let assign = |types: Vec<Type>| calls::assign(types.into_iter(), &f.name);
@@ -183,6 +181,36 @@ impl Loaded {
             MachineError::Stopped => RenderError::Stopped,
             other => RenderError::Device(format!("the RPU stopped: {other}")),
         }
+    }
+}
+
+/// Puts the program constants where programs read them.
+fn place_uniforms(constants: &mut [[u32; 4]; 32], uniforms: &[[f32; 4]; PROGRAM_CONSTANTS]) {
+    for (k, uniform) in uniforms.iter().enumerate() {
+        constants[31 - k] = uniform.map(f32::to_bits);
+    }
+}
+
+impl<'a> Data<'a> {
+    /// The same with other program constants.
+    #[must_use]
+    pub(super) fn with_uniforms(mut self, uniforms: &[[f32; 4]; PROGRAM_CONSTANTS]) -> Self {
+        place_uniforms(&mut self.constants, uniforms);
+        self
+    }
+
+    /// The constant registers, and the memory where it is not simply the image.
+    pub(super) fn into_own_parts(self) -> ([[u32; 4]; 32], Option<Vec<[u32; 4]>>) {
+        let memory = match self.memory {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(memory) => Some(memory),
+        };
+        (self.constants, memory)
+    }
+
+    /// What those were the parts of, with the image where they have no memory.
+    pub(super) fn of_parts(constants: [[u32; 4]; 32], memory: Option<&'a [[u32; 4]]>, image: &'a [[u32; 4]]) -> Self {
+        Self { constants, memory: Cow::Borrowed(memory.unwrap_or(image)) }
     }
 }
 

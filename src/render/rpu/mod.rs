@@ -8,34 +8,33 @@ pub mod breakdown;
 mod calls;
 mod frame;
 mod loaded;
+mod passes;
+mod progressive;
 mod simulate;
 mod tracer;
 
 pub use bare::{Bare, BareError, registers};
 pub use calls::Calls;
 pub use loaded::Loaded;
+pub use progressive::RpuProgressive;
 pub use simulate::{Simulation, simulate};
 pub use tracer::SceneTracer;
 
 use super::film::{Film, Picture};
+use super::progressive::Pass;
 use super::report::{Phase, Report};
 use super::sampling::Sampling;
 use super::{Job, Progress, RenderError, Renderer};
 use crate::bvh::raysets::place_in_tile;
 use crate::codegen::rpu::Options;
-use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
-use crate::rpu::Block;
 use crate::rpu::format::Format;
-use crate::rpu::machine::Machine;
+use passes::Drawing;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// Threads of a block.
 const LANES: usize = 64;
-
-/// Tiles whose pixels are held before they go into the film: 4 MiB.
-const AT_ONCE: usize = 4096;
 
 /// The RPU as a renderer.
 #[derive(Clone, Debug, Default)]
@@ -110,9 +109,6 @@ struct Tile {
     shape: Shape,
 }
 
-/// The pixels of a tile, lane by lane.
-type Pixels = [[f32; 4]; LANES];
-
 impl Tile {
     /// All tiles of a window, row by row.
     fn all(width: u32, height: u32, shape: Shape) -> Vec<Tile> {
@@ -181,67 +177,10 @@ fn draw_sampled(
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
-    let (width, height) = (job.window.width, job.window.height);
-    let mut film = Film::new(width, height)?;
-    let samples = sampling.count();
-    let shape = Shape::of(samples);
-    let tiles = Tile::all(width, height, shape);
-    let done = AtomicUsize::new(0);
-    let total = (tiles.len() * (samples / shape.samples) as usize).max(1) as f32;
-    for first in (0..samples).step_by(shape.samples as usize) {
-        let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
-            let mut inputs = [[0u32; LANES]; 2];
-            for lane in 0..LANES {
-                let (x, y) = tile.pixel(lane);
-                set_lane(&mut inputs, lane, camera_inputs(job, sampling, x, y, first + tile.sample(lane)));
-            }
-            let pixels = run_tile(loaded, &machine, block, CAMERA_ENTRY, &inputs, tile.active(width, height), job)?;
-            progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
-            Ok(pixels)
-        };
-        for tiles in tiles.chunks(AT_ONCE) {
-            let pixels = in_parallel(tiles, &stop, Block::new, run)?;
-            for (tile, pixels) in tiles.iter().zip(pixels) {
-                each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
-            }
-        }
-    }
-    let mut picture = film.resolve();
-    if job.program.has_imager {
-        let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
-            let mut inputs = [[0u32; LANES]; 6];
-            each_pixel(tile, width, height, |lane, x, y| {
-                set_lane(&mut inputs, lane, imager_inputs(job, &picture, x, y));
-            });
-            run_tile(loaded, &machine, block, IMAGER_ENTRY, &inputs, tile.active(width, height), job)
-        };
-        let tiles = Tile::all(width, height, Shape::FLAT);
-        let pixels = in_parallel(&tiles, &stop, Block::new, run)?;
-        for (tile, pixels) in tiles.iter().zip(pixels) {
-            each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
-        }
-    }
-    Ok(picture)
-}
-
-/// The words of the camera's arguments for a sample of a pixel of the window.
-fn camera_inputs(job: &Job, sampling: Sampling, x: u32, y: u32, sample: u32) -> [u32; 2] {
-    let position = sampling.position(job.window.x + x, job.window.y + y, sample);
-    [position.x.to_bits(), position.y.to_bits()]
-}
-
-/// The words of the imager's arguments for a pixel of the window.
-fn imager_inputs(job: &Job, picture: &Picture, x: u32, y: u32) -> [u32; 6] {
-    let [r, g, b, alpha] = picture.rgba[(y * picture.width + x) as usize];
-    let raster = [(job.window.x + x) as f32 + 0.5, (job.window.y + y) as f32 + 0.5];
-    [raster[0], raster[1], r, g, b, alpha].map(f32::to_bits)
-}
-
-/// Gives a lane its words.
-fn set_lane<const WORDS: usize>(inputs: &mut [[u32; LANES]; WORDS], lane: usize, words: [u32; WORDS]) {
-    for (values, word) in inputs.iter_mut().zip(words) {
-        values[lane] = word;
-    }
+    let drawing = Drawing { job, sampling, loaded, machine: &machine };
+    let mut film = Film::new(job.window.width, job.window.height)?;
+    drawing.draw(Pass::whole(sampling), &mut film, progress)?;
+    drawing.finish(&film, 1)
 }
 
 /// An error that may only say that another one ended the run.
@@ -278,26 +217,6 @@ fn in_parallel<I: Sync, S, T: Send, E: Stoppable + Send>(
         Some(Err(error)) => Err(error),
         _ => results.into_iter().collect(),
     }
-}
-
-fn run_tile<const WORDS: usize>(
-    loaded: &Loaded,
-    machine: &Machine<'_>,
-    block: &mut Block,
-    entry: &str,
-    inputs: &[[u32; LANES]; WORDS],
-    active: u64,
-    job: &Job,
-) -> Result<Pixels, RenderError> {
-    block.reset();
-    let words = loaded.run(machine, block, entry, inputs, active, &job.program.module)?;
-    let mut pixels = [[0.0; 4]; LANES];
-    for (channel, values) in words.iter().enumerate().take(4) {
-        for (pixel, bits) in pixels.iter_mut().zip(values) {
-            pixel[channel] = f32::from_bits(*bits);
-        }
-    }
-    Ok(pixels)
 }
 
 /// Calls `f` with the lane and the place of the pixel of every lane of a tile inside the window.

@@ -5,9 +5,11 @@
 use super::calls::Calls;
 use super::frame::Frame;
 use super::loaded::Loaded;
-use super::{SceneTracer, camera_inputs, imager_inputs};
+use super::SceneTracer;
+use super::passes::{camera_inputs, imager_inputs};
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, Picture};
+use crate::render::progressive::Pass;
 use crate::render::{Job, Progress, RenderError, Window};
 use crate::rpu::timed::{Config, Stats};
 use std::sync::atomic::AtomicBool;
@@ -48,7 +50,8 @@ pub fn simulate(
     let mut film = Film::new(width, height)?;
     let mut cost = vec![0; at(0, height)];
 
-    let input = |x, y, sample| camera_inputs(job, job.sampling, x, y, sample).to_vec();
+    let pass = Pass::whole(job.sampling);
+    let input = |x, y, sample| camera_inputs(pass.position(job.window, job.sampling, [x, y], sample)).to_vec();
     let mut output = |x, y, rgba, slots| {
         film.add_sample(x, y, rgba);
         cost[at(x, y)] += slots;
@@ -57,7 +60,7 @@ pub fn simulate(
     let mut picture = film.resolve();
     if job.program.has_imager {
         let mut rgba = picture.rgba.clone();
-        let input = |x, y, _| imager_inputs(job, &picture, x, y).to_vec();
+        let input = |x, y, _| imager_inputs(job, &picture, pass.step, [x, y]).to_vec();
         let mut output = |x, y, value, slots| {
             rgba[at(x, y)] = value;
             cost[at(x, y)] += slots;

@@ -1,0 +1,115 @@
+//! Pictures that come in passes: a machine keeps a program loaded and draws it again and again, coarse at first, then sample by sample.
+//!
+//! [`Progressive`] has the same two implementations as [`super::Renderer`], and shares their drawing: a picture of [`Pass::whole`], finished, is that of
+//! [`super::Renderer::render`], bit for bit, and so are passes of all its samples drawn in order into one film. Nothing here knows windows, threads or files.
+
+#[cfg(test)]
+pub(super) mod checks;
+
+use super::film::{Film, Picture};
+use super::report::Report;
+use super::sampling::Sampling;
+use super::{Job, RenderError, Window};
+use glam::Vec2;
+use std::sync::atomic::AtomicBool;
+
+/// One pass over the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// Width and height, in pixels, of the blocks that have one pixel of the film each. 1 for all pixels.
+    pub step: u32,
+    /// The first sample of each pixel.
+    pub first: u32,
+    /// Samples of each pixel.
+    pub count: u32,
+}
+
+impl Pass {
+    /// All samples of all pixels.
+    pub fn whole(sampling: Sampling) -> Self {
+        Self { step: 1, first: 0, count: sampling.count() }
+    }
+
+    /// One sample in the middle of each block of `step`×`step` pixels.
+    pub fn coarse(step: u32) -> Self {
+        Self { step, first: 0, count: 1 }
+    }
+
+    /// Width and height of the film of a window.
+    pub fn size(self, window: Window) -> [u32; 2] {
+        [window.width.div_ceil(self.step), window.height.div_ceil(self.step)]
+    }
+
+    /// Raster position of sample `index` of the film's pixel `(x, y)`. All samples of a block lie in its middle; those of a pixel where `sampling` says.
+    pub fn position(self, window: Window, sampling: Sampling, [x, y]: [u32; 2], index: u32) -> Vec2 {
+        if self.step > 1 { middle(window, self.step, [x, y]) } else { sampling.position(window.x + x, window.y + y, index) }
+    }
+}
+
+/// Raster position of the middle of a block of `step`×`step` pixels of a window: that part of it that lies inside.
+pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
+    let along = |start: u32, length: u32, number: u32| {
+        let corner = number * step;
+        let extent = step.min(length.saturating_sub(corner));
+        (start + corner) as f32 + 0.5 * extent as f32
+    };
+    Vec2::new(along(window.x, window.width, x), along(window.y, window.height, y))
+}
+
+/// A machine that keeps a job loaded and draws it in passes.
+pub trait Progressive: Send {
+    /// The machine and its device, for people.
+    fn describe(&self) -> String;
+
+    /// Takes the job that is drawn from now on. What is the same as in the job before, code, shading data or tree, is kept: another camera costs microseconds.
+    ///
+    /// # Errors
+    /// When the job does not fit the machine, or the device fails. Nothing is loaded then.
+    fn load(&mut self, job: &Job) -> Result<(), RenderError>;
+
+    /// Adds the samples of a pass to the film, which has [`Pass::size`].
+    ///
+    /// # Errors
+    /// When a shader does not end or the device fails, and when there is no job; [`RenderError::Stopped`] soon after somebody sets `stop`. The film then holds some
+    /// of the samples. A failure sets `stop`, too: that ends the other parts of the pass.
+    ///
+    /// # Panics
+    /// When the film has another size: a mistake of the caller.
+    fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError>;
+
+    /// The picture of a film that was drawn in blocks of `step`: the means of its samples, on which the imager has run.
+    ///
+    /// # Errors
+    /// As [`Progressive::draw`].
+    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError>;
+
+    /// What was loaded so far, and the times of kernels where they are measured.
+    fn report(&self) -> Report;
+}
+
+/// The error of drawing before anything is loaded.
+pub(super) fn nothing_loaded() -> RenderError {
+    RenderError::Device("no program is loaded".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_of_all_pixels_has_the_positions_of_the_sampling() {
+        let (window, sampling) = (Window { x: 5, y: 6, width: 9, height: 7 }, Sampling { strata: [3, 2], seed: 4 });
+        let pass = Pass::whole(sampling);
+        assert_eq!((pass.size(window), pass.count), ([9, 7], 6));
+        assert_eq!(pass.position(window, sampling, [2, 3], 4), sampling.position(7, 9, 4));
+    }
+
+    #[test]
+    fn a_coarse_pass_looks_at_the_middle_of_blocks_cut_off_at_the_border() {
+        let (window, sampling) = (Window { x: 10, y: 0, width: 9, height: 7 }, Sampling { strata: [3, 2], seed: 4 });
+        let pass = Pass::coarse(4);
+        assert_eq!(pass.size(window), [3, 2]);
+        assert_eq!(pass.position(window, sampling, [0, 0], 0), Vec2::new(12.0, 2.0));
+        assert_eq!(pass.position(window, sampling, [2, 1], 0), Vec2::new(18.5, 5.5));
+    }
+}

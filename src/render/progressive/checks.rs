@@ -1,0 +1,130 @@
+//! What every implementation of [`Progressive`] is held to, and jobs to hold it to.
+
+use super::{Pass, Progressive, middle};
+use crate::lang::source::SourceMap;
+use crate::program::{LinkOptions, link};
+use crate::render::film::{Film, Picture};
+use crate::render::sampling::Sampling;
+use crate::render::{DEFAULT_BUDGET, Job, RenderError, Renderer, Window, prepare};
+use crate::scene::{OpenOptions, open_builtin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A built-in scene at this size; "sepia" has an imager.
+pub fn job_of(scene: &str, width: u32, height: u32, strata: [u32; 2]) -> Job {
+    let mut sources = SourceMap::new();
+    let options = OpenOptions { size: Some((width, height)), ..OpenOptions::default() };
+    let scene = open_builtin(scene, &options, &mut sources).expect("a built-in scene").scene;
+    let program = link(&scene, sources, &LinkOptions::default()).expect("its shaders compile");
+    prepare(program, &scene, Window::whole(width, height), Sampling { strata, seed: 3 }, DEFAULT_BUDGET)
+        .expect("it fits")
+}
+
+/// Draws passes into one film and finishes it.
+pub fn drawn(machine: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Picture {
+    let [width, height] = passes[0].size(job.window);
+    let (mut film, stop) = (Film::new(width, height).unwrap(), AtomicBool::new(false));
+    for &pass in passes {
+        machine.draw(pass, &mut film, &stop).unwrap();
+    }
+    machine.finish(&film, passes[0].step, &stop).unwrap()
+}
+
+/// Equal as bit patterns.
+fn assert_same_bits(found: &Picture, expected: &Picture) {
+    let bits = |p: &Picture| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
+    assert_eq!((found.width, found.height), (expected.width, expected.height));
+    assert!(bits(found) == bits(expected), "the pictures differ");
+}
+
+/// However the samples are cut into passes, they make the renderer's picture.
+pub fn passes_in_order_make_the_render(machine: &mut dyn Progressive, renderer: &mut dyn Renderer) {
+    let job = job_of("sepia", 37, 23, [4, 2]);
+    machine.load(&job).unwrap();
+    let expected = renderer.render(&job, &|_| {}).unwrap();
+    for counts in [&[8][..], &[1, 4, 3], &[1; 8]] {
+        let starts = counts.iter().scan(0, |next, &count| {
+            *next += count;
+            Some(*next - count)
+        });
+        let passes: Vec<_> = starts.zip(counts).map(|(first, &count)| Pass { step: 1, first, count }).collect();
+        assert_same_bits(&drawn(machine, &job, &passes), &expected);
+    }
+}
+
+/// A pixel of a coarse pass is what a picture of one sample a pixel has in the middle of its block, where that is the middle of a pixel.
+pub fn a_coarse_pass_samples_the_middle_of_its_blocks(machine: &mut dyn Progressive) {
+    let job = job_of("sepia", 33, 21, [1, 1]);
+    machine.load(&job).unwrap();
+    let full = drawn(machine, &job, &[Pass::whole(job.sampling)]);
+    let coarse = drawn(machine, &job, &[Pass::coarse(3)]);
+    assert_eq!((coarse.width, coarse.height), (11, 7));
+    for y in 0..7 {
+        for x in 0..11 {
+            let at = middle(job.window, 3, [x, y]);
+            let pixel = full.rgba[at.y as usize * 33 + at.x as usize];
+            assert_eq!(coarse.rgba[(y * 11 + x) as usize], pixel, "block {x}, {y}");
+        }
+    }
+}
+
+/// What a machine's report counts under a name.
+fn count(machine: &dyn Progressive, name: &str) -> u64 {
+    machine.report().counts.iter().find(|c| c.name == name).expect("it is counted").count
+}
+
+/// Another camera takes other program constants and nothing else; other shading data no other code.
+pub fn what_is_the_same_stays_loaded(machine: &mut dyn Progressive, renderer: &mut dyn Renderer) {
+    let first = job_of("sepia", 24, 16, [1, 1]);
+    let mut moved = first.clone();
+    moved.program.constants[5][0] += 0.25;
+    moved.window = Window::whole(31, 9);
+    moved.program.constants[1] = [31.0, 9.0, 1.0 / 31.0, 1.0 / 9.0];
+    let mut repainted = moved.clone();
+    let memory = Arc::make_mut(&mut repainted.program.memory);
+    for vector in &mut memory.vectors {
+        for word in vector.iter_mut().filter(|word| **word == 0.7f32.to_bits()) {
+            *word = 0.1f32.to_bits();
+        }
+    }
+    let other = job_of("noise", 24, 16, [1, 1]);
+    for (job, loaded) in [(&first, [1, 1]), (&moved, [1, 1]), (&repainted, [1, 2]), (&other, [2, 3]), (&first, [3, 4])] {
+        machine.load(job).unwrap();
+        let expected = renderer.render(job, &|_| {}).unwrap();
+        assert_same_bits(&drawn(machine, job, &[Pass::whole(job.sampling)]), &expected);
+        assert_eq!([count(machine, "programs loaded"), count(machine, "memory images loaded")], loaded);
+    }
+}
+
+/// A pass that somebody stops ends soon, and leaves a machine that draws what comes next.
+pub fn a_pass_that_is_stopped_ends_soon(machine: &mut dyn Progressive) {
+    let job = job_of("sepia", 640, 480, [32, 32]);
+    machine.load(&job).unwrap();
+    let stop = AtomicBool::new(true);
+    let mut film = Film::new(640, 480).unwrap();
+    assert!(matches!(machine.draw(Pass::whole(job.sampling), &mut film, &stop), Err(RenderError::Stopped)));
+    stop.store(false, Ordering::Relaxed);
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            stop.store(true, Ordering::Relaxed);
+        });
+        let start = Instant::now();
+        let ended = machine.draw(Pass::whole(job.sampling), &mut film, &stop);
+        // The whole pass would take minutes: this bounds nothing but that.
+        assert!(start.elapsed() < Duration::from_secs(30));
+        ended
+    });
+    assert!(matches!(ended, Err(RenderError::Stopped)), "{ended:?}");
+    let small = job_of("sepia", 24, 16, [1, 1]);
+    machine.load(&small).unwrap();
+    let whole = Pass::whole(small.sampling);
+    assert_eq!(drawn(machine, &small, &[whole]), drawn(machine, &small, &[whole]));
+}
+
+/// Without a job there is an error, not a picture.
+pub fn nothing_is_drawn_before_a_job_is_loaded(machine: &mut dyn Progressive) {
+    let mut film = Film::new(2, 2).unwrap();
+    assert!(machine.draw(Pass::coarse(1), &mut film, &AtomicBool::new(false)).is_err());
+}

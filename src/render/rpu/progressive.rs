@@ -1,0 +1,136 @@
+//! [`RpuProgressive`]: the RPU as a machine that draws in passes, on the threads of the current rayon pool.
+
+use super::loaded::Data;
+use super::passes::Drawing;
+use super::{Loaded, RpuRenderer, SceneTracer};
+use crate::program::Program;
+use crate::render::film::{Film, Picture};
+use crate::render::progressive::{Pass, Progressive, nothing_loaded};
+use crate::render::report::{Count, Phase, Report};
+use crate::render::{Job, RenderError, Renderer};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// The RPU with a job loaded.
+#[derive(Debug, Default)]
+pub struct RpuProgressive {
+    renderer: RpuRenderer,
+    kept: Option<Kept>,
+    programs: u64,
+    images: u64,
+    compile: Duration,
+}
+
+/// What is kept between jobs.
+#[derive(Debug)]
+struct Kept {
+    job: Job,
+    code: Loaded,
+    constants: [[u32; 4]; 32],
+    /// The memory image with the code's own constants behind it, where it has some there.
+    memory: Option<Vec<[u32; 4]>>,
+}
+
+impl RpuProgressive {
+    /// One that compiles and computes as `renderer` does.
+    pub fn new(renderer: RpuRenderer) -> Self {
+        Self { renderer, ..Self::default() }
+    }
+
+    fn drawn<T>(
+        &self,
+        stop: &AtomicBool,
+        draw: impl FnOnce(&Drawing<'_>) -> Result<T, RenderError>,
+    ) -> Result<T, RenderError> {
+        let Some(Kept { job, code, constants, memory }) = &self.kept else { return Err(nothing_loaded()) };
+        let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
+        let data = Data::of_parts(*constants, memory.as_deref(), &job.program.memory.vectors);
+        let machine = code.machine(&data, &tracer, job.budget, stop);
+        draw(&Drawing { job, sampling: job.sampling, loaded: code, machine: &machine })
+    }
+}
+
+impl Progressive for RpuProgressive {
+    fn describe(&self) -> String {
+        self.renderer.describe()
+    }
+
+    fn load(&mut self, job: &Job) -> Result<(), RenderError> {
+        let (new, old) = (&job.program, self.kept.take());
+        let same_code = |old: &Program| Arc::ptr_eq(&old.module, &new.module) && old.surface_entries == new.surface_entries;
+        let (code, image) = match old {
+            Some(Kept { job, code, constants, memory }) if same_code(&job.program) => {
+                (code, Arc::ptr_eq(&job.program.memory, &new.memory).then_some((constants, memory)))
+            }
+            _ => {
+                let start = Instant::now();
+                let code = self.renderer.load(job)?;
+                self.compile = start.elapsed();
+                self.programs += 1;
+                (code, None)
+            }
+        };
+        let data = match &image {
+            Some((constants, memory)) => Data::of_parts(*constants, memory.as_deref(), &new.memory.vectors),
+            None => code.data(&new.memory.vectors),
+        };
+        let (constants, placed) = data.with_uniforms(&new.constants).into_own_parts();
+        self.images += u64::from(image.is_none());
+        let memory = image.map_or(placed, |(_, memory)| memory);
+        self.kept = Some(Kept { job: job.clone(), code, constants, memory });
+        Ok(())
+    }
+
+    fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError> {
+        self.drawn(stop, |drawing| drawing.draw(pass, film, &|_| {}))
+    }
+
+    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError> {
+        self.drawn(stop, |drawing| drawing.finish(film, step))
+    }
+
+    fn report(&self) -> Report {
+        let counts = [("programs loaded", self.programs), ("memory images loaded", self.images)];
+        Report {
+            phases: vec![Phase { name: "code", time: self.compile }],
+            counts: counts.map(|(name, count)| Count { name, count }).into(),
+            ..Report::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::progressive::checks;
+
+    fn machine() -> RpuProgressive {
+        RpuProgressive::new(RpuRenderer::new())
+    }
+
+    #[test]
+    fn passes_in_order_make_the_render() {
+        checks::passes_in_order_make_the_render(&mut machine(), &mut RpuRenderer::new());
+    }
+
+    #[test]
+    fn a_coarse_pass_samples_the_middle_of_its_blocks() {
+        checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut machine());
+    }
+
+    #[test]
+    fn what_is_the_same_stays_loaded() {
+        checks::what_is_the_same_stays_loaded(&mut machine(), &mut RpuRenderer::new());
+    }
+
+    #[test]
+    fn a_pass_that_is_stopped_ends_soon() {
+        checks::a_pass_that_is_stopped_ends_soon(&mut machine());
+    }
+
+    #[test]
+    fn nothing_is_drawn_before_a_job_is_loaded() {
+        checks::nothing_is_drawn_before_a_job_is_loaded(&mut machine());
+    }
+}
