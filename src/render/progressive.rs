@@ -42,7 +42,11 @@ impl Pass {
 
     /// Raster position of sample `index` of the film's pixel `(x, y)`. All samples of a block lie in its middle; those of a pixel where `sampling` says.
     pub fn position(self, window: Window, sampling: Sampling, [x, y]: [u32; 2], index: u32) -> Vec2 {
-        if self.step > 1 { middle(window, self.step, [x, y]) } else { sampling.position(window.x + x, window.y + y, index) }
+        if self.step > 1 {
+            middle(window, self.step, [x, y])
+        } else {
+            sampling.position(window.x + x, window.y + y, index)
+        }
     }
 }
 

@@ -89,7 +89,8 @@ pub fn what_is_the_same_stays_loaded(machine: &mut dyn Progressive, renderer: &m
         }
     }
     let other = job_of("noise", 24, 16, [1, 1]);
-    for (job, loaded) in [(&first, [1, 1]), (&moved, [1, 1]), (&repainted, [1, 2]), (&other, [2, 3]), (&first, [3, 4])] {
+    for (job, loaded) in [(&first, [1, 1]), (&moved, [1, 1]), (&repainted, [1, 2]), (&other, [2, 3]), (&first, [3, 4])]
+    {
         machine.load(job).unwrap();
         let expected = renderer.render(job, &|_| {}).unwrap();
         assert_same_bits(&drawn(machine, job, &[Pass::whole(job.sampling)]), &expected);

@@ -58,7 +58,8 @@ impl Progressive for RpuProgressive {
 
     fn load(&mut self, job: &Job) -> Result<(), RenderError> {
         let (new, old) = (&job.program, self.kept.take());
-        let same_code = |old: &Program| Arc::ptr_eq(&old.module, &new.module) && old.surface_entries == new.surface_entries;
+        let same_code =
+            |old: &Program| Arc::ptr_eq(&old.module, &new.module) && old.surface_entries == new.surface_entries;
         let (code, image) = match old {
             Some(Kept { job, code, constants, memory }) if same_code(&job.program) => {
                 (code, Arc::ptr_eq(&job.program.memory, &new.memory).then_some((constants, memory)))

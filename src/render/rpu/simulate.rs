@@ -2,10 +2,10 @@
 //!
 //! Takes a [`Job`] as the renderer does and gives the same picture, with how long the machine took and what each pixel cost.
 
+use super::SceneTracer;
 use super::calls::Calls;
 use super::frame::Frame;
 use super::loaded::Loaded;
-use super::SceneTracer;
 use super::passes::{camera_inputs, imager_inputs};
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, Picture};
