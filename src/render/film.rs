@@ -179,6 +179,12 @@ impl Film {
         self.height
     }
 
+    /// All pixels, row by row from the top.
+    #[must_use]
+    pub fn pixels(&self) -> &[FilmPixel] {
+        &self.pixels
+    }
+
     /// All pixels, row by row from the top; split them to let several threads add at once.
     pub fn pixels_mut(&mut self) -> &mut [FilmPixel] {
         &mut self.pixels

@@ -56,7 +56,7 @@ pub enum Results {
     Stay = 0,
     /// The first four words are summed, item by item.
     Sum = 1,
-    /// They are added to the sums of the batch before, which had the same items.
+    /// They are added to the sums of the batch before, which had the same items, or to those that [`Paths::set_sums`] brought.
     AddToSums = 2,
 }
 
@@ -265,6 +265,16 @@ impl Paths {
             ..self.params
         };
         gpu.queue().write_buffer(&self.uniform, 0, bytemuck::bytes_of(&self.params));
+        Ok(())
+    }
+
+    /// The sums that the next batch of so many items goes on with, if its results are added to sums.
+    ///
+    /// # Errors
+    /// When they do not fit the device.
+    pub fn set_sums(&mut self, gpu: &Gpu, kernels: &RefillKernels, sums: &[[f32; 4]]) -> Result<(), RenderError> {
+        self.reserve(gpu, kernels, 0, size_of_val(sums) as u64)?;
+        gpu.queue().write_buffer(&self.film, 0, bytemuck::cast_slice(sums));
         Ok(())
     }
 

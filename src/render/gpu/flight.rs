@@ -3,6 +3,7 @@
 
 use super::batch::{Paths, Status};
 use super::device::{Gpu, PATIENCE, Pending};
+use super::machine::Told;
 use super::pace::Pace;
 use super::profile::{Profile, Recorded, Recorder, Stamps};
 use crate::render::RenderError;
@@ -86,17 +87,17 @@ impl Flight {
     }
 
     /// Submits what `record` records until no path is live or one trapped. `what` names a group of so many rounds for errors;
-    /// `progress` is told now and then how many turns have finished.
+    /// `progress` is told now and then how many turns have finished, and may say that no more are wanted.
     ///
     /// # Errors
-    /// When the device fails.
+    /// When the device fails; [`RenderError::Stopped`] when no more turns were wanted.
     pub fn run(
         &mut self,
         gpu: &Gpu,
         paths: &mut Paths,
         record: Record<'_>,
         what: &dyn Fn(u32) -> String,
-        progress: &mut dyn FnMut(u32),
+        progress: Told<'_>,
     ) -> Result<Status, RenderError> {
         gpu.check()?;
         let mut flying = VecDeque::with_capacity(IN_FLIGHT);
@@ -112,9 +113,12 @@ impl Flight {
             };
             let (rounds, take) = (group.rounds, group.take);
             let status = self.land(gpu, group, what)?;
-            progress(status.done);
+            let wanted = progress(status.done);
             if status.trap != 0 || status.live == 0 {
-                break status;
+                break Ok(status);
+            }
+            if wanted.is_break() {
+                break Err(RenderError::Stopped);
             }
             self.pace.learn(rounds, take, last.elapsed(), status.live);
             last = Instant::now();
@@ -126,7 +130,7 @@ impl Flight {
         if let Some(profile) = &mut self.profile {
             profile.pause();
         }
-        Ok(status)
+        status
     }
 
     /// Submits a group.

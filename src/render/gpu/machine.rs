@@ -13,6 +13,7 @@ use crate::program::memory::PlacedRecord;
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 use std::time::Duration;
 use wgpu::BufferUsages;
 
@@ -63,8 +64,11 @@ pub struct MachineStats {
     pub submissions: u64,
 }
 
+/// Who is told how many turns have finished, and says whether to go on.
+pub(super) type Told<'t> = &'t mut dyn FnMut(u32) -> ControlFlow<()>;
+
 /// A program on the GPU with room for many paths.
-pub(super) trait Machine: Debug {
+pub(super) trait Machine: Debug + Send {
     /// The device.
     fn gpu(&self) -> &Gpu;
 
@@ -77,14 +81,23 @@ pub(super) trait Machine: Debug {
     /// The time of the kernels so far.
     fn times(&self) -> KernelTimes;
 
-    /// Runs a batch. `progress` is told now and then how many turns have finished.
+    /// Replaces the program constants and, where it is new, the memory image. False, and nothing has changed, where that has another size.
+    fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool;
+
+    /// The sums that the next batch of so many items goes on with, in place of those of the batch before.
     ///
     /// # Errors
-    /// When the batch does not fit the device, or the device fails.
+    /// When they do not fit the device.
+    fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError>;
+
+    /// Runs a batch. `progress` is told now and then how many turns have finished, and may say that no more are wanted.
+    ///
+    /// # Errors
+    /// When the batch does not fit the device, or the device fails; [`RenderError::Stopped`] when no more turns were wanted.
     ///
     /// # Panics
     /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
-    fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError>;
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: Told<'_>) -> Result<Option<Trap>, RenderError>;
 
     /// Paths in flight: the most runs of an entry whose results can stay.
     fn paths(&self) -> u32 {
@@ -125,7 +138,7 @@ pub(super) trait Machine: Debug {
             arguments: &rows,
             results: Results::Stay,
         };
-        self.run_batch(&batch, &mut |_| {})
+        self.run_batch(&batch, &mut |_| ControlFlow::Continue(()))
     }
 
     /// The results of the last batch, whose results stayed: `words` rows of `started` words each.
@@ -171,24 +184,60 @@ pub(super) fn paths_that_fit(wanted: u32, each: &[(&'static str, u64)], limit: u
     Ok(paths as u32 / WORKGROUP_SIZE * WORKGROUP_SIZE)
 }
 
-/// The memory image followed by the shader table.
-pub(super) fn upload_memory(gpu: &Gpu, setup: &Setup<'_>) -> Result<wgpu::Buffer, RenderError> {
-    let image = size_of_val(setup.memory) as u64;
-    let shaders = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]);
-    let placed = setup.placed.iter().map(|p| [p.first, p.triangles, p.object, 0]);
-    let table: Vec<[u32; 4]> = shaders.chain(placed).collect();
-    let what = "the scene's shading data";
-    let buffer =
-        gpu.buffer(what, image + size_of_val(&table[..]) as u64, BufferUsages::STORAGE | BufferUsages::COPY_DST)?;
-    gpu.queue().write_buffer(&buffer, 0, bytemuck::cast_slice(setup.memory));
-    gpu.queue().write_buffer(&buffer, image, bytemuck::cast_slice(&table));
-    Ok(buffer)
+/// What a program reads besides its paths: the scene's shading data, and the program parameters.
+#[derive(Debug)]
+pub(super) struct ProgramData {
+    /// The memory image, followed by the shader table and the table of instances.
+    pub memory: wgpu::Buffer,
+    /// A [`Params`].
+    pub params: wgpu::Buffer,
+    /// Vectors of the image, and instances.
+    sizes: [usize; 2],
+    paths: u32,
 }
 
-/// The uniform buffer of a program for so many paths.
-pub(super) fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<wgpu::Buffer, RenderError> {
+impl ProgramData {
+    /// Uploads all of it, for so many paths.
+    pub fn new(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<Self, RenderError> {
+        let (image, table) = (size_of_val(setup.memory) as u64, table(setup));
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
+        let memory = gpu.buffer("the scene's shading data", image + size_of_val(&table[..]) as u64, usage)?;
+        let params = params(setup, paths);
+        let params = gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
+        let data = Self { memory, params, sizes: [setup.memory.len(), setup.placed.len()], paths };
+        data.write_memory(gpu, setup);
+        Ok(data)
+    }
+
+    /// Replaces the program constants and, where it is new, the shading data, for the batches that follow. False, and nothing has changed, where the data has another size.
+    pub fn replace(&self, gpu: &Gpu, setup: &Setup<'_>, new_memory: bool) -> bool {
+        if self.sizes != [setup.memory.len(), setup.placed.len()] {
+            return false;
+        }
+        gpu.queue().write_buffer(&self.params, 0, bytemuck::bytes_of(&params(setup, self.paths)));
+        if new_memory {
+            self.write_memory(gpu, setup);
+        }
+        true
+    }
+
+    fn write_memory(&self, gpu: &Gpu, setup: &Setup<'_>) {
+        gpu.queue().write_buffer(&self.memory, 0, bytemuck::cast_slice(setup.memory));
+        gpu.queue().write_buffer(&self.memory, size_of_val(setup.memory) as u64, bytemuck::cast_slice(&table(setup)));
+    }
+}
+
+/// What lies behind the memory image: the shader table, then the instances.
+fn table(setup: &Setup<'_>) -> Vec<[u32; 4]> {
+    let shaders = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]);
+    let placed = setup.placed.iter().map(|p| [p.first, p.triangles, p.object, 0]);
+    shaders.chain(placed).collect()
+}
+
+/// The content of the uniform buffer of a program for so many paths.
+fn params(setup: &Setup<'_>, paths: u32) -> Params {
     let memory_len = setup.memory.len() as u32;
-    let params = Params {
+    Params {
         paths,
         frame_words: setup.frame_words,
         triangles: setup.triangles,
@@ -198,8 +247,7 @@ pub(super) fn upload_params(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<
         zero: 0,
         placed_count: setup.placed.len() as u32,
         uniforms: *setup.constants,
-    };
-    gpu.upload("program parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)
+    }
 }
 
 #[cfg(test)]

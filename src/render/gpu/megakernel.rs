@@ -6,7 +6,7 @@
 
 use super::batch::{Batch, Paths, Status};
 use super::device::{Gpu, PATIENCE};
-use super::machine::{Machine, MachineStats, Setup, paths_that_fit, trap_of, upload_memory, upload_params};
+use super::machine::{Machine, MachineStats, ProgramData, Setup, Told, paths_that_fit, trap_of};
 use super::pace::Pace;
 use super::pipelines::{Kernel, Pipelines};
 use super::profile::{Profile, Recorder, Stamps};
@@ -16,6 +16,8 @@ use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
 use crate::codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
+use std::fmt::Debug;
+use std::ops::Deref;
 use std::time::Instant;
 use wgpu::{BufferBindingType, BufferUsages};
 
@@ -68,15 +70,14 @@ pub(super) fn pipelines(gpu: &Gpu) -> Pipelines {
     Pipelines::new(gpu.layout_of("megakernel", &bindings))
 }
 
-/// A program in one kernel on the GPU, with room for many paths.
+/// A program in one kernel on the GPU, with room for many paths. `C` is how it holds the device: borrowed, or as an `Arc`.
 #[derive(Debug)]
-pub struct MegakernelMachine<'c> {
-    compute: &'c Compute,
+pub struct MegakernelMachine<C> {
+    compute: C,
+    data: ProgramData,
     pipeline: wgpu::ComputePipeline,
     paths: Paths,
-    params: wgpu::Buffer,
     wave: wgpu::Buffer,
-    memory: wgpu::Buffer,
     nodes: wgpu::Buffer,
     triangles: wgpu::Buffer,
     status_back: wgpu::Buffer,
@@ -88,12 +89,12 @@ pub struct MegakernelMachine<'c> {
     stats: MachineStats,
 }
 
-impl<'c> MegakernelMachine<'c> {
+impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
     /// Makes the pipeline and buffers.
     ///
     /// # Errors
     /// When something does not fit the device, or the device fails.
-    pub fn new(compute: &'c Compute, kernel: &Megakernel, setup: &Setup<'_>) -> Result<Self, RenderError> {
+    pub fn new(compute: C, kernel: &Megakernel, setup: &Setup<'_>) -> Result<Self, RenderError> {
         let gpu = &compute.gpu;
         let words = setup.frame_words.saturating_add(MEGAKERNEL_RAY_WORDS * setup.rays_per_path);
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
@@ -113,12 +114,10 @@ impl<'c> MegakernelMachine<'c> {
             turns => (turns / 4, kernel.loops),
         };
         let machine = Self {
-            compute,
             pipeline: pipelines.into_iter().next().ok_or_else(|| RenderError::Device("no pipeline".to_string()))?,
             paths,
-            params: upload_params(gpu, setup, count)?,
+            data: ProgramData::new(gpu, setup, count)?,
             wave: gpu.buffer("dispatch parameters", size_of::<MegakernelWave>() as u64, uniform)?,
-            memory: upload_memory(gpu, setup)?,
             nodes: gpu.upload("the tree's nodes", &tables.nodes, BufferUsages::STORAGE)?,
             triangles: gpu.upload("the tree's triangles", &tables.triangles, BufferUsages::STORAGE)?,
             status_back: gpu.readback("the status' copy", STATUS_BYTES + stamp_bytes)?,
@@ -134,20 +133,21 @@ impl<'c> MegakernelMachine<'c> {
                 pipelines: made,
                 ..Default::default()
             },
+            compute,
         };
-        gpu.check()?;
+        machine.compute.gpu.check()?;
         Ok(machine)
     }
 
     /// Binds what the kernel needs for the current batch, whose buffers may be new.
     fn bind(&self) -> wgpu::BindGroup {
         let buffers = [
-            (binding::PARAMS, &self.params),
+            (binding::PARAMS, &self.data.params),
             (binding::WAVE, &self.wave),
             (binding::STATE, self.paths.state()),
             (binding::FRAMES, self.paths.frames()),
             (binding::ARGUMENTS, self.paths.arguments()),
-            (binding::MEMORY, &self.memory),
+            (binding::MEMORY, &self.data.memory),
             (binding::STATUS, self.paths.status()),
             (binding::FILM, self.paths.film()),
             (binding::TREE, &self.nodes),
@@ -185,7 +185,7 @@ impl<'c> MegakernelMachine<'c> {
     }
 }
 
-impl Machine for MegakernelMachine<'_> {
+impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C> {
     fn gpu(&self) -> &Gpu {
         &self.compute.gpu
     }
@@ -206,7 +206,15 @@ impl Machine for MegakernelMachine<'_> {
         }
     }
 
-    fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
+    fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool {
+        self.data.replace(&self.compute.gpu, setup, new_memory)
+    }
+
+    fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError> {
+        self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums)
+    }
+
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: Told<'_>) -> Result<Option<Trap>, RenderError> {
         self.paths.set_batch(&self.compute.gpu, &self.compute.refill, batch, self.pace.take())?;
         let bound = self.bind();
         self.stats.waves += 1;
@@ -235,7 +243,9 @@ impl Machine for MegakernelMachine<'_> {
                     return trap_of(status.trap);
                 }
                 done += status.done;
-                progress(done);
+                if progress(done).is_break() {
+                    return Err(RenderError::Stopped);
+                }
                 self.pace.learn(1, wave.count, start.elapsed(), live);
                 live = status.live;
                 if live == 0 {
@@ -258,6 +268,7 @@ mod tests {
     use crate::lang::source::FileId;
     use crate::render::gpu::batch::Results;
     use glam::Vec3;
+    use std::ops::ControlFlow;
     use std::sync::LazyLock;
 
     static COMPUTE: LazyLock<Compute> = LazyLock::new(|| {
@@ -289,7 +300,7 @@ b2:
 ";
 
     /// Triangles at z = n over x = n, for n from 0 to 63; the machine for `PROGRAM` over them, with frames in the kernel's own memory or in storage.
-    fn machine(private: bool) -> (MegakernelMachine<'static>, u32) {
+    fn machine(private: bool) -> (MegakernelMachine<&'static Compute>, u32) {
         let at = |n: u32, x: f32, y: f32| Vec3::new(n as f32 + x, y, n as f32);
         let triangles: Vec<_> =
             (0..64).map(|n| Triangle::new(at(n, -0.25, -0.25), at(n, 0.5, -0.25), at(n, -0.25, 0.5))).collect();
@@ -313,7 +324,7 @@ b2:
             tree: &tree,
             paths: 64,
         };
-        let machine = MegakernelMachine::new(&COMPUTE, &kernel, &setup).unwrap();
+        let machine = MegakernelMachine::new(&*COMPUTE, &kernel, &setup).unwrap();
         (machine, kernel.interface.entry_section["main"])
     }
 
@@ -360,7 +371,11 @@ b2:
         for steps in [1 << 14, 300] {
             machine.steps = steps;
             let mut last = 0;
-            assert_eq!(machine.run_batch(&batch, &mut |done| last = done).unwrap(), None);
+            let mut told = |done| {
+                last = done;
+                ControlFlow::Continue(())
+            };
+            assert_eq!(machine.run_batch(&batch, &mut told).unwrap(), None);
             assert_eq!(last, items * turns);
             let sums = machine.sums().unwrap();
             for item in 0..items {

@@ -8,6 +8,8 @@ use crate::bvh::gpu::kernel::Levels;
 use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
 use crate::ir::Module;
 use crate::render::{RenderError, Schedule};
+use std::fmt::Debug;
+use std::ops::Deref;
 
 /// A program's kernels.
 #[derive(Clone, Debug)]
@@ -62,11 +64,14 @@ impl Program {
         entry.ok_or_else(|| RenderError::Unsupported { machine: "the GPU", reason: reason() })
     }
 
-    /// The machine that runs it.
+    /// The machine that runs it on a device that it borrows or shares.
     ///
     /// # Errors
     /// When something does not fit the device, or the device fails.
-    pub fn machine<'c>(&self, compute: &'c Compute, setup: &Setup<'_>) -> Result<Box<dyn Machine + 'c>, RenderError> {
+    pub fn machine<'c, C>(&self, compute: C, setup: &Setup<'_>) -> Result<Box<dyn Machine + 'c>, RenderError>
+    where
+        C: Deref<Target = Compute> + Debug + Send + 'c,
+    {
         Ok(match self {
             Program::Sections(program) => Box::new(SectionMachine::new(compute, &program.sections, setup)?),
             Program::Megakernel(kernel) => Box::new(MegakernelMachine::new(compute, kernel, setup)?),

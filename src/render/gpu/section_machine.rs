@@ -6,7 +6,7 @@
 use super::batch::{Batch, Lanes, Paths, RefillKernels};
 use super::device::{Gpu, OpenError};
 use super::flight::Flight;
-use super::machine::{Machine, MachineStats, Setup, paths_that_fit, trap_of, upload_memory, upload_params};
+use super::machine::{Machine, MachineStats, ProgramData, Setup, Told, paths_that_fit, trap_of};
 use super::megakernel;
 use super::pipelines::Pipelines;
 use super::profile::Recorder;
@@ -17,6 +17,8 @@ use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::{SectionKernel, Trap};
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
+use std::fmt::Debug;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use wgpu::BufferUsages;
@@ -101,10 +103,11 @@ impl Compute {
     }
 }
 
-/// A program on the GPU with room for many paths.
+/// A program on the GPU with room for many paths. `C` is how it holds the device: borrowed, or as an `Arc`.
 #[derive(Debug)]
-pub struct SectionMachine<'c> {
-    compute: &'c Compute,
+pub struct SectionMachine<C> {
+    compute: C,
+    data: ProgramData,
     pipelines: Vec<wgpu::ComputePipeline>,
     bound: wgpu::BindGroup,
     paths: Paths,
@@ -130,12 +133,12 @@ fn name_sections(kernels: &[SectionKernel]) -> String {
     names.join(", ")
 }
 
-impl<'c> SectionMachine<'c> {
+impl<C: Deref<Target = Compute>> SectionMachine<C> {
     /// Makes pipelines and buffers.
     ///
     /// # Errors
     /// When something does not fit the device, or the device fails.
-    pub fn new(compute: &'c Compute, kernels: &[SectionKernel], setup: &Setup<'_>) -> Result<Self, RenderError> {
+    pub fn new(compute: C, kernels: &[SectionKernel], setup: &Setup<'_>) -> Result<Self, RenderError> {
         let gpu = &compute.gpu;
         let each = [
             ("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)),
@@ -150,13 +153,12 @@ impl<'c> SectionMachine<'c> {
         let rays = gpu.buffer("the ray buffer", all(32 * u64::from(setup.rays_per_path)), storage)?;
         let hits = gpu.buffer("the hit buffer", all(16 * u64::from(setup.rays_per_path)), storage)?;
         let ray_queue = gpu.buffer("the ray queue", 4 + all(4 * u64::from(setup.rays_per_path)), storage)?;
-        let memory = upload_memory(gpu, setup)?;
-        let params = upload_params(gpu, setup, count)?;
+        let data = ProgramData::new(gpu, setup, count)?;
         let schedule = Schedule::new(gpu, &compute.schedule, &paths, &ray_queue)?;
         let ray_buffers = RayBuffers { rays: &rays, hits: &hits, queue: &ray_queue };
         let tree = Tree::new(gpu, &compute.traversal, setup.tree, ray_buffers)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
-        let buffers = [&params, state, frames, &rays, &hits, &memory, &ray_queue, status, paths.queue()];
+        let buffers = [&data.params, state, frames, &rays, &hits, &data.memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
         let (pipelines, counts) = compute.sections.of(gpu, kernels)?;
@@ -175,11 +177,11 @@ impl<'c> SectionMachine<'c> {
         let flight = Flight::new(gpu, count, kernels.len() + ROUND_STEPS, names)?;
         gpu.check()?;
         let names = name_sections(kernels);
-        Ok(Self { compute, pipelines, bound, paths, schedule, tree, flight, stats, names })
+        Ok(Self { compute, data, pipelines, bound, paths, schedule, tree, flight, stats, names })
     }
 }
 
-impl Machine for SectionMachine<'_> {
+impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
     fn gpu(&self) -> &Gpu {
         &self.compute.gpu
     }
@@ -198,8 +200,16 @@ impl Machine for SectionMachine<'_> {
         self.flight.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
     }
 
-    fn run_batch(&mut self, batch: &Batch<'_>, progress: &mut dyn FnMut(u32)) -> Result<Option<Trap>, RenderError> {
-        let Compute { gpu, refill, schedule, .. } = self.compute;
+    fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool {
+        self.data.replace(&self.compute.gpu, setup, new_memory)
+    }
+
+    fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError> {
+        self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums)
+    }
+
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: Told<'_>) -> Result<Option<Trap>, RenderError> {
+        let Compute { gpu, refill, schedule, .. } = &*self.compute;
         self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
         self.stats.waves += 1;
         let names = &self.names;
@@ -282,12 +292,12 @@ mod tests {
         }
     }
 
-    fn machine(sections: &[SectionKernel], paths: u32) -> SectionMachine<'static> {
+    fn machine(sections: &[SectionKernel], paths: u32) -> SectionMachine<&'static Compute> {
         machine_on(&COMPUTE, sections, paths)
     }
 
     /// A wall at z = 5, and the memory of a vector.
-    fn machine_on<'c>(compute: &'c Compute, sections: &[SectionKernel], paths: u32) -> SectionMachine<'c> {
+    fn machine_on<'c>(compute: &'c Compute, sections: &[SectionKernel], paths: u32) -> SectionMachine<&'c Compute> {
         let corner = |x: f32, y: f32| Vec3::new(x, y, 5.0);
         let wall = Triangle::new(corner(0.0, 0.0), corner(100.0, 0.0), corner(0.0, 100.0));
         let tree = Bvh::build(&[wall], &BuildOptions::default()).unwrap();
@@ -398,7 +408,7 @@ mod tests {
             tree: &tree.into(),
             paths: 64,
         };
-        let error = SectionMachine::new(&COMPUTE, &[], &setup).unwrap_err();
+        let error = SectionMachine::new(&*COMPUTE, &[], &setup).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("the scene's shading data needs {} bytes; this device allows {limit}", limit + 16)

@@ -1,0 +1,177 @@
+//! Drawing a pass over a picture with a machine, band by band, and the imager behind it. Whole renders and progressive ones are made of these.
+//!
+//! A band is as large as a batch of the machine can be; its pixels are the batch's items, their samples the turns. The samples are summed on the GPU, on top of what the film has of
+//! them, and the sums read back once a band. The imager, where there is one, runs on the means. Positions, sums and means are those of the CPU's `Pass` and `Film`.
+
+use super::batch::{Batch, Results};
+use super::machine::Machine;
+use super::program::Program;
+use super::section_machine::Compute;
+use super::tiles::tiled_pixels;
+use super::trap::trap_error;
+use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
+use crate::render::film::{Film, FilmPixel, Picture};
+use crate::render::progressive::{Pass, middle};
+use crate::render::{Job, Progress, RenderError};
+use glam::Vec2;
+use rayon::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Words of a raster position.
+const POSITION_WORDS: u32 = 2;
+/// Words of a picture's pixel: colour and alpha.
+const PIXEL_WORDS: u32 = 4;
+
+/// What passes are drawn with, and who hears of them.
+pub(super) struct Drawing<'a> {
+    pub compute: &'a Compute,
+    pub job: &'a Job,
+    pub program: &'a Program,
+    /// Runs the program on the job's data.
+    pub machine: &'a mut dyn Machine,
+    pub progress: Progress<'a>,
+    /// Ends a pass.
+    pub stop: &'a AtomicBool,
+    /// Turns that have finished, and those of all that will be drawn, for `progress`.
+    pub done: u64,
+    pub total: u64,
+}
+
+impl Drawing<'_> {
+    /// Turns of a pass over the whole picture, the imager's among them.
+    pub fn turns(job: &Job, pass: Pass) -> u64 {
+        let [width, height] = pass.size(job.window).map(u64::from);
+        width * height * (u64::from(pass.count) + u64::from(job.program.has_imager))
+    }
+
+    /// Adds the samples of a pass to the film.
+    pub fn draw(&mut self, pass: Pass, film: &mut Film) -> Result<(), RenderError> {
+        assert_eq!([film.width(), film.height()], pass.size(self.job.window), "the film of {pass:?}");
+        let (items, turns) = self.machine.batch_size(pass.count, POSITION_WORDS);
+        each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, turns, film))
+    }
+
+    /// The means of a film that was drawn in blocks of `step`, behind the imager.
+    pub fn finish(&mut self, film: &Film, step: u32) -> Result<Picture, RenderError> {
+        let mut picture = film.resolve();
+        if self.job.program.has_imager {
+            let paths = self.machine.paths();
+            each_band(film.width(), film.height(), paths, |band| self.image_band(band, step, &mut picture))?;
+        }
+        Ok(picture)
+    }
+
+    /// Takes every sample of a band's pixels, `turns` of each in one batch.
+    fn sample_band(
+        &mut self,
+        band: &[[u32; 2]],
+        pass: Pass,
+        turns: u32,
+        film: &mut Film,
+    ) -> Result<(), RenderError> {
+        let (window, sampling) = (self.job.window, self.job.sampling);
+        let items = band.len() as u32;
+        let width = film.width() as usize;
+        let index = |[x, y]: [u32; 2]| y as usize * width + x as usize;
+        let mut results = Results::Sum;
+        if band.iter().any(|&pixel| film.pixels()[index(pixel)].weight > 0.0) {
+            let sums: Vec<_> = band.iter().map(|&pixel| film.pixels()[index(pixel)].sum).collect();
+            self.machine.set_sums(&sums)?;
+            results = Results::AddToSums;
+        }
+        let mut arguments = Vec::new();
+        let end = pass.first + pass.count;
+        for first in (pass.first..end).step_by(turns as usize) {
+            let turns = turns.min(end - first);
+            arguments.resize(turns as usize * POSITION_WORDS as usize * band.len(), 0);
+            let rows = arguments.par_chunks_mut(POSITION_WORDS as usize * band.len()).zip(first..first + turns);
+            rows.for_each(|(rows, sample)| {
+                let (xs, ys) = rows.split_at_mut(band.len());
+                for (&pixel, (to_x, to_y)) in band.iter().zip(xs.iter_mut().zip(ys)) {
+                    (*to_x, *to_y) = words(pass.position(window, sampling, pixel, sample));
+                }
+            });
+            let entry = self.program.entry(CAMERA_ENTRY)?;
+            let budget = self.budget();
+            let arguments = &arguments[..];
+            self.run(&Batch { entry, budget, items, turns, argument_words: POSITION_WORDS, arguments, results })?;
+            results = Results::AddToSums;
+        }
+        let sums = self.machine.sums()?;
+        for (&pixel, sum) in band.iter().zip(sums) {
+            let slot = &mut film.pixels_mut()[index(pixel)];
+            *slot = FilmPixel { sum, weight: slot.weight + pass.count as f32 };
+        }
+        Ok(())
+    }
+
+    /// Runs the imager on a band's pixels.
+    fn image_band(&mut self, band: &[[u32; 2]], step: u32, picture: &mut Picture) -> Result<(), RenderError> {
+        let window = self.job.window;
+        let width = picture.width as usize;
+        let index = |[x, y]: [u32; 2]| y as usize * width + x as usize;
+        let (xs, ys): (Vec<_>, Vec<_>) = band.iter().map(|&pixel| words(middle(window, step, pixel))).unzip();
+        let channel =
+            |k: usize| -> Vec<u32> { band.iter().map(|&pixel| picture.rgba[index(pixel)][k].to_bits()).collect() };
+        let arguments = [xs, ys, channel(0), channel(1), channel(2), channel(3)];
+        self.run(&Batch {
+            entry: self.program.entry(IMAGER_ENTRY)?,
+            budget: self.budget(),
+            items: band.len() as u32,
+            turns: 1,
+            argument_words: arguments.len() as u32,
+            arguments: &arguments.concat(),
+            results: Results::Stay,
+        })?;
+        let results = self.machine.results(PIXEL_WORDS, band.len() as u32)?;
+        for (path, &pixel) in band.iter().enumerate() {
+            picture.rgba[index(pixel)] = [0, 1, 2, 3].map(|k| f32::from_bits(results[k][path]));
+        }
+        Ok(())
+    }
+
+    /// Back edges and calls that a sample may take.
+    fn budget(&self) -> u32 {
+        self.job.budget.min(self.compute.gpu().max_loop_turns())
+    }
+
+    fn run(&mut self, batch: &Batch<'_>) -> Result<(), RenderError> {
+        let stopped = || self.stop.load(Ordering::Relaxed);
+        if stopped() {
+            return Err(RenderError::Stopped);
+        }
+        let (done, total, progress) = (self.done, self.total.max(1), self.progress);
+        let mut told = |turns: u32| {
+            progress((done + u64::from(turns)) as f32 / total as f32);
+            if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        if let Some(trap) = self.machine.run_batch(batch, &mut told)? {
+            let (module, limit) = (&self.job.program.module, self.machine.stats().frame_words);
+            return Err(trap_error(trap, self.program.interface(), module, batch.budget, limit));
+        }
+        self.done += u64::from(batch.items) * u64::from(batch.turns);
+        Ok(())
+    }
+}
+
+/// Calls `use_band` with all pixels of a picture, up to `items` at once.
+fn each_band(
+    width: u32,
+    height: u32,
+    items: u32,
+    mut use_band: impl FnMut(&[[u32; 2]]) -> Result<(), RenderError>,
+) -> Result<(), RenderError> {
+    let mut pixels = tiled_pixels(width, height);
+    loop {
+        let band: Vec<_> = pixels.by_ref().take(items as usize).collect();
+        if band.is_empty() {
+            return Ok(());
+        }
+        use_band(&band)?;
+    }
+}
+
+fn words(position: Vec2) -> (u32, u32) {
+    (position.x.to_bits(), position.y.to_bits())
+}

@@ -1,0 +1,172 @@
+//! [`GpuProgressive`]: the GPU as a machine that draws in passes.
+
+use super::machine::Machine;
+use super::passes::Drawing;
+use super::prepare::Preparation;
+use super::program::Program;
+use super::renderer::{GpuRenderer, compile, max_depth, setup, usual_paths};
+use super::warm::Urgency;
+use crate::render::film::{Film, Picture};
+use crate::render::progressive::{Pass, Progressive, nothing_loaded};
+use crate::render::report::{Count, KernelTimes, Phase, Report};
+use crate::render::{Job, RenderError, Renderer};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// A GPU with a job loaded.
+#[derive(Debug)]
+pub struct GpuProgressive {
+    renderer: GpuRenderer,
+    kept: Option<Kept>,
+    programs: u64,
+    images: u64,
+    trees: u64,
+    compile: Duration,
+}
+
+/// What is kept between jobs.
+#[derive(Debug)]
+struct Kept {
+    job: Job,
+    program: Program,
+    machine: Box<dyn Machine>,
+}
+
+impl GpuProgressive {
+    /// One that draws on the renderer's device, by its schedule and kernels.
+    pub fn new(renderer: GpuRenderer) -> Self {
+        Self { renderer, kept: None, programs: 0, images: 0, trees: 0, compile: Duration::ZERO }
+    }
+
+    /// Starts to make the kernels of a job ready, on a thread of its own. What is loaded can be drawn meanwhile; loading the job afterwards does not wait for kernels.
+    pub fn prepare(&self, job: Arc<Job>) -> Preparation {
+        self.renderer.prepare(job)
+    }
+
+    fn drawn<T>(
+        &mut self,
+        stop: &AtomicBool,
+        draw: impl FnOnce(&mut Drawing<'_>) -> Result<T, RenderError>,
+    ) -> Result<T, RenderError> {
+        let Some(Kept { job, program, machine }) = &mut self.kept else { return Err(nothing_loaded()) };
+        let compute = self.renderer.compute();
+        let machine = &mut **machine;
+        draw(&mut Drawing { compute, job, program, machine, progress: &|_| {}, stop, done: 0, total: 0 })
+    }
+}
+
+impl Progressive for GpuProgressive {
+    fn describe(&self) -> String {
+        self.renderer.describe()
+    }
+
+    fn load(&mut self, job: &Job) -> Result<(), RenderError> {
+        let compute = self.renderer.shared_compute();
+        let old = self.kept.take().filter(|old| same_kernels(&old.job, job));
+        let (program, loaded) = match old {
+            Some(Kept { job, program, machine }) => (program, Some((job, machine))),
+            None => {
+                let start = Instant::now();
+                let program = compile(compute.gpu(), job, self.renderer.schedule())?;
+                compute.prepare(&program, Urgency::Now, &AtomicBool::new(false))?;
+                self.compile = start.elapsed();
+                self.programs += 1;
+                (program, None)
+            }
+        };
+        let setup = setup(job, &program, usual_paths(compute.gpu()));
+        let machine = loaded.and_then(|(old, mut machine)| {
+            let new_memory = !Arc::ptr_eq(&old.program.memory, &job.program.memory);
+            let kept = Arc::ptr_eq(&old.bvh, &job.bvh) && machine.replace_data(&setup, new_memory);
+            self.images += u64::from(kept && new_memory);
+            kept.then_some(machine)
+        });
+        let machine = match machine {
+            Some(machine) => machine,
+            None => {
+                self.images += 1;
+                self.trees += 1;
+                program.machine(compute, &setup)?
+            }
+        };
+        self.kept = Some(Kept { job: job.clone(), program, machine });
+        Ok(())
+    }
+
+    fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError> {
+        self.drawn(stop, |drawing| drawing.draw(pass, film))
+    }
+
+    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError> {
+        self.drawn(stop, |drawing| drawing.finish(film, step))
+    }
+
+    fn report(&self) -> Report {
+        let mut counts =
+            vec![("programs loaded", self.programs), ("memory images loaded", self.images), ("trees loaded", self.trees)];
+        let mut kernels = KernelTimes::None;
+        if let Some(Kept { machine, .. }) = &self.kept {
+            let stats = machine.stats();
+            counts.extend([
+                ("sections", u64::from(stats.sections)),
+                ("paths in flight", u64::from(stats.paths)),
+                ("rounds", stats.rounds),
+                ("submissions", stats.submissions),
+            ]);
+            kernels = machine.times();
+        }
+        Report {
+            phases: vec![Phase { name: "kernels", time: self.compile }],
+            counts: counts.into_iter().map(|(name, count)| Count { name, count }).collect(),
+            kernels,
+        }
+    }
+}
+
+/// Whether two jobs run the same kernels.
+fn same_kernels(a: &Job, b: &Job) -> bool {
+    Arc::ptr_eq(&a.program.module, &b.program.module)
+        && a.program.surface_entries == b.program.surface_entries
+        && a.bvh.has_instances() == b.bvh.has_instances()
+        && max_depth(a) == max_depth(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::progressive::checks;
+
+    fn renderer() -> GpuRenderer {
+        GpuRenderer::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")
+    }
+
+    fn machine() -> GpuProgressive {
+        GpuProgressive::new(renderer())
+    }
+
+    #[test]
+    fn passes_in_order_make_the_render() {
+        checks::passes_in_order_make_the_render(&mut machine(), &mut renderer());
+    }
+
+    #[test]
+    fn a_coarse_pass_samples_the_middle_of_its_blocks() {
+        checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut machine());
+    }
+
+    #[test]
+    fn what_is_the_same_stays_loaded() {
+        checks::what_is_the_same_stays_loaded(&mut machine(), &mut renderer());
+    }
+
+    #[test]
+    fn a_pass_that_is_stopped_ends_soon() {
+        checks::a_pass_that_is_stopped_ends_soon(&mut machine());
+    }
+
+    #[test]
+    fn nothing_is_drawn_before_a_job_is_loaded() {
+        checks::nothing_is_drawn_before_a_job_is_loaded(&mut machine());
+    }
+}
