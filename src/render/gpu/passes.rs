@@ -63,13 +63,7 @@ impl Drawing<'_> {
     }
 
     /// Takes every sample of a band's pixels, `turns` of each in one batch.
-    fn sample_band(
-        &mut self,
-        band: &[[u32; 2]],
-        pass: Pass,
-        turns: u32,
-        film: &mut Film,
-    ) -> Result<(), RenderError> {
+    fn sample_band(&mut self, band: &[[u32; 2]], pass: Pass, turns: u32, film: &mut Film) -> Result<(), RenderError> {
         let (window, sampling) = (self.job.window, self.job.sampling);
         let items = band.len() as u32;
         let width = film.width() as usize;

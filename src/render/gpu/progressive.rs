@@ -103,8 +103,11 @@ impl Progressive for GpuProgressive {
     }
 
     fn report(&self) -> Report {
-        let mut counts =
-            vec![("programs loaded", self.programs), ("memory images loaded", self.images), ("trees loaded", self.trees)];
+        let mut counts = vec![
+            ("programs loaded", self.programs),
+            ("memory images loaded", self.images),
+            ("trees loaded", self.trees),
+        ];
         let mut kernels = KernelTimes::None;
         if let Some(Kept { machine, .. }) = &self.kept {
             let stats = machine.stats();
