@@ -4,7 +4,7 @@
 //! The modules are the pipeline, in order: [`lang`] reads shaders into [`ir`], whose passes optimise them;
 //! [`scene`] and [`geometry`] read scenes, [`bvh`] indexes them; [`program`] links shaders and a scene into one
 //! program; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
-//! [`render`] runs either; [`compare`] judges the pictures; [`cli`] is the command line.
+//! [`render`] runs either; [`project`] keeps a program up to date with its files; [`compare`] judges the pictures; [`cli`] is the command line.
 //! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` knows wgpu.
 
 pub mod bvh;
@@ -15,6 +15,7 @@ pub mod geometry;
 pub mod ir;
 pub mod lang;
 pub mod program;
+pub mod project;
 pub mod render;
 pub mod rpu;
 pub mod scene;

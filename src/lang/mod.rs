@@ -4,6 +4,7 @@
 //! each language has its own folder with the same file names. A front end knows no back end and no renderer.
 
 pub mod diag;
+pub mod files;
 pub mod preprocess;
 pub mod rsl;
 pub mod scan;

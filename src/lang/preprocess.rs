@@ -303,7 +303,14 @@ impl Preprocessor<'_> {
         let own = self.sources.get(from).and_then(|f| f.path.as_deref()).map(folder);
         let folders: Vec<PathBuf> =
             own.filter(|_| beside).into_iter().chain(self.options.include_paths.iter().cloned()).collect();
-        let found = folders.iter().map(|f| f.join(&name)).find(|p| p.is_file());
+        let log = self.sources.log();
+        let found = folders.iter().map(|f| f.join(&name)).find(|p| {
+            let there = p.is_file();
+            if !there {
+                log.note_missing(p);
+            }
+            there
+        });
         let Some(path) = found else {
             let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
             for (_, f) in folders.iter().enumerate().filter(|(i, f)| !folders[..*i].contains(f)) {
@@ -335,6 +342,7 @@ impl Preprocessor<'_> {
             return Err(format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20));
         }
         let bytes = std::fs::read(&canonical).map_err(|e| format!("cannot read `{shown}`: {e}"))?;
+        self.sources.log().note(path, &bytes);
         // A file included again and again costs as much as a macro.
         if !self.spend(bytes.len() / 64 + 1, span) {
             return Ok(());

@@ -1,5 +1,6 @@
 //! Source files and positions in them.
 
+use super::files::FileLog;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,6 +67,7 @@ pub fn decode(bytes: &[u8]) -> String {
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<SourceFile>,
+    log: FileLog,
 }
 
 impl SourceMap {
@@ -74,17 +76,41 @@ impl SourceMap {
         Self::default()
     }
 
-    /// Adds a file.
+    /// Adds a file. One whose path is known takes the old one's place: a map that serves for a long time grows with the number of files, not with how often
+    /// they are saved.
     pub fn add(&mut self, name: impl Into<String>, path: Option<&Path>, text: impl Into<Arc<str>>) -> FileId {
         let text: Arc<str> = text.into();
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i as u32 + 1)).collect();
-        self.files.push(SourceFile { name: name.into(), path: path.map(Path::to_path_buf), text, line_starts: starts });
-        FileId(self.files.len() as u32 - 1)
+        let file = SourceFile { name: name.into(), path: path.map(Path::to_path_buf), text, line_starts: starts };
+        match self
+            .files
+            .iter()
+            .position(|f| f.name == file.name && f.path == file.path && (f.path.is_some() || f.text == file.text))
+        {
+            Some(known) => {
+                self.files[known] = file;
+                FileId(known as u32)
+            }
+            None => {
+                self.files.push(file);
+                FileId(self.files.len() as u32 - 1)
+            }
+        }
     }
 
     /// The file `id`, if this map made it.
     pub fn get(&self, id: FileId) -> Option<&SourceFile> {
         self.files.get(id.0 as usize)
+    }
+
+    /// The files of the disk that were read or looked for since [`SourceMap::take_log`], meshes among them.
+    pub fn log(&mut self) -> &mut FileLog {
+        &mut self.log
+    }
+
+    /// The files of the disk that were read or looked for, of which nothing is known from then on.
+    pub fn take_log(&mut self) -> FileLog {
+        std::mem::take(&mut self.log)
     }
 
     /// All files, in the order they were added.

@@ -1,6 +1,6 @@
 //! The program constants of a frame: what `uniform k` reads.
 
-use crate::scene::Scene;
+use crate::scene::{Camera, Format, Scene};
 use glam::Vec3;
 
 /// Number of program constants, a vector each.
@@ -12,20 +12,31 @@ const BIAS_SHARE: f32 = 3.0e-5;
 
 /// The constants of a frame of `scene`, in the order of the table in `docs/internals.md`.
 pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
-    let frame = scene.camera_frame();
-    let (width, height) = (scene.format.width as f32, scene.format.height as f32);
-    let row = |v: Vec3, w: f32| [v.x, v.y, v.z, w];
     let mut c = [[0.0; 4]; PROGRAM_CONSTANTS];
     c[0] = [ray_bias(scene), f32::MAX, 0.0, 0.0];
+    set_options(&mut c, scene.max_depth, scene.background);
+    set_view(&mut c, &scene.camera, scene.format);
+    c
+}
+
+/// Changes constants to those of another ray depth and background.
+pub fn set_options(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], max_depth: u32, background: [f32; 4]) {
+    c[6][3] = max_depth as f32;
+    c[7] = background;
+}
+
+/// Changes constants to those of another camera and size of the picture.
+pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: Format) {
+    let frame = camera.frame(format);
+    let (width, height) = (format.width as f32, format.height as f32);
+    let row = |v: Vec3, w: f32| [v.x, v.y, v.z, w];
     c[1] = [width, height, 1.0 / width, 1.0 / height];
     c[2] = row(frame.x, 0.0);
     c[3] = row(frame.y, 0.0);
     c[4] = row(frame.z, 0.0);
     c[5] = row(frame.origin, 1.0);
     let kind = if frame.orthographic { 1.0 } else { 0.0 };
-    c[6] = [frame.half_width, frame.half_height, kind, scene.max_depth as f32];
-    c[7] = scene.background;
-    c
+    c[6] = [frame.half_width, frame.half_height, kind, c[6][3]];
 }
 
 /// How far from a surface its secondary rays begin, in scene units.

@@ -91,7 +91,7 @@ pub fn imager(instance: &Instance) -> Function {
     let alpha = b.param("alpha", Type::F32, Class::Varying);
     b.result("Ci", Type::Vec3);
     b.result("alpha", Type::F32);
-    let outputs = instance.call(&mut b, &instance.core, |b, slot, param| match (slot, &*param.name) {
+    let outputs = instance.call(&mut b, &instance.shader.core, |b, slot, param| match (slot, &*param.name) {
         // An imager has one instance, so its parameters are constants.
         (Some(slot), _) => unpack(b, param.ty, |b, k| {
             let words = instance.block[(slot + k) as usize];

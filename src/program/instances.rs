@@ -2,9 +2,8 @@
 
 use super::memory::ParamBlock;
 use super::shaders::{CompiledShader, Spaces, space_input};
-use crate::ir::{Const, FunctionBuilder, Op, Param, ResultInfo, Type, Value};
+use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::diag::Diagnostic;
-use crate::lang::rsl::LightKind;
 use crate::scene::{ParamValue, ShaderInstance};
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
@@ -12,20 +11,12 @@ use std::sync::Arc;
 /// A shader with its parameters' values.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// Name of the core in the linked module.
-    pub core: Arc<str>,
-    /// The core's parameters: the shader's, then the globals it reads.
-    pub core_params: Vec<Param>,
-    /// The core's results.
-    pub core_results: Vec<ResultInfo>,
-    /// How many of the core's parameters are the shader's.
-    pub param_count: usize,
+    /// The shader.
+    pub shader: Arc<CompiledShader>,
     /// The shader's parameters as words of memory, then the axes and origins of spaces that the core asks for; object space is the world here.
     pub block: ParamBlock,
     /// Shader space to world space.
     pub to_world: Mat4,
-    /// For a light, how it shines.
-    pub light: LightKind,
 }
 
 /// The results of a core by their names.
@@ -38,7 +29,7 @@ pub struct Outputs<'a> {
 impl Outputs<'_> {
     /// The output of that name, if the core has it.
     pub fn get(&self, name: &str) -> Option<Value> {
-        let position = self.instance.core_results.iter().position(|r| &*r.name == name)?;
+        let position = self.instance.shader.core_results.iter().position(|r| &*r.name == name)?;
         self.values.get(position).copied()
     }
 }
@@ -51,8 +42,8 @@ impl Instance {
         core: &Arc<str>,
         mut input: impl FnMut(&mut FunctionBuilder, Option<u32>, &Param) -> Value,
     ) -> Outputs<'_> {
-        let args = self.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect();
-        let types: Vec<Type> = self.core_results.iter().map(|r| r.ty).collect();
+        let args = self.shader.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect();
+        let types: Vec<Type> = self.shader.core_results.iter().map(|r| r.ty).collect();
         Outputs { instance: self, values: b.call(core.clone(), args, &types) }
     }
 
@@ -60,7 +51,7 @@ impl Instance {
     pub fn block_of(&self, object_to_world: Mat4) -> ParamBlock {
         let mut block = self.block.clone();
         let spaces = Spaces { shader: self.to_world, object: object_to_world };
-        for (i, param) in self.core_params.iter().enumerate().skip(self.param_count) {
+        for (i, param) in self.shader.core_params.iter().enumerate().skip(self.shader.params.len()) {
             let Some(slot) = self.slot(i).filter(|_| param.name.starts_with(SPACE_PREFIX)) else { continue };
             for (vector, value) in
                 block.iter_mut().skip(slot as usize).zip(pack(&space_input(&param.name, param.ty, spaces)))
@@ -73,8 +64,9 @@ impl Instance {
 
     /// Where in the instance's block core parameter `i` lies, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
-        let lies_there = |i: usize| i < self.param_count || self.core_params[i].name.starts_with(SPACE_PREFIX);
-        let before = (0..i).filter(|&p| lies_there(p)).map(|p| vectors(self.core_params[p].ty)).sum();
+        let CompiledShader { params: own, core_params: all, .. } = &*self.shader;
+        let lies_there = |i: usize| i < own.len() || all[i].name.starts_with(SPACE_PREFIX);
+        let before = (0..i).filter(|&p| lies_there(p)).map(|p| vectors(all[p].ty)).sum();
         lies_there(i).then_some(before)
     }
 }
@@ -88,7 +80,7 @@ const TEXTURE_PARAMETER: &str = "texturename";
 
 /// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `remarks` and the
 /// default used, as RenderMan renderers do.
-pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Vec<Diagnostic>) -> Instance {
+pub fn bind(shader: Arc<CompiledShader>, instance: &ShaderInstance, remarks: &mut Vec<Diagnostic>) -> Instance {
     let warn = |text: String, hint: String| {
         let d = Diagnostic::warning(text).hint(hint);
         match instance.span {
@@ -147,19 +139,11 @@ pub fn bind(shader: &CompiledShader, instance: &ShaderInstance, remarks: &mut Ve
     let spaces = shader.core_params.iter().skip(shader.params.len()).filter(|p| p.name.starts_with(SPACE_PREFIX));
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
     block.extend(spaces.flat_map(|p| pack(&space_input(&p.name, p.ty, own))));
-    Instance {
-        core: shader.core.clone(),
-        core_params: shader.core_params.clone(),
-        core_results: shader.core_results.clone(),
-        param_count: shader.params.len(),
-        block,
-        to_world: instance.to_world,
-        light: shader.light,
-    }
+    Instance { shader, block, to_world: instance.to_world }
 }
 
-/// A scene's value as a constant of a parameter's type.
-fn convert(value: &ParamValue, ty: Type) -> Option<Const> {
+/// A scene's value as a constant of a parameter's type; `None` where it cannot be.
+pub fn convert(value: &ParamValue, ty: Type) -> Option<Const> {
     let vec3 = |v: &Vec<Vec3>| v.first().map(|v| v.to_array());
     match (value, ty) {
         (ParamValue::Float(v), Type::F32) => v.first().map(|&x| Const::F32(x)),

@@ -25,7 +25,7 @@ pub const LIGHT_FUNCTIONS: [&str; 3] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBI
 /// The functions for one set of lights.
 pub fn light_functions(suffix: &str, lights: &[&LinkedLight]) -> Vec<Function> {
     let (ambient, shining): (Vec<_>, Vec<_>) =
-        lights.iter().copied().partition(|l| l.instance.light == LightKind::Ambient);
+        lights.iter().copied().partition(|l| l.instance.shader.light == LightKind::Ambient);
     vec![count(suffix, shining.len()), sample(suffix, &shining), ambient_sum(suffix, &ambient)]
 }
 
@@ -94,7 +94,7 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
     let outputs = call(b, light, place);
     let (from_light, color) = (outputs.direction, outputs.color);
     let towards = b.op(Op::Neg, &[from_light]);
-    let t_max = match (light.shadows, light.instance.light) {
+    let t_max = match (light.shadows, light.instance.shader.light) {
         (false, _) | (_, LightKind::Ambient) => b.f32(-1.0),
         (true, LightKind::Directional) => b.f32(f32::MAX),
         (true, LightKind::Positional) => {
@@ -139,7 +139,7 @@ struct Emission {
 fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission {
     let instance = &light.instance;
     let block = b.constant(Const::Ref(light.address));
-    let outputs = instance.call(b, &instance.core, |b, slot, param| match slot {
+    let outputs = instance.call(b, &instance.shader.core, |b, slot, param| match slot {
         Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
         None => global(b, instance, place, &param.name, param.ty),
     });

@@ -47,6 +47,8 @@ pub struct Program {
     pub sources: SourceMap,
     /// What there was to remark on.
     pub warnings: Diagnostics,
+    /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for one that nothing uses.
+    pub instances: Arc<[Option<Arc<Instance>>]>,
 }
 
 /// Why a scene could not be linked, with the sources that the messages point into.
@@ -59,7 +61,7 @@ pub struct LinkError {
 }
 
 /// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
-const DEFAULT_SURFACE: &str = "defaultsurface";
+pub const DEFAULT_SURFACE: &str = "defaultsurface";
 
 /// The name of ray generation in the standard library's source.
 const CAMERA_SOURCE_NAME: &str = "__camera";
@@ -114,8 +116,8 @@ impl Linker {
             let next = light_sets.len();
             let set = *light_sets.entry(object.lights.clone()).or_insert(next);
             let layout = RecordLayout::of(object);
-            let entry = *keys.entry((instance.core.clone(), set, layout)).or_insert_with(|| {
-                let core = Arc::from(format!("{}{}", instance.core, set_suffix(set)));
+            let entry = *keys.entry((instance.shader.core.clone(), set, layout)).or_insert_with(|| {
+                let core = Arc::from(format!("{}{}", instance.shader.core, set_suffix(set)));
                 variants.push(SurfaceVariant { core, instance: instance.clone(), layout });
                 variants.len() as u32 - 1
             });
@@ -162,6 +164,7 @@ impl Linker {
             surface_entries: variants.len(),
             has_imager: imager.is_some(),
             constants: frame_constants(scene),
+            instances: self.instances_of(scene),
             ..self.empty()
         })
     }
@@ -175,7 +178,13 @@ impl Linker {
             constants: [[0.0; 4]; PROGRAM_CONSTANTS],
             sources: SourceMap::new(),
             warnings: Diagnostics::new(),
+            instances: Arc::default(),
         }
+    }
+
+    /// What was bound of the scene's instances.
+    fn instances_of(&self, scene: &Scene) -> Arc<[Option<Arc<Instance>>]> {
+        (0..scene.shader_instances.len() as u32).map(|id| self.instances.get(&Some(id)).cloned().flatten()).collect()
     }
 
     /// The instance of a scene's shader, bound once.
@@ -211,7 +220,7 @@ impl Linker {
         match self.shaders.shader(instance) {
             Ok(shader) => {
                 let mut remarks = Vec::new();
-                let bound = bind(&shader, instance, &mut remarks);
+                let bound = bind(Arc::new(shader), instance, &mut remarks);
                 remarks.into_iter().for_each(|r| self.diagnostics.push(r));
                 Some(Arc::new(bound))
             }

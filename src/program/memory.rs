@@ -97,7 +97,7 @@ pub struct PlacedRecord {
 }
 
 /// The shading data of a scene.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryImage {
     /// The vectors; an address is an index.
     pub vectors: Vec<[u32; 4]>,
@@ -109,6 +109,8 @@ pub struct MemoryImage {
     pub placed: Vec<PlacedRecord>,
     /// Address of each light's parameter block.
     pub lights: Vec<u32>,
+    /// Address of each object's record, in the scene's order.
+    pub objects: Vec<u32>,
 }
 
 /// Whether a mesh's colours vary over its faces, so that its vertices carry them.
@@ -174,6 +176,7 @@ impl MemoryImage {
         let mut pieces = Vec::new();
         for (object, record) in scene.objects.iter().zip(objects) {
             let address = image.next();
+            image.objects.push(address);
             image.vectors.push([record.entry, 0, 0, 0]);
             match object.mesh_space {
                 MeshSpace::World => {
@@ -216,6 +219,24 @@ impl MemoryImage {
             first = first.wrapping_add(object.mesh.triangles.len() as u32);
         }
         Ok(image)
+    }
+
+    /// Writes other parameters into an object's record.
+    pub fn set_object_params(&mut self, number: usize, object: &Object, params: &[[u32; 4]]) {
+        let first = match object.mesh_space {
+            MeshSpace::World => self.objects[number] + 1,
+            MeshSpace::Object => self.objects[number] + 1 + INSTANCE_VECTORS,
+        };
+        self.write(first, params);
+    }
+
+    /// Writes other parameters into a light's block.
+    pub fn set_light_params(&mut self, number: usize, params: &[[u32; 4]]) {
+        self.write(self.lights[number], params);
+    }
+
+    fn write(&mut self, address: u32, vectors: &[[u32; 4]]) {
+        self.vectors[address as usize..][..vectors.len()].copy_from_slice(vectors);
     }
 
     /// Size in bytes.

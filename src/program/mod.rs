@@ -14,10 +14,11 @@ pub mod memory;
 mod shaders;
 mod state;
 
-pub use constants::{PROGRAM_CONSTANTS, frame_constants};
-pub use link::{LinkError, LinkOptions, Program, link};
+pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
+pub use instances::{Instance, convert};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link};
 pub use memory::MemoryImage;
-pub use shaders::{ShaderLibrary, read_shader};
+pub use shaders::{CompiledParam, CompiledShader, ShaderLibrary, read_shader};
 
 /// Name of the entry that renders one sample.
 pub const CAMERA_ENTRY: &str = "@camera";

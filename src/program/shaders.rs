@@ -3,6 +3,7 @@
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::files::FileLog;
 use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
@@ -20,7 +21,11 @@ const MAX_FILE_BYTES: u64 = 16 << 20;
 /// # Errors
 /// When it is not there, not a regular file, empty, or too long.
 pub fn read_shader(path: &Path) -> Result<String, FileError> {
-    Ok(source::decode(&scene::read_file(path, MAX_FILE_BYTES)?))
+    read_shader_noting(path, &mut FileLog::default())
+}
+
+fn read_shader_noting(path: &Path, log: &mut FileLog) -> Result<String, FileError> {
+    Ok(source::decode(&scene::read_file_noting(path, MAX_FILE_BYTES, log)?))
 }
 
 /// A compiled shader, ready to be given parameters.
@@ -53,6 +58,11 @@ pub struct CompiledParam {
 }
 
 impl CompiledShader {
+    /// The functions of the file that it comes from.
+    pub fn unit(&self) -> &Module {
+        &self.unit
+    }
+
     /// The default of a parameter for an instance whose shader space is `to_world`; zero when it cannot be computed.
     pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Const {
         let zero = || Const::zero(param.ty);
@@ -250,9 +260,11 @@ impl ShaderLibrary {
         let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
         for path in self.folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
             if path.is_file() {
-                let text = read_shader(&path).map_err(|e| Missing { looked: vec![e.to_string()] })?;
+                let text = read_shader_noting(&path, self.sources.log())
+                    .map_err(|e| Missing { looked: vec![e.to_string()] })?;
                 return Ok(self.sources.add(path.display().to_string(), Some(&path), text));
             }
+            self.sources.log().note_missing(&path);
         }
         if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));

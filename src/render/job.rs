@@ -74,7 +74,7 @@ pub fn prepare_with_tree(
 }
 
 /// The triangles that a scene's trees are built of: those of instances of one object count once.
-fn triangles_to_build(scene: &Scene) -> usize {
+pub fn triangles_to_build(scene: &Scene) -> usize {
     let mut known = HashSet::new();
     let meshes = scene.objects.iter().map(|object| &object.mesh);
     meshes.filter(|mesh| known.insert(Arc::as_ptr(mesh))).map(|mesh| mesh.triangles.len()).sum()

@@ -24,6 +24,6 @@ mod schedule;
 pub use adapter::AdapterInfo;
 pub use job::{
     CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare, prepare_with_tree,
-    usual_tree,
+    triangles_to_build, usual_tree,
 };
 pub use schedule::Schedule;

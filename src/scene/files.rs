@@ -3,6 +3,7 @@
 //! A scene is untrusted input. It may read regular files in its own folder, its search paths and the folders that the
 //! user allows, wherever links lead; everything else is refused. Gzip is recognised by its first bytes.
 
+use crate::lang::files::FileLog;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::Read;
@@ -96,12 +97,18 @@ pub struct FileAccess {
 }
 
 impl FileAccess {
-    /// Finds a file that the scene names: beside the file that names it (`beside`), then in `search`.
+    /// Finds a file that the scene names: beside the file that names it (`beside`), then in `search`. Places where it is not are noted in `log`.
     ///
     /// # Errors
     ///
     /// When it is nowhere, or outside the scene's folder, `search` and the allowed folders.
-    pub fn find(&self, name: &str, beside: Option<&Path>, search: &[PathBuf]) -> Result<PathBuf, FileError> {
+    pub fn find(
+        &self,
+        name: &str,
+        beside: Option<&Path>,
+        search: &[PathBuf],
+        log: &mut FileLog,
+    ) -> Result<PathBuf, FileError> {
         let folders: Vec<&Path> =
             beside.into_iter().chain(self.base.as_deref()).chain(search.iter().map(PathBuf::as_path)).collect();
         let mut looked_in: Vec<PathBuf> = Vec::new();
@@ -111,6 +118,7 @@ impl FileAccess {
             if path.exists() {
                 return self.permit(path, search);
             }
+            log.note_missing(&path);
             let place = if Path::new(name).is_absolute() { Path::new("/") } else { folder };
             if !looked_in.iter().any(|p| p == place) {
                 looked_in.push(place.to_path_buf());
@@ -136,6 +144,38 @@ impl FileAccess {
 ///
 /// When there is no such file, when it is no regular file, is empty or larger than `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    read_noting(path, limit, &mut FileLog::default())
+}
+
+/// [`read`], which notes in `log` what it saw.
+///
+/// # Errors
+///
+/// Those of [`read`].
+pub fn read_noting(path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>, FileError> {
+    let raw = read_raw(path, limit);
+    match &raw {
+        Ok(bytes) => log.note(path, bytes),
+        Err(_) => log.note_missing(path),
+    }
+    let mut bytes = raw?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
+        let mut out = Vec::new();
+        MultiGzDecoder::new(bytes.as_slice()).take(limit + 1).read_to_end(&mut out).map_err(io)?;
+        bytes = out;
+    }
+    if bytes.len() as u64 > limit {
+        return Err(FileError::TooLarge { path: path.to_path_buf(), limit });
+    }
+    if bytes.is_empty() {
+        return Err(FileError::Empty { path: path.to_path_buf() });
+    }
+    Ok(bytes)
+}
+
+/// The bytes of a regular file as they lie there, at most one more than `limit`.
+fn read_raw(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
@@ -152,23 +192,11 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     if !meta.is_file() {
         return Err(FileError::NotRegular { path: path.to_path_buf() });
     }
-    let too_large = || FileError::TooLarge { path: path.to_path_buf(), limit };
     if meta.len() > limit {
-        return Err(too_large());
+        return Err(FileError::TooLarge { path: path.to_path_buf(), limit });
     }
     let mut bytes = Vec::with_capacity(meta.len() as usize + 1);
     File::open(path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)).map_err(io)?;
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut out = Vec::new();
-        MultiGzDecoder::new(bytes.as_slice()).take(limit + 1).read_to_end(&mut out).map_err(io)?;
-        bytes = out;
-    }
-    if bytes.len() as u64 > limit {
-        return Err(too_large());
-    }
-    if bytes.is_empty() {
-        return Err(FileError::Empty { path: path.to_path_buf() });
-    }
     Ok(bytes)
 }
 
@@ -215,7 +243,7 @@ mod tests {
         }
         let mut access = FileAccess { base: Some(at("scene")), allowed: vec![] };
         let search = [at("library")];
-        let find = |access: &FileAccess, name: &str| access.find(name, None, &search);
+        let find = |access: &FileAccess, name: &str| access.find(name, None, &search, &mut FileLog::default());
         assert!(find(&access, "parts/a.rib").is_ok());
         assert!(find(&access, "b.rib").is_ok());
         assert!(find(&access, at("library/b.rib").to_str().unwrap()).is_ok());

@@ -80,7 +80,7 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
     let shader = add_shader(&mut scene, kind, name, Vec::new());
     match kind {
         ShaderKind::Surface => scene.objects.iter_mut().for_each(|o| o.surface = Some(shader)),
-        ShaderKind::Light => scene.lights.push(Light { shader, shadows: true }),
+        ShaderKind::Light => push_light(&mut scene, shader, true),
         ShaderKind::Imager => scene.imager = Some(shader),
     }
     scene
@@ -105,7 +105,13 @@ fn add_light(scene: &mut Scene, name: &str, intensity: f32, beam: Option<(Vec3, 
         params.push(("to".to_string(), ParamValue::Point(vec![at])));
     }
     let shader = add_shader(scene, ShaderKind::Light, name, params);
-    scene.lights.push(Light { shader, shadows });
+    push_light(scene, shader, shadows);
+}
+
+/// Adds a light, called by its number from 1.
+fn push_light(scene: &mut Scene, shader: ShaderId, shadows: bool) {
+    let handle = (scene.lights.len() + 1).to_string();
+    scene.lights.push(Light { shader, handle, shadows });
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use camera::{Camera, CameraFrame, Format, Projection};
-pub use files::{FileError, read as read_file};
+pub use files::{FileError, read as read_file, read_noting as read_file_noting};
 pub use instancing::TooManyTriangles;
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 
@@ -150,7 +150,7 @@ pub struct Opened {
 /// All that is wrong with the file, as diagnostics over `sources`.
 pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
     check_size(options)?;
-    let bytes = files::read(path, files::MAX_FILE_BYTES).map_err(|e| {
+    let bytes = files::read_noting(path, files::MAX_FILE_BYTES, sources.log()).map_err(|e| {
         let hints = e.hints();
         hints.into_iter().fold(Diagnostic::error(e.to_string()), Diagnostic::hint)
     })?;

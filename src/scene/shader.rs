@@ -130,6 +130,8 @@ pub struct RayProgram {
 pub struct Light {
     /// Its shader, of kind [`ShaderKind::Light`].
     pub shader: ShaderId,
+    /// What the scene calls it: a number or a name.
+    pub handle: String,
     /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before `LightSource`; on by default).
     pub shadows: bool,
 }

@@ -212,6 +212,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         constants,
         sources: SourceMap::new(),
         warnings: Diagnostics::new(),
+        instances: Default::default(),
     };
     Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, budget: 1000 }
 }

@@ -35,7 +35,7 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     };
     let beside =
         r.open_files.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
-    let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive);
+    let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive, r.sources.log());
     let path = found.map_err(|e| failed(e, args))?;
     check_depth(r, args, &path)?;
     if let Some(file) = r.archive_texts.get(&path) {
@@ -43,7 +43,7 @@ pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
         return Ok(());
     }
     let limit = files::MAX_FILE_BYTES.min(MAX_ARCHIVE_BYTES - r.archive_bytes);
-    let bytes = files::read(&path, limit).map_err(|e| failed(e, args))?;
+    let bytes = files::read_noting(&path, limit, r.sources.log()).map_err(|e| failed(e, args))?;
     r.archive_bytes += bytes.len() as u64;
     let shown = path.display().to_string();
     if let Some(kind) = meshfile::kind_of(&path) {

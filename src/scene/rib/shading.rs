@@ -26,7 +26,7 @@ pub fn light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
         return Ok(());
     }
     let index = r.scene.lights.len() as u32;
-    r.scene.lights.push(Light { shader, shadows: r.state.attributes.shadows });
+    r.scene.lights.push(Light { shader, handle: handle.clone(), shadows: r.state.attributes.shadows });
     r.light_handles.insert(handle, Some(index));
     r.state.attributes.illuminate(index, true);
     Ok(())

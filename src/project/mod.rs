@@ -1,0 +1,83 @@
+//! Projects: a scene with every file that it depends on, kept up to date while people edit them.
+//!
+//! A [`Project`] takes a [`Source`], and gives a [`State`]: the scene, its linked program and its trees, ready to be drawn from any [`View`]. [`Project::refresh`] looks at
+//! the files and does again what they touch, and no more; what did not change keeps its place in memory, so that whoever loaded it can tell by
+//! [`std::sync::Arc::ptr_eq`]. [`parameters`] describes the shaders' parameters, whose values can be edited over those of the files; [`rib`] writes edits as RIB.
+//!
+//! It knows no machine, window or terminal. A project lives on one thread; what it gives is immutable and goes anywhere.
+
+mod edits;
+mod options;
+pub mod parameters;
+mod reload;
+pub mod rib;
+mod state;
+
+pub use options::{OptionEdits, OptionValues};
+pub use parameters::{EditError, Hint, Instance, InstanceId, Parameter, Parameters};
+pub use reload::Project;
+pub use state::{Redone, State, Times, View};
+
+use crate::bvh::Quality;
+use crate::ir::passes::Pipeline;
+use crate::lang::diag::Diagnostics;
+use crate::lang::source::SourceMap;
+use crate::scene::OpenOptions;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where a scene comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// One that comes with the program, by its name (see [`crate::scene::builtin::SCENES`]).
+    BuiltIn(String),
+    /// A RIB file or a mesh.
+    File(PathBuf),
+}
+
+/// How a scene is read and linked.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The size of the picture, and folders that the scene may read.
+    pub open: OpenOptions,
+    /// Folders to search for shaders before the scene's own.
+    pub shader_paths: Vec<PathBuf>,
+    /// The passes to run.
+    pub pipeline: Pipeline,
+    /// The builder of the tree; else [`crate::render::usual_tree`] chooses by the samples that a picture takes.
+    pub tree: Option<Quality>,
+    /// Pixels of a picture, where they are not those of the scene's format. Only the choice of the tree looks at it.
+    pub pixels: Option<u64>,
+    /// Samples a pixel, where they are not the scene's. Only the choice of the tree looks at it.
+    pub samples: Option<u32>,
+}
+
+/// What became of a project.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// All is as it was.
+    Unchanged,
+    /// There is a new state.
+    Ready(Arc<State>),
+    /// The files have errors. The state before, if any, stays valid.
+    Broken(Arc<Failure>),
+}
+
+/// All that is wrong with a project's files.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The errors, with warnings between them.
+    pub diagnostics: Diagnostics,
+    /// What they point into.
+    pub sources: SourceMap,
+}
+
+impl Failure {
+    /// The messages as source excerpts.
+    pub fn render(&self) -> String {
+        self.diagnostics.render(&self.sources)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! The parameters of a scene's shaders and its options, as someone who edits them sees them.
+//!
+//! Made from a linked program and the scene as its files give it, with the edits over it. Points, vectors and normals are in world space.
+
+use super::edits::{self, Edits};
+use super::options::{OptionEdits, OptionValues};
+use crate::ir::{Const, Module, Op};
+use crate::lang::source::Span;
+use crate::program::{self, CompiledParam, Program};
+use crate::scene::{ParamValue, Scene, ShaderKind};
+use glam::{Mat4, Vec3};
+use std::collections::HashSet;
+use thiserror::Error;
+
+/// Index of a shader instance in [`Parameters::instances`] and in the state's [`Scene::shader_instances`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstanceId(pub u32);
+
+/// Everything that can be edited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// The shader instances, in the scene's order.
+    pub instances: Vec<Instance>,
+    /// The options that the files give.
+    pub options: OptionValues,
+    /// What the user gives instead.
+    pub option_edits: OptionEdits,
+}
+
+/// A use of a shader.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Its number.
+    pub id: InstanceId,
+    /// What it is used as.
+    pub kind: ShaderKind,
+    /// The shader's name.
+    pub shader: String,
+    /// Different names of the objects that it colours.
+    pub used_by: Vec<String>,
+    /// For a light, what the scene calls it.
+    pub handle: Option<String>,
+    /// The request that made it; `None` where the program did.
+    pub span: Option<Span>,
+    /// Shader space to world space.
+    pub to_world: Mat4,
+    /// The declared parameters, in order; none where nothing uses the instance.
+    pub params: Vec<Parameter>,
+}
+
+/// A declared parameter of an instance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string` or `matrix`.
+    pub type_name: &'static str,
+    /// What the shader gives it.
+    pub default: ParamValue,
+    /// What the scene gives it, as a value of its type.
+    pub scene: Option<ParamValue>,
+    /// What the user gives it.
+    pub edited: Option<ParamValue>,
+    /// Whether an edit changes data only; else the program is linked again.
+    pub dynamic: bool,
+    /// Which values make sense.
+    pub hint: Hint,
+}
+
+impl Parameter {
+    /// The value that holds.
+    pub fn value(&self) -> &ParamValue {
+        self.edited.as_ref().or(self.scene.as_ref()).unwrap_or(&self.default)
+    }
+}
+
+/// Which values of a parameter make sense.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hint {
+    /// Nothing is known.
+    None,
+    /// A float is usually in this range; others are allowed.
+    Range {
+        /// The usual least value.
+        low: f32,
+        /// The usual greatest value.
+        high: f32,
+    },
+    /// The texts that the shader compares with; others are allowed.
+    Choices(Vec<String>),
+}
+
+/// Why an edit was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EditError {
+    /// Nothing was loaded yet.
+    #[error("there is no scene yet")]
+    NoScene,
+    /// There is no such instance.
+    #[error("there is no shader instance {0}")]
+    UnknownInstance(u32),
+    /// The shader has no such parameter.
+    #[error("shader `{shader}` has no parameter `{name}`")]
+    UnknownParameter {
+        /// The shader.
+        shader: String,
+        /// The name asked for.
+        name: String,
+    },
+    /// The value has another type.
+    #[error("parameter `{name}` is a {expected}, not a {found}")]
+    WrongType {
+        /// The parameter.
+        name: String,
+        /// Its type.
+        expected: &'static str,
+        /// The type of the value.
+        found: &'static str,
+    },
+    /// An option cannot have the value.
+    #[error("{0}")]
+    Option(&'static str),
+}
+
+impl Parameters {
+    /// Of a scene as its files give it, and the program that was linked from it and the edits.
+    pub(super) fn new(scene: &Scene, program: &Program, edits: &Edits) -> Self {
+        let keys = edits::keys(scene);
+        let mut users = vec![Vec::new(); scene.shader_instances.len()];
+        let mut known = HashSet::new();
+        for object in &scene.objects {
+            if let Some(id) = object.surface
+                && known.insert((id, &object.name))
+            {
+                users[id.0 as usize].push(object.name.clone());
+            }
+        }
+        let instances =
+            scene.shader_instances.iter().zip(users).zip(&keys).enumerate().map(|(i, ((own, used_by), key))| {
+                let bound = program.instances.get(i).and_then(Option::as_ref);
+                let params = bound.map_or(Vec::new(), |bound| {
+                    let params = bound.shader.params.iter().map(|p| {
+                        let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
+                        let default = from_constant(&bound.shader.default(p, own.to_world), p.type_name);
+                        Parameter {
+                            name: p.name.clone(),
+                            type_name: p.type_name,
+                            scene: given.and_then(|v| in_type(v, p)),
+                            edited: edits.get(key, &p.name).cloned(),
+                            dynamic: own.kind != ShaderKind::Imager,
+                            hint: hint(p, &default, bound.shader.unit()),
+                            default,
+                        }
+                    });
+                    params.collect()
+                });
+                let light = scene.lights.iter().find(|light| light.shader.0 as usize == i);
+                Instance {
+                    id: InstanceId(i as u32),
+                    kind: own.kind,
+                    shader: own.name.clone(),
+                    used_by,
+                    handle: light.map(|light| light.handle.clone()),
+                    span: own.span,
+                    to_world: own.to_world,
+                    params,
+                }
+            });
+        Self { instances: instances.collect(), options: OptionValues::of(scene), option_edits: edits.options }
+    }
+
+    /// The instance of that number.
+    pub fn instance(&self, id: InstanceId) -> Option<&Instance> {
+        self.instances.get(id.0 as usize)
+    }
+}
+
+/// A scene's value as one of the parameter's type; `None` where it cannot be.
+pub(super) fn in_type(value: &ParamValue, param: &CompiledParam) -> Option<ParamValue> {
+    program::convert(value, param.ty).map(|c| from_constant(&c, param.type_name))
+}
+
+/// A constant as a value of a type of the source.
+fn from_constant(c: &Const, type_name: &str) -> ParamValue {
+    match (c, type_name) {
+        (Const::Vec3(v), "point") => ParamValue::Point(vec![Vec3::from_array(*v)]),
+        (Const::Vec3(v), "vector") => ParamValue::Vector(vec![Vec3::from_array(*v)]),
+        (Const::Vec3(v), "normal") => ParamValue::Normal(vec![Vec3::from_array(*v)]),
+        (Const::Vec3(v), _) => ParamValue::Color(vec![Vec3::from_array(*v)]),
+        (Const::String(text), _) => ParamValue::String(vec![text.to_string()]),
+        (Const::Mat4(m), _) => ParamValue::Matrix(vec![Mat4::from_cols_array(m)]),
+        (Const::F32(x), _) => ParamValue::Float(vec![*x]),
+        (other, _) => ParamValue::Float(vec![f32::from_bits(other.bits().first().copied().unwrap_or(0))]),
+    }
+}
+
+/// What the name, the type, the default and the shader's text say of a parameter's values.
+fn hint(param: &CompiledParam, default: &ParamValue, unit: &Module) -> Hint {
+    match default {
+        ParamValue::String(_) => {
+            let mut texts = Vec::new();
+            for inst in unit
+                .functions
+                .iter()
+                .filter(|f| !f.name.starts_with("std."))
+                .flat_map(|f| &f.blocks)
+                .flat_map(|b| &b.insts)
+            {
+                if let Op::Const(Const::String(text)) = &inst.op
+                    && !texts.iter().any(|t: &String| **t == **text)
+                {
+                    texts.push(text.to_string());
+                }
+            }
+            if texts.len() < 2 { Hint::None } else { Hint::Choices(texts) }
+        }
+        ParamValue::Float(v) => range(&param.name, v.first().copied().unwrap_or(0.0)),
+        _ => Hint::None,
+    }
+}
+
+/// The usual range of a float parameter, by the names that RISpec 3.2, appendix A, gives those of the standard shaders, else by the default.
+fn range(name: &str, default: f32) -> Hint {
+    let lower = name.to_lowercase();
+    let (low, high) = match lower.as_str() {
+        "ka" | "kd" | "ks" | "kr" | "kt" => (0.0, 1.0),
+        "roughness" => (0.001, 1.0),
+        "coneangle" | "conedeltaangle" => (0.0, std::f32::consts::FRAC_PI_2),
+        "beamdistribution" => (0.0, 16.0),
+        _ if default == 0.0 || default == 1.0 => (0.0, 1.0),
+        _ if default > 0.0 => (0.0, 4.0 * default),
+        _ => (4.0 * default, -4.0 * default),
+    };
+    Hint::Range { low: low.min(default), high: high.max(default) }
+}

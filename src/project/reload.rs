@@ -1,0 +1,319 @@
+//! The reload graph: scene files → scene → program (with shader files) → trees.
+
+use super::edits::{self, Edits};
+use super::parameters::{Parameters, in_type};
+use super::{EditError, Failure, InstanceId, OptionEdits, Options, Outcome, Redone, Source, State, Times};
+use crate::bvh::{BuildOptions, TwoLevel};
+use crate::geometry::Mesh;
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::files::FileLog;
+use crate::lang::source::SourceMap;
+use crate::program::memory::build_tree;
+use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, link};
+use crate::render::film::check_size;
+use crate::render::{triangles_to_build, usual_tree};
+use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
+use glam::Mat4;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A scene with the files that it depends on, and the user's edits.
+#[derive(Debug)]
+pub struct Project {
+    source: Source,
+    options: Options,
+    edits: Edits,
+    /// Every text that was read, each file's once.
+    pub(super) sources: SourceMap,
+    /// The files of the scene's last reading; `None` before the first one.
+    scene_files: Option<FileLog>,
+    /// The scene when it was last without errors.
+    read: Option<Read>,
+    /// Whether it has errors now.
+    scene_is_broken: bool,
+    /// The files of the shaders, when they were last linked.
+    shader_files: FileLog,
+    state: Option<Arc<State>>,
+    failure: Option<Arc<Failure>>,
+    version: u64,
+}
+
+/// A scene as its files give it.
+#[derive(Clone, Debug)]
+struct Read {
+    scene: Arc<Scene>,
+    warnings: Diagnostics,
+}
+
+impl Project {
+    /// A project of which nothing is read yet.
+    pub fn new(source: Source, options: Options) -> Self {
+        Self {
+            source,
+            options,
+            edits: Edits::default(),
+            sources: SourceMap::new(),
+            scene_files: None,
+            read: None,
+            scene_is_broken: false,
+            shader_files: FileLog::default(),
+            state: None,
+            failure: None,
+            version: 0,
+        }
+    }
+
+    /// The files that the last attempt read, and those that it looked for in vain.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut all = self.scene_files.clone().unwrap_or_default();
+        all.extend(&self.shader_files);
+        all.paths().map(Path::to_path_buf).collect()
+    }
+
+    /// The last state without errors.
+    pub fn state(&self) -> Option<&Arc<State>> {
+        self.state.as_ref()
+    }
+
+    /// What is wrong with the files now, if anything. Edits do not change it.
+    pub fn failure(&self) -> Option<&Arc<Failure>> {
+        self.failure.as_ref()
+    }
+
+    /// Looks at the files, and does again what those touch that have changed.
+    pub fn refresh(&mut self) -> Outcome {
+        let scene_files = self.scene_files.as_mut().map(FileLog::changed);
+        let read_scene = scene_files.as_ref().is_none_or(|files| !files.is_empty());
+        let mut files = self.shader_files.changed();
+        // The shaders of a scene with errors wait until those are mended.
+        if !read_scene && (files.is_empty() || self.scene_is_broken) {
+            return Outcome::Unchanged;
+        }
+        files.extend(scene_files.into_iter().flatten());
+        files.sort();
+        files.dedup();
+        let mut redone = Redone { files, ..Redone::default() };
+        let mut times = Times::default();
+        if read_scene {
+            let start = Instant::now();
+            redone.scene = true;
+            if let Err(diagnostics) = self.read_scene() {
+                return self.broken(diagnostics);
+            }
+            times.open = start.elapsed();
+        }
+        self.update(redone, times)
+    }
+
+    /// Changes a parameter of a shader instance; `None` gives it back the scene's value. The files are not looked at.
+    ///
+    /// # Errors
+    /// When there is no such parameter, or the value has another type. Nothing is changed then.
+    pub fn set_parameter(
+        &mut self,
+        instance: InstanceId,
+        name: &str,
+        value: Option<ParamValue>,
+    ) -> Result<Outcome, EditError> {
+        let state = self.state.clone().ok_or(EditError::NoScene)?;
+        let number = instance.0 as usize;
+        let unknown = || EditError::UnknownInstance(instance.0);
+        let bound = state.program.instances.get(number).and_then(Option::as_ref).ok_or_else(unknown)?;
+        let shader = &state.scene.shader_instances[number].name;
+        let declared = bound
+            .shader
+            .params
+            .iter()
+            .find(|p| p.name == name)
+            .ok_or_else(|| EditError::UnknownParameter { shader: shader.clone(), name: name.to_string() })?;
+        let value = value.map(|value| {
+            in_type(&value, declared).ok_or(EditError::WrongType {
+                name: name.to_string(),
+                expected: declared.type_name,
+                found: value.type_name(),
+            })
+        });
+        let value = value.transpose()?;
+        let key = edits::keys(&state.scene).swap_remove(number);
+        self.edits.set(key, name, value);
+        Ok(self.update(Redone::default(), Times::default()))
+    }
+
+    /// Changes the scene's options. The files are not looked at.
+    ///
+    /// # Errors
+    /// When a value is impossible. Nothing is changed then.
+    pub fn set_options(&mut self, edits: OptionEdits) -> Result<Outcome, EditError> {
+        edits.check()?;
+        self.edits.options = edits;
+        Ok(self.update(Redone::default(), Times::default()))
+    }
+
+    /// Reads the scene's files.
+    fn read_scene(&mut self) -> Result<(), Diagnostics> {
+        let opened = match &self.source {
+            Source::File(path) => scene::open(path, &self.options.open, &mut self.sources),
+            Source::BuiltIn(name) => scene::open_builtin(name, &self.options.open, &mut self.sources),
+        };
+        self.scene_files = Some(self.sources.take_log());
+        self.scene_is_broken = opened.is_err();
+        let mut opened = opened?;
+        name_default_surface(&mut opened.scene);
+        if let Some(old) = &self.state {
+            share_meshes(&mut opened.scene, &old.scene);
+        }
+        self.read = Some(Read { scene: Arc::new(opened.scene), warnings: opened.warnings });
+        Ok(())
+    }
+
+    /// Links the scene and builds its trees, as far as they are not those of the last state.
+    fn update(&mut self, mut redone: Redone, mut times: Times) -> Outcome {
+        let Some(read) = self.read.clone() else { return Outcome::Unchanged };
+        let start = Instant::now();
+        let (scene, mut program) = match self.link(&read.scene) {
+            Ok(linked) => linked,
+            Err(errors) => {
+                let mut diagnostics = read.warnings;
+                diagnostics.extend(errors);
+                return self.broken(diagnostics);
+            }
+        };
+        times.link = start.elapsed();
+        let start = Instant::now();
+        let old = self.state.as_deref();
+        let kept = old.filter(|old| is_same_geometry(&scene, &old.scene)).map(|old| old.bvh.clone());
+        redone.tree = kept.is_none();
+        let bvh = match kept {
+            Some(tree) => Ok(tree),
+            None => self.build_tree(&scene).map_err(|e| Diagnostics::from(Diagnostic::error(e))),
+        };
+        let bvh = match bvh {
+            Ok(bvh) => bvh,
+            Err(diagnostics) => return self.broken(diagnostics),
+        };
+        times.tree = start.elapsed();
+        if let Some(old) = old {
+            keep(&mut program.module, &old.program.module);
+            keep(&mut program.memory, &old.program.memory);
+        }
+        redone.code = old.is_none_or(|old| !Arc::ptr_eq(&old.program.module, &program.module));
+        redone.memory = old.is_none_or(|old| !Arc::ptr_eq(&old.program.memory, &program.memory));
+        let mut warnings = read.warnings;
+        warnings.extend(program.warnings.clone());
+        self.version += 1;
+        let parameters = Parameters::new(&read.scene, &program, &self.edits);
+        let state = Arc::new(State {
+            version: self.version,
+            scene: Arc::new(scene),
+            program,
+            bvh,
+            parameters: Arc::new(parameters),
+            warnings,
+            redone,
+            times,
+            link: self.link_options(),
+        });
+        self.state = Some(state.clone());
+        self.failure = None;
+        Outcome::Ready(state)
+    }
+
+    /// Links the scene with the edits in it. Edits that it has no place for are forgotten.
+    fn link(&mut self, read: &Scene) -> Result<(Scene, Program), Diagnostics> {
+        let keys = edits::keys(read);
+        loop {
+            let mut scene = read.clone();
+            self.edits.apply(&mut scene);
+            let linked = link(&scene, self.sources.clone(), &self.link_options());
+            let (sources, result) = match linked {
+                Ok(program) => (program.sources.clone(), Ok(program)),
+                Err(e) => (e.sources, Err(e.diagnostics)),
+            };
+            self.sources = sources;
+            self.shader_files = self.sources.take_log();
+            let mut program = result?;
+            let _ = program.sources.take_log();
+            let fits = |number: usize, name: &str, value: &ParamValue| {
+                let bound = program.instances[number].as_ref();
+                let param = bound.and_then(|b| b.shader.params.iter().find(|p| p.name == name));
+                param.is_some_and(|p| in_type(value, p).is_some())
+            };
+            if !self.edits.retain(&keys, fits) {
+                return Ok((scene, program));
+            }
+        }
+    }
+
+    fn link_options(&self) -> LinkOptions {
+        LinkOptions {
+            shader_paths: self.options.shader_paths.clone(),
+            pipeline: self.options.pipeline.clone(),
+            ..LinkOptions::default()
+        }
+    }
+
+    fn build_tree(&self, scene: &Scene) -> Result<Arc<TwoLevel>, String> {
+        let format = scene.format;
+        check_size(format.width, format.height).map_err(|e| e.to_string())?;
+        let pixels = self.options.pixels.unwrap_or(u64::from(format.width) * u64::from(format.height));
+        let samples = self.options.samples.unwrap_or(scene.pixel_samples[0] * scene.pixel_samples[1]);
+        let usual = || usual_tree(triangles_to_build(scene), pixels.saturating_mul(samples.into()));
+        let quality = self.options.tree.unwrap_or_else(usual);
+        let tree = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() });
+        tree.map(Arc::new).map_err(|e| e.to_string())
+    }
+
+    fn broken(&mut self, diagnostics: Diagnostics) -> Outcome {
+        let failure = Arc::new(Failure { diagnostics, sources: self.sources.clone() });
+        self.failure = Some(failure.clone());
+        Outcome::Broken(failure)
+    }
+}
+
+/// Takes the old one where they are equal.
+fn keep<T: PartialEq>(new: &mut Arc<T>, old: &Arc<T>) {
+    if **new == **old {
+        *new = old.clone();
+    }
+}
+
+/// Gives objects without a surface the default one by its name, so that its parameters can be edited.
+fn name_default_surface(scene: &mut Scene) {
+    if scene.objects.iter().all(|o| o.surface.is_some()) {
+        return;
+    }
+    let id = ShaderId(scene.shader_instances.len() as u32);
+    scene.shader_instances.push(ShaderInstance {
+        kind: ShaderKind::Surface,
+        name: DEFAULT_SURFACE.to_string(),
+        params: Vec::new(),
+        to_world: Mat4::IDENTITY,
+        span: None,
+    });
+    scene.objects.iter_mut().filter(|o| o.surface.is_none()).for_each(|o| o.surface = Some(id));
+}
+
+/// Objects whose meshes are those of the old scene's objects hold the old meshes.
+fn share_meshes(scene: &mut Scene, old: &Scene) {
+    let mut known: HashMap<*const Mesh, Arc<Mesh>> = HashMap::new();
+    for (object, old) in scene.objects.iter_mut().zip(&old.objects) {
+        let shared = known.entry(Arc::as_ptr(&object.mesh)).or_insert_with(|| {
+            let same = object.mesh == old.mesh;
+            if same { old.mesh.clone() } else { object.mesh.clone() }
+        });
+        object.mesh = shared.clone();
+    }
+}
+
+/// Whether two scenes that share their meshes have the same tree.
+fn is_same_geometry(a: &Scene, b: &Scene) -> bool {
+    let same = |(a, b): (&scene::Object, &scene::Object)| {
+        Arc::ptr_eq(&a.mesh, &b.mesh)
+            && a.mesh_space == b.mesh_space
+            && a.object_to_world == b.object_to_world
+            && a.sides == b.sides
+    };
+    a.objects.len() == b.objects.len() && a.objects.iter().zip(&b.objects).all(same)
+}

@@ -1,0 +1,95 @@
+//! Edits as RIB: requests that give a scene file what the user set.
+
+use super::{Instance, OptionEdits, Parameter, View};
+use crate::scene::{ParamValue, Projection, ShaderKind};
+use glam::{Mat4, Vec3};
+use std::fmt::Write;
+
+/// The request that makes an instance as it is now, with the parameters that the scene or the user gives: to stand where the scene has its request, as its points and
+/// directions are in that place's space.
+pub fn instance_rib(instance: &Instance) -> String {
+    let name = quoted(&instance.shader);
+    let mut text = match (instance.kind, &instance.handle) {
+        (ShaderKind::Surface, _) => format!("Surface {name}"),
+        (ShaderKind::Imager, _) => format!("Imager {name}"),
+        (ShaderKind::Light, None) => format!("LightSource {name} 1"),
+        (ShaderKind::Light, Some(handle)) => match handle.parse::<i32>() {
+            Ok(number) => format!("LightSource {name} {number}"),
+            Err(_) => format!("LightSource {name} {}", quoted(handle)),
+        },
+    };
+    let to_shader = instance.to_world.inverse();
+    let given = |p: &&Parameter| p.scene.is_some() || p.edited.as_ref().is_some_and(|value| *value != p.default);
+    for parameter in instance.params.iter().filter(given) {
+        let value = parameter.value().clone().transformed(to_shader);
+        let declaration = quoted(&format!("{} {}", parameter.type_name, parameter.name));
+        let _ = write!(text, " {declaration} [{}]", values(&value));
+    }
+    text + "\n"
+}
+
+/// The requests that make a camera: to stand before `WorldBegin`, in place of the scene's.
+pub fn camera_rib(view: &View) -> String {
+    let View { camera, format } = view;
+    let mut text = format!("Format {} {} {}\n", format.width, format.height, format.pixel_aspect);
+    if let Some(aspect) = camera.frame_aspect {
+        text += &format!("FrameAspectRatio {aspect}\n");
+    }
+    if let Some(window) = camera.screen_window {
+        text += &format!("ScreenWindow {}\n", numbers(&window));
+    }
+    text += &match camera.projection {
+        Projection::Perspective { fov } => format!("Projection \"perspective\" \"fov\" [{fov}]\n"),
+        Projection::Orthographic => "Projection \"orthographic\"\n".to_string(),
+    };
+    text + &format!("Transform [{}]\n", numbers(&camera.world_to_camera.to_cols_array()))
+}
+
+/// The requests that set the options that the user has edited: to stand before `WorldBegin`.
+pub fn options_rib(edits: &OptionEdits) -> String {
+    let mut text = String::new();
+    if let Some([width, height]) = edits.size {
+        text += &format!("Format {width} {height} 1\n");
+    }
+    if let Some([x, y]) = edits.pixel_samples {
+        text += &format!("PixelSamples {x} {y}\n");
+    }
+    if let Some(depth) = edits.max_depth {
+        text += &format!("Option \"trace\" \"integer maxdepth\" [{depth}]\n");
+    }
+    if let Some(color) = edits.background {
+        text += &format!("Option \"trace\" \"color background\" [{}]\n", numbers(&color[..3]));
+    }
+    text
+}
+
+fn values(value: &ParamValue) -> String {
+    let triples = |v: &[Vec3]| numbers(&v.iter().flat_map(|v| v.to_array()).collect::<Vec<_>>());
+    match value {
+        ParamValue::Float(v) => numbers(v),
+        ParamValue::Integer(v) => v.iter().map(i32::to_string).collect::<Vec<_>>().join(" "),
+        ParamValue::String(v) => v.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(" "),
+        ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v) => triples(v),
+        ParamValue::Matrix(v) => numbers(&v.iter().flat_map(Mat4::to_cols_array).collect::<Vec<_>>()),
+    }
+}
+
+/// Numbers as short as they can be read back.
+fn numbers(values: &[f32]) -> String {
+    values.iter().map(f32::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// A string with its quotes.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out += "\\n",
+            '\r' => out += "\\r",
+            '\t' => out += "\\t",
+            _ => out.push(c),
+        }
+    }
+    out + "\""
+}

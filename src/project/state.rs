@@ -1,0 +1,101 @@
+//! What a project is at one moment.
+
+use super::Failure;
+use super::parameters::Parameters;
+use crate::bvh::TwoLevel;
+use crate::lang::diag::Diagnostics;
+use crate::program::{LinkOptions, Program, link, set_view};
+use crate::render::sampling::Sampling;
+use crate::render::{Job, Window};
+use crate::scene::{Camera, Format, Scene};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A project without errors. It never changes; what two states have in common lies in memory once.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Rises with every state of a project.
+    pub version: u64,
+    /// The scene, with the edits of parameters and options.
+    pub scene: Arc<Scene>,
+    /// The linked program; its constants are those of the scene's own view.
+    pub program: Program,
+    /// The trees.
+    pub bvh: Arc<TwoLevel>,
+    /// The parameters of all shaders, and the scene's options.
+    pub parameters: Arc<Parameters>,
+    /// What there was to remark on, in the scene and in the shaders; it points into the program's sources.
+    pub warnings: Diagnostics,
+    /// What is not that of the state before.
+    pub redone: Redone,
+    /// How long that took.
+    pub times: Times,
+    pub(super) link: LinkOptions,
+}
+
+/// What was done to come to a state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redone {
+    /// The files that had changed; none for an edit of a parameter.
+    pub files: Vec<PathBuf>,
+    /// The scene was read.
+    pub scene: bool,
+    /// The program's functions are others.
+    pub code: bool,
+    /// The shading data are others.
+    pub memory: bool,
+    /// The tree was built.
+    pub tree: bool,
+}
+
+/// How long the parts took; zero for those that were not done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Reading the scene.
+    pub open: Duration,
+    /// Compiling and linking shaders.
+    pub link: Duration,
+    /// Building the tree.
+    pub tree: Duration,
+}
+
+/// From where, and how large, a picture is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// The camera.
+    pub camera: Camera,
+    /// The size.
+    pub format: Format,
+}
+
+impl State {
+    /// The scene's own view.
+    pub fn view(&self) -> View {
+        View { camera: self.scene.camera.clone(), format: self.scene.format }
+    }
+
+    /// The job of drawing the whole picture from a view. It shares with the state all but the program constants.
+    ///
+    /// `budget` bounds the work of a sample, see [`Job::budget`].
+    pub fn job(&self, view: &View, sampling: Sampling, budget: u32) -> Job {
+        let mut program = self.program.clone();
+        set_view(&mut program.constants, &view.camera, view.format);
+        let window = Window::whole(view.format.width, view.format.height);
+        Job { program, bvh: self.bvh.clone(), window, sampling, budget }
+    }
+
+    /// How the scene was linked.
+    pub fn link_options(&self) -> &LinkOptions {
+        &self.link
+    }
+
+    /// Links the scene once more, in another way: with other passes, say.
+    ///
+    /// # Errors
+    /// When a file has changed meanwhile, and is wrong now.
+    pub fn link_again(&self, options: &LinkOptions) -> Result<Program, Failure> {
+        link(&self.scene, self.program.sources.clone(), options)
+            .map_err(|e| Failure { diagnostics: e.diagnostics, sources: e.sources })
+    }
+}
