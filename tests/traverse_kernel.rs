@@ -28,6 +28,8 @@ fn kernels() -> Vec<TracerOptions> {
         kernel(Variant::Persistent, false, [Buffer, Buffer]),
         kernel(Variant::Speculative, true, [Texture, Buffer]),
         kernel(Variant::Speculative, false, [Buffer, Buffer]),
+        kernel(Variant::Wide, false, [Buffer, Buffer]),
+        kernel(Variant::Wide, false, [Texture, Texture]),
     ]
 }
 

@@ -369,6 +369,8 @@ pub enum Traversal {
     Persistent,
     /// While-while whose threads keep a leaf for later while others look for theirs
     Speculative,
+    /// Through a tree of eight children a node, in compressed nodes that take less memory
+    Wide,
 }
 
 impl From<Traversal> for crate::bvh::gpu::kernel::Variant {
@@ -378,6 +380,7 @@ impl From<Traversal> for crate::bvh::gpu::kernel::Variant {
             Traversal::IfIf => Self::IfIf,
             Traversal::Persistent => Self::Persistent,
             Traversal::Speculative => Self::Speculative,
+            Traversal::Wide => Self::Wide,
         }
     }
 }

@@ -5,7 +5,8 @@
 //! | `table_buffer`, `table_texture` | a table of the tree as a binding, and the function that loads a vector of it |
 //! | `ray_box`, `ray_triangle` | rays, hits and the two tests |
 //! | `binary` | a step down the binary tree, a leaf, the stack |
-//! | `while_while`, `if_if`, `speculative` | each `traverse_from(root, ray, any, best)` |
+//! | `compressed` | a step down the compressed 8-wide tree |
+//! | `while_while`, `if_if`, `speculative`, `wide` | each `traverse_from(root, ray, any, best)` |
 //! | `vote_subgroup`, `vote_none` | what `speculative` asks the other lanes |
 //! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
 //! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
@@ -20,6 +21,8 @@ const RAY_BOX: &str = include_str!("../../../wgsl/traverse/ray_box.wgsl");
 const RAY_TRIANGLE: &str = include_str!("../../../wgsl/traverse/ray_triangle.wgsl");
 const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
 const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
+const COMPRESSED: &str = include_str!("../../../wgsl/traverse/compressed.wgsl");
+const WIDE: &str = include_str!("../../../wgsl/traverse/wide.wgsl");
 const ONE_LEVEL: &str = include_str!("../../../wgsl/traverse/one_level.wgsl");
 const TWO_LEVELS: &str = include_str!("../../../wgsl/traverse/two_levels.wgsl");
 const IF_IF: &str = include_str!("../../../wgsl/traverse/if_if.wgsl");
@@ -41,10 +44,19 @@ pub enum Store {
     Texture,
 }
 
+/// What nodes a kernel walks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// [`Node`](super::super::node::Node)s, of two children.
+    Binary,
+    /// [`CompressedNode`](super::compressed::node::CompressedNode)s, of eight.
+    Compressed,
+}
+
 /// What a kernel expects of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Levels {
-    /// One tree ([`gpu_layout`](super::gpu_layout)).
+    /// One tree.
     One,
     /// A plain tree and instances ([`Tables`](super::super::two_level::gpu::Tables)).
     Two,
@@ -91,11 +103,13 @@ pub enum Variant {
     Persistent,
     /// While-while whose lanes keep a leaf for later while others look for theirs.
     Speculative,
+    /// A thread a ray through a tree of eight children a node, whose boxes are compressed.
+    Wide,
 }
 
 impl Variant {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::WhileWhile, Self::IfIf, Self::Persistent, Self::Speculative];
+    pub const ALL: [Self; 5] = [Self::WhileWhile, Self::IfIf, Self::Persistent, Self::Speculative, Self::Wide];
 
     /// Its name in tables and on the command line.
     pub fn name(self) -> &'static str {
@@ -104,6 +118,15 @@ impl Variant {
             Self::IfIf => "if-if",
             Self::Persistent => "persistent",
             Self::Speculative => "speculative",
+            Self::Wide => "wide",
+        }
+    }
+
+    /// The nodes that it walks.
+    pub fn layout(self) -> Layout {
+        match self {
+            Self::WhileWhile | Self::IfIf | Self::Persistent | Self::Speculative => Layout::Binary,
+            Self::Wide => Layout::Compressed,
         }
     }
 
@@ -136,6 +159,7 @@ impl PassKernel {
             (Variant::IfIf, _) => &[IF_IF],
             (Variant::Speculative, true) => &[VOTE_SUBGROUP, SPECULATIVE],
             (Variant::Speculative, false) => &[VOTE_NONE, SPECULATIVE],
+            (Variant::Wide, _) => &[COMPRESSED, WIDE],
         };
         let entries = match (self.variant, self.subgroups) {
             (Variant::Persistent, true) => PERSISTENT_SUBGROUP,

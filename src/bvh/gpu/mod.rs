@@ -1,11 +1,11 @@
-//! Traversal on the GPU: the kernels' text ([`kernel`]) and the layouts of what they read and write, as bytes.
+//! Traversal on the GPU: the kernels' text ([`kernel`]), the layouts of what they read and write, as bytes, and the tree that is made for the GPU alone ([`compressed`]).
 //!
 //! It knows no device: the renderer on the GPU binds the buffers, in bind group 0:
 //!
 //! | binding | buffer |
 //! |---|---|
 //! | 0 | [`TraverseParams`], uniform |
-//! | 1, 2 | nodes and triangles, as [`gpu_layout`] gives them, each in the [`Store`](kernel::Store) that the kernel is made for |
+//! | 1, 2 | nodes and triangles, as [`TwoLevel::gpu_tables`](super::TwoLevel::gpu_tables) gives them, each in the [`Store`](kernel::Store) that the kernel is made for |
 //! | 3 | [`GpuRay`]s |
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
@@ -15,6 +15,7 @@
 //! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
 //! Persistent threads want `start` before that, in one thread.
 
+pub mod compressed;
 pub mod kernel;
 
 use super::tree::Bvh;
@@ -87,6 +88,7 @@ mod tests {
     use super::super::node::Node;
     use super::super::triangle::LeafTriangle;
     use super::super::two_level::instance::Instance;
+    use super::compressed::node::CompressedNode;
     use super::*;
 
     #[test]
@@ -111,6 +113,7 @@ mod tests {
         // Vectors of 16 bytes, by the factors in the kernel's index arithmetic.
         assert_eq!(size_of::<Node>(), 4 * 16);
         assert_eq!(size_of::<LeafTriangle>(), 3 * 16);
+        assert_eq!(size_of::<CompressedNode>(), 5 * 16);
         assert_eq!(size_of::<Instance>(), 5 * 16);
         assert_eq!(size_of::<GpuRay>(), 2 * 16);
         assert_eq!(size_of::<GpuHit>(), 16);

@@ -1,22 +1,16 @@
-//! From the binary tree to a wide one, at the least surface-area cost.
-//!
-//! Which binary nodes become wide ones, and which subtrees become blocks, is chosen for the least expected cost of a ray (Ylitie, Karras &
-//! Laine, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", 2017, §3.1): for every binary node, bottom up, the
-//! least cost of what is below it as a forest of at most `i` wide subtrees.
+//! From the binary tree to a wide one, as [`Plan`] has it.
 
-use super::super::node::{Child, Link, Node};
+use super::super::node::{Child, Node};
 use super::super::triangle::LeafTriangle;
 use super::WideBvh;
 use super::layout::{Block, WideLink, WideNode};
+use super::plan::{Leaves, Plan};
 use rayon::prelude::*;
-
-/// Cost of testing a block, where testing a node's boxes costs one.
-const BLOCK_COST: f32 = 1.0;
 
 impl<const W: usize> WideBvh<W> {
     /// Collapses a binary tree whose parents come before their children and whose leaves are in order.
     pub(in super::super) fn new(nodes: &[Node], triangles: &[LeafTriangle]) -> Self {
-        let plan = Plan::<W>::new(nodes);
+        let plan = Plan::<W>::new(nodes, Leaves { most: W as u32, each: 1.0, triangle: 0.0 });
         let mut wide = vec![WideNode::EMPTY];
         let mut blocks: Vec<(u32, u32)> = Vec::new();
         // The two parts of what becomes a wide node, and its place.
@@ -24,14 +18,14 @@ impl<const W: usize> WideBvh<W> {
         let mut children = Vec::with_capacity(W);
         while let Some((halves, place)) = waiting.pop() {
             children.clear();
-            plan.expand_pair(&halves, W, &mut children);
+            plan.children(&halves, &mut children);
             let mut node = WideNode::EMPTY;
             for (slot, child) in children.iter().enumerate() {
                 for axis in 0..3 {
                     node.planes[axis][slot] = child.min[axis];
                     node.planes[3 + axis][slot] = child.max[axis];
                 }
-                let link = match plan.block(child) {
+                let link = match plan.leaf(child) {
                     Some(range) => {
                         blocks.push(range);
                         WideLink::Block((blocks.len() - 1) as u32)
@@ -52,127 +46,4 @@ impl<const W: usize> WideBvh<W> {
         let block = |&(first, count): &(u32, u32)| Block::new(&triangles[first as usize..(first + count) as usize]);
         Self { nodes: wide, blocks: blocks.par_iter().map(block).collect() }
     }
-}
-
-/// What is below a binary node.
-#[derive(Clone, Copy)]
-struct Below<const W: usize> {
-    /// The triangles, `first` and count.
-    range: (u32, u32),
-    /// Whether it is to be one block.
-    block: bool,
-    /// In place `i`, the least cost of a forest of at most `i + 1` wide subtrees.
-    costs: [f32; W],
-}
-
-/// The costs of everything in a binary tree.
-struct Plan<'a, const W: usize> {
-    nodes: &'a [Node],
-    below: Vec<Below<W>>,
-    /// Areas are multiplied by this, so that the root's is one at any scale of the scene.
-    scale: f64,
-}
-
-impl<'a, const W: usize> Plan<'a, W> {
-    fn new(nodes: &'a [Node]) -> Self {
-        let largest = nodes.iter().take(1).flat_map(|root| &root.children).map(half_area).fold(0.0, f64::max);
-        let nothing = Below { range: (0, 0), block: false, costs: [0.0; W] };
-        let scale = if largest > 0.0 { 1.0 / largest } else { 1.0 };
-        let mut plan = Self { nodes, below: vec![nothing; nodes.len()], scale };
-        for index in (0..nodes.len()).rev() {
-            let halves = &nodes[index].children;
-            let [left, right] = [0, 1].map(|side| plan.below(&halves[side]));
-            let range = (left.range.0, left.range.1 + right.range.1);
-            // The area is the parent's to multiply with: here are the costs for a box of area one, and those of the forests.
-            plan.below[index] = Below { range, block: false, costs: forests(&left, &right) };
-        }
-        plan
-    }
-
-    /// What is below a child, costs of one subtree included.
-    fn below(&self, child: &Child) -> Below<W> {
-        let area = (half_area(child) * self.scale) as f32;
-        let mut below = match child.link() {
-            Link::Leaf { count: 0, first } => return Below { range: (first, 0), block: true, costs: [0.0; W] },
-            Link::Leaf { first, count } if count as usize <= W => {
-                return Below { range: (first, count), block: true, costs: [area * BLOCK_COST; W] };
-            }
-            Link::Leaf { first, count } => {
-                let pieces = area * BLOCK_COST * count.div_ceil(W as u32) as f32;
-                Below { range: (first, count), block: false, costs: [pieces; W] }
-            }
-            Link::Inner(index) => self.below[index as usize],
-        };
-        let node = area + below.costs[W - 1];
-        let block = if below.range.1 as usize <= W { area * BLOCK_COST } else { f32::INFINITY };
-        below.block = block <= node;
-        below.costs[0] = node.min(block);
-        for i in 1..W {
-            below.costs[i] = below.costs[i].min(below.costs[i - 1]);
-        }
-        below
-    }
-
-    /// The triangles of a child that is to be a block.
-    fn block(&self, child: &Child) -> Option<(u32, u32)> {
-        let below = self.below(child);
-        below.block.then_some(below.range)
-    }
-
-    /// The two parts of a child: a node's children, or of a leaf that is too large for a block the first triangles and the others.
-    fn halves(&self, child: &Child) -> [Child; 2] {
-        match child.link() {
-            Link::Inner(index) => self.nodes[index as usize].children,
-            Link::Leaf { first, count } => {
-                let half = count / 2;
-                let part = |first, count| Child { link: Link::Leaf { first, count }.encode(), ..*child };
-                [part(first, half), part(first + half, count - half)]
-            }
-        }
-    }
-
-    /// Appends the roots of the cheapest forest of at most `most` wide subtrees for two parts.
-    fn expand_pair(&self, halves: &[Child; 2], most: usize, roots: &mut Vec<Child>) {
-        let [left, right] = [0, 1].map(|side| self.below(&halves[side]));
-        let (of_left, _) = cheapest_split(&left, &right, most);
-        self.expand(&halves[0], &left, of_left, roots);
-        self.expand(&halves[1], &right, most - of_left, roots);
-    }
-
-    /// Appends the roots of the cheapest forest of at most `most` wide subtrees for a child. Recurses at most `W` deep.
-    fn expand(&self, child: &Child, below: &Below<W>, most: usize, roots: &mut Vec<Child>) {
-        let fewest = below.costs.iter().position(|&cost| cost <= below.costs[most - 1]).map_or(most, |i| i + 1);
-        match fewest {
-            _ if below.range.1 == 0 => {}
-            1 => roots.push(*child),
-            _ => self.expand_pair(&self.halves(child), fewest, roots),
-        }
-    }
-}
-
-/// How many of `most` wide subtrees the left part is to have, and the cost of both.
-fn cheapest_split<const W: usize>(left: &Below<W>, right: &Below<W>, most: usize) -> (usize, f32) {
-    let mut best = (1, f32::INFINITY);
-    for of_left in 1..most {
-        let cost = left.costs[of_left - 1] + right.costs[most - of_left - 1];
-        if cost < best.1 {
-            best = (of_left, cost);
-        }
-    }
-    best
-}
-
-/// The costs of forests for two parts. One tree cannot be without a node above, whose cost is left to be added.
-fn forests<const W: usize>(left: &Below<W>, right: &Below<W>) -> [f32; W] {
-    let mut costs = [f32::INFINITY; W];
-    for most in 2..=W {
-        costs[most - 1] = cheapest_split(left, right, most).1;
-    }
-    costs
-}
-
-/// Half the surface of a child's box.
-fn half_area(child: &Child) -> f64 {
-    let [x, y, z] = std::array::from_fn(|axis| f64::from(child.max[axis]) - f64::from(child.min[axis]));
-    (x * y + y * z) + z * x
 }

@@ -8,6 +8,7 @@
 //! | file | holds |
 //! |---|---|
 //! | [`layout`] | nodes, blocks and links |
+//! | `plan` | which binary nodes become wide ones |
 //! | `collapse` | from the binary tree to a wide one |
 //! | `refit` | new positions for the triangles |
 //! | [`lanes`] | several floats at a time, and the choice of the instruction set |
@@ -22,6 +23,7 @@ pub(super) mod counts;
 pub(super) mod intersect;
 pub mod lanes;
 pub mod layout;
+pub(super) mod plan;
 mod refit;
 pub(super) mod single;
 pub(super) mod slabs;

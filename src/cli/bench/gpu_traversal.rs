@@ -69,6 +69,8 @@ fn chosen(args: &BenchArgs, gpu: &Gpu) -> Result<Vec<(&'static str, TracerOption
         ("if-if", kernel(Variant::IfIf, true, None)),
         ("persistent, workgroup", kernel(Variant::Persistent, false, None)),
         ("speculative, no votes", kernel(Variant::Speculative, false, None)),
+        ("wide", kernel(Variant::Wide, true, None)),
+        ("wide, buffers", kernel(Variant::Wide, true, Some([Buffer, Buffer]))),
     ];
     if gpu.has_subgroups() {
         kernels.push(("persistent, subgroup", kernel(Variant::Persistent, true, None)));

@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::pipelines::{Kernel, Pipelines};
 use super::profile::{Profile, Recorder, Stamps};
 use super::section_machine::Compute;
-use crate::bvh::gpu::kernel::{self, Levels, Store};
+use crate::bvh::gpu::kernel::{self, Layout, Levels, Store};
 use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
 use crate::codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
@@ -100,7 +100,7 @@ impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
         let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
         let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
-        let tables = setup.tree.gpu_tables();
+        let tables = setup.tree.gpu_tables(Layout::Binary);
         let start = Instant::now();
         let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
         let made = start.elapsed();

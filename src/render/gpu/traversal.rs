@@ -69,15 +69,19 @@ impl TraversalKernels {
         *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
     }
 
+    /// How trees are walked that are bound from now on.
+    fn variant(&self) -> Variant {
+        *self.variant.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The kernel for tables in those places.
     fn of(
         &self,
         gpu: &Gpu,
-        nodes: Store,
-        triangles: Store,
+        variant: Variant,
+        [nodes, triangles]: [Store; 2],
         levels: Levels,
     ) -> Result<Arc<TraversalKernel>, RenderError> {
-        let variant = *self.variant.lock().unwrap_or_else(PoisonError::into_inner);
         let subgroups = self.subgroups && variant.uses_subgroups();
         let source = PassKernel { variant, subgroups, nodes, triangles, levels };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -168,11 +172,12 @@ impl Tree {
         let params = TraverseParams { queue_first: 1, ..TraverseParams::default() };
         let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
         let taken = gpu.buffer("the number of rays taken", 4, BufferUsages::STORAGE)?;
-        let tables = tree.gpu_tables();
+        let variant = kernels.variant();
+        let tables = tree.gpu_tables(variant.layout());
         let nodes = Table::new(gpu, "the tree's nodes", &tables.nodes, stores[0])?;
         let triangles = Table::new(gpu, "the tree's triangles", &tables.triangles, stores[1])?;
         let levels = if tree.has_instances() { Levels::Two } else { Levels::One };
-        let kernel = kernels.of(gpu, nodes.store(), triangles.store(), levels)?;
+        let kernel = kernels.of(gpu, variant, [nodes.store(), triangles.store()], levels)?;
         let RayBuffers { rays, hits, queue } = buffers;
         let whole = wgpu::Buffer::as_entire_binding;
         let mut resources = vec![whole(&params), nodes.binding(), triangles.binding()];
