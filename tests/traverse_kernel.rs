@@ -6,7 +6,8 @@
 use glam::{Mat4, Vec3};
 use shadewright::bvh::gpu::kernel::{Store, Variant};
 use shadewright::bvh::gpu::{GpuHit, GpuRay};
-use shadewright::bvh::{CULL_BACK, NO_PRIM, Placement, Ray, Triangle, TwoLevel};
+use shadewright::bvh::triangle::LeafTriangle;
+use shadewright::bvh::{BuildOptions, CULL_BACK, Hit, NO_PRIM, Placement, Quality, Ray, Triangle, TwoLevel};
 use shadewright::render::gpu::{Gpu, RayTracer, TracerOptions};
 use std::sync::LazyLock;
 
@@ -97,25 +98,51 @@ fn rays() -> Vec<GpuRay> {
         .collect()
 }
 
-/// The hit that the buffer's layout promises, by the CPU.
-fn expected(tree: &TwoLevel, ray: &GpuRay) -> GpuHit {
+/// The hit that the buffer's layout promises, where the ray's closest one is this.
+fn promised(ray: &GpuRay, closest: impl Fn(&Ray) -> Option<Hit>) -> GpuHit {
     let on_cpu = Ray { origin: ray.origin.into(), dir: ray.dir.into(), t_min: ray.t_min, t_max: ray.t_max.abs() };
-    if ray.t_max < 0.0 {
-        return if tree.any_hit(&on_cpu) { GpuHit { t: 0.0, ..MISS } } else { MISS };
+    match closest(&on_cpu) {
+        None => MISS,
+        Some(_) if ray.t_max < 0.0 => GpuHit { t: 0.0, ..MISS },
+        Some(hit) => GpuHit { u: hit.u, v: hit.v, t: hit.t, prim: hit.prim },
     }
-    tree.closest_hit(&on_cpu).map_or(MISS, |hit| GpuHit { u: hit.u, v: hit.v, t: hit.t, prim: hit.prim })
+}
+
+/// The closest hit, without a tree.
+fn brute_force(triangles: &[Triangle], ray: &Ray) -> Option<Hit> {
+    let (shear, mut best) = (ray.shear(), None);
+    for (i, triangle) in triangles.iter().enumerate() {
+        let known = best.unwrap_or(Hit { t: ray.t_max, u: 0.0, v: 0.0, prim: 0 });
+        best = LeafTriangle::new(triangle, i as u32).intersect(ray, &shear, &known).or(best);
+    }
+    best
 }
 
 /// Asserts that every kernel gives the CPU's hits, of which there must be so many.
 fn same_hits(tree: &TwoLevel, rays: &[GpuRay], at_least: usize) {
-    let expected: Vec<GpuHit> = rays.iter().map(|ray| expected(tree, ray)).collect();
+    let expected: Vec<GpuHit> = rays.iter().map(|ray| promised(ray, |on_cpu| tree.closest_hit(on_cpu))).collect();
+    every_kernel_finds(tree, rays, &expected, at_least);
+}
+
+/// Asserts that every kernel finds the hits of a loop over all triangles, of which there must be so many, in trees with spatial splits and without.
+fn brute_forces_hits(triangles: &[Triangle], rays: &[GpuRay], at_least: usize) {
+    let expected: Vec<GpuHit> = rays.iter().map(|ray| promised(ray, |on_cpu| brute_force(triangles, on_cpu))).collect();
+    for quality in [Quality::Sah, Quality::Spatial] {
+        let options = BuildOptions { quality, ..BuildOptions::default() };
+        let tree = TwoLevel::build(triangles, &[], &[], &options).expect("small enough");
+        every_kernel_finds(&tree, rays, &expected, at_least);
+    }
+}
+
+/// Asserts that every kernel gives these hits, of which there must be so many.
+fn every_kernel_finds(tree: &TwoLevel, rays: &[GpuRay], expected: &[GpuHit], at_least: usize) {
     let found = expected.iter().filter(|hit| hit.t >= 0.0).count();
     assert!(found >= at_least, "{found} hits");
     for kernel in kernels() {
         let mut tracer = RayTracer::new(&GPU, &kernel, tree, rays.len()).expect("room");
         let hits = tracer.trace(rays).expect("hits").hits;
         let mut different = 0;
-        for ((ray, hit), expected) in rays.iter().zip(&hits).zip(&expected) {
+        for ((ray, hit), expected) in rays.iter().zip(&hits).zip(expected) {
             if GPU.is_hardware() {
                 let close = (hit.t - expected.t).abs() <= 1e-4 * expected.t.abs();
                 different += usize::from(hit.prim != expected.prim || !close);
@@ -136,6 +163,91 @@ fn every_kernel_gives_the_cpus_hits() {
 #[test]
 fn every_kernel_gives_the_cpus_hits_with_instances() {
     same_hits(&placed(), &rays(), 400);
+}
+
+/// A ray that looks for the closest hit, or with `any` for one.
+fn gpu_ray(origin: Vec3, dir: Vec3, any: bool) -> GpuRay {
+    let t_max = if any { -f32::MAX } else { f32::MAX };
+    GpuRay { origin: origin.into(), t_min: 0.0, dir: dir.into(), t_max }
+}
+
+/// Every third triangle's middle of an edge and a corner from places up to `reach` away.
+fn aimed(triangles: &[Triangle], reach: f32) -> Vec<GpuRay> {
+    let mut state = 5;
+    let mut point = || Vec3::new(random(&mut state), random(&mut state), random(&mut state)) * 2.0 - 1.0;
+    let mut rays = Vec::new();
+    for (i, t) in triangles.iter().enumerate().step_by(3) {
+        let from = t.a + point() * reach;
+        rays.extend([t.a, (t.b + t.c) * 0.5].map(|target| gpu_ray(from, target - from, i % 2 == 1)));
+    }
+    rays
+}
+
+#[test]
+fn rays_are_found_in_triangles_of_very_different_sizes() {
+    let sizes = [1e-6f32, 1e-4, 1e-2, 1.0, 1e3, 1e6];
+    let scaled = |(i, t): (usize, &Triangle)| {
+        let size = sizes[i % sizes.len()];
+        Triangle { flags: t.flags, ..Triangle::new(t.a * size, t.b * size, t.c * size) }
+    };
+    let triangles: Vec<Triangle> = soup().iter().step_by(5).enumerate().map(scaled).collect();
+    let rays = [aimed(&triangles, 3.0), aimed(&triangles, 1e-3), aimed(&triangles, 1e5)].concat();
+    brute_forces_hits(&triangles, &rays, 300);
+}
+
+#[test]
+fn the_scale_and_the_place_of_a_scene_do_not_matter() {
+    for (scale, offset) in [(1e-3, 0.0), (1e4, 0.0), (1.0, 1e3), (1e-12, 0.0), (1e12, 1e13)] {
+        let moved = |t: &Triangle| {
+            let [a, b, c] = [t.a, t.b, t.c].map(|p| p * scale + offset);
+            Triangle { flags: t.flags, ..Triangle::new(a, b, c) }
+        };
+        let triangles: Vec<Triangle> = soup().iter().step_by(6).map(moved).collect();
+        let rays = [aimed(&triangles, scale), aimed(&triangles, 1e3 * scale)].concat();
+        brute_forces_hits(&triangles, &rays, 100);
+    }
+}
+
+#[test]
+fn no_axis_parallel_ray_through_shared_vertices_and_box_sides_is_lost() {
+    let at = |x: i32, y: i32| Vec3::new(x as f32, y as f32, ((x * 7 + y * 13) % 3) as f32);
+    let cell = |x, y| {
+        [
+            Triangle::new(at(x, y), at(x + 1, y), at(x, y + 1)),
+            Triangle::new(at(x + 1, y + 1), at(x, y + 1), at(x + 1, y)),
+        ]
+    };
+    let field: Vec<Triangle> = (0..64).flat_map(|i| cell(i % 8, i / 8)).collect();
+    let wall: Vec<Triangle> =
+        field.iter().map(|t| Triangle::new(t.a * Vec3::new(1.0, 1.0, 0.0), t.b.with_z(0.0), t.c.with_z(0.0))).collect();
+    let mut rays = Vec::new();
+    for (half_x, half_y) in (0..17 * 17).map(|i| (i % 17, i / 17)) {
+        let (x, y) = (half_x as f32 * 0.5, half_y as f32 * 0.5);
+        for zero in [0.0, -0.0] {
+            rays.push(gpu_ray(Vec3::new(x, y, 5.0), Vec3::new(zero, zero, -1.0), false));
+            rays.push(gpu_ray(Vec3::new(x, y, -5.0), Vec3::new(zero, zero, 1.0), true));
+            rays.push(gpu_ray(Vec3::new(-1.0, x, y * 0.1), Vec3::new(1.0, zero, zero), false));
+            rays.push(gpu_ray(Vec3::new(x, 20.0, y * 0.1), Vec3::new(zero, -1.0, zero), false));
+        }
+    }
+    brute_forces_hits(&field, &rays, 4 * 17 * 17);
+    brute_forces_hits(&wall, &rays, 4 * 17 * 17);
+}
+
+#[test]
+fn rays_of_zero_and_infinite_components_hit_what_they_should_and_end() {
+    let triangles: Vec<Triangle> = soup().into_iter().step_by(10).collect();
+    let values = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, 1e-40, 1e30, f32::MIN_POSITIVE];
+    let mut rays = Vec::new();
+    for (i, x) in values.into_iter().enumerate() {
+        for y in values {
+            let dir = [Vec3::new(x, y, 1.0), Vec3::new(1.0, x, y), Vec3::new(y, 0.0, x)][i % 3];
+            rays.push(gpu_ray(Vec3::new(0.1, -0.2, 0.3), dir, false));
+            rays.push(gpu_ray(Vec3::new(x, 0.1, y), Vec3::new(0.3, 0.2, -0.1), i % 2 == 0));
+        }
+    }
+    rays.extend([Vec3::ZERO, Vec3::NAN].map(|dir| gpu_ray(Vec3::new(0.1, 0.2, 0.3), dir, false)));
+    brute_forces_hits(&triangles, &rays, 20);
 }
 
 #[test]

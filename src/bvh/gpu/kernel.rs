@@ -173,9 +173,10 @@ impl PassKernel {
 
 #[cfg(all(test, feature = "gpu"))]
 mod tests {
-    use super::super::super::node::STACK;
+    use super::super::super::node::{Node, STACK};
     use super::super::super::ray::{FAR_PAD, TINY_DIR};
     use super::super::GROUP;
+    use super::super::compressed::node::CompressedNode;
     use super::*;
     use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 
@@ -207,6 +208,11 @@ mod tests {
         for (part, line) in [
             (PASS, format!("const GROUP: u32 = {GROUP}u;")),
             (BINARY, format!("const STACK: u32 = {STACK}u;")),
+            (WIDE, format!("const GROUPS: u32 = {STACK}u;")),
+            (COMPRESSED, format!("const NODE: u32 = {}u;", size_of::<CompressedNode>() / 16)),
+            (COMPRESSED, format!("const BEFORE_NODES: u32 = {}u;", size_of::<Node>() / 16)),
+            (COMPRESSED, format!("const BOX_PAD: f32 = {:e};", 8.0 * 0.5f64.powi(24))),
+            (COMPRESSED, format!("const LEAST_PAD: f32 = {:e};", 0.5f64.powi(100))),
             (RAY_BOX, format!("const TINY_DIR_BITS: u32 = {:#010x}u;", TINY_DIR.to_bits())),
             (RAY_BOX, format!("const FAR_PAD: f32 = {:.16};", f64::from(FAR_PAD))),
             (TABLE_TEXTURE, format!("index & {}u, index >> {}u", TABLE_WIDTH - 1, TABLE_WIDTH.ilog2())),

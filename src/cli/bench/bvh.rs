@@ -1,6 +1,7 @@
 //! Trees: how long each builder takes, and what its trees are like.
 
 use super::{meshes, rounded};
+use crate::bvh::gpu::compressed::CompressedBvh;
 use crate::bvh::{BuildOptions, BuildStats, Bvh, Quality, Triangle};
 use crate::cli::args::{BenchArgs, TreeQuality};
 use crate::cli::exit::Failure;
@@ -39,12 +40,15 @@ fn mesh(path: &Path, quiet: bool) -> Result<Value, Failure> {
             let start = Instant::now();
             bvh.refit(&triangles).map_err(|e| Failure::input(e.to_string()))?;
             cost.refit = cost.refit.min(start.elapsed().as_secs_f64());
+            let start = Instant::now();
+            cost.compressed_bytes = CompressedBvh::new(&bvh).bytes();
+            cost.compress = cost.compress.min(start.elapsed().as_secs_f64());
         }
     }
     if !quiet {
         println!("{}: {} triangles, {} threads", path.display(), triangles.len(), rayon::current_num_threads());
         println!(
-            "{:<8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>5} {:>9} {:>9} {:>8} {:>7} {:>9}",
+            "{:<8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>5} {:>9} {:>9} {:>8} {:>7} {:>7} {:>9} {:>9}",
             "tree",
             "1 thread",
             "all",
@@ -56,7 +60,9 @@ fn mesh(path: &Path, quiet: bool) -> Result<Value, Failure> {
             "refs/tri",
             "B/tri",
             "wide",
-            "refit"
+            "packed",
+            "refit",
+            "packing"
         );
         costs.iter().for_each(Cost::print);
     }
@@ -82,6 +88,10 @@ struct Cost {
     all_threads: f64,
     /// Seconds of a refit in all threads.
     refit: f64,
+    /// Seconds of making the compressed tree, in one thread.
+    compress: f64,
+    /// Bytes of the compressed tree.
+    compressed_bytes: usize,
     stats: BuildStats,
 }
 
@@ -93,6 +103,8 @@ impl Default for Cost {
             one_thread: never,
             all_threads: never,
             refit: never,
+            compress: never,
+            compressed_bytes: 0,
             stats: BuildStats::default(),
         }
     }
@@ -116,7 +128,7 @@ impl Cost {
     fn print(&self) {
         let milliseconds = |seconds: f64| format!("{:.1} ms", seconds * 1e3);
         println!(
-            "{:<8} {:>10} {:>10} {:>9.2} {:>9.2} {:>9.2} {:>5} {:>9} {:>9.3} {:>8.1} {:>7.1} {:>9}",
+            "{:<8} {:>10} {:>10} {:>9.2} {:>9.2} {:>9.2} {:>5} {:>9} {:>9.3} {:>8.1} {:>7.1} {:>7.1} {:>9} {:>9}",
             self.name(),
             milliseconds(self.one_thread),
             milliseconds(self.all_threads),
@@ -128,7 +140,9 @@ impl Cost {
             self.each(self.stats.references),
             self.each(self.stats.bytes),
             self.each(self.stats.wide_bytes),
+            self.each(self.compressed_bytes),
             milliseconds(self.refit),
+            milliseconds(self.compress),
         );
     }
 
@@ -140,6 +154,7 @@ impl Cost {
             "mtri_per_s_one_thread": rounded(self.rate(self.one_thread)),
             "mtri_per_s_all_threads": rounded(self.rate(self.all_threads)),
             "refit_ms": rounded(self.refit * 1e3),
+            "compress_ms": rounded(self.compress * 1e3),
             "sah_cost": rounded(self.stats.sah_cost),
             "depth": self.stats.depth,
             "nodes": self.stats.nodes,
@@ -147,6 +162,7 @@ impl Cost {
             "references_per_triangle": rounded(self.each(self.stats.references)),
             "bytes_per_triangle": rounded(self.each(self.stats.bytes)),
             "wide_bytes_per_triangle": rounded(self.each(self.stats.wide_bytes)),
+            "compressed_bytes_per_triangle": rounded(self.each(self.compressed_bytes)),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Rays on a GPU: million a second of each set of rays by each traversal kernel, every hit compared with the CPU's.
+//! Rays on a GPU: million a second of each set of rays by each traversal kernel, with the memory that its tree takes; every hit is compared with the CPU's.
 
 use super::{meshes, rounded, traversal};
 use crate::bvh::gpu::kernel::{Store, Variant};
@@ -90,6 +90,8 @@ struct Measured {
     name: &'static str,
     /// Million rays a second.
     rate: f64,
+    /// Bytes of nodes and triangles on the device, for a triangle of the mesh.
+    bytes: f64,
     /// Hits that are not the CPU's.
     different: usize,
 }
@@ -100,11 +102,15 @@ impl Measured {
             0 => String::new(),
             n => format!("  {n} hits differ from the CPU's"),
         };
-        println!("  {:<30} {:>8.2} Mrays/s{different}", self.name, self.rate);
+        println!("  {:<30} {:>8.2} Mrays/s {:>7.1} bytes a triangle{different}", self.name, self.rate, self.bytes);
     }
 
     fn json(&self) -> Value {
-        json!({ "mrays_per_s": rounded(self.rate), "different_hits": self.different })
+        json!({
+            "mrays_per_s": rounded(self.rate),
+            "bytes_per_triangle": rounded(self.bytes),
+            "different_hits": self.different,
+        })
     }
 }
 
@@ -130,8 +136,9 @@ fn measure(
         let hits = tracer.trace(&rays)?.hits;
         let differs = |(hit, expected): &(&GpuHit, &GpuHit)| !same(hit, expected, gpu.is_hardware());
         let different = hits.iter().zip(&expected).filter(differs).count();
+        let bytes = tracer.tree_bytes() as f64 / tree.plain().stats().triangles.max(1) as f64;
         tracers.push(tracer);
-        results.push(Measured { name, rate: 0.0, different });
+        results.push(Measured { name, rate: 0.0, bytes, different });
     }
     for _ in 0..TURNS {
         for (tracer, result) in tracers.iter_mut().zip(&mut results) {

@@ -83,6 +83,11 @@ impl<'g> RayTracer<'g> {
         self.tree.stores()
     }
 
+    /// Bytes of nodes and triangles on the device.
+    pub fn tree_bytes(&self) -> usize {
+        self.tree.bytes()
+    }
+
     /// Traces all rays.
     ///
     /// # Errors

@@ -139,6 +139,7 @@ pub(super) struct Tree {
     kernel: Arc<TraversalKernel>,
     params: wgpu::Buffer,
     bound: wgpu::BindGroup,
+    bytes: usize,
 }
 
 impl Tree {
@@ -187,7 +188,13 @@ impl Tree {
         let entries: Vec<_> = (0..).zip(resources).map(entry).collect();
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &kernel.layout, entries: &entries };
         let bound = gpu.device().create_bind_group(&descriptor);
-        Ok(Self { kernel, params, bound })
+        let bytes = tables.nodes.len() + tables.triangles.len();
+        Ok(Self { kernel, params, bound, bytes })
+    }
+
+    /// Bytes of nodes and triangles.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Where nodes and triangles are.

@@ -77,6 +77,14 @@ impl CompressedNode {
         self.kinds[slot] = ((1 << count) - 1) << 5 | first as u8;
     }
 
+    /// The lower and upper corner of the box in a slot.
+    pub fn decoded(&self, slot: usize) -> [[f64; 3]; 2] {
+        let plane = |side: usize, axis: usize| {
+            f64::from(self.origin[axis]) + f64::from(self.planes[axis][side][slot]) * self.step(axis)
+        };
+        [0, 1].map(|side| [0, 1, 2].map(|axis| plane(side, axis)))
+    }
+
     /// The size of a step along an axis.
     fn step(&self, axis: usize) -> f64 {
         (f64::from(self.exponents[axis]) - 127.0).exp2()
@@ -96,14 +104,6 @@ mod tests {
     use super::super::super::super::random::Random;
     use super::*;
 
-    /// The box in a slot, as exact as double precision is.
-    fn decoded(node: &CompressedNode, slot: usize) -> [[f64; 3]; 2] {
-        let plane = |side: usize, axis: usize| {
-            f64::from(node.origin[axis]) + f64::from(node.planes[axis][side][slot]) * node.step(axis)
-        };
-        [0, 1].map(|side| [0, 1, 2].map(|axis| plane(side, axis)))
-    }
-
     /// Asserts that boxes are within what their node gives back, and that this is at most a step larger on each side.
     fn check(boxes: &[Corners]) {
         let mut around = boxes[0];
@@ -118,7 +118,7 @@ mod tests {
             node.set_box(slot, *corners);
         }
         for (slot, [low, high]) in boxes.iter().enumerate() {
-            let [below, above] = decoded(&node, slot);
+            let [below, above] = node.decoded(slot);
             for axis in 0..3 {
                 let (low, high) = (f64::from(low[axis]), f64::from(high[axis]));
                 let step = node.step(axis);
