@@ -4,8 +4,8 @@
 //! The modules are the pipeline, in order: [`lang`] reads shaders into [`ir`], whose passes optimise them;
 //! [`scene`] and [`geometry`] read scenes, [`bvh`] indexes them; [`program`] links shaders and a scene into one
 //! program; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
-//! [`render`] runs either; [`project`] keeps a program up to date with its files; [`compare`] judges the pictures; [`cli`] is the command line.
-//! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` knows wgpu.
+//! [`render`] runs either; [`compare`] judges the pictures; [`project`] keeps a scene up to date with its files; `viewer` shows it in a window; [`cli`] is the command line.
+//! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` and the viewer know wgpu.
 
 pub mod bvh;
 pub mod cli;
@@ -19,3 +19,5 @@ pub mod project;
 pub mod render;
 pub mod rpu;
 pub mod scene;
+#[cfg(feature = "viewer")]
+pub mod viewer;

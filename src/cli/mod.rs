@@ -24,6 +24,11 @@ mod render;
 mod run;
 mod simulate;
 mod stats;
+#[cfg(feature = "viewer")]
+mod viewer;
+#[cfg(not(feature = "viewer"))]
+#[path = "no_viewer.rs"]
+mod viewer;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -1,10 +1,11 @@
-//! `shadewright [SCENE] --render OUT`.
+//! `shadewright [SCENE] --render OUT`, and the window where there is no `OUT`.
 
 use super::args::RenderArgs;
 use super::common::{Judgement, check_judgement, prepare_job, print_json, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
 use super::stats::{Pictures, RenderStats};
+use super::viewer;
 use crate::render::image_file;
 use crate::render::rpu::RpuRenderer;
 use anyhow::Context;
@@ -19,12 +20,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
             "error: cannot find `{name}`: it is neither a file nor a subcommand (see `shadewright --help`)"
         )));
     }
-    let Some(out) = &args.render else {
-        return Err(Failure::input(
-            "the viewer is not there yet: name a picture to render with `--render OUT.png`\n\
-             (try `shadewright --render picture.png`, or `shadewright --help`)",
-        ));
-    };
+    let Some(out) = &args.render else { return viewer::run(args) };
     for file in args.preview.iter().chain([out]) {
         image_file::check_writable(file)?;
     }

@@ -50,6 +50,19 @@ impl OptionValues {
 }
 
 impl OptionEdits {
+    /// The edits that make of the scene's own values those that are wanted.
+    pub fn between(own: OptionValues, wanted: OptionValues) -> Self {
+        fn changed<T: PartialEq>(own: T, wanted: T) -> Option<T> {
+            (own != wanted).then_some(wanted)
+        }
+        Self {
+            pixel_samples: changed(own.pixel_samples, wanted.pixel_samples),
+            max_depth: changed(own.max_depth, wanted.max_depth),
+            background: changed(own.background, wanted.background),
+            size: changed(own.size, wanted.size),
+        }
+    }
+
     /// The options with the edits over them.
     pub fn over(&self, values: OptionValues) -> OptionValues {
         OptionValues {

@@ -1,0 +1,54 @@
+//! `shadewright [SCENE]`: the window.
+
+use super::args::{Backend, RenderArgs};
+use super::common::{pipeline, set_threads};
+use super::exit::Failure;
+use crate::project::{self, Source};
+use crate::scene::{OpenOptions, builtin};
+use crate::viewer::engine::Machine;
+use crate::viewer::{self, ViewerError};
+
+/// Opens the window and waits until it is closed.
+pub fn run(args: &RenderArgs) -> Result<(), Failure> {
+    if args.scene.crop.is_some() {
+        return Err(Failure::input("error: --crop is for a picture that is written: add --render OUT.png"));
+    }
+    set_threads(&args.machine)?;
+    let source = match &args.scene.scene {
+        Some(path) => Source::File(path.clone()),
+        None => Source::BuiltIn(builtin::DEFAULT_SCENE.to_string()),
+    };
+    let project = project::Options {
+        open: OpenOptions { size: args.scene.size.map(|s| (s.0, s.1)), allow_read: args.scene.allow_read.clone() },
+        shader_paths: args.scene.shader_paths.clone(),
+        pipeline: pipeline(args.scene.passes.as_deref())?,
+        tree: args.scene.tree.map(Into::into),
+        ..Default::default()
+    };
+    let machine = match args.backend {
+        Backend::Auto => None,
+        Backend::Gpu => Some(Machine::Gpu),
+        Backend::Rpu => Some(Machine::Rpu),
+    };
+    let options = viewer::Options {
+        source,
+        project,
+        machine,
+        adapter: args.machine.adapter.clone(),
+        samples: args.scene.spp,
+        budget: args.scene.budget,
+    };
+    let statistics = viewer::run(options).map_err(|error| match error {
+        ViewerError::NoDisplay(_) | ViewerError::Screen(_) => Failure::device(format!("error: {error}")),
+    })?;
+    if args.stats {
+        let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+        println!(
+            "{} frames of the interface: {:.2} ms half of them, {:.2} ms 99 of 100",
+            statistics.frames,
+            milliseconds(statistics.median),
+            milliseconds(statistics.slowest_percent)
+        );
+    }
+    Ok(())
+}

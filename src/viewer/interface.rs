@@ -1,0 +1,139 @@
+//! The interface: the model, the worker threads and the panels, put together frame by frame.
+//!
+//! A frame hears the worker threads' news, shows the panels, and carries out what they ask for. The model does most of that; the clipboard, files and the window are done here.
+
+use super::engine::Engine;
+use super::model::{Action, Model, Notice};
+use super::settings::Settings;
+use super::ui::{self, Chrome, Panels};
+use super::{Options, engine};
+use crate::render::image_file;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The interface of one window.
+pub struct Interface {
+    model: Model,
+    engine: Engine,
+    chrome: Chrome,
+    panels: Panels,
+    /// Where the settings are kept.
+    file: Option<PathBuf>,
+}
+
+impl Interface {
+    /// Starts the worker threads. They call `wake` when they have news.
+    pub fn new(options: Options, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
+        let file = Settings::usual_file();
+        let settings = file.as_deref().map(Settings::read).unwrap_or_default();
+        let mut display = settings.display;
+        display.machine = options.machine.unwrap_or(display.machine);
+        let engine = Engine::start(engine::Options::from(&options), wake);
+        let mut model = Model::new(options.source, display);
+        if let Some(samples) = options.samples {
+            model.apply(Action::SetSamples(Some(samples)));
+        }
+        Self { model, engine, chrome: Chrome::new(settings), panels: Panels::default(), file }
+    }
+
+    /// What is remembered.
+    pub fn settings(&self) -> &Settings {
+        &self.chrome.settings
+    }
+
+    /// The window's title.
+    pub fn title(&self) -> String {
+        format!("{} - Shadewright", ui::source_name(&self.model.source))
+    }
+
+    /// Whether the user wants to leave.
+    pub fn wants_to_close(&self) -> bool {
+        self.chrome.close
+    }
+
+    /// Takes over a context that was made for the window: fonts, colours, size. Textures of the context before are forgotten.
+    pub fn set_up(&mut self, context: &egui::Context) {
+        context.set_theme(self.chrome.settings.theme);
+        context.set_zoom_factor(self.chrome.settings.zoom);
+        ui::set_style(context);
+        self.panels = Panels::default();
+    }
+
+    /// One frame.
+    pub fn show(&mut self, ui: &mut egui::Ui) {
+        for event in self.engine.poll() {
+            self.model.hear(event);
+        }
+        let mut actions = Vec::new();
+        ui::show(ui, &self.model, &mut self.chrome, &mut self.panels, &mut actions);
+        for action in actions {
+            self.carry_out(ui.ctx(), action);
+        }
+        for command in self.model.commands.drain(..) {
+            self.engine.send(command);
+        }
+    }
+
+    /// Tells how long a frame took, from events to submission.
+    pub fn frame_took(&mut self, time: Duration) {
+        self.model.frames.push(time);
+    }
+
+    /// Remembers the window's size, in points.
+    pub fn window_resized(&mut self, size: [f32; 2]) {
+        self.chrome.settings.window = size;
+    }
+
+    /// The window has another device, because its first one failed.
+    pub fn window_device_failed(&mut self, why: &str) {
+        self.tell(format!("{why}; the window has a new one"), true);
+    }
+
+    /// Writes what is to be remembered.
+    pub fn close(&mut self) {
+        self.chrome.settings.display = self.model.display;
+        if let Some(file) = &self.file {
+            // Nobody is there to read why it failed; the window opens with the usual settings then.
+            let _ = self.chrome.settings.write(file);
+        }
+    }
+
+    fn tell(&mut self, text: String, is_error: bool) {
+        self.model.apply(Action::Tell(Notice { text, is_error }));
+    }
+
+    fn carry_out(&mut self, context: &egui::Context, action: Action) {
+        match action {
+            Action::Copy(text, what) => {
+                context.copy_text(text);
+                self.tell(what, false);
+            }
+            Action::SaveText(path, text) => {
+                let saved = image_file::write_bytes(&path, text.as_bytes());
+                self.saved(&path, saved.map_err(|e| e.to_string()));
+            }
+            Action::SavePicture(path) => {
+                let saved = match self.model.shown() {
+                    Some(shown) => image_file::write(&path, &shown.picture).map_err(|e| e.to_string()),
+                    None => Err("there is no picture yet".to_string()),
+                };
+                self.saved(&path, saved);
+            }
+            Action::Open(source) => {
+                if let crate::project::Source::File(path) = &source {
+                    self.chrome.settings.remember(path);
+                }
+                self.model.apply(Action::Open(source));
+            }
+            action => self.model.apply(action),
+        }
+    }
+
+    fn saved(&mut self, path: &Path, result: Result<(), String>) {
+        match result {
+            Ok(()) => self.tell(format!("saved {}", path.display()), false),
+            Err(error) => self.tell(format!("could not save {}: {error}", path.display()), true),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is saved, and shows how its picture comes about.
+//!
+//! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws that with egui and answers with the user's wishes; [`engine`] has the worker threads that read,
+//! compile and draw; `app` and `screen` know the window system and its device. Only those three last know winit or wgpu, and nothing here prints.
+
+mod app;
+pub mod camera;
+pub mod develop;
+pub mod engine;
+mod interface;
+pub mod model;
+mod screen;
+pub mod settings;
+pub mod timing;
+pub mod ui;
+
+pub use app::run;
+pub use screen::ScreenError;
+
+use crate::project::{self, Source};
+use engine::Machine;
+use std::time::Duration;
+use thiserror::Error;
+
+/// How to open the window.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The scene.
+    pub source: Source,
+    /// How it is read and linked.
+    pub project: project::Options,
+    /// Whose picture is shown at first; `None` the one that was looked at last.
+    pub machine: Option<Machine>,
+    /// Part of the name of the GPU adapter to draw on; `None` for the best one.
+    pub adapter: Option<String>,
+    /// Samples a pixel; `None` for the scene's.
+    pub samples: Option<u32>,
+    /// Back edges and calls that a sample may take.
+    pub budget: u32,
+}
+
+/// Times of the interface's frames, from events to submission, without waiting for the window system.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics {
+    /// Frames that count: the latest ones.
+    pub frames: usize,
+    /// Half of them took less.
+    pub median: Duration,
+    /// 99 of 100 took less.
+    pub slowest_percent: Duration,
+}
+
+/// There is no window.
+#[derive(Debug, Error)]
+pub enum ViewerError {
+    /// The window system cannot be reached.
+    #[error("cannot open a window: {0}\nhint: render without one: --render OUT.png")]
+    NoDisplay(String),
+    /// Nothing can draw on it.
+    #[error(transparent)]
+    Screen(#[from] ScreenError),
+}

@@ -1,0 +1,148 @@
+//! The menu bar.
+
+use super::files::{FileDialog, Purpose};
+use super::shortcuts::{Deed, keys_of, perform};
+use super::{Chrome, source_name};
+use crate::project::{Source, rib};
+use crate::scene::builtin;
+use crate::viewer::camera::FOV_RANGE;
+use crate::viewer::model::{Action, Model, Resolution};
+use crate::viewer::settings::{Panel, Theme};
+use egui::{Button, MenuBar};
+use std::path::{Path, PathBuf};
+
+/// Shows it.
+pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    MenuBar::new().ui(ui, |ui| {
+        ui.menu_button("File", |ui| file(ui, model, chrome, actions));
+        ui.menu_button("View", |ui| view(ui, model, chrome, actions));
+        ui.menu_button("Camera", |ui| camera(ui, model, chrome, actions));
+        ui.menu_button("Help", |ui| {
+            deed(ui, "Keys and pointer", Deed::Help, model, chrome, actions);
+        });
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            ui.add(egui::Label::new(egui::RichText::new(source_name(&model.source)).weak()).truncate());
+        });
+    });
+}
+
+/// An entry that does what a shortcut does, too.
+fn deed(ui: &mut egui::Ui, text: &str, what: Deed, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    let keys = keys_of(ui.ctx(), what);
+    if ui.add(Button::new(text).shortcut_text(keys)).clicked() {
+        perform(what, model, chrome, actions);
+        ui.close();
+    }
+}
+
+fn file(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    deed(ui, "Open…", Deed::Open, model, chrome, actions);
+    ui.menu_button("Open recent", |ui| {
+        if chrome.settings.recent.is_empty() {
+            ui.weak("No scene was opened yet.");
+        }
+        for path in &chrome.settings.recent {
+            if ui.button(path.display().to_string()).clicked() {
+                actions.push(Action::Open(Source::File(path.clone())));
+                ui.close();
+            }
+        }
+    });
+    ui.menu_button("Built-in scenes", |ui| {
+        for (name, _) in builtin::SCENES {
+            if ui.button(*name).clicked() {
+                actions.push(Action::Open(Source::BuiltIn((*name).to_string())));
+                ui.close();
+            }
+        }
+    });
+    deed(ui, "Read again", Deed::Reload, model, chrome, actions);
+    ui.separator();
+    deed(ui, "Save picture…", Deed::SavePicture, model, chrome, actions);
+    ui.separator();
+    deed(ui, "Quit", Deed::Quit, model, chrome, actions);
+}
+
+fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    for panel in Panel::ALL {
+        let mut shown = chrome.settings.shows(panel);
+        let keys = keys_of(ui.ctx(), Deed::Panel(panel));
+        if ui.checkbox(&mut shown, panel.name()).on_hover_text(keys).changed() {
+            chrome.settings.toggle(panel);
+        }
+    }
+    ui.separator();
+    ui.menu_button("Resolution", |ui| {
+        for resolution in Resolution::ALL {
+            if ui.radio(model.display.resolution == resolution, resolution.name()).clicked() {
+                let mut display = model.display;
+                display.resolution = resolution;
+                actions.push(Action::SetDisplay(display));
+            }
+        }
+    });
+    ui.menu_button("Samples a pixel", |ui| {
+        let choices = [None, Some(1), Some(4), Some(16), Some(64), Some(256)];
+        for samples in choices {
+            let text = samples.map_or_else(|| "as the scene asks for".to_string(), |n: u32| n.to_string());
+            if ui.radio(model.samples == samples, text).clicked() {
+                actions.push(Action::SetSamples(samples));
+            }
+        }
+    });
+    ui.separator();
+    ui.menu_button("Colours", |ui| {
+        for (theme, name) in [(Theme::System, "As the system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
+            if ui.radio(chrome.settings.theme == theme, name).clicked() {
+                chrome.settings.theme = theme;
+                ui.ctx().set_theme(theme);
+            }
+        }
+    });
+    ui.menu_button("Size of the interface", |ui| {
+        for percent in [75, 100, 125, 150, 200] {
+            let zoom = percent as f32 / 100.0;
+            if ui.radio((chrome.settings.zoom - zoom).abs() < 1.0e-3, format!("{percent} %")).clicked() {
+                chrome.settings.zoom = zoom;
+                ui.ctx().set_zoom_factor(zoom);
+            }
+        }
+    });
+}
+
+fn camera(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    deed(ui, "Show all", Deed::FrameAll, model, chrome, actions);
+    deed(ui, "The scene's camera", Deed::SceneCamera, model, chrome, actions);
+    let Some(view) = model.view() else { return };
+    if let Some(mut fov) = model.navigation().and_then(|n| n.fov()) {
+        ui.horizontal(|ui| {
+            ui.label("Field of view");
+            let value = egui::DragValue::new(&mut fov).range(FOV_RANGE).suffix("°").speed(0.2);
+            if ui.add(value).changed() {
+                actions.push(Action::SetFov(fov));
+            }
+        });
+    }
+    ui.separator();
+    if ui.button("Copy as RIB").clicked() {
+        let text = rib::camera_rib(&view);
+        actions.push(Action::Copy(text, "copied the camera as RIB".to_string()));
+        ui.close();
+    }
+    if ui.button("Save as RIB…").clicked() {
+        let text = rib::camera_rib(&view);
+        let folder = folder(model, chrome);
+        chrome.dialog = Some(FileDialog::new(Purpose::SaveText(text), &folder, "camera.rib"));
+        ui.close();
+    }
+}
+
+/// The folder that dialogues begin in: that of the scene, or of the latest one, or the process's own.
+pub fn folder(model: &Model, chrome: &Chrome) -> PathBuf {
+    let scene = match &model.source {
+        Source::File(path) => Some(path.as_path()),
+        Source::BuiltIn(_) => chrome.settings.recent.first().map(PathBuf::as_path),
+    };
+    let folder = scene.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}

@@ -1,0 +1,239 @@
+//! The parameters of every shader and light, and the scene's options, with a widget for each by its declared type.
+//!
+//! A change is an action at once; what was edited can be copied as RIB or reset. Names are those of the source.
+
+use crate::project::rib::{instance_rib, options_rib};
+use crate::project::{Hint, Instance, OptionEdits, Parameter, Parameters};
+use crate::render::color::{decode_srgb, encode_srgb};
+use crate::scene::{ParamValue, ShaderKind};
+use crate::viewer::model::{Action, Model};
+use egui::{CollapsingHeader, ComboBox, DragValue, Grid, RichText, ScrollArea, Slider, TextEdit, Ui};
+use glam::Vec3;
+
+/// The panel. It keeps what is being typed.
+#[derive(Default)]
+pub struct ParametersPanel {
+    filter: String,
+}
+
+impl ParametersPanel {
+    /// Shows it.
+    pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+        ui.add_space(4.0);
+        let Some(state) = &model.state else {
+            ui.weak("The parameters of the scene's shaders stand here once it is read.");
+            return;
+        };
+        ui.add(TextEdit::singleline(&mut self.filter).hint_text("filter by name").desired_width(f32::INFINITY));
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            options(ui, &state.parameters, actions);
+            let groups =
+                [(ShaderKind::Surface, "Surfaces"), (ShaderKind::Light, "Lights"), (ShaderKind::Imager, "Imager")];
+            for (kind, heading) in groups {
+                let wanted: Vec<&Instance> =
+                    state.parameters.instances.iter().filter(|i| i.kind == kind && self.wants(i)).collect();
+                if !wanted.is_empty() {
+                    ui.add_space(6.0);
+                    ui.strong(heading);
+                }
+                wanted.into_iter().for_each(|i| self.instance(ui, i, actions));
+            }
+        });
+    }
+
+    /// Whether an instance has anything that the filter asks for.
+    fn wants(&self, instance: &Instance) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(&self.filter.to_lowercase());
+        has(&instance.shader)
+            || instance.used_by.iter().any(|name| has(name))
+            || instance.params.iter().any(|p| has(&p.name))
+    }
+
+    fn instance(&self, ui: &mut Ui, instance: &Instance, actions: &mut Vec<Action>) {
+        let users = match (&instance.handle, instance.used_by.as_slice()) {
+            (Some(handle), _) => format!(" {handle}"),
+            (None, []) => String::new(),
+            (None, [one]) => format!(" on {one}"),
+            (None, [first, rest @ ..]) => format!(" on {first} and {} more", rest.len()),
+        };
+        let edited = instance.params.iter().any(|p| p.edited.is_some());
+        let mark = if edited { " •" } else { "" };
+        let header = CollapsingHeader::new(format!("{}{users}{mark}", instance.shader))
+            .id_salt(("instance", instance.id))
+            .default_open(instance.params.len() <= 12);
+        let shown = header.show(ui, |ui| {
+            if instance.params.is_empty() {
+                ui.weak("It has no parameters.");
+                return;
+            }
+            Grid::new(("parameters", instance.id)).num_columns(3).spacing([8.0, 4.0]).show(ui, |ui| {
+                for parameter in &instance.params {
+                    row(ui, instance, parameter, actions);
+                    ui.end_row();
+                }
+            });
+            ui.horizontal(|ui| {
+                if ui.small_button("Copy as RIB").clicked() {
+                    actions.push(Action::Copy(instance_rib(instance), format!("copied {} as RIB", instance.shader)));
+                }
+                if edited && ui.small_button("Reset all").clicked() {
+                    for p in instance.params.iter().filter(|p| p.edited.is_some()) {
+                        actions.push(Action::SetParameter(instance.id, p.name.clone(), None));
+                    }
+                }
+            });
+        });
+        if !instance.used_by.is_empty() {
+            shown.header_response.on_hover_text(instance.used_by.join("\n"));
+        }
+    }
+}
+
+/// A parameter's name, its widget, and the way back.
+fn row(ui: &mut Ui, instance: &Instance, parameter: &Parameter, actions: &mut Vec<Action>) {
+    let name = RichText::new(&parameter.name);
+    let name = if parameter.edited.is_some() { name.strong() } else { name };
+    let from = if parameter.scene.is_some() { "given by the scene" } else { "the shader's default" };
+    let relinks = if parameter.dynamic { "" } else { "\nchanging it links the program again" };
+    ui.label(name).on_hover_text(format!("{} {}, {from}{relinks}", parameter.type_name, parameter.name));
+    let mut value = parameter.value().clone();
+    if editor(ui, parameter, &mut value) {
+        actions.push(Action::SetParameter(instance.id, parameter.name.clone(), Some(value)));
+    }
+    let reset = ui.add_visible(parameter.edited.is_some(), egui::Button::new("↺").small());
+    if reset.on_hover_text("As the scene has it").clicked() {
+        actions.push(Action::SetParameter(instance.id, parameter.name.clone(), None));
+    }
+}
+
+/// The widget for a value; whether it changed.
+fn editor(ui: &mut Ui, parameter: &Parameter, value: &mut ParamValue) -> bool {
+    match value {
+        ParamValue::Float(values) => match (values.as_mut_slice(), &parameter.hint) {
+            ([x], Hint::Range { low, high }) => {
+                ui.add(Slider::new(x, *low..=*high).clamping(egui::SliderClamping::Never)).changed()
+            }
+            (values, _) => numbers(ui, values, speed_of(parameter)),
+        },
+        ParamValue::Integer(values) => {
+            ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| ui.add(DragValue::new(x)).changed() | any)).inner
+        }
+        ParamValue::Color(values) => {
+            ui.horizontal(|ui| values.iter_mut().fold(false, |any, c| color(ui, c) | any)).inner
+        }
+        ParamValue::Point(values) | ParamValue::Vector(values) | ParamValue::Normal(values) => {
+            let speed = speed_of(parameter);
+            ui.vertical(|ui| values.iter_mut().fold(false, |any, v| numbers(ui, v.as_mut(), speed) | any)).inner
+        }
+        ParamValue::String(values) => {
+            let hint = &parameter.hint;
+            ui.vertical(|ui| values.iter_mut().fold(false, |any, text| string(ui, &parameter.name, text, hint) | any))
+                .inner
+        }
+        ParamValue::Matrix(values) => {
+            ui.vertical(|ui| {
+                values.iter_mut().fold(false, |any, m| {
+                    let mut rows = m.to_cols_array_2d();
+                    let changed = rows.iter_mut().fold(false, |any, row| numbers(ui, row, 0.01) | any);
+                    *m = glam::Mat4::from_cols_array_2d(&rows);
+                    changed | any
+                })
+            })
+            .inner
+        }
+    }
+}
+
+/// How fast a number changes when it is dragged: a hundredth of its usual size a point.
+fn speed_of(parameter: &Parameter) -> f64 {
+    let largest = match &parameter.default {
+        ParamValue::Float(v) => v.iter().fold(0.0, |most: f32, x| most.max(x.abs())),
+        ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v) => {
+            v.iter().fold(0.0, |most: f32, v| most.max(v.abs().max_element()))
+        }
+        _ => 1.0,
+    };
+    f64::from(if largest > 0.0 && largest.is_finite() { 0.01 * largest } else { 0.01 })
+}
+
+fn numbers(ui: &mut Ui, values: &mut [f32], speed: f64) -> bool {
+    ui.horizontal(|ui| {
+        values.iter_mut().fold(false, |any, x| ui.add(DragValue::new(x).speed(speed).max_decimals(4)).changed() | any)
+    })
+    .inner
+}
+
+/// A linear colour, chosen as it looks on the display. What the display cannot show is typed.
+fn color(ui: &mut Ui, linear: &mut Vec3) -> bool {
+    let mut shown = linear.to_array().map(encode_srgb);
+    let mut changed = false;
+    if ui.color_edit_button_rgb(&mut shown).changed() {
+        *linear = Vec3::from_array(shown.map(decode_srgb));
+        changed = true;
+    }
+    numbers(ui, linear.as_mut(), 0.005) | changed
+}
+
+fn string(ui: &mut Ui, name: &str, text: &mut String, hint: &Hint) -> bool {
+    let Hint::Choices(choices) = hint else {
+        return ui.add(TextEdit::singleline(text).desired_width(120.0)).changed();
+    };
+    let before = text.clone();
+    ComboBox::from_id_salt(("string", name)).selected_text(before.as_str()).show_ui(ui, |ui| {
+        for choice in choices {
+            ui.selectable_value(text, choice.clone(), choice);
+        }
+    });
+    *text != before
+}
+
+/// The options of the scene.
+fn options(ui: &mut Ui, parameters: &Parameters, actions: &mut Vec<Action>) {
+    let edits = parameters.option_edits;
+    let mut values = edits.over(parameters.options);
+    let before = values;
+    CollapsingHeader::new("Options").default_open(false).show(ui, |ui| {
+        Grid::new("options").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
+            ui.label("PixelSamples");
+            ui.horizontal(|ui| {
+                values.pixel_samples.iter_mut().for_each(|n| {
+                    ui.add(DragValue::new(n).range(1..=256));
+                });
+            });
+            ui.end_row();
+            ui.label("maxdepth").on_hover_text("How many times a ray may spawn another");
+            ui.add(DragValue::new(&mut values.max_depth).range(0..=1000));
+            ui.end_row();
+            ui.label("background").on_hover_text("What rays that hit nothing see");
+            let [r, g, b, _] = values.background;
+            let mut rgb = Vec3::new(r, g, b);
+            ui.horizontal(|ui| {
+                if color(ui, &mut rgb) {
+                    // A background that has a colour is opaque.
+                    values.background = [rgb.x, rgb.y, rgb.z, 1.0];
+                }
+            });
+            ui.end_row();
+            ui.label("Format");
+            ui.horizontal(|ui| {
+                values.size.iter_mut().for_each(|n| {
+                    ui.add(DragValue::new(n).range(1..=16384));
+                });
+            });
+            ui.end_row();
+        });
+        ui.horizontal(|ui| {
+            if edits != OptionEdits::default() {
+                if ui.small_button("Copy as RIB").clicked() {
+                    actions.push(Action::Copy(options_rib(&edits), "copied the options as RIB".to_string()));
+                }
+                if ui.small_button("Reset all").clicked() {
+                    actions.push(Action::SetOptions(OptionEdits::default()));
+                }
+            }
+        });
+    });
+    if values != before {
+        actions.push(Action::SetOptions(OptionEdits::between(parameters.options, values)));
+    }
+}

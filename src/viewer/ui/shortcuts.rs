@@ -1,0 +1,179 @@
+//! What keys do: one table, from which they are obeyed and from which the help is made.
+
+use super::Chrome;
+use super::files::{FileDialog, Purpose};
+use super::menu;
+use crate::viewer::camera::Flight;
+use crate::viewer::engine::Machine;
+use crate::viewer::model::{Action, Comparison, Display, Model};
+use crate::viewer::settings::Panel;
+use egui::{Key, KeyboardShortcut, Modifiers};
+use glam::Vec3;
+
+/// What a shortcut does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// The dialogue that opens a scene.
+    Open,
+    /// The dialogue that saves the picture.
+    SavePicture,
+    /// Reads everything again.
+    Reload,
+    /// Leaves.
+    Quit,
+    /// Shows all of the scene.
+    FrameAll,
+    /// Looks through the scene's camera.
+    SceneCamera,
+    /// Shows a machine's picture alone.
+    Show(Machine),
+    /// Shows two pictures in this way.
+    Compare(Comparison),
+    /// Shows or hides a panel.
+    Panel(Panel),
+    /// Lets go of the picked pixel.
+    Unpick,
+    /// Shows or hides the list of shortcuts.
+    Help,
+}
+
+const fn key(key: Key, deed: Deed, what: &'static str) -> (KeyboardShortcut, Deed, &'static str) {
+    (KeyboardShortcut::new(Modifiers::NONE, key), deed, what)
+}
+
+const fn command(key: Key, deed: Deed, what: &'static str) -> (KeyboardShortcut, Deed, &'static str) {
+    (KeyboardShortcut::new(Modifiers::COMMAND, key), deed, what)
+}
+
+/// The shortcuts: keys, what they do, and how the help says it.
+pub const SHORTCUTS: &[(KeyboardShortcut, Deed, &str)] = &[
+    command(Key::O, Deed::Open, "open a scene"),
+    command(Key::S, Deed::SavePicture, "save the picture"),
+    command(Key::R, Deed::Reload, "read everything again"),
+    command(Key::Q, Deed::Quit, "quit"),
+    key(Key::F, Deed::FrameAll, "show all of the scene"),
+    key(Key::Home, Deed::SceneCamera, "look through the scene's camera"),
+    key(Key::Num1, Deed::Show(Machine::Gpu), "the GPU's picture"),
+    key(Key::Num2, Deed::Show(Machine::Rpu), "the RPU's picture"),
+    key(Key::Num3, Deed::Compare(Comparison::Split), "both, split by a divider"),
+    key(Key::Num4, Deed::Compare(Comparison::Blink), "both, in turn"),
+    key(Key::Num5, Deed::Compare(Comparison::Difference), "where they differ"),
+    key(Key::F5, Deed::Panel(Panel::Parameters), "parameters"),
+    key(Key::F6, Deed::Panel(Panel::Inspector), "inspector"),
+    key(Key::F7, Deed::Panel(Panel::Program), "program"),
+    key(Key::F8, Deed::Panel(Panel::Timings), "timings"),
+    key(Key::Escape, Deed::Unpick, "let go of the picked pixel"),
+    key(Key::Questionmark, Deed::Help, "this list"),
+];
+
+/// What the pointer and held keys do, for the help.
+const GESTURES: &[(&str, &str)] = &[
+    ("drag", "turn about the scene"),
+    ("Shift+drag, middle drag", "move sideways"),
+    ("right drag", "look around"),
+    ("wheel", "come nearer, go away"),
+    ("W A S D, E Q", "fly: forward, left, back, right, up, down"),
+    ("click", "pick a pixel"),
+    ("Ctrl+wheel", "magnify the picture to its pixels"),
+    ("Ctrl+drag", "move the magnified picture"),
+    ("drop a file", "open it"),
+];
+
+/// Keys that fly while they are held, and where to.
+const FLIGHT: [(Key, Vec3); 6] = [
+    (Key::D, Vec3::X),
+    (Key::A, Vec3::NEG_X),
+    (Key::E, Vec3::Y),
+    (Key::Q, Vec3::NEG_Y),
+    (Key::W, Vec3::Z),
+    (Key::S, Vec3::NEG_Z),
+];
+
+/// Obeys the keys of this frame, unless a text field has them.
+pub fn handle(context: &egui::Context, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    if context.egui_wants_keyboard_input() || chrome.dialog.is_some() {
+        return;
+    }
+    // Those with modifiers first: without them a key may mean something else.
+    for (shortcut, deed, _) in SHORTCUTS {
+        // Shift makes the question mark on most keyboards.
+        let shifted = *deed == Deed::Help && context.input(|input| input.key_pressed(Key::Questionmark));
+        if shifted || context.input_mut(|input| input.consume_shortcut(shortcut)) {
+            perform(*deed, model, chrome, actions);
+        }
+    }
+    let (way, seconds) = context.input(|input| {
+        let held = |key: Key| input.modifiers.is_none() && input.key_down(key);
+        (FLIGHT.iter().filter(|(key, _)| held(*key)).map(|(_, way)| *way).sum::<Vec3>(), input.stable_dt)
+    });
+    if way != Vec3::ZERO {
+        actions.push(Action::Fly(Flight(way), seconds));
+        context.request_repaint();
+    }
+}
+
+/// Does what a shortcut or a menu says.
+pub fn perform(deed: Deed, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    match deed {
+        Deed::Open => chrome.dialog = Some(FileDialog::new(Purpose::OpenScene, &menu::folder(model, chrome), "")),
+        Deed::SavePicture => {
+            let folder = menu::folder(model, chrome);
+            chrome.dialog = Some(FileDialog::new(Purpose::SavePicture, &folder, "picture.png"));
+        }
+        Deed::Reload => actions.push(Action::Reload),
+        Deed::Quit => chrome.close = true,
+        Deed::FrameAll => actions.push(Action::FrameAll),
+        Deed::SceneCamera => actions.push(Action::SceneCamera),
+        Deed::Show(machine) => {
+            actions.push(Action::SetDisplay(Display { machine, comparison: Comparison::Single, ..model.display }));
+        }
+        Deed::Compare(comparison) => actions.push(Action::SetDisplay(Display { comparison, ..model.display })),
+        Deed::Panel(panel) => chrome.settings.toggle(panel),
+        Deed::Unpick => {
+            if chrome.help {
+                chrome.help = false;
+            } else {
+                actions.push(Action::Unpick);
+            }
+        }
+        Deed::Help => chrome.help = !chrome.help,
+    }
+}
+
+/// The keys of a deed, for menus and hints; empty where there are none.
+pub fn keys_of(context: &egui::Context, deed: Deed) -> String {
+    let found = SHORTCUTS.iter().find(|(_, of, _)| *of == deed);
+    found.map_or_else(String::new, |(shortcut, ..)| context.format_shortcut(shortcut))
+}
+
+/// The list of shortcuts.
+pub fn show(context: &egui::Context, open: &mut bool) {
+    let most = context.content_rect().height() - 80.0;
+    egui::Window::new("Keys and pointer").open(open).collapsible(false).resizable(false).show(context, |ui| {
+        egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
+            egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
+                let keys = SHORTCUTS.iter().map(|(keys, _, what)| (ui.ctx().format_shortcut(keys), *what));
+                let keys: Vec<_> = keys.collect();
+                for (keys, what) in GESTURES.iter().map(|(keys, what)| ((*keys).to_string(), *what)).chain(keys) {
+                    ui.strong(keys);
+                    ui.label(what);
+                    ui.end_row();
+                }
+            });
+        });
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_shortcuts_have_the_same_keys_and_none_is_a_key_that_flies() {
+        for (i, (shortcut, ..)) in SHORTCUTS.iter().enumerate() {
+            assert!(SHORTCUTS[..i].iter().all(|(other, ..)| other != shortcut), "{shortcut:?}");
+            let flies = FLIGHT.iter().any(|(key, _)| *key == shortcut.logical_key);
+            assert!(!(flies && shortcut.modifiers.is_none()), "{shortcut:?}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The line below: what the machines are doing, what lies under the pointer, what was done last.
+
+use crate::viewer::engine::Machine;
+use crate::viewer::model::{MachineModel, Model};
+use egui::{Align, Layout, RichText};
+
+/// The pixel under the pointer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pointed {
+    /// Column and row.
+    pub pixel: [u32; 2],
+    /// Its linear value.
+    pub value: [f32; 4],
+}
+
+/// Shows it.
+pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
+    ui.horizontal(|ui| {
+        if let Some(busy) = &model.busy {
+            ui.spinner();
+            ui.label(busy);
+        }
+        for machine in Machine::ALL {
+            let text = describe(machine, model.machine(machine));
+            ui.label(text).on_hover_text(explain(machine, model.machine(machine)));
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if let Some(Pointed { pixel: [x, y], value: [r, g, b, a] }) = pointed {
+                ui.label(RichText::new(format!("{x}, {y}   {r:.4} {g:.4} {b:.4}  α {a:.2}")).monospace());
+            } else if let Some(notice) = model.notices.last() {
+                let text = RichText::new(&notice.text);
+                let text = if notice.is_error { text.color(super::error_color(ui)) } else { text.weak() };
+                ui.add(egui::Label::new(text).truncate()).on_hover_text(&notice.text);
+            }
+        });
+    });
+}
+
+/// How far a machine is, in a few words; nothing of one that has drawn nothing.
+fn describe(machine: Machine, is: &MachineModel) -> String {
+    let name = machine.name();
+    match (&is.failure, is.preparing, &is.shown) {
+        (Some(_), ..) => format!("{name}: failed"),
+        (None, true, _) => format!("{name}: compiling…"),
+        (None, false, None) => String::new(),
+        (None, false, Some(shown)) => {
+            let [width, height] = [shown.view.format.width, shown.view.format.height];
+            let progress = if shown.step > 1 {
+                format!("1/{}", shown.step)
+            } else {
+                format!("{}/{} spp", shown.samples, shown.wanted)
+            };
+            format!("{name}: {width}×{height}, {progress}")
+        }
+    }
+}
+
+fn explain(machine: Machine, is: &MachineModel) -> String {
+    match (&is.failure, &is.shown) {
+        (Some(failure), _) => failure.clone(),
+        (None, Some(shown)) => {
+            let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
+            format!(
+                "{}\nlast pass {:.1} ms, {:.0} ms after the change",
+                shown.described,
+                milliseconds(shown.pass),
+                milliseconds(shown.since_change)
+            )
+        }
+        (None, None) => format!("the {} has drawn nothing yet", machine.name()),
+    }
+}

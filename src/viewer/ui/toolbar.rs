@@ -1,0 +1,53 @@
+//! The tools above the picture: whose picture, compared how, exposed how.
+
+use super::shortcuts::{Deed, keys_of};
+use crate::viewer::develop::{Look, ToneMap};
+use crate::viewer::engine::Machine;
+use crate::viewer::model::{Action, Comparison, Display, Model};
+use egui::{ComboBox, DragValue};
+
+/// The range of exposures, in stops.
+const STOPS: std::ops::RangeInclusive<f32> = -12.0..=12.0;
+
+/// Shows them, on as many lines as they need.
+pub fn show(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
+    let mut display = model.display;
+    ui.horizontal_wrapped(|ui| {
+        for machine in Machine::ALL {
+            let chosen = display.comparison == Comparison::Single && display.machine == machine;
+            let keys = keys_of(ui.ctx(), Deed::Show(machine));
+            let hint = format!("Show the {}'s picture ({keys})", machine.name());
+            if ui.selectable_label(chosen, machine.name()).on_hover_text(hint).clicked() {
+                display = Display { machine, comparison: Comparison::Single, ..display };
+            }
+        }
+        ui.separator();
+        for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
+            let keys = keys_of(ui.ctx(), Deed::Compare(comparison));
+            let hint = match comparison {
+                Comparison::Split => "GPU left, RPU right of a divider",
+                Comparison::Blink => "GPU and RPU in turn",
+                _ => "Where the GPU and the RPU differ",
+            };
+            let label = ui.selectable_label(display.comparison == comparison, comparison.name());
+            if label.on_hover_text(format!("{hint} ({keys})")).clicked() {
+                display.comparison = comparison;
+            }
+        }
+        ui.separator();
+        ui.label("Exposure");
+        let stops = DragValue::new(&mut display.look.stops).range(STOPS).speed(0.02).suffix(" stops").max_decimals(2);
+        ui.add(stops).on_hover_text("Drag, or click and type. Each stop doubles the light.");
+        ComboBox::from_id_salt("tone map").selected_text(display.look.tone_map.name()).width(80.0).show_ui(ui, |ui| {
+            for curve in ToneMap::ALL {
+                ui.selectable_value(&mut display.look.tone_map, curve, curve.name());
+            }
+        });
+        if display.look != Look::default() && ui.small_button("↺").on_hover_text("As it is in a file").clicked() {
+            display.look = Look::default();
+        }
+    });
+    if display != model.display {
+        actions.push(Action::SetDisplay(display));
+    }
+}
