@@ -21,6 +21,7 @@ Examples:
   shadewright compile marble.sl --emit rpu            what a shader becomes
   shadewright run 'float f(float x) { return x*x; }' f 3
   shadewright run program.rpuasm f --set R0=1,2,3,0 --registers
+  shadewright probe scene.rib 320,240 --steps         what one pixel hits, and its shader step by step
 
 Exit status: 0 success, 1 a failed comparison, 2 wrong input or usage, 3 a device failure.";
 
@@ -51,6 +52,8 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Run a scene on a model of the hardware and report where the time goes
     Simulate(SimulateArgs),
+    /// Follow one sample of a picture: what it hits, its rays, its shaders step by step
+    Probe(ProbeArgs),
     /// Run one of the project's own measurements
     Bench(BenchArgs),
 }
@@ -267,6 +270,45 @@ pub struct JudgeArgs {
     #[arg(long, value_name = "X", requires = "metric")]
     pub threshold: Option<f64>,
     /// Print what is reported as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A pixel, written `X,Y`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pixel(pub [u32; 2]);
+
+impl FromStr for Pixel {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let wrong = || "write it as column and row, counted from 0 at the upper left: X,Y".to_string();
+        let (x, y) = s.split_once(',').ok_or_else(wrong)?;
+        let number = |n: &str| n.trim().parse().map_err(|_| wrong());
+        Ok(Pixel([number(x)?, number(y)?]))
+    }
+}
+
+/// `probe`.
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub struct ProbeArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// The pixel: column and row, counted from 0 at the upper left
+    #[arg(value_name = "X,Y")]
+    pub pixel: Pixel,
+    /// Which sample of the pixel, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub sample: u32,
+    /// Print the statements that ran in shaders, with the values of their variables
+    #[arg(long)]
+    pub steps: bool,
+    /// With --steps: those of the standard library too
+    #[arg(long, requires = "steps")]
+    pub library: bool,
+    /// Print what is found as JSON
     #[arg(long)]
     pub json: bool,
 }

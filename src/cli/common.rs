@@ -12,7 +12,7 @@ use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, Renderer, Window, gpu, image_file, prepare_with_tree};
 use crate::rpu::format::Format;
-use crate::scene::{self, OpenOptions};
+use crate::scene::{self, OpenOptions, Scene};
 use anyhow::Context;
 use std::fmt;
 use std::path::Path;
@@ -55,10 +55,8 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
     chosen
 }
 
-/// Opens and links the scene and builds its tree. Warnings go to standard error.
-pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
-    let mut times = Preparation::default();
-    let start = Instant::now();
+/// Opens the scene. Warnings go to standard error.
+pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
     let options = OpenOptions { size: args.size.map(|s| (s.0, s.1)), allow_read: args.allow_read.clone() };
     let mut sources = SourceMap::new();
     let opened = match &args.scene {
@@ -67,10 +65,17 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
     };
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
     eprint!("{}", opened.warnings.render(&sources));
+    Ok((opened.scene, sources))
+}
+
+/// Opens and links the scene and builds its tree. Warnings go to standard error.
+pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
+    let mut times = Preparation::default();
+    let start = Instant::now();
+    let (scene, sources) = open_scene(args)?;
     times.open = start.elapsed();
 
     let start = Instant::now();
-    let scene = opened.scene;
     let pipeline = pipeline(args.passes.as_deref())?;
     let program = link(
         &scene,
@@ -81,8 +86,7 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
     times.link = start.elapsed();
 
     let start = Instant::now();
-    let strata = args.spp.map_or(scene.pixel_samples, Sampling::strata_of);
-    let sampling = Sampling { strata, seed: args.seed };
+    let sampling = sampling(args, &scene);
     let (width, height) = (scene.format.width, scene.format.height);
     let window = match args.crop {
         Some(crop) => {
@@ -93,6 +97,11 @@ pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
     let job = prepare_with_tree(program, &scene, window, sampling, args.budget, args.tree.map(Into::into))?;
     times.tree = start.elapsed();
     Ok((job, times))
+}
+
+/// The samples that the arguments ask for, or the scene.
+pub fn sampling(args: &SceneArgs, scene: &Scene) -> Sampling {
+    Sampling { strata: args.spp.map_or(scene.pixel_samples, Sampling::strata_of), seed: args.seed }
 }
 
 /// The number of threads of `--threads` becomes that of the process.

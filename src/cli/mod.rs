@@ -19,6 +19,7 @@ mod kernels;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_kernels.rs"]
 mod kernels;
+mod probe;
 mod progress;
 mod render;
 mod run;
@@ -62,5 +63,6 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
     }
 }

@@ -39,7 +39,7 @@ mod types;
 pub mod verify;
 
 pub use builder::{FunctionBuilder, Variable};
-pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval};
+pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval, eval_observed};
 pub use op::{Op, SlotId};
 pub use parse::parse;
 pub use print::{PrintOptions, print_function, print_module};

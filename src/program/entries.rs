@@ -3,8 +3,8 @@
 use super::instances::{Instance, unpack};
 use super::memory::RecordLayout;
 use super::shaders::CompiledFunction;
-use super::state::{SurfaceInputs, SurfaceState};
-use super::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
+use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState};
+use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type};
 use std::sync::Arc;
 
@@ -19,16 +19,21 @@ pub struct SurfaceVariant {
     pub layout: RecordLayout,
 }
 
-/// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the core reads at the current hit, and calls it.
-pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
-    let mut b = FunctionBuilder::new(surface_entry(number), FunctionKind::Entry);
+/// The start of a function `(orig, dir, depth)` that is called at a hit.
+fn at_a_hit(name: String, layout: RecordLayout) -> (FunctionBuilder, SurfaceState) {
+    let mut b = FunctionBuilder::new(name, FunctionKind::Entry);
     let origin = b.param("orig", Type::Vec3, Class::Varying);
     let direction = b.param("dir", Type::Vec3, Class::Varying);
     let depth = b.param("depth", Type::F32, Class::Varying);
+    let state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, layout });
+    (b, state)
+}
+
+/// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the core reads at the current hit, and calls it.
+pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
+    let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
-    let layout = variant.layout;
-    let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, layout });
     let instance = &variant.instance;
     let outputs = instance.call(&mut b, &variant.core, |b, slot, param| match slot {
         Some(slot) => unpack(b, param.ty, |b, k| state.parameter(b, slot + k)),
@@ -41,6 +46,18 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
     b.ret(vec![color, opacity]);
+    b.finish()
+}
+
+/// `@globals.N(orig, dir, depth) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
+pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
+    let (mut b, mut state) = at_a_hit(globals_entry(number), variant.layout);
+    let mut values = Vec::new();
+    for (name, ty) in SURFACE_GLOBALS {
+        b.result(name, ty);
+        values.push(state.global(&mut b, name).unwrap_or_else(|| b.constant(Const::zero(ty))));
+    }
+    b.ret(values);
     b.finish()
 }
 

@@ -10,6 +10,7 @@ use crate::ir::passes::Pipeline;
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::LIGHTS_SAMPLE;
+use crate::lang::rsl::outline::Outline;
 use crate::lang::source::{FileId, SourceMap};
 use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
 use glam::Mat4;
@@ -28,6 +29,8 @@ pub struct LinkOptions {
     pub given: Vec<(String, FileId)>,
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
+    /// Whether variables leave `debug` instructions, and the program has outlines and entries for the globals at a hit. The memory image is the same.
+    pub debug: bool,
 }
 
 /// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and the shading data.
@@ -49,6 +52,8 @@ pub struct Program {
     pub warnings: Diagnostics,
     /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for one that nothing uses.
     pub instances: Arc<[Option<Arc<Instance>>]>,
+    /// With [`LinkOptions::debug`], the outlines of all that was compiled.
+    pub outlines: Vec<Outline>,
 }
 
 /// Why a scene could not be linked, with the sources that the messages point into.
@@ -77,6 +82,7 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
         instances: HashMap::new(),
     };
     linker.shaders.define(&options.defines);
+    linker.shaders.set_debug(options.debug);
     options.given.iter().for_each(|(name, file)| linker.shaders.give(name, *file));
     let program = linker.link(scene, options);
     let Linker { mut shaders, mut diagnostics, .. } = linker;
@@ -142,6 +148,9 @@ impl Linker {
         self.add_light_sets(&mut module, &lights, &light_sets);
         for (number, variant) in variants.iter().enumerate() {
             module.functions.push(entries::surface(number, variant));
+            if options.debug {
+                module.functions.push(entries::globals(number, variant));
+            }
         }
         let camera = match &ray_program {
             Some(function) => Some(entries::ray_program(function)),
@@ -165,6 +174,7 @@ impl Linker {
             has_imager: imager.is_some(),
             constants: frame_constants(scene),
             instances: self.instances_of(scene),
+            outlines: self.shaders.take_outlines(),
             ..self.empty()
         })
     }
@@ -179,6 +189,7 @@ impl Linker {
             sources: SourceMap::new(),
             warnings: Diagnostics::new(),
             instances: Arc::default(),
+            outlines: Vec::new(),
         }
     }
 

@@ -258,6 +258,14 @@ impl MemoryImage {
         [at(object, 0), triangle, object]
     }
 
+    /// The primitive whose records these are: the inverse of [`MemoryImage::resolve`].
+    pub fn primitive(&self, triangle: u32, object: u32) -> u32 {
+        match self.placed.iter().find(|p| p.object == object) {
+            Some(p) => p.first + (triangle - p.triangles),
+            None => triangle - self.triangles,
+        }
+    }
+
     fn next(&self) -> u32 {
         self.vectors.len() as u32
     }
@@ -340,6 +348,20 @@ fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
         let [a, b, c] = object.mesh.corners(i);
         bvh::Triangle { a, b, c, flags }
     })
+}
+
+/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in the object's mesh; `None` behind the last.
+pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
+    let in_space = |space| scene.objects.iter().enumerate().filter(move |(_, o)| o.mesh_space == space);
+    let mut rest = primitive as usize;
+    for (index, object) in in_space(MeshSpace::World).chain(in_space(MeshSpace::Object)) {
+        let count = object.mesh.triangles.len();
+        if rest < count {
+            return Some((index, rest as u32));
+        }
+        rest -= count;
+    }
+    None
 }
 
 /// The trees of a scene, whose primitives are those of the memory image.

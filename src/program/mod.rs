@@ -29,3 +29,8 @@ pub const IMAGER_ENTRY: &str = "@imager";
 pub fn surface_entry(n: usize) -> String {
     format!("@surface.{n}")
 }
+
+/// Name of the entry that gives all globals where surface entry `n` would run; programs linked for a debugger have it.
+pub fn globals_entry(n: usize) -> String {
+    format!("@globals.{n}")
+}

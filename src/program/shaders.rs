@@ -4,6 +4,7 @@ use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
+use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
@@ -131,6 +132,8 @@ pub struct ShaderLibrary {
     units: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
     warnings: Diagnostics,
+    debug: bool,
+    outlines: Vec<Outline>,
 }
 
 impl ShaderLibrary {
@@ -150,7 +153,14 @@ impl ShaderLibrary {
             units: HashMap::new(),
             module: Module::new(),
             warnings: Diagnostics::new(),
+            debug: false,
+            outlines: Vec::new(),
         }
+    }
+
+    /// Whether what is compiled from now on is for a debugger.
+    pub fn set_debug(&mut self, debug: bool) {
+        self.debug = debug;
     }
 
     /// Defines macros in every shader.
@@ -168,7 +178,9 @@ impl ShaderLibrary {
     /// # Errors
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
-        let unit = rsl::compile_library(&mut self.sources, functions)?;
+        let options = rsl::Options { debug: self.debug, ..Default::default() };
+        let unit = rsl::compile_library(&mut self.sources, functions, &options)?;
+        self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
         Ok(())
     }
@@ -245,6 +257,11 @@ impl ShaderLibrary {
         std::mem::take(&mut self.module)
     }
 
+    /// The outlines of all that was compiled for a debugger.
+    pub fn take_outlines(&mut self) -> Vec<Outline> {
+        std::mem::take(&mut self.outlines)
+    }
+
     /// The sources that messages point into.
     pub fn into_sources(self) -> SourceMap {
         self.sources
@@ -280,8 +297,9 @@ impl ShaderLibrary {
             defines: self.defines.clone(),
             ..Default::default()
         };
-        let unit = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: false })?;
+        let unit = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: self.debug })?;
         self.warnings.extend(unit.warnings);
+        self.outlines.extend(unit.outlines);
         let prefix = format!("{}.", file.0);
         let mut module = unit.module;
         let own: HashSet<Arc<str>> =

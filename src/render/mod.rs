@@ -19,6 +19,7 @@ pub mod progressive;
 pub mod report;
 pub mod rpu;
 pub mod sampling;
+mod scene_world;
 mod schedule;
 
 pub use adapter::AdapterInfo;
@@ -26,4 +27,5 @@ pub use job::{
     CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare, prepare_with_tree,
     triangles_to_build, usual_tree,
 };
+pub use scene_world::SceneWorld;
 pub use schedule::Schedule;

@@ -237,6 +237,8 @@ pub struct Definition {
     pub params: Vec<Decl>,
     /// The statements.
     pub body: Vec<Stmt>,
+    /// The brace that ends them.
+    pub end: Span,
 }
 
 /// A file.

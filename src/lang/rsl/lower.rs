@@ -227,7 +227,7 @@ impl<'c, 'a> Body<'c, 'a> {
             let value = self.b.param(p.name.name.clone(), ty, class);
             let mut var = self.new_var(p.ty, class, Some(p.name.span), ty);
             var.strict = p.class == Some(Class::Uniform);
-            self.b.write(var.storage, value);
+            self.assign(&p.name.name, var.storage, value);
             if let Some(old) = scope.get(&p.name.name) {
                 let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))
                     .at(p.name.span, "declared again");
@@ -264,7 +264,7 @@ impl<'c, 'a> Body<'c, 'a> {
                 true => self.start_value(global),
                 false => self.b.param(name, ty, Class::Varying),
             };
-            self.b.write(var.storage, value);
+            self.assign(name, var.storage, value);
             self.scopes.globals.insert(global.name, var);
         }
     }
@@ -345,7 +345,8 @@ impl<'c, 'a> Body<'c, 'a> {
 
     fn assign(&mut self, name: &str, storage: Variable, value: Value) {
         self.b.write(storage, value);
-        if self.cx.debug {
+        // Named inputs for spaces have a point in their names.
+        if self.cx.debug && !name.contains('.') {
             self.b.effect(Op::Debug(name.into()), &[value]);
         }
     }
@@ -377,11 +378,12 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 }
 
-/// Removes parameters behind the first `keep` that nothing uses.
+/// Removes parameters behind the first `keep` that nothing but `debug` uses.
 fn drop_unused_params(mut function: Function, keep: usize) -> Function {
     let mut used = vec![false; function.values.len()];
     for block in &function.blocks {
-        block.insts.iter().flat_map(|i| &i.args).for_each(|v| used[v.0 as usize] = true);
+        let insts = block.insts.iter().filter(|i| !matches!(i.op, Op::Debug(_)));
+        insts.flat_map(|i| &i.args).for_each(|v| used[v.0 as usize] = true);
         block.term.for_each_arg(|v| used[v.0 as usize] = true);
     }
     let values = std::mem::take(&mut function.blocks[0].params);
@@ -391,6 +393,10 @@ fn drop_unused_params(mut function: Function, keep: usize) -> Function {
         if i < keep || used[value.0 as usize] {
             function.blocks[0].params.push(value);
             function.params.push(param);
+        } else {
+            for block in &mut function.blocks {
+                block.insts.retain(|inst| !inst.args.contains(&value));
+            }
         }
     }
     function

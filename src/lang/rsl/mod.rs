@@ -14,6 +14,7 @@ mod globals;
 pub mod lexer;
 mod lower;
 mod matrices;
+pub mod outline;
 pub mod parser;
 mod program;
 mod recursion;
@@ -30,6 +31,7 @@ use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib;
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::Lowering;
+use outline::Outline;
 use program::Program;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -46,7 +48,7 @@ pub const LIGHTS_AMBIENT: &str = "lights.ambient";
 pub struct Options {
     /// For the preprocessor: folders, macros.
     pub preprocess: PreprocessOptions,
-    /// Whether assignments to variables leave `debug` instructions.
+    /// Whether variables leave `debug` instructions where they get a value, and the unit has outlines. Nothing else depends on it.
     pub debug: bool,
 }
 
@@ -61,6 +63,8 @@ pub struct Unit {
     pub functions: Vec<FunctionInfo>,
     /// Things worth knowing.
     pub warnings: Diagnostics,
+    /// With [`Options::debug`], the outlines of all definitions in the module.
+    pub outlines: Vec<Outline>,
 }
 
 /// A shader of a file.
@@ -156,11 +160,11 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
 ///
 /// # Errors
 /// None, unless the library itself is wrong.
-pub fn compile_library(sources: &mut SourceMap, names: &[&str]) -> Result<Unit, Diagnostics> {
+pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Options) -> Result<Unit, Diagnostics> {
     let ast = library_ast(sources)?;
     let mut diags = Diagnostics::new();
     let program = Program::new(&ast, 0, &mut diags);
-    lower(&program, 0, &names.iter().copied().collect(), false, false, diags)
+    lower(&program, 0, &names.iter().copied().collect(), options.debug, false, diags)
 }
 
 /// The syntax trees of the library's files.
@@ -206,6 +210,11 @@ fn lower(
         done.insert(next);
         lowering.definition(next);
     }
+    let mut outlines = Vec::new();
+    if debug {
+        let kept = (0..program.functions.len()).filter(|i| *i < own || done.contains(i));
+        outlines.extend(kept.map(|i| Outline::of(program.ast, program.definition(i), i >= own)));
+    }
     diags.extend(std::mem::take(&mut lowering.diags));
     let mut module = lowering.module;
     add_built_functions(&mut module);
@@ -215,7 +224,7 @@ fn lower(
     if diags.has_errors() {
         return Err(diags);
     }
-    Ok(Unit { module, shaders: Vec::new(), functions: Vec::new(), warnings: diags })
+    Ok(Unit { module, shaders: Vec::new(), functions: Vec::new(), warnings: diags, outlines })
 }
 
 /// Adds the functions of the library that are built as IR, where they are called.

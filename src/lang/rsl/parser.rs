@@ -270,7 +270,8 @@ impl Parser<'_> {
         self.expect(")", "after the parameters")?;
         self.expect("{", "before the statements")?;
         let body = self.block_rest()?;
-        self.ast.definitions.push(Definition { name, shader, result, params, body });
+        let end = self.previous();
+        self.ast.definitions.push(Definition { name, shader, result, params, body, end });
         Ok(())
     }
 

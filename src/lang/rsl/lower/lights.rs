@@ -132,7 +132,7 @@ impl Body<'_, '_> {
         let outer = self.scopes.globals.clone();
         for (name, ty, value) in [("L", RslType::Vector, l), ("Cl", RslType::Color, color)] {
             let var = self.new_var(ty, Class::Varying, None, Type::Vec3);
-            self.b.write(var.storage, value);
+            self.assign(name, var.storage, value);
             self.scopes.globals.insert(name, var);
         }
         self.loops.push(Loop { break_to: over, continue_to: next });

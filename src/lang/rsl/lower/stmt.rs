@@ -141,7 +141,10 @@ impl Body<'_, '_> {
         self.b.switch_to(head);
         let test = match condition {
             Some(e) => self.condition(e),
-            None => Ok(self.b.constant(Const::Bool(true))),
+            None => {
+                self.at(body.span);
+                Ok(self.b.constant(Const::Bool(true)))
+            }
         };
         match test {
             Ok(test) => self.b.branch(test, turn, end),

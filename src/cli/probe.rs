@@ -1,0 +1,46 @@
+//! `shadewright probe`.
+
+use super::args::ProbeArgs;
+use super::common::{open_scene, print_json, sampling};
+use super::exit::Failure;
+use crate::bvh::BuildOptions;
+use crate::probe::{self, ProbeError, Reach, Sample, Subject};
+use crate::program::LinkOptions;
+use crate::program::memory::build_tree;
+use crate::render::JobError;
+
+/// Follows one sample and prints what became of it.
+pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
+    if args.scene.crop.is_some() || args.scene.passes.is_some() {
+        return Err(Failure::input(
+            "error: --crop and --passes are about rendering: one sample is followed in the whole picture, before any pass",
+        ));
+    }
+    let (scene, sources) = open_scene(&args.scene)?;
+    let options = LinkOptions { shader_paths: args.scene.shader_paths.clone(), ..LinkOptions::default() };
+    let program = probe::link(&scene, sources, &options)?;
+    eprint!("{}", program.warnings.render(&program.sources));
+    let sampling = sampling(&args.scene, &scene);
+    let sample = Sample { pixel: args.pixel.0, number: args.sample, sampling, budget: args.scene.budget };
+    let bvh = build_tree(&scene, &BuildOptions::default()).map_err(JobError::from)?;
+    let subject = Subject { scene: &scene, program: &program, bvh: &bvh };
+    let probe = probe::probe(&subject, &sample).map_err(|e| refused(&e))?;
+    let reach = if args.library { Reach::Library } else { Reach::Own };
+    if args.json {
+        return print_json(&probe.json(args.steps.then_some(reach)));
+    }
+    print!("{}", probe.summary());
+    if args.steps {
+        print!("steps\n{}", probe.trace(reach));
+    }
+    Ok(())
+}
+
+fn refused(error: &ProbeError) -> Failure {
+    let hint = match error {
+        ProbeError::Sample { .. } => "\nhint: --spp N asks for more samples",
+        ProbeError::Pixel { .. } => "\nhint: --size WxH asks for a larger picture",
+        ProbeError::Program(_) => "",
+    };
+    Failure::input(format!("error: {error}{hint}"))
+}

@@ -1,0 +1,193 @@
+//! Follows one sample of a picture: what its rays hit, the tree of these rays, and the shaders stepped through, forwards and backwards.
+//!
+//! Takes a scene, its program linked for a debugger ([`link`]), its tree, and a sample of a pixel; runs that on the reference evaluator and gives a [`Probe`], which is plain
+//! data. Its colour is that of the sample in the picture, to the bit. Nothing here knows a machine, a window or how a scene is opened.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`rays`] | the tree of rays |
+//! | [`recording`] | steps and variables, and what there is to see at each step |
+//! | `navigate` | ways from one step to another |
+//! | `record` | the observer of the evaluator that writes both down |
+//! | [`value`] | values with the types of the source |
+//! | [`report`] | all of it as text and as JSON |
+
+mod navigate;
+pub mod rays;
+mod record;
+pub mod recording;
+pub mod report;
+pub mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use navigate::Reach;
+pub use rays::{RayKind, RayRecord, SurfacePoint};
+pub use recording::{Moment, Recording};
+pub use value::{Named, Value};
+
+use crate::bvh::TwoLevel;
+use crate::ir::eval::{EvalError, eval_observed};
+use crate::ir::passes::Pipeline;
+use crate::ir::{Const, Limits};
+use crate::lang::source::{SourceMap, Span};
+use crate::program::{self, CAMERA_ENTRY, LinkError, LinkOptions, Program};
+use crate::render::SceneWorld;
+use crate::render::sampling::Sampling;
+use crate::scene::Scene;
+use record::Recorder;
+use thiserror::Error;
+
+/// Calls within calls that a sample may take: far more than the RPU's stack has room for.
+const MAX_DEPTH: usize = 1 << 16;
+
+/// A picture whose samples can be followed.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// Its program, linked for a debugger: see [`link`] and [`with_data_of`].
+    pub program: &'a Program,
+    /// Its tree.
+    pub bvh: &'a TwoLevel,
+}
+
+/// A sample of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Column and row of the pixel, from the upper left.
+    pub pixel: [u32; 2],
+    /// Its number among the samples of the pixel, from 0.
+    pub number: u32,
+    /// The samples of the picture.
+    pub sampling: Sampling,
+    /// Back edges and calls that the sample may take.
+    pub budget: u32,
+}
+
+/// What became of a sample.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    /// The sample.
+    pub sample: Sample,
+    /// Its position on the picture in pixels.
+    pub raster: [f32; 2],
+    /// Its linear colour, before any imager; zero where it did not end.
+    pub color: [f32; 3],
+    /// Its coverage.
+    pub alpha: f32,
+    /// Why it did not end. What happened until then is recorded.
+    pub failure: Option<Stopped>,
+    /// The rays that it shot, in order: parents before their children.
+    pub rays: Vec<RayRecord>,
+    /// Whether it shot more rays than are kept.
+    pub rays_truncated: bool,
+    /// Its steps.
+    pub recording: Recording,
+}
+
+/// Why a sample did not end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// What happened.
+    pub message: String,
+    /// The loop or call that was one too many.
+    pub place: Option<Span>,
+}
+
+/// A sample cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProbeError {
+    /// The pixel.
+    #[error("pixel {x},{y} is outside the picture of {width}x{height} pixels; columns and rows count from 0")]
+    Pixel {
+        /// Column.
+        x: u32,
+        /// Row.
+        y: u32,
+        /// Columns of the picture.
+        width: u32,
+        /// Rows of the picture.
+        height: u32,
+    },
+    /// The sample.
+    #[error("there is no sample {number}: the picture has {count} a pixel, numbered from 0")]
+    Sample {
+        /// The number asked for.
+        number: u32,
+        /// Samples a pixel.
+        count: u32,
+    },
+    /// The program was not linked for this.
+    #[error("the program cannot be followed: {0}")]
+    Program(EvalError),
+}
+
+/// Links a scene for [`probe`]: with a record of each variable's values, and without passes.
+///
+/// # Errors
+/// Those of [`program::link`].
+pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<Program, LinkError> {
+    program::link(scene, sources, &LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() })
+}
+
+/// A program linked by [`link`] with the shading data and the constants of the program that a picture was drawn with, linked from the same scene: parameters may have been edited,
+/// and the camera moved, since.
+pub fn with_data_of(debug: &Program, picture: &Program) -> Program {
+    Program { memory: picture.memory.clone(), constants: picture.constants, ..debug.clone() }
+}
+
+/// Follows a sample.
+///
+/// # Errors
+/// When there is no such pixel or sample, or the program was not linked by [`link`].
+pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError> {
+    let program = subject.program;
+    let [width, height] = [program.constants[1][0], program.constants[1][1]].map(|side| side as u32);
+    let [x, y] = sample.pixel;
+    if x >= width || y >= height {
+        return Err(ProbeError::Pixel { x, y, width, height });
+    }
+    let count = sample.sampling.count();
+    if sample.number >= count {
+        return Err(ProbeError::Sample { number: sample.number, count });
+    }
+    let raster = sample.sampling.position(x, y, sample.number).to_array();
+    let mut world = SceneWorld::new(&program.constants, &program.memory, subject.bvh);
+    let mut recorder = Recorder::new(subject.scene, program, world);
+    let limits = Limits { fuel: u64::from(sample.budget), depth: MAX_DEPTH };
+    let args = raster.map(Const::F32);
+    let result = eval_observed(&program.module, CAMERA_ENTRY, &args, &mut world, limits, &mut recorder);
+    let (color, alpha, failure) = match result {
+        Ok(values) => match values.as_slice() {
+            [Const::Vec3(color), Const::F32(alpha)] => (*color, *alpha, None),
+            _ => ([0.0; 3], 0.0, None),
+        },
+        Err(error @ (EvalError::Fuel { .. } | EvalError::Depth { .. })) => {
+            let message = match error {
+                EvalError::Fuel { .. } => {
+                    format!("a shader did not end within {} loop iterations and calls", sample.budget)
+                }
+                _ => format!("a shader's calls were nested more than {MAX_DEPTH} deep"),
+            };
+            let place = record::place_of(&program.module, &error);
+            ([0.0; 3], 0.0, Some(Stopped { message, place }))
+        }
+        Err(error) => return Err(ProbeError::Program(error)),
+    };
+    let Recorder { recording, rays, rays_truncated, .. } = recorder;
+    Ok(Probe { sample: *sample, raster, color, alpha, failure, rays, rays_truncated, recording })
+}
+
+impl Probe {
+    /// The rays shot at the hit of ray `parent`, or by the camera, in order.
+    pub fn children(&self, parent: Option<u32>) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.rays).filter(move |(_, r)| r.parent == parent).map(|(i, _)| i)
+    }
+
+    /// What the camera's ray met first.
+    pub fn first_hit(&self) -> Option<&SurfacePoint> {
+        self.rays.first().and_then(|r| r.hit.as_ref())
+    }
+}

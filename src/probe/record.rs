@@ -1,0 +1,437 @@
+//! Looks on while the evaluator runs a sample, and writes down its steps and rays.
+
+use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
+use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Variable};
+use super::value::{Named, Value};
+use crate::ir::eval::{Answer, EvalError, Observer, Ray};
+use crate::ir::{Const, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
+use crate::lang::rsl::outline::{StatementKind, predefined};
+use crate::lang::rsl::{LIGHTS_SAMPLE, LightKind, RslType, ShaderKind};
+use crate::lang::source::Span;
+use crate::program::memory::object_of;
+use crate::program::{Program, globals_entry};
+use crate::render::SceneWorld;
+use crate::scene::{self, Scene};
+use glam::Vec3;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Functions of the standard library whose names start so are the renderer's own, and of no interest to who debugs a shader.
+const INTERNAL: &str = "__";
+
+/// Writes a run down.
+pub struct Recorder<'a> {
+    scene: &'a Scene,
+    program: &'a Program,
+    world: SceneWorld<'a>,
+    module: &'a Module,
+    /// For each function of the module, its outline.
+    outline_of: Vec<Option<u32>>,
+    /// For each place of the module that was met, the statement it belongs to.
+    statements: HashMap<Loc, Option<u32>>,
+    /// Known variables, by outline, name and declaration.
+    variables: HashMap<(u32, Arc<str>, Option<u32>), u32>,
+    /// Texts of identifiers.
+    strings: HashMap<u32, String>,
+    frames: Vec<Frame>,
+    /// What was recorded.
+    pub recording: Recording,
+    /// The rays so far.
+    pub rays: Vec<RayRecord>,
+    /// Whether more rays were shot than are kept.
+    pub rays_truncated: bool,
+}
+
+/// A running function.
+#[derive(Clone, Debug, Default)]
+struct Frame {
+    function: usize,
+    /// Its record, where people may look at it; else that of the caller nearest who may be looked at.
+    activation: Option<u32>,
+    /// Whether the activation is its own.
+    is_shown: bool,
+    statement: Option<u32>,
+    last_step: Option<u32>,
+    /// The ray whose hit is being shaded.
+    ray: Option<u32>,
+    /// For a surface's entry, that it is one.
+    is_entry: bool,
+    /// The ray it shot last that may call a shader.
+    traced: Option<u32>,
+    /// Numbers of the lights asked since the last batch of shadow rays.
+    lights: Vec<u32>,
+    /// Whether that batch was shot.
+    is_batch_over: bool,
+    /// Rows of a matrix whose other rows follow.
+    rows: Vec<f32>,
+}
+
+impl<'a> Recorder<'a> {
+    /// Nothing recorded yet.
+    pub fn new(scene: &'a Scene, program: &'a Program, world: SceneWorld<'a>) -> Self {
+        let module = &*program.module;
+        let by_place: HashMap<Span, u32> = program.outlines.iter().zip(0..).map(|(o, i)| (o.place, i)).collect();
+        let outline = |loc: Loc| module.span(loc).and_then(|place| by_place.get(&place).copied());
+        let recording = Recording {
+            sources: program.sources.clone(),
+            outlines: program.outlines.clone().into(),
+            ..Recording::default()
+        };
+        Self {
+            scene,
+            program,
+            world,
+            module,
+            outline_of: module.functions.iter().map(|f| outline(f.loc)).collect(),
+            statements: HashMap::new(),
+            variables: HashMap::new(),
+            strings: strings(module, scene),
+            frames: Vec::new(),
+            recording,
+            rays: Vec::new(),
+            rays_truncated: false,
+        }
+    }
+
+    /// The outline of a function that people may look at.
+    fn shown_outline(&self, function: usize) -> Option<u32> {
+        let index = self.outline_of[function]?;
+        let outline = &self.program.outlines[index as usize];
+        (!outline.library || !outline.name.starts_with(INTERNAL)).then_some(index)
+    }
+
+    fn is_full(&mut self) -> bool {
+        let full = self.recording.steps.len().max(self.recording.changes.len()) >= MAX_STEPS;
+        self.recording.truncated |= full;
+        full
+    }
+
+    fn activate(&mut self, outline: u32, ray: Option<u32>) -> u32 {
+        let caller = self.frames.last();
+        let called_at = self.frames.iter().rev().find_map(|f| f.last_step);
+        let caller = caller.and_then(|f| f.activation);
+        let depth = caller.map_or(0, |c| self.recording.activations[c as usize].depth + 1);
+        self.recording.activations.push(Activation { outline, caller, called_at, depth, ray, changes: Vec::new() });
+        self.recording.activations.len() as u32 - 1
+    }
+
+    /// A statement of the innermost call begins.
+    fn step(&mut self, statement: u32) {
+        if self.is_full() {
+            return;
+        }
+        let Some(frame) = self.frames.last_mut() else { return };
+        let Some(activation) = frame.activation else { return };
+        let number = self.recording.steps.len() as u32;
+        let is_first = frame.last_step.is_none();
+        (frame.statement, frame.last_step) = (Some(statement), Some(number));
+        self.recording.steps.push(Step { activation, statement, taken: None });
+        let record = &self.recording.activations[activation as usize];
+        let outline = &self.recording.outlines[record.outline as usize];
+        if is_first
+            && outline.shader == Some(ShaderKind::Surface)
+            && let Some(ray) = record.ray.and_then(|r| self.rays.get_mut(r as usize))
+        {
+            ray.shader_step = Some(number);
+        }
+    }
+
+    fn change(&mut self, activation: u32, variable: u32, value: Value) {
+        if self.is_full() {
+            return;
+        }
+        let recording = &mut self.recording;
+        recording.activations[activation as usize].changes.push(recording.changes.len() as u32);
+        recording.changes.push(Change { after: recording.steps.len() as u32, variable, value });
+    }
+
+    fn variable_index(&mut self, outline: u32, name: &Arc<str>, ty: RslType, declared: Option<u32>) -> u32 {
+        let list = &mut self.recording.variables;
+        *self.variables.entry((outline, name.clone(), declared)).or_insert_with(|| {
+            list.push(Variable { name: name.clone(), ty, declared });
+            list.len() as u32 - 1
+        })
+    }
+
+    fn value(&self, value: &Const, ty: RslType) -> Value {
+        Value::of(value, ty, |id| self.strings.get(&id).cloned())
+    }
+
+    /// The surface at a hit, with the globals that a shader would find there.
+    fn surface_point(&self, ray: &Ray, hit: &Hit) -> Option<SurfacePoint> {
+        let primitive = self.program.memory.primitive(hit.triangle, hit.object);
+        let (object, triangle) = object_of(self.scene, primitive)?;
+        let entry = globals_entry(hit.uvts[3].to_bits() as usize);
+        let args = [Const::Vec3(ray.origin), Const::Vec3(ray.direction), Const::F32(self.depth())];
+        let mut world = SceneWorld { hit: *hit, ..self.world };
+        let values = eval(self.module, &entry, &args, &mut world, Limits::default()).unwrap_or_default();
+        let results = self.module.function(&entry).map(|f| f.results.as_slice()).unwrap_or_default();
+        let globals = results.iter().zip(&values).map(|(r, v)| {
+            let ty = predefined(&r.name).unwrap_or(RslType::Float);
+            Named { name: r.name.to_string(), ty, value: self.value(v, ty) }
+        });
+        // What a shader writes is nothing that it finds.
+        let globals = globals.filter(|g| g.name != "Ci" && g.name != "Oi").collect();
+        let shader = self.scene.objects[object].surface.map(|id| &self.scene.shader_instances[id.0 as usize].name);
+        Some(SurfacePoint {
+            object: object as u32,
+            name: self.scene.objects[object].name.clone(),
+            triangle,
+            primitive,
+            barycentric: [hit.uvts[0], hit.uvts[1]],
+            t: hit.uvts[2],
+            distance: hit.uvts[2] * Vec3::from(ray.direction).length(),
+            shader: shader.cloned().unwrap_or_else(|| crate::program::DEFAULT_SURFACE.to_string()),
+            parameters: Vec::new(),
+            globals,
+        })
+    }
+
+    /// How many rays led to what runs.
+    fn depth(&self) -> f32 {
+        self.frames.iter().filter(|f| f.is_entry).count() as f32
+    }
+
+    fn kind(&self, parent: Option<u32>, direction: [f32; 3]) -> RayKind {
+        let Some(parent) = parent.and_then(|p| self.rays.get(p as usize)) else { return RayKind::Camera };
+        let normal = parent.hit.as_ref().and_then(|h| h.triple("Ng")).unwrap_or_default();
+        let along = |d: [f32; 3]| Vec3::from(d).dot(normal.into());
+        if along(parent.direction) * along(direction) > 0.0 { RayKind::Transmitted } else { RayKind::Reflected }
+    }
+
+    /// The light that shadow ray `number` of the current batch asks about.
+    fn light(&self, parent: Option<u32>, number: u32) -> Option<LightRef> {
+        let asked = *self.frames.last()?.lights.get(number as usize)?;
+        let object = self.rays.get(parent? as usize)?.hit.as_ref()?.object;
+        let name = |light: &u32| {
+            let shader = self.scene.lights.get(*light as usize)?.shader;
+            Some(&self.scene.shader_instances[shader.0 as usize].name)
+        };
+        let is_ambient = |name: &str| {
+            let mut lights = self.program.outlines.iter().filter(|o| o.shader == Some(ShaderKind::Light));
+            lights.any(|o| *o.name == *name && o.light == Some(LightKind::Ambient))
+        };
+        let shining = self.scene.objects.get(object as usize)?.lights.iter();
+        let light = shining.filter(|l| name(l).is_some_and(|n| !is_ambient(n))).nth(asked as usize)?;
+        Some(LightRef { number: *light, shader: name(light)?.clone() })
+    }
+
+    /// Keeps the arguments of a surface's core as its parameters' values.
+    fn keep_parameters(&mut self, outline: u32, ray: Option<u32>, args: &[Const]) {
+        let outline = &self.program.outlines[outline as usize];
+        if outline.shader != Some(ShaderKind::Surface) {
+            return;
+        }
+        let mut args = args;
+        let declared = outline.variables.iter().take(outline.params);
+        let parameters = declared.filter_map(|d| {
+            let rows = if d.ty == RslType::Matrix { 4 } else { 1 };
+            let (own, rest) = args.split_at_checked(rows)?;
+            args = rest;
+            let value = match own {
+                [one] => self.value(one, d.ty),
+                _ => Value::Matrix(own.iter().flat_map(|row| row.floats().unwrap_or_default()).copied().collect()),
+            };
+            Some(Named { name: d.name.to_string(), ty: d.ty, value })
+        });
+        let parameters: Vec<Named> = parameters.collect();
+        if let Some(hit) = ray.and_then(|r| self.rays.get_mut(r as usize)).and_then(|r| r.hit.as_mut()) {
+            hit.parameters = parameters;
+        }
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn instruction(&mut self, inst: &Inst) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        frame.is_batch_over |= matches!(inst.op, Op::Visible(_));
+        if !frame.is_shown || inst.loc == Loc::NONE {
+            return;
+        }
+        let statement = match self.statements.get(&inst.loc) {
+            Some(known) => *known,
+            None => {
+                let outline = self.outline_of[frame.function].map(|o| &self.program.outlines[o as usize]);
+                let span = self.module.span(inst.loc);
+                let found = outline.zip(span).and_then(|(o, s)| o.statement_at(s)).map(|s| s as u32);
+                self.statements.insert(inst.loc, found);
+                found
+            }
+        };
+        if let Some(statement) = statement.filter(|s| frame.statement != Some(*s)) {
+            self.step(statement);
+        }
+    }
+
+    fn variable(&mut self, name: &Arc<str>, value: &Const, loc: Loc) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let (Some(activation), true) = (frame.activation, frame.is_shown) else { return };
+        let Some(index) = self.outline_of[frame.function] else { return };
+        let outline = &self.program.outlines[index as usize];
+        let place = self.module.span(loc).unwrap_or(outline.place);
+        // The rows of a matrix come one by one.
+        let (name, row) = match name.rsplit_once('.') {
+            Some((name, row)) => (Arc::from(name), row.parse::<usize>().ok()),
+            None => (name.clone(), None),
+        };
+        let declared = outline.variable_at(&name, place).map(|d| d as u32);
+        let ty = declared.map(|d| outline.variables[d as usize].ty).or_else(|| predefined(&name));
+        let ty = ty.unwrap_or(if value.ty() == Type::F32 { RslType::Float } else { RslType::Vector });
+        let value = match row {
+            Some(row) => {
+                frame.rows.truncate(4 * row);
+                frame.rows.extend(value.floats().unwrap_or_default());
+                if frame.rows.len() < 16 {
+                    return;
+                }
+                Value::Matrix(std::mem::take(&mut frame.rows))
+            }
+            None => self.value(value, ty),
+        };
+        let variable = self.variable_index(index, &name, ty, declared);
+        self.change(activation, variable, value);
+    }
+
+    fn branch(&mut self, holds: bool, _loc: Loc) {
+        let Some(frame) = self.frames.last().filter(|f| f.is_shown) else { return };
+        let Some(step) = frame.last_step.and_then(|s| self.recording.steps.get_mut(s as usize)) else { return };
+        let record = &self.recording.activations[step.activation as usize];
+        let statements = &self.recording.outlines[record.outline as usize].statements;
+        let kind = statements.get(step.statement as usize).map(|s| s.kind);
+        if matches!(kind, Some(StatementKind::Condition | StatementKind::Lights)) {
+            step.taken = Some(holds);
+        }
+    }
+
+    fn enter(&mut self, function: usize, args: &[Const]) {
+        let name = &self.module.functions[function].name;
+        let is_entry = name.starts_with(SURFACE_PREFIX);
+        if name.split('@').next() == Some(LIGHTS_SAMPLE)
+            && let (Some(caller), Some(Const::U32(number))) = (self.frames.last_mut(), args.first())
+        {
+            if std::mem::take(&mut caller.is_batch_over) {
+                caller.lights.clear();
+            }
+            caller.lights.push(*number);
+        }
+        let caller = self.frames.last();
+        let ray = caller.and_then(|f| if is_entry { f.traced } else { f.ray });
+        let mut activation = caller.and_then(|f| f.activation);
+        let mut is_shown = false;
+        if let Some(outline) = self.shown_outline(function) {
+            self.keep_parameters(outline, ray, args);
+            if !self.is_full() {
+                activation = Some(self.activate(outline, ray));
+                is_shown = true;
+            }
+        }
+        self.frames.push(Frame { function, activation, is_shown, ray, is_entry, ..Frame::default() });
+    }
+
+    fn leave(&mut self, results: &[Const]) {
+        let Some(frame) = self.frames.last() else { return };
+        if let (true, [Const::Vec3(color), Const::Vec3(opacity)]) = (frame.is_entry, results)
+            && let Some(ray) = frame.ray.and_then(|r| self.rays.get_mut(r as usize))
+        {
+            ray.returned = Some(Returned { color: *color, opacity: *opacity });
+        }
+        if let (true, Some(activation)) = (frame.is_shown, frame.activation)
+            && let Some(index) = self.outline_of[frame.function]
+        {
+            let outline = &self.program.outlines[index as usize];
+            let end = outline.statements.len() as u32 - 1;
+            let ty = outline.result;
+            if ty != RslType::Void && !results.is_empty() {
+                let value = match ty {
+                    RslType::Matrix => {
+                        Value::Matrix(results.iter().take(4).flat_map(|r| r.floats().unwrap_or_default()).copied().collect())
+                    }
+                    _ => self.value(&results[0], ty),
+                };
+                let variable = self.variable_index(index, &Arc::from("return"), ty, None);
+                self.change(activation, variable, value);
+            }
+            self.step(end);
+        }
+        self.frames.pop();
+    }
+
+    fn ray(&mut self, ray: &Ray, answer: &Answer) {
+        if self.rays.len() >= MAX_RAYS {
+            self.rays_truncated = true;
+            if let Some(frame) = self.frames.last_mut() {
+                frame.traced = None;
+            }
+            return;
+        }
+        let Some(frame) = self.frames.last() else { return };
+        let (parent, step) = (frame.ray, self.frames.iter().rev().find_map(|f| f.last_step));
+        let mut record = RayRecord {
+            kind: RayKind::Shadow,
+            parent,
+            layer: 0,
+            origin: ray.origin,
+            direction: ray.direction,
+            interval: ray.interval,
+            light: None,
+            hit: None,
+            returned: None,
+            step,
+            shader_step: None,
+        };
+        match answer {
+            Answer::Hit(hit) => {
+                record.kind = self.kind(parent, ray.direction);
+                let before = frame.traced.and_then(|r| self.rays.get(r as usize));
+                if let Some(before) = before
+                    && (before.origin, before.direction) == (ray.origin, ray.direction)
+                {
+                    record.layer = before.layer + 1;
+                }
+                let in_library = self.outline_of[frame.function].is_some_and(|o| self.program.outlines[o as usize].library);
+                if hit.uvts[2] >= 0.0 {
+                    record.hit = self.surface_point(ray, hit);
+                } else if in_library {
+                    let [r, g, b, alpha] = self.world.constants[7];
+                    record.returned = Some(Returned { color: [r, g, b], opacity: [alpha; 3] });
+                }
+            }
+            Answer::Shadow { blocked, number } => {
+                record.light = self.light(parent, *number);
+                if *blocked {
+                    let hit = self.world.closest(ray.origin, ray.direction, ray.interval);
+                    record.hit = self.surface_point(ray, &hit);
+                }
+            }
+        }
+        let number = self.rays.len() as u32;
+        self.rays.push(record);
+        if let Some(step) = step.filter(|s| self.recording.ray_steps.last() != Some(s)) {
+            self.recording.ray_steps.push(step);
+        }
+        if let (Answer::Hit(_), Some(frame)) = (answer, self.frames.last_mut()) {
+            frame.traced = Some(number);
+        }
+    }
+}
+
+/// Names of surfaces' entries start so.
+const SURFACE_PREFIX: &str = "@surface.";
+
+/// The texts of all strings that a program and its scene know, by their identifiers.
+fn strings(module: &Module, scene: &Scene) -> HashMap<u32, String> {
+    let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    let of_module = insts.filter_map(|i| match &i.op {
+        Op::Const(Const::String(s)) => Some(s.to_string()),
+        _ => None,
+    });
+    let params = scene.shader_instances.iter().flat_map(|i| &i.params);
+    let of_scene = params.filter_map(|(_, v)| if let scene::ParamValue::String(s) = v { Some(s) } else { None });
+    let all = of_module.chain(of_scene.flatten().cloned());
+    all.map(|s| (string_id(&s), s)).chain([(0, String::new())]).collect()
+}
+
+/// Where a run ended early, for people.
+pub fn place_of(module: &Module, error: &EvalError) -> Option<Span> {
+    error.loc().and_then(|loc| module.span(loc))
+}

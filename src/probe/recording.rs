@@ -1,0 +1,236 @@
+//! What a sample did, step by step, kept so that one can go to any step, forwards and backwards.
+//!
+//! A step is a statement about to run in one activation of a function. A recording holds the order of steps and every change of a variable; [`Recording::at`]
+//! puts together what a debugger shows. It is plain data and is bounded: see [`MAX_STEPS`].
+
+use super::value::Value;
+use crate::lang::rsl::RslType;
+use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
+use crate::lang::source::{SourceFile, SourceMap};
+use std::sync::Arc;
+
+/// Most steps that are kept, and most changes of variables: the first ones. A step takes 16 bytes, a change about 56.
+pub const MAX_STEPS: usize = 200_000;
+
+/// A run of one sample.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// The files that spans refer to.
+    pub sources: SourceMap,
+    /// The functions and shaders of the program.
+    pub outlines: Arc<[Outline]>,
+    /// Calls of functions, in the order in which they began.
+    pub activations: Vec<Activation>,
+    /// Statements, in the order in which they ran.
+    pub steps: Vec<Step>,
+    /// Variables that some change names.
+    pub variables: Vec<Variable>,
+    /// Values that variables got, in order.
+    pub changes: Vec<Change>,
+    /// For each ray, in order, the step that shot it.
+    pub ray_steps: Vec<u32>,
+    /// Whether more happened than is kept.
+    pub truncated: bool,
+}
+
+/// One call of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Activation {
+    /// The function: an index into [`Recording::outlines`].
+    pub outline: u32,
+    /// The activation that called it, if any; calls through the renderer (a shader by a ray) count.
+    pub caller: Option<u32>,
+    /// The caller's step that led here.
+    pub called_at: Option<u32>,
+    /// Number of callers.
+    pub depth: u32,
+    /// The ray whose hit is being shaded: an index into the probe's rays.
+    pub ray: Option<u32>,
+    /// Its changes: indices into [`Recording::changes`].
+    pub changes: Vec<u32>,
+}
+
+/// A statement about to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// In which call.
+    pub activation: u32,
+    /// Index into the statements of the function's outline.
+    pub statement: u32,
+    /// Of a condition or a statement about lights: whether it went on into its body.
+    pub taken: Option<bool>,
+}
+
+/// A variable of one function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name; `return` for a function's value.
+    pub name: Arc<str>,
+    /// Its type.
+    pub ty: RslType,
+    /// Where the text declares it: an index into the outline's variables; `None` for predefined variables.
+    pub declared: Option<u32>,
+}
+
+/// A variable gets a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Number of steps that had begun.
+    pub after: u32,
+    /// Index into [`Recording::variables`].
+    pub variable: u32,
+    /// The value.
+    pub value: Value,
+}
+
+/// What a debugger shows at a step.
+#[derive(Clone, Debug)]
+pub struct Moment<'a> {
+    /// The step.
+    pub step: usize,
+    /// The function that runs.
+    pub outline: &'a Outline,
+    /// The statement about to run.
+    pub statement: Statement,
+    /// Whether it will go on into its body, where it chooses.
+    pub taken: Option<bool>,
+    /// The ray whose hit is being shaded.
+    pub ray: Option<u32>,
+    /// The calls that led here, the innermost first.
+    pub stack: Vec<Call<'a>>,
+    /// The variables that can be named here and have a value.
+    pub variables: Vec<Shown<'a>>,
+}
+
+/// A call on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The function.
+    pub outline: &'a Outline,
+    /// The step in it that is under way.
+    pub step: usize,
+    /// The line of that step, from 1.
+    pub line: u32,
+}
+
+/// A variable as a debugger shows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown<'a> {
+    /// The variable: an index into [`Recording::variables`].
+    pub variable: u32,
+    /// Its name.
+    pub name: &'a str,
+    /// Its type.
+    pub ty: RslType,
+    /// Its value.
+    pub value: &'a Value,
+    /// Whether it got this value since the step of the same call before.
+    pub changed: bool,
+}
+
+impl Recording {
+    /// Number of steps.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// The call that a step belongs to.
+    pub fn activation(&self, step: usize) -> Option<&Activation> {
+        self.activations.get(self.steps.get(step)?.activation as usize)
+    }
+
+    /// The function that a step belongs to.
+    pub fn outline(&self, step: usize) -> Option<&Outline> {
+        self.outlines.get(self.activation(step)?.outline as usize)
+    }
+
+    /// The statement of a step.
+    pub fn statement(&self, step: usize) -> Option<Statement> {
+        self.outline(step)?.statements.get(self.steps[step].statement as usize).copied()
+    }
+
+    /// The file of a step and the line at which its statement starts, from 1.
+    pub fn place(&self, step: usize) -> Option<(&SourceFile, u32)> {
+        let span = self.statement(step)?.span;
+        let file = self.sources.get(span.file)?;
+        Some((file, file.position(span.start).line))
+    }
+
+    /// All that there is to see before a step's statement runs; `None` behind the last step.
+    pub fn at(&self, step: usize) -> Option<Moment<'_>> {
+        let statement = self.statement(step)?;
+        let activation = self.activation(step)?;
+        let mut stack = Vec::new();
+        let mut next = Some(step);
+        while let Some(at) = next {
+            let (_, line) = self.place(at)?;
+            stack.push(Call { outline: self.outline(at)?, step: at, line });
+            next = self.activation(at)?.called_at.map(|s| s as usize);
+        }
+        Some(Moment {
+            step,
+            outline: self.outline(step)?,
+            statement,
+            taken: self.steps[step].taken,
+            ray: activation.ray,
+            stack,
+            variables: self.variables_at(step, statement, activation),
+        })
+    }
+
+    fn variables_at(&self, step: usize, statement: Statement, activation: &Activation) -> Vec<Shown<'_>> {
+        let before = self.back_in_call(step);
+        let outline = &self.outlines[activation.outline as usize];
+        let mut list: Vec<Shown<'_>> = Vec::new();
+        for change in activation.changes.iter().map(|&i| &self.changes[i as usize]) {
+            if change.after as usize > step {
+                break;
+            }
+            let variable = &self.variables[change.variable as usize];
+            let changed = before.is_some_and(|b| change.after as usize > b);
+            let shown = Shown {
+                variable: change.variable,
+                name: &variable.name,
+                ty: variable.ty,
+                value: &change.value,
+                changed,
+            };
+            match list.iter_mut().find(|s| s.variable == change.variable) {
+                Some(known) => *known = shown,
+                None => list.push(shown),
+            }
+        }
+        let at = statement.span;
+        list.retain(|shown| match self.variables[shown.variable as usize].declared {
+            None => outline.variable_at(shown.name, at).is_none(),
+            Some(d) => {
+                let declared = &outline.variables[d as usize];
+                let is_param = (d as usize) < outline.params;
+                let is_declared = is_param || declared.place.start < at.start;
+                is_declared && holds(declared.scope, at) && outline.variable_at(shown.name, at) == Some(d as usize)
+            }
+        });
+        list
+    }
+
+    /// The step before of the same call.
+    pub fn back_in_call(&self, step: usize) -> Option<usize> {
+        let own = self.steps.get(step)?.activation;
+        (0..step).rev().find(|&s| self.steps[s].activation == own)
+    }
+
+    /// Whether a step stands in the standard library.
+    pub fn is_library(&self, step: usize) -> bool {
+        self.outline(step).is_some_and(|o| o.library)
+    }
+
+    /// Whether a step is the end of its function.
+    pub fn is_end(&self, step: usize) -> bool {
+        self.statement(step).is_some_and(|s| s.kind == StatementKind::End)
+    }
+}
