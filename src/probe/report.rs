@@ -34,7 +34,7 @@ impl Probe {
     fn write_summary(&self, out: &mut String) -> fmt::Result {
         let ([x, y], [across, down]) = (self.sample.pixel, self.raster);
         let (number_of, count) = (self.sample.number, self.sample.sampling.count());
-        writeln!(out, "pixel {x},{y}, sample {number_of} of 0 to {}, at ({across}, {down})", count - 1)?;
+        writeln!(out, "pixel   {x},{y}, sample {number_of} of {count}, at ({across}, {down})")?;
         match &self.failure {
             Some(stopped) => writeln!(out, "stopped: {}", stopped.describe(&self.recording))?,
             None => writeln!(out, "color   {}, alpha {}", Value::Triple(self.color), number(self.alpha))?,
