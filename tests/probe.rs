@@ -1,4 +1,4 @@
-//! Following samples of pictures: on every scene of the repository, the colour that the evaluator finds is the picture's, to the bit.
+//! Following samples of pictures: on every scene of the repository, the colour that the evaluator finds is the picture's, to the bit; and the command that does it.
 
 mod common;
 
@@ -70,5 +70,61 @@ fn the_colour_of_a_followed_pixel_is_the_pictures_to_the_bit() {
             let drawn = opened.picture.rgba[(pixel[1] * SIZE.0 + pixel[0]) as usize];
             assert_eq!(film.resolve().rgba[0].map(f32::to_bits), drawn.map(f32::to_bits), "{} {pixel:?}", path.display());
         }
+    }
+}
+
+fn run(args: &[&str]) -> (bool, String, String) {
+    let output = common::shadewright(&repository("assets/scenes"), &[&["probe"], args].concat());
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned(), common::stderr(&output))
+}
+
+#[test]
+fn the_command_prints_hit_rays_and_steps() {
+    let (success, text, errors) = run(&["mirrors.rib", "280,120", "--size", "320x240", "--sample", "1", "--steps"]);
+    assert!(success, "{errors}");
+    let expected = [
+        "pixel   280,120, sample 1 of 4, at (",
+        "shader  mirror\n",
+        "  float  Kr = 0.85\n",
+        "  point  P = (",
+        "\n  camera: hits ",
+        "\n    reflected: hits ",
+        "\nsteps\nsurface mirror\n",
+        "mirror.sl:5  normal Nf = faceforward(normalize(N), I);\n        normal Nf = (",
+    ];
+    for part in expected {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+    assert!(!text.contains("integrator.sl"), "the library's own functions are asked for by --library\n{text}");
+}
+
+#[test]
+fn the_command_prints_json() {
+    let (success, text, errors) = run(&["mirrors.rib", "280,120", "--json", "--steps", "--library"]);
+    assert!(success, "{errors}");
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["pixel"], serde_json::json!([280, 120]));
+    assert_eq!(json["rays"][0]["kind"], "camera");
+    assert_eq!(json["rays"][0]["hit"]["shader"], "mirror");
+    let steps = json["steps"].as_array().expect("steps");
+    let first = &steps[0];
+    assert_eq!((&first["function"], &first["line"], &first["depth"]), (&"mirror".into(), &5.into(), &0.into()));
+    let kr = first["variables"].as_array().expect("variables").iter().find(|v| v["name"] == "Kr").expect("Kr");
+    assert_eq!((&kr["type"], kr["value"].as_f64().map(|x| x as f32)), (&"float".into(), Some(0.85)));
+    assert!(steps.iter().any(|s| s["file"].as_str().is_some_and(|f| f.contains("integrator.sl"))));
+}
+
+#[test]
+fn the_command_says_what_is_wrong_with_its_arguments() {
+    let cases: [(&[&str], &str); 5] = [
+        (&["mirrors.rib", "320,0"], "error: pixel 320,0 is outside the picture of 320x240 pixels"),
+        (&["mirrors.rib", "0,0", "--sample", "4"], "error: there is no sample 4: the picture has 4 a pixel"),
+        (&["mirrors.rib", "280;120"], "write it as column and row"),
+        (&["mirrors.rib", "0,0", "--crop", "0,0,9,9"], "error: --crop and --passes are about rendering"),
+        (&["nowhere.rib", "0,0"], "nowhere.rib"),
+    ];
+    for (args, message) in cases {
+        let (success, _, errors) = run(args);
+        assert!(!success && errors.contains(message), "{args:?}: {errors}");
     }
 }

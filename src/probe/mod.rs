@@ -129,7 +129,12 @@ pub enum ProbeError {
 /// # Errors
 /// Those of [`program::link`].
 pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<Program, LinkError> {
-    program::link(scene, sources, &LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() })
+    program::link(scene, sources, &link_options(options))
+}
+
+/// The options by which [`link`] links, where a program is otherwise linked by `options`.
+pub fn link_options(options: &LinkOptions) -> LinkOptions {
+    LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() }
 }
 
 /// A program linked by [`link`] with the shading data and the constants of the program that a picture was drawn with, linked from the same scene: parameters may have been edited,

@@ -74,7 +74,7 @@ impl<'a> Recorder<'a> {
         let outline = |loc: Loc| module.span(loc).and_then(|place| by_place.get(&place).copied());
         let recording = Recording {
             sources: program.sources.clone(),
-            outlines: program.outlines.clone().into(),
+            outlines: program.outlines.clone(),
             ..Recording::default()
         };
         Self {

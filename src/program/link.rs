@@ -53,7 +53,7 @@ pub struct Program {
     /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for one that nothing uses.
     pub instances: Arc<[Option<Arc<Instance>>]>,
     /// With [`LinkOptions::debug`], the outlines of all that was compiled.
-    pub outlines: Vec<Outline>,
+    pub outlines: Arc<[Outline]>,
 }
 
 /// Why a scene could not be linked, with the sources that the messages point into.
@@ -174,7 +174,7 @@ impl Linker {
             has_imager: imager.is_some(),
             constants: frame_constants(scene),
             instances: self.instances_of(scene),
-            outlines: self.shaders.take_outlines(),
+            outlines: self.shaders.take_outlines().into(),
             ..self.empty()
         })
     }
@@ -189,7 +189,7 @@ impl Linker {
             sources: SourceMap::new(),
             warnings: Diagnostics::new(),
             instances: Arc::default(),
-            outlines: Vec::new(),
+            outlines: Arc::default(),
         }
     }
 

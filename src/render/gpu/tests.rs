@@ -213,6 +213,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         sources: SourceMap::new(),
         warnings: Diagnostics::new(),
         instances: Default::default(),
+        outlines: Default::default(),
     };
     Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, budget: 1000 }
 }
