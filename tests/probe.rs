@@ -90,7 +90,7 @@ fn the_command_prints_hit_rays_and_steps() {
         "\n  camera: hits ",
         "\n    reflected: hits ",
         "\nsteps\nsurface mirror\n",
-        "mirror.sl:5  normal Nf = faceforward(normalize(N), I);\n        normal Nf = (",
+        ":5  normal Nf = faceforward(normalize(N), I);\n        normal Nf = (",
     ];
     for part in expected {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
