@@ -68,7 +68,12 @@ fn the_colour_of_a_followed_pixel_is_the_pictures_to_the_bit() {
                 film.add_sample(0, 0, [r, g, b, probe.alpha]);
             }
             let drawn = opened.picture.rgba[(pixel[1] * SIZE.0 + pixel[0]) as usize];
-            assert_eq!(film.resolve().rgba[0].map(f32::to_bits), drawn.map(f32::to_bits), "{} {pixel:?}", path.display());
+            assert_eq!(
+                film.resolve().rgba[0].map(f32::to_bits),
+                drawn.map(f32::to_bits),
+                "{} {pixel:?}",
+                path.display()
+            );
         }
     }
 }

@@ -72,11 +72,8 @@ impl<'a> Recorder<'a> {
         let module = &*program.module;
         let by_place: HashMap<Span, u32> = program.outlines.iter().zip(0..).map(|(o, i)| (o.place, i)).collect();
         let outline = |loc: Loc| module.span(loc).and_then(|place| by_place.get(&place).copied());
-        let recording = Recording {
-            sources: program.sources.clone(),
-            outlines: program.outlines.clone(),
-            ..Recording::default()
-        };
+        let recording =
+            Recording { sources: program.sources.clone(), outlines: program.outlines.clone(), ..Recording::default() };
         Self {
             scene,
             program,
@@ -343,9 +340,9 @@ impl Observer for Recorder<'_> {
             let ty = outline.result;
             if ty != RslType::Void && !results.is_empty() {
                 let value = match ty {
-                    RslType::Matrix => {
-                        Value::Matrix(results.iter().take(4).flat_map(|r| r.floats().unwrap_or_default()).copied().collect())
-                    }
+                    RslType::Matrix => Value::Matrix(
+                        results.iter().take(4).flat_map(|r| r.floats().unwrap_or_default()).copied().collect(),
+                    ),
                     _ => self.value(&results[0], ty),
                 };
                 let variable = self.variable_index(index, &Arc::from("return"), ty, None);
@@ -388,7 +385,8 @@ impl Observer for Recorder<'_> {
                 {
                     record.layer = before.layer + 1;
                 }
-                let in_library = self.outline_of[frame.function].is_some_and(|o| self.program.outlines[o as usize].library);
+                let in_library =
+                    self.outline_of[frame.function].is_some_and(|o| self.program.outlines[o as usize].library);
                 if hit.uvts[2] >= 0.0 {
                     record.hit = self.surface_point(ray, hit);
                 } else if in_library {

@@ -11,7 +11,8 @@ use std::fs;
 fn follow_with(rib: &str, shaders: &[(&str, &str)], budget: u32) -> Probe {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("scene.rib");
-    fs::write(&path, format!("Format 9 9 1\nPixelSamples 1 1\nProjection \"perspective\" \"fov\" [60]\n{rib}")).unwrap();
+    fs::write(&path, format!("Format 9 9 1\nPixelSamples 1 1\nProjection \"perspective\" \"fov\" [60]\n{rib}"))
+        .unwrap();
     let mut sources = SourceMap::new();
     let opened = scene::open(&path, &OpenOptions::default(), &mut sources);
     let scene = opened.unwrap_or_else(|d| panic!("{}", d.render(&sources))).scene;
@@ -64,7 +65,9 @@ fn a_hit_tells_object_triangle_shader_parameters_and_globals() {
 fn an_instance_is_told_by_its_own_name_and_place() {
     let shape = "ObjectBegin 1\nSphere 1 -1 1 360\nObjectEnd\n";
     let place = |name: &str, x: f32| {
-        format!("AttributeBegin\nAttribute \"identifier\" \"name\" [\"{name}\"]\nTranslate {x} 0 5\nObjectInstance 1\nAttributeEnd\n")
+        format!(
+            "AttributeBegin\nAttribute \"identifier\" \"name\" [\"{name}\"]\nTranslate {x} 0 5\nObjectInstance 1\nAttributeEnd\n"
+        )
     };
     let many: String = (0..40).map(|i| place(&format!("copy {i}"), 3.0 * (i as f32 - 17.0))).collect();
     let probe = follow(&format!("WorldBegin\n{shape}{many}WorldEnd\n"), &[]);

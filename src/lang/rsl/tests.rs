@@ -32,7 +32,8 @@ fn every_standard_shader_compiles() {
 #[test]
 fn the_camera_and_the_integrator_compile() {
     let mut sources = SourceMap::new();
-    let unit = compile_library(&mut sources, &["__camera"], &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
+    let unit = compile_library(&mut sources, &["__camera"], &Options::default())
+        .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let camera = unit.module.function(stdlib::CAMERA_FUNCTION).expect("the camera");
     assert_eq!((camera.params.len(), camera.results.len()), (3, 2), "x, y and the start value of the output");
     verify(&unit.module).expect("a valid module");
