@@ -48,14 +48,8 @@ impl Failure {
 
     /// A render error with the source line it points to.
     pub fn render(error: &RenderError, sources: &SourceMap) -> Self {
-        if let Some(span) = error.span() {
-            let d = crate::lang::diag::Diagnostic::error(error.to_string()).at(span, "this was still going on").hint(
-                match error {
-                    RenderError::Budget { .. } => "end the loop or recursion sooner, or allow more with --budget N",
-                    _ => "end the recursion sooner, or write it as a loop",
-                },
-            );
-            return Self::diagnostics(&d.into(), sources);
+        if error.span().is_some() {
+            return Self::diagnostics(&error.diagnostic().into(), sources);
         }
         let status = if matches!(error, RenderError::Device(_)) { DEVICE } else { USAGE };
         Self { status, text: format!("error: {error}") }

@@ -150,7 +150,9 @@ impl FilmPixel {
 ///
 /// Samples that are not finite are summed like any other: a wrong pixel stays visible as one
 /// (see [`crate::compare`], which counts them).
-#[derive(Debug, Clone)]
+///
+/// The default film has no pixels: it is for [`Film::restart`].
+#[derive(Debug, Clone, Default)]
 pub struct Film {
     width: u32,
     height: u32,
@@ -165,6 +167,18 @@ impl Film {
     pub fn new(width: u32, height: u32) -> Result<Self, SizeError> {
         let pixels = check_size(width, height)?;
         Ok(Self { width, height, pixels: vec![FilmPixel::default(); pixels] })
+    }
+
+    /// Empties the film and gives it another size; its memory is used again.
+    ///
+    /// # Errors
+    /// When [`check_size`] refuses the size. The film is as it was then.
+    pub fn restart(&mut self, width: u32, height: u32) -> Result<(), SizeError> {
+        let pixels = check_size(width, height)?;
+        (self.width, self.height) = (width, height);
+        self.pixels.clear();
+        self.pixels.resize(pixels, FilmPixel::default());
+        Ok(())
     }
 
     /// Width in pixels.
@@ -233,6 +247,17 @@ mod tests {
         film.add_pass(&[[1.0, 0.0, 0.5, 1.0], [0.25; 4]]);
         film.add_pass(&[[0.0, 2.0, 0.5, 0.0], [0.75; 4]]);
         assert_eq!(film.resolve().rgba, [[0.5, 1.0, 0.5, 0.5], [0.5, 0.5, 0.5, 0.5]]);
+    }
+
+    #[test]
+    fn a_film_that_starts_again_is_empty_in_its_new_size() {
+        let mut film = Film::default();
+        film.restart(2, 1).unwrap();
+        film.add_sample(1, 0, [1.0; 4]);
+        assert!(film.restart(0, 1).is_err());
+        assert_eq!(film.resolve().rgba, [[0.0; 4], [1.0; 4]]);
+        film.restart(1, 3).unwrap();
+        assert_eq!((film.width(), film.height(), film.resolve().rgba), (1, 3, vec![[0.0; 4]; 3]));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::film::{Picture, SizeError, check_size};
 use super::report::Report;
 use super::sampling::Sampling;
 use crate::bvh::{BuildOptions, Quality, TwoLevel, TwoLevelError};
+use crate::lang::diag::Diagnostic;
 use crate::lang::source::Span;
 use crate::program::{Program, memory::build_tree};
 use crate::scene::Scene;
@@ -209,6 +210,16 @@ impl RenderError {
             | RenderError::CallDepth { span, .. } => *span,
             _ => None,
         }
+    }
+
+    /// The message to the user, with the source line where there is one.
+    pub fn diagnostic(&self) -> Diagnostic {
+        let message = Diagnostic::error(self.to_string());
+        let Some(span) = self.span() else { return message };
+        message.at(span, "this was still going on").hint(match self {
+            RenderError::Budget { .. } => "end the loop or recursion sooner, or allow more with --budget N",
+            _ => "end the recursion sooner, or write it as a loop",
+        })
     }
 }
 

@@ -370,6 +370,7 @@ impl Model {
                 machine.passes.push(shown.pass);
                 machine.shown = Some(shown);
             }
+            Event::Refused(text) => self.notices.push(Notice { text, is_error: true }),
             Event::Preparing(machine) => self.machines[machine as usize].preparing = true,
             Event::MachineFailed(machine, message) => {
                 let failed = &mut self.machines[machine as usize];

@@ -1,4 +1,4 @@
-//! [`RpuProgressive`]: the RPU as a machine that draws in passes, on the threads of the current rayon pool.
+//! [`RpuProgressive`]: the RPU as a machine that draws in passes.
 
 use super::loaded::Data;
 use super::passes::Drawing;
@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The RPU with a job loaded.
+/// The RPU with a job loaded. It draws on the threads of the current rayon pool, or on its own.
 #[derive(Debug, Default)]
 pub struct RpuProgressive {
     renderer: RpuRenderer,
+    pool: Option<rayon::ThreadPool>,
     kept: Option<Kept>,
     programs: u64,
     images: u64,
@@ -38,22 +39,40 @@ impl RpuProgressive {
         Self { renderer, ..Self::default() }
     }
 
-    fn drawn<T>(
+    /// The same, which draws on so many threads that do nothing else.
+    ///
+    /// # Errors
+    /// When the system has no more threads.
+    pub fn on_own_threads(self, threads: usize) -> Result<Self, RenderError> {
+        let named = |number| format!("RPU {number}");
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(named).build();
+        let pool = pool.map_err(|e| RenderError::Device(format!("the RPU cannot start its threads: {e}")))?;
+        Ok(Self { pool: Some(pool), ..self })
+    }
+
+    fn drawn<T: Send>(
         &self,
         stop: &AtomicBool,
-        draw: impl FnOnce(&Drawing<'_>) -> Result<T, RenderError>,
+        draw: impl FnOnce(&Drawing<'_>) -> Result<T, RenderError> + Send,
     ) -> Result<T, RenderError> {
         let Some(Kept { job, code, constants, memory }) = &self.kept else { return Err(nothing_loaded()) };
         let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
         let data = Data::of_parts(*constants, memory.as_deref(), &job.program.memory.vectors);
         let machine = code.machine(&data, &tracer, job.budget, stop);
-        draw(&Drawing { job, sampling: job.sampling, loaded: code, machine: &machine })
+        let drawing = Drawing { job, sampling: job.sampling, loaded: code, machine: &machine };
+        match &self.pool {
+            Some(pool) => pool.install(|| draw(&drawing)),
+            None => draw(&drawing),
+        }
     }
 }
 
 impl Progressive for RpuProgressive {
     fn describe(&self) -> String {
-        self.renderer.describe()
+        match &self.pool {
+            Some(pool) => pool.install(|| self.renderer.describe()),
+            None => self.renderer.describe(),
+        }
     }
 
     fn load(&mut self, job: &Job) -> Result<(), RenderError> {
@@ -113,6 +132,7 @@ mod tests {
     #[test]
     fn passes_in_order_make_the_render() {
         checks::passes_in_order_make_the_render(&mut machine(), &mut RpuRenderer::new());
+        checks::passes_in_order_make_the_render(&mut machine().on_own_threads(3).unwrap(), &mut RpuRenderer::new());
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub enum Event {
     Loaded(Arc<State>),
     /// The scene as it is now cannot be drawn; the last state stays.
     Broken(Arc<Failure>),
+    /// An edit was refused, and nothing has changed.
+    Refused(String),
     /// A machine has drawn.
     Picture(Arc<Shown>),
     /// A machine gets ready for a program; its last picture stays.

@@ -1,150 +1,157 @@
-//! The worker threads: one reads and compiles, one draws.
+//! The worker threads behind the window: one that reads scenes, one for each machine that draws.
 //!
-//! The window sends [`Command`]s and polls [`Event`]s; neither waits.
+//! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a
+//! function wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests, and whoever wants to watch a scene without one, use it as the window does.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`message`] | commands and events |
+//! | `loading` | the thread that keeps a project up to date |
+//! | `drawing` | the thread of a machine |
+//! | `slot` | what a drawing thread is asked for, the newest wish |
+//! | `schedule` | which pass comes next |
+//! | `outbox` | events on their way out |
 
-mod message;
+mod drawing;
+mod loading;
+pub mod message;
+mod outbox;
+mod schedule;
+mod slot;
+#[cfg(test)]
+mod tests;
 
 pub use message::{Command, Event, Machine, Shown};
+pub use outbox::Wake;
 
-use crate::project::{self, Outcome, Project, State, View};
-use crate::render::Window;
-use crate::render::film::Film;
-use crate::render::progressive::{Pass, Progressive};
-use crate::render::rpu::RpuProgressive;
-use crate::render::sampling::Sampling;
+use crate::project;
+use crate::render::gpu::{GpuProgressive, GpuRenderer};
+use crate::render::rpu::{RpuProgressive, RpuRenderer};
+use drawing::{Loads, Opens, Surroundings};
+use loading::Request;
+use outbox::Outbox;
+use slot::Slot;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Instant;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
 
-/// How to start.
+/// How the threads do their work.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How scenes are read and linked.
     pub project: project::Options,
+    /// Part of the name of the GPU adapter to draw on; `None` for the best one.
+    pub adapter: Option<String>,
     /// Back edges and calls that a sample may take.
     pub budget: u32,
 }
 
 impl From<&super::Options> for Options {
     fn from(options: &super::Options) -> Self {
-        Self { project: options.project.clone(), budget: options.budget }
+        let super::Options { project, adapter, budget, .. } = options.clone();
+        Self { project, adapter, budget }
     }
 }
 
-/// The window's end of the worker threads.
+/// The worker threads. Dropping it ends them.
 pub struct Engine {
-    commands: Sender<Command>,
-    events: Receiver<Event>,
+    outbox: Arc<Outbox>,
+    /// Of the GPU and the RPU, in the order of [`Machine::ALL`].
+    slots: [Arc<Slot>; 2],
+    loader: Sender<Request>,
+    drawing: Vec<JoinHandle<()>>,
 }
 
 impl Engine {
-    /// Starts the threads. They call `wake` when they have news.
-    pub fn start(options: Options, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
-        let (commands, inbox) = channel();
-        let (outbox, events) = channel();
+    /// Starts the threads. They call `wake` when there is something to poll.
+    pub fn start(options: Options, wake: Wake) -> Self {
+        let Options { project, adapter, budget } = options;
+        let outbox = Arc::new(Outbox::new(wake));
+        let slots: [Arc<Slot>; 2] = Default::default();
+        let [gpu, rpu] = &slots;
+        let (loader, requests) = channel();
+
+        let (news, drawn_by) = (outbox.clone(), slots.clone());
         std::thread::spawn(move || {
-            let mut worker = Worker { options, wake, outbox, project: None, state: None, view: None };
-            while let Ok(command) = inbox.recv() {
-                worker.obey(command);
-            }
+            let share = |state: &Arc<project::State>| {
+                drawn_by.iter().for_each(|slot| slot.change(|wish| wish.state = Some(state.clone())));
+            };
+            loading::run(&requests, &project, &news, &share);
         });
-        Self { commands, events }
+
+        let open_gpu: Opens<GpuProgressive> = Box::new(move || {
+            let renderer = GpuRenderer::new(adapter.as_deref()).map_err(|e| e.to_string())?;
+            Ok(GpuProgressive::new(renderer))
+        });
+        let of = |machine, slot: &Arc<Slot>, deputy| Surroundings {
+            machine,
+            slot: slot.clone(),
+            deputy,
+            outbox: outbox.clone(),
+            budget,
+        };
+        // The threads of the process build trees meanwhile, and compute what the GPU needs: the RPU has its own.
+        let threads = rayon::current_num_threads();
+        let open_rpu: Opens<RpuProgressive> = Box::new(move || {
+            RpuProgressive::new(RpuRenderer::new()).on_own_threads(threads).map_err(|e| e.to_string())
+        });
+        let drawing =
+            vec![draw(of(Machine::Gpu, gpu, Some(rpu.clone())), open_gpu), draw(of(Machine::Rpu, rpu, None), open_rpu)];
+        Self { outbox, slots, loader, drawing }
     }
 
     /// Asks for something.
     pub fn send(&self, command: Command) {
-        let _ = self.commands.send(command);
-    }
-
-    /// The news since the last call.
-    pub fn poll(&mut self) -> Vec<Event> {
-        self.events.try_iter().collect()
-    }
-}
-
-struct Worker {
-    options: Options,
-    wake: Arc<dyn Fn() + Send + Sync>,
-    outbox: Sender<Event>,
-    project: Option<Project>,
-    state: Option<Arc<State>>,
-    view: Option<View>,
-}
-
-impl Worker {
-    fn tell(&self, event: Event) {
-        let _ = self.outbox.send(event);
-        (self.wake)();
-    }
-
-    fn obey(&mut self, command: Command) {
         match command {
             Command::Open(source) => {
-                let mut project = Project::new(source, self.options.project.clone());
-                let outcome = project.refresh();
-                self.project = Some(project);
-                self.take(outcome);
+                // What is drawn is closed; the new scene's view comes when it is loaded.
+                self.slots.iter().for_each(|slot| slot.change(|wish| (wish.state, wish.view) = (None, None)));
+                self.outbox.drop_pictures();
+                self.request(Request::Open(source));
             }
+            Command::Reload => self.request(Request::Look),
             Command::SetParameter { instance, name, value } => {
-                if let Some(Ok(outcome)) = self.project.as_mut().map(|p| p.set_parameter(instance, &name, value)) {
-                    self.take(outcome);
-                }
+                self.request(Request::SetParameter(instance, name, value));
             }
-            Command::SetOptions(edits) => {
-                if let Some(Ok(outcome)) = self.project.as_mut().map(|p| p.set_options(edits)) {
-                    self.take(outcome);
-                }
-            }
+            Command::SetOptions(edits) => self.request(Request::SetOptions(edits)),
             Command::Look(view) => {
-                self.view = Some(view);
-                self.draw();
+                self.slots.iter().for_each(|slot| slot.change(|wish| wish.view = Some(view.clone())));
             }
-            _ => {}
+            Command::Draw(machines) => {
+                for (machine, slot) in Machine::ALL.into_iter().zip(&self.slots) {
+                    slot.change(|wish| wish.wanted = machines.contains(&machine));
+                }
+            }
+            Command::Samples(samples) => {
+                self.slots.iter().for_each(|slot| slot.change(|wish| wish.samples = samples));
+            }
+            Command::Retry(machine) => self.slots[machine as usize].change(|wish| wish.tries += 1),
+            Command::Probe { .. } => {}
         }
     }
 
-    fn take(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Unchanged => {}
-            Outcome::Ready(state) => {
-                self.state = Some(state.clone());
-                self.tell(Event::Loaded(state));
-                self.draw();
-            }
-            Outcome::Broken(failure) => self.tell(Event::Broken(failure)),
-        }
+    /// The events since the last call, in order.
+    pub fn poll(&mut self) -> Vec<Event> {
+        self.outbox.take()
     }
 
-    fn draw(&mut self) {
-        let (Some(state), Some(view)) = (&self.state, &self.view) else { return };
-        let start = Instant::now();
-        let sampling = Sampling { strata: [1, 1], seed: 0 };
-        let job = state.job(view, sampling, self.options.budget);
-        let mut machine = RpuProgressive::new(crate::render::rpu::RpuRenderer::new());
-        let stop = AtomicBool::new(false);
-        let window = Window::whole(view.format.width, view.format.height);
-        for step in [4, 1] {
-            let pass = Pass { step, first: 0, count: 1 };
-            let [width, height] = pass.size(window);
-            let Ok(mut film) = Film::new(width, height) else { return };
-            let drawn = machine.load(&job).and_then(|()| machine.draw(pass, &mut film, &stop));
-            match drawn.and_then(|()| machine.finish(&film, step, &stop)) {
-                Ok(picture) => self.tell(Event::Picture(Arc::new(Shown {
-                    machine: Machine::Rpu,
-                    described: machine.describe().into(),
-                    state: state.version,
-                    view: view.clone(),
-                    picture: Arc::new(picture),
-                    step,
-                    samples: 1,
-                    wanted: 1,
-                    pass: start.elapsed(),
-                    since_change: start.elapsed(),
-                    report: Arc::new(machine.report()),
-                }))),
-                Err(error) => self.tell(Event::MachineFailed(Machine::Rpu, error.to_string())),
-            }
+    fn request(&self, request: Request) {
+        // The thread ends only when this engine does.
+        let _ = self.loader.send(request);
+    }
+}
+
+impl Drop for Engine {
+    /// Ends the drawing threads, and waits for them: their devices must not outlive the program. The others end when what they do is done.
+    fn drop(&mut self) {
+        self.slots.iter().for_each(|slot| slot.quit());
+        for thread in self.drawing.drain(..) {
+            // One that panicked has told so.
+            let _ = thread.join();
         }
     }
+}
+
+fn draw<M: Loads + 'static>(surroundings: Surroundings, open: Opens<M>) -> JoinHandle<()> {
+    std::thread::spawn(move || drawing::run(surroundings, open))
 }

@@ -1,0 +1,239 @@
+//! A drawing thread: takes the newest wish, draws it pass by pass, and sends every picture. With nothing left to draw, it sleeps.
+//!
+//! Knows a machine only as [`Loads`]. New code may need to be made ready first, elsewhere; the picture of the code before stays meanwhile, and another machine draws in this one's place.
+
+use super::message::{Event, Machine, Shown};
+use super::outbox::Outbox;
+use super::schedule::{Plan, Speed};
+use super::slot::{Slot, Taken, sampling};
+use crate::ir::Module;
+use crate::lang::diag;
+use crate::project::{State, View};
+use crate::render::film::Film;
+use crate::render::gpu::{GpuProgressive, Preparation};
+use crate::render::progressive::Progressive;
+use crate::render::rpu::RpuProgressive;
+use crate::render::sampling::Sampling;
+use crate::render::{Job, RenderError, Window};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often a thread looks whether kernels are ready.
+const LOOK_AT_PREPARATION: Duration = Duration::from_millis(10);
+
+/// A machine that can be made ready for code beside its drawing.
+pub trait Loads: Progressive {
+    /// Starts to get ready for a job, if that takes long.
+    fn prepare(&self, job: &Job) -> Option<Preparation>;
+}
+
+impl Loads for RpuProgressive {
+    fn prepare(&self, _: &Job) -> Option<Preparation> {
+        None
+    }
+}
+
+impl Loads for GpuProgressive {
+    fn prepare(&self, job: &Job) -> Option<Preparation> {
+        Some(GpuProgressive::prepare(self, Arc::new(job.clone())))
+    }
+}
+
+/// How a machine is opened, again after each time it was lost.
+pub type Opens<M> = Box<dyn Fn() -> Result<M, String> + Send>;
+
+/// What a drawing thread has to do with others.
+pub struct Surroundings {
+    /// Which machine it is.
+    pub machine: Machine,
+    /// What it is asked for.
+    pub slot: Arc<Slot>,
+    /// Who draws in its place while it cannot.
+    pub deputy: Option<Arc<Slot>>,
+    /// Where its news go.
+    pub outbox: Arc<Outbox>,
+    /// Back edges and calls that a sample may take.
+    pub budget: u32,
+}
+
+impl Drop for Surroundings {
+    /// A thread that ends in a panic tells so.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let message = "an internal error ended its thread".to_string();
+            self.outbox.send(Event::MachineFailed(self.machine, message));
+        }
+    }
+}
+
+/// Draws what is asked for until the slot says to end.
+pub fn run<M: Loads>(surroundings: Surroundings, open: Opens<M>) {
+    let slot = surroundings.slot.clone();
+    let mut thread = Thread {
+        surroundings,
+        open,
+        machine: None,
+        lost: None,
+        code: None,
+        speed: Speed::default(),
+        film: Film::default(),
+        drawn: None,
+    };
+    let mut done = None;
+    while let Some(taken) = slot.take(done, None) {
+        done = None;
+        match thread.advance(&taken) {
+            Ok(Next::More) => {}
+            Ok(Next::Nothing) => done = Some(taken.number),
+            Err(RenderError::Stopped) => thread.drawn = None,
+            Err(error) => {
+                thread.fail(&taken, &error);
+                done = Some(taken.number);
+            }
+        }
+    }
+    thread.stand_in(false);
+}
+
+/// Whether there is more to draw.
+enum Next {
+    More,
+    Nothing,
+}
+
+struct Thread<M> {
+    surroundings: Surroundings,
+    open: Opens<M>,
+    machine: Option<M>,
+    /// How often the user had asked to try again when the machine was lost.
+    lost: Option<u32>,
+    /// The code that is loaded.
+    code: Option<Arc<Module>>,
+    speed: Speed,
+    film: Film,
+    /// What the film shows. None after a pass that was stopped: it is worth nothing then.
+    drawn: Option<Drawn>,
+}
+
+/// A view as far as it is drawn.
+struct Drawn {
+    state: Arc<State>,
+    view: View,
+    sampling: Sampling,
+    plan: Plan,
+}
+
+impl<M: Loads> Thread<M> {
+    /// Draws one pass.
+    fn advance(&mut self, taken: &Taken) -> Result<Next, RenderError> {
+        let Some((state, view)) = taken.wish.subject() else { return Ok(Next::Nothing) };
+        if self.lost == Some(taken.wish.tries) {
+            return Ok(Next::Nothing);
+        }
+        let sampling = sampling(state, taken.wish.samples);
+        let is_current = |d: &Drawn| d.state.version == state.version && d.view == *view && d.sampling == sampling;
+        if !self.drawn.as_ref().is_some_and(is_current) && !self.begin(state, view, sampling)? {
+            return Ok(Next::More);
+        }
+        let (Some(drawn), Some(machine)) = (&mut self.drawn, &mut self.machine) else { return Ok(Next::Nothing) };
+        let Some(pass) = drawn.plan.next(&self.speed) else { return Ok(Next::Nothing) };
+        let slot = &self.surroundings.slot;
+        let Some(stop) = slot.begin(taken.number, drawn.plan.is_new()) else { return Ok(Next::More) };
+        let window = Window::whole(view.format.width, view.format.height);
+        if drawn.plan.begins_film() {
+            let [width, height] = pass.size(window);
+            self.film.restart(width, height)?;
+        }
+        let start = Instant::now();
+        let result = machine.draw(pass, &mut self.film, stop);
+        let result = result.and_then(|()| machine.finish(&self.film, pass.step, stop));
+        let time = start.elapsed();
+        slot.end();
+        self.speed.learn(pass, window, time);
+        let picture = Arc::new(result?);
+        drawn.plan.drew(pass);
+        self.surroundings.outbox.send(Event::Picture(Arc::new(Shown {
+            machine: self.surroundings.machine,
+            described: machine.describe().into(),
+            state: state.version,
+            view: view.clone(),
+            picture,
+            step: pass.step,
+            samples: drawn.plan.samples(),
+            wanted: sampling.count(),
+            pass: time,
+            since_change: taken.since.elapsed(),
+            report: Arc::new(machine.report()),
+        })));
+        self.stand_in(false);
+        Ok(Next::More)
+    }
+
+    /// Loads what is to be drawn. False when something else is wanted before it is ready.
+    fn begin(&mut self, state: &Arc<State>, view: &View, sampling: Sampling) -> Result<bool, RenderError> {
+        let old = self.drawn.take();
+        let job = state.job(view, sampling, self.surroundings.budget);
+        if self.machine.is_none() {
+            self.stand_in(true);
+            self.machine = Some((self.open)().map_err(RenderError::Device)?);
+            self.lost = None;
+        }
+        let Some(machine) = &mut self.machine else { return Ok(false) };
+        if !self.code.as_ref().is_some_and(|code| Arc::ptr_eq(code, &state.program.module)) {
+            if let Some(preparation) = machine.prepare(&job) {
+                self.surroundings.outbox.send(Event::Preparing(self.surroundings.machine));
+                self.stand_in(true);
+                if !self.wait_for(&preparation, state) {
+                    return Ok(false);
+                }
+                preparation.wait()?;
+            }
+            self.speed = Speed::default();
+        }
+        let Some(machine) = &mut self.machine else { return Ok(false) };
+        self.code = None;
+        machine.load(&job)?;
+        self.code = Some(state.program.module.clone());
+        let plan = Plan::new(job.window, sampling.count());
+        let is_there = |old: Drawn| old.state.version == state.version && old.view == *view && old.plan.samples() > 0;
+        let plan = if old.is_some_and(is_there) { plan.without_coarse_passes() } else { plan };
+        self.drawn = Some(Drawn { state: state.clone(), view: view.clone(), sampling, plan });
+        Ok(true)
+    }
+
+    /// Waits until the kernels for a state are ready. False when another state is wanted first, or none.
+    fn wait_for(&self, preparation: &Preparation, state: &State) -> bool {
+        let mut seen = None;
+        while !preparation.is_finished() {
+            let Some(taken) = self.surroundings.slot.take(seen, Some(LOOK_AT_PREPARATION)) else { return false };
+            if taken.wish.subject().is_none_or(|(wanted, _)| wanted.version != state.version) {
+                return false;
+            }
+            seen = Some(taken.number);
+        }
+        true
+    }
+
+    /// Tells of a failure. A device that failed is opened anew when the user says so; anything else may go well with another scene or view.
+    fn fail(&mut self, taken: &Taken, error: &RenderError) {
+        self.drawn = None;
+        self.code = None;
+        let text = match &taken.wish.state {
+            Some(state) => diag::render(&error.diagnostic(), &state.program.sources),
+            None => error.to_string(),
+        };
+        if matches!(error, RenderError::Device(_)) {
+            self.machine = None;
+            self.lost = Some(taken.wish.tries);
+        }
+        self.surroundings.outbox.send(Event::MachineFailed(self.surroundings.machine, text.trim_end().to_string()));
+        self.stand_in(true);
+    }
+
+    /// Says whether the deputy is to draw.
+    fn stand_in(&self, on: bool) {
+        if let Some(deputy) = &self.surroundings.deputy {
+            deputy.change(|wish| wish.stands_in = on);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The thread that reads scenes: keeps a [`Project`] up to date, with its files and with the user's edits, and hands every state to those who draw.
+
+use super::message::Event;
+use super::outbox::Outbox;
+use crate::project::{self, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State};
+use crate::scene::ParamValue;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+/// What the thread is asked for.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Another scene.
+    Open(Source),
+    /// Looks at the files: some may have changed.
+    Look,
+    /// A parameter of another value.
+    SetParameter(InstanceId, String, Option<ParamValue>),
+    /// Options of other values.
+    SetOptions(OptionEdits),
+}
+
+impl Request {
+    /// Whether nothing is lost when only the later of the two is carried out.
+    fn is_outdated_by(&self, later: &Request) -> bool {
+        match (self, later) {
+            (_, Request::Open(_))
+            | (Request::Look, Request::Look)
+            | (Request::SetOptions(_), Request::SetOptions(_)) => true,
+            (Request::SetParameter(a, name, _), Request::SetParameter(b, other, _)) => a == b && name == other,
+            _ => false,
+        }
+    }
+}
+
+/// Carries out requests until nobody can make any more. `share` hands a state to those who draw.
+pub fn run(requests: &Receiver<Request>, options: &project::Options, outbox: &Outbox, share: &dyn Fn(&Arc<State>)) {
+    let mut project = None;
+    while let Ok(first) = requests.recv() {
+        let mut waiting: Vec<Request> = Vec::new();
+        for request in std::iter::once(first).chain(requests.try_iter()) {
+            waiting.retain(|old| !old.is_outdated_by(&request));
+            waiting.push(request);
+        }
+        for request in waiting {
+            match carry_out(request, &mut project, options, outbox) {
+                Ok(Outcome::Unchanged) => {}
+                Ok(Outcome::Ready(state)) => {
+                    share(&state);
+                    outbox.send(Event::Loaded(state));
+                }
+                Ok(Outcome::Broken(failure)) => outbox.send(Event::Broken(failure)),
+                Err(error) => outbox.send(Event::Refused(error.to_string())),
+            }
+        }
+    }
+}
+
+/// Carries out one request. There is no project before the first one is opened.
+fn carry_out(
+    request: Request,
+    project: &mut Option<Project>,
+    options: &project::Options,
+    outbox: &Outbox,
+) -> Result<Outcome, EditError> {
+    if let Request::Open(source) = request {
+        outbox.send(Event::Busy(format!("reading {}", name(&source))));
+        return Ok(project.insert(Project::new(source, options.clone())).refresh());
+    }
+    let Some(project) = project else { return Ok(Outcome::Unchanged) };
+    match request {
+        Request::Open(_) | Request::Look => Ok(project.refresh()),
+        Request::SetParameter(instance, name, value) => project.set_parameter(instance, &name, value),
+        Request::SetOptions(edits) => project.set_options(edits),
+    }
+}
+
+/// What people call a scene.
+fn name(source: &Source) -> String {
+    match source {
+        Source::BuiltIn(name) => format!("the built-in scene {name}"),
+        Source::File(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+    }
+}

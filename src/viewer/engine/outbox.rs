@@ -1,0 +1,114 @@
+//! News on their way to the window: bounded, because of each kind only the newest stays.
+
+use super::message::{Event, Machine};
+use std::mem::discriminant;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What wakes the thread that polls.
+pub type Wake = Arc<dyn Fn() + Send + Sync>;
+
+/// Where worker threads put their news.
+pub struct Outbox {
+    waiting: Mutex<Vec<Event>>,
+    wake: Wake,
+}
+
+impl Outbox {
+    /// An empty one. Whoever polls is woken by `wake` when there is something.
+    pub fn new(wake: Wake) -> Self {
+        Self { waiting: Mutex::default(), wake }
+    }
+
+    /// What wakes whoever polls.
+    #[cfg(test)]
+    pub fn wake(&self) -> Wake {
+        self.wake.clone()
+    }
+
+    /// Puts in news, in place of older ones that they outdate.
+    pub fn send(&self, event: Event) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_empty = waiting.is_empty();
+        waiting.retain(|old| !outdates(&event, old));
+        waiting.push(event);
+        drop(waiting);
+        if was_empty {
+            (self.wake)();
+        }
+    }
+
+    /// Takes out all news, in order.
+    pub fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes out all pictures: what they show is closed.
+    pub fn drop_pictures(&self) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|event| !matches!(event, Event::Picture(_)));
+    }
+}
+
+/// The machine that news are about.
+fn machine(event: &Event) -> Option<Machine> {
+    match event {
+        Event::Picture(shown) => Some(shown.machine),
+        Event::Preparing(machine) | Event::MachineFailed(machine, _) => Some(*machine),
+        _ => None,
+    }
+}
+
+/// Whether nobody needs to hear the old news when these come.
+fn outdates(new: &Event, old: &Event) -> bool {
+    let is_about_scene = |event: &Event| matches!(event, Event::Busy(_) | Event::Loaded(_) | Event::Broken(_));
+    match new {
+        Event::Loaded(_) => is_about_scene(old),
+        // What was loaded before it broke is still what is shown.
+        Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
+        Event::Picture(_) | Event::MachineFailed(..) => {
+            machine(old) == machine(new) && !matches!((new, old), (Event::MachineFailed(..), Event::Picture(_)))
+        }
+        _ => discriminant(new) == discriminant(old) && machine(new) == machine(old),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn names(events: &[Event]) -> Vec<String> {
+        events.iter().map(|event| format!("{event:?}")).collect()
+    }
+
+    fn outbox() -> (Outbox, Arc<AtomicUsize>) {
+        let woken = Arc::new(AtomicUsize::new(0));
+        let count = woken.clone();
+        (Outbox::new(Arc::new(move || _ = count.fetch_add(1, Ordering::Relaxed))), woken)
+    }
+
+    #[test]
+    fn only_the_newest_of_a_kind_is_told() {
+        let (outbox, _) = outbox();
+        for n in 0..1000 {
+            outbox.send(Event::Busy(n.to_string()));
+            outbox.send(Event::Preparing(Machine::Gpu));
+        }
+        outbox.send(Event::MachineFailed(Machine::Rpu, "lost".to_string()));
+        outbox.send(Event::MachineFailed(Machine::Gpu, "lost".to_string()));
+        let expected = ["Busy(\"999\")", "MachineFailed(Rpu, \"lost\")", "MachineFailed(Gpu, \"lost\")"];
+        assert_eq!(names(&outbox.take()), expected);
+        assert!(outbox.take().is_empty());
+    }
+
+    #[test]
+    fn who_polls_is_woken_once_for_all_that_waits() {
+        let (outbox, woken) = outbox();
+        outbox.send(Event::Busy("reading".to_string()));
+        outbox.send(Event::Preparing(Machine::Gpu));
+        assert_eq!(woken.load(Ordering::Relaxed), 1);
+        outbox.take();
+        outbox.send(Event::Preparing(Machine::Gpu));
+        assert_eq!(woken.load(Ordering::Relaxed), 2);
+    }
+}

@@ -1,0 +1,214 @@
+//! What a drawing thread is asked for: the newest wish replaces the older ones, and ends the pass under way, where that is no loss.
+
+use crate::project::{State, View};
+use crate::render::sampling::Sampling;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the first pass of a view is let be when the view changes again: so a picture appears now and then however fast views follow each other.
+const FIRST_PASS_IS_SAFE: Duration = Duration::from_millis(150);
+
+/// What is to be drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The scene.
+    pub state: Option<Arc<State>>,
+    /// Where it is seen from.
+    pub view: Option<View>,
+    /// Samples a pixel, instead of the scene's.
+    pub samples: Option<u32>,
+    /// Whether the user looks at this machine.
+    pub wanted: bool,
+    /// Whether another machine cannot draw, and this one does in its place.
+    pub stands_in: bool,
+    /// How often the user asked to try again.
+    pub tries: u32,
+}
+
+impl Wish {
+    /// The scene and its view, if there is something to draw.
+    pub fn subject(&self) -> Option<(&Arc<State>, &View)> {
+        if self.wanted || self.stands_in { self.state.as_ref().zip(self.view.as_ref()) } else { None }
+    }
+
+    fn is_same_scene(&self, other: &Wish) -> bool {
+        version(self) == version(other) && self.subject().is_some() == other.subject().is_some()
+    }
+
+    fn is_same(&self, other: &Wish) -> bool {
+        self.is_same_scene(other)
+            && self.view == other.view
+            && self.samples == other.samples
+            && self.tries == other.tries
+            && self.wanted == other.wanted
+    }
+}
+
+/// Where samples lie: so many a pixel, or as many as the scene says.
+pub fn sampling(state: &State, samples: Option<u32>) -> Sampling {
+    Sampling { strata: samples.map_or(state.scene.pixel_samples, Sampling::strata_of), seed: 0 }
+}
+
+fn version(wish: &Wish) -> Option<u64> {
+    wish.state.as_ref().map(|state| state.version)
+}
+
+/// Where one thread leaves wishes for another.
+#[derive(Debug, Default)]
+pub struct Slot {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+    stop: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    wish: Wish,
+    /// Rises with every change.
+    number: u64,
+    /// When what is to be seen changed last.
+    since: Option<Instant>,
+    /// Since when the first pass of a view has been under way.
+    first_pass: Option<Instant>,
+    quit: bool,
+}
+
+/// A wish as its thread takes it.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// The wish.
+    pub wish: Wish,
+    /// Its number.
+    pub number: u64,
+    /// When it was made.
+    pub since: Instant,
+}
+
+impl Slot {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the wish. A pass under way ends if nobody wants its scene any more, or its view and it is not the first of that.
+    pub fn change(&self, change: impl FnOnce(&mut Wish)) {
+        let mut inner = self.lock();
+        let old = inner.wish.clone();
+        change(&mut inner.wish);
+        if inner.wish.is_same(&old) {
+            return;
+        }
+        inner.number += 1;
+        inner.since = Some(Instant::now());
+        let is_safe = inner.first_pass.is_some_and(|since| since.elapsed() < FIRST_PASS_IS_SAFE);
+        if !inner.wish.is_same_scene(&old) || !is_safe {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Tells the thread to end.
+    pub fn quit(&self) {
+        self.lock().quit = true;
+        self.stop.store(true, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// The wish. With the number of one that needs nothing more, waits for another, at most so long if at all. `None` when the thread shall end.
+    pub fn take(&self, done: Option<u64>, at_most: Option<Duration>) -> Option<Taken> {
+        let mut inner = self.lock();
+        let waits = |inner: &mut Inner| !inner.quit && done == Some(inner.number);
+        inner = match at_most {
+            Some(time) => {
+                let waited = self.changed.wait_timeout_while(inner, time, waits);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self.changed.wait_while(inner, waits).unwrap_or_else(PoisonError::into_inner),
+        };
+        let since = inner.since.unwrap_or_else(Instant::now);
+        (!inner.quit).then(|| Taken { wish: inner.wish.clone(), number: inner.number, since })
+    }
+
+    /// A pass for this wish begins, the first of its view or not. `None` when there is a newer wish; else what ends the pass.
+    pub fn begin(&self, number: u64, is_first: bool) -> Option<&AtomicBool> {
+        let mut inner = self.lock();
+        if inner.quit || inner.number != number {
+            return None;
+        }
+        inner.first_pass = is_first.then(Instant::now);
+        self.stop.store(false, Ordering::Relaxed);
+        Some(&self.stop)
+    }
+
+    /// The pass has ended.
+    pub fn end(&self) {
+        self.lock().first_pass = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::{Camera, Format};
+
+    fn look(slot: &Slot, width: u32) {
+        let format = Format { width, ..Format::default() };
+        slot.change(|wish| wish.view = Some(View { camera: Camera::default(), format }));
+    }
+
+    fn is_stopped(slot: &Slot) -> bool {
+        slot.stop.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn the_newest_wish_wins_and_the_same_again_is_none() {
+        let slot = Slot::default();
+        look(&slot, 1);
+        look(&slot, 2);
+        let taken = slot.take(None, None).unwrap();
+        assert_eq!(taken.wish.view.as_ref().unwrap().format.width, 2);
+        look(&slot, 2);
+        assert_eq!(slot.take(Some(taken.number), Some(Duration::ZERO)).unwrap().number, taken.number);
+    }
+
+    #[test]
+    fn a_new_view_ends_a_later_pass_but_not_the_first_one() {
+        let slot = Slot::default();
+        for (is_first, stopped) in [(true, false), (false, true)] {
+            look(&slot, 1);
+            let number = slot.take(None, None).unwrap().number;
+            assert!(slot.begin(number, is_first).is_some());
+            look(&slot, 2);
+            assert_eq!(is_stopped(&slot), stopped);
+            slot.end();
+            assert!(slot.begin(number, is_first).is_none(), "there is a newer wish");
+        }
+    }
+
+    #[test]
+    fn a_machine_that_nobody_looks_at_any_more_ends_even_its_first_pass() {
+        let source = crate::project::Source::BuiltIn("sepia".to_string());
+        let mut project = crate::project::Project::new(source, Default::default());
+        let crate::project::Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };
+        let slot = Slot::default();
+        slot.change(|wish| (wish.state, wish.wanted) = (Some(state), true));
+        look(&slot, 1);
+        let number = slot.take(None, None).unwrap().number;
+        assert!(slot.begin(number, true).is_some());
+        look(&slot, 2);
+        assert!(!is_stopped(&slot));
+        slot.change(|wish| wish.wanted = false);
+        assert!(is_stopped(&slot));
+    }
+
+    #[test]
+    fn a_thread_that_waits_is_told_to_end() {
+        let slot = Arc::new(Slot::default());
+        let waiting = slot.clone();
+        let number = slot.take(None, None).unwrap().number;
+        let thread = std::thread::spawn(move || waiting.take(Some(number), None).is_none());
+        slot.quit();
+        assert!(thread.join().unwrap());
+        assert!(is_stopped(&slot) && slot.begin(number, true).is_none());
+    }
+}

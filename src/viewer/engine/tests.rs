@@ -1,0 +1,289 @@
+//! The worker threads without a window. All waiting is bounded, generously.
+
+use super::*;
+use crate::lang::diag::Severity;
+use crate::project::{Source, State, View};
+use crate::render::film::Picture;
+use crate::render::sampling::Sampling;
+use crate::render::{DEFAULT_BUDGET, Renderer};
+use crate::scene::Format;
+use std::path::Path;
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long anything may take before a test fails: a loaded machine compiles kernels for minutes.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// An engine, and what a window does with it.
+struct Desk {
+    engine: Engine,
+    woken: Arc<(Mutex<bool>, Condvar)>,
+}
+
+impl Desk {
+    fn new(machines: &[Machine]) -> Self {
+        let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
+        let wakes = woken.clone();
+        let wake: Wake = Arc::new(move || {
+            *wakes.0.lock().unwrap() = true;
+            wakes.1.notify_all();
+        });
+        let options = Options { project: Default::default(), adapter: None, budget: DEFAULT_BUDGET };
+        let engine = Engine::start(options, wake);
+        engine.send(Command::Draw(machines.to_vec()));
+        Self { engine, woken }
+    }
+
+    /// The first event of which `find` makes something.
+    fn wait_for<T>(&mut self, mut find: impl FnMut(&Event) -> Option<T>) -> T {
+        let start = Instant::now();
+        loop {
+            // Events behind the one that is found would be lost: they are of no interest then.
+            if let Some(found) = self.engine.poll().iter().find_map(&mut find) {
+                return found;
+            }
+            let woken = self.woken.0.lock().unwrap();
+            let (mut woken, waited) = self.woken.1.wait_timeout_while(woken, PATIENCE, |woken| !*woken).unwrap();
+            *woken = false;
+            assert!(!waited.timed_out() && start.elapsed() < PATIENCE, "nothing came");
+        }
+    }
+
+    fn loaded(&mut self) -> Arc<State> {
+        self.wait_for(|event| match event {
+            Event::Loaded(state) => Some(state.clone()),
+            Event::Broken(failure) => panic!("{}", failure.render()),
+            _ => None,
+        })
+    }
+
+    /// The first picture that is as asked.
+    fn picture(&mut self, is_it: impl Fn(&Shown) -> bool) -> Arc<Shown> {
+        self.wait_for(|event| match event {
+            Event::Picture(shown) if is_it(shown) => Some(shown.clone()),
+            Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
+            _ => None,
+        })
+    }
+
+    fn open_builtin(&mut self, name: &str) -> Arc<State> {
+        self.engine.send(Command::Open(Source::BuiltIn(name.to_string())));
+        self.loaded()
+    }
+
+    fn look(&self, view: &View) {
+        self.engine.send(Command::Look(view.clone()));
+    }
+}
+
+fn view(state: &State, width: u32, height: u32) -> View {
+    View { format: Format { width, height, pixel_aspect: 1.0 }, ..state.view() }
+}
+
+/// What the RPU's renderer makes of it.
+fn rendered(state: &State, view: &View, samples: u32) -> Picture {
+    let sampling = Sampling { strata: Sampling::strata_of(samples), seed: 0 };
+    RpuRenderer::new().render(&state.job(view, sampling, DEFAULT_BUDGET), &|_| {}).unwrap()
+}
+
+#[test]
+fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    desk.engine.send(Command::Samples(Some(6)));
+    let state = desk.open_builtin("sepia");
+    let view = view(&state, 61, 40);
+    desk.look(&view);
+    let shown = desk.picture(Shown::is_finished);
+    assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Machine::Rpu, state.version, 6, 6));
+    assert_eq!(shown.view, view);
+    assert!(*shown.picture == rendered(&state, &view, 6));
+    // More samples go on from what is shown: no coarse picture comes again.
+    desk.engine.send(Command::Samples(Some(9)));
+    let shown = desk.picture(|shown| {
+        assert_eq!(shown.step, 1);
+        shown.is_finished() && shown.wanted == 9
+    });
+    assert!(*shown.picture == rendered(&state, &view, 9));
+}
+
+#[test]
+fn a_new_view_ends_the_drawing_of_the_old_one() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    // The old view would take hours.
+    desk.engine.send(Command::Samples(Some(1 << 20)));
+    let state = desk.open_builtin("sepia");
+    desk.look(&view(&state, 640, 480));
+    desk.picture(|shown| shown.step == 1);
+    let mut moved = view(&state, 64, 48);
+    moved.camera.world_to_camera.w_axis.x += 0.5;
+    desk.look(&moved);
+    desk.engine.send(Command::Samples(Some(4)));
+    let shown = desk.picture(|shown| shown.view == moved && shown.is_finished());
+    assert!(*shown.picture == rendered(&state, &moved, 4));
+    assert_eq!(shown.report.counts.iter().find(|c| c.name == "programs loaded").unwrap().count, 1);
+}
+
+#[test]
+fn a_thousand_views_at_once_end_with_the_last_one() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    let state = desk.open_builtin("noise");
+    let mut last = view(&state, 96, 64);
+    for _ in 0..1000 {
+        last.camera.world_to_camera.w_axis.x += 0.001;
+        desk.look(&last);
+    }
+    let shown = desk.picture(|shown| shown.view == last && shown.is_finished());
+    assert!(*shown.picture == rendered(&state, &last, shown.wanted));
+}
+
+#[test]
+fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
+    let mut desk = Desk::new(&[Machine::Gpu]);
+    let state = desk.open_builtin("sepia");
+    let view = view(&state, 61, 40);
+    desk.look(&view);
+    let by = |machine| move |shown: &Shown| shown.machine == machine && shown.is_finished();
+    let (mut gpu, mut rpu, mut was_preparing) = (None, None, false);
+    desk.wait_for(|event| {
+        match event {
+            Event::Preparing(Machine::Gpu) => was_preparing = true,
+            Event::Picture(shown) if by(Machine::Gpu)(shown) => gpu = Some(shown.clone()),
+            Event::Picture(shown) if by(Machine::Rpu)(shown) => rpu = Some(shown.clone()),
+            Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
+            _ => {}
+        }
+        gpu.is_some().then_some(())
+    });
+    assert!(was_preparing);
+    let (gpu, expected) = (gpu.unwrap(), rendered(&state, &view, gpu_samples(&state)));
+    let differs = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1.0e-3);
+    let wrong = gpu.picture.rgba.iter().zip(&expected.rgba).filter(|&pair| differs(pair)).count();
+    assert!(wrong * 100 <= expected.rgba.len(), "{wrong} pixels differ");
+    if let Some(rpu) = rpu {
+        assert!(*rpu.picture == expected);
+    }
+}
+
+fn gpu_samples(state: &State) -> u32 {
+    state.scene.pixel_samples.iter().product()
+}
+
+/// A scene of one polygon with a shader of its own, in files.
+fn write_scene(folder: &Path, shader: &str) {
+    let scene = "Format 32 24 1\nProjection \"perspective\"\nTranslate 0 0 2\nWorldBegin\nSurface \"own\"\n\
+        Polygon \"P\" [-1 -1 0  1 -1 0  1 1 0  -1 1 0]\nWorldEnd\n";
+    std::fs::write(folder.join("scene.rib"), scene).unwrap();
+    std::fs::write(folder.join("own.sl"), shader).unwrap();
+}
+
+/// The colour in the middle of a picture.
+fn middle(shown: &Shown) -> [f32; 4] {
+    let picture = &shown.picture;
+    picture.rgba[(picture.height / 2 * picture.width + picture.width / 2) as usize]
+}
+
+#[test]
+fn a_broken_shader_is_told_of_and_the_mended_one_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    write_scene(folder.path(), "surface own() { Ci = color(1, 0, 0); }");
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    let first = desk.loaded();
+    desk.look(&first.view());
+    assert_eq!(middle(&desk.picture(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
+
+    write_scene(folder.path(), "surface own() { Ci = colour(0, 1, 0); }");
+    desk.engine.send(Command::Reload);
+    let failure = desk.wait_for(|event| match event {
+        Event::Broken(failure) => Some(failure.clone()),
+        _ => None,
+    });
+    assert!(failure.diagnostics.iter().any(|d| d.severity == Severity::Error));
+
+    write_scene(folder.path(), "surface own() { Ci = color(0, 1, 0); }");
+    desk.engine.send(Command::Reload);
+    let mended = desk.loaded();
+    assert!(mended.version > first.version);
+    let shown = desk.picture(|shown| shown.state == mended.version && shown.is_finished());
+    assert_eq!(middle(&shown), [0.0, 1.0, 0.0, 1.0]);
+}
+
+#[test]
+fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
+    let folder = tempfile::tempdir().unwrap();
+    write_scene(folder.path(), "surface own() {\n  float x = 1;\n  while (x > 0) x += 1;\n  Ci = x;\n}");
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    let state = desk.loaded();
+    desk.look(&state.view());
+    let message = desk.wait_for(|event| match event {
+        Event::MachineFailed(Machine::Rpu, message) => Some(message.clone()),
+        _ => None,
+    });
+    assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
+    write_scene(folder.path(), "surface own() { Ci = 1; }");
+    desk.engine.send(Command::Reload);
+    assert_eq!(middle(&desk.picture(Shown::is_finished)), [1.0; 4]);
+}
+
+#[test]
+fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
+    let options =
+        Options { project: Default::default(), adapter: Some("no such adapter".to_string()), budget: DEFAULT_BUDGET };
+    let mut desk = Desk::new(&[]);
+    desk.engine = Engine::start(options, desk.engine.outbox.wake());
+    desk.engine.send(Command::Draw(vec![Machine::Gpu]));
+    let state = desk.open_builtin("sepia");
+    desk.look(&view(&state, 32, 24));
+    let (mut failed, mut drawn) = (0, None);
+    desk.wait_for(|event| {
+        match event {
+            Event::MachineFailed(Machine::Gpu, message) => {
+                assert!(message.contains("no such adapter"), "{message}");
+                failed += 1;
+            }
+            Event::Picture(shown) if shown.is_finished() => drawn = Some(shown.machine),
+            _ => {}
+        }
+        (failed > 0 && drawn == Some(Machine::Rpu)).then_some(())
+    });
+    // It is tried again when the user says so.
+    desk.engine.send(Command::Retry(Machine::Gpu));
+    desk.wait_for(|event| matches!(event, Event::MachineFailed(Machine::Gpu, _)).then_some(()));
+}
+
+#[test]
+fn a_parameter_is_edited_and_a_wrong_one_refused() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    let state = desk.open_builtin("sepia");
+    desk.look(&view(&state, 32, 24));
+    desk.picture(Shown::is_finished);
+    let instance = state.parameters.instances.iter().find(|i| i.params.iter().any(|p| p.name == "Kd")).unwrap().id;
+    let set = |value| Command::SetParameter { instance, name: "Kd".to_string(), value: Some(value) };
+    desk.engine.send(set(crate::scene::ParamValue::Float(vec![0.25])));
+    let edited = desk.loaded();
+    let shown = desk.picture(|shown| shown.state == edited.version && shown.is_finished());
+    assert!(*shown.picture == rendered(&edited, &view(&edited, 32, 24), shown.wanted));
+    desk.engine.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
+    let refused = desk.wait_for(|event| match event {
+        Event::Refused(message) => Some(message.clone()),
+        _ => None,
+    });
+    assert!(refused.contains("Kd"), "{refused}");
+}
+
+#[test]
+fn an_engine_that_is_dropped_ends_its_threads() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    desk.engine.send(Command::Samples(Some(1 << 20)));
+    let state = desk.open_builtin("showcase");
+    desk.look(&view(&state, 640, 480));
+    desk.picture(|shown| shown.step == 1);
+    let outbox = Arc::downgrade(&desk.engine.outbox);
+    drop(desk);
+    let start = Instant::now();
+    while outbox.strong_count() > 0 {
+        assert!(start.elapsed() < PATIENCE, "a thread still has its outbox");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
