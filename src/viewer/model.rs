@@ -7,6 +7,7 @@ use super::camera::{Flight, Navigation};
 use super::develop::Look;
 use super::engine::{Command, Event, Machine, Shown};
 use super::timing::History;
+use crate::probe::Probe;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::scene::{Format, ParamValue};
 use glam::{Vec2, Vec3};
@@ -133,6 +134,10 @@ pub enum Picked {
         /// Column and row.
         pixel: [u32; 2],
     },
+    /// What it is made of.
+    Found(Arc<Probe>),
+    /// Why that is not known.
+    Failed(String),
 }
 
 /// A line that tells what was done, for a while.
@@ -377,6 +382,12 @@ impl Model {
                 failed.preparing = false;
                 failed.failure = Some(message);
             }
+            Event::Probed(probe) => {
+                if !matches!(self.picked, Picked::Nothing) {
+                    self.picked = Picked::Found(probe);
+                }
+            }
+            Event::ProbeFailed(message) => self.picked = Picked::Failed(message),
         }
     }
 

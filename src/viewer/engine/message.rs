@@ -1,5 +1,6 @@
 //! What the window tells the worker threads, and what they tell it.
 
+use crate::probe::Probe;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::render::film::Picture;
 use crate::render::report::Report;
@@ -81,6 +82,10 @@ pub enum Event {
     Preparing(Machine),
     /// A machine cannot draw: why, with the source line where there is one.
     MachineFailed(Machine, String),
+    /// What a sample is made of.
+    Probed(Arc<Probe>),
+    /// Why that could not be found out.
+    ProbeFailed(String),
 }
 
 /// A picture as far as it is.

@@ -1,4 +1,4 @@
-//! The worker threads behind the window: one that reads scenes, one for each machine that draws.
+//! The worker threads behind the window: one that reads scenes, one for each machine that draws, one that looks into pixels.
 //!
 //! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a
 //! function wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests, and whoever wants to watch a scene without one, use it as the window does.
@@ -8,6 +8,7 @@
 //! | [`message`] | commands and events |
 //! | `loading` | the thread that keeps a project up to date |
 //! | `drawing` | the thread of a machine |
+//! | `probing` | the thread that looks into pixels |
 //! | `slot` | what a drawing thread is asked for, the newest wish |
 //! | `schedule` | which pass comes next |
 //! | `outbox` | events on their way out |
@@ -16,6 +17,7 @@ mod drawing;
 mod loading;
 pub mod message;
 mod outbox;
+mod probing;
 mod schedule;
 mod slot;
 #[cfg(test)]
@@ -59,6 +61,7 @@ pub struct Engine {
     /// Of the GPU and the RPU, in the order of [`Machine::ALL`].
     slots: [Arc<Slot>; 2],
     loader: Sender<Request>,
+    prober: Arc<probing::Questions>,
     drawing: Vec<JoinHandle<()>>,
 }
 
@@ -70,14 +73,18 @@ impl Engine {
         let slots: [Arc<Slot>; 2] = Default::default();
         let [gpu, rpu] = &slots;
         let (loader, requests) = channel();
+        let prober = Arc::new(probing::Questions::default());
 
-        let (news, drawn_by) = (outbox.clone(), slots.clone());
+        let (news, drawn_by, asked) = (outbox.clone(), slots.clone(), prober.clone());
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
                 drawn_by.iter().for_each(|slot| slot.change(|wish| wish.state = Some(state.clone())));
+                asked.set_state(state.clone());
             };
             loading::run(&requests, &project, &news, &share);
         });
+        let (news, asked) = (outbox.clone(), prober.clone());
+        std::thread::spawn(move || probing::run(&asked, &news, budget));
 
         let open_gpu: Opens<GpuProgressive> = Box::new(move || {
             let renderer = GpuRenderer::new(adapter.as_deref()).map_err(|e| e.to_string())?;
@@ -97,7 +104,7 @@ impl Engine {
         });
         let drawing =
             vec![draw(of(Machine::Gpu, gpu, Some(rpu.clone())), open_gpu), draw(of(Machine::Rpu, rpu, None), open_rpu)];
-        Self { outbox, slots, loader, drawing }
+        Self { outbox, slots, loader, prober, drawing }
     }
 
     /// Asks for something.
@@ -107,6 +114,7 @@ impl Engine {
                 // What is drawn is closed; the new scene's view comes when it is loaded.
                 self.slots.iter().for_each(|slot| slot.change(|wish| (wish.state, wish.view) = (None, None)));
                 self.outbox.drop_pictures();
+                self.prober.forget();
                 self.request(Request::Open(source));
             }
             Command::Reload => self.request(Request::Look),
@@ -116,6 +124,7 @@ impl Engine {
             Command::SetOptions(edits) => self.request(Request::SetOptions(edits)),
             Command::Look(view) => {
                 self.slots.iter().for_each(|slot| slot.change(|wish| wish.view = Some(view.clone())));
+                self.prober.set_view(view);
             }
             Command::Draw(machines) => {
                 for (machine, slot) in Machine::ALL.into_iter().zip(&self.slots) {
@@ -124,9 +133,10 @@ impl Engine {
             }
             Command::Samples(samples) => {
                 self.slots.iter().for_each(|slot| slot.change(|wish| wish.samples = samples));
+                self.prober.set_samples(samples);
             }
             Command::Retry(machine) => self.slots[machine as usize].change(|wish| wish.tries += 1),
-            Command::Probe { .. } => {}
+            Command::Probe { pixel, sample } => self.prober.ask(pixel, sample),
         }
     }
 
@@ -145,6 +155,7 @@ impl Drop for Engine {
     /// Ends the drawing threads, and waits for them: their devices must not outlive the program. The others end when what they do is done.
     fn drop(&mut self) {
         self.slots.iter().for_each(|slot| slot.quit());
+        self.prober.quit();
         for thread in self.drawing.drain(..) {
             // One that panicked has told so.
             let _ = thread.join();

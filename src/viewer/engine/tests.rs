@@ -273,6 +273,27 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
 }
 
 #[test]
+fn a_pixel_is_looked_into() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    desk.engine.send(Command::Samples(Some(1)));
+    let state = desk.open_builtin("glass");
+    let view = view(&state, 40, 30);
+    desk.look(&view);
+    let shown = desk.picture(Shown::is_finished);
+    for pixel in [[20, 15], [3, 28]] {
+        desk.engine.send(Command::Probe { pixel, sample: 0 });
+        let probe = desk.wait_for(|event| match event {
+            Event::Probed(probe) => Some(probe.clone()),
+            Event::ProbeFailed(message) => panic!("{message}"),
+            _ => None,
+        });
+        assert_eq!(probe.color, shown.picture.rgba[(pixel[1] * 40 + pixel[0]) as usize][..3]);
+    }
+    desk.engine.send(Command::Probe { pixel: [40, 0], sample: 0 });
+    desk.wait_for(|event| matches!(event, Event::ProbeFailed(_)).then_some(()));
+}
+
+#[test]
 fn an_engine_that_is_dropped_ends_its_threads() {
     let mut desk = Desk::new(&[Machine::Rpu]);
     desk.engine.send(Command::Samples(Some(1 << 20)));
