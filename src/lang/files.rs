@@ -63,6 +63,11 @@ impl FileLog {
         }
     }
 
+    /// Whether the file was there.
+    pub fn was_read(&self, path: &Path) -> bool {
+        self.seen.get(path).is_some_and(|sight| sight.content.is_some())
+    }
+
     /// The files, those looked for in vain too.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.seen.keys().map(PathBuf::as_path)

@@ -303,14 +303,7 @@ impl Preprocessor<'_> {
         let own = self.sources.get(from).and_then(|f| f.path.as_deref()).map(folder);
         let folders: Vec<PathBuf> =
             own.filter(|_| beside).into_iter().chain(self.options.include_paths.iter().cloned()).collect();
-        let log = self.sources.log();
-        let found = folders.iter().map(|f| f.join(&name)).find(|p| {
-            let there = p.is_file();
-            if !there {
-                log.note_missing(p);
-            }
-            there
-        });
+        let found = folders.iter().map(|f| f.join(&name)).find(|p| self.sources.has_file(p));
         let Some(path) = found else {
             let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
             for (_, f) in folders.iter().enumerate().filter(|(i, f)| !folders[..*i].contains(f)) {
@@ -326,6 +319,11 @@ impl Preprocessor<'_> {
 
     /// Reads and preprocesses an included file.
     fn open(&mut self, path: &Path, span: Span) -> Result<(), String> {
+        if let Some(held) = self.sources.held(path) {
+            // It was read before, when it was seen to be permitted.
+            self.run(held, path.to_path_buf());
+            return Ok(());
+        }
         let shown = path.display();
         let canonical = path.canonicalize().map_err(|e| format!("cannot open `{shown}`: {e}"))?;
         if !self.roots.iter().any(|r| canonical.starts_with(r)) {
@@ -341,17 +339,24 @@ impl Preprocessor<'_> {
         if size > MAX_FILE {
             return Err(format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20));
         }
-        let bytes = std::fs::read(&canonical).map_err(|e| format!("cannot read `{shown}`: {e}"))?;
+        let bytes = std::fs::read(&canonical).map_err(|e| {
+            self.sources.log().note_missing(path);
+            format!("cannot read `{shown}`: {e}")
+        })?;
         self.sources.log().note(path, &bytes);
         // A file included again and again costs as much as a macro.
         if !self.spend(bytes.len() / 64 + 1, span) {
             return Ok(());
         }
         let id = self.sources.add(shown.to_string(), Some(path), decode(&bytes));
-        self.open_files.push(canonical);
-        self.file(id);
-        self.open_files.pop();
+        self.run(id, canonical);
         Ok(())
+    }
+
+    fn run(&mut self, file: FileId, path: PathBuf) {
+        self.open_files.push(path);
+        self.file(file);
+        self.open_files.pop();
     }
 
     // --- expansion ---

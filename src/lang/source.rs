@@ -68,6 +68,8 @@ pub fn decode(bytes: &[u8]) -> String {
 pub struct SourceMap {
     files: Vec<SourceFile>,
     log: FileLog,
+    /// The files that there are, where the disk does not matter any more.
+    closed: Option<Arc<FileLog>>,
 }
 
 impl SourceMap {
@@ -101,6 +103,29 @@ impl SourceMap {
     /// The file `id`, if this map made it.
     pub fn get(&self, id: FileId) -> Option<&SourceFile> {
         self.files.get(id.0 as usize)
+    }
+
+    /// From now on there are the files that `files` tells of, as this map holds them, whatever becomes of the disk.
+    pub fn close(&mut self, files: Arc<FileLog>) {
+        self.closed = Some(files);
+    }
+
+    /// Whether there is a file, which [`SourceMap::held`] gives where the map is closed. One that is not is noted.
+    pub fn has_file(&mut self, path: &Path) -> bool {
+        let there = match &self.closed {
+            Some(files) => files.was_read(path),
+            None => path.is_file(),
+        };
+        if !there {
+            self.log.note_missing(path);
+        }
+        there
+    }
+
+    /// The text of a file, where the map is closed.
+    pub fn held(&self, path: &Path) -> Option<FileId> {
+        self.closed.as_ref()?;
+        self.files.iter().position(|f| f.path.as_deref() == Some(path)).map(|i| FileId(i as u32))
     }
 
     /// The files of the disk that were read or looked for since [`SourceMap::take_log`], meshes among them.

@@ -6,13 +6,14 @@ use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, RecordLayout};
 use super::shaders::ShaderLibrary;
+use super::units::Units;
 use crate::ir::passes::Pipeline;
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::LIGHTS_SAMPLE;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::source::{FileId, SourceMap};
-use crate::scene::{Object, Scene, ShaderInstance, ShaderKind};
+use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind};
 use glam::Mat4;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -56,6 +57,30 @@ pub struct Program {
     pub outlines: Arc<[Outline]>,
 }
 
+impl Program {
+    /// The program of a scene that differs from this one's in the parameters of one shader instance: other data, the same functions. `None` where they
+    /// are in the functions, as an imager's are.
+    pub fn with_parameters_of(&self, scene: &Scene, id: ShaderId) -> Option<Self> {
+        let number = id.0 as usize;
+        let given = &scene.shader_instances[number];
+        if given.kind == ShaderKind::Imager {
+            return None;
+        }
+        let old = self.instances.get(number)?.as_ref()?;
+        let bound = Arc::new(bind(old.shader.clone(), given, &mut Vec::new()));
+        let mut program = self.clone();
+        let memory = Arc::make_mut(&mut program.memory);
+        for (number, object) in scene.objects.iter().enumerate().filter(|(_, o)| o.surface == Some(id)) {
+            memory.set_object_params(number, object, &bound.block_of(object.object_to_world));
+        }
+        for (number, _) in scene.lights.iter().enumerate().filter(|(_, light)| light.shader == id) {
+            memory.set_light_params(number, &bound.block);
+        }
+        Arc::make_mut(&mut program.instances)[number] = Some(bound);
+        Some(program)
+    }
+}
+
 /// Why a scene could not be linked, with the sources that the messages point into.
 #[derive(Debug)]
 pub struct LinkError {
@@ -76,18 +101,30 @@ const CAMERA_SOURCE_NAME: &str = "__camera";
 /// # Errors
 /// Every shader that is missing or wrong, in one run.
 pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<Program, LinkError> {
+    link_keeping(scene, sources, options, &mut Units::default())
+}
+
+/// [`link`], which compiles only files that have changed since `units` were kept, and keeps what it compiles. The sources must be those that came out of the
+/// linking before.
+///
+/// # Errors
+/// Those of [`link`].
+pub fn link_keeping(
+    scene: &Scene,
+    sources: SourceMap,
+    options: &LinkOptions,
+    units: &mut Units,
+) -> Result<Program, LinkError> {
     let mut linker = Linker {
-        shaders: ShaderLibrary::new(sources, &options.shader_paths, &scene.search_paths.shader),
+        shaders: ShaderLibrary::new(sources, std::mem::take(units), options, &scene.search_paths.shader),
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
     };
-    linker.shaders.define(&options.defines);
-    linker.shaders.set_debug(options.debug);
-    options.given.iter().for_each(|(name, file)| linker.shaders.give(name, *file));
     let program = linker.link(scene, options);
     let Linker { mut shaders, mut diagnostics, .. } = linker;
     diagnostics.extend(shaders.take_warnings());
-    let sources = shaders.into_sources();
+    let (sources, kept) = shaders.into_parts();
+    *units = kept;
     match program {
         Ok(parts) if !diagnostics.has_errors() => Ok(Program { sources, warnings: diagnostics, ..parts }),
         Ok(_) => Err(LinkError { diagnostics, sources }),

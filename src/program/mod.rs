@@ -13,12 +13,14 @@ mod link;
 pub mod memory;
 mod shaders;
 mod state;
+mod units;
 
 pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use instances::{Instance, convert};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link, link_keeping};
 pub use memory::MemoryImage;
-pub use shaders::{CompiledParam, CompiledShader, ShaderLibrary, read_shader};
+pub use shaders::{CompiledParam, CompiledShader, read_shader};
+pub use units::Units;
 
 /// Name of the entry that renders one sample.
 pub const CAMERA_ENTRY: &str = "@camera";

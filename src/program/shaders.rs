@@ -1,5 +1,7 @@
 //! Finding and compiling the shaders that a scene names.
 
+use super::link::LinkOptions;
+use super::units::{Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
@@ -104,7 +106,9 @@ pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
 
 /// What a file defines.
 #[derive(Debug)]
-struct CompiledFile {
+pub(super) struct CompiledFile {
+    module: Arc<Module>,
+    outlines: Vec<Outline>,
     shaders: Vec<(ShaderKind, String, CompiledShader)>,
     functions: Vec<CompiledFunction>,
 }
@@ -122,55 +126,34 @@ pub struct CompiledFunction {
     pub results: Vec<Type>,
 }
 
-/// The shaders of one program: each file is read and compiled once.
+/// The shaders of one program: each file is read and compiled once, unless it was compiled before.
 #[derive(Debug)]
 pub struct ShaderLibrary {
     sources: SourceMap,
-    folders: Vec<PathBuf>,
     given: HashMap<String, FileId>,
-    defines: Vec<(String, String)>,
-    units: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
+    units: Units,
+    /// The files that this program uses.
+    taken: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
     warnings: Diagnostics,
-    debug: bool,
     outlines: Vec<Outline>,
 }
 
 impl ShaderLibrary {
-    /// A library that looks in `first`, then in `then`, then among the shaders that come with the program.
-    pub fn new(sources: SourceMap, first: &[PathBuf], then: &[PathBuf]) -> Self {
+    /// A library that looks where the options say, then in the scene's folders `then`, then among the shaders that come with the program. `units` were compiled with
+    /// the same `sources` before.
+    pub fn new(sources: SourceMap, mut units: Units, options: &LinkOptions, then: &[PathBuf]) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
-        for folder in first.iter().chain(then) {
+        for folder in options.shader_paths.iter().chain(then) {
             if !folders.contains(folder) {
                 folders.push(folder.clone());
             }
         }
-        Self {
-            sources,
-            folders,
-            given: HashMap::new(),
-            defines: Vec::new(),
-            units: HashMap::new(),
-            module: Module::new(),
-            warnings: Diagnostics::new(),
-            debug: false,
-            outlines: Vec::new(),
-        }
-    }
-
-    /// Whether what is compiled from now on is for a debugger.
-    pub fn set_debug(&mut self, debug: bool) {
-        self.debug = debug;
-    }
-
-    /// Defines macros in every shader.
-    pub fn define(&mut self, defines: &[(String, String)]) {
-        self.defines.extend_from_slice(defines);
-    }
-
-    /// Takes the shader `name` from a file of the sources instead of searching for it.
-    pub fn give(&mut self, name: &str, file: FileId) {
-        self.given.insert(name.to_string(), file);
+        units.begin(Manner { folders, defines: options.defines.clone(), debug: options.debug });
+        options.given.iter().for_each(|(name, _)| units.forget(name));
+        let given = options.given.iter().cloned().collect();
+        let (taken, module, warnings, outlines) = Default::default();
+        Self { sources, given, units, taken, module, warnings, outlines }
     }
 
     /// Adds the functions of the standard library that entries call.
@@ -178,7 +161,7 @@ impl ShaderLibrary {
     /// # Errors
     /// None, unless the library itself is wrong.
     pub fn add_standard(&mut self, functions: &[&str]) -> Result<(), Diagnostics> {
-        let options = rsl::Options { debug: self.debug, ..Default::default() };
+        let options = rsl::Options { debug: self.units.manner().debug, ..Default::default() };
         let unit = rsl::compile_library(&mut self.sources, functions, &options)?;
         self.outlines.extend(unit.outlines);
         self.module.absorb(unit.module);
@@ -239,12 +222,37 @@ impl ShaderLibrary {
 
     /// The compiled file of that name; it is read once.
     fn file(&mut self, name: &str) -> Result<Arc<CompiledFile>, FileFailure> {
-        if !self.units.contains_key(name) {
-            let file = self.find(name).map_err(FileFailure::Missing)?;
-            let compiled = self.compile(file);
-            self.units.insert(name.to_string(), compiled);
+        if let Some(file) = self.taken.get(name) {
+            return file.clone().map_err(FileFailure::Wrong);
         }
-        self.units[name].clone().map_err(FileFailure::Wrong)
+        let unit = match self.units.get(name) {
+            Some(unit) => unit,
+            None => self.make(name)?,
+        };
+        self.sources.log().extend(&unit.files);
+        self.warnings.extend(unit.warnings);
+        if let Ok(file) = &unit.file {
+            self.module.absorb((*file.module).clone());
+            self.outlines.extend_from_slice(&file.outlines);
+        }
+        self.taken.insert(name.to_string(), unit.file.clone());
+        unit.file.map_err(FileFailure::Wrong)
+    }
+
+    /// Finds and compiles a file, and keeps it.
+    fn make(&mut self, name: &str) -> Result<Unit, FileFailure> {
+        let before = self.sources.take_log();
+        let found = self.find(name);
+        let mut unit = found.map(|file| self.compile(file)).map_err(FileFailure::Missing);
+        let files = std::mem::replace(self.sources.log(), before);
+        match &mut unit {
+            Ok(unit) => {
+                unit.files = files;
+                self.units.insert(name, unit.clone());
+            }
+            Err(_) => self.sources.log().extend(&files),
+        }
+        unit
     }
 
     /// What compiling had to remark on.
@@ -262,9 +270,9 @@ impl ShaderLibrary {
         std::mem::take(&mut self.outlines)
     }
 
-    /// The sources that messages point into.
-    pub fn into_sources(self) -> SourceMap {
-        self.sources
+    /// The sources that messages point into, and the compiled files.
+    pub fn into_parts(self) -> (SourceMap, Units) {
+        (self.sources, self.units)
     }
 
     /// Reads the file of a shader: `NAME.sl` in a folder of the path, or one that comes with the program.
@@ -275,33 +283,44 @@ impl ShaderLibrary {
         let file_name = format!("{name}.sl");
         // A name is a name, not a way out of the search path.
         let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
-        for path in self.folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
-            if path.is_file() {
-                let text = read_shader_noting(&path, self.sources.log())
-                    .map_err(|e| Missing { looked: vec![e.to_string()] })?;
-                return Ok(self.sources.add(path.display().to_string(), Some(&path), text));
+        let folders = &self.units.manner().folders;
+        for path in folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
+            if !self.sources.has_file(&path) {
+                continue;
             }
-            self.sources.log().note_missing(&path);
+            if let Some(held) = self.sources.held(&path) {
+                return Ok(held);
+            }
+            let text =
+                read_shader_noting(&path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()] })?;
+            return Ok(self.sources.add(path.display().to_string(), Some(&path), text));
         }
         if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
         }
-        let looked = self.folders.iter().map(|f| format!("looked for {}", f.join(&file_name).display())).collect();
+        let looked = folders.iter().map(|f| format!("looked for {}", f.join(&file_name).display())).collect();
         Err(Missing { looked })
     }
 
-    /// Compiles a file and takes its functions into the module, those that are not the library's under names of their own.
-    fn compile(&mut self, file: FileId) -> Result<Arc<CompiledFile>, Diagnostics> {
-        let preprocess = rsl::PreprocessOptions {
-            include_paths: self.folders.clone(),
-            defines: self.defines.clone(),
-            ..Default::default()
+    /// Compiles a file.
+    fn compile(&mut self, file: FileId) -> Unit {
+        let Manner { folders, defines, debug } = self.units.manner();
+        let preprocess =
+            rsl::PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
+        let compiled = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: *debug });
+        let (file, warnings) = match compiled {
+            Ok(unit) => (Ok(Arc::new(CompiledFile::new(&unit, file))), unit.warnings),
+            Err(errors) => (Err(errors), Diagnostics::new()),
         };
-        let unit = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: self.debug })?;
-        self.warnings.extend(unit.warnings);
-        self.outlines.extend(unit.outlines);
+        Unit { file, warnings, files: FileLog::default(), used: true }
+    }
+}
+
+impl CompiledFile {
+    /// What a file defines; its functions that are not the library's get names of their own.
+    fn new(unit: &rsl::Unit, file: FileId) -> Self {
         let prefix = format!("{}.", file.0);
-        let mut module = unit.module;
+        let mut module = unit.module.clone();
         let own: HashSet<Arc<str>> =
             module.functions.iter().map(|f| f.name.clone()).filter(|n| !n.starts_with(LIBRARY_PREFIX)).collect();
         let rename = |name: &Arc<str>| own.contains(name).then(|| Arc::from(format!("{prefix}{name}")));
@@ -315,7 +334,7 @@ impl ShaderLibrary {
                 }
             }
         }
-        let shared = Arc::new(module.clone());
+        let shared = Arc::new(module);
         let shaders = unit.shaders.iter().filter_map(|info| {
             let core: Arc<str> = format!("{prefix}{}", info.name).into();
             let function = shared.function(&core)?;
@@ -347,9 +366,7 @@ impl ShaderLibrary {
             let results = function.results.iter().map(|r| r.ty).collect();
             Some(CompiledFunction { name, info: info.clone(), params, results })
         });
-        let compiled = CompiledFile { shaders: shaders.collect(), functions: functions.collect() };
-        self.module.absorb(module);
-        Ok(Arc::new(compiled))
+        Self { shaders: shaders.collect(), functions: functions.collect(), outlines: unit.outlines.clone(), module: shared.clone() }
     }
 }
 

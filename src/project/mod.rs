@@ -12,11 +12,13 @@ pub mod parameters;
 mod reload;
 pub mod rib;
 mod state;
+mod watcher;
 
 pub use options::{OptionEdits, OptionValues};
 pub use parameters::{EditError, Hint, Instance, InstanceId, Parameter, Parameters};
 pub use reload::Project;
 pub use state::{Redone, State, Times, View};
+pub use watcher::Watcher;
 
 use crate::bvh::Quality;
 use crate::ir::passes::Pipeline;

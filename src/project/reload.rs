@@ -9,7 +9,7 @@ use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::source::SourceMap;
 use crate::program::memory::build_tree;
-use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, link};
+use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, Units, link_keeping, set_options, set_view};
 use crate::render::film::check_size;
 use crate::render::{triangles_to_build, usual_tree};
 use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
@@ -33,6 +33,8 @@ pub struct Project {
     read: Option<Read>,
     /// Whether it has errors now.
     scene_is_broken: bool,
+    /// The compiled shader files.
+    units: Units,
     /// The files of the shaders, when they were last linked.
     shader_files: FileLog,
     state: Option<Arc<State>>,
@@ -58,6 +60,7 @@ impl Project {
             scene_files: None,
             read: None,
             scene_is_broken: false,
+            units: Units::default(),
             shader_files: FileLog::default(),
             state: None,
             failure: None,
@@ -107,7 +110,8 @@ impl Project {
         self.update(redone, times)
     }
 
-    /// Changes a parameter of a shader instance; `None` gives it back the scene's value. The files are not looked at.
+    /// Changes a parameter of a shader instance of the last state; `None` gives it back the scene's value. The files are not looked at, unless the parameter is a
+    /// part of the code; so what is wrong with them stays wrong ([`Project::failure`]).
     ///
     /// # Errors
     /// When there is no such parameter, or the value has another type. Nothing is changed then.
@@ -137,8 +141,11 @@ impl Project {
         });
         let value = value.transpose()?;
         let key = edits::keys(&state.scene).swap_remove(number);
-        self.edits.set(key, name, value);
-        Ok(self.update(Redone::default(), Times::default()))
+        self.edits.set(key, name, value.clone());
+        Ok(self.edited(&state, Some(instance), |parameters| {
+            let params = &mut parameters.instances[number].params;
+            params.iter_mut().filter(|p| p.name == name).for_each(|p| p.edited = value.clone());
+        }))
     }
 
     /// Changes the scene's options. The files are not looked at.
@@ -148,7 +155,35 @@ impl Project {
     pub fn set_options(&mut self, edits: OptionEdits) -> Result<Outcome, EditError> {
         edits.check()?;
         self.edits.options = edits;
-        Ok(self.update(Redone::default(), Times::default()))
+        let Some(state) = self.state.clone() else { return Ok(Outcome::Unchanged) };
+        Ok(self.edited(&state, None, |parameters| parameters.option_edits = edits))
+    }
+
+    /// The state with the edits as they are now, of which those of `instance` or of options have changed; `note` puts them into the parameters.
+    fn edited(&mut self, old: &State, instance: Option<InstanceId>, note: impl FnOnce(&mut Parameters)) -> Outcome {
+        let mut scene = (*old.as_read).clone();
+        self.edits.apply(&mut scene);
+        let program = match instance {
+            Some(InstanceId(id)) => old.program.with_parameters_of(&scene, ShaderId(id)),
+            None => Some(old.program.clone()),
+        };
+        // Where a parameter is a part of the code, that is made again.
+        let Some(mut program) = program else { return self.update(Redone::default(), Times::default()) };
+        set_options(&mut program.constants, scene.max_depth, scene.background);
+        set_view(&mut program.constants, &scene.camera, scene.format);
+        self.version += 1;
+        let mut state = State {
+            version: self.version,
+            scene: Arc::new(scene),
+            program,
+            redone: Redone { memory: instance.is_some(), ..Redone::default() },
+            times: Times::default(),
+            ..old.clone()
+        };
+        note(Arc::make_mut(&mut state.parameters));
+        let state = Arc::new(state);
+        self.state = Some(state.clone());
+        Outcome::Ready(state)
     }
 
     /// Reads the scene's files.
@@ -162,7 +197,7 @@ impl Project {
         let mut opened = opened?;
         name_default_surface(&mut opened.scene);
         if let Some(old) = &self.state {
-            share_meshes(&mut opened.scene, &old.scene);
+            share_meshes(&mut opened.scene, &old.as_read);
         }
         self.read = Some(Read { scene: Arc::new(opened.scene), warnings: opened.warnings });
         Ok(())
@@ -206,6 +241,7 @@ impl Project {
         let parameters = Parameters::new(&read.scene, &program, &self.edits);
         let state = Arc::new(State {
             version: self.version,
+            as_read: read.scene,
             scene: Arc::new(scene),
             program,
             bvh,
@@ -214,6 +250,7 @@ impl Project {
             redone,
             times,
             link: self.link_options(),
+            files: Arc::new(self.shader_files.clone()),
         });
         self.state = Some(state.clone());
         self.failure = None;
@@ -226,7 +263,8 @@ impl Project {
         loop {
             let mut scene = read.clone();
             self.edits.apply(&mut scene);
-            let linked = link(&scene, self.sources.clone(), &self.link_options());
+            let sources = std::mem::take(&mut self.sources);
+            let linked = link_keeping(&scene, sources, &self.link_options(), &mut self.units);
             let (sources, result) = match linked {
                 Ok(program) => (program.sources.clone(), Ok(program)),
                 Err(e) => (e.sources, Err(e.diagnostics)),

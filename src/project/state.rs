@@ -4,6 +4,7 @@ use super::Failure;
 use super::parameters::Parameters;
 use crate::bvh::TwoLevel;
 use crate::lang::diag::Diagnostics;
+use crate::lang::files::FileLog;
 use crate::program::{LinkOptions, Program, link, set_view};
 use crate::render::sampling::Sampling;
 use crate::render::{Job, Window};
@@ -31,7 +32,11 @@ pub struct State {
     pub redone: Redone,
     /// How long that took.
     pub times: Times,
+    /// The scene as its files give it.
+    pub(super) as_read: Arc<Scene>,
     pub(super) link: LinkOptions,
+    /// The files of the shaders.
+    pub(super) files: Arc<FileLog>,
 }
 
 /// What was done to come to a state.
@@ -90,12 +95,14 @@ impl State {
         &self.link
     }
 
-    /// Links the scene once more, in another way: with other passes, say.
+    /// Links the scene once more, in another way: with other passes, or with records of variables ([`LinkOptions::debug`]). The shaders are those of
+    /// this state, whatever became of their files since.
     ///
     /// # Errors
-    /// When a file has changed meanwhile, and is wrong now.
+    /// When they do not compile in that way.
     pub fn link_again(&self, options: &LinkOptions) -> Result<Program, Failure> {
-        link(&self.scene, self.program.sources.clone(), options)
-            .map_err(|e| Failure { diagnostics: e.diagnostics, sources: e.sources })
+        let mut sources = self.program.sources.clone();
+        sources.close(self.files.clone());
+        link(&self.scene, sources, options).map_err(|e| Failure { diagnostics: e.diagnostics, sources: e.sources })
     }
 }

@@ -1,0 +1,74 @@
+//! Compiled shader files, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
+
+use super::shaders::CompiledFile;
+use crate::lang::diag::Diagnostics;
+use crate::lang::files::FileLog;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Compiled files by the names of their shaders.
+#[derive(Debug, Default)]
+pub struct Units {
+    manner: Manner,
+    units: HashMap<String, Unit>,
+}
+
+/// What decides, beside the files, how a file compiles.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Manner {
+    /// Folders of shaders and included files.
+    pub folders: Vec<PathBuf>,
+    /// Macros.
+    pub defines: Vec<(String, String)>,
+    /// Whether variables leave records.
+    pub debug: bool,
+}
+
+/// A compiled file.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    /// What it defines, or its errors.
+    pub file: Result<Arc<CompiledFile>, Diagnostics>,
+    /// What there was to remark on.
+    pub warnings: Diagnostics,
+    /// The files that it was made of.
+    pub files: FileLog,
+    /// Whether the scene being linked uses it.
+    pub used: bool,
+}
+
+impl Units {
+    /// Forgets what was compiled in another manner, and what the scene before did not use.
+    pub(super) fn begin(&mut self, manner: Manner) {
+        if self.manner != manner {
+            *self = Self { manner, units: HashMap::new() };
+        }
+        self.units.retain(|_, unit| std::mem::take(&mut unit.used));
+    }
+
+    /// How files are compiled.
+    pub(super) fn manner(&self) -> &Manner {
+        &self.manner
+    }
+
+    /// The compiled file, if it is still what the disk holds.
+    pub(super) fn get(&mut self, name: &str) -> Option<Unit> {
+        let unit = self.units.get_mut(name)?;
+        if !unit.files.changed().is_empty() {
+            return None;
+        }
+        unit.used = true;
+        Some(unit.clone())
+    }
+
+    /// Keeps a compiled file.
+    pub(super) fn insert(&mut self, name: &str, unit: Unit) {
+        self.units.insert(name.to_string(), unit);
+    }
+
+    /// Forgets a compiled file.
+    pub(super) fn forget(&mut self, name: &str) {
+        self.units.remove(name);
+    }
+}
