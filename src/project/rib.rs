@@ -45,11 +45,11 @@ pub fn camera_rib(view: &View) -> String {
     text + &format!("Transform [{}]\n", numbers(&camera.world_to_camera.to_cols_array()))
 }
 
-/// The requests that set the options that the user has edited: to stand before `WorldBegin`. The scene's pixels keep their aspect.
-pub fn options_rib(edits: &OptionEdits, pixel_aspect: f32) -> String {
+/// The requests that set the options that the user has edited: to stand before `WorldBegin`. A size has square pixels (RISpec 3.2, §4.1.2: −1).
+pub fn options_rib(edits: &OptionEdits) -> String {
     let mut text = String::new();
     if let Some([width, height]) = edits.size {
-        text += &format!("Format {width} {height} {pixel_aspect}\n");
+        text += &format!("Format {width} {height} -1\n");
     }
     if let Some([x, y]) = edits.pixel_samples {
         text += &format!("PixelSamples {x} {y}\n");
