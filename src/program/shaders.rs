@@ -366,7 +366,12 @@ impl CompiledFile {
             let results = function.results.iter().map(|r| r.ty).collect();
             Some(CompiledFunction { name, info: info.clone(), params, results })
         });
-        Self { shaders: shaders.collect(), functions: functions.collect(), outlines: unit.outlines.clone(), module: shared.clone() }
+        Self {
+            shaders: shaders.collect(),
+            functions: functions.collect(),
+            outlines: unit.outlines.clone(),
+            module: shared.clone(),
+        }
     }
 }
 
