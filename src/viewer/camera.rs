@@ -208,6 +208,10 @@ impl Navigation {
 
     /// Turns the camera about a point: by `angles.x` about the way up, its front towards the right, and by `angles.y` down, but never over a pole.
     fn turn(&mut self, angles: Vec2, about: Vec3) {
+        // Rounding would move the camera a little.
+        if angles == Vec2::ZERO {
+            return;
+        }
         let [right, up, forward] = self.axes();
         // A turn of a towards b goes about a × b, whichever hand the camera's axes are of.
         let side = if self.up.dot(forward.cross(right)) < 0.0 { -1.0 } else { 1.0 };

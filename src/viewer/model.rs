@@ -432,3 +432,164 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::project::{self, Outcome, Project};
+    use crate::render::film::Picture;
+    use crate::render::report::Report;
+    use std::time::Duration;
+
+    /// A state of a small scene.
+    pub fn state(text: &str) -> Arc<State> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scene.rib");
+        std::fs::write(&path, text).unwrap();
+        match Project::new(Source::File(path), project::Options::default()).refresh() {
+            Outcome::Ready(state) => state,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// A sphere before a perspective camera.
+    pub const SPHERE: &str = r#"
+        Format 200 100 1
+        Projection "perspective" "fov" [40]
+        Translate 0 0 5
+        WorldBegin
+        LightSource "pointlight" 1 "point from" [0 4 -4] "intensity" [20]
+        Color [1 0 0]
+        Surface "plastic" "float Ks" [0.25]
+        Sphere 1 -1 1 360
+        WorldEnd
+    "#;
+
+    /// A picture of one colour.
+    pub fn shown(model: &Model, machine: Machine, step: u32) -> Arc<Shown> {
+        let view = model.view().unwrap();
+        let [width, height] = [view.format.width.div_ceil(step), view.format.height.div_ceil(step)];
+        let rgba = vec![[0.5, 0.25, 0.125, 1.0]; (width * height) as usize];
+        Arc::new(Shown {
+            machine,
+            described: "a machine".into(),
+            state: model.state.as_ref().unwrap().version,
+            view,
+            picture: Arc::new(Picture::new(width, height, rgba).unwrap()),
+            step,
+            samples: 1,
+            wanted: 4,
+            pass: Duration::from_millis(5),
+            since_change: Duration::from_millis(7),
+            report: Arc::new(Report::default()),
+        })
+    }
+
+    /// A model of [`SPHERE`] that has room for its picture.
+    pub fn loaded() -> Model {
+        let mut model = Model::new(Source::BuiltIn("test".into()), Display::default());
+        model.apply(Action::SetRoom([400, 400]));
+        model.hear(Event::Loaded(state(SPHERE)));
+        model
+    }
+
+    /// The views that the worker threads are told of.
+    fn views(model: &mut Model) -> Vec<View> {
+        let commands = model.commands.drain(..);
+        commands.filter_map(|c| if let Command::Look(view) = c { Some(view) } else { None }).collect()
+    }
+
+    #[test]
+    fn a_new_model_asks_for_its_scene_and_for_the_machine_that_is_looked_at() {
+        let model = Model::new(Source::BuiltIn("glass".into()), Display::default());
+        let is_open = |c: &Command| matches!(c, Command::Open(Source::BuiltIn(name)) if name == "glass");
+        assert!(model.commands.iter().any(is_open));
+        assert!(model.commands.iter().any(|c| matches!(c, Command::Draw(m) if *m == [Machine::Rpu])));
+        assert!(model.busy.is_some() && model.shown().is_none());
+    }
+
+    #[test]
+    fn a_picture_fills_the_room_in_the_shape_of_the_scenes() {
+        let mut model = loaded();
+        let size = |model: &Model| model.format().map(|f| (f.width, f.height));
+        assert_eq!(size(&model), Some((400, 200)));
+        assert_eq!(views(&mut model).len(), 1);
+        model.apply(Action::SetRoom([400, 100]));
+        assert_eq!(size(&model), Some((200, 100)));
+        model.apply(Action::SetDisplay(Display { resolution: Resolution::Half, ..model.display }));
+        assert_eq!(size(&model), Some((100, 50)));
+        model.apply(Action::SetRoom([100_000, 100_000]));
+        model.apply(Action::SetDisplay(Display { resolution: Resolution::Fit, ..model.display }));
+        assert_eq!(size(&model), Some((4096, 4096)), "a screen of any size has a picture that can be drawn");
+        model.apply(Action::SetDisplay(Display { resolution: Resolution::Scene, ..model.display }));
+        assert_eq!(size(&model), Some((200, 100)));
+    }
+
+    #[test]
+    fn the_worker_threads_are_told_of_every_new_view_once() {
+        let mut model = loaded();
+        views(&mut model);
+        model.apply(Action::Orbit(Vec2::new(0.1, 0.0)));
+        assert_eq!(views(&mut model).len(), 1);
+        model.apply(Action::Orbit(Vec2::ZERO));
+        model.apply(Action::SetRoom([400, 400]));
+        assert_eq!(views(&mut model).len(), 0);
+        model.apply(Action::SceneCamera);
+        assert_eq!(views(&mut model), [model.view().unwrap()]);
+    }
+
+    #[test]
+    fn the_other_machines_picture_stands_in_until_the_chosen_one_has_drawn_the_scene() {
+        let mut model = loaded();
+        model.apply(Action::SetDisplay(Display { machine: Machine::Gpu, ..model.display }));
+        assert!(model.shown().is_none());
+        let of_rpu = shown(&model, Machine::Rpu, 4);
+        model.hear(Event::Picture(of_rpu.clone()));
+        assert!(Arc::ptr_eq(model.shown().unwrap(), &of_rpu));
+        let of_gpu = shown(&model, Machine::Gpu, 1);
+        model.hear(Event::Picture(of_gpu.clone()));
+        assert!(Arc::ptr_eq(model.shown().unwrap(), &of_gpu));
+    }
+
+    #[test]
+    fn a_broken_scene_keeps_the_last_good_one_and_a_mended_one_clears_the_errors() {
+        let mut model = loaded();
+        let failure = project::Failure {
+            diagnostics: crate::lang::diag::Diagnostic::error("broken").into(),
+            sources: crate::lang::source::SourceMap::new(),
+        };
+        model.hear(Event::Broken(Arc::new(failure)));
+        assert!(model.failure.is_some() && model.state.is_some());
+        model.hear(Event::Loaded(state(SPHERE)));
+        assert!(model.failure.is_none());
+    }
+
+    #[test]
+    fn another_scene_forgets_all_of_the_first() {
+        let mut model = loaded();
+        let picture = shown(&model, Machine::Rpu, 1);
+        model.hear(Event::Picture(picture));
+        model.apply(Action::Pick([3, 4], 0));
+        model.apply(Action::Open(Source::BuiltIn("glass".into())));
+        assert!(model.state.is_none() && model.shown().is_none() && model.navigation().is_none());
+        assert!(matches!(model.picked, Picked::Nothing));
+    }
+
+    #[test]
+    fn a_machine_that_failed_says_why_until_it_draws_again() {
+        let mut model = loaded();
+        model.hear(Event::MachineFailed(Machine::Gpu, "the device was lost".into()));
+        assert!(model.machine(Machine::Gpu).failure.is_some());
+        let picture = shown(&model, Machine::Gpu, 1);
+        model.hear(Event::Picture(picture));
+        assert!(model.machine(Machine::Gpu).failure.is_none());
+    }
+
+    #[test]
+    fn comparing_draws_on_both_machines() {
+        let mut model = loaded();
+        model.commands.clear();
+        model.apply(Action::SetDisplay(Display { comparison: Comparison::Split, ..model.display }));
+        assert!(matches!(model.commands.as_slice(), [Command::Draw(machines)] if *machines == Machine::ALL));
+    }
+}

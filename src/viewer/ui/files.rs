@@ -102,7 +102,7 @@ impl FileDialog {
     fn contents(&mut self, ui: &mut egui::Ui) -> Answer {
         let mut answer = Answer::Open;
         ui.horizontal(|ui| {
-            if ui.button("⬆").on_hover_text("The folder above").clicked()
+            if ui.button("Up").on_hover_text("The folder above").clicked()
                 && let Some(above) = self.folder.parent().map(Path::to_path_buf)
             {
                 self.enter(&above);

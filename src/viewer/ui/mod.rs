@@ -13,6 +13,9 @@ mod status;
 mod timings;
 mod toolbar;
 
+#[cfg(test)]
+mod tests;
+
 use super::model::{Action, Model};
 use super::settings::{Panel, Settings};
 use crate::project::Source;

@@ -7,7 +7,7 @@ use crate::project::{Hint, Instance, OptionEdits, Parameter, Parameters};
 use crate::render::color::{decode_srgb, encode_srgb};
 use crate::scene::{ParamValue, ShaderKind};
 use crate::viewer::model::{Action, Model};
-use egui::{CollapsingHeader, ComboBox, DragValue, Grid, RichText, ScrollArea, Slider, TextEdit, Ui};
+use egui::{CollapsingHeader, ComboBox, DragValue, Grid, Id, RichText, ScrollArea, Slider, TextEdit, Ui};
 use glam::Vec3;
 
 /// The panel. It keeps what is being typed.
@@ -95,46 +95,48 @@ fn row(ui: &mut Ui, instance: &Instance, parameter: &Parameter, actions: &mut Ve
     let name = if parameter.edited.is_some() { name.strong() } else { name };
     let from = if parameter.scene.is_some() { "given by the scene" } else { "the shader's default" };
     let relinks = if parameter.dynamic { "" } else { "\nchanging it links the program again" };
-    ui.label(name).on_hover_text(format!("{} {}, {from}{relinks}", parameter.type_name, parameter.name));
+    let label = ui.label(name).on_hover_text(format!("{} {}, {from}{relinks}", parameter.type_name, parameter.name));
     let mut value = parameter.value().clone();
-    if editor(ui, parameter, &mut value) {
+    if editor(ui, label.id, parameter, &mut value) {
         actions.push(Action::SetParameter(instance.id, parameter.name.clone(), Some(value)));
     }
-    let reset = ui.add_visible(parameter.edited.is_some(), egui::Button::new("↺").small());
+    let reset = ui.add_visible(parameter.edited.is_some(), egui::Button::new("Reset").small());
     if reset.on_hover_text("As the scene has it").clicked() {
         actions.push(Action::SetParameter(instance.id, parameter.name.clone(), None));
     }
 }
 
 /// The widget for a value; whether it changed.
-fn editor(ui: &mut Ui, parameter: &Parameter, value: &mut ParamValue) -> bool {
+fn editor(ui: &mut Ui, label: Id, parameter: &Parameter, value: &mut ParamValue) -> bool {
     match value {
         ParamValue::Float(values) => match (values.as_mut_slice(), &parameter.hint) {
             ([x], Hint::Range { low, high }) => {
-                ui.add(Slider::new(x, *low..=*high).clamping(egui::SliderClamping::Never)).changed()
+                let slider = Slider::new(x, *low..=*high).clamping(egui::SliderClamping::Never);
+                ui.add(slider).labelled_by(label).changed()
             }
-            (values, _) => numbers(ui, values, speed_of(parameter)),
+            (values, _) => numbers(ui, label, values, speed_of(parameter)),
         },
         ParamValue::Integer(values) => {
-            ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| ui.add(DragValue::new(x)).changed() | any)).inner
+            let mut add = |ui: &mut Ui, x| ui.add(DragValue::new(x)).labelled_by(label).changed();
+            ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
         }
         ParamValue::Color(values) => {
-            ui.horizontal(|ui| values.iter_mut().fold(false, |any, c| color(ui, c) | any)).inner
+            ui.horizontal(|ui| values.iter_mut().fold(false, |any, c| color(ui, label, c) | any)).inner
         }
         ParamValue::Point(values) | ParamValue::Vector(values) | ParamValue::Normal(values) => {
             let speed = speed_of(parameter);
-            ui.vertical(|ui| values.iter_mut().fold(false, |any, v| numbers(ui, v.as_mut(), speed) | any)).inner
+            ui.vertical(|ui| values.iter_mut().fold(false, |any, v| numbers(ui, label, v.as_mut(), speed) | any)).inner
         }
         ParamValue::String(values) => {
             let hint = &parameter.hint;
-            ui.vertical(|ui| values.iter_mut().fold(false, |any, text| string(ui, &parameter.name, text, hint) | any))
+            ui.vertical(|ui| values.iter_mut().fold(false, |any, text| string(ui, label, text, hint) | any))
                 .inner
         }
         ParamValue::Matrix(values) => {
             ui.vertical(|ui| {
                 values.iter_mut().fold(false, |any, m| {
                     let mut rows = m.to_cols_array_2d();
-                    let changed = rows.iter_mut().fold(false, |any, row| numbers(ui, row, 0.01) | any);
+                    let changed = rows.iter_mut().fold(false, |any, row| numbers(ui, label, row, 0.01) | any);
                     *m = glam::Mat4::from_cols_array_2d(&rows);
                     changed | any
                 })
@@ -156,34 +158,35 @@ fn speed_of(parameter: &Parameter) -> f64 {
     f64::from(if largest > 0.0 && largest.is_finite() { 0.01 * largest } else { 0.01 })
 }
 
-fn numbers(ui: &mut Ui, values: &mut [f32], speed: f64) -> bool {
-    ui.horizontal(|ui| {
-        values.iter_mut().fold(false, |any, x| ui.add(DragValue::new(x).speed(speed).max_decimals(4)).changed() | any)
-    })
-    .inner
+fn numbers(ui: &mut Ui, label: Id, values: &mut [f32], speed: f64) -> bool {
+    let add = |ui: &mut Ui, x: &mut f32| {
+        ui.add(DragValue::new(x).speed(speed).max_decimals(4)).labelled_by(label).changed()
+    };
+    ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
 }
 
 /// A linear colour, chosen as it looks on the display. What the display cannot show is typed.
-fn color(ui: &mut Ui, linear: &mut Vec3) -> bool {
+fn color(ui: &mut Ui, label: Id, linear: &mut Vec3) -> bool {
     let mut shown = linear.to_array().map(encode_srgb);
     let mut changed = false;
-    if ui.color_edit_button_rgb(&mut shown).changed() {
+    if ui.color_edit_button_rgb(&mut shown).labelled_by(label).changed() {
         *linear = Vec3::from_array(shown.map(decode_srgb));
         changed = true;
     }
-    numbers(ui, linear.as_mut(), 0.005) | changed
+    numbers(ui, label, linear.as_mut(), 0.005) | changed
 }
 
-fn string(ui: &mut Ui, name: &str, text: &mut String, hint: &Hint) -> bool {
+fn string(ui: &mut Ui, label: Id, text: &mut String, hint: &Hint) -> bool {
     let Hint::Choices(choices) = hint else {
-        return ui.add(TextEdit::singleline(text).desired_width(120.0)).changed();
+        return ui.add(TextEdit::singleline(text).desired_width(120.0)).labelled_by(label).changed();
     };
     let before = text.clone();
-    ComboBox::from_id_salt(("string", name)).selected_text(before.as_str()).show_ui(ui, |ui| {
+    let shown = ComboBox::from_id_salt(("string", label)).selected_text(before.as_str()).show_ui(ui, |ui| {
         for choice in choices {
             ui.selectable_value(text, choice.clone(), choice);
         }
     });
+    shown.response.labelled_by(label);
     *text != before
 }
 
@@ -194,32 +197,22 @@ fn options(ui: &mut Ui, parameters: &Parameters, actions: &mut Vec<Action>) {
     let before = values;
     CollapsingHeader::new("Options").default_open(false).show(ui, |ui| {
         Grid::new("options").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
-            ui.label("PixelSamples");
-            ui.horizontal(|ui| {
-                values.pixel_samples.iter_mut().for_each(|n| {
-                    ui.add(DragValue::new(n).range(1..=256));
-                });
-            });
+            whole_numbers(ui, "PixelSamples", "Samples a pixel in x and y", &mut values.pixel_samples, 1..=256);
             ui.end_row();
-            ui.label("maxdepth").on_hover_text("How many times a ray may spawn another");
-            ui.add(DragValue::new(&mut values.max_depth).range(0..=1000));
+            let depth = std::slice::from_mut(&mut values.max_depth);
+            whole_numbers(ui, "maxdepth", "How many times a ray may spawn another", depth, 0..=1000);
             ui.end_row();
-            ui.label("background").on_hover_text("What rays that hit nothing see");
+            let label = ui.label("background").on_hover_text("What rays that hit nothing see");
             let [r, g, b, _] = values.background;
             let mut rgb = Vec3::new(r, g, b);
             ui.horizontal(|ui| {
-                if color(ui, &mut rgb) {
+                if color(ui, label.id, &mut rgb) {
                     // A background that has a colour is opaque.
                     values.background = [rgb.x, rgb.y, rgb.z, 1.0];
                 }
             });
             ui.end_row();
-            ui.label("Format");
-            ui.horizontal(|ui| {
-                values.size.iter_mut().for_each(|n| {
-                    ui.add(DragValue::new(n).range(1..=16384));
-                });
-            });
+            whole_numbers(ui, "Format", "Width and height of the scene's picture", &mut values.size, 1..=16384);
             ui.end_row();
         });
         ui.horizontal(|ui| {
@@ -236,4 +229,14 @@ fn options(ui: &mut Ui, parameters: &Parameters, actions: &mut Vec<Action>) {
     if values != before {
         actions.push(Action::SetOptions(OptionEdits::between(parameters.options, values)));
     }
+}
+
+/// An option of whole numbers.
+fn whole_numbers(ui: &mut Ui, name: &str, what: &str, values: &mut [u32], range: std::ops::RangeInclusive<u32>) {
+    let label = ui.label(name).on_hover_text(what);
+    ui.horizontal(|ui| {
+        for value in values {
+            ui.add(DragValue::new(value).range(range.clone())).labelled_by(label.id);
+        }
+    });
 }

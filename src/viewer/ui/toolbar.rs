@@ -35,15 +35,17 @@ pub fn show(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
             }
         }
         ui.separator();
-        ui.label("Exposure");
+        let exposure = ui.label("Exposure");
         let stops = DragValue::new(&mut display.look.stops).range(STOPS).speed(0.02).suffix(" stops").max_decimals(2);
-        ui.add(stops).on_hover_text("Drag, or click and type. Each stop doubles the light.");
-        ComboBox::from_id_salt("tone map").selected_text(display.look.tone_map.name()).width(80.0).show_ui(ui, |ui| {
+        ui.add(stops).labelled_by(exposure.id).on_hover_text("Drag, or click and type. Each stop doubles the light.");
+        let curve = ComboBox::from_id_salt("tone map").selected_text(display.look.tone_map.name()).width(80.0);
+        let shown = curve.show_ui(ui, |ui| {
             for curve in ToneMap::ALL {
                 ui.selectable_value(&mut display.look.tone_map, curve, curve.name());
             }
         });
-        if display.look != Look::default() && ui.small_button("↺").on_hover_text("As it is in a file").clicked() {
+        shown.response.labelled_by(exposure.id).on_hover_text("How light beyond white is shown");
+        if display.look != Look::default() && ui.small_button("Reset").on_hover_text("As it is in a file").clicked() {
             display.look = Look::default();
         }
     });
