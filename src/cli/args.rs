@@ -13,6 +13,7 @@ use std::str::FromStr;
 
 const EXAMPLES: &str = "\
 Examples:
+  shadewright scene.rib                               a window that follows every save of the scene and its shaders
   shadewright --render picture.png                    the built-in scene, on whichever machine is faster here
   shadewright scene.rib --render out.exr --spp 64     a RIB scene, 64 samples a pixel, linear floats
   shadewright bunny.ply --render bunny.png            a mesh, with a camera and light made for it
@@ -29,7 +30,7 @@ Exit status: 0 success, 1 a failed comparison, 2 wrong input or usage, 3 a devic
 #[derive(Debug, Parser)]
 #[command(name = "shadewright", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// A subcommand, or none to render.
+    /// A subcommand, or none to open the window or render.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// What to render.

@@ -6,7 +6,8 @@ use super::{Chrome, source_name};
 use crate::project::{Source, rib};
 use crate::scene::builtin;
 use crate::viewer::camera::FOV_RANGE;
-use crate::viewer::model::{Action, Model, Resolution};
+use crate::viewer::engine::Machine;
+use crate::viewer::model::{Action, Comparison, Model, Resolution};
 use crate::viewer::settings::{Panel, Theme};
 use egui::{Button, MenuBar};
 use std::path::{Path, PathBuf};
@@ -72,6 +73,13 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
         }
     }
     ui.separator();
+    ui.menu_button("Picture", |ui| {
+        deed(ui, "GPU", Deed::Show(Machine::Gpu), model, chrome, actions);
+        deed(ui, "RPU", Deed::Show(Machine::Rpu), model, chrome, actions);
+        for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
+            deed(ui, comparison.name(), Deed::Compare(comparison), model, chrome, actions);
+        }
+    });
     ui.menu_button("Resolution", |ui| {
         for resolution in Resolution::ALL {
             if ui.radio(model.display.resolution == resolution, resolution.name()).clicked() {

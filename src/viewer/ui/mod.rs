@@ -1,7 +1,7 @@
 //! The panels. Each shows a part of the model and says what the user asks for; none changes the model, waits, or touches files, except that a file dialogue lists folders.
 //!
 //! [`show`] puts them together: menus and tools above, parameters left, inspector right, program and timings below, the picture in what remains, messages over it. In a small window
-//! the picture wins: panels that would leave it too little are not shown.
+//! the picture wins: what would leave it too little is not shown, and menus and keys do the same.
 
 mod errors;
 mod files;
@@ -62,9 +62,11 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     accept_dropped_files(ui.ctx(), actions);
     let size = ui.available_size();
     egui::Panel::top("menu").show(ui, |ui| menu::show(ui, model, chrome, actions));
-    egui::Panel::top("tools").show(ui, |ui| toolbar::show(ui, model, actions));
-    egui::Panel::bottom("status").show(ui, |ui| status::show(ui, model, panels.picture.pointed()));
     let (wide, high) = (size.x >= WIDE, size.y >= HIGH);
+    if wide || high {
+        egui::Panel::top("tools").show(ui, |ui| toolbar::show(ui, model, actions));
+        egui::Panel::bottom("status").show(ui, |ui| status::show(ui, model, panels.picture.pointed()));
+    }
     let shown = |chrome: &Chrome, panel: Panel, fits: bool| fits && chrome.settings.shows(panel);
     if shown(chrome, Panel::Timings, high) {
         side(egui::Panel::bottom("timings"), chrome, Panel::Timings, 180.0, ui, |ui| panels.timings.show(ui, model));

@@ -117,7 +117,7 @@ fn editor(ui: &mut Ui, label: Id, parameter: &Parameter, value: &mut ParamValue)
             (values, _) => numbers(ui, label, values, speed_of(parameter)),
         },
         ParamValue::Integer(values) => {
-            let mut add = |ui: &mut Ui, x| ui.add(DragValue::new(x)).labelled_by(label).changed();
+            let add = |ui: &mut Ui, x| ui.add(DragValue::new(x)).labelled_by(label).changed();
             ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
         }
         ParamValue::Color(values) => {
@@ -129,8 +129,7 @@ fn editor(ui: &mut Ui, label: Id, parameter: &Parameter, value: &mut ParamValue)
         }
         ParamValue::String(values) => {
             let hint = &parameter.hint;
-            ui.vertical(|ui| values.iter_mut().fold(false, |any, text| string(ui, label, text, hint) | any))
-                .inner
+            ui.vertical(|ui| values.iter_mut().fold(false, |any, text| string(ui, label, text, hint) | any)).inner
         }
         ParamValue::Matrix(values) => {
             ui.vertical(|ui| {
@@ -159,9 +158,8 @@ fn speed_of(parameter: &Parameter) -> f64 {
 }
 
 fn numbers(ui: &mut Ui, label: Id, values: &mut [f32], speed: f64) -> bool {
-    let add = |ui: &mut Ui, x: &mut f32| {
-        ui.add(DragValue::new(x).speed(speed).max_decimals(4)).labelled_by(label).changed()
-    };
+    let add =
+        |ui: &mut Ui, x: &mut f32| ui.add(DragValue::new(x).speed(speed).max_decimals(4)).labelled_by(label).changed();
     ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
 }
 
