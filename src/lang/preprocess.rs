@@ -20,7 +20,7 @@ const MAX_INCLUDES: usize = 64;
 /// Most macro calls within arguments of macro calls.
 const MAX_ARGUMENT_DEPTH: usize = 64;
 /// Longest file that `#include` reads, in bytes.
-const MAX_FILE: u64 = 16 << 20;
+pub const MAX_FILE: u64 = 16 << 20;
 
 /// What the text may reach and which names it starts with.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +31,41 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// Folders, besides those above, that an included file may lie in. A file elsewhere (`../../secret`) is refused.
     pub allowed_roots: Vec<PathBuf>,
+    /// Texts that stand in for files, by canonical path: what an editor has not saved yet.
+    pub unsaved: HashMap<PathBuf, Arc<str>>,
+}
+
+/// A preprocessed file, with what the text itself no longer shows.
+#[derive(Clone, Debug, Default)]
+pub struct Preprocessed {
+    /// The tokens, with directives carried out and macros expanded.
+    pub tokens: Vec<RawToken>,
+    /// Every definition of a macro, in order.
+    pub macros: Vec<MacroDefinition>,
+    /// Where macros are used: the place of the name, and the definition that held there, by index in `macros`.
+    pub macro_uses: HashMap<Span, usize>,
+    /// The files that were included, in order.
+    pub includes: Vec<Include>,
+}
+
+/// A definition of a macro.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MacroDefinition {
+    /// The name.
+    pub name: Arc<str>,
+    /// The place of the name; `None` for a macro that the options define.
+    pub place: Option<Span>,
+    /// Name, parameters and replacement text, as written.
+    pub text: String,
+}
+
+/// An `#include` that was carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Include {
+    /// The place of the file's name.
+    pub place: Span,
+    /// The file that was read.
+    pub file: FileId,
 }
 
 /// A macro.
@@ -40,6 +75,8 @@ struct Macro {
     params: Option<Vec<Arc<str>>>,
     body: Arc<[RawToken]>,
     span: Span,
+    /// Which of [`Preprocessed::macros`] it is.
+    definition: usize,
 }
 
 /// One `#if` that is open.
@@ -67,12 +104,12 @@ struct Preprocessor<'a> {
     open_files: Vec<PathBuf>,
     made: usize,
     stopped: bool,
-    out: Vec<RawToken>,
+    out: Preprocessed,
     diags: &'a mut Diagnostics,
 }
 
 /// Preprocesses `file`. Errors go to `diags`; the tokens are usable all the same.
-pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diags: &mut Diagnostics) -> Vec<RawToken> {
+pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diags: &mut Diagnostics) -> Preprocessed {
     let path = sources.get(file).and_then(|f| f.path.clone());
     let own = path.as_deref().map(folder);
     let folders = own.iter().chain(&options.include_paths).chain(&options.allowed_roots);
@@ -85,13 +122,16 @@ pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diag
         open_files: path.iter().filter_map(|p| p.canonicalize().ok()).collect(),
         made: 0,
         stopped: false,
-        out: Vec::new(),
+        out: Preprocessed::default(),
         diags,
     };
     for (name, body) in &options.defines {
+        let text = format!("{name} {body}");
         let body: Vec<RawToken> = scan(file, body, &mut Diagnostics::new());
         let body = body.into_iter().filter(|t| t.kind != RawKind::Newline).collect();
-        pp.macros.insert(name.as_str().into(), Macro { params: None, body, span: Span::new(file, 0, 0) });
+        let definition = pp.out.macros.len();
+        pp.out.macros.push(MacroDefinition { name: name.as_str().into(), place: None, text });
+        pp.macros.insert(name.as_str().into(), Macro { params: None, body, span: Span::new(file, 0, 0), definition });
     }
     pp.file(file);
     pp.out
@@ -157,7 +197,7 @@ impl Preprocessor<'_> {
         }
         let tokens: Arc<[RawToken]> = std::mem::take(pending).into();
         let expanded = self.expand(tokens, &HashSet::new(), 0);
-        self.out.extend(expanded);
+        self.out.tokens.extend(expanded);
     }
 
     // --- directives ---
@@ -263,7 +303,12 @@ impl Preprocessor<'_> {
             params = Some(names.iter().step_by(2).map(|t| t.text.clone()).collect());
             body = &body[close + 1..];
         }
-        let new = Macro { params, body: body.into(), span: name.span };
+        let definition = self.out.macros.len();
+        let whole = name.span.to(rest[rest.len() - 1].span);
+        let text = self.sources.get(whole.file).and_then(|f| f.text.get(whole.start as usize..whole.end as usize));
+        let text = text.unwrap_or_default().to_string();
+        self.out.macros.push(MacroDefinition { name: name.text.clone(), place: Some(name.span), text });
+        let new = Macro { params, body: body.into(), span: name.span, definition };
         if let Some(old) = self.macros.get(&name.text) {
             let same = old.params == new.params
                 && old.body.len() == new.body.len()
@@ -335,20 +380,23 @@ impl Preprocessor<'_> {
         if self.open_files.len() >= MAX_INCLUDES {
             return Err(format!("more than {MAX_INCLUDES} files include each other"));
         }
-        let size = std::fs::metadata(&canonical).map_err(|e| format!("cannot open `{shown}`: {e}"))?.len();
-        if size > MAX_FILE {
-            return Err(format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20));
-        }
-        let bytes = std::fs::read(&canonical).map_err(|e| {
-            self.sources.log().note_missing(path);
-            format!("cannot read `{shown}`: {e}")
-        })?;
-        self.sources.log().note(path, &bytes);
+        let text = match self.options.unsaved.get(&canonical) {
+            Some(text) => text.clone(),
+            None => {
+                let bytes = read(&canonical).map_err(|problem| {
+                    self.sources.log().note_missing(path);
+                    format!("`{shown}` {problem}")
+                })?;
+                self.sources.log().note(path, &bytes);
+                decode(&bytes).into()
+            }
+        };
         // A file included again and again costs as much as a macro.
-        if !self.spend(bytes.len() / 64 + 1, span) {
+        if !self.spend(text.len() / 64 + 1, span) {
             return Ok(());
         }
-        let id = self.sources.add(shown.to_string(), Some(path), decode(&bytes));
+        let id = self.sources.add(shown.to_string(), Some(path), text);
+        self.out.includes.push(Include { place: span, file: id });
         self.run(id, canonical);
         Ok(())
     }
@@ -399,6 +447,8 @@ impl Preprocessor<'_> {
             if !self.spend(body.len(), token.span) {
                 break;
             }
+            // Macros in the body of a macro have its place: the first one is the one that stands there.
+            self.out.macro_uses.entry(token.span).or_insert(found.definition);
             active.insert(token.text.clone());
             frames.push(Frame { tokens: body.into(), next: 0, macro_name: Some(token.text.clone()) });
         }
@@ -503,6 +553,15 @@ impl Preprocessor<'_> {
         }
         body
     }
+}
+
+/// The bytes of a file of acceptable size.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let size = std::fs::metadata(path).map_err(|e| format!("cannot be opened: {e}"))?.len();
+    if size > MAX_FILE {
+        return Err(format!("is larger than {} MiB", MAX_FILE >> 20));
+    }
+    std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))
 }
 
 /// The next token of the innermost frame that has one; a macro whose frame ends may be expanded again.

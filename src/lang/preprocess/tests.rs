@@ -4,7 +4,7 @@ fn run(source: &str, options: &Options) -> (String, Diagnostics) {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
     let mut diags = Diagnostics::new();
-    let tokens = preprocess(&mut sources, file, options, &mut diags);
+    let tokens = preprocess(&mut sources, file, options, &mut diags).tokens;
     let words: Vec<&str> = tokens.iter().map(|t| &*t.text).collect();
     (words.join(" "), diags)
 }
@@ -95,7 +95,7 @@ fn included_files_are_found_beside_the_file_and_on_the_path() {
         let mut sources = SourceMap::new();
         let file = sources.add("main.sl", Some(&main), text);
         let mut diags = Diagnostics::new();
-        let tokens = preprocess(&mut sources, file, &options, &mut diags);
+        let tokens = preprocess(&mut sources, file, &options, &mut diags).tokens;
         (tokens.iter().map(|t| t.text.to_string()).collect::<Vec<_>>().join(" "), diags)
     };
     assert_eq!(run("#include \"a.h\"\n#include <a.h>\n").0, "from_a from_a");
@@ -110,6 +110,40 @@ fn included_files_are_found_beside_the_file_and_on_the_path() {
 fn tokens_of_a_macro_stand_where_it_was_used() {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, "#define A 1 + x\n  A");
-    let tokens = preprocess(&mut sources, file, &Options::default(), &mut Diagnostics::new());
+    let tokens = preprocess(&mut sources, file, &Options::default(), &mut Diagnostics::new()).tokens;
     assert!(tokens.iter().all(|t| sources.describe(t.span) == "t.sl:2:3"), "{tokens:?}");
+}
+
+#[test]
+fn definitions_and_uses_of_macros_are_told() {
+    let mut sources = SourceMap::new();
+    let file = sources.add("t.sl", None, "#define A 1 + \\\n B\n#define B 2\n#define F(x) x\n  A F F(A)");
+    let options = Options { defines: vec![("C".into(), "3".into())], ..Options::default() };
+    let told = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
+    let texts: Vec<&str> = told.macros.iter().map(|m| &*m.text).collect();
+    assert_eq!(texts, ["C 3", "A 1 + \\\n B", "B 2", "F(x) x"]);
+    let places: Vec<Option<String>> = told.macros.iter().map(|m| m.place.map(|p| sources.describe(p))).collect();
+    assert_eq!(places[0], None);
+    assert_eq!(places[1].as_deref(), Some("t.sl:1:9"));
+    let mut uses: Vec<(String, &str)> =
+        told.macro_uses.iter().map(|(s, i)| (sources.describe(*s), &*told.macros[*i].name)).collect();
+    uses.sort();
+    let expected = [("t.sl:5:3", "A"), ("t.sl:5:7", "F"), ("t.sl:5:9", "A")];
+    assert_eq!(uses, expected.map(|(place, name)| (place.to_string(), name)));
+}
+
+#[test]
+fn text_that_is_not_saved_stands_in_for_the_file() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (main, header) = (dir.path().join("main.sl"), dir.path().join("a.h"));
+    std::fs::write(&header, "old").expect("a file");
+    let unsaved = [(header.canonicalize().expect("it is there"), "new".into())].into();
+    let options = Options { unsaved, ..Options::default() };
+    let mut sources = SourceMap::new();
+    let file = sources.add("main.sl", Some(&main), "#include \"a.h\"\n");
+    let told = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
+    assert_eq!(told.tokens.iter().map(|t| &*t.text).collect::<Vec<_>>(), ["new"]);
+    let [include] = &told.includes[..] else { panic!("one file was included") };
+    assert_eq!(sources.describe(include.place), "main.sl:1:10");
+    assert_eq!(sources.get(include.file).and_then(|f| f.path.clone()), Some(header));
 }

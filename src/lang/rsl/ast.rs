@@ -227,6 +227,8 @@ impl ShaderKind {
 /// A shader or a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
+    /// The place of all of it, from the first word to the closing brace.
+    pub span: Span,
     /// The name.
     pub name: Ident,
     /// For a shader, which kind; a function has none.
@@ -235,10 +237,19 @@ pub struct Definition {
     pub result: RslType,
     /// Parameters.
     pub params: Vec<Decl>,
+    /// The brace that opens the statements.
+    pub open: Span,
     /// The statements.
     pub body: Vec<Stmt>,
     /// The brace that ends them.
     pub end: Span,
+}
+
+impl Definition {
+    /// The place of the statements with their braces.
+    pub fn block(&self) -> Span {
+        self.open.to(self.end)
+    }
 }
 
 /// A file.

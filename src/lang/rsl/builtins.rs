@@ -125,7 +125,24 @@ pub fn has_outputs(name: &str) -> bool {
     by_name(name).iter().any(|b| b.params.iter().any(|p| p.1))
 }
 
+/// A signature as written in the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The type of the value.
+    pub result: RslType,
+    /// Types of the parameters, and whether each is an output.
+    pub params: Vec<(RslType, bool)>,
+    /// Whether the last parameter may be repeated.
+    pub variadic: bool,
+}
+
 fn parse_row(name: &'static str, signature: &str, emit: Emit) -> Builtin {
+    let Signature { result, params, variadic } = parse_signature(signature);
+    Builtin { name, result, params, variadic, emit }
+}
+
+/// Reads a signature of the table.
+pub fn parse_signature(signature: &str) -> Signature {
     let letter = |c: char| {
         let all = RslType::DECLARABLE.into_iter().chain([RslType::Bool]);
         all.into_iter().find(|t| t.letter() == c).unwrap_or(RslType::Void)
@@ -139,7 +156,7 @@ fn parse_row(name: &'static str, signature: &str, emit: Emit) -> Builtin {
             c => params.push((letter(c), std::mem::take(&mut output))),
         }
     }
-    Builtin { name, result: letter(result.chars().next().unwrap_or('x')), params, variadic, emit }
+    Signature { result: letter(result.chars().next().unwrap_or('x')), params, variadic }
 }
 
 fn fold(b: &mut FunctionBuilder, op: Op, args: &[Value]) -> Vec<Value> {

@@ -65,6 +65,19 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
     }
 }
 
+/// The calls of [`special_result`] that shaders may write: name and signature, as in the table of built-in functions.
+pub const SPECIAL: [(&str, &str); 9] = [
+    ("transform", "p:sp"),
+    ("transform", "p:ssp"),
+    ("transform", "p:mp"),
+    ("vtransform", "v:sv"),
+    ("vtransform", "v:ssv"),
+    ("vtransform", "v:mv"),
+    ("ntransform", "n:sn"),
+    ("ntransform", "n:ssn"),
+    ("ntransform", "n:mn"),
+];
+
 /// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {

@@ -48,7 +48,7 @@ pub struct Token {
 }
 
 /// Words that name nothing else.
-const KEYWORDS: [&str; 22] = [
+pub const KEYWORDS: [&str; 22] = [
     "float",
     "color",
     "point",

@@ -6,6 +6,7 @@
 use super::ast::*;
 use super::check::Checker;
 use super::globals::{self, Global};
+use super::notes::{Notes, Role, Variable as NotedVariable};
 use super::program::Program;
 use super::types::RslType;
 use crate::ir::{
@@ -37,6 +38,8 @@ pub struct Lowering<'a> {
     pub broken: bool,
     /// Functions of the library that are called.
     pub needed: BTreeSet<usize>,
+    /// What editors ask for; `None` where nobody does.
+    pub notes: Option<Notes>,
     locs: HashMap<Span, Loc>,
 }
 
@@ -123,6 +126,7 @@ impl<'a> Lowering<'a> {
             debug,
             broken,
             needed: BTreeSet::new(),
+            notes: None,
             locs: HashMap::new(),
         }
     }
@@ -130,6 +134,29 @@ impl<'a> Lowering<'a> {
     fn loc(&mut self, span: Span) -> Loc {
         let module = &mut self.module;
         *self.locs.entry(span).or_insert_with(|| module.add_loc(LocData { span: Some(span), inlined_at: None }))
+    }
+
+    fn note(&mut self, f: impl FnOnce(&mut Notes)) {
+        if let Some(notes) = &mut self.notes {
+            f(notes);
+        }
+    }
+
+    /// Notes a variable that is visible from its declaration to the end of the innermost scope.
+    fn note_variable(&mut self, d: &Decl, class: Class, role: Role) {
+        let ast = self.program.ast;
+        self.note(|notes| {
+            let init = d.init.map(|e| ast.expr(e).span);
+            notes.declare(NotedVariable {
+                name: d.name.name.clone(),
+                ty: d.ty,
+                class,
+                role,
+                declared: Some(d.name.span),
+                init,
+                visible: init.unwrap_or(d.name.span),
+            });
+        });
     }
 
     fn report(&mut self, d: Diagnostic) {
@@ -160,6 +187,7 @@ impl<'a> Lowering<'a> {
         if let Some(ty) = d.result.ir() {
             body.b.result("return", ty);
         }
+        body.cx.note(|notes| notes.enter(d.block()));
         body.params(&d.params, d.shader.is_some());
         let outputs: Vec<&'static str> = match d.shader {
             Some(kind) => globals::outputs(kind).to_vec(),
@@ -169,6 +197,7 @@ impl<'a> Lowering<'a> {
         body.declare_outputs(&outputs, &d.params);
         body.scopes.declared.push(HashMap::new());
         body.statements(&d.body);
+        body.cx.note(Notes::leave);
         body.finish(d);
     }
 
@@ -224,6 +253,7 @@ impl<'c, 'a> Body<'c, 'a> {
         for p in params {
             let Some(ty) = p.ty.ir() else { continue };
             let class = p.class.unwrap_or(usual);
+            self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
             let value = self.b.param(p.name.name.clone(), ty, class);
             let mut var = self.new_var(p.ty, class, Some(p.name.span), ty);
             var.strict = p.class == Some(Class::Uniform);

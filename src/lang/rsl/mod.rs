@@ -5,6 +5,7 @@
 //! This front end knows no back end, no scene and no light: a linker supplies [`LIGHTS_COUNT`], [`LIGHTS_SAMPLE`], [`LIGHTS_AMBIENT`] and the named inputs of
 //! the cores.
 
+pub mod analysis;
 pub mod ast;
 mod builtins;
 mod check;
@@ -14,10 +15,12 @@ mod globals;
 pub mod lexer;
 mod lower;
 mod matrices;
+mod notes;
 pub mod outline;
 pub mod parser;
 mod program;
 mod recursion;
+pub mod reference;
 pub mod types;
 
 pub use crate::lang::preprocess::Options as PreprocessOptions;
@@ -26,11 +29,12 @@ pub use types::RslType;
 
 use crate::ir::{Class, Function, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::preprocess::preprocess;
+use crate::lang::preprocess::{Preprocessed, preprocess};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib;
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::Lowering;
+use notes::Notes;
 use outline::Outline;
 use program::Program;
 use std::collections::HashSet;
@@ -121,11 +125,23 @@ pub struct FunctionInfo {
 
 /// Reads a file into its syntax tree, as far as it can be read.
 pub fn parse(sources: &mut SourceMap, file: FileId, options: &Options) -> (Ast, Diagnostics) {
-    let mut diags = Diagnostics::new();
-    let raw = preprocess(sources, file, &options.preprocess, &mut diags);
-    let tokens = lexer::lex(file, &raw);
-    let ast = parser::parse(&tokens, &mut diags);
+    let (_, ast, diags) = read(sources, file, options);
     (ast, diags)
+}
+
+/// Reads a file into its syntax tree, and tells what the preprocessor did on the way.
+fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocessed, Ast, Diagnostics) {
+    let mut diags = Diagnostics::new();
+    let preprocessed = preprocess(sources, file, &options.preprocess, &mut diags);
+    let tokens = lexer::lex(file, &preprocessed.tokens);
+    let ast = parser::parse(&tokens, &mut diags);
+    (preprocessed, ast, diags)
+}
+
+/// What is said of a file with nothing in it that should be compiled.
+pub fn nothing_defined(file: FileId) -> Diagnostic {
+    let place = crate::lang::source::Span::new(file, 0, 0);
+    Diagnostic::error("this file defines no shader and no function").at(place, "nothing here")
 }
 
 /// Compiles a file. Files that it includes and those of the standard library join `sources`.
@@ -136,13 +152,13 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
     let (mut ast, mut diags) = parse(sources, file, options);
     let own = ast.definitions.len();
     if own == 0 && !diags.has_errors() {
-        let place = crate::lang::source::Span::new(file, 0, 0);
-        return Err(Diagnostic::error("this file defines no shader and no function").at(place, "nothing here").into());
+        return Err(nothing_defined(file).into());
     }
     ast.append(library_ast(sources)?);
     let broken = diags.has_errors();
     let program = Program::new(&ast, own, &mut diags);
-    let mut unit = lower(&program, own, &HashSet::new(), options.debug, broken, diags)?;
+    let lowering = Lowering::new(&program, options.debug, broken);
+    let mut unit = lower(lowering, own, &HashSet::new(), diags).0?;
     unit.shaders = ast.definitions[..own].iter().filter_map(shader_info).collect();
     let functions = program.functions[..own].iter().zip(&ast.definitions).filter(|(_, d)| d.shader.is_none());
     unit.functions = functions
@@ -164,7 +180,8 @@ pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Option
     let ast = library_ast(sources)?;
     let mut diags = Diagnostics::new();
     let program = Program::new(&ast, 0, &mut diags);
-    lower(&program, 0, &names.iter().copied().collect(), options.debug, false, diags)
+    let lowering = Lowering::new(&program, options.debug, false);
+    lower(lowering, 0, &names.iter().copied().collect(), diags).0
 }
 
 /// The syntax trees of the library's files.
@@ -186,16 +203,15 @@ fn library_ast(sources: &mut SourceMap) -> Result<Ast, Diagnostics> {
     Ok(ast)
 }
 
-/// Lowers the user's definitions, those of the library that `roots` names, and all of the library that they call.
+/// Lowers the user's definitions, those of the library that `roots` names, and all of the library that they call. Gives back the notes on the
+/// user's definitions, where notes were asked for.
 fn lower(
-    program: &Program<'_>,
+    mut lowering: Lowering<'_>,
     own: usize,
     roots: &HashSet<&str>,
-    debug: bool,
-    broken: bool,
     mut diags: Diagnostics,
-) -> Result<Unit, Diagnostics> {
-    let mut lowering = Lowering::new(program, debug, broken);
+) -> (Result<Unit, Diagnostics>, Option<Notes>) {
+    let program = lowering.program;
     for (i, d) in program.ast.definitions.iter().enumerate() {
         if i < own || roots.contains(&*d.name.name) {
             lowering.definition(i);
@@ -204,6 +220,7 @@ fn lower(
             d.params.iter().for_each(|p| lowering.default_value(i, p));
         }
     }
+    let notes = lowering.notes.take();
     let mut done: HashSet<usize> =
         (0..program.functions.len()).filter(|i| roots.contains(&*program.definition(*i).name.name)).collect();
     while let Some(next) = lowering.needed.iter().copied().find(|i| !done.contains(i)) {
@@ -211,7 +228,7 @@ fn lower(
         lowering.definition(next);
     }
     let mut outlines = Vec::new();
-    if debug {
+    if lowering.debug {
         let kept = (0..program.functions.len()).filter(|i| *i < own || done.contains(i));
         outlines.extend(kept.map(|i| Outline::of(program.ast, program.definition(i), i >= own)));
     }
@@ -221,10 +238,11 @@ fn lower(
     if !diags.has_errors() {
         report_endless(&module, &mut diags);
     }
-    if diags.has_errors() {
-        return Err(diags);
-    }
-    Ok(Unit { module, shaders: Vec::new(), functions: Vec::new(), warnings: diags, outlines })
+    let unit = match diags.has_errors() {
+        true => Err(diags),
+        false => Ok(Unit { module, shaders: Vec::new(), functions: Vec::new(), warnings: diags, outlines }),
+    };
+    (unit, notes)
 }
 
 /// Adds the functions of the library that are built as IR, where they are called.

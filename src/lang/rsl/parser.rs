@@ -36,7 +36,7 @@ struct Parser<'a> {
 }
 
 /// Words that start a shader, with what they make.
-const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
+pub const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
     ("surface", Some(ShaderKind::Surface)),
     ("light", Some(ShaderKind::Light)),
     ("lightsource", Some(ShaderKind::Light)),
@@ -46,6 +46,11 @@ const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
     ("transformation", None),
     ("projection", None),
 ];
+
+/// The kind of shader that a word starts: `lightsource` starts a light.
+pub fn shader_kind(word: &str) -> Option<ShaderKind> {
+    SHADER_WORDS.iter().find(|(w, _)| *w == word).and_then(|(_, kind)| *kind)
+}
 
 impl Parser<'_> {
     // --- tokens ---
@@ -228,6 +233,7 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self) -> Parse<()> {
+        let start = self.span();
         if let Some((word, kind)) = self.shader_word() {
             let span = self.bump();
             let Some(kind) = kind else {
@@ -237,7 +243,7 @@ impl Parser<'_> {
                 return self.fail(d);
             };
             let name = self.ident("the shader's name")?;
-            return self.rest_of_definition(name, Some(kind), RslType::Void);
+            return self.rest_of_definition(start, name, Some(kind), RslType::Void);
         }
         self.qualifiers(false)?;
         let result = match self.tok() {
@@ -261,17 +267,24 @@ impl Parser<'_> {
             let d = Diagnostic::error("only shaders and functions may stand outside of shaders and functions");
             return self.fail(d.at(name.span, "expected `(` behind this name"));
         }
-        self.rest_of_definition(name, None, result.unwrap_or(RslType::Float))
+        self.rest_of_definition(start, name, None, result.unwrap_or(RslType::Float))
     }
 
-    fn rest_of_definition(&mut self, name: Ident, shader: Option<ShaderKind>, result: RslType) -> Parse<()> {
+    fn rest_of_definition(
+        &mut self,
+        start: Span,
+        name: Ident,
+        shader: Option<ShaderKind>,
+        result: RslType,
+    ) -> Parse<()> {
         self.expect("(", "before the parameters")?;
         let params = self.formals()?;
         self.expect(")", "after the parameters")?;
-        self.expect("{", "before the statements")?;
+        let open = self.expect("{", "before the statements")?;
         let body = self.block_rest()?;
         let end = self.previous();
-        self.ast.definitions.push(Definition { name, shader, result, params, body, end });
+        let span = start.to(end);
+        self.ast.definitions.push(Definition { span, name, shader, result, params, open, body, end });
         Ok(())
     }
 
@@ -356,8 +369,9 @@ impl Parser<'_> {
                 return Ok(list);
             }
             if self.at_end() {
-                let d = Diagnostic::error("this block never ends").at(open, "`}` is missing");
-                return self.fail(d);
+                // What stands in it is still worth looking at.
+                self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                return Ok(list);
             }
             let (start, depth) = (self.at, self.depth);
             match self.statement() {

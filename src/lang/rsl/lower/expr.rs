@@ -465,6 +465,7 @@ impl<'a> Body<'_, 'a> {
             Resolution::Callee(callee) => callee,
             other => return self.report_call(other, f, args),
         };
+        self.cx.note(|notes| notes.call(f.span, callee));
         let program = self.cx.program;
         let params = program.params(callee, args.len()).unwrap_or_default();
         let mut values = Vec::new();

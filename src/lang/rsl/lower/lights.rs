@@ -134,6 +134,7 @@ impl Body<'_, '_> {
             let var = self.new_var(ty, Class::Varying, None, Type::Vec3);
             self.assign(name, var.storage, value);
             self.scopes.globals.insert(name, var);
+            self.cx.note(|notes| notes.light(name, ty, body.span));
         }
         self.loops.push(Loop { break_to: over, continue_to: next });
         self.inner(body);

@@ -14,15 +14,17 @@ impl Body<'_, '_> {
         }
     }
 
-    fn scoped(&mut self, list: &[Stmt]) {
+    fn scoped(&mut self, list: &[Stmt], place: Span) {
+        self.cx.note(|notes| notes.enter(place));
         self.scopes.declared.push(HashMap::new());
         self.statements(list);
         self.scopes.declared.pop();
+        self.cx.note(Notes::leave);
     }
 
     /// A statement in a scope of its own.
     pub(super) fn inner(&mut self, s: &Stmt) {
-        self.scoped(std::slice::from_ref(s));
+        self.scoped(std::slice::from_ref(s), s.span);
     }
 
     fn statement(&mut self, s: &Stmt) -> Lower<()> {
@@ -36,7 +38,7 @@ impl Body<'_, '_> {
             }
             StmtKind::Expr(e) => self.effect(*e),
             StmtKind::Block(list) => {
-                self.scoped(list);
+                self.scoped(list, s.span);
                 Ok(())
             }
             StmtKind::If(arms, last) => {
@@ -49,10 +51,12 @@ impl Body<'_, '_> {
             }
             StmtKind::For { init, condition, step, body } => {
                 self.scopes.declared.push(HashMap::new());
+                self.cx.note(|notes| notes.enter(s.span));
                 if let Some(init) = init {
                     let _: Lower<()> = self.statement(init);
                 }
                 self.repeat(*condition, *step, body);
+                self.cx.note(Notes::leave);
                 self.scopes.declared.pop();
                 Ok(())
             }
@@ -80,6 +84,7 @@ impl Body<'_, '_> {
         }
         let Some(ty) = d.ty.ir() else { return Ok(()) };
         let class = d.class.unwrap_or(Class::Varying);
+        self.cx.note_variable(d, class, Role::Local);
         let init = match d.init {
             Some(e) => self.value_as(e, d.ty),
             None => Ok(Typed { value: self.b.constant(Const::zero(ty)), ty: d.ty, class: Class::Constant }),

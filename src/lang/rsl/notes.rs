@@ -1,0 +1,93 @@
+//! What lowering notes for editors: which variable is visible where, and which function each call means.
+//!
+//! Lowering fills it as it walks the tree, so that an editor sees names as the compiler does. A compilation that nobody looks into takes no notes.
+
+use super::program::Callee;
+use super::types::RslType;
+use crate::ir::Class;
+use crate::lang::source::Span;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a variable is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A parameter.
+    Parameter,
+    /// An output parameter.
+    Output,
+    /// A variable of a block.
+    Local,
+    /// What `illuminance` tells its body about the light: `L`, `Cl`.
+    Light,
+}
+
+/// A variable that text can name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// The name.
+    pub name: Arc<str>,
+    /// The type.
+    pub ty: RslType,
+    /// How often it may differ.
+    pub class: Class,
+    /// What it is there for.
+    pub role: Role,
+    /// The name's place in the declaration, if it has one.
+    pub declared: Option<Span>,
+    /// The place of the default or first value.
+    pub init: Option<Span>,
+    /// The text in which the name means this variable, unless a later entry that is visible there too hides it.
+    pub visible: Span,
+}
+
+/// The notes on the definitions of one file and of what it includes.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// Variables, each behind those that it hides.
+    pub variables: Vec<Variable>,
+    /// What calls mean, by the place of the function's name.
+    pub calls: HashMap<Span, Callee>,
+    open: Vec<Span>,
+}
+
+impl Notes {
+    /// A scope begins that reaches over `place`.
+    pub fn enter(&mut self, place: Span) {
+        self.open.push(place);
+    }
+
+    /// The innermost scope ends.
+    pub fn leave(&mut self) {
+        self.open.pop();
+    }
+
+    /// A variable is declared in the innermost scope: visible from the end of `variable.visible` to that of the scope. A parameter, which
+    /// stands before the scope of its function, is visible in all of it.
+    pub fn declare(&mut self, variable: Variable) {
+        let Some(&scope) = self.open.last() else { return };
+        let visible = match scope.file == variable.visible.file {
+            true => Span { start: variable.visible.end.max(scope.start), ..scope },
+            false => scope,
+        };
+        self.variables.push(Variable { visible, ..variable });
+    }
+
+    /// A body of `illuminance` has this variable.
+    pub fn light(&mut self, name: &str, ty: RslType, body: Span) {
+        self.variables.push(Variable {
+            name: name.into(),
+            ty,
+            class: Class::Varying,
+            role: Role::Light,
+            declared: None,
+            init: None,
+            visible: body,
+        });
+    }
+
+    /// A call of the function named at `name` means `callee`.
+    pub fn call(&mut self, name: Span, callee: Callee) {
+        self.calls.insert(name, callee);
+    }
+}

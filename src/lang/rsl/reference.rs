@@ -1,0 +1,285 @@
+//! The words of the language in a sentence each: built-in functions, predefined variables, keywords, coordinate systems.
+//!
+//! Types and signatures are elsewhere (`builtins`, `globals`, the standard library); here is only what they mean, for people who ask in an editor. Every name that the
+//! compiler knows has its sentence, which a test makes sure of.
+
+use super::ast::ShaderKind;
+
+/// Built-in functions.
+const FUNCTIONS: [(&str, &str); 55] = [
+    ("abs", "The magnitude of a number: `x` without its sign."),
+    ("acos", "The angle in radians, from 0 to π, whose cosine is `x`. Arguments outside −1 to 1 are clamped."),
+    ("ambient", "The sum of the light of all ambient lights."),
+    ("asin", "The angle in radians, from −π/2 to π/2, whose sine is `x`. Arguments outside −1 to 1 are clamped."),
+    (
+        "atan",
+        "The angle in radians whose tangent is the argument; with two arguments, the direction of the point (`x`, `y`) from −π to π.",
+    ),
+    ("ceil", "The smallest whole number that is not below `x`."),
+    ("clamp", "The value limited to the range from `low` to `high`, component by component."),
+    (
+        "comp",
+        "One component of a color or vector by its index (0, 1 or 2), or an element of a matrix by row and column.",
+    ),
+    ("cos", "The cosine of an angle in radians."),
+    ("degrees", "Converts an angle from radians to degrees."),
+    ("determinant", "The determinant of a matrix."),
+    (
+        "diffuse",
+        "The light that a perfectly matte surface with the unit normal `n` reflects from all lights on its side (Lambert's cosine law).",
+    ),
+    ("distance", "The distance between two points."),
+    ("exp", "The exponential function, e to the power of `x`."),
+    (
+        "faceforward",
+        "The normal `n`, turned round if need be so that it faces against the direction `i`. With a third argument, that one decides which side faces.",
+    ),
+    ("floor", "The largest whole number that is not above `x`."),
+    (
+        "fresnel",
+        "How much unpolarised light is reflected (`kr`) and refracted (`kt` = 1 − `kr`) where a ray of direction `i` meets a surface of normal `n`; `eta` is the index of refraction on the ray's side over that behind. Also gives the two directions, if asked.",
+    ),
+    ("inversesqrt", "One over the square root of `x`."),
+    ("length", "The length of a vector."),
+    (
+        "log",
+        "The natural logarithm of `x`, or its logarithm to a base. An argument that is not positive gives −3.4e38.",
+    ),
+    ("max", "The greatest of the arguments, component by component."),
+    ("min", "The smallest of the arguments, component by component."),
+    ("mix", "Blends linearly from `a` (where `t` is 0) to `b` (where `t` is 1)."),
+    ("mod", "The remainder of `a` divided by `b`, with the sign of `b`."),
+    (
+        "noise",
+        "Smooth pseudo-random values between 0 and 1, a function of one, two or three coordinates: equal arguments give equal values, on every machine.",
+    ),
+    ("normalize", "The vector scaled to length 1; the zero vector stays."),
+    (
+        "ntransform",
+        "A normal taken from one coordinate system to another (from the current one, if only one is named), or through a matrix: by the inverse transpose.",
+    ),
+    (
+        "phong",
+        "Phong's highlight of all lights: `n` and `v` are unit vectors along the normal and towards the viewer; the higher `size`, the smaller the highlight.",
+    ),
+    ("pow", "`x` to the power of `y`. A negative `x` takes whole exponents only and gives 0 for others."),
+    ("ptlined", "The distance of the point `q` from the line segment between `a` and `b`."),
+    ("radians", "Converts an angle from degrees to radians."),
+    ("reflect", "The direction `i` mirrored at the surface with the unit normal `n`."),
+    (
+        "refract",
+        "The direction in which a ray of unit direction `i` goes on behind a surface with unit normal `n`; `eta` is the index of refraction on the ray's side over that behind. Total internal reflection gives the zero vector.",
+    ),
+    (
+        "rotate",
+        "A point turned by an angle in radians about the axis from `a` to `b`, or a matrix with a rotation about an axis put before it.",
+    ),
+    ("round", "The whole number nearest to `x`; halves go up."),
+    ("scale", "A matrix with a scaling by the vector's components put before it."),
+    (
+        "setcomp",
+        "Changes one component of a color, point, vector or normal by its index, or an element of a matrix by row and column.",
+    ),
+    ("setxcomp", "Changes the first component of a point, vector or normal."),
+    ("setycomp", "Changes the second component of a point, vector or normal."),
+    ("setzcomp", "Changes the third component of a point, vector or normal."),
+    ("sign", "−1 for negative numbers, 1 for positive ones, 0 for 0."),
+    ("sin", "The sine of an angle in radians."),
+    ("smoothstep", "0 below `low`, 1 above `high`, and a smooth curve between them (3t² − 2t³)."),
+    (
+        "specular",
+        "The highlight of all lights by the half-angle formula: `n` and `v` are unit vectors along the normal and towards the viewer; the lower `roughness`, the smaller the highlight.",
+    ),
+    (
+        "spline",
+        "A smooth curve (Catmull–Rom) through the control values, at `value` from 0 to 1; the first and last control value only steer it. Takes four control values or more.",
+    ),
+    ("sqrt", "The square root of `x`."),
+    ("step", "0 where `x` is below `low`, else 1."),
+    ("tan", "The tangent of an angle in radians."),
+    (
+        "trace",
+        "The light that arrives at a point from a direction: shoots a ray and shades what it hits. Black beyond the scene's depth of rays.",
+    ),
+    (
+        "transform",
+        "A point taken from one coordinate system to another (from the current one, if only one is named), or through a matrix.",
+    ),
+    ("translate", "A matrix with a translation put before it."),
+    (
+        "vtransform",
+        "A vector taken from one coordinate system to another (from the current one, if only one is named), or through a matrix: translations do not count.",
+    ),
+    ("xcomp", "The first component of a point, vector or normal."),
+    ("ycomp", "The second component of a point, vector or normal."),
+    ("zcomp", "The third component of a point, vector or normal."),
+];
+
+/// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **i**mager) and the meaning there.
+const VARIABLES: [(&str, &str, &str); 35] = [
+    ("PI", "sli", "The ratio of a circle's circumference to its diameter: a constant."),
+    ("Cs", "s", "The colour of the surface, as the scene gives it."),
+    ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
+    ("P", "s", "The point that is shaded."),
+    ("P", "l", "The position of the light."),
+    ("P", "i", "The position of the pixel."),
+    ("dPdu", "sl", "How the position changes with `u`: a tangent of the surface."),
+    ("dPdv", "sl", "How the position changes with `v`: a tangent of the surface."),
+    ("N", "s", "The normal of the surface at `P`, interpolated where the mesh is smooth."),
+    ("N", "l", "The normal at the position of the light."),
+    ("Ng", "sl", "The geometric normal: that of the flat triangle."),
+    ("u", "sl", "The first surface parameter, 0 to 1."),
+    ("v", "sl", "The second surface parameter, 0 to 1."),
+    ("du", "sl", "How much `u` changes from one sample to the next."),
+    ("dv", "sl", "How much `v` changes from one sample to the next."),
+    ("s", "sl", "The first texture coordinate."),
+    ("t", "sl", "The second texture coordinate."),
+    ("I", "s", "The direction of the ray that meets the surface, from the viewer to `P`; not of length 1."),
+    ("E", "sl", "The position of the camera."),
+    ("ncomps", "sli", "The number of components of a color: 3."),
+    ("time", "sli", "The time of this sample within the shutter."),
+    ("dtime", "sli", "How long the shutter is open."),
+    ("raydepth", "sl", "How many rays were traced one from another to come here: 0 for what the camera sees."),
+    (
+        "Ci",
+        "s",
+        "Output: the colour of the light that leaves the surface towards the viewer, with the opacity multiplied in.",
+    ),
+    ("Ci", "i", "The colour of the pixel, to be changed."),
+    ("Oi", "s", "Output: the opacity of the surface. It starts as `Os`."),
+    ("Oi", "i", "The opacity of the pixel, to be changed."),
+    ("alpha", "i", "How much of the pixel is covered, to be changed."),
+    (
+        "L",
+        "l",
+        "The direction in which the light shines, from the light to the surface; `illuminate` and `solar` set it.",
+    ),
+    ("L", "s", "Inside of `illuminance`: the direction towards the light; not of length 1."),
+    ("Cl", "l", "Output: the colour of the light that arrives."),
+    ("Cl", "s", "Inside of `illuminance`: the colour of the light that arrives, black where the light is blocked."),
+    ("Ol", "l", "The opacity of the light."),
+    ("Ps", "l", "The point that is lit."),
+    ("Ns", "l", "The normal of the surface at the point that is lit."),
+];
+
+/// Keywords.
+const KEYWORDS: [(&str, &str); 22] = [
+    ("float", "The type of numbers: single precision."),
+    (
+        "color",
+        "The type of colours: three numbers, red, green and blue. `color \"hsv\" (h, s, v)` converts from another colour space.",
+    ),
+    ("point", "The type of positions. `point \"shader\" (x, y, z)` gives the position in another coordinate system."),
+    ("vector", "The type of directions."),
+    ("normal", "The type of directions perpendicular to a surface, which transform unlike vectors."),
+    ("string", "The type of texts: names of coordinate systems and textures."),
+    ("matrix", "The type of transformations: four rows of four numbers."),
+    ("void", "The type of functions that give no value."),
+    ("uniform", "The variable has one value for a whole surface or light."),
+    ("varying", "The variable may differ from point to point."),
+    ("output", "The parameter is written: a caller's variable changes."),
+    ("extern", "The variable is a predefined one of the shader that calls this function."),
+    ("if", "Runs a statement where a condition holds."),
+    ("else", "What runs where the condition of `if` does not hold."),
+    ("while", "Repeats a statement as long as a condition holds."),
+    ("for", "Repeats a statement: `for (first; condition; step)`."),
+    ("break", "Leaves the innermost loop, or with a number as many loops."),
+    ("continue", "Goes on with the next turn of the innermost loop; a number counts loops outwards."),
+    ("return", "Ends the function with a value."),
+    (
+        "illuminate",
+        "In a light shader: light from a point, in a cone if there is one. The body runs where the lit point `Ps` is reached, and sets `Cl`.",
+    ),
+    (
+        "illuminance",
+        "In a surface shader: runs its body once for each light that shines on a position, with the light's `L` and `Cl`. Shadows are worked out.",
+    ),
+    ("solar", "In a light shader: parallel light from afar, along an axis. The body sets `Cl`."),
+];
+
+/// The statements about light take arguments as functions do: name, alternatives, each a list of parameters.
+pub const LIGHT_STATEMENTS: [(&str, &[&[&str]]); 3] = [
+    ("illuminance", &[&["point position"], &["point position", "vector axis", "float angle"]]),
+    ("illuminate", &[&["point from"], &["point from", "vector axis", "float angle"]]),
+    ("solar", &[&[], &["vector axis", "float angle"]]),
+];
+
+/// What a built-in function gives.
+pub fn function(name: &str) -> Option<&'static str> {
+    FUNCTIONS.iter().find(|f| f.0 == name).map(|f| f.1)
+}
+
+/// What a predefined variable means in a kind of shader; in a function, that of all kinds that have it.
+pub fn variable(name: &str, kind: Option<ShaderKind>) -> Option<String> {
+    let letter = kind.map(|k| match k {
+        ShaderKind::Surface => 's',
+        ShaderKind::Light => 'l',
+        ShaderKind::Imager => 'i',
+    });
+    let rows: Vec<&str> =
+        VARIABLES.iter().filter(|v| v.0 == name && letter.is_none_or(|l| v.1.contains(l))).map(|v| v.2).collect();
+    (!rows.is_empty()).then(|| rows.join(" · "))
+}
+
+/// What a keyword does.
+pub fn keyword(word: &str) -> Option<&'static str> {
+    KEYWORDS.iter().find(|k| k.0 == word).map(|k| k.1)
+}
+
+/// What a kind of shader is for, by the word that starts it.
+pub fn shader(kind: ShaderKind) -> &'static str {
+    match kind {
+        ShaderKind::Surface => {
+            "A surface shader: gives the colour `Ci` and opacity `Oi` of a point of a surface as the viewer sees it."
+        }
+        ShaderKind::Light => "A light shader: gives the colour `Cl` of the light that falls on a point.",
+        ShaderKind::Imager => "An imager shader: changes the colour of finished pixels.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::analysis::{analyse, predefined};
+    use super::super::{Options, lexer};
+    use super::*;
+    use crate::lang::source::SourceMap;
+
+    const KINDS: [ShaderKind; 3] = [ShaderKind::Surface, ShaderKind::Light, ShaderKind::Imager];
+
+    #[test]
+    fn every_built_in_function_has_a_sentence_and_no_other() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("t.sl", None, "surface s() {}");
+        let known = analyse(&mut sources, file, &Options::default()).functions;
+        let missing: Vec<_> = known.keys().filter(|n| function(n).is_none()).collect();
+        assert!(missing.is_empty(), "without a sentence: {missing:?}");
+        let unknown: Vec<_> = FUNCTIONS.iter().filter(|f| !known.contains_key(f.0)).collect();
+        assert!(unknown.is_empty(), "not functions: {unknown:?}");
+    }
+
+    #[test]
+    fn every_predefined_variable_has_one_meaning_in_each_kind_of_shader_that_has_it() {
+        for kind in KINDS {
+            for v in predefined(Some(kind)) {
+                let text = variable(v.name, Some(kind));
+                assert!(text.is_some_and(|t| !t.contains(" · ")), "{} in {}", v.name, kind.name());
+            }
+        }
+        assert!(variable("P", None).is_some_and(|t| t.matches(" · ").count() == 2));
+    }
+
+    #[test]
+    fn every_keyword_has_a_sentence() {
+        let missing: Vec<_> = lexer::KEYWORDS.iter().filter(|k| keyword(k).is_none()).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn sentences_are_sentences() {
+        let all =
+            FUNCTIONS.iter().map(|f| f.1).chain(VARIABLES.iter().map(|v| v.2)).chain(KEYWORDS.iter().map(|k| k.1));
+        for text in all.chain(KINDS.map(shader)) {
+            assert!(text.ends_with('.') && !text.contains('\n'), "{text}");
+        }
+    }
+}
