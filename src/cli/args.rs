@@ -57,6 +57,8 @@ pub enum Command {
     Probe(ProbeArgs),
     /// Run one of the project's own measurements
     Bench(BenchArgs),
+    /// Serve editors: errors, hover, completion and definitions of .sl files, by the Language Server Protocol on standard input and output
+    Lsp(LspArgs),
 }
 
 /// The arguments of this process, those of `run` with negative numbers in parentheses, so that `-1,2,3` is no option.
@@ -336,15 +338,34 @@ pub struct CompileArgs {
     /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those; `-mad` and its like leave out those of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
+    /// Included files and macros
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
+    /// Write here instead of to standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// What the preprocessor of shaders starts with.
+#[derive(Clone, Debug, Args)]
+pub struct PreprocessArgs {
     /// Search this folder for included files; may be repeated
     #[arg(short = 'I', long = "include", value_name = "DIR")]
     pub include: Vec<PathBuf>,
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,
-    /// Write here instead of to standard output
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+}
+
+/// `lsp`.
+#[derive(Clone, Debug, Args)]
+pub struct LspArgs {
+    /// Included files and macros
+    #[command(flatten)]
+    pub preprocess: PreprocessArgs,
+    /// Talk on standard input and output: the only way there is, which some editors name
+    #[arg(long)]
+    pub stdio: bool,
 }
 
 /// Stages of the compiler.

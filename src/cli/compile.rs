@@ -8,6 +8,7 @@ use super::run::program::{Form, read};
 use crate::codegen::rpu;
 use crate::ir::passes::{Observer, Pass, Report, sections};
 use crate::ir::{FunctionKind, Module};
+use crate::lang::preprocess::define;
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{rsl, stdlib};
 use crate::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry};
@@ -68,13 +69,9 @@ fn open(path: &Path, sources: &mut SourceMap) -> Result<FileId, Failure> {
 }
 
 fn rsl_options(args: &CompileArgs) -> rsl::Options {
-    let define = |d: &String| match d.split_once('=') {
-        Some((name, value)) => (name.to_string(), value.to_string()),
-        None => (d.clone(), "1".to_string()),
-    };
     let preprocess = rsl::PreprocessOptions {
-        include_paths: args.include.clone(),
-        defines: args.define.iter().map(define).collect(),
+        include_paths: args.preprocess.include.clone(),
+        defines: args.preprocess.define.iter().map(|d| define(d)).collect(),
         ..Default::default()
     };
     rsl::Options { preprocess, debug: false }
@@ -172,7 +169,8 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
         Some((name, kind, _)) => {
             let scene = scene::of_shader(name, *kind);
             let folder = args.file.parent().filter(|_| args.file.exists()).map(Path::to_path_buf);
-            let shader_paths: Vec<PathBuf> = folder.into_iter().chain(args.include.iter().cloned()).collect();
+            let shader_paths: Vec<PathBuf> =
+                folder.into_iter().chain(args.preprocess.include.iter().cloned()).collect();
             let given = vec![(name.to_string(), FileId(0))];
             let defines = rsl_options(args).preprocess.defines;
             let options = LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, debug: false };

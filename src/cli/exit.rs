@@ -6,7 +6,7 @@ use crate::program::LinkError;
 use crate::render::{JobError, RenderError};
 use std::process::ExitCode;
 
-/// Exit status of a failed comparison.
+/// Exit status of a failed comparison, and of a conversation that was broken off.
 const DIFFERENT: u8 = 1;
 /// Exit status of wrong input or usage.
 pub const USAGE: u8 = 2;
@@ -24,6 +24,11 @@ impl Failure {
     /// A comparison that went over its tolerance; the report is already printed.
     pub fn different(text: impl Into<String>) -> Self {
         Self { status: DIFFERENT, text: text.into() }
+    }
+
+    /// An editor that left without `shutdown`: the Language Server Protocol wants status 1.
+    pub fn broken_off() -> Self {
+        Self { status: DIFFERENT, text: String::new() }
     }
 
     /// Wrong input or usage.

@@ -19,6 +19,7 @@ mod kernels;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_kernels.rs"]
 mod kernels;
+mod lsp;
 mod probe;
 mod progress;
 mod render;
@@ -64,5 +65,6 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::Lsp(args)) => lsp::run(&args),
     }
 }

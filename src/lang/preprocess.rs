@@ -22,6 +22,10 @@ const MAX_ARGUMENT_DEPTH: usize = 64;
 /// Longest file that `#include` reads, in bytes.
 pub const MAX_FILE: u64 = 16 << 20;
 
+/// The directives that have a meaning, and the one that is passed over by intention.
+pub const DIRECTIVES: [&str; 11] =
+    ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "pragma"];
+
 /// What the text may reach and which names it starts with.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -33,6 +37,12 @@ pub struct Options {
     pub allowed_roots: Vec<PathBuf>,
     /// Texts that stand in for files, by canonical path: what an editor has not saved yet.
     pub unsaved: HashMap<PathBuf, Arc<str>>,
+}
+
+/// A macro for [`Options::defines`], written `NAME` (which means 1) or `NAME=VALUE`.
+pub fn define(text: &str) -> (String, String) {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    (name.to_string(), value.to_string())
 }
 
 /// A preprocessed file, with what the text itself no longer shows.
@@ -230,9 +240,8 @@ impl Preprocessor<'_> {
             _ if name.kind == RawKind::Number => {}
             other => {
                 let message = format!("unknown directive `#{other}`");
-                let known = ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "pragma"];
                 let mut d = Diagnostic::error(message).at(name.span, "not a directive");
-                if let Some(k) = super::diag::closest(other, known.iter().copied()) {
+                if let Some(k) = super::diag::closest(other, DIRECTIVES.iter().copied()) {
                     d = d.hint(format!("did you mean `#{k}`?"));
                 }
                 self.report(d);

@@ -227,7 +227,7 @@ impl ShaderKind {
 /// A shader or a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// The place of all of it, from the first word to the closing brace.
+    /// The place of all of it, from the first word to the closing brace; without one, it goes on beyond the text.
     pub span: Span,
     /// The name.
     pub name: Ident,

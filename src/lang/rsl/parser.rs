@@ -20,7 +20,7 @@ type Parse<T> = Result<T, Stop>;
 
 /// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
-    let mut parser = Parser { tokens, at: 0, depth: 0, fatal: false, ast: Ast::default(), diags };
+    let mut parser = Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, ast: Ast::default(), diags };
     parser.file();
     parser.ast
 }
@@ -29,6 +29,8 @@ struct Parser<'a> {
     tokens: &'a [Token],
     at: usize,
     depth: usize,
+    /// Whether the text ended within a block.
+    unclosed: bool,
     /// Whether nesting was too deep: going on would only repeat that.
     fatal: bool,
     ast: Ast,
@@ -69,6 +71,14 @@ impl Parser<'_> {
 
     fn previous(&self) -> Span {
         self.tokens[self.at.saturating_sub(1).min(self.tokens.len() - 1)].span
+    }
+
+    /// Where what was just read ends: beyond everything if a block in it never does.
+    fn end(&self) -> Span {
+        match self.unclosed {
+            true => Span { start: u32::MAX, end: u32::MAX, ..self.previous() },
+            false => self.previous(),
+        }
     }
 
     fn bump(&mut self) -> Span {
@@ -282,7 +292,7 @@ impl Parser<'_> {
         self.expect(")", "after the parameters")?;
         let open = self.expect("{", "before the statements")?;
         let body = self.block_rest()?;
-        let end = self.previous();
+        let end = self.end();
         let span = start.to(end);
         self.ast.definitions.push(Definition { span, name, shader, result, params, open, body, end });
         Ok(())
@@ -371,6 +381,7 @@ impl Parser<'_> {
             if self.at_end() {
                 // What stands in it is still worth looking at.
                 self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                self.unclosed = true;
                 return Ok(list);
             }
             let (start, depth) = (self.at, self.depth);
@@ -413,7 +424,7 @@ impl Parser<'_> {
             _ => self.expression_statement()?,
         };
         self.leave();
-        Ok(Some(Stmt { kind, span: start.to(self.previous()) }))
+        Ok(Some(Stmt { kind, span: start.to(self.end()) }))
     }
 
     fn keyword_statement(&mut self, word: &'static str) -> Parse<StmtKind> {

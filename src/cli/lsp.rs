@@ -1,0 +1,18 @@
+//! `shadewright lsp`: the language server on standard input and output.
+
+use super::args::LspArgs;
+use super::exit::Failure;
+use crate::lsp::{Ended, Settings, serve};
+use lsp_server::Connection;
+
+/// Talks to the editor that started this process until it leaves. Only the protocol goes to standard output.
+pub fn run(args: &LspArgs) -> Result<(), Failure> {
+    let settings = Settings { include_paths: args.preprocess.include.clone(), defines: args.preprocess.define.clone() };
+    let (connection, threads) = Connection::stdio();
+    let ended = serve(connection, settings).map_err(|e| Failure::input(format!("error: {e}")))?;
+    threads.join().map_err(|e| Failure::input(format!("error: the editor's messages cannot be read: {e}")))?;
+    match ended {
+        Ended::Orderly => Ok(()),
+        Ended::Abrupt => Err(Failure::broken_off()),
+    }
+}

@@ -1,0 +1,83 @@
+//! A document as it was at one moment, with all that the compiler knows about it.
+
+use super::text::{Encoding, Lines};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::preprocess::MAX_FILE;
+use crate::lang::rsl::analysis::{Analysis, analyse};
+use crate::lang::rsl::{Options, nothing_defined};
+use crate::lang::scan::{RawToken, scan};
+use crate::lang::source::{FileId, SourceMap, Span};
+use lsp_types::{Position, Range, Uri};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An analysed text.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The document.
+    pub uri: Uri,
+    /// The text and all files that it includes.
+    pub sources: SourceMap,
+    /// The text, in `sources`.
+    pub file: FileId,
+    /// What the compiler found.
+    pub analysis: Analysis,
+    /// The text's tokens before preprocessing.
+    pub tokens: Vec<RawToken>,
+    text: Arc<str>,
+    lines: Lines,
+    encoding: Encoding,
+}
+
+impl Snapshot {
+    /// Analyses a document's text that is, or will be, saved as `path`. A text longer than an included file may be is not looked into.
+    pub fn new(uri: Uri, path: Option<&Path>, text: Arc<str>, options: &Options, encoding: Encoding) -> Self {
+        let name = path.map_or_else(|| uri.as_str().to_string(), |p| p.display().to_string());
+        let mut sources = SourceMap::new();
+        let file = sources.add(name.as_str(), path, text.clone());
+        let too_long = text.len() as u64 > MAX_FILE;
+        let mut analysis = match too_long {
+            true => Analysis::default(),
+            false => analyse(&mut sources, file, options),
+        };
+        if too_long {
+            let message = format!("this file is larger than {} MiB, and is not looked into", MAX_FILE >> 20);
+            analysis.diagnostics.push(Diagnostic::error(message).at(Span::new(file, 0, 0), ""));
+        } else if analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() && is_shader(&name) {
+            analysis.diagnostics.push(nothing_defined(file));
+        }
+        let tokens = if too_long { Vec::new() } else { scan(file, &text, &mut Diagnostics::new()) };
+        let lines = Lines::new(&text);
+        Self { uri, sources, file, analysis, tokens, text, lines, encoding }
+    }
+
+    /// The document's text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The byte of the document at a position.
+    pub fn offset(&self, position: Position) -> usize {
+        self.lines.offset(&self.text, position, self.encoding)
+    }
+
+    /// Where in its file something stands.
+    pub fn range(&self, span: Span) -> Range {
+        let bytes = span.start as usize..span.end as usize;
+        match self.sources.get(span.file) {
+            Some(f) if span.file != self.file => Lines::new(&f.text).range(&f.text, bytes, self.encoding),
+            _ => self.lines.range(&self.text, bytes, self.encoding),
+        }
+    }
+
+    /// The text at a place.
+    pub fn source(&self, span: Span) -> &str {
+        let file = self.sources.get(span.file);
+        file.and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or_default()
+    }
+}
+
+/// Whether a file of that name is one to compile rather than to include.
+fn is_shader(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("sl"))
+}

@@ -1,0 +1,92 @@
+//! What the text at a place means.
+
+use super::cursor::cursor;
+use super::snapshot::Snapshot;
+use crate::lang::preprocess::{Include, MacroDefinition};
+use crate::lang::rsl::ShaderKind;
+use crate::lang::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};
+use crate::lang::rsl::ast::Definition;
+use crate::lang::scan::{RawKind, RawToken};
+use crate::lang::source::Span;
+
+/// A meaning.
+#[derive(Clone, Debug)]
+pub enum Symbol<'a> {
+    /// A parameter or a variable.
+    Variable(&'a Variable),
+    /// A predefined variable, in this kind of shader.
+    Predefined(Predefined, Option<ShaderKind>),
+    /// A function that is called: the overload that the compiler takes, or all that have the name where it takes none.
+    Call(Vec<&'a Signature>),
+    /// The name of a definition where it is defined.
+    Definition(&'a Definition),
+    /// A macro.
+    Macro(&'a MacroDefinition),
+    /// The file of an `#include`.
+    Include(&'a Include),
+    /// A word of the language.
+    Keyword(&'static str),
+    /// A word that starts a shader.
+    Shader(ShaderKind),
+}
+
+/// The meaning of what stands at a byte of the document, with its place.
+pub fn at(snapshot: &Snapshot, offset: usize) -> Option<(Symbol<'_>, Span)> {
+    let analysis = &snapshot.analysis;
+    let here = |s: Span| s.file == snapshot.file && (s.start as usize..=s.end as usize).contains(&offset);
+    if let Some(include) = analysis.includes.iter().find(|i| here(i.place)) {
+        return Some((Symbol::Include(include), include.place));
+    }
+    // Between two words that touch nothing else, the one behind the cursor.
+    let index = snapshot.tokens.iter().rposition(|t| t.kind == RawKind::Word && here(t.span))?;
+    let token = &snapshot.tokens[index];
+    Some((meaning(snapshot, index, token)?, token.span))
+}
+
+fn meaning<'a>(snapshot: &'a Snapshot, index: usize, token: &RawToken) -> Option<Symbol<'a>> {
+    let analysis = &snapshot.analysis;
+    let (name, start) = (&*token.text, token.span.start);
+    if let Some(&i) = analysis.macro_uses.get(&token.span) {
+        return Some(Symbol::Macro(&analysis.macros[i]));
+    }
+    if is_in_directive(snapshot, index) {
+        let named = || analysis.macros.iter().filter(|m| *m.name == *name);
+        return named().find(|m| m.place == Some(token.span)).or_else(|| named().next_back()).map(Symbol::Macro);
+    }
+    if let Some(definition) = analysis.definitions.iter().find(|d| d.name.span == token.span) {
+        return Some(Symbol::Definition(definition));
+    }
+    if let Some(signature) = analysis.calls.get(&token.span) {
+        return Some(Symbol::Call(vec![signature]));
+    }
+    if let Some(word) = KEYWORDS.iter().find(|k| **k == name) {
+        return Some(Symbol::Keyword(word));
+    }
+    let next = snapshot.tokens.get(index + 1);
+    if let Some(kind) = shader_kind(name).filter(|_| next.is_some_and(|t| t.kind == RawKind::Word)) {
+        return Some(Symbol::Shader(kind));
+    }
+    let overloads = || analysis.functions.get(name).map(|list| Symbol::Call(list.iter().collect()));
+    if next.is_some_and(|t| t.is_punct("(")) {
+        return overloads();
+    }
+    if let Some(variable) = analysis.variable(snapshot.file, start, name) {
+        return Some(Symbol::Variable(variable));
+    }
+    let kind = shader_at(snapshot, start as usize);
+    find_predefined(name, kind).map(|p| Symbol::Predefined(p, kind)).or_else(overloads)
+}
+
+/// The kind of shader around a byte of the document.
+pub fn shader_at(snapshot: &Snapshot, offset: usize) -> Option<ShaderKind> {
+    match snapshot.analysis.definition(snapshot.file, offset as u32) {
+        Some(definition) => definition.shader,
+        None => cursor(snapshot.text(), &snapshot.tokens, offset).shader,
+    }
+}
+
+/// Whether a token stands on the line of a directive.
+fn is_in_directive(snapshot: &Snapshot, index: usize) -> bool {
+    let line = snapshot.tokens[..index].iter().rposition(|t| t.kind == RawKind::Newline).map_or(0, |n| n + 1);
+    snapshot.tokens[line].is_punct("#")
+}
