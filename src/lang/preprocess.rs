@@ -391,14 +391,7 @@ impl Preprocessor<'_> {
         }
         let text = match self.options.unsaved.get(&canonical) {
             Some(text) => text.clone(),
-            None => {
-                let bytes = read(&canonical).map_err(|problem| {
-                    self.sources.log().note_missing(path);
-                    format!("`{shown}` {problem}")
-                })?;
-                self.sources.log().note(path, &bytes);
-                decode(&bytes).into()
-            }
+            None => self.read(&canonical, path)?.into(),
         };
         // A file included again and again costs as much as a macro.
         if !self.spend(text.len() / 64 + 1, span) {
@@ -414,6 +407,21 @@ impl Preprocessor<'_> {
         self.open_files.push(path);
         self.file(file);
         self.open_files.pop();
+    }
+
+    /// The text of a file of acceptable size, noted under the path by which it was found.
+    fn read(&mut self, file: &Path, path: &Path) -> Result<String, String> {
+        let shown = path.display();
+        let size = std::fs::metadata(file).map_err(|e| format!("cannot open `{shown}`: {e}"))?.len();
+        if size > MAX_FILE {
+            return Err(format!("`{shown}` is larger than {} MiB", MAX_FILE >> 20));
+        }
+        let bytes = std::fs::read(file).map_err(|e| {
+            self.sources.log().note_missing(path);
+            format!("cannot read `{shown}`: {e}")
+        })?;
+        self.sources.log().note(path, &bytes);
+        Ok(decode(&bytes))
     }
 
     // --- expansion ---
@@ -562,15 +570,6 @@ impl Preprocessor<'_> {
         }
         body
     }
-}
-
-/// The bytes of a file of acceptable size.
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let size = std::fs::metadata(path).map_err(|e| format!("cannot be opened: {e}"))?.len();
-    if size > MAX_FILE {
-        return Err(format!("is larger than {} MiB", MAX_FILE >> 20));
-    }
-    std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))
 }
 
 /// The next token of the innermost frame that has one; a macro whose frame ends may be expanded again.
