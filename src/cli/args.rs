@@ -806,6 +806,8 @@ pub enum Benchmark {
     Machines,
     /// The same frames by each schedule of the GPU, with the time of the first one
     Schedules,
+    /// A camera that moves about the built-in scene, or that of --mesh: time to the first picture of each view and to the full one, and between pictures while it is dragged, as the window draws; on the RPU, and on the GPU where there is one or --adapter names it
+    View,
     /// The built-in scene at 640x480 on the RPU, from start to file
     Startup,
     /// A scene of many different shaders (--count): time to a first picture and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
@@ -839,6 +841,7 @@ impl Benchmark {
                 | Benchmark::Growth
                 | Benchmark::Machines
                 | Benchmark::Schedules
+                | Benchmark::View
         )
     }
 }

@@ -15,6 +15,11 @@ mod meshes;
 mod shaders;
 mod simulation;
 mod traversal;
+#[cfg(feature = "viewer")]
+mod view;
+#[cfg(not(feature = "viewer"))]
+#[path = "no_view.rs"]
+mod view;
 
 use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
@@ -46,6 +51,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Growth => growth::rays(args)?,
         Benchmark::Machines => frames::machines(args)?,
         Benchmark::Schedules => frames::schedules(args)?,
+        Benchmark::View => view::orbit(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Shaders => shaders::pictures(args)?,
         Benchmark::Large => bench_large(args)?,
