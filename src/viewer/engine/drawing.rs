@@ -78,6 +78,7 @@ pub fn run<M: Loads>(surroundings: Surroundings, open: Opens<M>) {
         speed: Speed::default(),
         film: Film::default(),
         drawn: None,
+        abandoned: None,
     };
     let mut done = None;
     while let Some(taken) = slot.take(done, None) {
@@ -113,6 +114,8 @@ struct Thread<M> {
     film: Film,
     /// What the film shows. None after a pass that was stopped: it is worth nothing then.
     drawn: Option<Drawn>,
+    /// What was being got ready when another state came, and has not come to its end yet.
+    abandoned: Option<Preparation>,
 }
 
 /// A view as far as it is drawn.
@@ -148,10 +151,16 @@ impl<M: Loads> Thread<M> {
         let result = machine.draw(pass, &mut self.film, stop);
         let result = result.and_then(|()| machine.finish(&self.film, pass.step, stop));
         let time = start.elapsed();
-        slot.end();
-        self.speed.learn(pass, window, time);
+        let is_wanted = slot.end(state.version);
+        if matches!(result, Err(RenderError::Stopped)) {
+            self.speed.learn_at_least(pass, window, time);
+        }
         let picture = Arc::new(result?);
+        self.speed.learn(pass, window, time);
         drawn.plan.drew(pass);
+        if !is_wanted {
+            return Ok(Next::More);
+        }
         self.surroundings.outbox.send(Event::Picture(Arc::new(Shown {
             machine: self.surroundings.machine,
             described: machine.describe().into(),
@@ -178,12 +187,17 @@ impl<M: Loads> Thread<M> {
             self.machine = Some((self.open)().map_err(RenderError::Device)?);
             self.lost = None;
         }
-        let Some(machine) = &mut self.machine else { return Ok(false) };
         if !self.code.as_ref().is_some_and(|code| Arc::ptr_eq(code, &state.program.module)) {
+            if !self.is_rid_of_abandoned(state) {
+                return Ok(false);
+            }
+            let Some(machine) = &mut self.machine else { return Ok(false) };
             if let Some(preparation) = machine.prepare(&job) {
                 self.surroundings.outbox.send(Event::Preparing(self.surroundings.machine));
                 self.stand_in(true);
                 if !self.wait_for(&preparation, state) {
+                    preparation.cancel();
+                    self.abandoned = Some(preparation);
                     return Ok(false);
                 }
                 preparation.wait()?;
@@ -199,6 +213,17 @@ impl<M: Loads> Thread<M> {
         let plan = if old.is_some_and(is_there) { plan.without_coarse_passes() } else { plan };
         self.drawn = Some(Drawn { state: state.clone(), view: view.clone(), sampling, plan });
         Ok(true)
+    }
+
+    /// Waits until what was got ready for an earlier state has come to its end: edits may follow each other quickly, and each would start threads. False when another
+    /// state is wanted first, or none.
+    fn is_rid_of_abandoned(&mut self, state: &State) -> bool {
+        let Some(abandoned) = self.abandoned.take() else { return true };
+        let is_over = self.wait_for(&abandoned, state);
+        if !is_over {
+            self.abandoned = Some(abandoned);
+        }
+        is_over
     }
 
     /// Waits until the kernels for a state are ready. False when another state is wanted first, or none.

@@ -34,12 +34,23 @@ impl Speed {
         Some(Duration::from_secs_f64((seconds * samples as f64).min(1e6)))
     }
 
-    /// Learns from a pass that took so long, or longer.
+    /// Learns from a pass that took so long.
     pub fn learn(&mut self, pass: Pass, window: Window, time: Duration) {
+        let new = seconds_a_sample(pass, window, time);
         let slot = &mut self.seconds[pass.step.ilog2() as usize];
-        let new = time.as_secs_f64() / samples(pass, window).max(1) as f64;
         *slot = Some(slot.map_or(new, |old| old + (new - old) * NEW_SHARE));
     }
+
+    /// Learns from a pass that was stopped after so long.
+    pub fn learn_at_least(&mut self, pass: Pass, window: Window, time: Duration) {
+        let least = seconds_a_sample(pass, window, time);
+        let slot = &mut self.seconds[pass.step.ilog2() as usize];
+        *slot = slot.map(|known| known.max(least)).or((time > FIRST).then_some(least));
+    }
+}
+
+fn seconds_a_sample(pass: Pass, window: Window, time: Duration) -> f64 {
+    time.as_secs_f64() / samples(pass, window).max(1) as f64
 }
 
 /// The samples of a pass, of all pixels.
@@ -191,6 +202,20 @@ mod tests {
         }
         assert_eq!(steps(&passes(&mut speed, Plan::new(WINDOW, 1), 20_000, 40)).last(), Some(&1));
         assert!(passes(&mut speed, Plan::new(WINDOW, 1), 20_000, 40).len() <= 2);
+    }
+
+    #[test]
+    fn a_pass_that_was_stopped_never_makes_a_machine_look_faster() {
+        let pass = Pass::coarse(4);
+        let mut speed = Speed::default();
+        speed.learn_at_least(pass, WINDOW, Duration::from_micros(1));
+        assert_eq!(speed, Speed::default());
+        speed.learn(pass, WINDOW, Duration::from_millis(20));
+        let known = speed.clone();
+        speed.learn_at_least(pass, WINDOW, Duration::from_millis(1));
+        assert_eq!(speed, known);
+        speed.learn_at_least(pass, WINDOW, Duration::from_millis(200));
+        assert!(Plan::new(WINDOW, 1).next(&speed).unwrap().step > 4);
     }
 
     #[test]

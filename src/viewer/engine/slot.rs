@@ -140,9 +140,11 @@ impl Slot {
         Some(&self.stop)
     }
 
-    /// The pass has ended.
-    pub fn end(&self) {
-        self.lock().first_pass = None;
+    /// The pass has ended. Whether its scene, the state of this version, is still wanted; another view of it may be.
+    pub fn end(&self, drawn: u64) -> bool {
+        let mut inner = self.lock();
+        inner.first_pass = None;
+        version(&inner.wish) == Some(drawn)
     }
 }
 
@@ -180,7 +182,7 @@ mod tests {
             assert!(slot.begin(number, is_first).is_some());
             look(&slot, 2);
             assert_eq!(is_stopped(&slot), stopped);
-            slot.end();
+            assert!(!slot.end(1), "there is no scene");
             assert!(slot.begin(number, is_first).is_none(), "there is a newer wish");
         }
     }
