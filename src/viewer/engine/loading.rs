@@ -2,10 +2,10 @@
 
 use super::message::Event;
 use super::outbox::Outbox;
-use crate::project::{self, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State};
+use crate::project::{self, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State, Watcher};
 use crate::scene::ParamValue;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender};
 
 /// What the thread is asked for.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub enum Request {
     SetParameter(InstanceId, String, Option<ParamValue>),
     /// Options of other values.
     SetOptions(OptionEdits),
+    /// The thread shall end.
+    End,
 }
 
 impl Request {
@@ -33,8 +35,18 @@ impl Request {
     }
 }
 
-/// Carries out requests until nobody can make any more. `share` hands a state to those who draw.
-pub fn run(requests: &Receiver<Request>, options: &project::Options, outbox: &Outbox, share: &dyn Fn(&Arc<State>)) {
+/// Carries out requests until it shall end, and those that it makes itself through `look` when a file has changed. `share` hands a state to those who draw.
+pub fn run(
+    requests: &Receiver<Request>,
+    look: Sender<Request>,
+    options: &project::Options,
+    outbox: &Outbox,
+    share: &dyn Fn(&Arc<State>),
+) {
+    let watcher = Watcher::new(move || {
+        // The thread may be ending.
+        let _ = look.send(Request::Look);
+    });
     let mut project = None;
     while let Ok(first) = requests.recv() {
         let mut waiting: Vec<Request> = Vec::new();
@@ -43,6 +55,9 @@ pub fn run(requests: &Receiver<Request>, options: &project::Options, outbox: &Ou
             waiting.push(request);
         }
         for request in waiting {
+            if matches!(request, Request::End) {
+                return;
+            }
             match carry_out(request, &mut project, options, outbox) {
                 Ok(Outcome::Unchanged) => {}
                 Ok(Outcome::Ready(state)) => {
@@ -52,6 +67,9 @@ pub fn run(requests: &Receiver<Request>, options: &project::Options, outbox: &Ou
                 Ok(Outcome::Broken(failure)) => outbox.send(Event::Broken(failure)),
                 Err(error) => outbox.send(Event::Refused(error.to_string())),
             }
+        }
+        if let Some(project) = &project {
+            watcher.watch(project.files());
         }
     }
 }
@@ -69,7 +87,7 @@ fn carry_out(
     }
     let Some(project) = project else { return Ok(Outcome::Unchanged) };
     match request {
-        Request::Open(_) | Request::Look => Ok(project.refresh()),
+        Request::Open(_) | Request::Look | Request::End => Ok(project.refresh()),
         Request::SetParameter(instance, name, value) => project.set_parameter(instance, &name, value),
         Request::SetOptions(edits) => project.set_options(edits),
     }

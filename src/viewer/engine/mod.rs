@@ -73,6 +73,7 @@ impl Engine {
         let slots: [Arc<Slot>; 2] = Default::default();
         let [gpu, rpu] = &slots;
         let (loader, requests) = channel();
+        let look = loader.clone();
         let prober = Arc::new(probing::Questions::default());
 
         let (news, drawn_by, asked) = (outbox.clone(), slots.clone(), prober.clone());
@@ -81,7 +82,7 @@ impl Engine {
                 drawn_by.iter().for_each(|slot| slot.change(|wish| wish.state = Some(state.clone())));
                 asked.set_state(state.clone());
             };
-            loading::run(&requests, &project, &news, &share);
+            loading::run(&requests, look, &project, &news, &share);
         });
         let (news, asked) = (outbox.clone(), prober.clone());
         std::thread::spawn(move || probing::run(&asked, &news, budget));
@@ -156,6 +157,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.slots.iter().for_each(|slot| slot.quit());
         self.prober.quit();
+        self.request(Request::End);
         for thread in self.drawing.drain(..) {
             // One that panicked has told so.
             let _ = thread.join();
