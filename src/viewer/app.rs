@@ -56,6 +56,7 @@ struct Open {
 
 struct App {
     interface: Interface,
+    proxy: EventLoopProxy<Wake>,
     open: Option<Open>,
     /// When egui wants the next frame, without any event.
     next_frame: Option<Instant>,
@@ -70,11 +71,13 @@ struct App {
 impl App {
     fn new(options: Options, proxy: EventLoopProxy<Wake>) -> Self {
         // The loop may be gone already when a thread has its last news.
+        let sender = proxy.clone();
         let wake = Arc::new(move || {
-            let _ = proxy.send_event(Wake);
+            let _ = sender.send_event(Wake);
         });
         Self {
             interface: Interface::new(options, wake),
+            proxy,
             open: None,
             next_frame: None,
             failures: 0,
@@ -113,10 +116,24 @@ impl App {
         let window = event_loop.create_window(attributes).map_err(|e| ViewerError::NoDisplay(e.to_string()))?;
         let window = Arc::new(window);
         let screen = Screen::open(&window, event_loop.owned_display_handle())?;
-        let context = egui::Context::default();
-        self.interface.set_up(&context);
+        let context = self.context();
         let input = input_state(&context, &window, &screen);
         Ok(Open { window, screen, input, context })
+    }
+
+    /// egui's context for a window. A thread that asks it for a frame at once wakes the loop.
+    fn context(&mut self) -> egui::Context {
+        let context = egui::Context::default();
+        let proxy = self.proxy.clone();
+        context.set_request_repaint_callback(move |request| {
+            // What a frame asks for later is in its output.
+            if request.delay < Duration::from_millis(1) {
+                // The loop may be gone already.
+                let _ = proxy.send_event(Wake);
+            }
+        });
+        self.interface.set_up(&context);
+        context
     }
 
     fn fail(&mut self, event_loop: &ActiveEventLoop, error: ViewerError) {
@@ -172,8 +189,7 @@ impl App {
         drop(screen);
         match Screen::open(&window, event_loop.owned_display_handle()) {
             Ok(screen) => {
-                let context = egui::Context::default();
-                self.interface.set_up(&context);
+                let context = self.context();
                 let memory = old.memory(Clone::clone);
                 context.memory_mut(|m| *m = memory);
                 self.interface.window_device_failed(&error.to_string());

@@ -64,8 +64,8 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     egui::Panel::top("menu").show(ui, |ui| menu::show(ui, model, chrome, actions));
     let (wide, high) = (size.x >= WIDE, size.y >= HIGH);
     if wide || high {
-        egui::Panel::top("tools").show(ui, |ui| toolbar::show(ui, model, actions));
-        egui::Panel::bottom("status").show(ui, |ui| status::show(ui, model, panels.picture.pointed()));
+        egui::Panel::top("tools").show(ui, |ui| toolbar::show(ui, model, &mut panels.picture, actions));
+        egui::Panel::bottom("status").show(ui, |ui| status::show(ui, model, panels.picture.pointed(ui.ctx(), model)));
     }
     let shown = |chrome: &Chrome, panel: Panel, fits: bool| fits && chrome.settings.shows(panel);
     if shown(chrome, Panel::Timings, high) {

@@ -9,8 +9,30 @@ use egui::{Align, Layout, RichText};
 pub struct Pointed {
     /// Column and row.
     pub pixel: [u32; 2],
-    /// Its linear value.
-    pub value: [f32; 4],
+    /// Its linear value on the machines that are looked at, in the order of [`Machine::ALL`].
+    pub values: [Option<[f32; 4]>; 2],
+    /// Its FLIP error, where the machines' pictures are compared.
+    pub flip: Option<f32>,
+}
+
+impl Pointed {
+    /// In words: of one machine with alpha, of two with their names.
+    fn describe(&self) -> String {
+        let Pointed { pixel: [x, y], values: [gpu, rpu], flip } = self;
+        let mut text = format!("{x}, {y}");
+        if let (Some([r, g, b, a]), None) | (None, Some([r, g, b, a])) = (gpu, rpu) {
+            text += &format!("   {r:.4} {g:.4} {b:.4}  α {a:.2}");
+        }
+        if let (Some(gpu), Some(rpu)) = (gpu, rpu) {
+            for (machine, [r, g, b, _]) in Machine::ALL.into_iter().zip([gpu, rpu]) {
+                text += &format!("   {} {r:.4} {g:.4} {b:.4}", machine.name());
+            }
+        }
+        if let Some(flip) = flip {
+            text += &format!("   FLIP {flip:.4}");
+        }
+        text
+    }
 }
 
 /// Shows it.
@@ -25,8 +47,10 @@ pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
             ui.label(text).on_hover_text(explain(machine, model.machine(machine)));
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if let Some(Pointed { pixel: [x, y], value: [r, g, b, a] }) = pointed {
-                ui.label(RichText::new(format!("{x}, {y}   {r:.4} {g:.4} {b:.4}  α {a:.2}")).monospace());
+            if let Some(pointed) = pointed {
+                let text = pointed.describe();
+                let label = egui::Label::new(RichText::new(&text).monospace()).truncate();
+                ui.add(label).on_hover_text(text);
             } else if let Some(notice) = model.notices.last() {
                 let text = RichText::new(&notice.text);
                 let text = if notice.is_error { text.color(super::error_color(ui)) } else { text.weak() };

@@ -1,5 +1,6 @@
-//! The tools above the picture: whose picture, compared how, exposed how.
+//! The tools above the picture: whose picture, compared how, exposed how, magnified how far.
 
+use super::picture::PictureView;
 use super::shortcuts::{Deed, keys_of};
 use crate::viewer::develop::{Look, ToneMap};
 use crate::viewer::engine::Machine;
@@ -10,7 +11,7 @@ use egui::{ComboBox, DragValue};
 const STOPS: std::ops::RangeInclusive<f32> = -12.0..=12.0;
 
 /// Shows them, on as many lines as they need.
-pub fn show(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut egui::Ui, model: &Model, picture: &mut PictureView, actions: &mut Vec<Action>) {
     let mut display = model.display;
     ui.horizontal_wrapped(|ui| {
         for machine in Machine::ALL {
@@ -47,6 +48,14 @@ pub fn show(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
         shown.response.labelled_by(exposure.id).on_hover_text("How light beyond white is shown");
         if display.look != Look::default() && ui.small_button("Reset").on_hover_text("As it is in a file").clicked() {
             display.look = Look::default();
+        }
+        if let Some(times) = picture.magnification() {
+            ui.separator();
+            ui.label(format!("{times:.1}×"));
+            let hint = "Shows all of the picture again (Ctrl+double click). Ctrl+wheel magnifies, Ctrl+drag moves.";
+            if ui.button("Fit").on_hover_text(hint).clicked() {
+                picture.fit();
+            }
         }
     });
     if display != model.display {

@@ -1,0 +1,239 @@
+//! Where the machines' pictures differ: false colours, and the metrics and the verdict of [`crate::compare`].
+//!
+//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of pictures that can be compared, and while pictures still arrive no more than half of the time.
+
+use super::desk::Desk;
+use super::labels::{is_current, why_nothing};
+use super::print::{Texture, image};
+use crate::compare::{Report, Tolerance, compare};
+use crate::viewer::develop::Look;
+use crate::viewer::engine::{Machine, Shown};
+use crate::viewer::model::Model;
+use egui::{Color32, ColorImage, Context, Frame, Grid, Painter, Pos2, Rect, RichText, Ui};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The GPU's and the RPU's picture.
+type Pair = [Arc<Shown>; 2];
+
+/// The comparison that is shown.
+#[derive(Default)]
+pub struct Difference {
+    desk: Option<Desk<Pair, Compared>>,
+    latest: Option<Compared>,
+    texture: Option<Texture>,
+}
+
+/// What came out.
+struct Compared {
+    pair: Pair,
+    took: Duration,
+    ended: Instant,
+    /// The metrics, and the false colours until they are in the texture; or why the pictures cannot be compared.
+    result: Result<(Report, Option<Arc<ColorImage>>), String>,
+}
+
+impl Compared {
+    fn of(pair: Pair) -> Self {
+        let start = Instant::now();
+        let [gpu, rpu] = &pair;
+        let result = match compare(&gpu.picture, &rpu.picture) {
+            Ok(report) => {
+                let colors = image(&report.difference_picture(), Look::default(), 1);
+                Ok((report, Some(colors)))
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        let ended = Instant::now();
+        Self { pair, took: ended - start, ended, result }
+    }
+}
+
+impl Difference {
+    /// Has the latest pictures compared, and takes the last that were. Gives what there is to wait for as long as there is nothing to show.
+    pub fn update(&mut self, context: &Context, model: &Model, sharp: bool) -> Result<(), String> {
+        let desk = self.desk.get_or_insert_with(|| Desk::open(context.clone(), Compared::of));
+        if let Some(mut compared) = desk.answer() {
+            if let Ok((_, colors)) = &mut compared.result
+                && let Some(colors) = colors.take()
+            {
+                Texture::put(&mut self.texture, context, "difference", colors);
+            }
+            self.latest = Some(compared);
+        }
+        let pair = comparable(model)?;
+        if desk.is_free()
+            && let Some(wait) = self.latest.as_ref().map_or(Some(Duration::ZERO), |latest| latest.wait(&pair))
+        {
+            if wait.is_zero() {
+                desk.ask(pair);
+            } else {
+                context.request_repaint_after(wait);
+            }
+        }
+        if let Some(texture) = &mut self.texture {
+            texture.set_sharp(sharp);
+        }
+        match &self.latest {
+            Some(latest) if latest.pair.iter().all(|shown| is_current(model, shown)) => {
+                latest.result.as_ref().map(|_| ()).map_err(String::clone)
+            }
+            _ => Err("Comparing…".to_string()),
+        }
+    }
+
+    /// Forgets what was compared.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Paints the false colours over a place on the screen.
+    pub fn paint(&self, painter: &Painter, place: Rect) {
+        if let Some(texture) = &self.texture {
+            texture.paint(painter, place, Rect::from_min_max(Pos2::ZERO, Pos2::new(1.0, 1.0)), Color32::WHITE);
+        }
+    }
+
+    /// The FLIP error of a pixel, 0 to 1.
+    pub fn flip_at(&self, [x, y]: [u32; 2]) -> Option<f32> {
+        let (report, _) = self.latest.as_ref()?.result.as_ref().ok()?;
+        let inside = x < report.width && y < report.height;
+        report.flip_map.get(y as usize * report.width as usize + x as usize).copied().filter(|_| inside)
+    }
+
+    /// Shows the metrics in a corner of a place on the screen.
+    pub fn metrics(&self, ui: &mut Ui, place: Rect) {
+        let Some(Compared { pair: [gpu, rpu], result: Ok((report, _)), .. }) = &self.latest else { return };
+        let mut child = ui.new_child(egui::UiBuilder::new().max_rect(place.shrink(6.0)));
+        child.set_clip_rect(place.intersect(ui.clip_rect()));
+        Frame::popup(child.style()).show(&mut child, |ui| {
+            let verdict = Tolerance::default().judge(report);
+            let color = if verdict.passed { pass_color(ui) } else { super::super::error_color(ui) };
+            ui.label(RichText::new(headline(verdict.passed, gpu, rpu)).strong().color(color));
+            Grid::new("metrics").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
+                for (name, value) in lines(report) {
+                    ui.label(name);
+                    ui.monospace(value);
+                    ui.end_row();
+                }
+            });
+            ui.weak(tolerance());
+        });
+    }
+}
+
+impl Compared {
+    /// How long to wait before another pair is compared; `None` for one that was.
+    fn wait(&self, pair: &Pair) -> Option<Duration> {
+        let same = self.pair.iter().zip(pair).all(|(old, new)| Arc::ptr_eq(old, new));
+        let last = pair.iter().all(|shown| shown.is_finished());
+        match (same, last) {
+            (true, _) => None,
+            (false, true) => Some(Duration::ZERO),
+            (false, false) => Some(self.took.saturating_sub(self.ended.elapsed())),
+        }
+    }
+}
+
+/// The pictures, when they can be compared: both whole, of the latest scene and from one place. Otherwise what is missing.
+fn comparable(model: &Model) -> Result<Pair, String> {
+    let whole = |machine: Machine| {
+        let (is, name) = (model.machine(machine), machine.name());
+        let missing = || why_nothing(model, machine);
+        let shown = is.shown.as_ref().filter(|_| is.failure.is_none()).ok_or_else(missing)?;
+        if !is_current(model, shown) {
+            return Err(missing());
+        }
+        if shown.step > 1 {
+            return Err(format!("Waiting for the {name}'s picture in full resolution…"));
+        }
+        Ok(shown.clone())
+    };
+    Ok([whole(Machine::Gpu)?, whole(Machine::Rpu)?])
+}
+
+/// The verdict in words. One of pictures that are not finished, or differ in samples, is about those pictures only.
+fn headline(passed: bool, gpu: &Shown, rpu: &Shown) -> String {
+    let verdict = if passed { "The pictures agree" } else { "The pictures differ" };
+    match (gpu.samples == rpu.samples, gpu.is_finished() && rpu.is_finished()) {
+        (true, true) => verdict.to_string(),
+        (true, false) => format!("{verdict} so far ({} of {} samples)", gpu.samples, gpu.wanted),
+        (false, _) => format!("{verdict} so far (samples: GPU {}, RPU {})", gpu.samples, rpu.samples),
+    }
+}
+
+/// The metrics by name.
+fn lines(report: &Report) -> Vec<(String, String)> {
+    let levels = Tolerance::default().levels;
+    let share = report.share_over(levels);
+    let pixels = (share * report.pixels() as f64).round();
+    let max = report.difference.max;
+    let mut lines = vec![
+        ("FLIP mean".to_string(), format!("{:.5}", report.flip_mean)),
+        ("SSIM".to_string(), format!("{:.5}", report.ssim)),
+        ("largest difference".to_string(), format!("{max:.4} ({:.0}/255)", max * 255.0)),
+        (format!("pixels over {levels}/255"), format!("{pixels} ({:.3} %)", share * 100.0)),
+    ];
+    let [gpu, rpu] = report.non_finite;
+    if gpu + rpu > 0 {
+        lines.push(("NaN or infinite".to_string(), format!("GPU {gpu}, RPU {rpu}")));
+    }
+    lines
+}
+
+/// What makes pictures agree.
+fn tolerance() -> String {
+    let Tolerance { flip_mean, levels, over_threshold_share } = Tolerance::default();
+    let share = over_threshold_share * 100.0;
+    format!(
+        "They agree when FLIP's mean is below {flip_mean} and fewer than {share} % of pixels are over {levels}/255."
+    )
+}
+
+fn pass_color(ui: &Ui) -> Color32 {
+    if ui.visuals().dark_mode { Color32::from_rgb(110, 200, 120) } else { Color32::from_rgb(20, 120, 40) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::film::Picture;
+    use crate::viewer::model::tests::{loaded, shown};
+
+    #[test]
+    fn the_metrics_are_those_of_the_harness() {
+        let first = Picture::new(20, 10, vec![[0.2, 0.2, 0.2, 1.0]; 200]).unwrap();
+        let mut second = first.clone();
+        second.rgba[3] = [f32::NAN, 0.2, 0.2, 1.0];
+        let report = compare(&first, &second).unwrap();
+        let lines = lines(&report);
+        assert!(lines.contains(&("pixels over 4/255".into(), "1 (0.500 %)".into())), "{lines:?}");
+        assert!(lines.contains(&("largest difference".into(), "1.0000 (255/255)".into())), "{lines:?}");
+        assert!(lines.contains(&("NaN or infinite".into(), "GPU 0, RPU 1".into())), "{lines:?}");
+    }
+
+    /// A picture of so many of 4 samples.
+    fn at(machine: Machine, samples: u32) -> Arc<Shown> {
+        Arc::new(Shown { samples, ..(*shown(&loaded(), machine, 1)).clone() })
+    }
+
+    #[test]
+    fn a_verdict_says_which_pictures_it_is_about() {
+        let said = |gpu, rpu| headline(true, &at(Machine::Gpu, gpu), &at(Machine::Rpu, rpu));
+        assert_eq!(said(4, 4), "The pictures agree");
+        assert_eq!(said(2, 2), "The pictures agree so far (2 of 4 samples)");
+        assert_eq!(said(4, 1), "The pictures agree so far (samples: GPU 4, RPU 1)");
+    }
+
+    #[test]
+    fn a_pair_is_compared_once_and_unfinished_ones_no_more_than_half_of_the_time() {
+        let pair = |samples| Machine::ALL.map(|machine| at(machine, samples));
+        let (unfinished, finished) = (pair(2), pair(4));
+        let mut compared = Compared::of(pair(1));
+        assert!(compared.result.is_ok());
+        compared.took = Duration::from_secs(1000);
+        assert_eq!(compared.wait(&compared.pair), None);
+        assert!(compared.wait(&unfinished).is_some_and(|wait| wait > Duration::from_secs(500)));
+        assert_eq!(compared.wait(&finished), Some(Duration::ZERO));
+    }
+}
