@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn what_lies_under_the_pointer_stays_there_while_it_is_magnified() {
         let mut framing = Framing::default();
-        let space = Rect::from_min_size(pos2(10.3, 20.0), vec2(200.0, 100.0));
+        let space = Rect::from_min_size(pos2(10.0, 20.0), vec2(200.0, 100.0));
         let place = |framing: &mut Framing| framing.place(space, 1.0, FORMAT, Resolution::Fit);
         let about = place(&mut framing).rect.min + vec2(60.5, 30.5);
         for _ in 0..40 {
