@@ -258,6 +258,9 @@ pub struct RenderArgs {
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
+    /// Render again whenever a file of the scene or of its shaders changes, one line a picture; with --json, one JSON object a line, with the messages
+    #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats"])]
+    pub watch: bool,
     /// Print times and sizes when done, on a GPU those of every kernel too; with --json as JSON on standard output
     #[arg(long)]
     pub stats: bool,

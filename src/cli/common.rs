@@ -1,33 +1,22 @@
 //! What several subcommands do: open a scene, link it, choose a machine, judge two pictures.
 
-use super::args::{Backend, JudgeArgs, MachineArgs, SceneArgs, Schedule};
+use super::args::{Backend, Crop, JudgeArgs, MachineArgs, SceneArgs, Schedule};
 use super::exit::Failure;
 use crate::codegen::rpu;
 use crate::compare::{self, Tolerance, Verdict};
 use crate::ir::passes::Pipeline;
 use crate::lang::source::SourceMap;
-use crate::program::{LinkOptions, link};
+use crate::project::{self, Outcome, Project, Source, State, Times};
 use crate::render::film::Picture;
-use crate::render::rpu::RpuRenderer;
+use crate::render::progressive::Progressive;
+use crate::render::rpu::{RpuProgressive, RpuRenderer};
 use crate::render::sampling::Sampling;
-use crate::render::{Job, Renderer, Window, gpu, image_file, prepare_with_tree};
+use crate::render::{Job, Renderer, Window, gpu, image_file};
 use crate::rpu::format::Format;
 use crate::scene::{self, OpenOptions, Scene};
 use anyhow::Context;
 use std::fmt;
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-/// How long the stages before rendering took.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Preparation {
-    /// Reading the scene.
-    pub open: Duration,
-    /// Compiling and linking shaders.
-    pub link: Duration,
-    /// Building the tree.
-    pub tree: Duration,
-}
 
 /// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which [`rpu_passes`] finds.
 pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
@@ -57,7 +46,7 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
 
 /// Opens the scene. Warnings go to standard error.
 pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
-    let options = OpenOptions { size: args.size.map(|s| (s.0, s.1)), allow_read: args.allow_read.clone() };
+    let options = open_options(args);
     let mut sources = SourceMap::new();
     let opened = match &args.scene {
         Some(path) => scene::open(path, &options, &mut sources),
@@ -68,35 +57,47 @@ pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
     Ok((opened.scene, sources))
 }
 
-/// Opens and links the scene and builds its tree. Warnings go to standard error.
-pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Preparation), Failure> {
-    let mut times = Preparation::default();
-    let start = Instant::now();
-    let (scene, sources) = open_scene(args)?;
-    times.open = start.elapsed();
+fn open_options(args: &SceneArgs) -> OpenOptions {
+    OpenOptions { size: args.size.map(|s| (s.0, s.1)), allow_read: args.allow_read.clone() }
+}
 
-    let start = Instant::now();
-    let pipeline = pipeline(args.passes.as_deref())?;
-    let program = link(
-        &scene,
-        sources,
-        &LinkOptions { shader_paths: args.shader_paths.clone(), pipeline, ..Default::default() },
-    )?;
-    eprint!("{}", program.warnings.render(&program.sources));
-    times.link = start.elapsed();
-
-    let start = Instant::now();
-    let sampling = sampling(args, &scene);
-    let (width, height) = (scene.format.width, scene.format.height);
-    let window = match args.crop {
-        Some(crop) => {
-            Window::cropped(crop.0, width, height).map_err(|e| Failure::input(format!("error: --crop: {e}")))?
-        }
-        None => Window::whole(width, height),
+/// The scene of the arguments as a project, of which nothing is read yet.
+pub fn project_of(args: &SceneArgs) -> Result<Project, Failure> {
+    let source = match &args.scene {
+        Some(path) => Source::File(path.clone()),
+        None => Source::BuiltIn(scene::builtin::DEFAULT_SCENE.to_string()),
     };
-    let job = prepare_with_tree(program, &scene, window, sampling, args.budget, args.tree.map(Into::into))?;
-    times.tree = start.elapsed();
-    Ok((job, times))
+    let options = project::Options {
+        open: open_options(args),
+        shader_paths: args.shader_paths.clone(),
+        pipeline: pipeline(args.passes.as_deref())?,
+        tree: args.tree.map(Into::into),
+        pixels: args.crop.map(|Crop([x0, y0, x1, y1])| u64::from(x1 - x0) * u64::from(y1 - y0)),
+        samples: args.spp,
+    };
+    Ok(Project::new(source, options))
+}
+
+/// The job that the arguments ask for, of a state of their project.
+pub fn job_of(args: &SceneArgs, state: &State) -> Result<Job, Failure> {
+    let mut job = state.job(&state.view(), sampling(args, &state.scene), args.budget);
+    if let Some(Crop(crop)) = args.crop {
+        job.window = Window::cropped(crop, job.window.width, job.window.height)
+            .map_err(|e| Failure::input(format!("error: --crop: {e}")))?;
+    }
+    Ok(job)
+}
+
+/// Opens and links the scene and builds its tree. Warnings go to standard error.
+pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Times), Failure> {
+    match project_of(args)?.refresh() {
+        Outcome::Ready(state) => {
+            eprint!("{}", state.warnings.render(&state.program.sources));
+            Ok((job_of(args, &state)?, state.times))
+        }
+        Outcome::Broken(failure) => Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),
+        Outcome::Unchanged => unreachable!("nothing was read before"),
+    }
 }
 
 /// The samples that the arguments ask for, or the scene.
@@ -135,12 +136,33 @@ pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::Gp
 
 /// The machine that `--backend` asks for; where it is the RPU, `rpu`. `auto` says in one line what it took.
 pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Box<dyn Renderer>, Failure> {
+    Ok(match chosen(backend, machine, rpu)? {
+        Chosen::Rpu(rpu) => Box::new(rpu),
+        Chosen::Gpu(gpu) => gpu,
+    })
+}
+
+/// The same as a machine that keeps what it has loaded.
+pub fn progressive(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Box<dyn Progressive>, Failure> {
+    Ok(match chosen(backend, machine, rpu)? {
+        Chosen::Rpu(rpu) => Box::new(RpuProgressive::new(rpu)),
+        Chosen::Gpu(gpu) => Box::new(gpu::GpuProgressive::new(*gpu)),
+    })
+}
+
+/// A machine.
+enum Chosen {
+    Rpu(RpuRenderer),
+    Gpu(Box<gpu::GpuRenderer>),
+}
+
+fn chosen(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Chosen, Failure> {
     if backend != Backend::Rpu && rpu.format() != Format::F32 {
         return Err(Failure::input("error: --format is about the RPU's floats: add --backend rpu"));
     }
     // The megakernel has its traversal built in.
     let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront));
-    let gpu = || gpu_renderer(machine, schedule.unwrap_or_default());
+    let gpu = || gpu_renderer(machine, schedule.unwrap_or_default()).map(Box::new);
     if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
         return Err(Failure::input(
             "error: --traversal chooses a kernel of its own, and a megakernel has none; leave one of them out",
@@ -156,16 +178,16 @@ pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Re
         Backend::Rpu if machine.schedule.is_some() => {
             Err(Failure::input("error: --schedule is about a GPU, and --backend rpu uses none; leave one of them out"))
         }
-        Backend::Rpu => Ok(Box::new(rpu)),
-        Backend::Gpu => Ok(Box::new(gpu()?)),
+        Backend::Rpu => Ok(Chosen::Rpu(rpu)),
+        Backend::Gpu => Ok(Chosen::Gpu(gpu()?)),
         Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
             let renderer = gpu()?;
             eprintln!("rendering on {}", renderer.describe());
-            Ok(Box::new(renderer))
+            Ok(Chosen::Gpu(renderer))
         }
         Backend::Auto => {
             eprintln!("no hardware GPU found: rendering on the RPU");
-            Ok(Box::new(rpu))
+            Ok(Chosen::Rpu(rpu))
         }
     }
 }

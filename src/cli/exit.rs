@@ -4,6 +4,7 @@ use crate::lang::diag::Diagnostics;
 use crate::lang::source::SourceMap;
 use crate::program::LinkError;
 use crate::render::{JobError, RenderError};
+use std::fmt;
 use std::process::ExitCode;
 
 /// Exit status of a failed comparison, and of a conversation that was broken off.
@@ -66,6 +67,12 @@ impl Failure {
             eprintln!("{}", self.text.trim_end());
         }
         self.status.into()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
     }
 }
 

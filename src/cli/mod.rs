@@ -31,6 +31,7 @@ mod viewer;
 #[cfg(not(feature = "viewer"))]
 #[path = "no_viewer.rs"]
 mod viewer;
+mod watch;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -5,7 +5,7 @@ use super::common::{Judgement, check_judgement, prepare_job, print_json, rendere
 use super::exit::Failure;
 use super::progress::with_bar;
 use super::stats::{Pictures, RenderStats};
-use super::viewer;
+use super::{viewer, watch};
 use crate::render::image_file;
 use crate::render::rpu::RpuRenderer;
 use anyhow::Context;
@@ -27,6 +27,9 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     check_judgement(&args.judge)?;
     // Before anything uses threads: reading some picture formats does.
     set_threads(&args.machine)?;
+    if args.watch {
+        return watch::run(args, out);
+    }
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (job, times) = prepare_job(&args.scene)?;
     let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());

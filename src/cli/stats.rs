@@ -1,6 +1,6 @@
 //! What `--stats` tells of a render: as lines for people, as JSON for scripts.
 
-use super::common::Preparation;
+use crate::project::Times;
 use crate::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
 use crate::render::{Job, Renderer};
 use serde::Serialize;
@@ -38,7 +38,7 @@ impl RenderStats {
     pub fn of(
         job: &Job,
         renderer: &dyn Renderer,
-        times: Preparation,
+        times: Times,
         render: Duration,
         write: Duration,
         pictures: Pictures,

@@ -1,9 +1,12 @@
 //! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
 
-use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, film::Picture, report::Report};
+use super::film::{Film, Picture};
+use super::progressive::{Pass, Progressive};
+use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, report::Report};
 use crate::bvh::gpu::kernel::Variant;
 use crate::ir::Module;
 use crate::render::call::Words;
+use std::sync::atomic::AtomicBool;
 use thiserror::Error;
 
 /// The program cannot use a GPU.
@@ -87,6 +90,39 @@ impl Renderer for GpuRenderer {
     }
 
     fn render(&mut self, _job: &Job, _progress: Progress<'_>) -> Result<Picture, RenderError> {
+        match *self {}
+    }
+
+    fn report(&self) -> Report {
+        match *self {}
+    }
+}
+
+/// The GPU as a machine that draws in passes. None can be made.
+#[derive(Debug)]
+pub enum GpuProgressive {}
+
+impl GpuProgressive {
+    /// Never called: there is no renderer.
+    pub fn new(renderer: GpuRenderer) -> Self {
+        match renderer {}
+    }
+}
+
+impl Progressive for GpuProgressive {
+    fn describe(&self) -> String {
+        match *self {}
+    }
+
+    fn load(&mut self, _job: &Job) -> Result<(), RenderError> {
+        match *self {}
+    }
+
+    fn draw(&mut self, _pass: Pass, _film: &mut Film, _stop: &AtomicBool) -> Result<(), RenderError> {
+        match *self {}
+    }
+
+    fn finish(&mut self, _film: &Film, _step: u32, _stop: &AtomicBool) -> Result<Picture, RenderError> {
         match *self {}
     }
 

@@ -1,0 +1,257 @@
+//! `shadewright [SCENE] --render OUT --watch`: a picture that follows its files.
+//!
+//! A line of standard output for each picture, messages as excerpts on standard error; with `--json`, one object a line on standard output for each picture and for
+//! each time the files had errors, with all messages that hold then.
+
+use super::args::RenderArgs;
+use super::common::{job_of, progressive, project_of, rpu_options};
+use super::exit::Failure;
+use crate::lang::diag::{Diagnostic, Diagnostics, Severity};
+use crate::lang::source::{SourceMap, Span};
+use crate::project::{Outcome, Project, State, Watcher};
+use crate::render::film::{Film, Picture};
+use crate::render::progressive::{Pass, Progressive};
+use crate::render::rpu::RpuRenderer;
+use crate::render::{Job, RenderError, image_file};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// What the loop waits for.
+enum Message {
+    /// Files may have changed.
+    Look,
+    /// The drawing has ended.
+    Drawn,
+}
+
+/// Renders the scene into a file, and again on every change, for ever.
+pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
+    let mut project = project_of(&args.scene)?;
+    let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
+    let mut machine = progressive(args.backend, &args.machine, rpu)?;
+    let (sender, messages) = channel();
+    let wake = sender.clone();
+    let watcher = Watcher::new(move || drop(wake.send(Message::Look)));
+    let mut reporter = Reporter { out, json: args.judge.json };
+    let mut drawing = Drawing { sender: &sender, messages: &messages, watcher: &watcher };
+    let mut next = look(&mut project, &watcher, &mut reporter);
+    loop {
+        next = match next.take() {
+            Some((state, noticed)) => match job_of(&args.scene, &state) {
+                Ok(job) => drawing.draw(&mut *machine, &job, &state, noticed, &mut project, &mut reporter),
+                Err(failure) => {
+                    reporter.failed(&failure);
+                    None
+                }
+            },
+            None => match messages.recv() {
+                Ok(Message::Look) => look(&mut project, &watcher, &mut reporter),
+                Ok(Message::Drawn) => None,
+                // The watcher holds a sender: it has panicked.
+                Err(_) => return Err(Failure::input("error: watching the files failed")),
+            },
+        }
+    }
+}
+
+/// A state to draw, and when its files were looked at.
+type Order = (Arc<State>, Instant);
+
+/// Looks at the files. Errors are told at once.
+fn look(project: &mut Project, watcher: &Watcher, reporter: &mut Reporter<'_>) -> Option<Order> {
+    let start = Instant::now();
+    let outcome = project.refresh();
+    watcher.watch(project.files());
+    match outcome {
+        Outcome::Ready(state) => Some((state, start)),
+        Outcome::Broken(failure) => {
+            reporter.broken(&failure.diagnostics, &failure.sources);
+            None
+        }
+        Outcome::Unchanged => None,
+    }
+}
+
+/// What drawing while watching takes.
+struct Drawing<'a> {
+    sender: &'a Sender<Message>,
+    messages: &'a Receiver<Message>,
+    watcher: &'a Watcher,
+}
+
+impl Drawing<'_> {
+    /// Draws a state and writes the picture, unless a new state comes before: gives that.
+    fn draw(
+        &mut self,
+        machine: &mut dyn Progressive,
+        job: &Job,
+        state: &State,
+        noticed: Instant,
+        project: &mut Project,
+        reporter: &mut Reporter<'_>,
+    ) -> Option<Order> {
+        let stop = AtomicBool::new(false);
+        let mut next = None;
+        let drawn = std::thread::scope(|scope| {
+            let sender = self.sender.clone();
+            let thread = scope.spawn(|| {
+                let drawn = picture(machine, job, &stop);
+                // The loop below waits for it.
+                drop(sender.send(Message::Drawn));
+                drop(sender);
+                drawn
+            });
+            while let Ok(Message::Look) = self.messages.recv() {
+                let newer = look(project, self.watcher, reporter);
+                if newer.is_some() {
+                    stop.store(true, Ordering::Relaxed);
+                    next = newer;
+                }
+            }
+            thread.join()
+        });
+        match drawn {
+            _ if next.is_some() => {}
+            Ok(Ok(picture)) => reporter.drawn(&picture, job, state, noticed),
+            Ok(Err(error)) => reporter.broken(&error.diagnostic().into(), &job.program.sources),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        next
+    }
+}
+
+/// The whole picture.
+fn picture(machine: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Picture, RenderError> {
+    let pass = Pass::whole(job.sampling);
+    let [width, height] = pass.size(job.window);
+    let mut film = Film::new(width, height)?;
+    machine.load(job)?;
+    machine.draw(pass, &mut film, stop)?;
+    machine.finish(&film, pass.step, stop)
+}
+
+/// Tells what happens.
+struct Reporter<'a> {
+    out: &'a Path,
+    json: bool,
+}
+
+impl Reporter<'_> {
+    /// Writes a picture and tells of it.
+    fn drawn(&mut self, picture: &Picture, job: &Job, state: &State, noticed: Instant) {
+        if let Err(error) = image_file::write(self.out, picture) {
+            self.failed(&error.into());
+            return;
+        }
+        let took = noticed.elapsed();
+        let changed: Vec<String> = state.redone.files.iter().map(|path| file_name(path)).collect();
+        let (samples, sources) = (job.sampling.count(), &job.program.sources);
+        if self.json {
+            self.print(json!({
+                "event": "picture",
+                "picture": self.out.display().to_string(),
+                "width": picture.width,
+                "height": picture.height,
+                "samples": samples,
+                "seconds": seconds(took),
+                "changed": if state.version > 1 { changed } else { Vec::new() },
+                "diagnostics": messages(&state.warnings, sources),
+            }));
+            return;
+        }
+        eprint!("{}", state.warnings.render(sources));
+        let why = if state.version > 1 { because(&changed) } else { String::new() };
+        let (out, plural) = (self.out.display(), if samples == 1 { "" } else { "s" });
+        let size = format!("{}x{}", picture.width, picture.height);
+        println!("{out}: {size}, {samples} sample{plural}, {:.2} s{why}", took.as_secs_f64());
+    }
+
+    /// Tells of errors in the files, all at once; the picture stays as it was.
+    fn broken(&mut self, diagnostics: &Diagnostics, sources: &SourceMap) {
+        if self.json {
+            self.print(json!({ "event": "errors", "diagnostics": messages(diagnostics, sources) }));
+        } else {
+            Failure::diagnostics(diagnostics, sources).report();
+        }
+    }
+
+    /// Tells of what is not about a place in a file.
+    fn failed(&mut self, failure: &Failure) {
+        if self.json {
+            let message = failure.to_string();
+            let message = message.trim().trim_start_matches("error: ");
+            self.print(json!({ "event": "errors", "diagnostics": messages(&Diagnostic::error(message).into(), &SourceMap::new()) }));
+        } else {
+            failure.report();
+        }
+    }
+
+    fn print(&self, line: Value) {
+        println!("{line}");
+    }
+}
+
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e3).round() / 1e3
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Most files that a line names.
+const MOST_NAMED: usize = 3;
+
+/// ` (a.sl changed)`
+fn because(changed: &[String]) -> String {
+    match changed.len() {
+        0 => String::new(),
+        n if n > MOST_NAMED => format!(" ({} and {} more changed)", changed[..MOST_NAMED].join(", "), n - MOST_NAMED),
+        _ => format!(" ({} changed)", changed.join(", ")),
+    }
+}
+
+/// Messages as an editor takes them: lines and columns count from 1, columns in characters.
+fn messages(diagnostics: &Diagnostics, sources: &SourceMap) -> Value {
+    diagnostics.iter().map(|d| message(d, sources)).collect()
+}
+
+fn message(d: &Diagnostic, sources: &SourceMap) -> Value {
+    let severity = match d.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let mut message = json!({ "severity": severity, "message": d.message, "hints": d.hints });
+    let own = d.labels.iter().position(|label| label.primary);
+    let mut related = Vec::new();
+    for (number, label) in d.labels.iter().enumerate() {
+        let mut fields = place(label.span, sources);
+        fields.insert("note".to_string(), label.message.clone().into());
+        if Some(number) == own {
+            fields.into_iter().for_each(|(name, value)| message[name] = value);
+        } else {
+            related.push(Value::from(fields));
+        }
+    }
+    message["related"] = related.into();
+    message
+}
+
+/// Where a span is.
+fn place(span: Span, sources: &SourceMap) -> Map<String, Value> {
+    let Some(file) = sources.get(span.file) else { return Map::new() };
+    let (start, end) = (file.position(span.start), file.position(span.end));
+    let name = file.path.as_ref().map_or_else(|| file.name.clone(), |path| path.display().to_string());
+    let fields = [
+        ("file", Value::from(name)),
+        ("line", start.line.into()),
+        ("column", start.column.into()),
+        ("end_line", end.line.into()),
+        ("end_column", end.column.into()),
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
