@@ -813,6 +813,8 @@ pub enum Benchmark {
     View,
     /// The built-in scene at 640x480 on the RPU, from start to file
     Startup,
+    /// From the save of a shader to the first new pixels from the RPU, on a scene of 30 thousand triangles or --mesh: median, worst, and the parts
+    Reload,
     /// A scene of many different shaders (--count): time to a first picture and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
     Shaders,
     /// A mesh of four million triangles: time, memory

@@ -12,6 +12,7 @@ mod gpu_traversal;
 mod growth;
 mod instances;
 mod meshes;
+mod reload;
 mod shaders;
 mod simulation;
 mod traversal;
@@ -53,6 +54,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Schedules => frames::schedules(args)?,
         Benchmark::View => view::orbit(args)?,
         Benchmark::Startup => bench_startup(args)?,
+        Benchmark::Reload => reload::shader_edits(args)?,
         Benchmark::Shaders => shaders::pictures(args)?,
         Benchmark::Large => bench_large(args)?,
         Benchmark::Passes => compiler::passes(args)?,
