@@ -4,7 +4,7 @@
 //! may, only nearly all primitives must be equal and distances close.
 
 use glam::{Mat4, Vec3};
-use shadewright::bvh::gpu::kernel::{Store, Variant};
+use shadewright::bvh::gpu::kernel::{Places, Stack, Store, Variant};
 use shadewright::bvh::gpu::{GpuHit, GpuRay};
 use shadewright::bvh::triangle::LeafTriangle;
 use shadewright::bvh::{BuildOptions, CULL_BACK, Hit, NO_PRIM, Placement, Quality, Ray, Triangle, TwoLevel};
@@ -16,21 +16,27 @@ static GPU: LazyLock<Gpu> =
 
 const MISS: GpuHit = GpuHit { u: 0.0, v: 0.0, t: -1.0, prim: NO_PRIM };
 
-/// Every variant, with and without subgroup operations where that makes a difference, and the tables once in each kind of store.
+/// Every variant, with and without subgroup operations where that makes a difference, and the tables and stacks in each place at least once.
 fn kernels() -> Vec<TracerOptions> {
+    use Stack::{Private, Workgroup};
     use Store::{Buffer, Texture};
-    let kernel = |variant, subgroups, stores| TracerOptions { variant, subgroups, stores: Some(stores) };
+    let kernel = |variant, subgroups, (nodes, triangles, stack)| TracerOptions {
+        variant,
+        subgroups,
+        places: Some(Places { nodes, triangles, stack }),
+    };
     vec![
-        kernel(Variant::WhileWhile, false, [Buffer, Buffer]),
-        kernel(Variant::WhileWhile, false, [Texture, Buffer]),
-        kernel(Variant::WhileWhile, false, [Buffer, Texture]),
-        kernel(Variant::IfIf, false, [Texture, Texture]),
-        kernel(Variant::Persistent, true, [Texture, Buffer]),
-        kernel(Variant::Persistent, false, [Buffer, Buffer]),
-        kernel(Variant::Speculative, true, [Texture, Buffer]),
-        kernel(Variant::Speculative, false, [Buffer, Buffer]),
-        kernel(Variant::Wide, false, [Buffer, Buffer]),
-        kernel(Variant::Wide, false, [Texture, Texture]),
+        kernel(Variant::WhileWhile, false, (Buffer, Buffer, Private)),
+        kernel(Variant::WhileWhile, false, (Texture, Buffer, Private)),
+        kernel(Variant::WhileWhile, false, (Buffer, Texture, Workgroup)),
+        kernel(Variant::WhileWhile, false, (Texture, Texture, Workgroup)),
+        kernel(Variant::IfIf, false, (Texture, Texture, Workgroup)),
+        kernel(Variant::Persistent, true, (Texture, Buffer, Workgroup)),
+        kernel(Variant::Persistent, false, (Buffer, Buffer, Private)),
+        kernel(Variant::Speculative, true, (Texture, Buffer, Private)),
+        kernel(Variant::Speculative, false, (Buffer, Buffer, Workgroup)),
+        kernel(Variant::Wide, false, (Buffer, Buffer, Private)),
+        kernel(Variant::Wide, false, (Texture, Texture, Workgroup)),
     ]
 }
 

@@ -5,23 +5,14 @@
 // must be false before.
 fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var stack: Stack;
+    clear_stack(&stack, LOWER_STACK);
     var link = root;
     while link != DONE {
         if is_inner(link) {
             link = descend(link, ray, (*best).t, &stack);
         }
         if is_leaf(link) {
-            if (link & 7u) != 0u {
-                intersect((link & ~LEAF) >> 3u, ray, best);
-                if any && (*best).found {
-                    return;
-                }
-                // The rest of the leaf: one triangle further, one less.
-                link += 8u - 1u;
-            }
-            if (link & 7u) == 0u {
-                link = pop(&stack);
-            }
+            link = visit_triangle(link, ray, any, best, &stack);
         }
     }
 }

@@ -18,7 +18,8 @@ fn take() -> u32 {
 }
 
 @compute @workgroup_size(64)
-fn trace_all() {
+fn trace_all(@builtin(local_invocation_index) local: u32) {
+    own_stacks(local);
     for (var takes = 0u; takes < TAKES; takes += 1u) {
         let place = take();
         if place >= params.ray_count {
@@ -29,7 +30,8 @@ fn trace_all() {
 }
 
 @compute @workgroup_size(64)
-fn trace_queue() {
+fn trace_queue(@builtin(local_invocation_index) local: u32) {
+    own_stacks(local);
     for (var takes = 0u; takes < TAKES; takes += 1u) {
         let place = take();
         if place >= counters[params.counter] {

@@ -49,12 +49,15 @@ fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
 }
 
 // The same from the ways to the box's corners. Kay & Kajiya's slabs with Ize's padding.
+//
+// The ray's signs say which corner is nearer on an axis, and distances are compared as integers: of floats with equal signs that are not negative the
+// order is the same, and as t_min is not negative no other decides. Minima and maxima of floats, which must mind NaN, are three instructions each on Mesa's
+// software driver: without them 15 % more primary rays and 12 % more diffuse ones (`bench gpu-traversal`).
 fn enter_from(to_min: vec3<f32>, to_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
-    let t0 = to_min * ray.inv;
-    let t1 = to_max * ray.inv;
-    let lower = min(t0, t1);
-    let upper = max(t0, t1);
-    let near = max(max(lower.x, lower.y), max(lower.z, ray.t_min));
-    let far = min(min(upper.x, upper.y), min(upper.z, t_far));
+    let backward = ray.inv < vec3<f32>(0.0);
+    let enters = bitcast<vec3<i32>>(select(to_min, to_max, backward) * ray.inv);
+    let leaves = bitcast<vec3<i32>>(select(to_max, to_min, backward) * ray.inv);
+    let near = bitcast<f32>(max(max(enters.x, enters.y), max(enters.z, bitcast<i32>(ray.t_min))));
+    let far = bitcast<f32>(min(min(leaves.x, leaves.y), min(leaves.z, bitcast<i32>(t_far))));
     return select(OUTSIDE, near, near <= far * FAR_PAD);
 }

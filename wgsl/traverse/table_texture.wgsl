@@ -1,6 +1,9 @@
-// A table of the tree in a texture, row after row of 8192 vectors. NAME and BINDING are replaced by the host (`src/bvh/gpu/kernel.rs`).
-@group(0) @binding(BINDING) var NAME: texture_2d<u32>;
+// A table of the tree in a storage texture, row after row of 8192 vectors. NAME and BINDING are replaced by the host (`src/bvh/gpu/kernel.rs`).
+//
+// Not a sampled texture: to load from one of those, Mesa's software driver works out a mipmap level for each lane, which takes half of all time
+// (`bench gpu-traversal`).
+@group(0) @binding(BINDING) var NAME: texture_storage_2d<rgba32uint, read>;
 
 fn NAME_vector(index: u32) -> vec4<u32> {
-    return textureLoad(NAME, vec2(index & 8191u, index >> 13u), 0);
+    return textureLoad(NAME, vec2(index & 8191u, index >> 13u));
 }

@@ -63,6 +63,7 @@ fn nearest(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, any: bool)
     let pad = share * max(max(size.x, size.y), size.z);
     let reach = Reach(origin + pad, origin - pad);
     var stack: Stack;
+    clear_stack(&stack, UPPER_STACK);
     var link = root;
     while link != DONE {
         while is_inner(link) {

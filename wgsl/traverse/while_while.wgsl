@@ -2,24 +2,37 @@
 //
 // CPU counterpart: `src/bvh/binary.rs`. Where the driver fuses no multiplication with an addition and divides exactly, the hits are
 // the CPU's to the bit.
+//
+// The loops end at their feet: Mesa's software driver goes on to the end of a loop's body when all of its lanes have left, so that a loop that ends at its head costs a
+// turn more. That, and one loop over the leaves' triangles in place of two, trace 7 % more primary and diffuse rays (`bench gpu-traversal`).
 
 // Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near and lower in number; with `any` by the first that is met, and `best.found`
 // must be false before.
 fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var stack: Stack;
+    clear_stack(&stack, LOWER_STACK);
     var link = root;
-    while link != DONE {
+    loop {
         // Down through inner nodes until a leaf turns up.
-        while is_inner(link) {
-            link = descend(link, ray, (*best).t, &stack);
+        loop {
+            if is_inner(link) {
+                link = descend(link, ray, (*best).t, &stack);
+            }
+            if !is_inner(link) {
+                break;
+            }
         }
         // Through leaves until an inner node turns up.
-        while is_leaf(link) {
-            visit_leaf(link, ray, best);
-            if any && (*best).found {
-                return;
+        loop {
+            if is_leaf(link) {
+                link = visit_triangle(link, ray, any, best, &stack);
             }
-            link = pop(&stack);
+            if !is_leaf(link) {
+                break;
+            }
+        }
+        if link == DONE {
+            break;
         }
     }
 }

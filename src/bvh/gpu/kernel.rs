@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `table_buffer`, `table_texture` | a table of the tree as a binding, and the function that loads a vector of it |
 //! | `ray_box`, `ray_triangle` | rays, hits and the two tests |
-//! | `binary` | a step down the binary tree, a leaf, the stack |
+//! | `stack_private`, `stack_workgroup` | the links that wait |
+//! | `binary` | a step down the binary tree, a step through a leaf |
 //! | `compressed` | a step down the compressed 8-wide tree |
 //! | `while_while`, `if_if`, `speculative`, `wide` | each `traverse_from(root, ray, any, best)` |
 //! | `vote_subgroup`, `vote_none` | what `speculative` asks the other lanes |
@@ -15,10 +16,15 @@
 //!
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
 
+use super::super::node::STACK;
+use super::GROUP;
+
 const TABLE_BUFFER: &str = include_str!("../../../wgsl/traverse/table_buffer.wgsl");
 const TABLE_TEXTURE: &str = include_str!("../../../wgsl/traverse/table_texture.wgsl");
 const RAY_BOX: &str = include_str!("../../../wgsl/traverse/ray_box.wgsl");
 const RAY_TRIANGLE: &str = include_str!("../../../wgsl/traverse/ray_triangle.wgsl");
+const STACK_PRIVATE: &str = include_str!("../../../wgsl/traverse/stack_private.wgsl");
+const STACK_WORKGROUP: &str = include_str!("../../../wgsl/traverse/stack_workgroup.wgsl");
 const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
 const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
 const COMPRESSED: &str = include_str!("../../../wgsl/traverse/compressed.wgsl");
@@ -40,7 +46,7 @@ const PERSISTENT_WORKGROUP: &str = include_str!("../../../wgsl/traverse/persiste
 pub enum Store {
     /// In a storage buffer.
     Buffer,
-    /// In a texture of format `rgba32uint`, [`TABLE_WIDTH`] vectors a row.
+    /// In a storage texture of format `rgba32uint`, [`TABLE_WIDTH`] vectors a row.
     Texture,
 }
 
@@ -53,6 +59,43 @@ pub enum Layout {
     Compressed,
 }
 
+/// Where a kernel keeps the links that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stack {
+    /// In each thread's own memory.
+    Private,
+    /// In workgroup memory ([`Stack::workgroup_bytes`]), which nobody needs to clear.
+    Workgroup,
+}
+
+impl Stack {
+    /// Bytes of workgroup memory that the stacks of a workgroup take.
+    pub fn workgroup_bytes(self, levels: Levels) -> u32 {
+        match self {
+            Stack::Private => 0,
+            Stack::Workgroup => levels.stacks() * STACK as u32 * GROUP * 4,
+        }
+    }
+
+    fn wgsl(self, levels: Levels) -> String {
+        match self {
+            Stack::Private => STACK_PRIVATE.to_string(),
+            Stack::Workgroup => STACK_WORKGROUP.replace("STACKS", &levels.stacks().to_string()),
+        }
+    }
+}
+
+/// What a kernel keeps where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Places {
+    /// The nodes.
+    pub nodes: Store,
+    /// The triangles.
+    pub triangles: Store,
+    /// The links that wait.
+    pub stack: Stack,
+}
+
 /// What a kernel expects of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Levels {
@@ -60,6 +103,16 @@ pub enum Levels {
     One,
     /// A plain tree and instances ([`Tables`](super::super::two_level::gpu::Tables)).
     Two,
+}
+
+impl Levels {
+    /// The stacks that a thread has at once.
+    fn stacks(self) -> u32 {
+        match self {
+            Levels::One => 1,
+            Levels::Two => 2,
+        }
+    }
 }
 
 /// Vectors in a row of a [`Store::Texture`]: the widest texture that WebGPU guarantees.
@@ -79,16 +132,16 @@ impl Store {
 /// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through the binary tree, with all that it needs but
 /// `nodes_vector(index: u32) -> vec4<u32>` and `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that it declares besides are those of the parts.
 pub fn answer(levels: Levels) -> String {
-    around(&[WHILE_WHILE], levels)
+    around(&[WHILE_WHILE], Stack::Private, levels)
 }
 
 /// The same around any walk.
-fn around(walk: &[&str], levels: Levels) -> String {
+fn around(walk: &[&str], stack: Stack, levels: Levels) -> String {
     let nearest = match levels {
         Levels::One => ONE_LEVEL,
         Levels::Two => TWO_LEVELS,
     };
-    [RAY_BOX, RAY_TRIANGLE, BINARY, &walk.concat(), nearest, ANSWER].concat()
+    [RAY_BOX, RAY_TRIANGLE, &stack.wgsl(levels), BINARY, &walk.concat(), nearest, ANSWER].concat()
 }
 
 /// How a kernel goes through the tree and how it gets its rays. All give the same hits.
@@ -143,10 +196,8 @@ pub struct PassKernel {
     pub variant: Variant,
     /// Whether lanes talk to each other by subgroup operations; else by workgroup memory, or not at all.
     pub subgroups: bool,
-    /// Where the nodes are.
-    pub nodes: Store,
-    /// Where the triangles are.
-    pub triangles: Store,
+    /// What is where.
+    pub places: Places,
     /// What the tables hold.
     pub levels: Levels,
 }
@@ -166,14 +217,15 @@ impl PassKernel {
             (Variant::Persistent, false) => PERSISTENT_WORKGROUP,
             _ => ONE_EACH,
         };
-        let tables = [self.nodes.declare("nodes", 1), self.triangles.declare("triangles", 2)].concat();
-        [&tables, &around(walk, self.levels), PASS, entries].concat()
+        let Places { nodes, triangles, stack } = self.places;
+        let tables = [nodes.declare("nodes", 1), triangles.declare("triangles", 2)].concat();
+        [&tables, &around(walk, stack, self.levels), PASS, entries].concat()
     }
 }
 
 #[cfg(all(test, feature = "gpu"))]
 mod tests {
-    use super::super::super::node::{Node, STACK};
+    use super::super::super::node::Node;
     use super::super::super::ray::{FAR_PAD, TINY_DIR};
     use super::super::GROUP;
     use super::super::compressed::node::CompressedNode;
@@ -184,14 +236,14 @@ mod tests {
     fn every_kernel_validates() {
         let stores = [Store::Buffer, Store::Texture];
         for variant in Variant::ALL {
-            for (nodes, triangles, subgroups, levels) in [
-                (0, 0, false, Levels::One),
-                (0, 1, true, Levels::Two),
-                (1, 0, true, Levels::One),
-                (1, 1, false, Levels::Two),
+            for (nodes, triangles, stack, subgroups, levels) in [
+                (0, 0, Stack::Private, false, Levels::One),
+                (0, 1, Stack::Workgroup, true, Levels::Two),
+                (1, 0, Stack::Workgroup, true, Levels::One),
+                (1, 1, Stack::Private, false, Levels::Two),
             ] {
-                let kernel =
-                    PassKernel { variant, subgroups, nodes: stores[nodes], triangles: stores[triangles], levels };
+                let places = Places { nodes: stores[nodes], triangles: stores[triangles], stack };
+                let kernel = PassKernel { variant, subgroups, places, levels };
                 let text = kernel.wgsl();
                 let failed = |e: String| -> ! { panic!("{kernel:?}: {e}") };
                 let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| failed(e.emit_to_string(&text)));

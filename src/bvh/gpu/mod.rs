@@ -5,7 +5,7 @@
 //! | binding | buffer |
 //! |---|---|
 //! | 0 | [`TraverseParams`], uniform |
-//! | 1, 2 | nodes and triangles, as [`TwoLevel::gpu_tables`](super::TwoLevel::gpu_tables) gives them, each in the [`Store`](kernel::Store) that the kernel is made for |
+//! | 1, 2 | nodes and triangles, as [`TwoLevel::gpu_tables`](super::TwoLevel::gpu_tables) gives them, each in the [`Store`](kernel::Store) that the kernel is made for ([`Places`](kernel::Places)) |
 //! | 3 | [`GpuRay`]s |
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
@@ -93,15 +93,14 @@ mod tests {
 
     #[test]
     fn layouts_are_the_kernels() {
-        let (nodes, triangles) = (kernel::Store::Buffer, kernel::Store::Texture);
-        let text = kernel::PassKernel {
-            variant: Default::default(),
-            subgroups: false,
-            nodes,
-            triangles,
-            levels: kernel::Levels::One,
-        }
-        .wgsl();
+        let places = kernel::Places {
+            nodes: kernel::Store::Buffer,
+            triangles: kernel::Store::Texture,
+            stack: kernel::Stack::Private,
+        };
+        let text =
+            kernel::PassKernel { variant: Default::default(), subgroups: false, places, levels: kernel::Levels::One }
+                .wgsl();
         let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).expect("a layout");

@@ -1,7 +1,7 @@
 //! Rays on a GPU: million a second of each set of rays by each traversal kernel, with the memory that its tree takes; every hit is compared with the CPU's.
 
 use super::{meshes, rounded, traversal};
-use crate::bvh::gpu::kernel::{Store, Variant};
+use crate::bvh::gpu::kernel::{Places, Stack, Store, Variant};
 use crate::bvh::gpu::{GpuHit, GpuRay};
 use crate::bvh::raysets::{RaySet, batches};
 use crate::bvh::{BATCH, BuildOptions, Bvh, HitBatch, NO_PRIM, TwoLevel};
@@ -59,13 +59,16 @@ pub fn kernels(args: &BenchArgs) -> Result<Value, Failure> {
 
 /// The kernels with `--only` in their names, all without. The first is the one that renders use.
 fn chosen(args: &BenchArgs, gpu: &Gpu) -> Result<Vec<(&'static str, TracerOptions)>, Failure> {
+    use Stack::{Private, Workgroup};
     use Store::{Buffer, Texture};
-    let kernel = |variant, subgroups, stores| TracerOptions { variant, subgroups, stores };
+    let kernel = |variant, subgroups, places| TracerOptions { variant, subgroups, places };
+    let at = |nodes, triangles, stack| kernel(Variant::WhileWhile, true, Some(Places { nodes, triangles, stack }));
     let mut kernels = vec![
         ("while-while", kernel(Variant::WhileWhile, true, None)),
-        ("while-while, buffers", kernel(Variant::WhileWhile, true, Some([Buffer, Buffer]))),
-        ("while-while, nodes in texture", kernel(Variant::WhileWhile, true, Some([Texture, Buffer]))),
-        ("while-while, textures", kernel(Variant::WhileWhile, true, Some([Texture, Texture]))),
+        ("while-while, buffers", at(Buffer, Buffer, Private)),
+        ("while-while, nodes in texture", at(Texture, Buffer, Private)),
+        ("while-while, textures", at(Texture, Texture, Private)),
+        ("while-while, textures, workgroup stack", at(Texture, Texture, Workgroup)),
         ("if-if", kernel(Variant::IfIf, true, None)),
         ("persistent, workgroup", kernel(Variant::Persistent, false, None)),
         ("speculative, no votes", kernel(Variant::Speculative, false, None)),

@@ -5,7 +5,7 @@
 use super::device::Gpu;
 use super::traversal::{RayBuffers, Trace, TraversalKernels, Tree};
 use crate::bvh::TwoLevel;
-use crate::bvh::gpu::kernel::{Store, Variant};
+use crate::bvh::gpu::kernel::{Places, Variant};
 use crate::bvh::gpu::{GROUP, GpuHit, GpuRay, dispatch_size};
 use crate::render::RenderError;
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ pub struct TracerOptions {
     pub variant: Variant,
     /// Whether lanes may talk by subgroup operations, where the device has them.
     pub subgroups: bool,
-    /// Where nodes and triangles should be, or `None` for what is best on the device.
-    pub stores: Option<[Store; 2]>,
+    /// What should be where, or `None` for what is best on the device.
+    pub places: Option<Places>,
 }
 
 /// A tree on a GPU with room for rays.
@@ -70,17 +70,17 @@ impl<'g> RayTracer<'g> {
         let kernels = TraversalKernels::new(gpu, options.variant);
         let kernels = if options.subgroups { kernels } else { kernels.without_subgroups() };
         let buffers = RayBuffers { rays: &rays, hits: &hits, queue: &queue };
-        let tree = match options.stores {
-            Some(stores) => Tree::with_stores(gpu, &kernels, tree, buffers, stores)?,
+        let tree = match options.places {
+            Some(places) => Tree::with_places(gpu, &kernels, tree, buffers, places)?,
             None => Tree::new(gpu, &kernels, tree, buffers)?,
         };
         let clock = gpu.clock().map(|_| stamps(gpu)).transpose()?;
         Ok(Self { gpu, tree, rays, hits, queue, back, clock, room: room as u32, take: FIRST_RAYS })
     }
 
-    /// Where nodes and triangles are.
-    pub fn stores(&self) -> [Store; 2] {
-        self.tree.stores()
+    /// What is where.
+    pub fn places(&self) -> Places {
+        self.tree.places()
     }
 
     /// Bytes of nodes and triangles on the device.

@@ -5,10 +5,13 @@
 use super::device::Gpu;
 use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
-use crate::bvh::gpu::kernel::{Levels, PassKernel, Store, TABLE_WIDTH, Variant};
+use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Stack, Store, TABLE_WIDTH, Variant};
 use crate::render::RenderError;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
+
+/// The format of a table in a texture.
+const TABLE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Uint;
 
 /// Bytes of a row of a table in a texture.
 const ROW_BYTES: usize = 16 * TABLE_WIDTH as usize;
@@ -74,16 +77,16 @@ impl TraversalKernels {
         *self.variant.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The kernel for tables in those places.
+    /// The kernel for what is in those places.
     fn of(
         &self,
         gpu: &Gpu,
         variant: Variant,
-        [nodes, triangles]: [Store; 2],
+        places: Places,
         levels: Levels,
     ) -> Result<Arc<TraversalKernel>, RenderError> {
         let subgroups = self.subgroups && variant.uses_subgroups();
-        let source = PassKernel { variant, subgroups, nodes, triangles, levels };
+        let source = PassKernel { variant, subgroups, places, levels };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = made.iter().find(|kernel| kernel.source == source) {
             return Ok(kernel.clone());
@@ -101,14 +104,14 @@ impl TraversalKernel {
         let written = buffer(BufferBindingType::Storage { read_only: false });
         let table = |store| match store {
             Store::Buffer => read,
-            Store::Texture => BindingType::Texture {
-                sample_type: wgpu::TextureSampleType::Uint,
+            Store::Texture => BindingType::StorageTexture {
+                access: wgpu::StorageTextureAccess::ReadOnly,
+                format: TABLE_FORMAT,
                 view_dimension: wgpu::TextureViewDimension::D2,
-                multisampled: false,
             },
         };
         let uniform = buffer(BufferBindingType::Uniform);
-        let (nodes, triangles) = (table(source.nodes), table(source.triangles));
+        let (nodes, triangles) = (table(source.places.nodes), table(source.places.triangles));
         let mut bindings = vec![uniform, nodes, triangles, read, written, read, read];
         let persistent = source.variant == Variant::Persistent;
         bindings.extend(persistent.then_some(written));
@@ -153,32 +156,29 @@ impl Tree {
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
     ) -> Result<Self, RenderError> {
-        // On Mesa's software driver nodes in a texture trace 18 % more primary and 13 % more diffuse rays than in a buffer; triangles make no difference
-        // (`bench gpu-traversal`). On hardware both go through the same caches, and a buffer has no format to convert.
-        let nodes_in = if gpu.is_hardware() { Store::Buffer } else { Store::Texture };
-        Self::with_stores(gpu, kernels, tree, buffers, [nodes_in, Store::Buffer])
+        Self::with_places(gpu, kernels, tree, buffers, usual_places(gpu, levels_of(tree)))
     }
 
     /// Uploads the tree, nodes and triangles to those places as far as they fit there.
     ///
     /// # Errors
     /// When it does not fit the device.
-    pub fn with_stores(
+    pub fn with_places(
         gpu: &Gpu,
         kernels: &TraversalKernels,
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
-        stores: [Store; 2],
+        wanted: Places,
     ) -> Result<Self, RenderError> {
         let params = TraverseParams { queue_first: 1, ..TraverseParams::default() };
         let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
         let taken = gpu.buffer("the number of rays taken", 4, BufferUsages::STORAGE)?;
         let variant = kernels.variant();
         let tables = tree.gpu_tables(variant.layout());
-        let nodes = Table::new(gpu, "the tree's nodes", &tables.nodes, stores[0])?;
-        let triangles = Table::new(gpu, "the tree's triangles", &tables.triangles, stores[1])?;
-        let levels = if tree.has_instances() { Levels::Two } else { Levels::One };
-        let kernel = kernels.of(gpu, variant, [nodes.store(), triangles.store()], levels)?;
+        let nodes = Table::new(gpu, "the tree's nodes", &tables.nodes, wanted.nodes)?;
+        let triangles = Table::new(gpu, "the tree's triangles", &tables.triangles, wanted.triangles)?;
+        let places = Places { nodes: nodes.store(), triangles: triangles.store(), ..wanted };
+        let kernel = kernels.of(gpu, variant, places, levels_of(tree))?;
         let RayBuffers { rays, hits, queue } = buffers;
         let whole = wgpu::Buffer::as_entire_binding;
         let mut resources = vec![whole(&params), nodes.binding(), triangles.binding()];
@@ -197,9 +197,9 @@ impl Tree {
         self.bytes
     }
 
-    /// Where nodes and triangles are.
-    pub fn stores(&self) -> [Store; 2] {
-        [self.kernel.source.nodes, self.kernel.source.triangles]
+    /// What is where.
+    pub fn places(&self) -> Places {
+        self.kernel.source.places
     }
 
     /// Chooses the rays of [`Trace::Range`], for commands submitted later.
@@ -221,6 +221,29 @@ impl Tree {
             Trace::Range([x, y]) => pass.dispatch_workgroups(x, y, 1),
         }
     }
+}
+
+/// What is best where on a device.
+///
+/// On Mesa's software driver a node from a storage texture costs half of one from a buffer, where the driver looks at each lane's bounds; a stack in workgroup memory need not be
+/// cleared: 4.3 million primary rays in two seconds of processor time against 1.9 (`bench gpu-traversal --mesh sponza.ply --view inside`). On hardware all tables go through the same caches, a buffer has no
+/// format to convert, and little workgroup memory leaves room for more threads.
+fn usual_places(gpu: &Gpu, levels: Levels) -> Places {
+    if gpu.is_hardware() {
+        return Places { nodes: Store::Buffer, triangles: Store::Buffer, stack: Stack::Private };
+    }
+    // Next to the stacks a kernel may have one word of its own.
+    let room = gpu.device().limits().max_compute_workgroup_storage_size;
+    let fits = Stack::Workgroup.workgroup_bytes(levels) + 4 <= room;
+    Places {
+        nodes: Store::Texture,
+        triangles: Store::Texture,
+        stack: if fits { Stack::Workgroup } else { Stack::Private },
+    }
+}
+
+fn levels_of(tree: &TwoLevel) -> Levels {
+    if tree.has_instances() { Levels::Two } else { Levels::One }
 }
 
 /// A table of vectors on the device.
@@ -245,7 +268,7 @@ impl Table {
     fn texture(gpu: &Gpu, what: &'static str, content: &[u8]) -> Result<Self, RenderError> {
         let size = |width, height| wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
         let rows = content.len().div_ceil(ROW_BYTES).max(1) as u32;
-        let texture = gpu.texture(what, size(TABLE_WIDTH, rows), wgpu::TextureFormat::Rgba32Uint)?;
+        let texture = gpu.texture(what, size(TABLE_WIDTH, rows), TABLE_FORMAT)?;
         let mut row = 0;
         let mut copy = |bytes: &[u8], width: usize| {
             let height = (bytes.len() / (16 * width)) as u32;
@@ -284,10 +307,12 @@ impl Table {
     }
 }
 
-/// The most bytes of a table in a texture; none where textures are narrower than its rows.
+/// The most bytes of a table in a texture; none where textures are narrower than its rows, or kernels cannot have one for each table.
 fn max_texture_bytes(gpu: &Gpu) -> u64 {
-    let side = gpu.device().limits().max_texture_dimension_2d;
-    if side < TABLE_WIDTH { 0 } else { u64::from(side) * ROW_BYTES as u64 }
+    let limits = gpu.device().limits();
+    let side = limits.max_texture_dimension_2d;
+    let none = side < TABLE_WIDTH || limits.max_storage_textures_per_shader_stage < 2;
+    if none { 0 } else { u64::from(side) * ROW_BYTES as u64 }
 }
 
 /// Where a table of so many bytes goes: where it is wanted, if it fits there, else to the other kind of store, if it fits that.
