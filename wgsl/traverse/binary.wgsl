@@ -1,15 +1,8 @@
-// What every walk of the binary tree is made of: a node's two boxes, a leaf's triangles, and the stack of links that wait. Layouts:
+// What every walk of the binary tree is made of: a node's two boxes and a leaf's triangles. Layouts:
 // `src/bvh/node.rs`. Nodes and triangles are read as integers, for bit patterns that hold indices must not pass through floats.
 
-// Links on a stack: at most one a level, and the builder bounds the depth to 60. The distances at which their boxes are entered are not kept: on Mesa's software driver
-// leaving them out traces 12 % more primary and diffuse rays and 20 % more short ones (`bench gpu-traversal`), although more nodes are visited.
-const STACK: u32 = 64u;
-// The stacks that a thread may have at once: while it is in an instance, that of the upper tree waits.
-const LOWER_STACK: u32 = 0u;
-const UPPER_STACK: u32 = 1u;
 // A link to a leaf has the top bit set: first triangle in bits 3 to 30, count in bits 0 to 2. Otherwise it is a node index.
 const LEAF: u32 = 0x80000000u;
-const DONE: u32 = 0xffffffffu;
 
 fn is_inner(link: u32) -> bool {
     return (link & LEAF) == 0u;

@@ -8,11 +8,17 @@ fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     clear_stack(&stack, LOWER_STACK);
     var link = root;
     while link != DONE {
-        if is_inner(link) {
-            link = descend(link, ray, (*best).t, &stack);
+        while link != DONE && has_room(&stack) {
+            if is_inner(link) {
+                link = descend(link, ray, (*best).t, &stack);
+            }
+            if is_leaf(link) {
+                link = visit_triangle(link, ray, any, best, &stack);
+            }
         }
-        if is_leaf(link) {
-            link = visit_triangle(link, ray, any, best, &stack);
+        if any && (*best).found {
+            return;
         }
+        link = turn_page(link, &stack);
     }
 }

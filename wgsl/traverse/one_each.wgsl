@@ -11,7 +11,7 @@ fn trace_all(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    own_stacks(local);
+    own_pages(local);
     let index = thread(group, groups, local);
     if index < params.ray_count {
         trace(params.ray_first + index);
@@ -24,7 +24,7 @@ fn trace_queue(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    own_stacks(local);
+    own_pages(local);
     let place = thread(group, groups, local);
     if place < counters[params.counter] {
         trace_queued(place);

@@ -19,7 +19,7 @@ fn take() -> u32 {
 
 @compute @workgroup_size(64)
 fn trace_all(@builtin(local_invocation_index) local: u32) {
-    own_stacks(local);
+    own_pages(local);
     for (var takes = 0u; takes < TAKES; takes += 1u) {
         let place = take();
         if place >= params.ray_count {
@@ -31,7 +31,7 @@ fn trace_all(@builtin(local_invocation_index) local: u32) {
 
 @compute @workgroup_size(64)
 fn trace_queue(@builtin(local_invocation_index) local: u32) {
-    own_stacks(local);
+    own_pages(local);
     for (var takes = 0u; takes < TAKES; takes += 1u) {
         let place = take();
         if place >= counters[params.counter] {

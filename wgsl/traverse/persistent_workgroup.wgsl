@@ -18,7 +18,7 @@ fn take(local: u32) -> u32 {
 
 @compute @workgroup_size(64)
 fn trace_all(@builtin(local_invocation_index) local: u32) {
-    own_stacks(local);
+    own_pages(local);
     for (var takes = 0u; takes < TAKES; takes += 1u) {
         let place = take(local) + local;
         if place < params.ray_count {
@@ -29,7 +29,7 @@ fn trace_all(@builtin(local_invocation_index) local: u32) {
 
 @compute @workgroup_size(64)
 fn trace_queue(@builtin(local_invocation_index) local: u32) {
-    own_stacks(local);
+    own_pages(local);
     for (var takes = 0u; takes < TAKES; takes += 1u) {
         let place = take(local) + local;
         if place < counters[params.counter] {

@@ -19,7 +19,7 @@ fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var postponed = DONE;
     while link != DONE || postponed != DONE {
         // Down until a second leaf turns up, or all lanes have one.
-        while is_inner(link) {
+        while is_inner(link) && has_room(&stack) {
             link = descend(link, ray, (*best).t, &stack);
             if postponed == DONE && is_leaf(link) {
                 postponed = link;
@@ -41,5 +41,6 @@ fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
                 link = pop(&stack);
             }
         }
+        link = turn_page(link, &stack);
     }
 }

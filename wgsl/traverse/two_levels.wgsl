@@ -66,10 +66,10 @@ fn nearest(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, any: bool)
     clear_stack(&stack, UPPER_STACK);
     var link = root;
     while link != DONE {
-        while is_inner(link) {
+        while is_inner(link) && has_room(&stack) {
             link = descend_upper(link, ray, reach, best.t, &stack);
         }
-        if link != DONE {
+        if is_leaf(link) {
             let begin = (link & ~LEAF) >> 3u;
             let end = begin + (link & 7u);
             for (var i = begin; i < end; i += 1u) {
@@ -80,6 +80,7 @@ fn nearest(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, any: bool)
             }
             link = pop(&stack);
         }
+        link = turn_page(link, &stack);
     }
     return best;
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `table_buffer`, `table_texture` | a table of the tree as a binding, and the function that loads a vector of it |
 //! | `ray_box`, `ray_triangle` | rays, hits and the two tests |
-//! | `stack_private`, `stack_workgroup` | the links that wait |
+//! | `stack`; `pages_private`, `pages_workgroup` | the links that wait, the latest in registers; where the others are |
 //! | `binary` | a step down the binary tree, a step through a leaf |
 //! | `compressed` | a step down the compressed 8-wide tree |
 //! | `while_while`, `if_if`, `speculative`, `wide` | each `traverse_from(root, ray, any, best)` |
@@ -23,8 +23,9 @@ const TABLE_BUFFER: &str = include_str!("../../../wgsl/traverse/table_buffer.wgs
 const TABLE_TEXTURE: &str = include_str!("../../../wgsl/traverse/table_texture.wgsl");
 const RAY_BOX: &str = include_str!("../../../wgsl/traverse/ray_box.wgsl");
 const RAY_TRIANGLE: &str = include_str!("../../../wgsl/traverse/ray_triangle.wgsl");
-const STACK_PRIVATE: &str = include_str!("../../../wgsl/traverse/stack_private.wgsl");
-const STACK_WORKGROUP: &str = include_str!("../../../wgsl/traverse/stack_workgroup.wgsl");
+const PAGES_PRIVATE: &str = include_str!("../../../wgsl/traverse/pages_private.wgsl");
+const PAGES_WORKGROUP: &str = include_str!("../../../wgsl/traverse/pages_workgroup.wgsl");
+const LINKS: &str = include_str!("../../../wgsl/traverse/stack.wgsl");
 const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
 const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
 const COMPRESSED: &str = include_str!("../../../wgsl/traverse/compressed.wgsl");
@@ -79,8 +80,8 @@ impl Stack {
 
     fn wgsl(self, levels: Levels) -> String {
         match self {
-            Stack::Private => STACK_PRIVATE.to_string(),
-            Stack::Workgroup => STACK_WORKGROUP.replace("STACKS", &levels.stacks().to_string()),
+            Stack::Private => PAGES_PRIVATE.to_string(),
+            Stack::Workgroup => PAGES_WORKGROUP.replace("STACKS", &levels.stacks().to_string()),
         }
     }
 }
@@ -141,7 +142,7 @@ fn around(walk: &[&str], stack: Stack, levels: Levels) -> String {
         Levels::One => ONE_LEVEL,
         Levels::Two => TWO_LEVELS,
     };
-    [RAY_BOX, RAY_TRIANGLE, &stack.wgsl(levels), BINARY, &walk.concat(), nearest, ANSWER].concat()
+    [RAY_BOX, RAY_TRIANGLE, LINKS, &stack.wgsl(levels), BINARY, &walk.concat(), nearest, ANSWER].concat()
 }
 
 /// How a kernel goes through the tree and how it gets its rays. All give the same hits.
@@ -227,7 +228,6 @@ impl PassKernel {
 mod tests {
     use super::super::super::node::Node;
     use super::super::super::ray::{FAR_PAD, TINY_DIR};
-    use super::super::GROUP;
     use super::super::compressed::node::CompressedNode;
     use super::*;
     use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
@@ -259,7 +259,7 @@ mod tests {
     fn constants_are_the_kernels() {
         for (part, line) in [
             (PASS, format!("const GROUP: u32 = {GROUP}u;")),
-            (BINARY, format!("const STACK: u32 = {STACK}u;")),
+            (LINKS, format!("const PAGES: u32 = {}u;", STACK / 4)),
             (WIDE, format!("const GROUPS: u32 = {STACK}u;")),
             (COMPRESSED, format!("const NODE: u32 = {}u;", size_of::<CompressedNode>() / 16)),
             (COMPRESSED, format!("const BEFORE_NODES: u32 = {}u;", size_of::<Node>() / 16)),

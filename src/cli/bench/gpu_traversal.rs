@@ -62,18 +62,18 @@ fn chosen(args: &BenchArgs, gpu: &Gpu) -> Result<Vec<(&'static str, TracerOption
     use Stack::{Private, Workgroup};
     use Store::{Buffer, Texture};
     let kernel = |variant, subgroups, places| TracerOptions { variant, subgroups, places };
-    let at = |nodes, triangles, stack| kernel(Variant::WhileWhile, true, Some(Places { nodes, triangles, stack }));
+    let at = |variant, nodes, triangles, stack| kernel(variant, true, Some(Places { nodes, triangles, stack }));
     let mut kernels = vec![
         ("while-while", kernel(Variant::WhileWhile, true, None)),
-        ("while-while, buffers", at(Buffer, Buffer, Private)),
-        ("while-while, nodes in texture", at(Texture, Buffer, Private)),
-        ("while-while, textures", at(Texture, Texture, Private)),
-        ("while-while, textures, workgroup stack", at(Texture, Texture, Workgroup)),
+        ("while-while, buffers", at(Variant::WhileWhile, Buffer, Buffer, Private)),
+        ("while-while, nodes in texture", at(Variant::WhileWhile, Texture, Buffer, Private)),
+        ("while-while, textures", at(Variant::WhileWhile, Texture, Texture, Private)),
+        ("while-while, textures, workgroup stack", at(Variant::WhileWhile, Texture, Texture, Workgroup)),
         ("if-if", kernel(Variant::IfIf, true, None)),
         ("persistent, workgroup", kernel(Variant::Persistent, false, None)),
         ("speculative, no votes", kernel(Variant::Speculative, false, None)),
         ("wide", kernel(Variant::Wide, true, None)),
-        ("wide, buffers", kernel(Variant::Wide, true, Some([Buffer, Buffer]))),
+        ("wide, buffers", at(Variant::Wide, Buffer, Buffer, Private)),
     ];
     if gpu.has_subgroups() {
         kernels.push(("persistent, subgroup", kernel(Variant::Persistent, true, None)));
