@@ -30,16 +30,16 @@ fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
             }
         }
         // Through the leaves at hand.
-        while postponed != DONE {
+        while postponed != DONE || is_leaf(link) {
+            if postponed == DONE {
+                postponed = link;
+                link = pop(&stack);
+            }
             visit_leaf(postponed, ray, best);
             if any && (*best).found {
                 return;
             }
             postponed = DONE;
-            if is_leaf(link) {
-                postponed = link;
-                link = pop(&stack);
-            }
         }
         link = turn_page(link, &stack);
     }
