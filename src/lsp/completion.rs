@@ -8,7 +8,7 @@ use super::cursor::{Cursor, Place, cursor};
 use super::hover::{self, Description};
 use super::snapshot::Snapshot;
 use super::symbol::shader_at;
-use crate::lang::preprocess::DIRECTIVES;
+use crate::lang::preprocess::{DIRECTIVES, MacroDefinition};
 use crate::lang::rsl::analysis::{KEYWORDS, Role, SHADER_WORDS, Signature, predefined};
 use crate::lang::rsl::{RslType, ShaderKind, reference};
 use lsp_types::{CompletionItem, CompletionItemKind, InsertTextFormat, Position};
@@ -171,9 +171,7 @@ impl List<'_> {
     /// The macros that are defined before the cursor, the last of each name.
     fn macros(&mut self, offset: usize) {
         let file = self.snapshot.file;
-        let before = |m: &&crate::lang::preprocess::MacroDefinition| {
-            m.place.is_none_or(|p| p.file != file || (p.start as usize) < offset)
-        };
+        let before = |m: &&MacroDefinition| m.place.is_none_or(|p| p.file != file || (p.start as usize) < offset);
         let macros: BTreeMap<&str, &str> =
             self.snapshot.analysis.macros.iter().filter(before).map(|m| (&*m.name, &*m.text)).collect();
         for (name, text) in macros {

@@ -139,7 +139,12 @@ impl Documents {
 
     /// The state of an open document, brought up to date.
     pub fn snapshot(&mut self, uri: &Uri) -> Option<&Snapshot> {
-        self.analyse(uri.as_str());
+        self.analyse(uri);
+        self.analysed(uri)
+    }
+
+    /// The state of an open document, if [`Self::analyse`] brought it up to date.
+    pub fn analysed(&self, uri: &Uri) -> Option<&Snapshot> {
         self.open.get(uri.as_str())?.snapshot.as_ref()
     }
 
@@ -148,7 +153,9 @@ impl Documents {
         Locate { open: self.open.values().filter_map(|d| Some((d.canonical.as_deref()?, &d.uri))).collect() }
     }
 
-    fn analyse(&mut self, key: &str) {
+    /// Brings an open document up to date.
+    pub fn analyse(&mut self, uri: &Uri) {
+        let key = uri.as_str();
         if self.open.get(key).is_none_or(|d| d.snapshot.is_some()) {
             return;
         }
@@ -165,8 +172,8 @@ impl Documents {
     ///
     /// A document that another open one includes is judged only as a part of that one: alone it may lack what stands before it there.
     pub fn refresh(&mut self) -> Vec<Report> {
-        let keys: Vec<String> = self.open.keys().cloned().collect();
-        keys.iter().for_each(|key| self.analyse(key));
+        let open: Vec<Uri> = self.open.values().map(|d| d.uri.clone()).collect();
+        open.iter().for_each(|uri| self.analyse(uri));
         self.changed = false;
         let mut all = ByFile::new();
         let included: HashSet<PathBuf> = self.open.values().flat_map(Document::includes).collect();
@@ -188,7 +195,6 @@ impl Documents {
         }
         let mut reports = Vec::new();
         let gone = self.sent.keys().filter(|k| !all.contains_key(*k)).map(|k| (k.clone(), Vec::new()));
-        let gone: Vec<_> = gone.collect();
         for (key, diagnostics) in all.iter().map(|(k, d)| (k.clone(), d.clone())).chain(gone) {
             let document = self.open.get(&key);
             let unchanged = self.sent.get(&key) == Some(&diagnostics);

@@ -5,7 +5,8 @@ use super::snapshot::Snapshot;
 use super::symbol::{self, Symbol};
 use crate::lang::rsl::analysis::{Parameter, Role, Signature, Variable, class_word};
 use crate::lang::rsl::ast::Definition;
-use crate::lang::rsl::reference;
+use crate::lang::rsl::{ShaderKind, reference};
+use crate::lang::source::Span;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
 /// Longest declaration that is shown, in bytes.
@@ -71,7 +72,7 @@ pub fn variable(snapshot: &Snapshot, v: &Variable) -> Description {
         Role::Parameter => "Parameter.".to_string(),
         Role::Output => "Output parameter.".to_string(),
         Role::Local => String::new(),
-        Role::Light => reference::variable(&v.name, Some(crate::lang::rsl::ShaderKind::Surface)).unwrap_or_default(),
+        Role::Light => reference::variable(&v.name, Some(ShaderKind::Surface)).unwrap_or_default(),
     };
     Description { code: format!("{role}{} {} {}{init}", class_word(v.class), v.ty, v.name), text }
 }
@@ -92,7 +93,7 @@ pub fn function(snapshot: &Snapshot, signatures: &[&Signature]) -> Description {
 
 /// A shader or function of the user: what stands before its statements, and the comment above it.
 pub fn definition(snapshot: &Snapshot, d: &Definition) -> Description {
-    let head = crate::lang::source::Span { end: d.open.start.max(d.span.start), ..d.span };
+    let head = Span { end: d.open.start.max(d.span.start), ..d.span };
     let head = match head.file == d.open.file {
         true => snapshot.source(head),
         false => &d.name.name,

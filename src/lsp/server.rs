@@ -247,8 +247,11 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
 
     fn definition(&mut self, params: GotoDefinitionParams) -> Vec<Location> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        let Some(snapshot) = self.documents.snapshot(&text_document.uri).cloned() else { return Vec::new() };
-        definition(&snapshot, position, &self.documents.locate())
+        self.documents.analyse(&text_document.uri);
+        match self.documents.analysed(&text_document.uri) {
+            Some(snapshot) => definition(snapshot, position, &self.documents.locate()),
+            None => Vec::new(),
+        }
     }
 
     fn outline(&mut self, params: DocumentSymbolParams) -> Option<DocumentSymbolResponse> {

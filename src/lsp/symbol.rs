@@ -37,7 +37,6 @@ pub fn at(snapshot: &Snapshot, offset: usize) -> Option<(Symbol<'_>, Span)> {
     if let Some(include) = analysis.includes.iter().find(|i| here(i.place)) {
         return Some((Symbol::Include(include), include.place));
     }
-    // Between two words that touch nothing else, the one behind the cursor.
     let index = snapshot.tokens.iter().rposition(|t| t.kind == RawKind::Word && here(t.span))?;
     let token = &snapshot.tokens[index];
     Some((meaning(snapshot, index, token)?, token.span))
