@@ -39,26 +39,30 @@ struct Slabs {
     t_far: f32,
 }
 
-// Distances to four planes across an axis.
-fn distances(planes: u32, slope: f32, start: f32) -> vec4<f32> {
-    return vec4<f32>(unpack4xU8(planes)) * slope + start;
+// Distances to four planes across an axis, as bit patterns.
+fn distances(planes: u32, slope: f32, start: f32) -> vec4<i32> {
+    return bitcast<vec4<i32>>(vec4<f32>(vec4<i32>(unpack4xU8(planes))) * slope + start);
 }
 
 // The bits, in both groups together, of those of four children whose boxes are entered. `near` and `far` are the planes across each axis that the ray meets first and last.
-fn entered_bits(packed: u32, order: u32, near: vec3<u32>, far: vec3<u32>, slabs: Slabs) -> u32 {
+//
+// Distances are compared as integers: of floats with equal signs that are not negative the order is the same, and as t_min is not negative no other decides.
+fn entered_bits(kinds: u32, order: u32, near: vec3<u32>, far: vec3<u32>, slabs: Slabs) -> u32 {
     let near_x = distances(near.x, slabs.slope.x, slabs.near_start.x);
     let near_y = distances(near.y, slabs.slope.y, slabs.near_start.y);
     let near_z = distances(near.z, slabs.slope.z, slabs.near_start.z);
     let far_x = distances(far.x, slabs.slope.x, slabs.far_start.x);
     let far_y = distances(far.y, slabs.slope.y, slabs.far_start.y);
     let far_z = distances(far.z, slabs.slope.z, slabs.far_start.z);
-    let enter = max(max(near_x, near_y), max(near_z, vec4(slabs.t_min)));
-    let leave = min(min(far_x, far_y), min(far_z, vec4(slabs.t_far)));
-    let kinds = unpack4xU8(packed);
-    let is_node = (kinds & vec4(24u)) == vec4(24u);
-    let place = (kinds & vec4(31u)) ^ select(vec4(0u), vec4(order), is_node);
-    let bits = select(vec4(0u), (kinds >> vec4(5u)) << place, enter <= leave * FAR_PAD);
-    return (bits.x | bits.y) | (bits.z | bits.w);
+    let enter = bitcast<vec4<f32>>(max(max(near_x, near_y), max(near_z, vec4(bitcast<i32>(slabs.t_min)))));
+    let leave = bitcast<vec4<f32>>(min(min(far_x, far_y), min(far_z, vec4(bitcast<i32>(slabs.t_far)))));
+    // Of each byte: whether it is a node's, which has both upper bits of its place; the place, for nodes in the ray's order; the bits that go there.
+    let is_node = (kinds & (kinds << 1u)) & 0x10101010u;
+    let flips = ((is_node >> 4u) * 0xffu) & (order * 0x01010101u);
+    let places = unpack4xU8((kinds ^ flips) & 0x1f1f1f1fu);
+    let bits = unpack4xU8((kinds >> 5u) & 0x07070707u) << places;
+    let entered = select(vec4(0u), bits, enter <= leave * FAR_PAD);
+    return (entered.x | entered.y) | (entered.z | entered.w);
 }
 
 // The children of a node that the ray enters before t_far.
