@@ -237,7 +237,8 @@ fn object(args: &CompileArgs, path: &Path) -> Result<Program, Failure> {
 
 fn sections(args: &CompileArgs) -> Result<String, Failure> {
     let module = linked(args)?;
-    let sections = sections::cut(&module, &entries(&module)).map_err(|e| Failure::input(format!("error: {e}")))?;
+    let sections = sections::cut(&module, &entries(&module), sections::Again::Constants)
+        .map_err(|e| Failure::input(format!("error: {e}")))?;
     Ok(sections.dump(&module))
 }
 

@@ -121,6 +121,10 @@ fn ray_hit(j: u32) -> vec4<f32> {
     return ray_hits[j];
 }
 
+fn ray_t(j: u32) -> f32 {
+    return ray_hit(j).z;
+}
+
 fn set_ray_hit(j: u32, hit: vec4<f32>) {
     if STORED {
         store_ray(j, HIT, hit);
@@ -188,6 +192,11 @@ fn store_words(end: u32) {
 // Ends the section: the path goes on at section `next`.
 fn leave(next: u32) {
     section = select(next, FINISHED, stopped);
+}
+
+// Ends the section of a path that trapped.
+fn abandon() {
+    section = FINISHED;
 }
 
 // Starts the item's next turn: an empty stack, and the arguments above it.

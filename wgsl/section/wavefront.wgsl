@@ -39,6 +39,9 @@ fn leave(pc: u32) {
     state[2u * params.paths + path] = budget;
 }
 
+// Ends the section of a path that trapped: no section runs any more.
+fn abandon() {}
+
 fn word(k: u32) -> u32 {
     return frames[k * params.paths + path];
 }
@@ -49,6 +52,10 @@ fn set_word(k: u32, value: u32) {
 
 fn ray_hit(j: u32) -> vec4<f32> {
     return hits[j * params.paths + path];
+}
+
+fn ray_t(j: u32) -> f32 {
+    return hits[j * params.paths + path].z;
 }
 
 fn set_ray_hit(j: u32, hit: vec4<f32>) {

@@ -35,8 +35,20 @@ impl Locations {
     }
 }
 
-/// Functions that were lowered already: what they are in the module.
-pub(super) type Lowered = HashMap<Arc<str>, Handle<naga::Function>>;
+/// A function that was lowered already.
+#[derive(Clone, Copy)]
+pub(super) struct Callee {
+    /// What it is in the module.
+    pub function: Handle<naga::Function>,
+    /// Calls that a call of it makes, itself included, if no loop repeats one.
+    pub calls: u32,
+}
+
+/// A call that makes no more calls than this does not look at the budget: it ends soon, as its loops do look. The library's functions make six at most.
+const QUIET_CALLS: u32 = 64;
+
+/// Functions that were lowered already.
+pub(super) type Lowered = HashMap<Arc<str>, Callee>;
 
 /// How a function ends, and what it does when the path must stop.
 pub(super) trait Ending {
@@ -310,6 +322,10 @@ impl Lower<'_, '_> {
             return Err(Error::Internal(format!("`{}` in code that does not wait", inst.op.name())));
         };
         let expr = match &inst.op {
+            Op::Load(offset) if let Some(address) = self.known_address(inst.args[0], *offset) => {
+                let address = self.code.u32(address);
+                self.code.ask("load_known_vector", vec![address])?
+            }
             Op::SlotLoad(slot) => self.slot_load(*slot, inst)?,
             Op::Uniform(k) => self.uniform(*k)?,
             Op::Hit => self.code.ask("hit", vec![])?,
@@ -323,6 +339,14 @@ impl Lower<'_, '_> {
         };
         self.define(result, expr);
         Ok(())
+    }
+
+    /// The address `offset` vectors behind a base that is a constant.
+    fn known_address(&self, base: Value, offset: u32) -> Option<u32> {
+        match self.constant(base) {
+            Some(Const::Ref(base)) => base.checked_add(offset),
+            _ => None,
+        }
     }
 
     fn uniform(&mut self, k: u32) -> Result<Expr, Error> {
@@ -371,10 +395,14 @@ impl Lower<'_, '_> {
 
     fn call(&mut self, name: &Arc<str>, inst: &Inst) -> Result<(), Error> {
         let missing = || Error::Internal(format!("`{name}` is called before it is made"));
-        let callee = *self.lowered.get(name).ok_or_else(missing)?;
-        self.spend(inst.loc)?;
+        let &Callee { function, calls } = self.lowered.get(name).ok_or_else(missing)?;
+        if calls > QUIET_CALLS {
+            self.spend(inst.loc)?;
+        } else {
+            self.code.act("spend_quietly", vec![])?;
+        }
         let args = self.get_all(&inst.args)?;
-        let result = self.code.call(callee, args);
+        let result = self.code.call(function, args);
         match (inst.results.as_slice(), result) {
             (&[one], Some(result)) => self.define(one, result),
             (many, Some(result)) => {

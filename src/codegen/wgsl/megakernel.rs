@@ -9,6 +9,7 @@ use super::program::Megakernel;
 use super::section::{entry_point, invocation_item, lower_function, return_unless};
 use super::{Error, Options, cut, finish, interface, lower_callees, max_rays};
 use crate::ir::Module;
+use crate::ir::passes::sections::Again;
 use naga::{Block, Handle, Span, Statement, SwitchCase, SwitchValue};
 use std::collections::HashMap;
 
@@ -38,7 +39,7 @@ pub fn compile_megakernel(
     options: &Options,
     megakernel: &MegakernelOptions<'_>,
 ) -> Result<Megakernel, Error> {
-    let program = cut(module, entries, options)?;
+    let program = cut(module, entries, options, Again::Constants)?;
     let stack = super::stack(module, &program.sections, &program.activation, options);
     let frame_words = stack.words(megakernel.depth);
     let private = (frame_words <= megakernel.max_private_words).then_some((frame_words, max_rays(&program.sections)));
@@ -200,7 +201,7 @@ b0:
         let kernel = megakernel(4);
         assert_eq!(kernel.sections as usize, sections.sections.len());
         assert_eq!(kernel.interface.entry_section, sections.interface.entry_section);
-        assert_eq!(kernel.interface.shader_entries, sections.interface.shader_entries);
+        assert_eq!(kernel.interface.shader_starts, sections.interface.shader_starts);
         assert_eq!(kernel.interface.max_rays_per_path, 2);
         assert_eq!(kernel.frame_words, sections.interface.stack_words(4));
     }

@@ -15,13 +15,13 @@ mod section;
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
     DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,
-    Params, RESULT_WORDS, SectionKernel, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
+    Params, RESULT_WORDS, SectionKernel, ShaderStart, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
 };
 
-use crate::ir::passes::sections::{self, Sections, SectionsError};
+use crate::ir::passes::sections::{self, Again, Sections, SectionsError};
 use crate::ir::{Function, Module, Op};
 use kit::Kit;
-use lower::{Locations, Lowered};
+use lower::{Callee, Locations, Lowered};
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use section::{ENTRY_POINT, Program};
 use std::collections::{HashMap, HashSet};
@@ -56,7 +56,9 @@ pub enum Error {
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.
 pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
-    let program = cut(module, entries, options)?;
+    let mut program = cut(module, entries, options, Again::of(options.shaders.len()))?;
+    let shaders: Vec<&str> = options.shaders.iter().map(String::as_str).collect();
+    sections::share(&mut program.sections, &shaders, entries);
     let kit = Kit::of_sections(options)?;
     let mut locations = Locations::default();
     let sections = (0..program.sections.sections.len() as u32)
@@ -66,10 +68,10 @@ pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<G
 }
 
 /// Cuts what `entries` and the shaders reach into sections.
-fn cut(module: &Module, entries: &[&str], options: &Options) -> Result<Program, Error> {
+fn cut(module: &Module, entries: &[&str], options: &Options, again: Again) -> Result<Program, Error> {
     let mut roots: Vec<&str> = entries.to_vec();
     roots.extend(options.shaders.iter().map(String::as_str));
-    let sections = sections::cut(module, &roots)?;
+    let sections = sections::cut(module, &roots, again)?;
     let activation: HashMap<Arc<str>, u32> =
         sections.entries.keys().map(|name| (name.clone(), sections.activation_words(name))).collect();
     let of_shader = |s: &String| activation.get(s.as_str()).copied().unwrap_or(0);
@@ -82,12 +84,19 @@ fn interface(
     program: &Program,
     entries: &[&str],
     options: &Options,
-    locations: Locations,
+    mut locations: Locations,
 ) -> Interface {
     let entry = |name: &str| program.sections.entries.get(name).copied();
+    let mut start = |name: &str| {
+        let resumption = program.sections.resumes.get(name);
+        let mut trap = |r: &sections::Resumption| locations.trap(TrapCode::Budget, r.loc);
+        let (resume, trap) = resumption.map_or((0, 0), |r| (r.section, trap(r)));
+        Some(ShaderStart { section: entry(name)?, resume, trap })
+    };
+    let shader_starts = options.shaders.iter().filter_map(|s| start(s)).collect();
     Interface {
         entry_section: entries.iter().filter_map(|&e| Some((e.to_string(), entry(e)?))).collect(),
-        shader_entries: options.shaders.iter().filter_map(|s| entry(s)).collect(),
+        shader_starts,
         max_rays_per_path: max_rays(&program.sections),
         stack: stack(module, &program.sections, &program.activation, options),
         locations: locations.list,
@@ -150,7 +159,10 @@ fn lower_callees(
         if !lowered.contains_key(&func.name) {
             let naga_func = lower::lower_function(kit, func, lowered, locations)?;
             let handle = kit.module.functions.append(naga_func, naga::Span::UNDEFINED);
-            lowered.insert(func.name.clone(), handle);
+            let insts = func.blocks.iter().flat_map(|b| &b.insts);
+            let inner = insts.filter_map(|i| if let Op::Call(name) = &i.op { lowered.get(name) } else { None });
+            let calls = inner.fold(1u32, |calls, callee| calls.saturating_add(callee.calls));
+            lowered.insert(func.name.clone(), Callee { function: handle, calls });
         }
     }
     Ok(())

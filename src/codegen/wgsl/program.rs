@@ -114,7 +114,7 @@ pub struct Params {
     pub triangles: u32,
     /// Vectors of the memory image; loads at or beyond it give zero. (The shader table is beyond it.)
     pub memory_len: u32,
-    /// Index in the memory buffer of the shader table: component x of vector `n` there is the entry section of shader `n` (see [`Interface::shader_entries`]).
+    /// Index in the memory buffer of the shader table: vector `n` there is what [`Interface::shader_starts`] has of shader `n`.
     pub shader_table: u32,
     /// Number of shaders in the table; a call of one beyond it gives zeros.
     pub shader_count: u32,
@@ -215,13 +215,24 @@ pub struct Megakernel {
     pub interface: Interface,
 }
 
+/// A vector of the shader table, but for its last component, which is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShaderStart {
+    /// The section that starts the shader.
+    pub section: u32,
+    /// Where it goes on when other shaders start with that section too; else 0.
+    pub resume: u32,
+    /// The word of the trap when the budget ends there; else 0.
+    pub trap: u32,
+}
+
 /// What whoever runs a program must know, whatever the schedule.
 #[derive(Clone, Debug)]
 pub struct Interface {
     /// The section that each entry starts with.
     pub entry_section: HashMap<String, u32>,
-    /// The entry section of each shader: what the shader table must hold, in order of shader index.
-    pub shader_entries: Vec<u32>,
+    /// Where each shader starts: what the shader table must hold, in order of shader index.
+    pub shader_starts: Vec<ShaderStart>,
     /// `R`: rays that one path may shoot at once, at least 1.
     pub max_rays_per_path: u32,
     /// Frame words of the functions, by how often they may be active at once.

@@ -5,7 +5,7 @@ use super::code::{Code, Expr};
 use super::kit::Kit;
 use super::lower::{Ending, Locations, Lower, Lowered, lower_body, prepare};
 use super::ops;
-use super::program::{DISPATCH_ROW, FINISHED, TrapCode, WORKGROUP_SIZE};
+use super::program::{DISPATCH_ROW, TrapCode, WORKGROUP_SIZE};
 use crate::ir::passes::sections::{Callee, Exit, ExitKind, Rays, Resume, Section, Sections};
 use crate::ir::{Const, Type, Value};
 use naga::{BinaryOperator as Bin, BuiltIn, Expression, Statement};
@@ -156,10 +156,10 @@ impl Ending for Exits<'_> {
             }
             ExitKind::Wait { rays, resume } => {
                 let (kept, operands) = self.split(*resume, values)?;
-                lower.spend(exit.loc)?;
+                let (resume, trap) = self.resumption(lower, *resume, exit)?;
+                lower.code.act("spend_at_exit", vec![trap])?;
                 write_values(lower, "set_frame_word", 0, kept)?;
                 self.shoot(lower, *rays, operands)?;
-                let resume = lower.code.u32(*resume);
                 lower.code.act("leave", vec![resume])?;
             }
             ExitKind::Call { callee, resume } => self.call(lower, exit, *callee, *resume, values)?,
@@ -169,14 +169,23 @@ impl Ending for Exits<'_> {
     }
 
     fn stop(&self, code: &mut Code) -> Result<(), Error> {
-        let finished = code.u32(FINISHED);
-        code.act("leave", vec![finished])?;
+        code.act("abandon", vec![])?;
         code.stmt(Statement::Return { value: None });
         Ok(())
     }
 }
 
 impl Exits<'_> {
+    /// Where the path goes on after an exit, and the trap when its budget ends there.
+    fn resumption(&self, lower: &mut Lower, resume: u32, exit: &Exit) -> Result<(Expr, Expr), Error> {
+        if self.section.shared {
+            let start = lower.code.ask("shader_start", vec![])?;
+            return Ok((lower.code.component(start, 1), lower.code.component(start, 2)));
+        }
+        let trap = lower.locations.trap(TrapCode::Budget, exit.loc);
+        Ok((lower.code.u32(resume), lower.code.u32(trap)))
+    }
+
     /// Splits an exit's values into those kept in the frame of the section that resumes, and the operands.
     fn split<'v>(&self, resume: u32, values: &'v [Value]) -> Result<(&'v [Value], &'v [Value]), Error> {
         let kept = self.program.sections.sections[resume as usize].frame.len();
@@ -192,9 +201,10 @@ impl Exits<'_> {
             Callee::Section(n) => self.program.activation.get(&sections[n as usize].function).copied().unwrap_or(0),
             Callee::Shader => self.program.shader_activation,
         };
-        lower.spend(exit.loc)?;
-        let trap = lower.locations.trap(TrapCode::Stack, exit.loc);
+        let [budget, trap] = [TrapCode::Budget, TrapCode::Stack].map(|code| lower.locations.trap(code, exit.loc));
         let code = &mut lower.code;
+        let budget = code.u32(budget);
+        code.act("spend_at_exit", vec![budget])?;
         let limits = [words, needed, trap].map(|x| code.u32(x)).to_vec();
         let fits = code.ask("fits", limits)?;
         let full = code.not(fits);

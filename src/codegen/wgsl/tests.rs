@@ -197,7 +197,7 @@ fn a_recursive_shader_becomes_sections_with_a_bounded_stack() {
     let program = program(SHADERS, &["camera"], &["shade"]);
     assert_eq!(program.sections.len(), 2 + 3 + 3);
     assert_eq!(program.interface.max_rays_per_path, 2);
-    assert_eq!(program.interface.shader_entries.len(), 1);
+    assert_eq!(program.interface.shader_starts.len(), 1);
     assert!(program.interface.entry_section.contains_key("camera"));
     assert!(program.interface.stack_words(5) > program.interface.stack_words(4));
     for kernel in &program.sections {

@@ -16,10 +16,19 @@ const LIMITS: Limits = Limits { fuel: 4096, depth: 32 };
 /// Runs the pass; returns the number of calls removed.
 pub fn run(module: &mut Module) -> usize {
     let pure = pure_functions(module);
-    let unused: usize = module.functions.iter_mut().map(|f| remove_unused(f, &pure)).sum();
+    let names = names_of(&pure);
+    let unused: usize = module.functions.iter_mut().map(|f| remove_unused(f, &names)).sum();
     let known = work_out(module, &pure);
-    let pure = |name: &str| pure.get(name).is_some_and(|&p| p > Purity::None);
-    unused + known + module.functions.iter_mut().map(|f| merge(f, &pure)).sum::<usize>()
+    unused + known + module.functions.iter_mut().map(|f| merge(f, &names)).sum::<usize>()
+}
+
+/// The functions whose results depend on their arguments, constants and memory alone.
+pub(super) fn pure_names(module: &Module) -> HashSet<Arc<str>> {
+    names_of(&pure_functions(module))
+}
+
+fn names_of(pure: &HashMap<Arc<str>, Purity>) -> HashSet<Arc<str>> {
+    pure.iter().filter(|(_, purity)| **purity > Purity::None).map(|(name, _)| name.clone()).collect()
 }
 
 /// What the results of a function depend on.
@@ -56,16 +65,14 @@ fn pure_functions(module: &Module) -> HashMap<Arc<str>, Purity> {
 }
 
 /// Removes the calls of pure functions whose results nobody uses.
-fn remove_unused(func: &mut Function, pure: &HashMap<Arc<str>, Purity>) -> usize {
+pub(super) fn remove_unused(func: &mut Function, pure: &HashSet<Arc<str>>) -> usize {
     let mut used: HashSet<Value> = HashSet::new();
     for block in &func.blocks {
         used.extend(block.insts.iter().flat_map(|i| &i.args));
         block.term.for_each_arg(|a| _ = used.insert(a));
     }
     let is_needed = |inst: &Inst| match &inst.op {
-        Op::Call(name) if pure.get(name).is_some_and(|&p| p > Purity::None) => {
-            inst.results.iter().any(|r| used.contains(r))
-        }
+        Op::Call(name) if pure.contains(name) => inst.results.iter().any(|r| used.contains(r)),
         _ => true,
     };
     let before = func.inst_count();
@@ -114,9 +121,9 @@ fn work_out(module: &mut Module, pure: &HashMap<Arc<str>, Purity>) -> usize {
 type Call = (Arc<str>, Vec<Value>);
 
 /// Merges the equal calls of one function.
-fn merge(func: &mut Function, pure: &impl Fn(&str) -> bool) -> usize {
+fn merge(func: &mut Function, pure: &HashSet<Arc<str>>) -> usize {
     let calls = func.blocks.iter().flat_map(|b| &b.insts);
-    let pure_calls = calls.filter(|i| matches!(&i.op, Op::Call(name) if pure(name))).count();
+    let pure_calls = calls.filter(|i| matches!(&i.op, Op::Call(name) if pure.contains(name))).count();
     if pure_calls < 2 {
         return 0;
     }
@@ -129,7 +136,7 @@ fn merge(func: &mut Function, pure: &impl Fn(&str) -> bool) -> usize {
         let mut insts = std::mem::take(&mut func.block_mut(block).insts);
         insts.retain(|inst| {
             let Op::Call(name) = &inst.op else { return true };
-            if !pure(name) {
+            if !pure.contains(name) {
                 return true;
             }
             let args = inst.args.iter().map(|&a| replaced.get(a)).collect();

@@ -25,6 +25,7 @@ pub mod sccp;
 pub mod sections;
 pub mod simplify_cfg;
 pub mod slots;
+pub mod speculate;
 pub mod strength;
 pub mod strip;
 #[cfg(test)]

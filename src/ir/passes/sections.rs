@@ -5,18 +5,45 @@
 //! returning the number of an [`Exit`] followed by the values that the exit takes. Loops around a suspend point fall apart; a section that resumes inside a
 //! loop may enter what is left of it at a second place ([`super::reducible`] mends that).
 //!
-//! What is cheap to compute from constants is computed again rather than kept. Array slots that a later section reads are kept element by element.
+//! What is cheap to compute from constants is computed again rather than kept, and with [`Again::All`] everything that can be. Array slots that a later section reads are kept
+//! element by element. Shaders that then start alike can share the section that starts them ([`share`]).
 
 mod build;
 mod cut;
 mod dump;
+mod share;
 
+pub use share::share;
+
+use super::{calls, dce, renumber, slots, speculate};
 use crate::ir::{Function, Loc, Module, Op, Type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Words of the result area: no function that suspends, and no entry, may return more.
 pub const RESULT_WORDS: u32 = 16;
+
+/// What a section computes again when it resumes, rather than to find it in its frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// What takes a few operations on constants and on the memory image at known places.
+    #[default]
+    Constants,
+    /// All that pure operations and calls of pure functions give. A section then starts with what its rays need and leaves the rest to the one behind them, so that
+    /// shaders that differ in their patterns alone start alike; the operations that both need are done twice.
+    All,
+}
+
+/// Shaders of a program from which on what they can share is worth computing twice. Software drivers compile a kernel for each section and take a tenth of a second for each, so
+/// that fewer shaders are ready soon enough, and then draw faster.
+const MANY_SHADERS: usize = 12;
+
+impl Again {
+    /// What suits a program of so many shaders.
+    pub fn of(shaders: usize) -> Self {
+        if shaders < MANY_SHADERS { Self::Constants } else { Self::All }
+    }
+}
 
 /// A module cut into sections.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +52,17 @@ pub struct Sections {
     pub sections: Vec<Section>,
     /// The section that starts each function that was cut, by name.
     pub entries: BTreeMap<Arc<str>, u32>,
+    /// Where each shader whose first section is [`Section::shared`] goes on behind it, by name.
+    pub resumes: BTreeMap<Arc<str>, Resumption>,
+}
+
+/// Where a shader goes on behind a section that it shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resumption {
+    /// The section.
+    pub section: u32,
+    /// The instruction of this shader that suspends, for messages.
+    pub loc: Loc,
 }
 
 /// A piece of a function.
@@ -42,6 +80,8 @@ pub struct Section {
     pub resume: Resume,
     /// How it may end.
     pub exits: Vec<Exit>,
+    /// Whether several shaders start with it. The sections that its exits name as resuming then stand for those of the current hit's shader ([`Sections::resumes`]).
+    pub shared: bool,
 }
 
 /// What a section waits for, and so which parameters follow those of the frame.
@@ -158,7 +198,7 @@ impl Sections {
 ///
 /// # Errors
 /// A function is missing, or returns too much.
-pub fn cut(module: &Module, entries: &[&str]) -> Result<Sections, SectionsError> {
+pub fn cut(module: &Module, entries: &[&str], again: Again) -> Result<Sections, SectionsError> {
     let calls = CallGraph::new(module, entries)?;
     let suspending = calls.suspending(module);
     let mut functions: Vec<usize> = calls.reachable.clone();
@@ -173,7 +213,15 @@ pub fn cut(module: &Module, entries: &[&str]) -> Result<Sections, SectionsError>
     let names: HashSet<&str> = suspending.iter().map(|&f| &*module.functions[f].name).collect();
     let suspends = |op: &Op| op.suspends() || matches!(op, Op::Call(name) if names.contains(&**name));
     // Numbers are given before code is made, as exits name sections.
-    let cuts: Vec<cut::Cut> = functions.iter().map(|&f| cut::Cut::new(&module.functions[f], &suspends)).collect();
+    let pure = match again {
+        Again::Constants => None,
+        Again::All => Some(calls::pure_names(module)),
+    };
+    let mut functions: Vec<Function> = functions.iter().map(|&f| module.functions[f].clone()).collect();
+    if again == Again::All {
+        functions.iter_mut().for_each(|func| _ = speculate::run(func));
+    }
+    let cuts: Vec<cut::Cut> = functions.iter().map(|func| cut::Cut::new(func, &suspends, pure.as_ref())).collect();
     let mut first = functions.len() as u32;
     let mut numbering = Vec::new();
     let mut entry_numbers = BTreeMap::new();
@@ -187,7 +235,17 @@ pub fn cut(module: &Module, entries: &[&str]) -> Result<Sections, SectionsError>
     for (cut, &first) in cuts.iter().zip(&numbering) {
         sections.extend((0..cut.points.len()).map(|p| build::section(cut, Some(p), &entry_numbers, first)));
     }
-    Ok(Sections { sections, entries: entry_numbers })
+    if let Some(pure) = &pure {
+        sections.iter_mut().for_each(|section| clean(&mut section.body, pure));
+    }
+    Ok(Sections { sections, entries: entry_numbers, resumes: BTreeMap::new() })
+}
+
+/// Removes from a section what only the section behind it needs.
+fn clean(body: &mut Function, pure: &HashSet<Arc<str>>) {
+    slots::run(body);
+    while calls::remove_unused(body, pure) + dce::run(body) > 0 {}
+    renumber::renumber(body);
 }
 
 /// Who calls whom.

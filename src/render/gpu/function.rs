@@ -41,7 +41,7 @@ pub fn run_function(
     let interface = program.interface();
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {
-        shader_entries: &interface.shader_entries,
+        shader_starts: &interface.shader_starts,
         rays_per_path: interface.max_rays_per_path,
         frame_words: interface.stack_words(MAX_DEPTH),
         memory: &[[0; 4]],

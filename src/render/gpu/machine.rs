@@ -8,7 +8,7 @@ use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
 use crate::bvh::TwoLevel;
-use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, Trap, WORKGROUP_SIZE};
+use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, ShaderStart, Trap, WORKGROUP_SIZE};
 use crate::program::memory::PlacedRecord;
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
@@ -23,8 +23,8 @@ const MAX_PATH_BYTES: u64 = 64 << 20;
 /// What a machine runs besides kernels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setup<'a> {
-    /// The entry section of each shader.
-    pub shader_entries: &'a [u32],
+    /// Where each shader starts.
+    pub shader_starts: &'a [ShaderStart],
     /// Rays that a path may shoot at once.
     pub rays_per_path: u32,
     /// Words of frames a path has.
@@ -229,7 +229,7 @@ impl ProgramData {
 
 /// What lies behind the memory image: the shader table, then the instances.
 fn table(setup: &Setup<'_>) -> Vec<[u32; 4]> {
-    let shaders = setup.shader_entries.iter().map(|&entry| [entry, 0, 0, 0]);
+    let shaders = setup.shader_starts.iter().map(|start| [start.section, start.resume, start.trap, 0]);
     let placed = setup.placed.iter().map(|p| [p.first, p.triangles, p.object, 0]);
     shaders.chain(placed).collect()
 }
@@ -243,7 +243,7 @@ fn params(setup: &Setup<'_>, paths: u32) -> Params {
         triangles: setup.triangles,
         memory_len,
         shader_table: memory_len,
-        shader_count: setup.shader_entries.len() as u32,
+        shader_count: setup.shader_starts.len() as u32,
         zero: 0,
         placed_count: setup.placed.len() as u32,
         uniforms: *setup.constants,

@@ -314,7 +314,7 @@ b2:
         memory.extend((0..64).map(|_| [0, 0, 0, 1]));
         memory[1] = [0, 0, 0, 1];
         let setup = Setup {
-            shader_entries: &[],
+            shader_starts: &[],
             rays_per_path: kernel.interface.max_rays_per_path,
             frame_words: kernel.frame_words,
             memory: &memory,

@@ -85,7 +85,7 @@ impl Compute {
         let failed = |e: crate::bvh::BuildError| RenderError::Device(e.to_string());
         let tree = Bvh::build(&[], &BuildOptions::default()).map_err(failed)?;
         let setup = Setup {
-            shader_entries: &[],
+            shader_starts: &[],
             rays_per_path: 1,
             frame_words: 0,
             memory: &[[0; 4]],

@@ -186,7 +186,7 @@ pub(super) fn usual_paths(gpu: &Gpu) -> u32 {
 /// What the machine of a job's program is made from.
 pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup<'a> {
     Setup {
-        shader_entries: &program.interface().shader_entries,
+        shader_starts: &program.interface().shader_starts,
         rays_per_path: program.interface().max_rays_per_path,
         frame_words: program.interface().stack_words(max_depth(job)),
         memory: &job.program.memory.vectors,

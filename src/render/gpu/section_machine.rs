@@ -244,7 +244,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
 mod tests {
     use super::*;
     use crate::bvh::{BuildOptions, Bvh, Triangle};
-    use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, TrapCode};
+    use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, ShaderStart, TrapCode};
     use glam::Vec3;
     use std::sync::LazyLock;
 
@@ -292,6 +292,10 @@ mod tests {
         }
     }
 
+    fn start(section: u32) -> ShaderStart {
+        ShaderStart { section, ..ShaderStart::default() }
+    }
+
     fn machine(sections: &[SectionKernel], paths: u32) -> SectionMachine<&'static Compute> {
         machine_on(&COMPUTE, sections, paths)
     }
@@ -304,7 +308,7 @@ mod tests {
         let mut constants = [[0.0; 4]; PARAMS_UNIFORMS];
         constants[15] = [0.25, 0.0, 0.0, 0.0];
         let setup = Setup {
-            shader_entries: &[7, 8],
+            shader_starts: &[7, 8].map(start),
             rays_per_path: 1,
             frame_words: 24,
             memory: &[[11, 12, 13, 14]],
@@ -398,7 +402,7 @@ mod tests {
         let memory = vec![[0; 4]; usize::try_from(limit / 16).expect("a limit in memory's range")];
         let tree = Bvh::build(&[], &BuildOptions::default()).unwrap();
         let setup = Setup {
-            shader_entries: &[0],
+            shader_starts: &[start(0)],
             rays_per_path: 1,
             frame_words: 20,
             memory: &memory,

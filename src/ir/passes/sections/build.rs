@@ -43,7 +43,7 @@ pub(super) fn section(cut: &Cut, point: Option<usize>, entries: &BTreeMap<Arc<st
     let frame = builder.start(point, start);
     builder.pieces(start);
     let SectionBuilder { b, exits, .. } = builder;
-    Section { name, function: func.name.clone(), body: b.finish(), frame, resume, exits }
+    Section { name, function: func.name.clone(), body: b.finish(), frame, resume, exits, shared: false }
 }
 
 fn slot_len(cut: &Cut, slot: SlotId) -> u32 {
@@ -110,22 +110,41 @@ impl SectionBuilder<'_, '_> {
         let mut copies = HashMap::new();
         for &v in cut.live[start].iter().filter(|v| cut.recipes.contains_key(v)) {
             let value = self.compute(v, &mut copies);
-            self.again.insert(v, value);
+            if cut.fixed.contains(&v) {
+                self.again.insert(v, value);
+            } else {
+                self.write(v, value);
+            }
         }
         frame
     }
 
-    /// Computes a cheap value from nothing.
+    /// Computes a value from what was kept.
     fn compute(&mut self, value: Value, copies: &mut HashMap<Value, Value>) -> Value {
-        if let Some(&copy) = copies.get(&value) {
-            return copy;
+        let mut work = vec![value];
+        while let Some(&next) = work.last() {
+            match self.cut.recipes.get(&next) {
+                _ if copies.contains_key(&next) => {
+                    work.pop();
+                }
+                None => {
+                    let kept = self.read(next);
+                    copies.insert(next, kept);
+                }
+                Some(inst) => {
+                    let before = work.len();
+                    work.extend(inst.args.iter().filter(|a| !copies.contains_key(a)));
+                    if work.len() == before {
+                        let args = inst.args.iter().map(|a| copies[a]).collect();
+                        let types: Vec<Type> = inst.results.iter().map(|&r| self.cut.func.ty(r)).collect();
+                        self.b.loc = inst.loc;
+                        let results = self.b.inst(inst.op.clone(), args, &types);
+                        copies.extend(inst.results.iter().copied().zip(results));
+                    }
+                }
+            }
         }
-        let inst = self.cut.recipes[&value];
-        let args: Vec<Value> = inst.args.iter().map(|&a| self.compute(a, copies)).collect();
-        self.b.loc = inst.loc;
-        let copy = self.b.op_as(inst.op.clone(), &args, self.cut.func.ty(value));
-        copies.insert(value, copy);
-        copy
+        copies[&value]
     }
 
     fn variable(&mut self, value: Value) -> Variable {

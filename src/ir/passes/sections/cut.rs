@@ -1,7 +1,8 @@
 //! Where a function is cut, and what must be kept across each cut.
 
-use crate::ir::{BlockId, Function, Inst, Op, SlotId, Value};
-use std::collections::{BTreeSet, HashMap};
+use crate::ir::{BlockId, Function, Inst, Op, SlotId, Type, Value};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Operations that a value may take to compute again; more than that and it is kept.
 const CHEAP: usize = 12;
@@ -38,12 +39,15 @@ pub(super) struct Cut<'a> {
     pub first: HashMap<BlockId, usize>,
     /// Values live where each piece starts, those that are computed again included.
     pub live: Vec<BTreeSet<Value>>,
-    /// The instruction that computes a value which is cheap to compute again.
+    /// The instruction that computes a value which is computed again rather than kept.
     pub recipes: HashMap<Value, &'a Inst>,
+    /// Those of them that come from constants alone, so that they are the same wherever they are computed.
+    pub fixed: HashSet<Value>,
 }
 
 impl<'a> Cut<'a> {
-    pub fn new(func: &'a Function, suspends: &dyn Fn(&Op) -> bool) -> Self {
+    /// With the names of `pure` functions, all that can be is computed again.
+    pub fn new(func: &'a Function, suspends: &dyn Fn(&Op) -> bool, pure: Option<&HashSet<Arc<str>>>) -> Self {
         let order = func.reverse_postorder();
         let (mut pieces, mut points, mut first) = (Vec::new(), Vec::new(), HashMap::new());
         for &block in &order {
@@ -57,15 +61,20 @@ impl<'a> Cut<'a> {
             }
             pieces.push(Piece { block, start, end: insts.len(), point: None });
         }
-        let recipes = recipes(func, &order);
-        let mut cut = Self { func, pieces, points, first, live: Vec::new(), recipes };
+        let mut recipes = recipes(func, &order);
+        let fixed = recipes.keys().copied().collect();
+        let mut cut = Self { func, pieces, points, first, live: Vec::new(), recipes: HashMap::new(), fixed };
+        if let Some(pure) = pure {
+            recipes.extend(cut.derived(&order, pure));
+        }
+        cut.recipes = recipes;
         cut.find_live_values();
         let slots = cut.kept_slots();
         for (p, kept_slots) in slots.into_iter().enumerate() {
             let results = &cut.inst(p).results;
-            let live = cut.live[cut.points[p].next].iter();
-            let kept = live.filter(|v| !results.contains(v) && !cut.recipes.contains_key(v)).copied().collect();
-            cut.points[p].kept = kept;
+            let mut leaves = BTreeSet::new();
+            cut.live[cut.points[p].next].iter().for_each(|&v| cut.add_leaves(v, &mut leaves));
+            cut.points[p].kept = leaves.into_iter().filter(|v| !results.contains(v)).collect();
             cut.points[p].kept_slots = kept_slots;
         }
         cut
@@ -102,7 +111,9 @@ impl<'a> Cut<'a> {
                 let mut live = BTreeSet::new();
                 match piece.point {
                     Some(p) => {
-                        live.extend(&self.live[self.points[p].next]);
+                        let next = &self.live[self.points[p].next];
+                        live.extend(next);
+                        next.iter().for_each(|&v| self.add_leaves(v, &mut live));
                         let inst = self.inst(p);
                         inst.results.iter().for_each(|r| {
                             live.remove(r);
@@ -136,6 +147,64 @@ impl<'a> Cut<'a> {
                 return;
             }
         }
+    }
+
+    /// Adds to a set of values those that the recipe of `value` starts from.
+    fn add_leaves(&self, value: Value, all: &mut BTreeSet<Value>) {
+        let (mut seen, mut work) = (HashSet::new(), vec![value]);
+        while let Some(v) = work.pop() {
+            match self.recipes.get(&v) {
+                Some(inst) => work.extend(inst.args.iter().filter(|&&a| seen.insert(a))),
+                None => {
+                    all.insert(v);
+                }
+            }
+        }
+    }
+
+    /// The instructions of all values that pure operations and calls give, but for two kinds that are kept: calls whose results the function needs before it waits the last
+    /// time, which may take long, and what is [`interpolated`].
+    fn derived(&self, order: &[BlockId], pure: &HashSet<Arc<str>>) -> HashMap<Value, &'a Inst> {
+        let early = self.early();
+        let state = interpolated(self.func, order);
+        let insts = order.iter().flat_map(|&b| &self.func.block(b).insts);
+        let again = insts.filter(|inst| match &inst.op {
+            Op::Call(name) => pure.contains(name) && !inst.results.iter().any(|r| early.contains(r)),
+            op => op.is_pure(),
+        });
+        let all = again.flat_map(|inst| inst.results.iter().map(move |&r| (r, inst)));
+        all.filter(|(result, _)| !state.contains(result)).collect()
+    }
+
+    /// The values that decide which suspend points are reached, and with which operands.
+    fn early(&self) -> HashSet<Value> {
+        let mut reaches: Vec<bool> = self.pieces.iter().map(|p| p.point.is_some()).collect();
+        loop {
+            let more = |i: &usize| !reaches[*i] && self.successors(*i).iter().any(|&s| reaches[s]);
+            let more: Vec<usize> = (0..self.pieces.len()).filter(more).collect();
+            if more.is_empty() {
+                break;
+            }
+            more.into_iter().for_each(|i| reaches[i] = true);
+        }
+        let mut work: Vec<Value> = Vec::new();
+        for (piece, _) in self.pieces.iter().zip(&reaches).filter(|(_, reaches)| **reaches) {
+            match piece.point {
+                Some(p) => work.extend(&self.inst(p).args),
+                None => self.func.block(piece.block).term.for_each_arg(|v| work.push(v)),
+            }
+            let stores = self.insts(piece).filter(|i| matches!(i.op, Op::SlotStore(_)));
+            work.extend(stores.flat_map(|i| &i.args));
+        }
+        let insts = self.func.blocks.iter().flat_map(|b| &b.insts);
+        let origin: HashMap<Value, &Inst> = insts.flat_map(|i| i.results.iter().map(move |&r| (r, i))).collect();
+        let mut early: HashSet<Value> = HashSet::new();
+        while let Some(v) = work.pop() {
+            if early.insert(v) {
+                work.extend(origin.get(&v).into_iter().flat_map(|i| &i.args));
+            }
+        }
+        early
     }
 
     /// For each suspend point the slots that may hold something that may be read later.
@@ -196,4 +265,48 @@ fn recipes<'a>(func: &'a Function, order: &[BlockId]) -> HashMap<Value, &'a Inst
         }
     }
     recipes
+}
+
+/// What is fetched from the scene through more than one address, and sums and products of that, of the function's parameters and of the hit, where they take no more words than
+/// what they are made of: the position, the normal and the like. A load takes a software driver as long to compile as two and a half words of a frame.
+fn interpolated(func: &Function, order: &[BlockId]) -> HashSet<Value> {
+    let words = |v: &Value| func.ty(*v).words();
+    let mut kept: HashSet<Value> = HashSet::new();
+    // Of what each value is a sum or product.
+    let mut parts: HashMap<Value, BTreeSet<Value>> = HashMap::new();
+    parts.extend(func.param_values().iter().map(|&v| (v, BTreeSet::from([v]))));
+    let mut loaded: HashSet<Value> = HashSet::new();
+    for inst in order.iter().flat_map(|&b| &func.block(b).insts) {
+        let [result] = inst.results[..] else { continue };
+        let from_load = inst.args.iter().any(|a| loaded.contains(a));
+        match inst.op {
+            Op::Hit => {
+                parts.insert(result, BTreeSet::from([result]));
+            }
+            Op::Load(_) if from_load => {
+                kept.insert(result);
+                parts.insert(result, BTreeSet::from([result]));
+            }
+            Op::Load(_) => {
+                loaded.insert(result);
+            }
+            Op::Extract(_) | Op::Bitcast if from_load => {
+                loaded.insert(result);
+            }
+            Op::Add | Op::Sub | Op::Mul | Op::Splat | Op::Extract(_) | Op::Compose => {
+                let all: Option<Vec<_>> = inst.args.iter().map(|a| parts.get(a)).collect();
+                let Some(all) = all else { continue };
+                let mut own: BTreeSet<Value> = all.into_iter().flatten().copied().collect();
+                let sum: u32 = own.iter().map(words).sum();
+                let of_vector = matches!(inst.op, Op::Extract(_)) && func.ty(inst.args[0]) == Type::Vec4;
+                if own.len() > 1 && words(&result) <= sum || of_vector {
+                    kept.insert(result);
+                    own = BTreeSet::from([result]);
+                }
+                parts.insert(result, own);
+            }
+            _ => {}
+        }
+    }
+    kept
 }

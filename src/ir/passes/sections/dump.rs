@@ -16,7 +16,8 @@ pub(super) fn dump(sections: &Sections, module: &Module) -> String {
             Resume::Call(results) => format!("waits for a call with {} results", results.len()),
         };
         // Writing to a string cannot fail.
-        let _ = writeln!(out, "section {number} \"{}\": {waits}", section.name);
+        let shared = if section.shared { ", in several shaders" } else { "" };
+        let _ = writeln!(out, "section {number} \"{}\": {waits}{shared}", section.name);
         let frame: Vec<String> =
             section.body.params.iter().zip(&section.frame).map(|(p, t)| format!("{}: {t}", p.name)).collect();
         let _ = writeln!(out, "  live ({} words): {}", section.frame_words(), frame.join(", "));

@@ -11,6 +11,8 @@ use proptest::prelude::*;
 struct Echo {
     current: Option<Hit>,
     asked: Vec<Vec<u32>>,
+    /// What objects are made of; of `shade` where there is nothing here.
+    shaders: &'static [&'static str],
 }
 
 fn hit_of(origin: [f32; 3], direction: [f32; 3]) -> Hit {
@@ -31,7 +33,9 @@ impl World for Echo {
         hit_of(o, d)
     }
     fn shader(&mut self, hit: &Hit) -> Option<Arc<str>> {
-        if hit.uvts[2] < 0.0 { None } else { Some("shade".into()) }
+        let name =
+            if self.shaders.is_empty() { "shade" } else { self.shaders[hit.object as usize % self.shaders.len()] };
+        if hit.uvts[2] < 0.0 { None } else { Some(name.into()) }
     }
 }
 
@@ -77,7 +81,9 @@ fn run_cut(module: &Module, sections: &Sections, entry: &str, args: &[Const], wo
             }
             ExitKind::Wait { rays, resume } => {
                 let (saved, ops) = results.split_at(sections.sections[*resume as usize].frame.len());
-                (pc, values) = (*resume, saved.to_vec());
+                let shader = world.current.and_then(|hit| world.shader(&hit));
+                let own = shader.filter(|_| section.shared).map(|name| sections.resumes[&name].section);
+                (pc, values) = (own.unwrap_or(*resume), saved.to_vec());
                 world.current = None;
                 match rays {
                     Rays::Trace => world.current = Some(world.trace(vec3(&ops[0]), vec3(&ops[1]), vec4(&ops[2]))),
@@ -135,15 +141,18 @@ fn check_module(module: &Module, args: &[Const]) {
     let text = || print_module(module, Default::default());
     verify(module).unwrap_or_else(|e| panic!("{e:?}\n{}", text()));
     let entries: Vec<&str> = ["main", "shade"].into_iter().filter(|n| module.function(n).is_some()).collect();
-    let sections = cut(module, &entries).unwrap();
-    let (mut whole, mut pieces) = (Echo::default(), Echo::default());
+    let mut whole = Echo::default();
     let wanted = match eval(module, "main", args, &mut whole, Limits { fuel: 100, ..Limits::default() }) {
         Err(EvalError::Fuel { .. } | EvalError::Depth { .. }) => return,
         other => other.unwrap(),
     };
-    let given = run_cut(module, &sections, "main", args, &mut pieces);
-    assert_eq!(wanted, given, "{}\n{}", text(), sections.dump(module));
-    assert_eq!(whole.asked, pieces.asked, "{}", text());
+    for again in [Again::Constants, Again::All] {
+        let sections = cut(module, &entries, again).unwrap();
+        let mut pieces = Echo::default();
+        let given = run_cut(module, &sections, "main", args, &mut pieces);
+        assert_eq!(wanted, given, "{}\n{}", text(), sections.dump(module));
+        assert_eq!(whole.asked, pieces.asked, "{}", text());
+    }
 }
 
 const LOOP: &str = "
@@ -182,7 +191,7 @@ fn a_loop_around_a_ray_falls_apart_and_still_computes_the_same() {
 #[test]
 fn constants_and_program_constants_are_not_kept() {
     let module = crate::ir::parse(LOOP, FileId(0)).unwrap();
-    let sections = cut(&module, &["main"]).unwrap();
+    let sections = cut(&module, &["main"], Again::Constants).unwrap();
     let behind_the_ray = sections.sections.iter().find(|s| s.resume == Resume::Trace).unwrap();
     // n, a and the counter.
     assert_eq!(behind_the_ray.frame, [Type::U32, Type::Vec3, Type::U32]);
@@ -257,7 +266,7 @@ b0:
 }
 ";
     let module = crate::ir::parse(text, FileId(0)).unwrap();
-    let sections = cut(&module, &["main"]).unwrap();
+    let sections = cut(&module, &["main"], Again::Constants).unwrap();
     assert_eq!(sections.sections[1].frame, [Type::U32; 3]);
     assert_eq!(sections.sections[1].resume, Resume::Visible(3));
     for i in 0..3 {
@@ -274,7 +283,7 @@ b0:
 }
 ";
     let module = crate::ir::parse(text, FileId(0)).unwrap();
-    assert!(matches!(cut(&module, &["main"]), Err(SectionsError::ManyResults { words: 17, .. })));
+    assert!(matches!(cut(&module, &["main"], Again::Constants), Err(SectionsError::ManyResults { words: 17, .. })));
 }
 
 /// A program over a fixed set of variables: statements in blocks with arbitrary jumps.
@@ -377,4 +386,87 @@ proptest! {
     ) {
         check_module(&program(&blocks), &[Const::U32(a), Const::Vec3([0.5, 1.0, -2.0])]);
     }
+}
+
+/// Three shaders: two do the same before they wait and other things behind, two do the same behind.
+fn shaders_alike() -> Module {
+    let shader = |name: &str, pattern: &str, before: &str, behind: &str| {
+        format!(
+            "fn {name}(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {{
+  slot s0 rays: vec4[2]
+b0:
+  v3: vec4 = hit
+  v4: f32 = extract.z v3
+  v5: vec3 = splat v4
+  v6: vec3 = mul v1, v5
+  v7: vec3 = add v0, v6
+  v8: vec3 = {pattern}
+  v9: u32 = const 0
+  v10: u32 = const 1
+  v11: f32 = extract.x v7
+  v12: vec4 = compose v11, v11, v4, v11
+  {before}
+  slot_store s0, v9, v12
+  v14: u32 = visible s0, v7, v10
+  v15: f32 = to_float v14
+  v16: vec3 = splat v15
+  v17: vec3 = {behind} v16, v8
+  ret v17, v7
+}}
+"
+        )
+    };
+    let text = [
+        shader("one", "neg v7", "v13: f32 = add v4, v4", "add"),
+        shader("two", "abs v7", "v13: f32 = mul v4, v4", "add"),
+        shader("three", "neg v7", "slot_store s0, v10, v12", "add"),
+        shader("four", "neg v7", "v12b: f32 = mul v4, v4", "mul"),
+        "fn main(v0 a: varying vec3) -> (r: vec3) {
+b0:
+  v1: vec3 = const (1, 0, 2)
+  v2: vec4 = uniform 0
+  trace a, v1, v2
+  v3: f32 = const 1.0
+  v4: vec3, v5: vec3 = call_shader a, v1, v3
+  v6: vec3 = add v4, v5
+  ret v6
+}
+"
+        .to_string(),
+    ];
+    let text = text.concat().replace("v12b", "v13").replace(" a, v1", " v0, v1");
+    crate::ir::parse(&text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}
+
+#[test]
+fn shaders_that_start_or_end_alike_share_sections() {
+    let module = shaders_alike();
+    let shaders = ["one", "two", "three", "four"];
+    let entries = ["main", "one", "two", "three", "four"];
+    let mut sections = cut(&module, &entries, Again::All).unwrap();
+    // Two of `main`'s, which waits twice, and two of each shader's.
+    assert_eq!(sections.sections.len(), 3 + 8);
+    share(&mut sections, &shaders, &["main"]);
+    // One start for all, whatever they compute before; `one` and `three` end alike.
+    assert_eq!(sections.sections.len(), 3 + 1 + 3, "{}", sections.dump(&module));
+    let resumes = shaders.map(|name| sections.resumes[name].section);
+    assert_eq!(resumes[0], resumes[2]);
+    for object in 0..12 {
+        let world = || Echo { shaders: &["one", "two", "three", "four"], ..Echo::default() };
+        let args = [Const::Vec3([object as f32, 0.25, 3.0])];
+        let (mut whole, mut pieces) = (world(), world());
+        let wanted = eval(&module, "main", &args, &mut whole, Limits::default()).unwrap();
+        assert_eq!(wanted, run_cut(&module, &sections, "main", &args, &mut pieces));
+        assert_eq!(whole.asked, pieces.asked);
+    }
+}
+
+#[test]
+fn a_function_that_something_else_than_a_hit_may_start_is_not_shared() {
+    let module = shaders_alike();
+    let entries = ["main", "one", "two", "three", "four"];
+    let mut sections = cut(&module, &entries, Again::All).unwrap();
+    share(&mut sections, &["one", "two"], &["main", "two"]);
+    assert!(sections.resumes.is_empty(), "{}", sections.dump(&module));
+    assert_ne!(sections.entries["one"], sections.entries["two"]);
 }
