@@ -4,7 +4,6 @@
 
 use crate::project::rib::{instance_rib, options_rib};
 use crate::project::{Hint, Instance, OptionEdits, Parameter, Parameters};
-use crate::render::color::{decode_srgb, encode_srgb};
 use crate::scene::{ParamValue, ShaderKind};
 use crate::viewer::model::{Action, Model};
 use egui::{CollapsingHeader, ComboBox, DragValue, Grid, Id, RichText, ScrollArea, Slider, TextEdit, Ui};
@@ -163,13 +162,13 @@ fn numbers(ui: &mut Ui, label: Id, values: &mut [f32], speed: f64) -> bool {
     ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
 }
 
-/// A linear colour, chosen as it looks on the display. What the display cannot show is typed.
+/// A linear colour. What the display cannot show is typed.
 fn color(ui: &mut Ui, label: Id, linear: &mut Vec3) -> bool {
-    let mut shown = linear.to_array().map(encode_srgb);
-    let mut changed = false;
-    if ui.color_edit_button_rgb(&mut shown).labelled_by(label).changed() {
-        *linear = Vec3::from_array(shown.map(decode_srgb));
-        changed = true;
+    // The button rounds what it is given.
+    let mut shown = linear.to_array();
+    let changed = ui.color_edit_button_rgb(&mut shown).labelled_by(label).changed();
+    if changed {
+        *linear = Vec3::from_array(shown);
     }
     numbers(ui, label, linear.as_mut(), 0.005) | changed
 }

@@ -149,8 +149,9 @@ pub fn keys_of(context: &egui::Context, deed: Deed) -> String {
 /// The list of shortcuts.
 pub fn show(context: &egui::Context, open: &mut bool) {
     let most = context.content_rect().height() - 80.0;
-    egui::Window::new("Keys and pointer").open(open).collapsible(false).resizable(false).show(context, |ui| {
-        egui::ScrollArea::vertical().max_height(most).show(ui, |ui| {
+    let window = egui::Window::new("Keys and pointer").open(open).collapsible(false).resizable(false);
+    window.anchor(egui::Align2::CENTER_CENTER, [0.0, 0.0]).show(context, |ui| {
+        egui::ScrollArea::vertical().max_height(most).min_scrolled_height(most).show(ui, |ui| {
             egui::Grid::new("shortcuts").num_columns(2).spacing([24.0, 4.0]).show(ui, |ui| {
                 let keys = SHORTCUTS.iter().map(|(keys, _, what)| (ui.ctx().format_shortcut(keys), *what));
                 let keys: Vec<_> = keys.collect();
