@@ -71,6 +71,9 @@ pub trait Progressive: Send {
     /// When the job does not fit the machine, or the device fails. Nothing is loaded then.
     fn load(&mut self, job: &Job) -> Result<(), RenderError>;
 
+    /// Whether [`Progressive::report`] should tell the time of every kernel, from the next job on. It is off at first, and costs nothing then.
+    fn set_profiling(&mut self, _on: bool) {}
+
     /// Adds the samples of a pass to the film, which has [`Pass::size`].
     ///
     /// # Errors
@@ -87,7 +90,7 @@ pub trait Progressive: Send {
     /// As [`Progressive::draw`].
     fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError>;
 
-    /// What was loaded so far, and the times of kernels where they are measured.
+    /// What was loaded so far, and the times of the last pass's kernels where they are measured.
     fn report(&self) -> Report;
 }
 

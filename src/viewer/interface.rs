@@ -2,9 +2,9 @@
 //!
 //! A frame hears the worker threads' news, shows the panels, and carries out what they ask for. The model does most of that; the clipboard, files and the window are done here.
 
-use super::engine::Engine;
+use super::engine::{Command, Engine};
 use super::model::{Action, Model, Notice};
-use super::settings::Settings;
+use super::settings::{Panel, Settings};
 use super::ui::{self, Chrome, Panels};
 use super::{Options, engine};
 use crate::render::image_file;
@@ -18,6 +18,8 @@ pub struct Interface {
     engine: Engine,
     chrome: Chrome,
     panels: Panels,
+    /// Whether the worker threads were told to time kernels: while somebody looks at the times.
+    times_kernels: bool,
     /// Where the settings are kept.
     file: Option<PathBuf>,
 }
@@ -34,7 +36,7 @@ impl Interface {
         if let Some(samples) = options.samples {
             model.apply(Action::SetSamples(Some(samples)));
         }
-        Self { model, engine, chrome: Chrome::new(settings), panels: Panels::default(), file }
+        Self { model, engine, chrome: Chrome::new(settings), panels: Panels::default(), times_kernels: false, file }
     }
 
     /// What is remembered.
@@ -69,6 +71,11 @@ impl Interface {
         ui::show(ui, &self.model, &mut self.chrome, &mut self.panels, &mut actions);
         for action in actions {
             self.carry_out(ui.ctx(), action);
+        }
+        let times_kernels = self.chrome.settings.shows(Panel::Timings);
+        if times_kernels != self.times_kernels {
+            self.times_kernels = times_kernels;
+            self.engine.send(Command::TimeKernels(times_kernels));
         }
         for command in self.model.commands.drain(..) {
             self.engine.send(command);

@@ -76,6 +76,13 @@ impl Flight {
         self.profile.as_ref().map(Profile::times)
     }
 
+    /// The times begin anew.
+    pub fn restart_times(&mut self) {
+        if let Some(profile) = &mut self.profile {
+            profile.restart();
+        }
+    }
+
     /// Paths that a round should run at most.
     pub fn take(&self) -> u32 {
         self.pace.take()

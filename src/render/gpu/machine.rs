@@ -81,6 +81,9 @@ pub(super) trait Machine: Debug + Send {
     /// The time of the kernels so far.
     fn times(&self) -> KernelTimes;
 
+    /// The time of the kernels begins anew.
+    fn restart_times(&mut self);
+
     /// Replaces the program constants and, where it is new, the memory image. False, and nothing has changed, where that has another size.
     fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool;
 

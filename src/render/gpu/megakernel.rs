@@ -206,6 +206,12 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C>
         }
     }
 
+    fn restart_times(&mut self) {
+        if let Some((profile, _)) = &mut self.profile {
+            profile.restart();
+        }
+    }
+
     fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool {
         self.data.replace(&self.compute.gpu, setup, new_memory)
     }

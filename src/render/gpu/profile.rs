@@ -89,6 +89,15 @@ impl Profile {
         }
     }
 
+    /// Forgets all times.
+    pub fn restart(&mut self) {
+        self.pause();
+        self.idle = 0.0;
+        for step in &mut self.steps {
+            (step.time, step.longest, step.dispatches) = (0.0, 0.0, 0);
+        }
+    }
+
     /// What follows the next group is no gap: the host had nothing to submit.
     pub fn pause(&mut self) {
         self.last = None;

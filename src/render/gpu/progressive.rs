@@ -31,6 +31,8 @@ struct Kept {
     job: Job,
     program: Program,
     machine: Box<dyn Machine>,
+    /// Whether the machine times its kernels.
+    profiled: bool,
 }
 
 impl GpuProgressive {
@@ -49,7 +51,7 @@ impl GpuProgressive {
         stop: &AtomicBool,
         draw: impl FnOnce(&mut Drawing<'_>) -> Result<T, RenderError>,
     ) -> Result<T, RenderError> {
-        let Some(Kept { job, program, machine }) = &mut self.kept else { return Err(nothing_loaded()) };
+        let Some(Kept { job, program, machine, .. }) = &mut self.kept else { return Err(nothing_loaded()) };
         let compute = self.renderer.compute();
         let machine = &mut **machine;
         draw(&mut Drawing { compute, job, program, machine, progress: &|_| {}, stop, done: 0, total: 0 })
@@ -65,7 +67,7 @@ impl Progressive for GpuProgressive {
         let compute = self.renderer.shared_compute();
         let old = self.kept.take().filter(|old| same_kernels(&old.job, job));
         let (program, loaded) = match old {
-            Some(Kept { job, program, machine }) => (program, Some((job, machine))),
+            Some(Kept { job, program, machine, profiled }) => (program, Some((job, machine, profiled))),
             None => {
                 let start = Instant::now();
                 let program = compile(compute.gpu(), job, self.renderer.schedule())?;
@@ -76,9 +78,11 @@ impl Progressive for GpuProgressive {
             }
         };
         let setup = setup(job, &program, usual_paths(compute.gpu()));
-        let machine = loaded.and_then(|(old, mut machine)| {
+        let profiled = compute.profiling();
+        let machine = loaded.and_then(|(old, mut machine, was_profiled)| {
             let new_memory = !Arc::ptr_eq(&old.program.memory, &job.program.memory);
-            let kept = Arc::ptr_eq(&old.bvh, &job.bvh) && machine.replace_data(&setup, new_memory);
+            let same = Arc::ptr_eq(&old.bvh, &job.bvh) && was_profiled == profiled;
+            let kept = same && machine.replace_data(&setup, new_memory);
             self.images += u64::from(kept && new_memory);
             kept.then_some(machine)
         });
@@ -90,12 +94,19 @@ impl Progressive for GpuProgressive {
                 program.machine(compute, &setup)?
             }
         };
-        self.kept = Some(Kept { job: job.clone(), program, machine });
+        self.kept = Some(Kept { job: job.clone(), program, machine, profiled });
         Ok(())
     }
 
+    fn set_profiling(&mut self, on: bool) {
+        self.renderer.set_profiling(on);
+    }
+
     fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError> {
-        self.drawn(stop, |drawing| drawing.draw(pass, film))
+        self.drawn(stop, |drawing| {
+            drawing.machine.restart_times();
+            drawing.draw(pass, film)
+        })
     }
 
     fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError> {
@@ -166,6 +177,29 @@ mod tests {
     #[test]
     fn a_pass_that_is_stopped_ends_soon() {
         checks::a_pass_that_is_stopped_ends_soon(&mut machine());
+    }
+
+    #[test]
+    fn kernels_are_timed_pass_by_pass_when_asked_for() {
+        let job = checks::job_of("sepia", 40, 30, [1, 1]);
+        let mut machine = machine();
+        let dispatches = |machine: &mut GpuProgressive| {
+            machine.load(&job).unwrap();
+            checks::drawn(machine, &job, &[Pass::whole(job.sampling)]);
+            match machine.report().kernels {
+                KernelTimes::Measured { kernels, .. } => kernels.iter().map(|kernel| kernel.dispatches).sum(),
+                _ => 0,
+            }
+        };
+        assert_eq!(dispatches(&mut machine), 0);
+        machine.set_profiling(true);
+        let first: u64 = dispatches(&mut machine);
+        let rounds = |machine: &GpuProgressive| machine.kept.as_ref().map(|kept| kept.machine.stats().rounds);
+        let (before, second) = (rounds(&machine), dispatches(&mut machine));
+        assert!(first > 0 && second > 0 && before < rounds(&machine));
+        assert!(second < 3 * first, "{first} and then {second}: the times of one pass");
+        machine.set_profiling(false);
+        assert_eq!(dispatches(&mut machine), 0);
     }
 
     #[test]

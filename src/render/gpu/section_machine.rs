@@ -200,6 +200,10 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
         self.flight.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
     }
 
+    fn restart_times(&mut self) {
+        self.flight.restart_times();
+    }
+
     fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool {
         self.data.replace(&self.compute.gpu, setup, new_memory)
     }

@@ -118,11 +118,30 @@ struct Thread<M> {
     abandoned: Option<Preparation>,
 }
 
-/// A view as far as it is drawn.
-struct Drawn {
+/// What is drawn, and how.
+struct Subject {
     state: Arc<State>,
     view: View,
     sampling: Sampling,
+    timed: bool,
+}
+
+impl Subject {
+    /// Whether a picture of the other, finished, is but for its noise one of this.
+    fn looks_like(&self, other: &Subject) -> bool {
+        self.state.version == other.state.version && self.view == other.view
+    }
+}
+
+impl PartialEq for Subject {
+    fn eq(&self, other: &Subject) -> bool {
+        self.looks_like(other) && self.sampling == other.sampling && self.timed == other.timed
+    }
+}
+
+/// A subject as far as it is drawn.
+struct Drawn {
+    subject: Subject,
     plan: Plan,
 }
 
@@ -134,8 +153,8 @@ impl<M: Loads> Thread<M> {
             return Ok(Next::Nothing);
         }
         let sampling = sampling(state, taken.wish.samples);
-        let is_current = |d: &Drawn| d.state.version == state.version && d.view == *view && d.sampling == sampling;
-        if !self.drawn.as_ref().is_some_and(is_current) && !self.begin(state, view, sampling)? {
+        let subject = Subject { state: state.clone(), view: view.clone(), sampling, timed: taken.wish.timed };
+        if self.drawn.as_ref().is_none_or(|drawn| drawn.subject != subject) && !self.begin(subject)? {
             return Ok(Next::More);
         }
         let (Some(drawn), Some(machine)) = (&mut self.drawn, &mut self.machine) else { return Ok(Next::Nothing) };
@@ -179,9 +198,10 @@ impl<M: Loads> Thread<M> {
     }
 
     /// Loads what is to be drawn. False when something else is wanted before it is ready.
-    fn begin(&mut self, state: &Arc<State>, view: &View, sampling: Sampling) -> Result<bool, RenderError> {
+    fn begin(&mut self, subject: Subject) -> Result<bool, RenderError> {
         let old = self.drawn.take();
-        let job = state.job(view, sampling, self.surroundings.budget);
+        let Subject { state, view, sampling, timed } = &subject;
+        let job = state.job(view, *sampling, self.surroundings.budget);
         if self.machine.is_none() {
             self.stand_in(true);
             self.machine = Some((self.open)().map_err(RenderError::Device)?);
@@ -206,12 +226,13 @@ impl<M: Loads> Thread<M> {
         }
         let Some(machine) = &mut self.machine else { return Ok(false) };
         self.code = None;
+        machine.set_profiling(*timed);
         machine.load(&job)?;
         self.code = Some(state.program.module.clone());
         let plan = Plan::new(job.window, sampling.count());
-        let is_there = |old: Drawn| old.state.version == state.version && old.view == *view && old.plan.samples() > 0;
+        let is_there = |old: Drawn| old.subject.looks_like(&subject) && old.plan.samples() > 0;
         let plan = if old.is_some_and(is_there) { plan.without_coarse_passes() } else { plan };
-        self.drawn = Some(Drawn { state: state.clone(), view: view.clone(), sampling, plan });
+        self.drawn = Some(Drawn { subject, plan });
         Ok(true)
     }
 

@@ -54,6 +54,8 @@ pub enum Command {
     Draw(Vec<Machine>),
     /// Takes at most so many samples a pixel; `None` as many as the scene asks for.
     Samples(Option<u32>),
+    /// Whether the time of every kernel is measured.
+    TimeKernels(bool),
     /// Tries a machine again that failed.
     Retry(Machine),
     /// Finds out what a sample of a pixel is made of.

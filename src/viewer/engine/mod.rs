@@ -136,6 +136,7 @@ impl Engine {
                 self.slots.iter().for_each(|slot| slot.change(|wish| wish.samples = samples));
                 self.prober.set_samples(samples);
             }
+            Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|wish| wish.timed = on)),
             Command::Retry(machine) => self.slots[machine as usize].change(|wish| wish.tries += 1),
             Command::Probe { pixel, sample } => self.prober.ask(pixel, sample),
         }

@@ -18,6 +18,8 @@ pub struct Wish {
     pub view: Option<View>,
     /// Samples a pixel, instead of the scene's.
     pub samples: Option<u32>,
+    /// Whether the time of every kernel is measured.
+    pub timed: bool,
     /// Whether the user looks at this machine.
     pub wanted: bool,
     /// Whether another machine cannot draw, and this one does in its place.
@@ -40,6 +42,7 @@ impl Wish {
         self.is_same_scene(other)
             && self.view == other.view
             && self.samples == other.samples
+            && self.timed == other.timed
             && self.tries == other.tries
             && self.wanted == other.wanted
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::lang::diag::Severity;
 use crate::project::{Source, State, View};
 use crate::render::film::Picture;
+use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Renderer};
 use crate::scene::Format;
@@ -162,6 +163,10 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     if let Some(rpu) = rpu {
         assert!(*rpu.picture == expected);
     }
+    desk.engine.send(Command::TimeKernels(true));
+    let timed = |shown: &Shown| shown.report.kernels != KernelTimes::None;
+    let again = desk.picture(|shown| by(Machine::Gpu)(shown) && timed(shown));
+    assert!(again.picture == gpu.picture);
 }
 
 fn gpu_samples(state: &State) -> u32 {
