@@ -9,12 +9,20 @@ use crate::ir::{Function, Inst, Loc, Terminator, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+/// Shaders whose first sections do the same.
+struct Alike {
+    /// What they do, as [`comparable`] gives it.
+    section: Section,
+    /// Their names and first sections.
+    members: Vec<(Arc<str>, u32)>,
+}
+
 /// Makes one of the first sections of `shaders` that do the same, and gives the sections that are left new numbers. Functions in `others` keep their own: something else than a hit
 /// may start them.
 pub fn share(sections: &mut Sections, shaders: &[&str], others: &[&str]) {
     let mut replaced = equal_ends(sections);
     let called: HashSet<u32> = sections.sections.iter().flat_map(|s| &s.exits).filter_map(callee_of).collect();
-    let mut alike: Vec<(Section, Vec<(Arc<str>, u32)>)> = Vec::new();
+    let mut alike: Vec<Alike> = Vec::new();
     let names: BTreeMap<&str, u32> = shaders.iter().filter_map(|&s| Some((s, *sections.entries.get(s)?))).collect();
     for (name, number) in names {
         if called.contains(&number) || others.contains(&name) {
@@ -23,12 +31,12 @@ pub fn share(sections: &mut Sections, shaders: &[&str], others: &[&str]) {
         let section = &sections.sections[number as usize];
         let [Exit { kind: ExitKind::Wait { .. }, .. }] = section.exits[..] else { continue };
         let Some(section) = comparable(section) else { continue };
-        match alike.iter_mut().find(|(first, _)| *first == section) {
-            Some((_, members)) => members.push((name.into(), number)),
-            None => alike.push((section, vec![(name.into(), number)])),
+        match alike.iter_mut().find(|known| known.section == section) {
+            Some(known) => known.members.push((name.into(), number)),
+            None => alike.push(Alike { section, members: vec![(name.into(), number)] }),
         }
     }
-    for (mut section, members) in alike {
+    for Alike { mut section, members } in alike {
         let (Some(&(_, first)), true) = (members.first(), members.len() > 1) else { continue };
         for (name, number) in members {
             let own = &sections.sections[number as usize];
