@@ -74,20 +74,17 @@ impl Recording {
 
     /// The step of this call at which a variable shows its next value.
     pub fn next_change(&self, step: usize, variable: u32) -> Option<usize> {
-        let activation = self.activation(step)?;
-        let change = activation.changes.iter().map(|&i| &self.changes[i as usize]);
-        let after = change.filter(|c| c.variable == variable).map(|c| c.after as usize).find(|&a| a > step)?;
+        let track = self.activation(step)?.tracks.iter().find(|t| t.variable == variable)?;
+        let next = track.changes.partition_point(|&c| self.changes[c as usize].after as usize <= step);
+        let after = self.changes[*track.changes.get(next)? as usize].after as usize;
         let own = self.steps[step].activation;
         (after..self.len()).find(|&s| self.steps[s].activation == own)
     }
 
     /// The step of this call that gave a variable the value it has.
     pub fn change_before(&self, step: usize, variable: u32) -> Option<usize> {
-        let activation = self.activation(step)?;
-        let change = activation.changes.iter().rev().map(|&i| &self.changes[i as usize]);
-        let after = change.filter(|c| c.variable == variable).map(|c| c.after as usize).find(|&a| a <= step)?;
-        let own = self.steps[step].activation;
-        (0..after).rev().find(|&s| self.steps[s].activation == own)
+        let track = self.activation(step)?.tracks.iter().find(|t| t.variable == variable)?;
+        self.change_at(track, step)?.step.map(|s| s as usize)
     }
 
     /// The next step, or the one before, whose statement starts on a line (from 1) of a file.

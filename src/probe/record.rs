@@ -1,7 +1,7 @@
 //! Looks on while the evaluator runs a sample, and writes down its steps and rays.
 
 use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
-use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Variable};
+use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Track, Variable};
 use super::value::{Named, Value};
 use crate::ir::eval::{Answer, EvalError, Observer, Ray};
 use crate::ir::{Const, Hit, Inst, Limits, Loc, Module, Op, Type, eval, string_id};
@@ -108,7 +108,7 @@ impl<'a> Recorder<'a> {
         let called_at = self.frames.iter().rev().find_map(|f| f.last_step);
         let caller = caller.and_then(|f| f.activation);
         let depth = caller.map_or(0, |c| self.recording.activations[c as usize].depth + 1);
-        self.recording.activations.push(Activation { outline, caller, called_at, depth, ray, changes: Vec::new() });
+        self.recording.activations.push(Activation { outline, caller, called_at, depth, ray, tracks: Vec::new() });
         self.recording.activations.len() as u32 - 1
     }
 
@@ -120,12 +120,12 @@ impl<'a> Recorder<'a> {
         let Some(frame) = self.frames.last_mut() else { return };
         let Some(activation) = frame.activation else { return };
         let number = self.recording.steps.len() as u32;
-        let is_first = frame.last_step.is_none();
-        (frame.statement, frame.last_step) = (Some(statement), Some(number));
-        self.recording.steps.push(Step { activation, statement, taken: None });
+        let before = frame.last_step.replace(number);
+        frame.statement = Some(statement);
+        self.recording.steps.push(Step { activation, statement, before, taken: None });
         let record = &self.recording.activations[activation as usize];
         let outline = &self.recording.outlines[record.outline as usize];
-        if is_first
+        if before.is_none()
             && outline.shader == Some(ShaderKind::Surface)
             && let Some(ray) = record.ray.and_then(|r| self.rays.get_mut(r as usize))
         {
@@ -137,9 +137,15 @@ impl<'a> Recorder<'a> {
         if self.is_full() {
             return;
         }
+        let step = self.frames.last().and_then(|f| f.last_step);
         let recording = &mut self.recording;
-        recording.activations[activation as usize].changes.push(recording.changes.len() as u32);
-        recording.changes.push(Change { after: recording.steps.len() as u32, variable, value });
+        let number = recording.changes.len() as u32;
+        let tracks = &mut recording.activations[activation as usize].tracks;
+        match tracks.iter_mut().find(|t| t.variable == variable) {
+            Some(track) => track.changes.push(number),
+            None => tracks.push(Track { variable, changes: vec![number] }),
+        }
+        recording.changes.push(Change { after: recording.steps.len() as u32, step, value });
     }
 
     fn variable_index(&mut self, outline: u32, name: &Arc<str>, ty: RslType, declared: Option<u32>) -> u32 {

@@ -9,7 +9,7 @@ use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
 use crate::lang::source::{SourceFile, SourceMap};
 use std::sync::Arc;
 
-/// Most steps that are kept, and most changes of variables: the first ones. A step takes 16 bytes, a change about 56.
+/// Most steps that are kept, and most changes of variables: the first ones. A step takes 20 bytes, a change about 60.
 pub const MAX_STEPS: usize = 200_000;
 
 /// A run of one sample.
@@ -46,7 +46,16 @@ pub struct Activation {
     pub depth: u32,
     /// The ray whose hit is being shaded: an index into the probe's rays.
     pub ray: Option<u32>,
-    /// Its changes: indices into [`Recording::changes`].
+    /// Its variables, in the order in which they got their first values.
+    pub tracks: Vec<Track>,
+}
+
+/// The values that a variable got in one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// Index into [`Recording::variables`].
+    pub variable: u32,
+    /// Indices into [`Recording::changes`], ascending.
     pub changes: Vec<u32>,
 }
 
@@ -57,6 +66,8 @@ pub struct Step {
     pub activation: u32,
     /// Index into the statements of the function's outline.
     pub statement: u32,
+    /// The step before of the same call.
+    pub before: Option<u32>,
     /// Of a condition or a statement about lights: whether it went on into its body.
     pub taken: Option<bool>,
 }
@@ -77,8 +88,8 @@ pub struct Variable {
 pub struct Change {
     /// Number of steps that had begun.
     pub after: u32,
-    /// Index into [`Recording::variables`].
-    pub variable: u32,
+    /// The step of the variable's call that was under way; none for what a function starts with.
+    pub step: Option<u32>,
     /// The value.
     pub value: Value,
 }
@@ -184,27 +195,21 @@ impl Recording {
     }
 
     fn variables_at(&self, step: usize, statement: Statement, activation: &Activation) -> Vec<Shown<'_>> {
-        let before = self.back_in_call(step);
+        let before = self.steps[step].before;
         let outline = &self.outlines[activation.outline as usize];
-        let mut list: Vec<Shown<'_>> = Vec::new();
-        for change in activation.changes.iter().map(|&i| &self.changes[i as usize]) {
-            if change.after as usize > step {
-                break;
-            }
-            let variable = &self.variables[change.variable as usize];
-            let changed = before.is_some_and(|b| change.after as usize > b);
-            let shown = Shown {
-                variable: change.variable,
+        let values = activation.tracks.iter().filter_map(|track| {
+            let change = self.change_at(track, step)?;
+            let variable = &self.variables[track.variable as usize];
+            let changed = before.is_some_and(|b| change.after > b);
+            Some(Shown {
+                variable: track.variable,
                 name: &variable.name,
                 ty: variable.ty,
                 value: &change.value,
                 changed,
-            };
-            match list.iter_mut().find(|s| s.variable == change.variable) {
-                Some(known) => *known = shown,
-                None => list.push(shown),
-            }
-        }
+            })
+        });
+        let mut list: Vec<Shown<'_>> = values.collect();
         let at = statement.span;
         list.retain(|shown| match self.variables[shown.variable as usize].declared {
             None => outline.variable_at(shown.name, at).is_none(),
@@ -218,10 +223,10 @@ impl Recording {
         list
     }
 
-    /// The step before of the same call.
-    pub fn back_in_call(&self, step: usize) -> Option<usize> {
-        let own = self.steps.get(step)?.activation;
-        (0..step).rev().find(|&s| self.steps[s].activation == own)
+    /// The change that gave a variable the value that it has before a step.
+    pub(super) fn change_at(&self, track: &Track, step: usize) -> Option<&Change> {
+        let count = track.changes.partition_point(|&c| self.changes[c as usize].after as usize <= step);
+        track.changes.get(count.checked_sub(1)?).map(|&c| &self.changes[c as usize])
     }
 
     /// Whether a step stands in the standard library.

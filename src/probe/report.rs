@@ -144,7 +144,7 @@ pub fn statement_text(recording: &Recording, step: usize) -> String {
 
 fn write_step(out: &mut String, recording: &Recording, moment: &Moment<'_>) -> fmt::Result {
     let indent = INDENT * (moment.stack.len() - 1);
-    let is_first = recording.back_in_call(moment.step).is_none();
+    let is_first = recording.steps[moment.step].before.is_none();
     if is_first {
         writeln!(out, "{:indent$}{}", "", moment.outline.title())?;
     }

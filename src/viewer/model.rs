@@ -5,9 +5,8 @@
 
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
-use super::engine::{Command, Event, Machine, Shown};
+use super::engine::{Command, Event, Machine, Probed, Shown};
 use super::timing::History;
-use crate::probe::Probe;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::scene::{Format, ParamValue};
 use glam::{Vec2, Vec3};
@@ -123,21 +122,17 @@ impl Default for MachineModel {
     }
 }
 
-/// What is known of the pixel that was picked.
-#[derive(Clone, Debug, Default)]
-pub enum Picked {
-    /// None was.
-    #[default]
-    Nothing,
-    /// It is being looked into.
-    Asked {
-        /// Column and row.
-        pixel: [u32; 2],
-    },
-    /// What it is made of.
-    Found(Arc<Probe>),
-    /// Why that is not known.
-    Failed(String),
+/// A pixel that was picked, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Picked {
+    /// Column and row.
+    pub pixel: [u32; 2],
+    /// Which of its samples, from 0.
+    pub sample: u32,
+    /// Whether the worker threads are looking into it.
+    pub waiting: bool,
+    /// The latest that was found out about a pixel, until more is known this one's.
+    pub known: Option<Arc<Probed>>,
 }
 
 /// A line that tells what was done, for a while.
@@ -218,7 +213,7 @@ pub struct Model {
     /// Samples a pixel that the user wants instead of the scene's.
     pub samples: Option<u32>,
     /// The pixel that was picked.
-    pub picked: Picked,
+    pub picked: Option<Picked>,
     /// Times of the interface's own frames.
     pub frames: History,
     /// What to tell the user, the latest last.
@@ -245,7 +240,7 @@ impl Model {
             machines: Default::default(),
             display,
             samples: None,
-            picked: Picked::default(),
+            picked: None,
             frames: History::of(PLOTTED),
             notices: Vec::new(),
             commands: Vec::new(),
@@ -312,7 +307,7 @@ impl Model {
                 self.failure = None;
                 self.navigation = None;
                 self.told = None;
-                self.picked = Picked::Nothing;
+                self.picked = None;
                 self.machines.iter_mut().for_each(|m| m.shown = None);
                 self.busy = Some("reading the scene".to_string());
                 self.commands.push(Command::Open(source));
@@ -345,10 +340,11 @@ impl Model {
             }
             Action::SetOptions(edits) => self.commands.push(Command::SetOptions(edits)),
             Action::Pick(pixel, sample) => {
-                self.picked = Picked::Asked { pixel };
+                let known = self.picked.take().and_then(|p| p.known);
+                self.picked = Some(Picked { pixel, sample, waiting: true, known });
                 self.commands.push(Command::Probe { pixel, sample });
             }
-            Action::Unpick => self.picked = Picked::Nothing,
+            Action::Unpick => self.picked = None,
             Action::Retry(machine) => {
                 self.machines[machine as usize].failure = None;
                 self.commands.push(Command::Retry(machine));
@@ -376,18 +372,18 @@ impl Model {
                 machine.shown = Some(shown);
             }
             Event::Refused(text) => self.notices.push(Notice { text, is_error: true }),
+            Event::Probed(probed) => {
+                if let Some(picked) = self.picked.as_mut().filter(|p| (p.pixel, p.sample) == (probed.pixel, probed.sample)) {
+                    picked.waiting = false;
+                    picked.known = Some(probed);
+                }
+            }
             Event::Preparing(machine) => self.machines[machine as usize].preparing = true,
             Event::MachineFailed(machine, message) => {
                 let failed = &mut self.machines[machine as usize];
                 failed.preparing = false;
                 failed.failure = Some(message);
             }
-            Event::Probed(probe) => {
-                if !matches!(self.picked, Picked::Nothing) {
-                    self.picked = Picked::Found(probe);
-                }
-            }
-            Event::ProbeFailed(message) => self.picked = Picked::Failed(message),
         }
     }
 
@@ -401,6 +397,10 @@ impl Model {
         }
         self.state = Some(state);
         self.tell_view();
+        // What the edit made of the sample that is looked into.
+        if let Some(Picked { pixel, sample, .. }) = self.picked {
+            self.apply(Action::Pick(pixel, sample));
+        }
     }
 
     fn navigate(&mut self, change: impl FnOnce(&mut Navigation, Format)) {

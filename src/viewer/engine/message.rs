@@ -84,10 +84,23 @@ pub enum Event {
     Preparing(Machine),
     /// A machine cannot draw: why, with the source line where there is one.
     MachineFailed(Machine, String),
-    /// What a sample is made of.
-    Probed(Arc<Probe>),
-    /// Why that could not be found out.
-    ProbeFailed(String),
+    /// A sample was looked into.
+    Probed(Arc<Probed>),
+}
+
+/// What was found out about a sample.
+#[derive(Clone, Debug)]
+pub struct Probed {
+    /// Column and row in the view's format.
+    pub pixel: [u32; 2],
+    /// Which of the pixel's samples, from 0.
+    pub sample: u32,
+    /// [`State::version`] of the scene.
+    pub state: u64,
+    /// Where it was seen from.
+    pub view: View,
+    /// What became of it, or why that cannot be told.
+    pub result: Result<Probe, String>,
 }
 
 /// A picture as far as it is.

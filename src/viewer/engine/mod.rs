@@ -23,7 +23,7 @@ mod slot;
 #[cfg(test)]
 mod tests;
 
-pub use message::{Command, Event, Machine, Shown};
+pub use message::{Command, Event, Machine, Probed, Shown};
 pub use outbox::Wake;
 
 use crate::project;

@@ -61,10 +61,8 @@ fn machine(event: &Event) -> Option<Machine> {
 /// Whether nobody needs to hear the old news when these come.
 fn outdates(new: &Event, old: &Event) -> bool {
     let is_about_scene = |event: &Event| matches!(event, Event::Busy(_) | Event::Loaded(_) | Event::Broken(_));
-    let is_about_probe = |event: &Event| matches!(event, Event::Probed(_) | Event::ProbeFailed(_));
     match new {
         Event::Loaded(_) => is_about_scene(old),
-        Event::Probed(_) | Event::ProbeFailed(_) => is_about_probe(old),
         // What was loaded before it broke is still what is shown.
         Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
         Event::Picture(_) | Event::MachineFailed(..) => {
@@ -95,12 +93,12 @@ mod tests {
         for n in 0..1000 {
             outbox.send(Event::Busy(n.to_string()));
             outbox.send(Event::Preparing(Machine::Gpu));
-            outbox.send(Event::ProbeFailed(n.to_string()));
+            outbox.send(Event::Refused(n.to_string()));
         }
         outbox.send(Event::MachineFailed(Machine::Rpu, "lost".to_string()));
         outbox.send(Event::MachineFailed(Machine::Gpu, "lost".to_string()));
         let expected =
-            ["Busy(\"999\")", "ProbeFailed(\"999\")", "MachineFailed(Rpu, \"lost\")", "MachineFailed(Gpu, \"lost\")"];
+            ["Busy(\"999\")", "Refused(\"999\")", "MachineFailed(Rpu, \"lost\")", "MachineFailed(Gpu, \"lost\")"];
         assert_eq!(names(&outbox.take()), expected);
         assert!(outbox.take().is_empty());
     }

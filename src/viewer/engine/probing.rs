@@ -1,6 +1,6 @@
 //! The thread that looks into pixels.
 
-use super::message::Event;
+use super::message::{Event, Probed};
 use super::outbox::Outbox;
 use super::slot::sampling;
 use crate::ir::Module;
@@ -72,21 +72,29 @@ impl Questions {
 }
 
 impl Questions {
-    /// Waits for a question. `None` when the thread shall end.
+    /// Waits for a question about a scene. `None` when the thread shall end.
     fn next(&self) -> Option<Subject> {
-        let waits = |inner: &mut Inner| !inner.quit && inner.question.is_none();
+        let waits = |inner: &mut Inner| !inner.quit && inner.subject().is_none();
         let mut inner = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
-        let question = inner.question.take()?;
-        let sampling = inner.state.as_ref().map(|state| sampling(state, inner.samples));
-        (!inner.quit).then(|| Subject { state: inner.state.clone(), view: inner.view.clone(), sampling, question })
+        let subject = inner.subject().filter(|_| !inner.quit)?;
+        inner.question = None;
+        Some(subject)
+    }
+}
+
+impl Inner {
+    fn subject(&self) -> Option<Subject> {
+        let (state, view, question) = (self.state.clone()?, self.view.clone()?, self.question?);
+        let sampling = sampling(&state, self.samples);
+        Some(Subject { state, view, sampling, question })
     }
 }
 
 /// A question with what it is about.
 struct Subject {
-    state: Option<Arc<State>>,
-    view: Option<View>,
-    sampling: Option<Sampling>,
+    state: Arc<State>,
+    view: View,
+    sampling: Sampling,
     question: Question,
 }
 
@@ -94,11 +102,9 @@ struct Subject {
 pub fn run(questions: &Questions, outbox: &Outbox, budget: u32) {
     let mut linked: Option<Linked> = None;
     while let Some(subject) = questions.next() {
-        let event = match answer(&subject, &mut linked, budget) {
-            Ok(probe) => Event::Probed(Arc::new(probe)),
-            Err(message) => Event::ProbeFailed(message),
-        };
-        outbox.send(event);
+        let result = answer(&subject, &mut linked, budget);
+        let Subject { state, view, question: Question { pixel, sample }, .. } = subject;
+        outbox.send(Event::Probed(Arc::new(Probed { pixel, sample, state: state.version, view, result })));
     }
 }
 
@@ -109,9 +115,7 @@ struct Linked {
 }
 
 fn answer(subject: &Subject, linked: &mut Option<Linked>, budget: u32) -> Result<Probe, String> {
-    let Subject { state: Some(state), view: Some(view), sampling: Some(sampling), question } = subject else {
-        return Err("there is no picture yet".to_string());
-    };
+    let Subject { state, view, sampling, question } = subject;
     let job = state.job(view, *sampling, budget);
     let debug = match linked.take().filter(|linked| Arc::ptr_eq(&linked.code, &job.program.module)) {
         Some(linked) => linked,

@@ -288,15 +288,16 @@ fn a_pixel_is_looked_into() {
     let shown = desk.picture(Shown::is_finished);
     for pixel in [[20, 15], [3, 28]] {
         desk.engine.send(Command::Probe { pixel, sample: 0 });
-        let probe = desk.wait_for(|event| match event {
-            Event::Probed(probe) => Some(probe.clone()),
-            Event::ProbeFailed(message) => panic!("{message}"),
+        let probed = desk.wait_for(|event| match event {
+            Event::Probed(probed) => Some(probed.clone()),
             _ => None,
         });
+        assert_eq!((probed.pixel, probed.state, &probed.view), (pixel, state.version, &view));
+        let probe = probed.result.as_ref().expect("the pixel exists");
         assert_eq!(probe.color, shown.picture.rgba[(pixel[1] * 40 + pixel[0]) as usize][..3]);
     }
     desk.engine.send(Command::Probe { pixel: [40, 0], sample: 0 });
-    desk.wait_for(|event| matches!(event, Event::ProbeFailed(_)).then_some(()));
+    desk.wait_for(|event| matches!(event, Event::Probed(probed) if probed.result.is_err()).then_some(()));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod errors;
 mod files;
+mod inspector;
 mod menu;
 mod parameters;
 mod picture;
@@ -47,6 +48,7 @@ impl Chrome {
 pub struct Panels {
     picture: picture::PictureView,
     parameters: parameters::ParametersPanel,
+    inspector: inspector::InspectorPanel,
     timings: timings::TimingsPanel,
     errors: errors::ErrorOverlay,
 }
@@ -74,6 +76,11 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     if shown(chrome, Panel::Parameters, wide) {
         side(egui::Panel::left("parameters"), chrome, Panel::Parameters, 280.0, ui, |ui| {
             panels.parameters.show(ui, model, actions);
+        });
+    }
+    if shown(chrome, Panel::Inspector, wide) {
+        side(egui::Panel::right("inspector"), chrome, Panel::Inspector, 380.0, ui, |ui| {
+            panels.inspector.show(ui, model, actions);
         });
     }
     egui::CentralPanel::no_frame().show(ui, |ui| {

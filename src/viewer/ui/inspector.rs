@@ -1,0 +1,258 @@
+//! What a pixel is made of: the surface that it shows, the tree of rays behind it, and its shaders stepped through.
+//!
+//! Takes what the worker threads found out about the picked pixel; asks for another sample, or for the same again. Where one stands in the steps is the panel's own affair.
+
+mod source;
+mod stepping;
+mod values;
+
+use crate::probe::{Probe, RayKind, RayRecord, SurfacePoint};
+use crate::viewer::engine::Probed;
+use crate::viewer::model::{Action, Model, Picked};
+use egui::{CollapsingHeader, DragValue, Grid, RichText, ScrollArea, Ui};
+use std::sync::Arc;
+use stepping::Stepping;
+
+/// The panel.
+#[derive(Default)]
+pub struct InspectorPanel {
+    tab: Tab,
+    /// What is shown: when the model knows something else, one starts at the first step again.
+    of: Option<Arc<Probed>>,
+    /// The ray that was chosen.
+    ray: Option<u32>,
+    stepping: Stepping,
+}
+
+/// A part of the panel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Tab {
+    /// The surface that the chosen ray hits.
+    #[default]
+    Surface,
+    /// The tree of rays.
+    Rays,
+    /// The shaders, step by step.
+    Steps,
+}
+
+impl InspectorPanel {
+    /// Shows it.
+    pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+        ui.add_space(4.0);
+        let Some(picked) = &model.picked else {
+            ui.weak("Click a pixel of the picture: what it shows, the rays behind it, and its shaders step by step stand here then.");
+            return;
+        };
+        heading(ui, picked, actions);
+        let Some(known) = &picked.known else { return };
+        if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, known)) {
+            self.take(known);
+        }
+        if model.view().is_some_and(|view| view != known.view) && !picked.waiting {
+            ui.horizontal(|ui| {
+                ui.weak("The view has changed since.");
+                if ui.small_button("Look again").clicked() {
+                    actions.push(Action::Pick(picked.pixel, picked.sample));
+                }
+            });
+        }
+        match &known.result {
+            Err(message) => {
+                ui.label(RichText::new(message).color(super::error_color(ui)));
+            }
+            Ok(probe) => self.probe(ui, probe),
+        }
+    }
+
+    /// Begins with another sample. The place in the steps stays when the new one has it too: after an edit one goes on looking at the same line.
+    fn take(&mut self, known: &Arc<Probed>) {
+        let is_same = self.of.as_ref().is_some_and(|of| (of.pixel, of.sample) == (known.pixel, known.sample));
+        if let Ok(probe) = &known.result {
+            let before = self.of.as_ref().and_then(|of| of.result.as_ref().ok()).filter(|_| is_same);
+            self.stepping.begin(&probe.recording, before.map(|p| &p.recording));
+            self.ray = self.ray.filter(|r| is_same && (*r as usize) < probe.rays.len());
+        }
+        self.of = Some(known.clone());
+    }
+
+    fn probe(&mut self, ui: &mut Ui, probe: &Probe) {
+        ui.horizontal(|ui| {
+            values::swatch(ui, probe.color);
+            ui.monospace(values::triple(probe.color)).on_hover_text("linear red, green and blue of this sample");
+            ui.weak(format!("alpha {}", crate::probe::value::number(probe.alpha)));
+        });
+        if let Some(stopped) = &probe.failure {
+            ui.label(RichText::new(stopped.describe(&probe.recording)).color(super::error_color(ui)));
+        }
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut self.tab, Tab::Surface, "Surface");
+            ui.selectable_value(&mut self.tab, Tab::Rays, format!("Rays ({})", probe.rays.len()));
+            ui.selectable_value(&mut self.tab, Tab::Steps, "Steps");
+        });
+        ui.separator();
+        match self.tab {
+            Tab::Surface => self.surface(ui, probe),
+            Tab::Rays => self.rays(ui, probe),
+            Tab::Steps => self.stepping.show(ui, probe),
+        }
+    }
+
+    /// What the chosen ray hits, or the camera's first.
+    fn surface(&mut self, ui: &mut Ui, probe: &Probe) {
+        let index = self.ray.unwrap_or(0);
+        let Some(ray) = probe.rays.get(index as usize) else {
+            ui.weak("This sample shoots no ray.");
+            return;
+        };
+        ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+            ui.label(RichText::new(ray_title(ray)).strong());
+            match &ray.hit {
+                None => {
+                    ui.weak(ray.outcome());
+                }
+                Some(hit) => surface(ui, hit),
+            }
+            ui.add_space(4.0);
+            Grid::new("ray").num_columns(2).striped(true).show(ui, |ui| {
+                let row = |ui: &mut Ui, name: &str, value: String| {
+                    ui.label(name);
+                    ui.monospace(value);
+                    ui.end_row();
+                };
+                row(ui, "from", values::triple(ray.origin));
+                row(ui, "towards", values::triple(ray.direction));
+                if let Some(returned) = &ray.returned {
+                    ui.label("color");
+                    values::color(ui, returned.color);
+                    ui.end_row();
+                    ui.label("opacity");
+                    values::color(ui, returned.opacity);
+                    ui.end_row();
+                }
+            });
+            if let Some(step) = ray.shader_step
+                && ui.button("Step through its shader").clicked()
+            {
+                self.go_to(step as usize);
+            }
+        });
+    }
+
+    fn go_to(&mut self, step: usize) {
+        self.stepping.go_to(step);
+        self.tab = Tab::Steps;
+    }
+
+    fn rays(&mut self, ui: &mut Ui, probe: &Probe) {
+        ui.weak("Click a ray for its surface, double click for its shader.");
+        ScrollArea::both().auto_shrink(false).show(ui, |ui| {
+            for ray in probe.children(None).collect::<Vec<_>>() {
+                self.ray_row(ui, probe, ray);
+            }
+            if probe.rays_truncated {
+                ui.weak("… and more, which are not kept");
+            }
+        });
+    }
+
+    /// A ray and those that were shot at its hit.
+    fn ray_row(&mut self, ui: &mut Ui, probe: &Probe, index: u32) {
+        let ray = &probe.rays[index as usize];
+        let children: Vec<u32> = probe.children(Some(index)).collect();
+        if children.is_empty() {
+            ui.horizontal(|ui| {
+                ui.add_space(ui.spacing().indent);
+                self.ray_label(ui, ray, index);
+            });
+            return;
+        }
+        let id = ui.make_persistent_id(("ray", index));
+        egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, true)
+            .show_header(ui, |ui| self.ray_label(ui, ray, index))
+            .body(|ui| children.into_iter().for_each(|child| self.ray_row(ui, probe, child)));
+    }
+
+    fn ray_label(&mut self, ui: &mut Ui, ray: &RayRecord, index: u32) {
+        if let Some(returned) = &ray.returned {
+            values::swatch(ui, returned.color);
+        }
+        let text = format!("{}: {}", ray_title(ray), ray.outcome());
+        let color = match (ray.kind, ray.is_free()) {
+            (RayKind::Shadow, true) => ui.visuals().warn_fg_color,
+            (RayKind::Shadow, false) => ui.visuals().weak_text_color(),
+            _ => ui.visuals().text_color(),
+        };
+        let label = ui.selectable_label(self.ray == Some(index), RichText::new(text).color(color));
+        if label.clicked() {
+            self.ray = Some(index);
+        }
+        if label.double_clicked() {
+            match ray.shader_step.or(ray.step) {
+                Some(step) => self.go_to(step as usize),
+                None => self.tab = Tab::Surface,
+            }
+        }
+    }
+}
+
+/// The pixel, and which of its samples.
+fn heading(ui: &mut Ui, picked: &Picked, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        let [x, y] = picked.pixel;
+        ui.strong(format!("Pixel {x}, {y}"));
+        let count = picked.known.as_ref().and_then(|k| k.result.as_ref().ok()).map(|p| p.sample.sampling.count());
+        let mut sample = picked.sample;
+        ui.label("sample");
+        let most = count.unwrap_or(1).saturating_sub(1).max(sample);
+        if ui.add(DragValue::new(&mut sample).range(0..=most)).changed() {
+            actions.push(Action::Pick(picked.pixel, sample));
+        }
+        if let Some(count) = count {
+            ui.weak(format!("of {count}"));
+        }
+        if picked.waiting {
+            ui.spinner();
+        }
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if ui.small_button("✖").on_hover_text("Let go of the pixel (Esc)").clicked() {
+                actions.push(Action::Unpick);
+            }
+        });
+    });
+}
+
+fn ray_title(ray: &RayRecord) -> String {
+    let layer = if ray.layer > 0 { format!(", behind {}", ray.layer) } else { String::new() };
+    match &ray.light {
+        Some(light) => format!("{} to {} {}", ray.kind.name(), light.shader, light.number),
+        None => format!("{}{layer}", ray.kind.name()),
+    }
+}
+
+/// A point of a surface.
+fn surface(ui: &mut Ui, hit: &SurfacePoint) {
+    Grid::new("hit").num_columns(2).striped(true).show(ui, |ui| {
+        let row = |ui: &mut Ui, name: &str, value: String| {
+            ui.label(name);
+            ui.monospace(value);
+            ui.end_row();
+        };
+        row(ui, "object", format!("{} (#{})", hit.name, hit.object));
+        row(ui, "triangle", format!("{} of it, {} of all", hit.triangle, hit.primitive));
+        row(ui, "shader", hit.shader.clone());
+        row(ui, "distance", crate::probe::value::number(hit.distance));
+    });
+    if !hit.parameters.is_empty() {
+        ui.add_space(4.0);
+        ui.label("Parameters");
+        values::table(ui, "parameters", &hit.parameters);
+    }
+    ui.add_space(4.0);
+    CollapsingHeader::new("Variables at the hit").default_open(true).show(ui, |ui| {
+        values::table(ui, "globals", &hit.globals);
+    });
+}
+
+#[cfg(test)]
+mod tests;
