@@ -20,7 +20,7 @@ pub mod report;
 pub mod value;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 pub use navigate::Reach;
 pub use rays::{RayKind, RayRecord, SurfacePoint};

@@ -86,11 +86,16 @@ fn mirror_room(light: &str, ball: &str) -> Probe {
     follow(&rib, &[("shiny", shiny), ("lit", lit)])
 }
 
+/// The sample of a wall seen in a mirror: a camera ray, a reflected one, a shadow ray.
+pub fn mirror() -> Probe {
+    mirror_room(LIGHTS, "")
+}
+
 const LIGHTS: &str = "LightSource \"ambientlight\" 1 \"intensity\" [0.1]\nLightSource \"pointlight\" 2 \"from\" [0 4 -3] \"intensity\" [10]\n";
 
 #[test]
 fn the_tree_of_rays_tells_reflections_and_the_light_of_each_shadow_ray() {
-    let probe = mirror_room(LIGHTS, "");
+    let probe = mirror();
     let kinds: Vec<_> = probe.rays.iter().map(|r| (r.kind, r.parent)).collect();
     assert_eq!(kinds, [(RayKind::Camera, None), (RayKind::Reflected, Some(0)), (RayKind::Shadow, Some(1))]);
     let [camera, reflected, shadow] = probe.rays.as_slice() else { panic!("three rays") };
@@ -148,7 +153,8 @@ surface stepped(float k = 3; string word = \"none\")
 }
 ";
 
-fn stepped() -> Probe {
+/// The sample of a wall whose shader has a loop, a branch and a call.
+pub fn stepped() -> Probe {
     let surface = "Surface \"stepped\" \"string word\" [\"hello\"]";
     follow(&format!("WorldBegin\n{}WorldEnd\n", wall("wall", 5.0, surface)), &[("stepped", STEPPED)])
 }

@@ -40,11 +40,13 @@ impl Questions {
     /// Questions are about this scene from now on.
     pub fn set_state(&self, state: Arc<State>) {
         self.lock().state = Some(state);
+        self.changed.notify_all();
     }
 
     /// Questions are about this view from now on.
     pub fn set_view(&self, view: View) {
         self.lock().view = Some(view);
+        self.changed.notify_all();
     }
 
     /// So many samples a pixel are taken from now on, or as many as the scene says.

@@ -114,7 +114,7 @@ impl InspectorPanel {
                 Some(hit) => surface(ui, hit),
             }
             ui.add_space(4.0);
-            Grid::new("ray").num_columns(2).striped(true).show(ui, |ui| {
+            Grid::new("ray").num_columns(2).min_col_width(values::NAMES).striped(true).show(ui, |ui| {
                 let row = |ui: &mut Ui, name: &str, value: String| {
                     ui.label(name);
                     ui.monospace(value);
@@ -215,7 +215,7 @@ fn heading(ui: &mut Ui, picked: &Picked, actions: &mut Vec<Action>) {
             ui.spinner();
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.small_button("✖").on_hover_text("Let go of the pixel (Esc)").clicked() {
+            if ui.small_button("×").on_hover_text("Let go of the pixel (Esc)").clicked() {
                 actions.push(Action::Unpick);
             }
         });
@@ -232,7 +232,7 @@ fn ray_title(ray: &RayRecord) -> String {
 
 /// A point of a surface.
 fn surface(ui: &mut Ui, hit: &SurfacePoint) {
-    Grid::new("hit").num_columns(2).striped(true).show(ui, |ui| {
+    Grid::new("hit").num_columns(2).min_col_width(values::NAMES).striped(true).show(ui, |ui| {
         let row = |ui: &mut Ui, name: &str, value: String| {
             ui.label(name);
             ui.monospace(value);

@@ -53,15 +53,15 @@ enum Way {
 
 /// The ways with their buttons, in order.
 const WAYS: [(Way, &str, &str); 9] = [
-    (Way::First, "⏮", "The first step"),
+    (Way::First, "|◀", "The first step"),
     (Way::Back, "◀", "The statement before, in this call or its caller"),
     (Way::Next, "▶", "The next statement, without going into calls"),
-    (Way::Last, "⏭", "The last step"),
+    (Way::Last, "▶|", "The last step"),
     (Way::BackInto, "↖", "The statement before, back into calls"),
     (Way::Into, "↘", "The next statement, into calls and shaders of rays"),
-    (Way::Out, "⬈", "The next statement of the caller"),
-    (Way::RayBefore, "⏪", "The ray before"),
-    (Way::NextRay, "⏩", "The next ray"),
+    (Way::Out, "↗", "The next statement of the caller"),
+    (Way::RayBefore, "◀ ray", "The ray before"),
+    (Way::NextRay, "ray ▶", "The next ray"),
 ];
 
 impl Way {
@@ -131,7 +131,7 @@ impl Stepping {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for ((_, sign, what), target) in WAYS.into_iter().zip(ways.targets) {
-                let button = ui.add_enabled(target.is_some(), egui::Button::new(sign).min_size([24.0, 0.0].into()));
+                let button = ui.add_enabled(target.is_some(), egui::Button::new(RichText::new(sign).monospace()).min_size([24.0, 0.0].into()));
                 if button.on_hover_text(what).clicked() {
                     self.step = target.unwrap_or(self.step);
                 }
@@ -196,13 +196,13 @@ fn variables(ui: &mut Ui, moment: &Moment<'_>, ways: &Ways) -> Option<usize> {
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 1.0;
                     let mut go = |ui: &mut Ui, sign: &str, what: &str, to: Option<usize>| {
-                        let button = ui.add_enabled(to.is_some(), egui::Button::new(sign).small().frame(false));
+                        let button = ui.add_enabled(to.is_some(), egui::Button::new(RichText::new(sign).monospace()).small().frame(false));
                         if button.on_hover_text(what).clicked() {
                             wanted = to;
                         }
                     };
-                    go(ui, "◀", "Where it got this value", *before);
-                    go(ui, "▶", "Where it gets its next value", *next);
+                    go(ui, "‹", "Where it got this value", *before);
+                    go(ui, "›", "Where it gets its next value", *next);
                 });
                 let name = RichText::new(shown.name);
                 let name = if shown.changed { name.strong() } else { name };

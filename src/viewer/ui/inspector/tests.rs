@@ -1,1 +1,103 @@
+//! The panel as a user meets it, on a sample of a small scene.
 
+use super::*;
+use crate::probe::tests::{mirror, stepped};
+use crate::project::View;
+use crate::viewer::model::Display;
+use egui_kittest::Harness;
+use egui_kittest::kittest::Queryable;
+
+struct Stage {
+    model: Model,
+    panel: InspectorPanel,
+    asked: Vec<Action>,
+}
+
+fn stage(picked: Option<Picked>) -> Harness<'static, Stage> {
+    let mut model = Model::new(crate::project::Source::BuiltIn("none".to_string()), Display::default());
+    model.picked = picked;
+    let stage = Stage { model, panel: InspectorPanel::default(), asked: Vec::new() };
+    let mut harness = Harness::builder().with_size([420.0, 760.0]).build_ui_state(
+        |ui, stage: &mut Stage| stage.panel.show(ui, &stage.model, &mut stage.asked),
+        stage,
+    );
+    harness.run();
+    harness
+}
+
+fn picked(probe: Probe) -> Picked {
+    let scene = crate::scene::Scene::empty("none");
+    let view = View { camera: scene.camera, format: scene.format };
+    let (pixel, sample) = (probe.sample.pixel, probe.sample.number);
+    let known = Probed { pixel, sample, state: 1, view, result: Ok(probe) };
+    Picked { pixel, sample, waiting: false, known: Some(Arc::new(known)) }
+}
+
+fn has(harness: &Harness<'_, Stage>, text: &str) -> bool {
+    harness.query_all_by_label_contains(text).next().is_some()
+}
+
+fn click(harness: &mut Harness<'_, Stage>, label: &str) {
+    harness.get_by_label(label).click();
+    harness.run();
+}
+
+#[test]
+fn without_a_pixel_it_says_what_to_do() {
+    assert!(has(&stage(None), "Click a pixel"));
+}
+
+#[test]
+fn the_surface_shows_object_shader_and_parameters() {
+    let harness = stage(Some(picked(stepped())));
+    for text in ["Pixel 4, 4", "wall (#0)", "stepped", "\"hello\"", "Variables at the hit"] {
+        assert!(has(&harness, text), "{text}");
+    }
+}
+
+#[test]
+fn steps_go_forwards_and_backwards_into_calls_and_out() {
+    let mut harness = stage(Some(picked(stepped())));
+    click(&mut harness, "Steps");
+    assert!(has(&harness, "surface stepped, line 6"));
+    for _ in 0..3 {
+        click(&mut harness, "▶");
+    }
+    assert!(has(&harness, "surface stepped, line 8"));
+    click(&mut harness, "↘");
+    assert!(has(&harness, "function twice, line 2") && has(&harness, "1 caller"));
+    click(&mut harness, "↗");
+    assert!(has(&harness, "surface stepped, line 9") && has(&harness, "→ false"));
+    click(&mut harness, "◀");
+    assert!(has(&harness, "surface stepped, line 8"));
+    click(&mut harness, "▶|");
+    assert!(has(&harness, "surface stepped, line 14"));
+}
+
+#[test]
+fn a_ray_of_the_tree_is_chosen_for_its_surface() {
+    let mut harness = stage(Some(picked(mirror())));
+    click(&mut harness, "Rays (3)");
+    assert!(has(&harness, "shadow to pointlight 1: visible"));
+    let reflected = "reflected: hits back #1, triangle 0";
+    click(&mut harness, reflected);
+    click(&mut harness, "Surface");
+    assert!(has(&harness, "back (#1)"));
+    click(&mut harness, "Step through its shader");
+    assert!(has(&harness, "surface lit, line 1"));
+}
+
+#[test]
+fn another_sample_of_the_pixel_can_be_asked_for_and_the_pixel_let_go() {
+    let mut harness = stage(Some(picked(stepped())));
+    click(&mut harness, "×");
+    assert_eq!(harness.state().asked, [Action::Unpick]);
+}
+
+#[test]
+fn a_sample_that_cannot_be_followed_says_why() {
+    let mut failed = picked(stepped());
+    let known = failed.known.take().map(|k| Probed { result: Err("there is no sample 9".to_string()), ..(*k).clone() });
+    failed.known = known.map(Arc::new);
+    assert!(has(&stage(Some(failed)), "there is no sample 9"));
+}

@@ -6,6 +6,9 @@ use crate::probe::{Named, Value};
 use crate::render::color::encode_srgb8;
 use egui::{Color32, Grid, RichText, Sense, Stroke, StrokeKind, Ui, Vec2};
 
+/// Width of a column of names, so that tables below each other agree.
+pub const NAMES: f32 = 72.0;
+
 /// A small field of a linear colour.
 pub fn swatch(ui: &mut Ui, color: [f32; 3]) {
     let side = ui.text_style_height(&egui::TextStyle::Body) - 2.0;
@@ -47,7 +50,7 @@ pub fn show(ui: &mut Ui, ty: RslType, value: &Value, is_new: bool) {
 
 /// Names and values.
 pub fn table(ui: &mut Ui, id: &str, list: &[Named]) {
-    Grid::new(id).num_columns(2).striped(true).show(ui, |ui| {
+    Grid::new(id).num_columns(2).min_col_width(NAMES).striped(true).show(ui, |ui| {
         for named in list {
             ui.label(&named.name).on_hover_text(named.ty.name());
             show(ui, named.ty, &named.value, false);
