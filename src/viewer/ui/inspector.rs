@@ -203,9 +203,9 @@ fn heading(ui: &mut Ui, picked: &Picked, actions: &mut Vec<Action>) {
         ui.strong(format!("Pixel {x}, {y}"));
         let count = picked.known.as_ref().and_then(|k| k.result.as_ref().ok()).map(|p| p.sample.sampling.count());
         let mut sample = picked.sample;
-        ui.label("sample");
+        let label = ui.label("sample");
         let most = count.unwrap_or(1).saturating_sub(1).max(sample);
-        if ui.add(DragValue::new(&mut sample).range(0..=most)).changed() {
+        if ui.add(DragValue::new(&mut sample).range(0..=most)).labelled_by(label.id).changed() {
             actions.push(Action::Pick(picked.pixel, sample));
         }
         if let Some(count) = count {

@@ -2,8 +2,9 @@
 
 use super::source::SourceView;
 use super::values;
+use crate::probe::recording::Call;
 use crate::probe::{Moment, Probe, Reach, Recording};
-use egui::{ComboBox, Grid, RichText, ScrollArea, Ui};
+use egui::{Grid, RichText, ScrollArea, Ui};
 
 /// Where one stands.
 #[derive(Default)]
@@ -36,6 +37,9 @@ impl Ways {
         }
     }
 }
+
+/// Most callers that are named.
+const MOST_CALLERS: usize = 5;
 
 /// A way to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,9 +148,10 @@ impl Stepping {
         });
         ui.horizontal(|ui| {
             let mut step = self.step;
+            let label = ui.label("step");
             ui.spacing_mut().slider_width = (ui.available_width() - 90.0).max(40.0);
-            let last = recording.len() - 1;
-            if ui.add(egui::Slider::new(&mut step, 0..=last)).on_hover_text("The step, of all that ran").changed() {
+            let slider = ui.add(egui::Slider::new(&mut step, 0..=recording.len() - 1)).labelled_by(label.id);
+            if slider.on_hover_text("Of all statements that ran").changed() {
                 self.step = step;
             }
         });
@@ -161,25 +166,22 @@ fn at_line(recording: &Recording, line: u32) -> bool {
     recording.place(0).is_some_and(|(_, l)| l == line)
 }
 
-/// The calls that led here; gives the step of the one that was chosen.
+/// The calls that led here, the outermost first; gives the step of the one that was chosen.
 fn calls(ui: &mut Ui, moment: &Moment<'_>) -> Option<usize> {
-    let name = |call: &crate::probe::recording::Call<'_>| format!("{}, line {}", call.outline.title(), call.line);
+    let name = |call: &Call<'_>| format!("{}, line {}", call.outline.title(), call.line);
     let [own, callers @ ..] = moment.stack.as_slice() else { return None };
     let mut chosen = None;
-    if callers.is_empty() {
-        ui.label(RichText::new(name(own)).strong());
-        return None;
-    }
-    ui.horizontal(|ui| {
-        ComboBox::from_id_salt("calls").width(ui.available_width() - 90.0).selected_text(name(own)).show_ui(ui, |ui| {
-            for call in callers {
-                if ui.selectable_label(false, format!("called by {}", name(call))).clicked() {
-                    chosen = Some(call.step);
-                }
+    ui.horizontal_wrapped(|ui| {
+        if callers.len() > MOST_CALLERS {
+            ui.weak(format!("{} more callers ›", callers.len() - MOST_CALLERS));
+        }
+        for call in callers.iter().take(MOST_CALLERS).rev() {
+            if ui.link(name(call)).on_hover_text("Go to this call").clicked() {
+                chosen = Some(call.step);
             }
-        });
-        let calls = if callers.len() == 1 { "1 caller".to_string() } else { format!("{} callers", callers.len()) };
-        ui.weak(calls);
+            ui.weak("›");
+        }
+        ui.strong(name(own));
     });
     chosen
 }

@@ -65,7 +65,7 @@ fn steps_go_forwards_and_backwards_into_calls_and_out() {
     }
     assert!(has(&harness, "surface stepped, line 8"));
     click(&mut harness, "↘");
-    assert!(has(&harness, "function twice, line 2") && has(&harness, "1 caller"));
+    assert!(has(&harness, "function twice, line 2") && has(&harness, "surface stepped, line 8"));
     click(&mut harness, "↗");
     assert!(has(&harness, "surface stepped, line 9") && has(&harness, "→ false"));
     click(&mut harness, "◀");
