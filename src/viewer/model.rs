@@ -373,7 +373,9 @@ impl Model {
             }
             Event::Refused(text) => self.notices.push(Notice { text, is_error: true }),
             Event::Probed(probed) => {
-                if let Some(picked) = self.picked.as_mut().filter(|p| (p.pixel, p.sample) == (probed.pixel, probed.sample)) {
+                if let Some(picked) =
+                    self.picked.as_mut().filter(|p| (p.pixel, p.sample) == (probed.pixel, probed.sample))
+                {
                     picked.waiting = false;
                     picked.known = Some(probed);
                 }

@@ -31,13 +31,20 @@ impl SourceView {
     }
 
     /// Shows the file of a moment. Gives the line whose number was clicked.
-    pub fn show(&mut self, ui: &mut Ui, recording: &Recording, moment: &Moment<'_>, height: f32) -> Option<(FileId, u32)> {
+    pub fn show(
+        &mut self,
+        ui: &mut Ui,
+        recording: &Recording,
+        moment: &Moment<'_>,
+        height: f32,
+    ) -> Option<(FileId, u32)> {
         let span = moment.statement.span;
         let file = recording.sources.get(span.file)?;
         let lines: Vec<&str> = file.text.split('\n').collect();
         let current = file.position(span.start).line;
         let known = self.decided.take().filter(|(step, _)| *step == moment.step);
-        let (_, decided) = self.decided.insert(known.unwrap_or_else(|| (moment.step, decisions(recording, moment, file))));
+        let (_, decided) =
+            self.decided.insert(known.unwrap_or_else(|| (moment.step, decisions(recording, moment, file))));
         let row = ui.text_style_height(&TextStyle::Monospace);
         let mut area = ScrollArea::both().id_salt("source").max_height(height).auto_shrink(false);
         if self.seen != Some((span.file, current)) {
@@ -45,7 +52,8 @@ impl SourceView {
             let line_height = row + ui.spacing().item_spacing.y;
             let above = ((height / line_height) * 0.4).floor();
             let top = (current as f32 - 1.0 - above).max(0.0) * line_height;
-            let is_far = self.seen.is_none_or(|(f, line)| f != span.file || line.abs_diff(current) as f32 > above * 0.5);
+            let is_far =
+                self.seen.is_none_or(|(f, line)| f != span.file || line.abs_diff(current) as f32 > above * 0.5);
             if is_far {
                 area = area.vertical_scroll_offset(top);
                 self.seen = Some((span.file, current));
@@ -100,13 +108,20 @@ fn gutter(ui: &mut Ui, number: u32, ran: bool, is_current: bool) -> bool {
     };
     let text = egui::RichText::new(format!("{mark}{number:>4}")).monospace().color(color);
     let label = ui.add(egui::Label::new(text).sense(Sense::click()).selectable(false));
-    ran && label.on_hover_text("Click: go on to where this line runs next; from the last time on to the first").clicked()
+    ran && label
+        .on_hover_text("Click: go on to where this line runs next; from the last time on to the first")
+        .clicked()
 }
 
 /// A line, which starts at an offset of its file, with the part of the statement in it marked.
 fn line(ui: &Ui, text: &str, start: usize, statement: Span, branch: Option<(StatementKind, bool)>) -> LayoutJob {
     let font = FontId::monospace(ui.text_style_height(&TextStyle::Monospace) * 0.85);
-    let plain = TextFormat { font_id: font.clone(), color: ui.visuals().text_color(), valign: Align::Center, ..TextFormat::default() };
+    let plain = TextFormat {
+        font_id: font.clone(),
+        color: ui.visuals().text_color(),
+        valign: Align::Center,
+        ..TextFormat::default()
+    };
     let marked = TextFormat {
         background: ui.visuals().selection.bg_fill.gamma_multiply(0.7),
         color: ui.visuals().strong_text_color(),

@@ -88,7 +88,8 @@ impl Stepping {
     /// Another recording. Where one stood stays, if the one before had the same statement there.
     pub fn begin(&mut self, recording: &Recording, before: Option<&Recording>) {
         let place = |r: &Recording, step: usize| r.place(step).map(|(file, line)| (file.name.clone(), line));
-        let is_same = before.is_some_and(|b| place(b, self.step).is_some() && place(b, self.step) == place(recording, self.step));
+        let is_same =
+            before.is_some_and(|b| place(b, self.step).is_some() && place(b, self.step) == place(recording, self.step));
         if !is_same {
             self.step = recording.first(self.reach).or(recording.first(Reach::Library)).unwrap_or(0);
         }
@@ -135,14 +136,21 @@ impl Stepping {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = 2.0;
             for ((_, sign, what), target) in WAYS.into_iter().zip(ways.targets) {
-                let button = ui.add_enabled(target.is_some(), egui::Button::new(RichText::new(sign).monospace()).min_size([24.0, 0.0].into()));
+                let button = ui.add_enabled(
+                    target.is_some(),
+                    egui::Button::new(RichText::new(sign).monospace()).min_size([24.0, 0.0].into()),
+                );
                 if button.on_hover_text(what).clicked() {
                     self.step = target.unwrap_or(self.step);
                 }
             }
             ui.add_space(6.0);
             let mut library = self.reach == Reach::Library;
-            if ui.checkbox(&mut library, "library").on_hover_text("Stop in the standard library's functions too").changed() {
+            if ui
+                .checkbox(&mut library, "library")
+                .on_hover_text("Stop in the standard library's functions too")
+                .changed()
+            {
                 self.reach = if library { Reach::Library } else { Reach::Own };
             }
         });
@@ -198,7 +206,10 @@ fn variables(ui: &mut Ui, moment: &Moment<'_>, ways: &Ways) -> Option<usize> {
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 1.0;
                     let mut go = |ui: &mut Ui, sign: &str, what: &str, to: Option<usize>| {
-                        let button = ui.add_enabled(to.is_some(), egui::Button::new(RichText::new(sign).monospace()).small().frame(false));
+                        let button = ui.add_enabled(
+                            to.is_some(),
+                            egui::Button::new(RichText::new(sign).monospace()).small().frame(false),
+                        );
                         if button.on_hover_text(what).clicked() {
                             wanted = to;
                         }

@@ -17,10 +17,9 @@ fn stage(picked: Option<Picked>) -> Harness<'static, Stage> {
     let mut model = Model::new(crate::project::Source::BuiltIn("none".to_string()), Display::default());
     model.picked = picked;
     let stage = Stage { model, panel: InspectorPanel::default(), asked: Vec::new() };
-    let mut harness = Harness::builder().with_size([420.0, 760.0]).build_ui_state(
-        |ui, stage: &mut Stage| stage.panel.show(ui, &stage.model, &mut stage.asked),
-        stage,
-    );
+    let mut harness = Harness::builder()
+        .with_size([420.0, 760.0])
+        .build_ui_state(|ui, stage: &mut Stage| stage.panel.show(ui, &stage.model, &mut stage.asked), stage);
     harness.run();
     harness
 }

@@ -35,7 +35,11 @@ pub fn color(ui: &mut Ui, value: [f32; 3]) {
 pub fn show(ui: &mut Ui, ty: RslType, value: &Value, is_new: bool) {
     let text = match value {
         Value::Triple(v) => triple(*v),
-        Value::Matrix(m) => m.chunks(4).map(|row| row.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  ")).collect::<Vec<_>>().join("\n"),
+        Value::Matrix(m) => m
+            .chunks(4)
+            .map(|row| row.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  "))
+            .collect::<Vec<_>>()
+            .join("\n"),
         other => other.to_string(),
     };
     let text = RichText::new(text).monospace();
