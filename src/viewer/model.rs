@@ -574,7 +574,31 @@ pub(super) mod tests {
         model.apply(Action::Pick([3, 4], 0));
         model.apply(Action::Open(Source::BuiltIn("glass".into())));
         assert!(model.state.is_none() && model.shown().is_none() && model.navigation().is_none());
-        assert!(matches!(model.picked, Picked::Nothing));
+        assert!(model.picked.is_none());
+    }
+
+    #[test]
+    fn a_picked_pixel_is_looked_into_again_when_the_scene_changes_and_answers_to_others_are_ignored() {
+        let mut model = loaded();
+        let probes = |model: &mut Model| {
+            let commands = model.commands.drain(..);
+            commands.filter(|c| matches!(c, Command::Probe { pixel: [3, 4], sample: 1 })).count()
+        };
+        model.apply(Action::Pick([3, 4], 1));
+        assert_eq!(probes(&mut model), 1);
+        let view = model.view().unwrap();
+        let probed =
+            |pixel| Arc::new(Probed { pixel, sample: 1, state: 1, view: view.clone(), result: Err("no".into()) });
+        model.hear(Event::Probed(probed([9, 9])));
+        assert!(model.picked.as_ref().is_some_and(|p| p.waiting && p.known.is_none()));
+        model.hear(Event::Probed(probed([3, 4])));
+        assert!(model.picked.as_ref().is_some_and(|p| !p.waiting && p.known.is_some()));
+        model.hear(Event::Loaded(state(SPHERE)));
+        assert_eq!(probes(&mut model), 1);
+        assert!(
+            model.picked.as_ref().is_some_and(|p| p.waiting && p.known.is_some()),
+            "the old answer stays until then"
+        );
     }
 
     #[test]

@@ -19,6 +19,7 @@ fn stage(picked: Option<Picked>) -> Harness<'static, Stage> {
     let stage = Stage { model, panel: InspectorPanel::default(), asked: Vec::new() };
     let mut harness = Harness::builder()
         .with_size([420.0, 760.0])
+        .with_max_steps(60)
         .build_ui_state(|ui, stage: &mut Stage| stage.panel.show(ui, &stage.model, &mut stage.asked), stage);
     harness.run();
     harness
