@@ -1,37 +1,27 @@
 //! What the pointer does over the picture: it moves the camera, magnifies the picture, picks pixels.
 
 use super::framing::{Framing, Placement};
-use crate::probe::RayKind;
-use crate::viewer::model::{Action, Model, Picked};
+use crate::viewer::model::{Action, Model};
 use egui::{PointerButton, Response, Ui};
-use glam::{Vec2, Vec3};
+use glam::Vec2;
 
 /// Notches of the wheel in a point of scrolling.
 const NOTCHES_PER_POINT: f32 = 1.0 / 40.0;
 
-/// The pixel that was picked, as far as it is known.
+/// The pixel that was picked.
 pub fn picked(model: &Model) -> Option<[u32; 2]> {
-    match &model.picked {
-        Picked::Asked { pixel } => Some(*pixel),
-        Picked::Found(probe) => Some(probe.sample.pixel),
-        Picked::Nothing | Picked::Failed(_) => None,
-    }
+    model.picked.as_ref().map(|p| p.pixel)
 }
 
 /// Makes what was hit at a pixel the pivot, as soon as that is known. Gives the pixel back as long as it is not.
 pub fn pivot(model: &Model, pixel: [u32; 2], actions: &mut Vec<Action>) -> Option<[u32; 2]> {
-    match &model.picked {
-        Picked::Asked { pixel: asked } => (*asked == pixel).then_some(pixel),
-        Picked::Found(probe) if probe.sample.pixel == pixel => {
-            let hit = probe.rays.iter().filter(|ray| ray.kind == RayKind::Camera).find_map(|ray| {
-                let t = ray.hit.as_ref()?.t;
-                Some(Vec3::from(ray.origin) + t * Vec3::from(ray.direction))
-            });
-            actions.extend(hit.map(Action::SetPivot));
-            None
-        }
-        _ => None,
+    let picked = model.picked.as_ref().filter(|p| p.pixel == pixel)?;
+    if picked.waiting {
+        return Some(pixel);
     }
+    let hit = picked.known.as_ref().and_then(|k| k.result.as_ref().ok()).and_then(|p| p.first_hit());
+    actions.extend(hit.and_then(|h| h.triple("P")).map(|point| Action::SetPivot(point.into())));
+    None
 }
 
 /// Takes the gestures of a frame. Gives the pixel that was double clicked: what is there is to be the pivot.

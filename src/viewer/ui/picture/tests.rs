@@ -1,10 +1,11 @@
 //! The view of the picture, driven by events on hand-made pictures.
 
 use super::*;
-use crate::probe::{Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint};
+use crate::lang::rsl::RslType;
+use crate::probe::{Named, Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint, Value};
 use crate::render::film::Picture;
 use crate::render::sampling::Sampling;
-use crate::viewer::engine::Event as News;
+use crate::viewer::engine::{Event as News, Probed};
 use crate::viewer::model::tests::{loaded, shown};
 use egui::{Event, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, pos2};
 use egui_kittest::Harness;
@@ -142,6 +143,7 @@ impl Window {
 
 /// What a sample is made of that hits something at (1, 2, 9).
 fn probe(pixel: [u32; 2]) -> Probe {
+    let position = Named { name: "P".into(), ty: RslType::Point, value: Value::Triple([1.0, 2.0, 9.0]) };
     let hit = SurfacePoint {
         object: 0,
         name: "sphere".into(),
@@ -152,7 +154,7 @@ fn probe(pixel: [u32; 2]) -> Probe {
         distance: 6.0,
         shader: "plastic".into(),
         parameters: Vec::new(),
-        globals: Vec::new(),
+        globals: vec![position],
     };
     let ray = RayRecord {
         kind: RayKind::Camera,
@@ -279,7 +281,9 @@ fn a_double_click_turns_about_what_is_hit_there_once_that_is_known() {
     window.model().apply(Action::Pick(pixel, 0));
     window.harness.step();
     assert_eq!(window.asked(), []);
-    window.model().hear(News::Probed(Arc::new(probe(pixel))));
+    let view = window.model().view().unwrap();
+    let probed = Probed { pixel, sample: 0, state: 1, view, result: Ok(probe(pixel)) };
+    window.model().hear(News::Probed(Arc::new(probed)));
     window.harness.step();
     assert_eq!(window.asked(), [Action::SetPivot(glam::vec3(1.0, 2.0, 9.0))]);
     window.harness.step();
