@@ -2,6 +2,9 @@
 //!
 //! Knows a machine only as [`Loads`]. New code may need to be made ready first, elsewhere; the picture of the code before stays meanwhile, and another machine draws in this one's place.
 
+#[cfg(test)]
+mod tests;
+
 use super::message::{Event, Machine, Shown};
 use super::outbox::Outbox;
 use super::schedule::{Plan, Speed};
@@ -62,6 +65,16 @@ impl Drop for Surroundings {
         if std::thread::panicking() {
             let message = "an internal error ended its thread".to_string();
             self.outbox.send(Event::MachineFailed(self.machine, message));
+            self.stand_in(true);
+        }
+    }
+}
+
+impl Surroundings {
+    /// Says whether the deputy is to draw.
+    fn stand_in(&self, on: bool) {
+        if let Some(deputy) = &self.deputy {
+            deputy.change(|wish| wish.stands_in = on);
         }
     }
 }
@@ -93,7 +106,7 @@ pub fn run<M: Loads>(surroundings: Surroundings, open: Opens<M>) {
             }
         }
     }
-    thread.stand_in(false);
+    thread.surroundings.stand_in(false);
 }
 
 /// Whether there is more to draw.
@@ -193,7 +206,7 @@ impl<M: Loads> Thread<M> {
             since_change: taken.since.elapsed(),
             report: Arc::new(machine.report()),
         })));
-        self.stand_in(false);
+        self.surroundings.stand_in(false);
         Ok(Next::More)
     }
 
@@ -203,7 +216,7 @@ impl<M: Loads> Thread<M> {
         let Subject { state, view, sampling, timed } = &subject;
         let job = state.job(view, *sampling, self.surroundings.budget);
         if self.machine.is_none() {
-            self.stand_in(true);
+            self.surroundings.stand_in(true);
             self.machine = Some((self.open)().map_err(RenderError::Device)?);
             self.lost = None;
         }
@@ -214,7 +227,7 @@ impl<M: Loads> Thread<M> {
             let Some(machine) = &mut self.machine else { return Ok(false) };
             if let Some(preparation) = machine.prepare(&job) {
                 self.surroundings.outbox.send(Event::Preparing(self.surroundings.machine));
-                self.stand_in(true);
+                self.surroundings.stand_in(true);
                 if !self.wait_for(&preparation, state) {
                     preparation.cancel();
                     self.abandoned = Some(preparation);
@@ -273,13 +286,6 @@ impl<M: Loads> Thread<M> {
             self.lost = Some(taken.wish.tries);
         }
         self.surroundings.outbox.send(Event::MachineFailed(self.surroundings.machine, text.trim_end().to_string()));
-        self.stand_in(true);
-    }
-
-    /// Says whether the deputy is to draw.
-    fn stand_in(&self, on: bool) {
-        if let Some(deputy) = &self.surroundings.deputy {
-            deputy.change(|wish| wish.stands_in = on);
-        }
+        self.surroundings.stand_in(true);
     }
 }

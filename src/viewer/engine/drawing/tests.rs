@@ -1,0 +1,189 @@
+//! A drawing thread with a machine that does as it is told.
+
+use super::*;
+use crate::project::{Outcome, Project, Source};
+use crate::render::film::Picture;
+use crate::render::progressive::Pass;
+use crate::render::report::Report;
+use crate::scene::Format;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::thread::JoinHandle;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What becomes of the next pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Success,
+    /// The device is lost.
+    Loss,
+    /// A shader does not end.
+    Endless,
+    Panic,
+}
+
+/// Draws black pictures.
+struct Fake {
+    fate: Arc<Mutex<Fate>>,
+}
+
+impl Progressive for Fake {
+    fn describe(&self) -> String {
+        "fake".to_string()
+    }
+
+    fn load(&mut self, _: &Job) -> Result<(), RenderError> {
+        Ok(())
+    }
+
+    fn draw(&mut self, _: Pass, _: &mut Film, _: &AtomicBool) -> Result<(), RenderError> {
+        let fate = *self.fate.lock().unwrap();
+        match fate {
+            Fate::Success => Ok(()),
+            Fate::Loss => Err(RenderError::Device("it was unplugged".to_string())),
+            Fate::Endless => Err(RenderError::Budget { budget: 7, span: None }),
+            Fate::Panic => panic!("as told"),
+        }
+    }
+
+    fn finish(&mut self, film: &Film, _: u32, _: &AtomicBool) -> Result<Picture, RenderError> {
+        Ok(film.resolve())
+    }
+
+    fn report(&self) -> Report {
+        Report::default()
+    }
+}
+
+impl Loads for Fake {
+    fn prepare(&self, _: &Job) -> Option<Preparation> {
+        None
+    }
+}
+
+/// A drawing thread and all around it.
+struct Bench {
+    slot: Arc<Slot>,
+    deputy: Arc<Slot>,
+    outbox: Arc<Outbox>,
+    fate: Arc<Mutex<Fate>>,
+    opened: Arc<AtomicUsize>,
+    woken: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Bench {
+    /// A thread that has something to draw, which will go that way.
+    fn new(fate: Fate) -> Self {
+        let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
+        let waking = woken.clone();
+        let outbox = Arc::new(Outbox::new(Arc::new(move || {
+            *waking.0.lock().unwrap() = true;
+            waking.1.notify_all();
+        })));
+        let (slot, deputy): (Arc<Slot>, Arc<Slot>) = Default::default();
+        let fate = Arc::new(Mutex::new(fate));
+        let opened = Arc::new(AtomicUsize::new(0));
+        let (given, count) = (fate.clone(), opened.clone());
+        let open: Opens<Fake> = Box::new(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            Ok(Fake { fate: given.clone() })
+        });
+        let surroundings = Surroundings {
+            machine: Machine::Gpu,
+            slot: slot.clone(),
+            deputy: Some(deputy.clone()),
+            outbox: outbox.clone(),
+            budget: 7,
+        };
+        let thread = Some(std::thread::spawn(move || run(surroundings, open)));
+        let bench = Self { slot, deputy, outbox, fate, opened, woken, thread };
+        let mut project = Project::new(Source::BuiltIn("sepia".to_string()), Default::default());
+        let Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };
+        bench.look(16);
+        bench.slot.change(|wish| (wish.state, wish.wanted) = (Some(state), true));
+        bench
+    }
+
+    fn look(&self, width: u32) {
+        let format = Format { width, height: 8, pixel_aspect: 1.0 };
+        self.slot.change(|wish| wish.view = Some(View { camera: Default::default(), format }));
+    }
+
+    /// The first picture or failure.
+    fn outcome(&self) -> Result<Arc<Shown>, String> {
+        loop {
+            for event in self.outbox.take() {
+                match event {
+                    Event::Picture(shown) => return Ok(shown),
+                    Event::MachineFailed(_, message) => return Err(message),
+                    _ => {}
+                }
+            }
+            let woken = self.woken.0.lock().unwrap();
+            let (mut woken, waited) = self.woken.1.wait_timeout_while(woken, PATIENCE, |woken| !*woken).unwrap();
+            assert!(!waited.timed_out(), "nothing came");
+            *woken = false;
+        }
+    }
+
+    /// Whether the deputy draws, once it has heard.
+    fn assert_stands_in(&self, expected: bool) {
+        let start = Instant::now();
+        while self.deputy.take(None, None).expect("it goes on").wish.stands_in != expected {
+            assert!(start.elapsed() < PATIENCE);
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.slot.quit();
+        // A panic was part of the test.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_device_that_is_lost_is_replaced_by_its_deputy_and_opened_again_when_the_user_says_so() {
+    let bench = Bench::new(Fate::Loss);
+    assert_eq!(bench.outcome().unwrap_err(), "error: it was unplugged");
+    bench.assert_stands_in(true);
+    *bench.fate.lock().unwrap() = Fate::Success;
+    // Another view does not open it.
+    bench.look(24);
+    bench.slot.change(|wish| wish.tries += 1);
+    assert_eq!(bench.outcome().unwrap().view.format.width, 24);
+    bench.assert_stands_in(false);
+    assert_eq!(bench.opened.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_failure_of_a_shader_ends_with_the_next_view_on_the_same_device() {
+    let bench = Bench::new(Fate::Endless);
+    assert_eq!(bench.outcome().unwrap_err(), "error: a shader did not end within 7 loop iterations and calls");
+    *bench.fate.lock().unwrap() = Fate::Success;
+    bench.look(24);
+    assert_eq!(bench.outcome().unwrap().view.format.width, 24);
+    bench.assert_stands_in(false);
+    assert_eq!(bench.opened.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_thread_that_panics_tells_so() {
+    let bench = Bench::new(Fate::Panic);
+    assert_eq!(bench.outcome().unwrap_err(), "an internal error ended its thread");
+    bench.assert_stands_in(true);
+}
+
+#[test]
+fn a_finished_picture_is_not_drawn_again() {
+    let bench = Bench::new(Fate::Success);
+    while !bench.outcome().unwrap().is_finished() {}
+    bench.look(16);
+    bench.slot.change(|wish| wish.stands_in = true);
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(bench.outbox.take().is_empty());
+}
