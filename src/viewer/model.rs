@@ -107,6 +107,8 @@ pub struct MachineModel {
     pub shown: Option<Arc<Shown>>,
     /// Whether it is getting ready for a program.
     pub preparing: bool,
+    /// Kernels that are ready for that, and how many there will be; 0 as long as that is not known.
+    pub kernels: [usize; 2],
     /// Why it cannot draw.
     pub failure: Option<String>,
     /// Times of its passes.
@@ -118,7 +120,7 @@ const PLOTTED: usize = 240;
 
 impl Default for MachineModel {
     fn default() -> Self {
-        Self { shown: None, preparing: false, failure: None, passes: History::of(PLOTTED) }
+        Self { shown: None, preparing: false, kernels: [0, 0], failure: None, passes: History::of(PLOTTED) }
     }
 }
 
@@ -380,7 +382,11 @@ impl Model {
                     picked.known = Some(probed);
                 }
             }
-            Event::Preparing(machine) => self.machines[machine as usize].preparing = true,
+            Event::Preparing { machine, done, of } => {
+                let machine = &mut self.machines[machine as usize];
+                machine.preparing = true;
+                machine.kernels = [done, of];
+            }
             Event::MachineFailed(machine, message) => {
                 let failed = &mut self.machines[machine as usize];
                 failed.preparing = false;

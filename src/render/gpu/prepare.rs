@@ -7,31 +7,31 @@ use super::machine::{Machine, Setup};
 use super::program::Program;
 use super::renderer::compile;
 use super::section_machine::{Compute, SectionMachine};
-use super::warm::{self, Urgency, WarmUp};
+use super::warm::{self, Course, Urgency, WarmUp};
 use crate::bvh::{BuildOptions, Bvh};
 use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS};
 use crate::render::{Job, RenderError, Schedule};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
 /// Kernels that are being made ready on a thread of their own. Dropping it cancels what is left to do.
 #[derive(Debug)]
 pub struct Preparation {
-    cancel: Arc<AtomicBool>,
+    course: Arc<Course>,
     thread: Option<JoinHandle<Result<WarmUp, RenderError>>>,
 }
 
 impl Preparation {
     /// Starts to prepare for `job` on this device.
     pub(super) fn start(compute: Arc<Compute>, job: Arc<Job>, schedule: Schedule) -> Self {
-        let cancel = Arc::new(AtomicBool::new(false));
-        let asked = cancel.clone();
+        let course = Arc::new(Course::default());
+        let asked = course.clone();
         let prepare = move || {
             let program = compile(compute.gpu(), &job, schedule)?;
             compute.prepare(&program, Urgency::Soon, &asked)
         };
-        Self { cancel, thread: Some(std::thread::spawn(prepare)) }
+        Self { course, thread: Some(std::thread::spawn(prepare)) }
     }
 
     /// Whether there is nothing left to wait for.
@@ -39,9 +39,14 @@ impl Preparation {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
+    /// Kernels that are ready, and how many there will be; 0 of 0 as long as that is not known, or where the driver compiles all at once.
+    pub fn progress(&self) -> [usize; 2] {
+        self.course.progress()
+    }
+
     /// Asks it to end soon, ready or not.
     pub fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
+        self.course.cancel();
     }
 
     /// Waits for the end.
@@ -64,20 +69,15 @@ impl Compute {
     /// Makes the kernels of a program of sections ready, and those that every such program needs.
     ///
     /// # Errors
-    /// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when `cancel` was set meanwhile.
-    pub(super) fn prepare(
-        &self,
-        program: &Program,
-        urgency: Urgency,
-        cancel: &AtomicBool,
-    ) -> Result<WarmUp, RenderError> {
+    /// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was cancelled meanwhile.
+    pub(super) fn prepare(&self, program: &Program, urgency: Urgency, course: &Course) -> Result<WarmUp, RenderError> {
         // A megakernel is one kernel: there is nothing to share out.
         let Program::Sections(program) = program else { return Ok(WarmUp::default()) };
         let common = || match self.exercised.swap(true, Ordering::Relaxed) {
             false => self.exercise(),
             true => Ok(()),
         };
-        warm::warm_up(&self.gpu, &self.sections, &program.sections, urgency, cancel, &common)
+        warm::warm_up(&self.gpu, &self.sections, &program.sections, urgency, course, &common)
     }
 
     /// Runs a program of no sections, so that the driver compiles what every program needs.

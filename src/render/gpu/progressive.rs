@@ -5,7 +5,7 @@ use super::passes::Drawing;
 use super::prepare::Preparation;
 use super::program::Program;
 use super::renderer::{GpuRenderer, compile, max_depth, setup, usual_paths};
-use super::warm::Urgency;
+use super::warm::{Course, Urgency};
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::{Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, KernelTimes, Phase, Report};
@@ -71,7 +71,7 @@ impl Progressive for GpuProgressive {
             None => {
                 let start = Instant::now();
                 let program = compile(compute.gpu(), job, self.renderer.schedule())?;
-                compute.prepare(&program, Urgency::Now, &AtomicBool::new(false))?;
+                compute.prepare(&program, Urgency::Now, &Course::default())?;
                 self.compile = start.elapsed();
                 self.programs += 1;
                 (program, None)

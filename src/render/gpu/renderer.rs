@@ -8,7 +8,7 @@ use super::passes::Drawing;
 use super::prepare::Preparation;
 use super::program::Program;
 use super::section_machine::{Compute, ComputeError};
-use super::warm::{Urgency, WarmUp};
+use super::warm::{Course, Urgency, WarmUp};
 use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::Options;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
@@ -116,7 +116,7 @@ impl Renderer for GpuRenderer {
         let start = Instant::now();
         let program = compile(self.compute.gpu(), job, self.schedule)?;
         let compile = start.elapsed();
-        let warm_up = self.compute.prepare(&program, Urgency::Now, &AtomicBool::new(false))?;
+        let warm_up = self.compute.prepare(&program, Urgency::Now, &Course::default())?;
         let warm = Instant::now();
         let pixels = u64::from(job.window.width) * u64::from(job.window.height);
         let paths = pixels.min(u64::from(usual_paths(self.compute.gpu()))) as u32;

@@ -32,6 +32,30 @@ pub(super) enum Urgency {
     Soon,
 }
 
+/// How far making kernels ready has come, and whether it is still wanted. Shared with whoever waits for it.
+#[derive(Debug, Default)]
+pub(super) struct Course {
+    cancelled: AtomicBool,
+    done: AtomicUsize,
+    of: AtomicUsize,
+}
+
+impl Course {
+    /// Asks it to end soon.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Kernels that the driver has compiled, and those that it has to; 0 of 0 as long as that is not known, or where drivers do it in one go.
+    pub fn progress(&self) -> [usize; 2] {
+        [self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed)]
+    }
+}
+
 /// What making kernels ready took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WarmUp {
@@ -46,17 +70,17 @@ pub struct WarmUp {
 /// Makes the pipelines of these kernels and has the driver compile those that are new; on the device that draws, `common` runs first.
 ///
 /// # Errors
-/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when `cancel` was set meanwhile.
+/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was cancelled meanwhile.
 pub(super) fn warm_up(
     gpu: &Gpu,
     sections: &Pipelines,
     kernels: &[SectionKernel],
     urgency: Urgency,
-    cancel: &AtomicBool,
+    course: &Course,
     common: &dyn Fn() -> Result<(), RenderError>,
 ) -> Result<WarmUp, RenderError> {
     let others = if gpu.compiles_late() && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
-    warm_up_with(gpu, sections, kernels, urgency, cancel, common, others, &|| gpu.another())
+    warm_up_with(gpu, sections, kernels, urgency, course, common, others, &|| gpu.another())
 }
 
 /// The same with at most so many `others`, opened by `open`.
@@ -65,23 +89,24 @@ fn warm_up_with(
     sections: &Pipelines,
     kernels: &[SectionKernel],
     urgency: Urgency,
-    cancel: &AtomicBool,
+    course: &Course,
     common: &dyn Fn() -> Result<(), RenderError>,
     others: usize,
     open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
 ) -> Result<WarmUp, RenderError> {
     let start = Instant::now();
-    let stopped = || if cancel.load(Ordering::Relaxed) { Err(RenderError::Stopped) } else { Ok(()) };
+    let stopped = || if course.is_cancelled() { Err(RenderError::Stopped) } else { Ok(()) };
     let (pipelines, fresh) = sections.and_new_ones(gpu, kernels)?;
     let counts = PipelineCounts { made: fresh.len(), found: kernels.len() - fresh.len() };
     if !gpu.compiles_late() || fresh.is_empty() {
         return Ok(WarmUp { kernels: counts, elsewhere: 0, time: start.elapsed() });
     }
     // Large kernels first, so that all devices end at about the same time.
+    course.of.store(fresh.len(), Ordering::Relaxed);
     let mut queue = fresh.clone();
     queue.sort_by_key(|&i| std::cmp::Reverse(kernels[i].wgsl.len()));
     let next = AtomicUsize::new(0);
-    let take = || queue.get(next.fetch_add(1, Ordering::Relaxed)).copied().filter(|_| !cancel.load(Ordering::Relaxed));
+    let take = || queue.get(next.fetch_add(1, Ordering::Relaxed)).copied().filter(|_| !course.is_cancelled());
     let elsewhere = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match urgency {
@@ -100,6 +125,7 @@ fn warm_up_with(
                     return;
                 }
                 elsewhere.fetch_add(1, Ordering::Relaxed);
+                course.done.fetch_add(1, Ordering::Relaxed);
             }
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(compile_elsewhere)).collect();
@@ -110,6 +136,7 @@ fn warm_up_with(
                 if nothing.dispatch(gpu, [&pipelines[i]]).is_err() {
                     break;
                 }
+                course.done.fetch_add(1, Ordering::Relaxed);
             }
         }
         for thread in threads {
@@ -207,12 +234,12 @@ mod tests {
 
     struct Bench {
         sections: Pipelines,
-        cancel: AtomicBool,
+        course: Course,
     }
 
     impl Bench {
         fn new() -> Self {
-            Self { sections: Pipelines::new(section_layout(&GPU)), cancel: AtomicBool::new(false) }
+            Self { sections: Pipelines::new(section_layout(&GPU)), course: Course::default() }
         }
 
         fn warm_up(
@@ -222,7 +249,7 @@ mod tests {
             others: usize,
             open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
         ) -> Result<WarmUp, RenderError> {
-            warm_up_with(&GPU, &self.sections, kernels, urgency, &self.cancel, &|| Ok(()), others, open)
+            warm_up_with(&GPU, &self.sections, kernels, urgency, &self.course, &|| Ok(()), others, open)
         }
     }
 
@@ -265,12 +292,13 @@ mod tests {
     #[test]
     fn what_was_cancelled_is_not_taken_for_ready() {
         let (bench, kernels) = (Bench::new(), kernels(2));
-        bench.cancel.store(true, Ordering::Relaxed);
+        bench.course.cancel();
         let stopped = bench.warm_up(&kernels, Urgency::Soon, 1, &another);
         if GPU.compiles_late() {
             assert!(matches!(stopped, Err(RenderError::Stopped)));
-            bench.cancel.store(false, Ordering::Relaxed);
+            let bench = Bench { course: Course::default(), ..bench };
             assert_eq!(bench.warm_up(&kernels, Urgency::Soon, 1, &another).unwrap().kernels.made, 2);
+            assert_eq!(bench.course.progress(), [2, 2]);
         }
     }
 

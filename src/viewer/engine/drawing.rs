@@ -226,7 +226,6 @@ impl<M: Loads> Thread<M> {
             }
             let Some(machine) = &mut self.machine else { return Ok(false) };
             if let Some(preparation) = machine.prepare(&job) {
-                self.surroundings.outbox.send(Event::Preparing(self.surroundings.machine));
                 self.surroundings.stand_in(true);
                 if !self.wait_for(&preparation, state) {
                     preparation.cancel();
@@ -263,7 +262,13 @@ impl<M: Loads> Thread<M> {
     /// Waits until the kernels for a state are ready. False when another state is wanted first, or none.
     fn wait_for(&self, preparation: &Preparation, state: &State) -> bool {
         let mut seen = None;
+        let mut told = None;
         while !preparation.is_finished() {
+            let progress @ [done, of] = preparation.progress();
+            if told != Some(progress) {
+                told = Some(progress);
+                self.surroundings.outbox.send(Event::Preparing { machine: self.surroundings.machine, done, of });
+            }
             let Some(taken) = self.surroundings.slot.take(seen, Some(LOOK_AT_PREPARATION)) else { return false };
             if taken.wish.subject().is_none_or(|(wanted, _)| wanted.version != state.version) {
                 return false;

@@ -81,7 +81,14 @@ pub enum Event {
     /// A machine has drawn.
     Picture(Arc<Shown>),
     /// A machine gets ready for a program; its last picture stays.
-    Preparing(Machine),
+    Preparing {
+        /// Which.
+        machine: Machine,
+        /// Kernels that are ready.
+        done: usize,
+        /// Kernels that there will be; 0 as long as that is not known.
+        of: usize,
+    },
     /// A machine cannot draw: why, with the source line where there is one.
     MachineFailed(Machine, String),
     /// A sample was looked into.

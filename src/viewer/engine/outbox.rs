@@ -53,7 +53,7 @@ impl Outbox {
 fn machine(event: &Event) -> Option<Machine> {
     match event {
         Event::Picture(shown) => Some(shown.machine),
-        Event::Preparing(machine) | Event::MachineFailed(machine, _) => Some(*machine),
+        Event::Preparing { machine, .. } | Event::MachineFailed(machine, _) => Some(*machine),
         _ => None,
     }
 }
@@ -92,7 +92,7 @@ mod tests {
         let (outbox, _) = outbox();
         for n in 0..1000 {
             outbox.send(Event::Busy(n.to_string()));
-            outbox.send(Event::Preparing(Machine::Gpu));
+            outbox.send(Event::Preparing { machine: Machine::Gpu, done: 1, of: 2 });
             outbox.send(Event::Refused(n.to_string()));
         }
         outbox.send(Event::MachineFailed(Machine::Rpu, "lost".to_string()));
@@ -107,10 +107,10 @@ mod tests {
     fn who_polls_is_woken_once_for_all_that_waits() {
         let (outbox, woken) = outbox();
         outbox.send(Event::Busy("reading".to_string()));
-        outbox.send(Event::Preparing(Machine::Gpu));
+        outbox.send(Event::Preparing { machine: Machine::Gpu, done: 1, of: 2 });
         assert_eq!(woken.load(Ordering::Relaxed), 1);
         outbox.take();
-        outbox.send(Event::Preparing(Machine::Gpu));
+        outbox.send(Event::Preparing { machine: Machine::Gpu, done: 1, of: 2 });
         assert_eq!(woken.load(Ordering::Relaxed), 2);
     }
 }

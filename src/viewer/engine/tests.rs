@@ -147,7 +147,7 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     let (mut gpu, mut rpu, mut was_preparing) = (None, None, false);
     desk.wait_for(|event| {
         match event {
-            Event::Preparing(Machine::Gpu) => was_preparing = true,
+            Event::Preparing { machine: Machine::Gpu, .. } => was_preparing = true,
             Event::Picture(shown) if by(Machine::Gpu)(shown) => gpu = Some(shown.clone()),
             Event::Picture(shown) if by(Machine::Rpu)(shown) => rpu = Some(shown.clone()),
             Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),

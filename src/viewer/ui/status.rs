@@ -65,7 +65,10 @@ fn describe(machine: Machine, is: &MachineModel) -> String {
     let name = machine.name();
     match (&is.failure, is.preparing, &is.shown) {
         (Some(_), ..) => format!("{name}: failed"),
-        (None, true, _) => format!("{name}: compiling…"),
+        (None, true, _) => match is.kernels {
+            [_, 0] => format!("{name}: compiling…"),
+            [done, of] => format!("{name}: compiling {done}/{of} kernels"),
+        },
         (None, false, None) => String::new(),
         (None, false, Some(shown)) => {
             let [width, height] = [shown.view.format.width, shown.view.format.height];

@@ -383,7 +383,7 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_pictures_compare() {
 fn a_difference_without_one_of_the_machines_says_why() {
     let mut window = Window::with_picture(1);
     window.compare(Comparison::Difference);
-    window.model().hear(News::Preparing(Machine::Gpu));
+    window.model().hear(News::Preparing { machine: Machine::Gpu, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU is compiling…").is_some());
     window.model().hear(News::MachineFailed(Machine::Gpu, "no device".into()));
@@ -396,7 +396,7 @@ fn a_picture_of_the_other_machine_says_so() {
     let mut window = Window::with_picture(1);
     let display = Display { machine: Machine::Gpu, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
-    window.model().hear(News::Preparing(Machine::Gpu));
+    window.model().hear(News::Preparing { machine: Machine::Gpu, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("GPU: compiling. This is the RPU's picture.").is_some());
     window.draws(Machine::Gpu, 1, 0.5);
