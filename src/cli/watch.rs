@@ -35,7 +35,10 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let mut machine = progressive(args.backend, &args.machine, rpu)?;
     let (sender, messages) = channel();
     let wake = sender.clone();
-    let watcher = Watcher::new(move || drop(wake.send(Message::Look)));
+    let watcher = Watcher::new(move || {
+        // The loop below ends with the process.
+        let _ = wake.send(Message::Look);
+    });
     let mut reporter = Reporter { out, json: args.judge.json };
     let mut drawing = Drawing { sender: &sender, messages: &messages, watcher: &watcher };
     let mut next = look(&mut project, &watcher, &mut reporter);
@@ -101,8 +104,7 @@ impl Drawing<'_> {
             let thread = scope.spawn(|| {
                 let drawn = picture(machine, job, &stop);
                 // The loop below waits for it.
-                drop(sender.send(Message::Drawn));
-                drop(sender);
+                let _ = sender.send(Message::Drawn);
                 drawn
             });
             while let Ok(Message::Look) = self.messages.recv() {

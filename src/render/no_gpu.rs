@@ -100,33 +100,33 @@ impl Renderer for GpuRenderer {
 
 /// The GPU as a machine that draws in passes. None can be made.
 #[derive(Debug)]
-pub enum GpuProgressive {}
+pub struct GpuProgressive(GpuRenderer);
 
 impl GpuProgressive {
     /// Never called: there is no renderer.
     pub fn new(renderer: GpuRenderer) -> Self {
-        match renderer {}
+        Self(renderer)
     }
 }
 
 impl Progressive for GpuProgressive {
     fn describe(&self) -> String {
-        match *self {}
+        match self.0 {}
     }
 
     fn load(&mut self, _job: &Job) -> Result<(), RenderError> {
-        match *self {}
+        match self.0 {}
     }
 
     fn draw(&mut self, _pass: Pass, _film: &mut Film, _stop: &AtomicBool) -> Result<(), RenderError> {
-        match *self {}
+        match self.0 {}
     }
 
     fn finish(&mut self, _film: &Film, _step: u32, _stop: &AtomicBool) -> Result<Picture, RenderError> {
-        match *self {}
+        match self.0 {}
     }
 
     fn report(&self) -> Report {
-        match *self {}
+        match self.0 {}
     }
 }
