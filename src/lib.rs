@@ -14,6 +14,7 @@ pub mod codegen;
 pub mod compare;
 pub mod geometry;
 pub mod ir;
+pub mod kernels;
 pub mod lang;
 pub mod lsp;
 pub mod probe;

@@ -46,12 +46,8 @@ pub fn rpu_passes(passes: Option<&str>) -> rpu::Passes {
 
 /// Opens the scene. Warnings go to standard error.
 pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
-    let options = open_options(args);
     let mut sources = SourceMap::new();
-    let opened = match &args.scene {
-        Some(path) => scene::open(path, &options, &mut sources),
-        None => scene::open_builtin(scene::builtin::DEFAULT_SCENE, &options, &mut sources),
-    };
+    let opened = source_of(args).open(&open_options(args), &mut sources);
     let opened = opened.map_err(|d| Failure::diagnostics(&d, &sources))?;
     eprint!("{}", opened.warnings.render(&sources));
     Ok((opened.scene, sources))
@@ -61,21 +57,25 @@ fn open_options(args: &SceneArgs) -> OpenOptions {
     OpenOptions { size: args.size.map(|s| (s.0, s.1)), allow_read: args.allow_read.clone() }
 }
 
-/// The scene of the arguments as a project, of which nothing is read yet.
-pub fn project_of(args: &SceneArgs) -> Result<Project, Failure> {
-    let source = match &args.scene {
+/// Where the scene of the arguments comes from.
+pub fn source_of(args: &SceneArgs) -> Source {
+    match &args.scene {
         Some(path) => Source::File(path.clone()),
         None => Source::BuiltIn(scene::builtin::DEFAULT_SCENE.to_string()),
-    };
-    let options = project::Options {
+    }
+}
+
+/// How the arguments ask to read and link it.
+pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
+    Ok(project::Options {
         open: open_options(args),
         shader_paths: args.shader_paths.clone(),
         pipeline: pipeline(args.passes.as_deref())?,
         tree: args.tree.map(Into::into),
         pixels: args.crop.map(|Crop([x0, y0, x1, y1])| u64::from(x1 - x0) * u64::from(y1 - y0)),
         samples: args.spp,
-    };
-    Ok(Project::new(source, options))
+        kernels: false,
+    })
 }
 
 /// The job that the arguments ask for, of a state of their project.
@@ -90,7 +90,7 @@ pub fn job_of(args: &SceneArgs, state: &State) -> Result<Job, Failure> {
 
 /// Opens and links the scene and builds its tree. Warnings go to standard error.
 pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Times), Failure> {
-    match project_of(args)?.refresh() {
+    match Project::new(source_of(args), project_options(args)?).refresh() {
         Outcome::Ready(state) => {
             eprint!("{}", state.warnings.render(&state.program.sources));
             Ok((job_of(args, &state)?, state.times))

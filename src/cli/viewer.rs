@@ -1,10 +1,9 @@
 //! `shadewright [SCENE]`: the window.
 
 use super::args::{Backend, RenderArgs};
-use super::common::{pipeline, set_threads};
+use super::common::{project_options, set_threads, source_of};
 use super::exit::Failure;
-use crate::project::{self, Source};
-use crate::scene::{OpenOptions, builtin};
+use crate::project;
 use crate::viewer::engine::Machine;
 use crate::viewer::{self, ViewerError};
 
@@ -14,17 +13,8 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         return Err(Failure::input("error: --crop is for a picture that is written: add --render OUT.png"));
     }
     set_threads(&args.machine)?;
-    let source = match &args.scene.scene {
-        Some(path) => Source::File(path.clone()),
-        None => Source::BuiltIn(builtin::DEFAULT_SCENE.to_string()),
-    };
-    let project = project::Options {
-        open: OpenOptions { size: args.scene.size.map(|s| (s.0, s.1)), allow_read: args.scene.allow_read.clone() },
-        shader_paths: args.scene.shader_paths.clone(),
-        pipeline: pipeline(args.scene.passes.as_deref())?,
-        tree: args.scene.tree.map(Into::into),
-        ..Default::default()
-    };
+    let source = source_of(&args.scene);
+    let project = project::Options { kernels: true, ..project_options(&args.scene)? };
     let machine = match args.backend {
         Backend::Auto => None,
         Backend::Gpu => Some(Machine::Gpu),

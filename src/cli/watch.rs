@@ -3,12 +3,13 @@
 //! A line of standard output for each picture, messages as excerpts on standard error; with `--json`, one object a line on standard output for each picture and for
 //! each time the files had errors, with all messages that hold then.
 
-use super::args::RenderArgs;
-use super::common::{job_of, progressive, project_of, rpu_options};
+use super::args::{Backend, RenderArgs};
+use super::common::{job_of, progressive, project_options, rpu_options, source_of};
 use super::exit::Failure;
+use crate::kernels;
 use crate::lang::diag::{Diagnostic, Diagnostics, Severity};
 use crate::lang::source::{SourceMap, Span};
-use crate::project::{Outcome, Project, State, Watcher};
+use crate::project::{self, Outcome, Project, State, Watcher};
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::{Pass, Progressive};
 use crate::render::rpu::RpuRenderer;
@@ -30,9 +31,11 @@ enum Message {
 
 /// Renders the scene into a file, and again on every change, for ever.
 pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
-    let mut project = project_of(&args.scene)?;
+    let options = project::Options { kernels: args.backend != Backend::Rpu, ..project_options(&args.scene)? };
+    let mut project = Project::new(source_of(&args.scene), options);
     let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
-    let mut machine = progressive(args.backend, &args.machine, rpu)?;
+    let open = || progressive(args.backend, &args.machine, rpu.clone());
+    let (mut machine, mut kernels) = (open()?, kernels::version());
     let (sender, messages) = channel();
     let wake = sender.clone();
     let watcher = Watcher::new(move || {
@@ -44,6 +47,15 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let mut next = look(&mut project, &watcher, &mut reporter);
     loop {
         next = match next.take() {
+            // Other kernels want another device.
+            Some((state, _)) if state.kernels != kernels => {
+                kernels = state.kernels;
+                match open() {
+                    Ok(opened) => machine = opened,
+                    Err(failure) => reporter.failed(&failure),
+                }
+                Some((state, Instant::now()))
+            }
             Some((state, noticed)) => match job_of(&args.scene, &state) {
                 Ok(job) => drawing.draw(&mut *machine, &job, &state, noticed, &mut project, &mut reporter),
                 Err(failure) => {
@@ -97,15 +109,12 @@ impl Drawing<'_> {
         project: &mut Project,
         reporter: &mut Reporter<'_>,
     ) -> Option<Order> {
-        let stop = AtomicBool::new(false);
+        let (stop, sender) = (&AtomicBool::new(false), self.sender);
         let mut next = None;
         let drawn = std::thread::scope(|scope| {
-            let sender = self.sender.clone();
-            let thread = scope.spawn(|| {
-                let drawn = picture(machine, job, &stop);
-                // The loop below waits for it.
-                let _ = sender.send(Message::Drawn);
-                drawn
+            let thread = scope.spawn(move || {
+                let _end = End(sender);
+                picture(machine, job, stop)
             });
             while let Ok(Message::Look) = self.messages.recv() {
                 let newer = look(project, self.watcher, reporter);
@@ -123,6 +132,16 @@ impl Drawing<'_> {
             Err(panic) => std::panic::resume_unwind(panic),
         }
         next
+    }
+}
+
+/// Tells the loop that drawing has ended, in whatever way.
+struct End<'a>(&'a Sender<Message>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        // The loop waits for it.
+        let _ = self.0.send(Message::Drawn);
     }
 }
 

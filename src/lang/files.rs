@@ -63,6 +63,11 @@ impl FileLog {
         }
     }
 
+    /// Takes up what another log knows in place of what this one does.
+    pub fn replace(&mut self, other: &FileLog) {
+        self.seen.extend(other.seen.iter().map(|(path, sight)| (path.clone(), sight.clone())));
+    }
+
     /// Whether the file was there.
     pub fn was_read(&self, path: &Path) -> bool {
         self.seen.get(path).is_some_and(|sight| sight.content.is_some())

@@ -24,7 +24,7 @@ use crate::bvh::Quality;
 use crate::ir::passes::Pipeline;
 use crate::lang::diag::Diagnostics;
 use crate::lang::source::SourceMap;
-use crate::scene::OpenOptions;
+use crate::scene::{self, OpenOptions, Opened};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -35,6 +35,19 @@ pub enum Source {
     BuiltIn(String),
     /// A RIB file or a mesh.
     File(PathBuf),
+}
+
+impl Source {
+    /// Reads the scene.
+    ///
+    /// # Errors
+    /// Those of [`scene::open`] and [`scene::open_builtin`].
+    pub fn open(&self, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
+        match self {
+            Source::File(path) => scene::open(path, options, sources),
+            Source::BuiltIn(name) => scene::open_builtin(name, options, sources),
+        }
+    }
 }
 
 /// How a scene is read and linked.
@@ -52,6 +65,8 @@ pub struct Options {
     pub pixels: Option<u64>,
     /// Samples a pixel, where they are not the scene's. Only the choice of the tree looks at it.
     pub samples: Option<u32>,
+    /// Whether the hand-written kernels in `wgsl/` are watched, too, where the program runs from a checkout.
+    pub kernels: bool,
 }
 
 /// What became of a project.

@@ -5,6 +5,7 @@ use super::parameters::{Parameters, in_type};
 use super::{EditError, Failure, InstanceId, OptionEdits, Options, Outcome, Redone, Source, State, Times};
 use crate::bvh::{BuildOptions, TwoLevel};
 use crate::geometry::Mesh;
+use crate::kernels;
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::source::SourceMap;
@@ -37,6 +38,7 @@ pub struct Project {
     units: Units,
     /// The files of the shaders, when they were last linked.
     shader_files: FileLog,
+    kernels: Option<kernels::Folder>,
     state: Option<Arc<State>>,
     failure: Option<Arc<Failure>>,
     version: u64,
@@ -53,6 +55,7 @@ impl Project {
     /// A project of which nothing is read yet.
     pub fn new(source: Source, options: Options) -> Self {
         Self {
+            kernels: if options.kernels { kernels::Folder::of_checkout() } else { None },
             source,
             options,
             edits: Edits::default(),
@@ -72,6 +75,7 @@ impl Project {
     pub fn files(&self) -> Vec<PathBuf> {
         let mut all = self.scene_files.clone().unwrap_or_default();
         all.extend(&self.shader_files);
+        self.kernels.iter().for_each(|folder| all.extend(folder.files()));
         all.paths().map(Path::to_path_buf).collect()
     }
 
@@ -90,14 +94,20 @@ impl Project {
         let scene_files = self.scene_files.as_mut().map(FileLog::changed);
         let read_scene = scene_files.as_ref().is_none_or(|files| !files.is_empty());
         let mut files = self.shader_files.changed();
+        let edited_kernels = self.kernels.as_mut().map(kernels::Folder::refresh).unwrap_or_default();
         // The shaders of a scene with errors wait until those are mended.
-        if !read_scene && (files.is_empty() || self.scene_is_broken) {
-            return Outcome::Unchanged;
-        }
-        files.extend(scene_files.into_iter().flatten());
+        let relink = read_scene || !(files.is_empty() || self.scene_is_broken);
+        let mut redone = Redone { kernels: !edited_kernels.is_empty(), ..Redone::default() };
+        files.extend(scene_files.into_iter().flatten().chain(edited_kernels));
         files.sort();
         files.dedup();
-        let mut redone = Redone { files, ..Redone::default() };
+        redone.files = files;
+        if !relink {
+            return match self.state.clone().filter(|_| redone.kernels) {
+                Some(state) => self.publish(State { redone, times: Times::default(), ..(*state).clone() }),
+                None => Outcome::Unchanged,
+            };
+        }
         let mut times = Times::default();
         if read_scene {
             let start = Instant::now();
@@ -171,9 +181,7 @@ impl Project {
         let Some(mut program) = program else { return self.update(Redone::default(), Times::default()) };
         set_options(&mut program.constants, scene.max_depth, scene.background);
         set_view(&mut program.constants, &scene.camera, scene.format);
-        self.version += 1;
         let mut state = State {
-            version: self.version,
             scene: Arc::new(scene),
             program,
             redone: Redone { memory: instance.is_some(), ..Redone::default() },
@@ -181,6 +189,13 @@ impl Project {
             ..old.clone()
         };
         note(Arc::make_mut(&mut state.parameters));
+        self.publish(state)
+    }
+
+    /// Makes a state the last one.
+    fn publish(&mut self, mut state: State) -> Outcome {
+        self.version += 1;
+        (state.version, state.kernels) = (self.version, kernels::version());
         let state = Arc::new(state);
         self.state = Some(state.clone());
         Outcome::Ready(state)
@@ -188,10 +203,7 @@ impl Project {
 
     /// Reads the scene's files.
     fn read_scene(&mut self) -> Result<(), Diagnostics> {
-        let opened = match &self.source {
-            Source::File(path) => scene::open(path, &self.options.open, &mut self.sources),
-            Source::BuiltIn(name) => scene::open_builtin(name, &self.options.open, &mut self.sources),
-        };
+        let opened = self.source.open(&self.options.open, &mut self.sources);
         self.scene_files = Some(self.sources.take_log());
         self.scene_is_broken = opened.is_err();
         let mut opened = opened?;
@@ -237,24 +249,22 @@ impl Project {
         redone.memory = old.is_none_or(|old| !Arc::ptr_eq(&old.program.memory, &program.memory));
         let mut warnings = read.warnings;
         warnings.extend(program.warnings.clone());
-        self.version += 1;
         let parameters = Parameters::new(&read.scene, &program, &self.edits);
-        let state = Arc::new(State {
-            version: self.version,
+        self.failure = None;
+        self.publish(State {
+            version: 0,
             as_read: read.scene,
             scene: Arc::new(scene),
             program,
             bvh,
             parameters: Arc::new(parameters),
             warnings,
+            kernels: 0,
             redone,
             times,
             link: self.link_options(),
             files: Arc::new(self.shader_files.clone()),
-        });
-        self.state = Some(state.clone());
-        self.failure = None;
-        Outcome::Ready(state)
+        })
     }
 
     /// Links the scene with the edits in it. Edits that it has no place for are forgotten.

@@ -28,6 +28,8 @@ pub struct State {
     pub parameters: Arc<Parameters>,
     /// What there was to remark on, in the scene and in the shaders; it points into the program's sources.
     pub warnings: Diagnostics,
+    /// The [`crate::kernels::version`] that a GPU is to draw with.
+    pub kernels: u64,
     /// What is not that of the state before.
     pub redone: Redone,
     /// How long that took.
@@ -52,6 +54,8 @@ pub struct Redone {
     pub memory: bool,
     /// The tree was built.
     pub tree: bool,
+    /// Hand-written kernels were edited.
+    pub kernels: bool,
 }
 
 /// How long the parts took; zero for those that were not done.

@@ -18,29 +18,30 @@
 
 use super::super::node::STACK;
 use super::GROUP;
+use crate::kernels::{Kernel, join, kernel};
 
-const TABLE_BUFFER: &str = include_str!("../../../wgsl/traverse/table_buffer.wgsl");
-const TABLE_TEXTURE: &str = include_str!("../../../wgsl/traverse/table_texture.wgsl");
-const RAY_BOX: &str = include_str!("../../../wgsl/traverse/ray_box.wgsl");
-const RAY_TRIANGLE: &str = include_str!("../../../wgsl/traverse/ray_triangle.wgsl");
-const PAGES_PRIVATE: &str = include_str!("../../../wgsl/traverse/pages_private.wgsl");
-const PAGES_WORKGROUP: &str = include_str!("../../../wgsl/traverse/pages_workgroup.wgsl");
-const LINKS: &str = include_str!("../../../wgsl/traverse/stack.wgsl");
-const BINARY: &str = include_str!("../../../wgsl/traverse/binary.wgsl");
-const WHILE_WHILE: &str = include_str!("../../../wgsl/traverse/while_while.wgsl");
-const COMPRESSED: &str = include_str!("../../../wgsl/traverse/compressed.wgsl");
-const WIDE: &str = include_str!("../../../wgsl/traverse/wide.wgsl");
-const ONE_LEVEL: &str = include_str!("../../../wgsl/traverse/one_level.wgsl");
-const TWO_LEVELS: &str = include_str!("../../../wgsl/traverse/two_levels.wgsl");
-const IF_IF: &str = include_str!("../../../wgsl/traverse/if_if.wgsl");
-const SPECULATIVE: &str = include_str!("../../../wgsl/traverse/speculative.wgsl");
-const VOTE_SUBGROUP: &str = include_str!("../../../wgsl/traverse/vote_subgroup.wgsl");
-const VOTE_NONE: &str = include_str!("../../../wgsl/traverse/vote_none.wgsl");
-const ANSWER: &str = include_str!("../../../wgsl/traverse/answer.wgsl");
-const PASS: &str = include_str!("../../../wgsl/traverse/pass.wgsl");
-const ONE_EACH: &str = include_str!("../../../wgsl/traverse/one_each.wgsl");
-const PERSISTENT_SUBGROUP: &str = include_str!("../../../wgsl/traverse/persistent_subgroup.wgsl");
-const PERSISTENT_WORKGROUP: &str = include_str!("../../../wgsl/traverse/persistent_workgroup.wgsl");
+const TABLE_BUFFER: Kernel = kernel!("traverse/table_buffer.wgsl");
+const TABLE_TEXTURE: Kernel = kernel!("traverse/table_texture.wgsl");
+const RAY_BOX: Kernel = kernel!("traverse/ray_box.wgsl");
+const RAY_TRIANGLE: Kernel = kernel!("traverse/ray_triangle.wgsl");
+const PAGES_PRIVATE: Kernel = kernel!("traverse/pages_private.wgsl");
+const PAGES_WORKGROUP: Kernel = kernel!("traverse/pages_workgroup.wgsl");
+const LINKS: Kernel = kernel!("traverse/stack.wgsl");
+const BINARY: Kernel = kernel!("traverse/binary.wgsl");
+const WHILE_WHILE: Kernel = kernel!("traverse/while_while.wgsl");
+const COMPRESSED: Kernel = kernel!("traverse/compressed.wgsl");
+const WIDE: Kernel = kernel!("traverse/wide.wgsl");
+const ONE_LEVEL: Kernel = kernel!("traverse/one_level.wgsl");
+const TWO_LEVELS: Kernel = kernel!("traverse/two_levels.wgsl");
+const IF_IF: Kernel = kernel!("traverse/if_if.wgsl");
+const SPECULATIVE: Kernel = kernel!("traverse/speculative.wgsl");
+const VOTE_SUBGROUP: Kernel = kernel!("traverse/vote_subgroup.wgsl");
+const VOTE_NONE: Kernel = kernel!("traverse/vote_none.wgsl");
+const ANSWER: Kernel = kernel!("traverse/answer.wgsl");
+const PASS: Kernel = kernel!("traverse/pass.wgsl");
+const ONE_EACH: Kernel = kernel!("traverse/one_each.wgsl");
+const PERSISTENT_SUBGROUP: Kernel = kernel!("traverse/persistent_subgroup.wgsl");
+const PERSISTENT_WORKGROUP: Kernel = kernel!("traverse/persistent_workgroup.wgsl");
 
 /// Where a kernel finds a table of vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,8 +81,8 @@ impl Stack {
 
     fn wgsl(self, levels: Levels) -> String {
         match self {
-            Stack::Private => PAGES_PRIVATE.to_string(),
-            Stack::Workgroup => PAGES_WORKGROUP.replace("STACKS", &levels.stacks().to_string()),
+            Stack::Private => PAGES_PRIVATE.text().into_owned(),
+            Stack::Workgroup => PAGES_WORKGROUP.text().replace("STACKS", &levels.stacks().to_string()),
         }
     }
 }
@@ -126,7 +127,7 @@ impl Store {
             Store::Buffer => TABLE_BUFFER,
             Store::Texture => TABLE_TEXTURE,
         };
-        text.replace("NAME", name).replace("BINDING", &binding.to_string())
+        text.text().replace("NAME", name).replace("BINDING", &binding.to_string())
     }
 }
 
@@ -137,12 +138,13 @@ pub fn answer(levels: Levels) -> String {
 }
 
 /// The same around any walk.
-fn around(walk: &[&str], stack: Stack, levels: Levels) -> String {
+fn around(walk: &[Kernel], stack: Stack, levels: Levels) -> String {
     let nearest = match levels {
         Levels::One => ONE_LEVEL,
         Levels::Two => TWO_LEVELS,
     };
-    [RAY_BOX, RAY_TRIANGLE, LINKS, &stack.wgsl(levels), BINARY, &walk.concat(), nearest, ANSWER].concat()
+    let tests = join(&[RAY_BOX, RAY_TRIANGLE, LINKS]);
+    [tests, stack.wgsl(levels), join(&[BINARY]), join(walk), join(&[nearest, ANSWER])].concat()
 }
 
 /// How a kernel goes through the tree and how it gets its rays. All give the same hits.
@@ -206,7 +208,7 @@ pub struct PassKernel {
 impl PassKernel {
     /// The text, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
     pub fn wgsl(&self) -> String {
-        let walk: &[&str] = match (self.variant, self.subgroups) {
+        let walk: &[Kernel] = match (self.variant, self.subgroups) {
             (Variant::WhileWhile | Variant::Persistent, _) => &[WHILE_WHILE],
             (Variant::IfIf, _) => &[IF_IF],
             (Variant::Speculative, true) => &[VOTE_SUBGROUP, SPECULATIVE],
@@ -220,7 +222,7 @@ impl PassKernel {
         };
         let Places { nodes, triangles, stack } = self.places;
         let tables = [nodes.declare("nodes", 1), triangles.declare("triangles", 2)].concat();
-        [&tables, &around(walk, stack, self.levels), PASS, entries].concat()
+        [tables, around(walk, stack, self.levels), join(&[PASS, entries])].concat()
     }
 }
 
@@ -269,7 +271,7 @@ mod tests {
             (RAY_BOX, format!("const FAR_PAD: f32 = {:.16};", f64::from(FAR_PAD))),
             (TABLE_TEXTURE, format!("index & {}u, index >> {}u", TABLE_WIDTH - 1, TABLE_WIDTH.ilog2())),
         ] {
-            assert!(part.contains(&line), "{line}");
+            assert!(part.text().contains(&line), "{line}");
         }
     }
 }

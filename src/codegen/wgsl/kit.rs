@@ -2,6 +2,7 @@
 
 use super::{Error, Options};
 use crate::ir::Type;
+use crate::kernels::{Kernel, join, kernel};
 use naga::{ArraySize, Handle, Scalar, ScalarKind, Span, StructMember, TypeInner, VectorSize};
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -17,20 +18,20 @@ pub(super) struct Kit {
 pub(super) const WORD: Scalar = Scalar { kind: ScalarKind::Uint, width: 4 };
 
 /// What both schedules share.
-const STEPS: &str = include_str!("../../../wgsl/section/steps.wgsl");
+const STEPS: Kernel = kernel!("section/steps.wgsl");
 
 /// The functions that find the triangle and the object of a hit.
-fn hits(options: &Options) -> &'static str {
+fn hits(options: &Options) -> Kernel {
     match options.instances {
-        false => include_str!("../../../wgsl/section/plain_hits.wgsl"),
-        true => include_str!("../../../wgsl/section/placed_hits.wgsl"),
+        false => kernel!("section/plain_hits.wgsl"),
+        true => kernel!("section/placed_hits.wgsl"),
     }
 }
 
 impl Kit {
     /// The steps for kernels of one section each.
     pub fn of_sections(options: &Options) -> Result<Self, Error> {
-        Self::parse(&[STEPS, hits(options), include_str!("../../../wgsl/section/wavefront.wgsl")].concat())
+        Self::parse(&join(&[STEPS, hits(options), kernel!("section/wavefront.wgsl")]))
     }
 
     /// The steps for one kernel of all sections. The frame stack of so many words and the rays that a path shoots at once are in the kernel's own memory, or with `None`
@@ -40,9 +41,8 @@ impl Kit {
         let stored = private.is_none();
         let constants =
             format!("const STORED = {stored};\nconst PRIVATE_WORDS = {words}u;\nconst PRIVATE_RAYS = {rays}u;\n");
-        let parts =
-            [&constants, STEPS, hits(options), include_str!("../../../wgsl/section/megakernel.wgsl"), traversal];
-        Self::parse(&parts.concat())
+        let steps = join(&[STEPS, hits(options), kernel!("section/megakernel.wgsl")]);
+        Self::parse(&[&constants, &steps, traversal].concat())
     }
 
     fn parse(text: &str) -> Result<Self, Error> {

@@ -3,15 +3,16 @@
 
 use super::device::{Gpu, Layout};
 use crate::codegen::wgsl::WORKGROUP_SIZE;
+use crate::kernels::{Kernel, join, kernel};
 use crate::render::RenderError;
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;
 
 /// What the machine's own kernels share.
-const BATCH_WGSL: &str = include_str!("../../../wgsl/batch.wgsl");
+const BATCH_WGSL: Kernel = kernel!("batch.wgsl");
 
 /// The kernels' source.
-const REFILL_WGSL: &str = include_str!("../../../wgsl/refill.wgsl");
+const REFILL_WGSL: Kernel = kernel!("refill.wgsl");
 
 /// Which invocations reserve places in buffers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +30,12 @@ impl Lanes {
     }
 
     /// A kernel's source with what it builds on.
-    pub fn complete(self, kernel: &str) -> String {
+    pub fn complete(self, kernel: Kernel) -> String {
         let lanes = match self {
-            Self::Subgroup => include_str!("../../../wgsl/lanes_subgroup.wgsl"),
-            Self::Single => include_str!("../../../wgsl/lanes_single.wgsl"),
+            Self::Subgroup => kernel!("lanes_subgroup.wgsl"),
+            Self::Single => kernel!("lanes_single.wgsl"),
         };
-        [BATCH_WGSL, lanes, kernel].concat()
+        join(&[BATCH_WGSL, lanes, kernel])
     }
 }
 

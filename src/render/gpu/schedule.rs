@@ -5,11 +5,12 @@ use super::batch::{Lanes, Paths};
 use super::device::{Gpu, Layout};
 use super::traversal::Trace;
 use crate::codegen::wgsl::WORKGROUP_SIZE;
+use crate::kernels::{Kernel, kernel};
 use crate::render::RenderError;
 use wgpu::BufferUsages;
 
 /// The kernels' source.
-const SCHEDULE_WGSL: &str = include_str!("../../../wgsl/schedule.wgsl");
+const SCHEDULE_WGSL: Kernel = kernel!("schedule.wgsl");
 
 /// Paths that an invocation of the kernels over all paths takes.
 const PATHS_EACH: u32 = 8;
@@ -325,7 +326,7 @@ mod tests {
             format!("const PATHS_EACH: u32 = {PATHS_EACH}u;"),
             format!("const LOCAL_BINS: u32 = {LOCAL_BINS}u;"),
         ] {
-            assert!(SCHEDULE_WGSL.contains(&line), "{line}");
+            assert!(SCHEDULE_WGSL.text().contains(&line), "{line}");
         }
     }
 }

@@ -26,17 +26,24 @@ const LOOK_AT_PREPARATION: Duration = Duration::from_millis(10);
 
 /// A machine that can be made ready for code beside its drawing.
 pub trait Loads: Progressive {
+    /// Whether it draws with the hand-written kernels, and has to be opened again when they are edited.
+    const USES_KERNELS: bool;
+
     /// Starts to get ready for a job, if that takes long.
     fn prepare(&self, job: &Job) -> Option<Preparation>;
 }
 
 impl Loads for RpuProgressive {
+    const USES_KERNELS: bool = false;
+
     fn prepare(&self, _: &Job) -> Option<Preparation> {
         None
     }
 }
 
 impl Loads for GpuProgressive {
+    const USES_KERNELS: bool = true;
+
     fn prepare(&self, job: &Job) -> Option<Preparation> {
         Some(GpuProgressive::prepare(self, Arc::new(job.clone())))
     }
@@ -87,6 +94,7 @@ pub fn run<M: Loads>(surroundings: Surroundings, open: Opens<M>) {
         open,
         machine: None,
         lost: None,
+        kernels: 0,
         code: None,
         speed: Speed::default(),
         film: Film::default(),
@@ -119,8 +127,10 @@ struct Thread<M> {
     surroundings: Surroundings,
     open: Opens<M>,
     machine: Option<M>,
-    /// How often the user had asked to try again when the machine was lost.
-    lost: Option<u32>,
+    /// How often the user had asked to try again when the machine was lost, and the kernels then.
+    lost: Option<(u32, u64)>,
+    /// The [`State::kernels`] that the machine was opened with.
+    kernels: u64,
     /// The code that is loaded.
     code: Option<Arc<Module>>,
     speed: Speed,
@@ -162,7 +172,7 @@ impl<M: Loads> Thread<M> {
     /// Draws one pass.
     fn advance(&mut self, taken: &Taken) -> Result<Next, RenderError> {
         let Some((state, view)) = taken.wish.subject() else { return Ok(Next::Nothing) };
-        if self.lost == Some(taken.wish.tries) {
+        if self.lost == Some((taken.wish.tries, state.kernels)) {
             return Ok(Next::Nothing);
         }
         let sampling = sampling(state, taken.wish.samples);
@@ -215,8 +225,12 @@ impl<M: Loads> Thread<M> {
         let old = self.drawn.take();
         let Subject { state, view, sampling, timed } = &subject;
         let job = state.job(view, *sampling, self.surroundings.budget);
+        if M::USES_KERNELS && self.kernels != state.kernels {
+            (self.machine, self.code) = (None, None);
+        }
         if self.machine.is_none() {
             self.surroundings.stand_in(true);
+            self.kernels = state.kernels;
             self.machine = Some((self.open)().map_err(RenderError::Device)?);
             self.lost = None;
         }
@@ -288,7 +302,7 @@ impl<M: Loads> Thread<M> {
         };
         if matches!(error, RenderError::Device(_)) {
             self.machine = None;
-            self.lost = Some(taken.wish.tries);
+            self.lost = taken.wish.state.as_ref().map(|state| (taken.wish.tries, state.kernels));
         }
         self.surroundings.outbox.send(Event::MachineFailed(self.surroundings.machine, text.trim_end().to_string()));
         self.surroundings.stand_in(true);

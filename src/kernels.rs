@@ -1,0 +1,158 @@
+//! The hand-written kernels of `wgsl/`: built into the program, and read anew for those who edit them while it runs.
+//!
+//! A [`Kernel`] is a file of that folder. Its text is the one that the program was built with, until a [`Folder`] that watches the files takes over another; [`version`] then rises, and who
+//! has made pipelines opens the device anew. It knows names and texts, not what they mean.
+
+use crate::lang::files::FileLog;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// A file in `wgsl/`.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel {
+    name: &'static str,
+    built_in: &'static str,
+}
+
+/// The kernel in the file of that name.
+macro_rules! kernel {
+    ($name:literal) => {
+        $crate::kernels::Kernel::new($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/wgsl/", $name)))
+    };
+}
+pub(crate) use kernel;
+
+/// What was edited since the program started.
+struct Edited {
+    version: u64,
+    texts: BTreeMap<String, Arc<str>>,
+}
+
+static EDITED: RwLock<Edited> = RwLock::new(Edited { version: 0, texts: BTreeMap::new() });
+
+impl Kernel {
+    /// A file by its path in the folder, with `/` between the parts, and its text in this program.
+    pub const fn new(name: &'static str, built_in: &'static str) -> Self {
+        Self { name, built_in }
+    }
+
+    /// The text as it is now.
+    pub fn text(self) -> Cow<'static, str> {
+        let edited = EDITED.read().unwrap_or_else(PoisonError::into_inner);
+        edited.texts.get(self.name).map_or(Cow::Borrowed(self.built_in), |text| Cow::Owned(text.to_string()))
+    }
+}
+
+/// The texts of several kernels, one after the other.
+pub fn join(kernels: &[Kernel]) -> String {
+    kernels.iter().map(|kernel| kernel.text()).collect()
+}
+
+/// Rises whenever a text changes.
+pub fn version() -> u64 {
+    EDITED.read().unwrap_or_else(PoisonError::into_inner).version
+}
+
+/// Most bytes of a kernel.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A folder of kernels that are edited.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    files: FileLog,
+}
+
+impl Folder {
+    /// That of the sources that this program was built from, where they are still there.
+    pub fn of_checkout() -> Option<Self> {
+        Self::at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/wgsl")))
+    }
+
+    /// A folder, as its files are now: only what changes from now on is taken over, as the program may be older than they are.
+    pub fn at(path: &Path) -> Option<Self> {
+        if !path.is_dir() {
+            return None;
+        }
+        let mut files = FileLog::default();
+        for file in files_in(path) {
+            read(&file, &mut files);
+        }
+        Some(Self { path: path.to_path_buf(), files })
+    }
+
+    /// Its files.
+    pub fn files(&self) -> &FileLog {
+        &self.files
+    }
+
+    /// Takes over the texts that have changed. Gives their files.
+    pub fn refresh(&mut self) -> Vec<PathBuf> {
+        let changed = self.files.changed();
+        for file in &changed {
+            // One that is gone for a while keeps its last text.
+            let mut files = FileLog::default();
+            let text = read(file, &mut files);
+            self.files.replace(&files);
+            if let Some((text, name)) = text.zip(self.name_of(file)) {
+                let mut edited = EDITED.write().unwrap_or_else(PoisonError::into_inner);
+                edited.version += 1;
+                edited.texts.insert(name, text.into());
+            }
+        }
+        changed
+    }
+
+    fn name_of(&self, file: &Path) -> Option<String> {
+        let parts: Vec<_> = file.strip_prefix(&self.path).ok()?.iter().map(|part| part.to_string_lossy()).collect();
+        Some(parts.join("/"))
+    }
+}
+
+/// The files of a folder and of those in it.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+    let inner = folders.iter().flat_map(|folder| files_in(folder));
+    files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "wgsl")).chain(inner).collect()
+}
+
+fn read(file: &Path, files: &mut FileLog) -> Option<String> {
+    let bytes = crate::scene::read_file_noting(file, MAX_BYTES, files).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_kernel_has_its_built_in_text_until_its_file_changes() {
+        const KERNEL: Kernel = Kernel::new("none/walk.wgsl", "built in");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("none/walk.wgsl");
+        fs::create_dir(dir.path().join("none")).unwrap();
+        fs::write(&path, "of another time").unwrap();
+        let mut folder = Folder::at(dir.path()).unwrap();
+        assert_eq!((folder.refresh(), KERNEL.text().as_ref()), (vec![], "built in"));
+        let before = version();
+        fs::write(&path, "edited").unwrap();
+        assert_eq!((folder.refresh(), KERNEL.text().as_ref()), (vec![path.clone()], "edited"));
+        assert!(version() > before);
+        assert_eq!(folder.refresh(), Vec::<PathBuf>::new());
+        fs::remove_file(&path).unwrap();
+        assert_eq!((folder.refresh(), KERNEL.text().as_ref()), (vec![path], "edited"));
+        assert_eq!(join(&[KERNEL, KERNEL]), "editededited");
+    }
+
+    #[test]
+    fn the_checkout_has_the_kernels_that_the_program_was_built_with() {
+        let folder = Folder::of_checkout().expect("tests run in a checkout");
+        let names: Vec<_> = folder.files().paths().filter_map(|path| folder.name_of(path)).collect();
+        assert!(names.iter().any(|name| name == "traverse/pass.wgsl"), "{names:?}");
+        assert_eq!(folder.files().paths().count(), names.len());
+    }
+}
