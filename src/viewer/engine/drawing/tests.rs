@@ -57,6 +57,8 @@ impl Progressive for Fake {
 }
 
 impl Loads for Fake {
+    const USES_KERNELS: bool = false;
+
     fn prepare(&self, _: &Job) -> Option<Preparation> {
         None
     }
