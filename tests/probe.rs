@@ -5,7 +5,7 @@ mod common;
 use common::repository;
 use shadewright::bvh::TwoLevel;
 use shadewright::lang::source::SourceMap;
-use shadewright::probe::{self, Probe, Sample, Subject};
+use shadewright::probe::{self, Probe, Reach, Sample, Subject};
 use shadewright::program::{LinkOptions, Program, link};
 use shadewright::render::film::{Film, Picture};
 use shadewright::render::rpu::RpuRenderer;
@@ -46,6 +46,27 @@ impl Opened {
         let sample = Sample { pixel, number, sampling: SAMPLING, budget: DEFAULT_BUDGET };
         probe::probe(&subject, &sample).expect("the sample exists")
     }
+}
+
+#[test]
+fn the_imager_of_a_scene_acts_on_the_sample() {
+    let mut sources = SourceMap::new();
+    let options = OpenOptions { size: Some(SIZE), ..OpenOptions::default() };
+    let path = repository("assets/scenes/sepia.rib");
+    let scene = scene::open(&path, &options, &mut sources).expect("the scene can be read").scene;
+    let sampling = Sampling { strata: [1, 1], seed: 0 };
+    let linked = link(&scene, sources.clone(), &LinkOptions::default()).expect("the shaders compile");
+    let job = prepare(linked, &scene, Window::whole(SIZE.0, SIZE.1), sampling, DEFAULT_BUDGET).expect("a job");
+    let picture = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
+    let program = probe::link(&scene, sources, &LinkOptions::default()).expect("it links");
+    let subject = Subject { scene: &scene, program: &program, bvh: &job.bvh };
+    let sample = Sample { pixel: [12, 9], number: 0, sampling, budget: DEFAULT_BUDGET };
+    let probe = probe::probe(&subject, &sample).expect("the sample exists");
+    let ([r, g, b], alpha) = probe.imaged.expect("an imager");
+    assert_eq!([r, g, b, alpha], picture.rgba[(9 * SIZE.0 + 12) as usize]);
+    assert_ne!(probe.color, [r, g, b]);
+    let last = probe.recording.last(Reach::Own).and_then(|step| probe.recording.outline(step)).expect("a step");
+    assert_eq!(last.title(), "imager sepia");
 }
 
 fn scenes() -> Vec<PathBuf> {

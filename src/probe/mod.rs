@@ -23,7 +23,7 @@ pub mod value;
 pub mod tests;
 
 pub use navigate::Reach;
-pub use rays::{RayKind, RayRecord, SurfacePoint};
+pub use rays::{RayKind, RayRecord, RayTree, SurfacePoint};
 pub use recording::{Moment, Recording};
 pub use value::{Named, Value};
 
@@ -32,7 +32,7 @@ use crate::ir::eval::{EvalError, eval_observed};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, Limits};
 use crate::lang::source::{SourceMap, Span};
-use crate::program::{self, CAMERA_ENTRY, LinkError, LinkOptions, Program};
+use crate::program::{self, CAMERA_ENTRY, IMAGER_ENTRY, LinkError, LinkOptions, Program};
 use crate::render::SceneWorld;
 use crate::render::sampling::Sampling;
 use crate::scene::Scene;
@@ -77,6 +77,8 @@ pub struct Probe {
     pub color: [f32; 3],
     /// Its coverage.
     pub alpha: f32,
+    /// Colour and coverage that the scene's imager makes of this sample alone. In a picture it acts on the mean of all samples of a pixel.
+    pub imaged: Option<([f32; 3], f32)>,
     /// Why it did not end. What happened until then is recorded.
     pub failure: Option<Stopped>,
     /// The rays that it shot, in order: parents before their children.
@@ -162,13 +164,24 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
     let mut world = SceneWorld::new(&program.constants, &program.memory, subject.bvh);
     let mut recorder = Recorder::new(subject.scene, program, world);
     let limits = Limits { fuel: u64::from(sample.budget), depth: MAX_DEPTH };
-    let args = raster.map(Const::F32);
-    let result = eval_observed(&program.module, CAMERA_ENTRY, &args, &mut world, limits, &mut recorder);
+    let mut run = |entry: &str, args: &[Const]| -> Result<([f32; 3], f32), EvalError> {
+        let values = eval_observed(&program.module, entry, args, &mut world, limits, &mut recorder)?;
+        match values.as_slice() {
+            [Const::Vec3(color), Const::F32(alpha)] => Ok((*color, *alpha)),
+            _ => Ok(([0.0; 3], 0.0)),
+        }
+    };
+    let mut imaged = None;
+    let result = run(CAMERA_ENTRY, &raster.map(Const::F32)).and_then(|(color, alpha)| {
+        if program.has_imager {
+            let middle = [x, y].map(|side| Const::F32(side as f32 + 0.5));
+            let args = [&middle[..], &[Const::Vec3(color), Const::F32(alpha)]].concat();
+            imaged = Some(run(IMAGER_ENTRY, &args)?);
+        }
+        Ok((color, alpha))
+    });
     let (color, alpha, failure) = match result {
-        Ok(values) => match values.as_slice() {
-            [Const::Vec3(color), Const::F32(alpha)] => (*color, *alpha, None),
-            _ => ([0.0; 3], 0.0, None),
-        },
+        Ok((color, alpha)) => (color, alpha, None),
         Err(error @ (EvalError::Fuel { .. } | EvalError::Depth { .. })) => {
             let message = match error {
                 EvalError::Fuel { .. } => {
@@ -182,15 +195,10 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
         Err(error) => return Err(ProbeError::Program(error)),
     };
     let Recorder { recording, rays, rays_truncated, .. } = recorder;
-    Ok(Probe { sample: *sample, raster, color, alpha, failure, rays, rays_truncated, recording })
+    Ok(Probe { sample: *sample, raster, color, alpha, imaged, failure, rays, rays_truncated, recording })
 }
 
 impl Probe {
-    /// The rays shot at the hit of ray `parent`, or by the camera, in order.
-    pub fn children(&self, parent: Option<u32>) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.rays).filter(move |(_, r)| r.parent == parent).map(|(i, _)| i)
-    }
-
     /// What the camera's ray met first.
     pub fn first_hit(&self) -> Option<&SurfacePoint> {
         self.rays.first().and_then(|r| r.hit.as_ref())

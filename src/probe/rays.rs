@@ -76,6 +76,29 @@ impl RayRecord {
     }
 }
 
+/// Who was shot at whose hit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RayTree {
+    /// The rays that no other ray led to, in order: those of the camera.
+    pub roots: Vec<u32>,
+    /// For each ray, those that were shot at its hit, in order.
+    pub children: Vec<Vec<u32>>,
+}
+
+impl RayTree {
+    /// Of rays whose parents stand before them.
+    pub fn of(rays: &[RayRecord]) -> Self {
+        let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); rays.len()] };
+        for (index, ray) in (0..).zip(rays) {
+            match ray.parent.and_then(|p| tree.children.get_mut(p as usize)) {
+                Some(siblings) => siblings.push(index),
+                None => tree.roots.push(index),
+            }
+        }
+        tree
+    }
+}
+
 /// A light of the scene.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LightRef {

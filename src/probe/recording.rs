@@ -6,7 +6,7 @@
 use super::value::Value;
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
-use crate::lang::source::{SourceFile, SourceMap};
+use crate::lang::source::{FileId, SourceFile, SourceMap};
 use std::sync::Arc;
 
 /// Most steps that are kept, and most changes of variables: the first ones. A step takes 20 bytes, a change about 60.
@@ -170,6 +170,17 @@ impl Recording {
         let span = self.statement(step)?.span;
         let file = self.sources.get(span.file)?;
         Some((file, file.position(span.start).line))
+    }
+
+    /// The lines, each with its file, at which the statements that ran start.
+    pub fn lines(&self) -> impl Iterator<Item = (FileId, u32)> {
+        let mut ran: Vec<Vec<bool>> = self.outlines.iter().map(|o| vec![false; o.statements.len()]).collect();
+        for step in &self.steps {
+            ran[self.activations[step.activation as usize].outline as usize][step.statement as usize] = true;
+        }
+        let outlines = self.outlines.iter().zip(ran);
+        let statements = outlines.flat_map(|(o, ran)| o.statements.iter().zip(ran).filter(|(_, ran)| *ran));
+        statements.filter_map(|(s, _)| Some((s.span.file, self.sources.position(s.span)?.line)))
     }
 
     /// All that there is to see before a step's statement runs; `None` behind the last step.

@@ -1,7 +1,7 @@
 //! A probe as text for a terminal, and as JSON.
 
 use super::navigate::Reach;
-use super::rays::{RayKind, RayRecord, SurfacePoint};
+use super::rays::{RayKind, RayRecord, RayTree, SurfacePoint};
 use super::recording::{Moment, Recording};
 use super::value::{Value, number};
 use super::{Named, Probe, Stopped};
@@ -39,20 +39,21 @@ impl Probe {
             Some(stopped) => writeln!(out, "stopped: {}", stopped.describe(&self.recording))?,
             None => writeln!(out, "color   {}, alpha {}", Value::Triple(self.color), number(self.alpha))?,
         }
+        if let Some((color, alpha)) = self.imaged {
+            writeln!(out, "imager  {}, alpha {}", Value::Triple(color), number(alpha))?;
+        }
         match self.first_hit() {
             Some(hit) => write_hit(out, hit)?,
             None => writeln!(out, "hit     nothing")?,
         }
         writeln!(out, "rays")?;
         // Depth first, children in order.
-        let mut work: Vec<(u32, usize)> = self.children(None).map(|i| (i, 1)).collect();
-        work.reverse();
+        let tree = RayTree::of(&self.rays);
+        let mut work: Vec<(u32, usize)> = tree.roots.iter().rev().map(|&i| (i, 1)).collect();
         while let Some((index, depth)) = work.pop() {
             let ray = &self.rays[index as usize];
             writeln!(out, "{:indent$}{}", "", describe(ray), indent = depth * INDENT)?;
-            let first = work.len();
-            work.extend(self.children(Some(index)).map(|i| (i, depth + 1)));
-            work[first..].reverse();
+            work.extend(tree.children[index as usize].iter().rev().map(|&i| (i, depth + 1)));
         }
         if self.rays_truncated {
             writeln!(out, "  … and more, which are not kept")?;
@@ -82,6 +83,7 @@ impl Probe {
             "raster": self.raster,
             "color": self.color,
             "alpha": self.alpha,
+            "imaged": self.imaged.map(|(color, alpha)| json!({ "color": color, "alpha": alpha })),
             "stopped": self.failure.as_ref().map(|f| f.describe(&self.recording)),
             "rays": self.rays,
             "rays_truncated": self.rays_truncated,

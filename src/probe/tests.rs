@@ -104,7 +104,8 @@ fn the_tree_of_rays_tells_reflections_and_the_light_of_each_shadow_ray() {
     assert_eq!((light.number, light.shader.as_str(), shadow.is_free()), (1, "pointlight", true));
     let halves = reflected.returned.expect("a colour").color.map(|c| 0.5 * c);
     assert_eq!((camera.returned.map(|r| r.color), halves[0] > 0.0), (Some(halves), true));
-    assert_eq!(probe.children(Some(0)).collect::<Vec<_>>(), [1]);
+    let tree = RayTree::of(&probe.rays);
+    assert_eq!((tree.roots, tree.children), (vec![0], vec![vec![1], vec![2], vec![]]));
     assert!(probe.summary().contains("    shadow ray to light 1 (pointlight): visible\n"), "{}", probe.summary());
 }
 

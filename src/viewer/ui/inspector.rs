@@ -6,7 +6,8 @@ mod source;
 mod stepping;
 mod values;
 
-use crate::probe::{Probe, RayKind, RayRecord, SurfacePoint};
+use crate::probe::value::number;
+use crate::probe::{Probe, RayKind, RayRecord, RayTree, SurfacePoint};
 use crate::viewer::engine::Probed;
 use crate::viewer::model::{Action, Model, Picked};
 use egui::{CollapsingHeader, DragValue, Grid, RichText, ScrollArea, Ui};
@@ -19,10 +20,18 @@ pub struct InspectorPanel {
     tab: Tab,
     /// What is shown: when the model knows something else, one starts at the first step again.
     of: Option<Arc<Probed>>,
+    /// The tree of its rays.
+    tree: RayTree,
     /// The ray that was chosen.
     ray: Option<u32>,
     stepping: Stepping,
 }
+
+/// Rays up to which all are unfolded at first, and most that are listed of one hit.
+const FEW_RAYS: usize = 100;
+
+/// Rays that follow each other and are listed.
+const MOST_DEPTH: usize = 40;
 
 /// A part of the panel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,6 +80,7 @@ impl InspectorPanel {
         if let Ok(probe) = &known.result {
             let before = self.of.as_ref().and_then(|of| of.result.as_ref().ok()).filter(|_| is_same);
             self.stepping.begin(&probe.recording, before.map(|p| &p.recording));
+            self.tree = RayTree::of(&probe.rays);
             self.ray = self.ray.filter(|r| is_same && (*r as usize) < probe.rays.len());
         }
         self.of = Some(known.clone());
@@ -80,8 +90,15 @@ impl InspectorPanel {
         ui.horizontal(|ui| {
             values::swatch(ui, probe.color);
             ui.monospace(values::triple(probe.color)).on_hover_text("linear red, green and blue of this sample");
-            ui.weak(format!("alpha {}", crate::probe::value::number(probe.alpha)));
+            ui.weak(format!("alpha {}", number(probe.alpha)));
         });
+        if let Some((color, alpha)) = probe.imaged {
+            ui.horizontal(|ui| {
+                values::swatch(ui, color);
+                ui.monospace(values::triple(color)).on_hover_text("what the imager makes of this sample alone");
+                ui.weak(format!("alpha {}, after the imager", number(alpha)));
+            });
+        }
         if let Some(stopped) = &probe.failure {
             ui.label(RichText::new(stopped.describe(&probe.recording)).color(super::error_color(ui)));
         }
@@ -147,30 +164,39 @@ impl InspectorPanel {
     fn rays(&mut self, ui: &mut Ui, probe: &Probe) {
         ui.weak("Click a ray for its surface, double click for its shader.");
         ScrollArea::both().auto_shrink(false).show(ui, |ui| {
-            for ray in probe.children(None).collect::<Vec<_>>() {
-                self.ray_row(ui, probe, ray);
-            }
+            let tree = std::mem::take(&mut self.tree);
+            tree.roots.iter().for_each(|&ray| self.ray_row(ui, probe, &tree, ray, 0));
+            self.tree = tree;
             if probe.rays_truncated {
                 ui.weak("… and more, which are not kept");
             }
         });
     }
 
-    /// A ray and those that were shot at its hit.
-    fn ray_row(&mut self, ui: &mut Ui, probe: &Probe, index: u32) {
+    /// A ray and those that were shot at its hit, as far as they are unfolded.
+    fn ray_row(&mut self, ui: &mut Ui, probe: &Probe, tree: &RayTree, index: u32, depth: usize) {
         let ray = &probe.rays[index as usize];
-        let children: Vec<u32> = probe.children(Some(index)).collect();
-        if children.is_empty() {
+        let children = &tree.children[index as usize];
+        if children.is_empty() || depth >= MOST_DEPTH {
             ui.horizontal(|ui| {
                 ui.add_space(ui.spacing().indent);
                 self.ray_label(ui, ray, index);
+                if !children.is_empty() {
+                    ui.weak("…").on_hover_text("Rays deeper than this are not listed");
+                }
             });
             return;
         }
         let id = ui.make_persistent_id(("ray", index));
-        egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, true)
+        let open = depth < 2 || probe.rays.len() <= FEW_RAYS;
+        egui::collapsing_header::CollapsingState::load_with_default_open(ui.ctx(), id, open)
             .show_header(ui, |ui| self.ray_label(ui, ray, index))
-            .body(|ui| children.into_iter().for_each(|child| self.ray_row(ui, probe, child)));
+            .body(|ui| {
+                children.iter().take(FEW_RAYS).for_each(|&child| self.ray_row(ui, probe, tree, child, depth + 1));
+                if let Some(more) = children.len().checked_sub(FEW_RAYS).filter(|more| *more > 0) {
+                    ui.weak(format!("… and {more} more"));
+                }
+            });
     }
 
     fn ray_label(&mut self, ui: &mut Ui, ray: &RayRecord, index: u32) {
@@ -241,7 +267,7 @@ fn surface(ui: &mut Ui, hit: &SurfacePoint) {
         row(ui, "object", format!("{} (#{})", hit.name, hit.object));
         row(ui, "triangle", format!("{} of it, {} of all", hit.triangle, hit.primitive));
         row(ui, "shader", hit.shader.clone());
-        row(ui, "distance", crate::probe::value::number(hit.distance));
+        row(ui, "distance", number(hit.distance));
     });
     if !hit.parameters.is_empty() {
         ui.add_space(4.0);

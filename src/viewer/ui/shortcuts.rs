@@ -76,6 +76,7 @@ const GESTURES: &[(&str, &str)] = &[
     ("click", "pick a pixel"),
     ("Ctrl+wheel", "magnify the picture to its pixels"),
     ("Ctrl+drag", "move the magnified picture"),
+    ("F10, F11, F12", "inspector: next step, into calls, out of this one; Shift: backwards"),
     ("drop a file", "open it"),
 ];
 

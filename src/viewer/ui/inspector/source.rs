@@ -23,11 +23,7 @@ impl SourceView {
     pub fn begin(&mut self, recording: &Recording) {
         self.seen = None;
         self.decided = None;
-        let lines = (0..recording.len()).filter_map(|step| {
-            let file = recording.statement(step)?.span.file;
-            Some((file, recording.place(step)?.1))
-        });
-        self.ran = lines.collect();
+        self.ran = recording.lines().collect();
     }
 
     /// Shows the file of a moment. Gives the line whose number was clicked.

@@ -4,7 +4,7 @@ use super::source::SourceView;
 use super::values;
 use crate::probe::recording::Call;
 use crate::probe::{Moment, Probe, Reach, Recording};
-use egui::{Grid, RichText, ScrollArea, Ui};
+use egui::{Grid, Key, Modifiers, RichText, ScrollArea, Ui};
 
 /// Where one stands.
 #[derive(Default)]
@@ -58,14 +58,23 @@ enum Way {
 /// The ways with their buttons, in order.
 const WAYS: [(Way, &str, &str); 9] = [
     (Way::First, "|◀", "The first step"),
-    (Way::Back, "◀", "The statement before, in this call or its caller"),
-    (Way::Next, "▶", "The next statement, without going into calls"),
+    (Way::Back, "◀", "The statement before, in this call or its caller (Shift+F10)"),
+    (Way::Next, "▶", "The next statement, without going into calls (F10)"),
     (Way::Last, "▶|", "The last step"),
-    (Way::BackInto, "↖", "The statement before, back into calls"),
-    (Way::Into, "↘", "The next statement, into calls and shaders of rays"),
-    (Way::Out, "↗", "The next statement of the caller"),
+    (Way::BackInto, "↖", "The statement before, back into calls (Shift+F11)"),
+    (Way::Into, "↘", "The next statement, into calls and shaders of rays (F11)"),
+    (Way::Out, "↗", "The next statement of the caller (F12)"),
     (Way::RayBefore, "◀ ray", "The ray before"),
     (Way::NextRay, "ray ▶", "The next ray"),
+];
+
+/// The keys of ways, those with modifiers first.
+const KEYS: [(Modifiers, Key, Way); 5] = [
+    (Modifiers::SHIFT, Key::F10, Way::Back),
+    (Modifiers::SHIFT, Key::F11, Way::BackInto),
+    (Modifiers::NONE, Key::F10, Way::Next),
+    (Modifiers::NONE, Key::F11, Way::Into),
+    (Modifiers::NONE, Key::F12, Way::Out),
 ];
 
 impl Way {
@@ -113,6 +122,12 @@ impl Stepping {
         let known = self.ways.take().filter(|w| (w.step, w.reach) == (self.step, self.reach));
         let ways = known.unwrap_or_else(|| Ways::from(&moment, recording, self.reach));
         self.buttons(ui, recording, &ways);
+        for (modifiers, key, way) in KEYS {
+            let target = WAYS.iter().position(|w| w.0 == way).and_then(|i| ways.targets[i]);
+            if ui.input_mut(|input| input.consume_key(modifiers, key)) {
+                self.step = target.unwrap_or(self.step);
+            }
+        }
         if let Some(step) = calls(ui, &moment) {
             self.step = step;
         }

@@ -72,6 +72,12 @@ fn steps_go_forwards_and_backwards_into_calls_and_out() {
     assert!(has(&harness, "surface stepped, line 8"));
     click(&mut harness, "▶|");
     assert!(has(&harness, "surface stepped, line 14"));
+    harness.key_press_modifiers(egui::Modifiers::SHIFT, egui::Key::F10);
+    harness.run();
+    assert!(has(&harness, "surface stepped, line 13"));
+    harness.key_press(egui::Key::F10);
+    harness.run();
+    assert!(has(&harness, "surface stepped, line 14"));
 }
 
 #[test]

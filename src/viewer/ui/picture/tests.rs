@@ -175,6 +175,7 @@ fn probe(pixel: [u32; 2]) -> Probe {
         raster: [0.0; 2],
         color: [0.0; 3],
         alpha: 1.0,
+        imaged: None,
         failure: None,
         rays: vec![ray],
         rays_truncated: false,
