@@ -51,7 +51,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, picture: &mut PictureView, actions
         }
         if let Some(times) = picture.magnification() {
             ui.separator();
-            ui.label(format!("{times:.1}×"));
+            ui.label(if times < 10.0 { format!("{times:.1}×") } else { format!("{times:.0}×") });
             let hint = "Shows all of the picture again (Ctrl+double click). Ctrl+wheel magnifies, Ctrl+drag moves.";
             if ui.button("Fit").on_hover_text(hint).clicked() {
                 picture.fit();

@@ -49,7 +49,8 @@ pub fn take(
             actions.push(Action::LookAround(by));
         }
     }
-    if let Some(at) = response.hover_pos() {
+    // Also over the divider, which lies on the picture.
+    if let Some(at) = ui.input(|input| input.pointer.hover_pos()).filter(|_| ui.rect_contains_pointer(response.rect)) {
         let (scroll, factor) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
         if factor != 1.0 {
             framing.magnify(factor, at, placement);

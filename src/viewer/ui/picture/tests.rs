@@ -329,7 +329,10 @@ fn the_divider_follows_the_pointer_and_does_not_turn_the_camera() {
     window.drag(PointerButton::Primary, visible.center(), vec2(0.25 * visible.width(), 10.0));
     assert!((window.model().display.divider - 0.75).abs() < 0.02, "{}", window.model().display.divider);
     assert_eq!(window.asked(), []);
-    window.drag(PointerButton::Primary, pos2(visible.left() + 0.75 * visible.width(), 50.0), vec2(999.0, 0.0));
+    let divider = pos2(visible.left() + 0.75 * visible.width(), 50.0);
+    window.turn_wheel(divider, 1.0, Modifiers::NONE);
+    assert!(matches!(window.asked()[..], [Action::Dolly(_), ..]), "the wheel works on the divider, too");
+    window.drag(PointerButton::Primary, divider, vec2(999.0, 0.0));
     assert_eq!(window.model().display.divider, 1.0);
 }
 
