@@ -1,6 +1,7 @@
 //! Where the machines' pictures differ: false colours, and the metrics and the verdict of [`crate::compare`].
 //!
-//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of pictures that can be compared, and while pictures still arrive no more than half of the time.
+//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of pictures that can be compared, and while pictures still arrive no more than half of the time:
+//! a megapixel takes 0.6 s of one core (`time shadewright diff A.exr B.exr`, 1280×820).
 
 use super::desk::Desk;
 use super::labels::{is_current, why_nothing};
@@ -9,12 +10,15 @@ use crate::compare::{Report, Tolerance, compare};
 use crate::viewer::develop::Look;
 use crate::viewer::engine::{Machine, Shown};
 use crate::viewer::model::Model;
-use egui::{Color32, ColorImage, Context, Frame, Grid, Painter, Pos2, Rect, RichText, Ui};
+use egui::{Color32, ColorImage, Context, Frame, Grid, Painter, Pos2, Rect, RichText, Ui, Vec2, vec2};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The widest that the metrics may be, in points.
 const METRICS_WIDTH: f32 = 260.0;
+
+/// The space from which all metrics are shown, in points.
+const METRICS_SPACE: Vec2 = vec2(280.0, 200.0);
 
 /// The GPU's and the RPU's picture.
 type Pair = [Arc<Shown>; 2];
@@ -118,14 +122,18 @@ impl Difference {
                 (true, true) => text.color(pass_color(ui)),
                 (true, false) => text.color(super::super::error_color(ui)),
             });
+            // A small window keeps the picture.
+            let small = place.width() < METRICS_SPACE.x || place.height() < METRICS_SPACE.y;
             Grid::new("metrics").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
-                for (name, value) in lines(report) {
+                for (name, value) in lines(report).into_iter().take(if small { 1 } else { usize::MAX }) {
                     ui.label(name);
                     ui.monospace(value);
                     ui.end_row();
                 }
             });
-            ui.weak(tolerance());
+            if !small {
+                ui.weak(tolerance());
+            }
         });
     }
 }
