@@ -1,0 +1,246 @@
+//! The real window, driven by real input events on a display without a screen, and judged by what can be seen.
+//!
+//! Every step waits until the screen shows what it should. `SHADEWRIGHT_SCREENSHOTS=FOLDER` keeps a screenshot of the important ones.
+
+mod desktop;
+
+use desktop::{Button, LONG, Program, Region, Screenshot, keys};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A square in one strong colour before a grey background. It fills the middle of the picture.
+const SCENE: &str = "\
+Format 160 120 1
+PixelSamples 1 1
+Projection \"perspective\" \"fov\" [40]
+Imager \"background\" \"color background\" [0.2 0.2 0.2]
+WorldBegin
+Translate 0 0 3
+Surface \"flat\"
+Polygon \"P\" [-0.9 -0.9 0  0.9 -0.9 0  0.9 0.9 0  -0.9 0.9 0]
+WorldEnd
+";
+
+/// Green, and blue at the other end of the slider.
+const SHADER: &str = "surface flat(float mixture = 0;) { Ci = mix(color(0, 1, 0), color(0, 0, 1), mixture); Oi = 1; }\n";
+
+const GREEN: [u8; 3] = [0, 255, 0];
+const YELLOW: [u8; 3] = [255, 255, 0];
+const BLUE: [u8; 3] = [0, 0, 255];
+/// The background: 0.2, as displays show it.
+const GREY: [u8; 3] = [124, 124, 124];
+
+/// The middle of a picture that has the window to itself; messages at its foot leave it free.
+const MIDDLE: Region = Region { x: [0.46, 0.54], y: [0.3, 0.42] };
+/// The middle of a picture that has the parameters left of it.
+const BESIDE_PARAMETERS: Region = Region { x: [0.68, 0.74], y: [0.3, 0.42] };
+/// Where messages are.
+const FOOT: Region = Region { x: [0.0, 1.0], y: [0.5, 1.0] };
+/// Background of the picture at its foot, in windows of many sizes.
+const PICTURE_FOOT: Region = Region { x: [0.48, 0.52], y: [0.93, 0.945] };
+/// The buttons that choose a machine, in a window of 640 × 480.
+const TOOLS: Region = Region { x: [0.0, 0.16], y: [0.055, 0.1] };
+/// A part of the panel of parameters that is the picture's background when there is no panel, in a window of 900 × 600.
+const PANEL: Region = Region { x: [0.12, 0.2], y: [0.2, 0.45] };
+
+/// A folder with the scene and its shader.
+fn files() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("scene.rib"), SCENE).expect("a scene");
+    fs::write(folder.path().join("flat.sl"), SHADER).expect("a shader");
+    folder
+}
+
+/// A window of this size and with these panels, dark.
+fn settings(window: [u32; 2], panels: &[&str]) -> Value {
+    json!({ "theme": "Dark", "window": window, "panels": panels })
+}
+
+/// Saves as editors do that want no half-written files: writes another file and renames it.
+fn save(file: &Path, text: &str) {
+    let new = file.with_extension("new");
+    fs::write(&new, text).expect("a file");
+    fs::rename(&new, file).expect("a file in the place of another");
+}
+
+/// The red of the frame and the heading of errors.
+fn is_red([r, g, b]: [u8; 3]) -> bool {
+    r > 200 && g < 70 && b < 70
+}
+
+/// Whether errors are shown.
+fn shows_errors(seen: &Screenshot) -> bool {
+    seen.share(FOOT, is_red) > 0.002
+}
+
+/// Whether the divider of two pictures stands at this share of the window's width.
+fn has_divider(seen: &Screenshot, at: f32) -> bool {
+    let near = Region { x: [at - 0.01, at + 0.01], y: MIDDLE.y };
+    seen.share(near, |pixel| pixel.into_iter().all(|code| code > 180)) > 0.04
+}
+
+/// Waits until nothing moves any more in a part of the window.
+fn until_still(program: &mut Program, part: Region) -> Screenshot {
+    let deadline = Instant::now() + LONG;
+    let mut before = program.look();
+    loop {
+        std::thread::sleep(Duration::from_millis(500));
+        let now = program.look();
+        if now.changed(&before, part) == 0.0 {
+            return now;
+        }
+        assert!(Instant::now() < deadline, "the picture never comes to rest");
+        before = now;
+    }
+}
+
+#[test]
+fn the_built_in_scene_opens_and_turns_under_the_pointer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = ["--backend", "rpu", "--spp", "1"];
+    let mut program = Program::start(folder.path(), &arguments, &settings([400, 300], &[]));
+    let picture = Region { x: [0.2, 0.8], y: [0.25, 0.85] };
+    program.until("the built-in scene", |seen| seen.colors(picture) > 100);
+    let before = until_still(&mut program, picture);
+    program.keep("built-in");
+    let (from, to) = (program.at(0.35, 0.6), program.at(0.65, 0.5));
+    program.display.drag(Button::Left, from, to, 12);
+    program.until("the scene from another side", |seen| {
+        seen.colors(picture) > 100 && seen.changed(&before, picture) > 0.2
+    });
+    // The scene's camera again.
+    program.display.key(keys::HOME);
+    program.until("the scene from the side of before", |seen| seen.changed(&before, picture) < 0.02);
+    assert_eq!(program.close().0, Some(0));
+}
+
+#[test]
+fn a_scene_is_edited_broken_mended_picked_resized_replaced_and_closed() {
+    let folder = files();
+    let shader = folder.path().join("flat.sl");
+    let arguments = ["scene.rib", "--backend", "rpu", "--stats"];
+    let mut program = Program::start(folder.path(), &arguments, &settings([640, 480], &[]));
+    program.until("the scene", |seen| seen.shows(MIDDLE, GREEN));
+    assert!(program.title().starts_with("scene.rib"), "{}", program.title());
+
+    save(&shader, &SHADER.replace("(0, 1, 0)", "(1, 1, 0)"));
+    program.until("the new colour", |seen| seen.shows(MIDDLE, YELLOW));
+
+    fs::write(&shader, "surface flat() { Ci = nothing; Oi = ").expect("a broken shader");
+    let broken = program.until("errors over the picture", shows_errors);
+    program.keep("errors");
+    assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
+    save(&shader, SHADER);
+    program.until("the mended scene without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+
+    // A picked pixel has a cross.
+    let before = until_still(&mut program, MIDDLE);
+    let [x, y] = [0.5, 0.36];
+    let place = program.at(x, y);
+    program.display.click(Button::Left, place);
+    let around = Region { x: [x - 0.02, x + 0.02], y: [y - 0.02, y + 0.02] };
+    program.until("a cross on the picked pixel", |seen| seen.changed(&before, around) > 0.02);
+    program.keep("picked");
+    program.display.key(keys::ESCAPE);
+
+    parameters(&mut program);
+    sizes(&mut program);
+
+    let other = folder.path().join("other.rib");
+    fs::write(&other, SCENE.replace("Surface \"flat\"", "Surface \"constant\"\nColor [0 0 1]")).expect("a scene");
+    assert!(program.drop_file(&other, LONG), "the window takes files");
+    program.until("the scene that was dropped", |seen| seen.shows(MIDDLE, BLUE));
+    assert!(program.title().starts_with("other.rib"), "{}", program.title());
+
+    let file = program.settings_file();
+    let (status, output) = program.close();
+    assert_eq!(status, Some(0));
+    assert!(output.contains("frames of the interface"), "{output}");
+    let text = fs::read_to_string(file).expect("settings");
+    let settings: Value = serde_json::from_str(&text).expect("settings");
+    assert_eq!(settings["window"], json!([640.0, 480.0]), "{text}");
+    let recent: Vec<PathBuf> = serde_json::from_value(settings["recent"].clone()).expect("recent scenes");
+    let ours = other.canonicalize().expect("the scene");
+    assert!(recent.iter().any(|path| path.canonicalize().is_ok_and(|path| path == ours)), "{text}");
+}
+
+/// Opens the panel of parameters, and moves the slider of the shader's only one to its end and back.
+fn parameters(program: &mut Program) {
+    program.resize([900, 600]);
+    program.display.key(keys::function(5));
+    program.until("the scene beside its parameters", |seen| {
+        seen.width == 900 && seen.shows(BESIDE_PARAMETERS, GREEN) && seen.colors(PANEL) > 8
+    });
+    program.keep("parameters");
+    let is_blue = |seen: &Screenshot| seen.mean(BESIDE_PARAMETERS)[2] > 128.0;
+    // The slider is in one of these lines.
+    let line = (100..300).step_by(7).find(|y| {
+        program.display.drag(Button::Left, [110, *y], [195, *y], 8);
+        program.within(Duration::from_millis(1500), is_blue).is_ok()
+    });
+    program.until("the colour at the other end of the slider", is_blue);
+    let y = line.expect("a line with the slider");
+    program.display.drag(Button::Left, [180, y], [50, y], 8);
+    program.until("the colour at this end of the slider", |seen| seen.shows(BESIDE_PARAMETERS, GREEN));
+    program.display.key(keys::function(5));
+    program.until("the scene without its parameters", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(PANEL, GREY));
+}
+
+/// Makes the window very small and very large.
+fn sizes(program: &mut Program) {
+    for (size, name) in [([300, 200], "small"), ([2560, 1440], "large"), ([640, 480], "usual")] {
+        program.resize(size);
+        // The picture's own background at its foot: it fills the height of the window.
+        program.until(&format!("the {name} window filled"), |seen| {
+            [seen.width, seen.height] == size.map(|side| side as usize)
+                && seen.shows(MIDDLE, GREEN)
+                && seen.shows(PICTURE_FOOT, GREY)
+        });
+        program.keep(name);
+    }
+}
+
+#[test]
+fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
+    let folder = files();
+    let shader = folder.path().join("flat.sl");
+    let arguments = ["scene.rib", "--backend", "gpu"];
+    let mut program = Program::start(folder.path(), &arguments, &settings([640, 480], &[]));
+    program.until("the scene", |seen| seen.shows(MIDDLE, GREEN));
+
+    // Where both have drawn the same, the difference is black; a picture that waits for the other is dimmed.
+    program.display.key(u32::from(b'5'));
+    let is_black = |seen: &Screenshot| seen.shows(MIDDLE, [0, 0, 0]);
+    program.until("no difference between the GPU and the RPU", is_black);
+    program.keep("difference");
+    program.display.key(u32::from(b'1'));
+    let gpu = program.until("the picture of the GPU", |seen| seen.shows(MIDDLE, GREEN));
+    program.display.key(u32::from(b'2'));
+    program.until("the toolbar with the RPU chosen", |seen| seen.changed(&gpu, TOOLS) > 0.02 && seen.shows(MIDDLE, GREEN));
+
+    program.display.key(u32::from(b'3'));
+    program.until("a divider in the middle", |seen| has_divider(seen, 0.5));
+    program.keep("split");
+    let (from, to) = (program.at(0.5, 0.6), program.at(0.4, 0.6));
+    program.display.drag(Button::Left, from, to, 8);
+    program.until("the divider where it was dragged", |seen| has_divider(seen, 0.4) && !has_divider(seen, 0.5));
+    // The toolbar's first button: the GPU.
+    program.display.click(Button::Left, [28, 37]);
+    program.until("no divider", |seen| seen.shows(MIDDLE, GREEN) && !has_divider(seen, 0.4));
+
+    save(&shader, &SHADER.replace("(0, 1, 0)", "(1, 1, 0)"));
+    program.until("the new colour", |seen| seen.shows(MIDDLE, YELLOW));
+    program.display.key(u32::from(b'5'));
+    program.until("no difference after the edit", is_black);
+    program.display.key(u32::from(b'1'));
+    fs::write(&shader, "surface flat() { Ci = ").expect("a broken shader");
+    let broken = program.until("errors over the GPU's picture", |seen| shows_errors(seen) && seen.shows(MIDDLE, YELLOW));
+    assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
+    save(&shader, SHADER);
+    program.until("the mended scene", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+    sizes(&mut program);
+    assert_eq!(program.close().0, Some(0));
+}
