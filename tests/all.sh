@@ -1,17 +1,29 @@
 #!/usr/bin/env bash
 # Passes every check and test of Shadewright on a fresh Debian or Ubuntu machine that has Rust, a C++ compiler and (as root or with sudo)
-# apt-get. GPU code is tested on Mesa's software Vulkan driver, which this installs where it is missing.
+# apt-get. GPU code is tested on Mesa's software Vulkan driver, the window on an X server without a screen; this installs both where they
+# are missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! ls /usr/share/vulkan/icd.d/*lvp* >/dev/null 2>&1; then
+# Packages, and for each what tells that it is there: a program, a library, or Mesa's driver.
+has_library() { ldconfig -p | grep -qF "$1 "; }
+missing=()
+ls /usr/share/vulkan/icd.d/*lvp* >/dev/null 2>&1 || missing+=(libvulkan1 mesa-vulkan-drivers)
+command -v Xvfb >/dev/null || missing+=(xvfb)
+has_library libX11.so.6 || missing+=(libx11-6)
+has_library libX11-xcb.so.1 || missing+=(libx11-xcb1)
+has_library libXcursor.so.1 || missing+=(libxcursor1)
+has_library libXi.so.6 || missing+=(libxi6)
+has_library libxkbcommon.so.0 || missing+=(libxkbcommon0)
+has_library libxkbcommon-x11.so.0 || missing+=(libxkbcommon-x11-0)
+if [ ${#missing[@]} -gt 0 ]; then
     if ! command -v apt-get >/dev/null; then
-        echo "tests/all.sh: install Mesa's software Vulkan driver (lavapipe) first" >&2
+        echo "tests/all.sh: install these first, as your system calls them: ${missing[*]}" >&2
         exit 1
     fi
     run=; [ "$(id -u)" = 0 ] || run=sudo
     $run apt-get update -q
-    DEBIAN_FRONTEND=noninteractive $run apt-get install -qy --no-install-recommends libvulkan1 mesa-vulkan-drivers
+    DEBIAN_FRONTEND=noninteractive $run apt-get install -qy --no-install-recommends "${missing[@]}"
 fi
 
 step() { printf '\n== %s\n' "$*"; "$@"; }

@@ -1,7 +1,7 @@
 //! `shadewright [SCENE]`: the window.
 
 use super::args::{Backend, RenderArgs};
-use super::common::{project_options, set_threads, source_of};
+use super::common::{print_json, project_options, set_threads, source_of};
 use super::exit::Failure;
 use crate::project;
 use crate::viewer::engine::Machine;
@@ -33,12 +33,12 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     })?;
     if args.stats {
         let milliseconds = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-        println!(
-            "{} frames of the interface: {:.2} ms half of them, {:.2} ms 99 of 100",
-            statistics.frames,
-            milliseconds(statistics.median),
-            milliseconds(statistics.slowest_percent)
-        );
+        let (median, p99) = (milliseconds(statistics.median), milliseconds(statistics.slowest_percent));
+        if args.judge.json {
+            print_json(&serde_json::json!({ "frames": statistics.frames, "median_ms": median, "p99_ms": p99 }))?;
+        } else {
+            println!("{} frames of the interface: {median:.2} ms half of them, {p99:.2} ms 99 of 100", statistics.frames);
+        }
     }
     Ok(())
 }
