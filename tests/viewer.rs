@@ -25,7 +25,8 @@ WorldEnd
 ";
 
 /// Green, and blue at the other end of the slider.
-const SHADER: &str = "surface flat(float mixture = 0;) { Ci = mix(color(0, 1, 0), color(0, 0, 1), mixture); Oi = 1; }\n";
+const SHADER: &str =
+    "surface flat(float mixture = 0;) { Ci = mix(color(0, 1, 0), color(0, 0, 1), mixture); Oi = 1; }\n";
 
 const GREEN: [u8; 3] = [0, 255, 0];
 const YELLOW: [u8; 3] = [255, 255, 0];
@@ -270,7 +271,8 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     program.display.key(u32::from(b'1'));
     let gpu = program.until("the picture of the GPU", |seen| seen.shows(MIDDLE, GREEN));
     program.display.key(u32::from(b'2'));
-    program.until("the toolbar with the RPU chosen", |seen| seen.changed(&gpu, TOOLS) > 0.02 && seen.shows(MIDDLE, GREEN));
+    program
+        .until("the toolbar with the RPU chosen", |seen| seen.changed(&gpu, TOOLS) > 0.02 && seen.shows(MIDDLE, GREEN));
 
     program.display.key(u32::from(b'3'));
     program.until("a divider in the middle", |seen| has_divider(seen, 0.5));
@@ -291,7 +293,8 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     program.until("no difference after the edit", is_black);
     program.display.key(u32::from(b'1'));
     fs::write(&shader, "surface flat() { Ci = ").expect("a broken shader");
-    let broken = program.until("errors over the GPU's picture", |seen| shows_errors(seen) && seen.shows(MIDDLE, YELLOW));
+    let broken =
+        program.until("errors over the GPU's picture", |seen| shows_errors(seen) && seen.shows(MIDDLE, YELLOW));
     assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
     save(&shader, SHADER);
     program.until("the mended scene", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));

@@ -37,7 +37,10 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         if args.judge.json {
             print_json(&serde_json::json!({ "frames": statistics.frames, "median_ms": median, "p99_ms": p99 }))?;
         } else {
-            println!("{} frames of the interface: {median:.2} ms half of them, {p99:.2} ms 99 of 100", statistics.frames);
+            println!(
+                "{} frames of the interface: {median:.2} ms half of them, {p99:.2} ms 99 of 100",
+                statistics.frames
+            );
         }
     }
     Ok(())

@@ -143,7 +143,11 @@ impl Program {
     ///
     /// # Errors
     /// What was seen last, when it was not so in time.
-    pub fn within(&mut self, patience: Duration, is_so: impl Fn(&Screenshot) -> bool) -> Result<Screenshot, Screenshot> {
+    pub fn within(
+        &mut self,
+        patience: Duration,
+        is_so: impl Fn(&Screenshot) -> bool,
+    ) -> Result<Screenshot, Screenshot> {
         let deadline = Instant::now() + patience;
         loop {
             let seen = self.look();
