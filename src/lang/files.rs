@@ -150,7 +150,7 @@ mod tests {
         log.note(&path, b"one");
         assert_eq!(log.changed(), Vec::<PathBuf>::new());
         fs::write(&path, "two").unwrap();
-        assert_eq!(log.changed(), [path.clone()]);
+        assert_eq!(log.changed(), std::slice::from_ref(&path));
         fs::write(&path, "one").unwrap();
         assert_eq!(log.changed(), Vec::<PathBuf>::new());
         fs::remove_file(&path).unwrap();

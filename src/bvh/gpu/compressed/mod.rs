@@ -121,7 +121,7 @@ mod tests {
             let inside = [0, 1, 2].map(|axis| [around[0][axis].max(own[0][axis]), around[1][axis].min(own[1][axis])]);
             let inside = [0, 1].map(|side| inside.map(|planes| planes[side]));
             if node.nodes >> slot & 1 == 1 {
-                assert_eq!(kind, 1 << 5 | 24 + slot as u8);
+                assert_eq!(kind, (1 << 5) | (24 + slot as u8));
                 let before = (node.nodes & ((1 << slot) - 1)).count_ones();
                 below = below.max(walk(tree, node.first_node + before, inside, found));
             } else {

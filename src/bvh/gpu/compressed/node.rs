@@ -128,8 +128,8 @@ mod tests {
             }
         }
         // The grid is the finest: with steps of half the size it would not cover the box.
-        for axis in 0..3 {
-            let length = f64::from(around[1][axis]) - f64::from(around[0][axis]);
+        for (axis, (low, high)) in around[0].iter().zip(around[1]).enumerate() {
+            let length = f64::from(high) - f64::from(*low);
             assert!(node.exponents[axis] == 1 || 0.5 * STEPS * node.step(axis) < length, "{boxes:?}, {axis}");
         }
     }

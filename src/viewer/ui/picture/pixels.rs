@@ -64,7 +64,7 @@ fn short(x: f32) -> String {
         .to_string();
     }
     match size {
-        s if s == 0.0 => "0".to_string(),
+        0.0 => "0".to_string(),
         s if s < 0.005 => format!("{x:.0e}"),
         s if s < 9.995 => format!("{x:.2}"),
         s if s < 99.95 => format!("{x:.1}"),
