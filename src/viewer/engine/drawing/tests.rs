@@ -57,7 +57,7 @@ impl Progressive for Fake {
 }
 
 impl Loads for Fake {
-    const USES_KERNELS: bool = false;
+    const USES_KERNELS: bool = true;
 
     fn prepare(&self, _: &Job) -> Option<Preparation> {
         None
@@ -113,6 +113,18 @@ impl Bench {
         self.slot.change(|wish| wish.view = Some(View { camera: Default::default(), format }));
     }
 
+    /// Another state, of other kernels. Gives its version.
+    fn edit_kernels(&self) -> u64 {
+        let mut version = 0;
+        self.slot.change(|wish| {
+            let mut state = (**wish.state.as_ref().expect("there is one")).clone();
+            (state.version, state.kernels) = (state.version + 1, state.kernels + 1);
+            version = state.version;
+            wish.state = Some(Arc::new(state));
+        });
+        version
+    }
+
     /// The first picture or failure.
     fn outcome(&self) -> Result<Arc<Shown>, String> {
         loop {
@@ -160,6 +172,18 @@ fn a_device_that_is_lost_is_replaced_by_its_deputy_and_opened_again_when_the_use
     assert_eq!(bench.outcome().unwrap().view.format.width, 24);
     bench.assert_stands_in(false);
     assert_eq!(bench.opened.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn edited_kernels_open_the_device_anew_and_one_that_they_had_broken_too() {
+    let bench = Bench::new(Fate::Loss);
+    bench.outcome().unwrap_err();
+    *bench.fate.lock().unwrap() = Fate::Success;
+    for opened in [2, 3] {
+        let version = bench.edit_kernels();
+        while bench.outcome().unwrap().state != version {}
+        assert_eq!(bench.opened.load(Ordering::Relaxed), opened);
+    }
 }
 
 #[test]
