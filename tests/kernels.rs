@@ -49,7 +49,7 @@ fn an_edited_kernel_is_the_one_that_a_device_opened_afterwards_draws_with() {
     let text = fs::read_to_string(&answer).expect("a kernel");
     // Rays meet nothing any more.
     fs::write(&answer, text.replace("if !hit.found {", "if hit.found || !hit.found {")).expect("an edit");
-    assert_eq!(folder.refresh(), [answer.clone()]);
+    assert_eq!(folder.refresh(), [answer.as_path()]);
     let empty = draw(&job).expect("a picture");
     assert_ne!(empty, own);
     assert!(empty.rgba.iter().all(|pixel| *pixel == empty.rgba[0]), "only the background is seen");
