@@ -5,7 +5,7 @@
 //! [`scene`] and [`geometry`] read scenes, [`bvh`] indexes them; [`program`] links shaders and a scene into one
 //! program; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
 //! [`render`] runs either; [`compare`] judges the pictures; [`probe`] follows one sample step by step; [`project`] keeps a scene up to date with its
-//! files; `viewer` shows it in a window; [`lsp`] answers editors; [`cli`] is the command line.
+//! files; [`inspect`] lists what becomes of a shader; `viewer` shows it in a window; [`lsp`] answers editors; [`cli`] is the command line.
 //! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` and the viewer know wgpu.
 
 pub mod bvh;
@@ -13,6 +13,7 @@ pub mod cli;
 pub mod codegen;
 pub mod compare;
 pub mod geometry;
+pub mod inspect;
 pub mod ir;
 pub mod kernels;
 pub mod lang;

@@ -166,51 +166,58 @@ fn comma_list<T>(items: impl IntoIterator<Item = T>, text: impl Fn(T) -> String)
 }
 
 fn write_function(out: &mut String, func: &Function, locs: &[LocData], options: PrintOptions) {
+    function_lines(func, |text, loc, end| {
+        let _ = writeln!(out, "{text}{}{end}", loc_text(loc, locs, options));
+    });
+}
+
+/// Gives each line of a function's text with its place and with what stands behind that.
+pub fn function_lines(func: &Function, mut line: impl FnMut(String, Loc, &str)) {
     let value_of =
         |i: usize| func.blocks.first().and_then(|b| b.params.get(i)).map_or("?".to_string(), Value::to_string);
     let params = comma_list(func.params.iter().enumerate(), |(i, p)| {
         format!("{} {}: {} {}", value_of(i), name_text(&p.name), class_word(p.class), p.ty)
     });
-    let _ = write!(out, "{} {}({params})", kind_word(func.kind), name_text(&func.name));
+    let mut header = format!("{} {}({params})", kind_word(func.kind), name_text(&func.name));
     if !func.results.is_empty() {
         let results = comma_list(&func.results, |r| format!("{}: {}", name_text(&r.name), r.ty));
-        let _ = write!(out, " -> ({results})");
+        let _ = write!(header, " -> ({results})");
     }
-    let _ = writeln!(out, "{} {{", loc_text(func.loc, locs, options));
+    line(header, func.loc, " {");
     for (i, s) in func.slots.iter().enumerate() {
-        let _ = writeln!(out, "  slot s{i} {}: {}[{}]", name_text(&s.name), s.ty, s.len);
+        line(format!("  slot s{i} {}: {}[{}]", name_text(&s.name), s.ty, s.len), Loc::NONE, "");
     }
     for id in func.block_ids() {
-        write_block(out, func, id.0, func.block(id), locs, options);
+        block_lines(func, id.0, func.block(id), &mut line);
     }
-    out.push_str("}\n");
+    line("}".to_string(), Loc::NONE, "");
 }
 
 fn typed(func: &Function, value: Value) -> String {
     format!("{value}: {}", func.values.get(value.0 as usize).copied().unwrap_or(Type::Bool))
 }
 
-fn write_block(out: &mut String, func: &Function, id: u32, block: &Block, locs: &[LocData], options: PrintOptions) {
-    let _ = match id {
-        0 => writeln!(out, "b0:"),
-        _ if block.params.is_empty() => writeln!(out, "b{id}:"),
-        _ => writeln!(out, "b{id}({}):", comma_list(&block.params, |&p| typed(func, p))),
+fn block_lines(func: &Function, id: u32, block: &Block, line: &mut impl FnMut(String, Loc, &str)) {
+    let label = match id {
+        0 => "b0:".to_string(),
+        _ if block.params.is_empty() => format!("b{id}:"),
+        _ => format!("b{id}({}):", comma_list(&block.params, |&p| typed(func, p))),
     };
+    line(label, Loc::NONE, "");
     for inst in &block.insts {
-        let place = loc_text(inst.loc, locs, options);
-        let _ = writeln!(out, "  {}{place}", inst_text(func, inst));
+        line(format!("  {}", inst_text(func, inst)), inst.loc, "");
     }
     let target = |t: &Target| match t.args.is_empty() {
         true => t.block.to_string(),
         false => format!("{}({})", t.block, comma_list(&t.args, Value::to_string)),
     };
     let term = match &block.term {
-        Terminator::Jump(t) => format!("jump {}", target(t)),
-        Terminator::Branch(c, t, e) => format!("br {c}, {}, {}", target(t), target(e)),
-        Terminator::Return(values) if values.is_empty() => "ret".to_string(),
-        Terminator::Return(values) => format!("ret {}", comma_list(values, Value::to_string)),
+        Terminator::Jump(t) => format!("  jump {}", target(t)),
+        Terminator::Branch(c, t, e) => format!("  br {c}, {}, {}", target(t), target(e)),
+        Terminator::Return(values) if values.is_empty() => "  ret".to_string(),
+        Terminator::Return(values) => format!("  ret {}", comma_list(values, Value::to_string)),
     };
-    let _ = writeln!(out, "  {term}{}", loc_text(block.term_loc, locs, options));
+    line(term, block.term_loc, "");
 }
 
 /// One instruction as text, without its place.

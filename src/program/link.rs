@@ -7,7 +7,7 @@ use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, RecordLayout};
 use super::shaders::ShaderLibrary;
 use super::units::Units;
-use crate::ir::passes::Pipeline;
+use crate::ir::passes::{Observer, Pipeline};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::LIGHTS_SAMPLE;
@@ -104,6 +104,19 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
     link_keeping(scene, sources, options, &mut Units::default())
 }
 
+/// [`link`], with somebody who looks at the program between passes.
+///
+/// # Errors
+/// Those of [`link`].
+pub fn link_observed(
+    scene: &Scene,
+    sources: SourceMap,
+    options: &LinkOptions,
+    observer: &mut dyn Observer,
+) -> Result<Program, LinkError> {
+    run(scene, sources, options, &mut Units::default(), observer)
+}
+
 /// [`link`], which compiles only files that have changed since `units` were kept, and keeps what it compiles. The sources must be those that came out of the
 /// linking before.
 ///
@@ -115,12 +128,22 @@ pub fn link_keeping(
     options: &LinkOptions,
     units: &mut Units,
 ) -> Result<Program, LinkError> {
+    run(scene, sources, options, units, &mut ())
+}
+
+fn run(
+    scene: &Scene,
+    sources: SourceMap,
+    options: &LinkOptions,
+    units: &mut Units,
+    observer: &mut dyn Observer,
+) -> Result<Program, LinkError> {
     let mut linker = Linker {
         shaders: ShaderLibrary::new(sources, std::mem::take(units), options, &scene.search_paths.shader),
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
     };
-    let program = linker.link(scene, options);
+    let program = linker.link(scene, options, observer);
     let Linker { mut shaders, mut diagnostics, .. } = linker;
     diagnostics.extend(shaders.take_warnings());
     let (sources, kept) = shaders.into_parts();
@@ -144,7 +167,12 @@ struct Linker {
 }
 
 impl Linker {
-    fn link(&mut self, scene: &Scene, options: &LinkOptions) -> Result<Program, MemoryError> {
+    fn link(
+        &mut self,
+        scene: &Scene,
+        options: &LinkOptions,
+        observer: &mut dyn Observer,
+    ) -> Result<Program, MemoryError> {
         let mut lights = self.lights(scene);
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
         let imager = scene.imager.and_then(|id| self.instance(scene, id.0));
@@ -201,7 +229,7 @@ impl Linker {
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();
         pipeline.inline.specialised.push(LIGHTS_SAMPLE.into());
-        if let Err(error) = pipeline.run(&mut module, &mut ()) {
+        if let Err(error) = pipeline.run(&mut module, observer) {
             self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
         }
         Ok(Program {

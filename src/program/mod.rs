@@ -17,7 +17,7 @@ mod units;
 
 pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use instances::{Instance, convert};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link, link_keeping};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link, link_keeping, link_observed};
 pub use memory::MemoryImage;
 pub use shaders::{CompiledParam, CompiledShader, read_shader};
 pub use units::Units;

@@ -3,9 +3,10 @@
 use super::Failure;
 use super::parameters::Parameters;
 use crate::bvh::TwoLevel;
+use crate::ir::passes::Observer;
 use crate::lang::diag::Diagnostics;
 use crate::lang::files::FileLog;
-use crate::program::{LinkOptions, Program, link, set_view};
+use crate::program::{LinkOptions, Program, link_observed, set_view};
 use crate::render::sampling::Sampling;
 use crate::render::{Job, Window};
 use crate::scene::{Camera, Format, Scene};
@@ -100,13 +101,14 @@ impl State {
     }
 
     /// Links the scene once more, in another way: with other passes, or with records of variables ([`LinkOptions::debug`]). The shaders are those of
-    /// this state, whatever became of their files since.
+    /// this state, whatever became of their files since. `observer` looks at the program between passes.
     ///
     /// # Errors
     /// When they do not compile in that way.
-    pub fn link_again(&self, options: &LinkOptions) -> Result<Program, Failure> {
+    pub fn link_again(&self, options: &LinkOptions, observer: &mut dyn Observer) -> Result<Program, Failure> {
         let mut sources = self.program.sources.clone();
         sources.close(self.files.clone());
-        link(&self.scene, sources, options).map_err(|e| Failure { diagnostics: e.diagnostics, sources: e.sources })
+        link_observed(&self.scene, sources, options, observer)
+            .map_err(|e| Failure { diagnostics: e.diagnostics, sources: e.sources })
     }
 }

@@ -303,10 +303,10 @@ fn linking_again_takes_the_texts_of_the_state_not_of_the_disk() {
     let state = folder.ready();
     folder.edit("dull.sl", "shade", "shdae");
     fs::remove_file(folder.path("shared.h")).unwrap();
-    let again = state.link_again(state.link_options()).unwrap_or_else(|f| panic!("{}", f.render()));
+    let again = state.link_again(state.link_options(), &mut ()).unwrap_or_else(|f| panic!("{}", f.render()));
     assert!(again.module == state.program.module && again.memory == state.program.memory);
     let debug = crate::program::LinkOptions { debug: true, pipeline: Pipeline::none(), ..state.link_options().clone() };
-    let with_records = state.link_again(&debug).unwrap_or_else(|f| panic!("{}", f.render()));
+    let with_records = state.link_again(&debug, &mut ()).unwrap_or_else(|f| panic!("{}", f.render()));
     let insts = with_records.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     assert!(insts.into_iter().any(|i| matches!(&i.op, crate::ir::Op::Debug(name) if &**name == "Ci")));
 }

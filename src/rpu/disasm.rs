@@ -35,25 +35,45 @@ pub fn disassemble(program: &Program) -> String {
 
 /// Like [`disassemble`], with a comment above each instruction for which `comment` gives one (it may have several lines).
 pub fn disassemble_with(program: &Program, comment: impl Fn(usize) -> Option<String>) -> String {
-    let labels = label_names(program);
     let mut text = declarations(program);
-    let mut imports = program.imports.iter().peekable();
-    for (address, instr) in program.code.iter().enumerate() {
-        for entry in program.entries.iter().filter(|e| e.address as usize == address) {
-            push_line(&mut text, format_args!("{ENTRY_PREFIX}{}:", entry.name));
+    for CodeLine { address, text: line, is_label } in code_lines(program) {
+        if !is_label {
+            for line in comment(address).iter().flat_map(|c| c.lines()) {
+                push_line(&mut text, format_args!("; {line}"));
+            }
         }
-        let is_target = labels.get(&(address as u32)).is_some_and(|l| !l.starts_with(ENTRY_PREFIX));
-        if is_target {
-            push_line(&mut text, format_args!("{}:", labels[&(address as u32)]));
-        }
-        for line in comment(address).iter().flat_map(|c| c.lines()) {
-            push_line(&mut text, format_args!("; {line}"));
-        }
-        let waits = program.waits.get(address).map_or(String::new(), |waits| format!("{waits} "));
-        let import = imports.next_if(|import| import.address as usize == address).map(|import| &*import.name);
-        push_line(&mut text, format_args!("    {waits}{}", Labelled { instr, labels: &labels, import }));
+        push_line(&mut text, format_args!("{line}"));
     }
     text
+}
+
+/// A line of the code of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeLine {
+    /// The code address that it is about.
+    pub address: usize,
+    /// The text.
+    pub text: String,
+    /// Whether it names the address; else it is the instruction there.
+    pub is_label: bool,
+}
+
+/// The code as [`disassemble`] writes it, line by line.
+pub fn code_lines(program: &Program) -> Vec<CodeLine> {
+    let labels = label_names(program);
+    let mut lines = Vec::new();
+    let mut imports = program.imports.iter().peekable();
+    for (address, instr) in program.code.iter().enumerate() {
+        let entries = program.entries.iter().filter(|e| e.address as usize == address);
+        let mut names: Vec<String> = entries.map(|entry| format!("{ENTRY_PREFIX}{}", entry.name)).collect();
+        names.extend(labels.get(&(address as u32)).filter(|label| !label.starts_with(ENTRY_PREFIX)).cloned());
+        lines.extend(names.into_iter().map(|name| CodeLine { address, text: format!("{name}:"), is_label: true }));
+        let waits = program.waits.get(address).map_or(String::new(), |waits| format!("{waits} "));
+        let import = imports.next_if(|import| import.address as usize == address).map(|import| &*import.name);
+        let text = format!("    {waits}{}", Labelled { instr, labels: &labels, import });
+        lines.push(CodeLine { address, text, is_label: false });
+    }
+    lines
 }
 
 /// The lines that declare imports, constants and strings.

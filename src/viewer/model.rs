@@ -7,6 +7,7 @@ use super::camera::{Flight, Navigation};
 use super::develop::Look;
 use super::engine::{Command, Event, Machine, Probed, Shown};
 use super::timing::History;
+use crate::inspect::Inspection;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::scene::{Format, ParamValue};
 use glam::{Vec2, Vec3};
@@ -137,6 +138,17 @@ pub struct Picked {
     pub known: Option<Arc<Probed>>,
 }
 
+/// What is known of the shader whose code is looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Inspected {
+    /// The instance that was asked about and not answered yet.
+    pub asked: Option<InstanceId>,
+    /// The latest answer; it stays until there is another.
+    pub found: Option<Arc<Inspection>>,
+    /// Why there is none.
+    pub failure: Option<String>,
+}
+
 /// A line that tells what was done, for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
@@ -185,6 +197,8 @@ pub enum Action {
     Pick([u32; 2], u32),
     /// Forgets the pixel that was looked into.
     Unpick,
+    /// Lists what becomes of an instance's shader, and measures it.
+    Inspect(InstanceId),
     /// Tries a machine again.
     Retry(Machine),
     /// Puts text on the clipboard; the second is what to tell the user.
@@ -216,6 +230,8 @@ pub struct Model {
     pub samples: Option<u32>,
     /// The pixel that was picked.
     pub picked: Option<Picked>,
+    /// What is known of the shader whose code is looked at.
+    pub inspected: Inspected,
     /// Times of the interface's own frames.
     pub frames: History,
     /// What to tell the user, the latest last.
@@ -243,6 +259,7 @@ impl Model {
             display,
             samples: None,
             picked: None,
+            inspected: Inspected::default(),
             frames: History::of(PLOTTED),
             notices: Vec::new(),
             commands: Vec::new(),
@@ -310,6 +327,7 @@ impl Model {
                 self.navigation = None;
                 self.told = None;
                 self.picked = None;
+                self.inspected = Inspected::default();
                 self.machines.iter_mut().for_each(|m| m.shown = None);
                 self.busy = Some("reading the scene".to_string());
                 self.commands.push(Command::Open(source));
@@ -347,6 +365,11 @@ impl Model {
                 self.commands.push(Command::Probe { pixel, sample });
             }
             Action::Unpick => self.picked = None,
+            Action::Inspect(instance) => {
+                self.inspected.asked = Some(instance);
+                self.inspected.failure = None;
+                self.commands.push(Command::Inspect(instance));
+            }
             Action::Retry(machine) => {
                 self.machines[machine as usize].failure = None;
                 self.commands.push(Command::Retry(machine));
@@ -391,6 +414,13 @@ impl Model {
                 let failed = &mut self.machines[machine as usize];
                 failed.preparing = false;
                 failed.failure = Some(message);
+            }
+            Event::Inspected(inspection) => {
+                self.inspected.asked.take_if(|asked| *asked == inspection.instance);
+                self.inspected.found = Some(inspection);
+            }
+            Event::InspectFailed(message) => {
+                self.inspected = Inspected { failure: Some(message), ..Inspected::default() };
             }
         }
     }

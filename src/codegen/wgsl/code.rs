@@ -2,6 +2,7 @@
 
 use super::Error;
 use super::kit::Kit;
+use crate::ir::Loc;
 use naga::{
     BinaryOperator, Block, Expression, Handle, Literal, MathFunction, Range, ScalarKind, Span, Statement,
     SwizzleComponent, UnaryOperator, VectorSize,
@@ -17,6 +18,8 @@ const MAX_NESTING: u32 = 12;
 pub(super) struct Code<'k> {
     pub kit: &'k mut Kit,
     pub func: naga::Function,
+    /// Where what is added comes from: it stays in the module as its span, which no form of the module prints. See [`super::lines`].
+    pub loc: Loc,
     blocks: Vec<Block>,
     /// Expressions that wait for their `Emit`: the first and the last.
     pending: Option<(Expr, Expr)>,
@@ -27,7 +30,7 @@ pub(super) struct Code<'k> {
 impl<'k> Code<'k> {
     pub fn new(kit: &'k mut Kit, name: String) -> Self {
         let func = naga::Function { name: Some(name), ..Default::default() };
-        Self { kit, func, blocks: vec![Block::new()], pending: None, nesting: Vec::new() }
+        Self { kit, func, loc: Loc::NONE, blocks: vec![Block::new()], pending: None, nesting: Vec::new() }
     }
 
     /// Closes the function.
@@ -53,8 +56,9 @@ impl<'k> Code<'k> {
 
     pub fn stmt(&mut self, stmt: Statement) {
         self.flush();
+        let span = span_of(self.loc);
         if let Some(block) = self.blocks.last_mut() {
-            block.push(stmt, Span::UNDEFINED);
+            block.push(stmt, span);
         }
     }
 
@@ -101,35 +105,17 @@ impl<'k> Code<'k> {
     // --- expressions ---
 
     fn append(&mut self, expr: Expression) -> Expr {
-        let depth = match self.operands(&expr).map(|e| self.nesting[e.index()]).max() {
+        let depth = match operands(&expr).into_iter().map(|e| self.nesting[e.index()]).max() {
             Some(depth) if !matches!(expr, Expression::Load { .. }) => depth + 1,
             _ => 0,
         };
-        let handle = self.func.expressions.append(expr, Span::UNDEFINED);
+        let handle = self.func.expressions.append(expr, span_of(self.loc));
         let name = depth > MAX_NESTING;
         if name {
             self.func.named_expressions.insert(handle, "v".into());
         }
         self.nesting.push(if name { 0 } else { depth });
         handle
-    }
-
-    fn operands(&self, expr: &Expression) -> impl Iterator<Item = Expr> + use<> {
-        let list = match *expr {
-            Expression::Compose { ref components, .. } => components.clone(),
-            Expression::AccessIndex { base: a, .. }
-            | Expression::Splat { value: a, .. }
-            | Expression::Swizzle { vector: a, .. }
-            | Expression::Unary { expr: a, .. }
-            | Expression::As { expr: a, .. }
-            | Expression::Load { pointer: a }
-            | Expression::Relational { argument: a, .. } => vec![a],
-            Expression::Access { base: a, index: b } | Expression::Binary { left: a, right: b, .. } => vec![a, b],
-            Expression::Select { condition, accept, reject } => vec![condition, accept, reject],
-            Expression::Math { arg, arg1, arg2, .. } => [Some(arg), arg1, arg2].into_iter().flatten().collect(),
-            _ => vec![],
-        };
-        list.into_iter()
     }
 
     /// Appends an expression and sees to its evaluation here.
@@ -206,5 +192,34 @@ impl<'k> Code<'k> {
         let variable = naga::LocalVariable { name: Some(name), ty, init: None };
         let handle = self.func.local_variables.append(variable, Span::UNDEFINED);
         self.expr(Expression::LocalVariable(handle))
+    }
+}
+
+/// The span that stands for a place.
+fn span_of(loc: Loc) -> Span {
+    Span::new(loc.0, loc.0)
+}
+
+/// The place that a span stands for; none for the spans of functions that were parsed.
+pub(super) fn loc_of(span: Span) -> Loc {
+    let range = span.to_range().unwrap_or_default();
+    if range.is_empty() { Loc(range.start as u32) } else { Loc::NONE }
+}
+
+/// What an expression computes with.
+pub(super) fn operands(expr: &Expression) -> Vec<Expr> {
+    match *expr {
+        Expression::Compose { ref components, .. } => components.clone(),
+        Expression::AccessIndex { base: a, .. }
+        | Expression::Splat { value: a, .. }
+        | Expression::Swizzle { vector: a, .. }
+        | Expression::Unary { expr: a, .. }
+        | Expression::As { expr: a, .. }
+        | Expression::Load { pointer: a }
+        | Expression::Relational { argument: a, .. } => vec![a],
+        Expression::Access { base: a, index: b } | Expression::Binary { left: a, right: b, .. } => vec![a, b],
+        Expression::Select { condition, accept, reject } => vec![condition, accept, reject],
+        Expression::Math { arg, arg1, arg2, .. } => [Some(arg), arg1, arg2].into_iter().flatten().collect(),
+        _ => vec![],
     }
 }

@@ -195,12 +195,15 @@ impl Lower<'_, '_> {
             Stmt::Pass { from, edge } => self.pass(*from, *edge)?,
             Stmt::Back(from) => {
                 let loc = self.func.block(*from).term_loc;
+                self.code.loc = loc;
                 self.spend(if loc == Loc::NONE { self.func.loc } else { loc })?;
             }
             Stmt::If { block, then, otherwise } => {
                 let Terminator::Branch(c, ..) = self.func.block(*block).term else {
                     return Err(Error::Internal("a condition without a branch".into()));
                 };
+                let loc = self.func.block(*block).term_loc;
+                self.code.loc = loc;
                 let mut condition = self.get(c)?;
                 if then.is_empty() {
                     condition = self.code.not(condition);
@@ -209,6 +212,7 @@ impl Lower<'_, '_> {
                 if then.is_empty() {
                     std::mem::swap(&mut accept, &mut reject);
                 }
+                self.code.loc = loc;
                 self.code.stmt(Statement::If { condition, accept, reject });
             }
             Stmt::Once(body) => {
@@ -228,6 +232,7 @@ impl Lower<'_, '_> {
                 let Terminator::Return(values) = &self.func.block(*block).term else {
                     return Err(Error::Internal("a return without values".into()));
                 };
+                self.code.loc = self.func.block(*block).term_loc;
                 let ending = self.ending;
                 ending.finish(self, values)?;
             }
@@ -269,6 +274,7 @@ impl Lower<'_, '_> {
     fn pass(&mut self, from: BlockId, edge: usize) -> Result<(), Error> {
         let func = self.func;
         let Some(target) = func.block(from).term.targets().nth(edge) else { return Ok(()) };
+        self.code.loc = func.block(from).term_loc;
         // All arguments are read before the first parameter changes.
         let args = self.get_all(&target.args)?;
         for (p, arg) in func.block(target.block).params.iter().zip(args) {
@@ -282,6 +288,7 @@ impl Lower<'_, '_> {
     fn block(&mut self, id: BlockId) -> Result<(), Error> {
         let block = self.func.block(id);
         if id.0 != 0 {
+            self.code.loc = Loc::NONE;
             for &p in &block.params {
                 if let Some(&variable) = self.variables.get(&p) {
                     self.values[p.0 as usize] = Some(self.code.load(variable));
@@ -289,6 +296,7 @@ impl Lower<'_, '_> {
             }
         }
         for inst in &block.insts {
+            self.code.loc = inst.loc;
             self.inst(inst)?;
         }
         Ok(())

@@ -6,6 +6,7 @@
 
 mod code;
 mod kit;
+pub mod lines;
 mod lower;
 mod megakernel;
 mod ops;

@@ -7,7 +7,7 @@ use super::lower::{Ending, Locations, Lower, Lowered, lower_body, prepare};
 use super::ops;
 use super::program::{DISPATCH_ROW, TrapCode, WORKGROUP_SIZE};
 use crate::ir::passes::sections::{Callee, Exit, ExitKind, Rays, Resume, Section, Sections};
-use crate::ir::{Const, Type, Value};
+use crate::ir::{Const, Loc, Type, Value};
 use naga::{BinaryOperator as Bin, BuiltIn, Expression, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -149,6 +149,9 @@ impl Ending for Exits<'_> {
         let (number, values) = values.split_first().ok_or_else(wrong)?;
         let Some(&Const::U32(number)) = lower.constant(*number) else { return Err(wrong()) };
         let exit = self.section.exits.get(number as usize).ok_or_else(wrong)?;
+        if exit.loc != Loc::NONE {
+            lower.code.loc = exit.loc;
+        }
         match &exit.kind {
             ExitKind::Return => {
                 write_values(lower, "set_result_word", 0, values)?;

@@ -290,10 +290,10 @@ impl Copier {
         copy
     }
 
-    /// The place with the call at the end of its chain.
+    /// The place with the call at the end of its chain. What has no place, as functions that were not made from text, gets that of the call.
     fn place(&mut self, loc: Loc, locs: &mut Vec<LocData>) -> Loc {
         if loc == Loc::NONE || self.call_loc == Loc::NONE {
-            return loc;
+            return if loc == Loc::NONE { self.call_loc } else { loc };
         }
         if let Some(&known) = self.places.get(&loc) {
             return known;

@@ -1,5 +1,6 @@
 //! What the window tells the worker threads, and what they tell it.
 
+use crate::inspect::Inspection;
 use crate::probe::Probe;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
 use crate::render::film::Picture;
@@ -65,6 +66,8 @@ pub enum Command {
         /// Which of the pixel's samples.
         sample: u32,
     },
+    /// Lists what becomes of the shader of an instance, and measures it.
+    Inspect(InstanceId),
 }
 
 /// News of the worker threads.
@@ -93,6 +96,10 @@ pub enum Event {
     MachineFailed(Machine, String),
     /// A sample was looked into.
     Probed(Arc<Probed>),
+    /// What becomes of a shader.
+    Inspected(Arc<Inspection>),
+    /// Why that is not known.
+    InspectFailed(String),
 }
 
 /// What was found out about a sample.

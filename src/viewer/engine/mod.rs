@@ -1,4 +1,4 @@
-//! The worker threads behind the window: one that reads scenes, one for each machine that draws, one that looks into pixels.
+//! The worker threads behind the window: one that reads scenes, one for each machine that draws, one that looks into pixels, one that lists what becomes of shaders.
 //!
 //! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a
 //! function wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests, and whoever wants to watch a scene without one, use it as the window does.
@@ -9,15 +9,19 @@
 //! | `loading` | the thread that keeps a project up to date |
 //! | `drawing` | the thread of a machine |
 //! | `probing` | the thread that looks into pixels |
+//! | `inspecting` | the thread that lists what becomes of shaders |
+//! | `questions` | what these two are asked, the newest question |
 //! | `slot` | what a drawing thread is asked for, the newest wish |
 //! | `schedule` | which pass comes next |
 //! | `outbox` | events on their way out |
 
 mod drawing;
+mod inspecting;
 mod loading;
 pub mod message;
 mod outbox;
 mod probing;
+mod questions;
 mod schedule;
 mod slot;
 #[cfg(test)]
@@ -27,11 +31,13 @@ pub use message::{Command, Event, Machine, Probed, Shown};
 pub use outbox::Wake;
 
 use crate::project;
+use crate::project::InstanceId;
 use crate::render::gpu::{GpuProgressive, GpuRenderer};
 use crate::render::rpu::{RpuProgressive, RpuRenderer};
 use drawing::{Loads, Opens, Surroundings};
 use loading::Request;
 use outbox::Outbox;
+use questions::Questions;
 use slot::Slot;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -61,7 +67,8 @@ pub struct Engine {
     /// Of the GPU and the RPU, in the order of [`Machine::ALL`].
     slots: [Arc<Slot>; 2],
     loader: Sender<Request>,
-    prober: Arc<probing::Questions>,
+    prober: Arc<Questions<probing::Question>>,
+    inspector: Arc<Questions<InstanceId>>,
     drawing: Vec<JoinHandle<()>>,
 }
 
@@ -74,18 +81,23 @@ impl Engine {
         let [gpu, rpu] = &slots;
         let (loader, requests) = channel();
         let look = loader.clone();
-        let prober = Arc::new(probing::Questions::default());
+        let prober = Arc::new(Questions::default());
+        let inspector = Arc::new(Questions::default());
 
-        let (news, drawn_by, asked) = (outbox.clone(), slots.clone(), prober.clone());
+        let (news, drawn_by) = (outbox.clone(), slots.clone());
+        let (asked, asked_for_code) = (prober.clone(), inspector.clone());
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
                 drawn_by.iter().for_each(|slot| slot.change(|wish| wish.state = Some(state.clone())));
                 asked.set_state(state.clone());
+                asked_for_code.set_state(state.clone());
             };
             loading::run(&requests, look, &project, &news, &share);
         });
         let (news, asked) = (outbox.clone(), prober.clone());
         std::thread::spawn(move || probing::run(&asked, &news, budget));
+        let (news, asked) = (outbox.clone(), inspector.clone());
+        std::thread::spawn(move || inspecting::run(&asked, &news, budget));
 
         let open_gpu: Opens<GpuProgressive> = Box::new(move || {
             let renderer = GpuRenderer::new(adapter.as_deref()).map_err(|e| e.to_string())?;
@@ -105,7 +117,7 @@ impl Engine {
         });
         let drawing =
             vec![draw(of(Machine::Gpu, gpu, Some(rpu.clone())), open_gpu), draw(of(Machine::Rpu, rpu, None), open_rpu)];
-        Self { outbox, slots, loader, prober, drawing }
+        Self { outbox, slots, loader, prober, inspector, drawing }
     }
 
     /// Asks for something.
@@ -116,6 +128,7 @@ impl Engine {
                 self.slots.iter().for_each(|slot| slot.change(|wish| (wish.state, wish.view) = (None, None)));
                 self.outbox.drop_pictures();
                 self.prober.forget();
+                self.inspector.forget();
                 self.request(Request::Open(source));
             }
             Command::Reload => self.request(Request::Look),
@@ -125,7 +138,8 @@ impl Engine {
             Command::SetOptions(edits) => self.request(Request::SetOptions(edits)),
             Command::Look(view) => {
                 self.slots.iter().for_each(|slot| slot.change(|wish| wish.view = Some(view.clone())));
-                self.prober.set_view(view);
+                self.prober.set_view(view.clone());
+                self.inspector.set_view(view);
             }
             Command::Draw(machines) => {
                 for (machine, slot) in Machine::ALL.into_iter().zip(&self.slots) {
@@ -138,7 +152,8 @@ impl Engine {
             }
             Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|wish| wish.timed = on)),
             Command::Retry(machine) => self.slots[machine as usize].change(|wish| wish.tries += 1),
-            Command::Probe { pixel, sample } => self.prober.ask(pixel, sample),
+            Command::Probe { pixel, sample } => self.prober.ask(probing::Question { pixel, sample }),
+            Command::Inspect(instance) => self.inspector.ask(instance),
         }
     }
 
@@ -158,6 +173,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.slots.iter().for_each(|slot| slot.quit());
         self.prober.quit();
+        self.inspector.quit();
         self.request(Request::End);
         for thread in self.drawing.drain(..) {
             // One that panicked has told so.

@@ -61,8 +61,10 @@ fn machine(event: &Event) -> Option<Machine> {
 /// Whether nobody needs to hear the old news when these come.
 fn outdates(new: &Event, old: &Event) -> bool {
     let is_about_scene = |event: &Event| matches!(event, Event::Busy(_) | Event::Loaded(_) | Event::Broken(_));
+    let is_about_code = |event: &Event| matches!(event, Event::Inspected(_) | Event::InspectFailed(_));
     match new {
         Event::Loaded(_) => is_about_scene(old),
+        Event::Inspected(_) | Event::InspectFailed(_) => is_about_code(old),
         // What was loaded before it broke is still what is shown.
         Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
         Event::Picture(_) | Event::MachineFailed(..) => {

@@ -315,3 +315,23 @@ fn an_engine_that_is_dropped_ends_its_threads() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+#[test]
+fn a_shader_is_listed_first_and_measured_then() {
+    let mut desk = Desk::new(&[]);
+    let state = desk.open_builtin("sepia");
+    desk.look(&state.view());
+    let used = |i: &&crate::project::Instance| state.program.instances[i.id.0 as usize].is_some();
+    let instance = state.parameters.instances.iter().find(used).unwrap().id;
+    desk.engine.send(Command::Inspect(instance));
+    let mut found = Vec::new();
+    desk.wait_for(|event| {
+        if let Event::Inspected(inspection) = event {
+            found.push(inspection.clone());
+        }
+        found.iter().any(|inspection| inspection.cost.is_some()).then_some(())
+    });
+    let last = found.last().unwrap();
+    assert!(last.instance == instance && Arc::ptr_eq(&last.code, &state.program.module));
+    assert!(last.cost.as_ref().unwrap().is_ok());
+}

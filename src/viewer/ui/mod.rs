@@ -9,6 +9,7 @@ mod inspector;
 mod menu;
 mod parameters;
 mod picture;
+mod program;
 mod shortcuts;
 mod status;
 mod timings;
@@ -49,6 +50,7 @@ pub struct Panels {
     picture: picture::PictureView,
     parameters: parameters::ParametersPanel,
     inspector: inspector::InspectorPanel,
+    program: program::ProgramPanel,
     timings: timings::TimingsPanel,
     errors: errors::ErrorOverlay,
 }
@@ -72,6 +74,11 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     let shown = |chrome: &Chrome, panel: Panel, fits: bool| fits && chrome.settings.shows(panel);
     if shown(chrome, Panel::Timings, high) {
         side(egui::Panel::bottom("timings"), chrome, Panel::Timings, 180.0, ui, |ui| panels.timings.show(ui, model));
+    }
+    if shown(chrome, Panel::Program, high) {
+        side(egui::Panel::bottom("program"), chrome, Panel::Program, 260.0, ui, |ui| {
+            panels.program.show(ui, model, actions);
+        });
     }
     if shown(chrome, Panel::Parameters, wide) {
         side(egui::Panel::left("parameters"), chrome, Panel::Parameters, 280.0, ui, |ui| {

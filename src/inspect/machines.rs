@@ -1,0 +1,84 @@
+//! The code of the machines for a shader.
+
+use super::extent::Extent;
+use super::listing::{Interner, Listing};
+use crate::codegen::rpu::{RpuProgram, entry_name};
+use crate::ir::{Loc, Module};
+use crate::program::Program;
+use crate::rpu::disasm::code_lines;
+
+/// The assembly of the functions that belong to a shader, and of those that they call.
+pub(super) fn rpu(extent: &Extent, module: &Module, program: &RpuProgram, lines: &mut Interner) -> Listing {
+    let names: Vec<String> = extent.functions(module).into_iter().flatten().map(|f| entry_name(&f.name)).collect();
+    let mut listing = Vec::new();
+    let mut is_shown = false;
+    for line in code_lines(&program.program) {
+        if line.is_label {
+            let starting = program.program.entries.iter().filter(|e| e.address as usize == line.address);
+            let here: Vec<_> = starting.map(|e| &e.name).collect();
+            if !here.is_empty() {
+                is_shown = here.iter().any(|name| names.contains(name));
+            }
+        }
+        if is_shown {
+            let loc = program.locs.get(line.address).copied().filter(|_| !line.is_label).unwrap_or(Loc::NONE);
+            let text = if line.is_label { line.text } else { format!("{:5} {}", line.address, line.text.trim_start()) };
+            listing.push(lines.line(text, extent.places(&module.locs, loc)));
+        }
+    }
+    Listing::new(listing)
+}
+
+/// The kernels that have code of a shader's file: what was generated of them, each function once.
+#[cfg(feature = "gpu")]
+pub(super) fn wgsl(
+    extent: &Extent,
+    program: &Program,
+    instances: bool,
+    lines: &mut Interner,
+) -> Result<Listing, String> {
+    use crate::codegen::wgsl::lines::{KernelLine, functions};
+    use crate::codegen::wgsl::{self, Options};
+    use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
+    use std::collections::HashSet;
+
+    let mut entries = vec![CAMERA_ENTRY];
+    entries.extend(program.has_imager.then_some(IMAGER_ENTRY));
+    let shaders = (0..program.surface_entries).map(surface_entry).collect();
+    let compiled = wgsl::compile(&program.module, &entries, &Options { shaders, instances });
+    let compiled = compiled.map_err(|e| e.to_string())?;
+    let locs = &program.module.locs;
+    let is_own = |line: &KernelLine| line.locs.iter().any(|&loc| extent.owns_loc(locs, loc));
+    let mut listing = Vec::new();
+    let mut seen = HashSet::new();
+    for kernel in &compiled.sections {
+        let functions = functions(kernel);
+        if !functions.iter().flatten().any(is_own) {
+            continue;
+        }
+        listing.push(lines.line(format!("// {}", kernel.name), Vec::new()));
+        for function in functions {
+            let text: String = function.iter().map(|line| line.text.as_str()).collect();
+            if !seen.insert(text) {
+                continue;
+            }
+            for line in function {
+                let mut places = Vec::new();
+                for place in line.locs.iter().flat_map(|&loc| extent.places(locs, loc)) {
+                    if !places.contains(&place) {
+                        places.push(place);
+                    }
+                }
+                listing.push(lines.line(line.text, places));
+            }
+            listing.push(lines.line(String::new(), Vec::new()));
+        }
+    }
+    Ok(Listing::new(listing))
+}
+
+/// There are no kernels in a program that was built without the GPU.
+#[cfg(not(feature = "gpu"))]
+pub(super) fn wgsl(_: &Extent, _: &Program, _: bool, _: &mut Interner) -> Result<Listing, String> {
+    Err("this program was built without the GPU back end".to_string())
+}

@@ -1,0 +1,144 @@
+//! What becomes of a shader: its source, its IR after each pass, the machines' code, line by line, with the source lines that each line comes from and what they cost.
+//!
+//! Takes a [`State`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are plain data. Nothing here knows a window; compiling and measuring take their time, so that
+//! whoever must not wait does it on another thread.
+//!
+//! What is shown of a scene's program is what belongs to the shader's file: functions made from it, entries into which it was inlined, and the functions of the library that these call.
+//!
+//! | file | holds |
+//! |---|---|
+//! | [`listing`] | lines with their places |
+//! | `extent` | what belongs to a shader |
+//! | `stages` | the IR, pass by pass |
+//! | `machines` | the code of the machines |
+//! | [`cost`] | cycles by source line |
+
+pub mod cost;
+mod extent;
+pub mod listing;
+mod machines;
+mod stages;
+
+#[cfg(test)]
+mod tests;
+
+pub use cost::Cost;
+pub use listing::{Line, Listing, Place, Row};
+
+use crate::ir::Module;
+use crate::project::{Failure, InstanceId, State, View};
+use crate::render::RenderError;
+use crate::render::rpu::Loaded;
+use extent::Extent;
+use listing::Interner;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A shader at one moment of a project.
+#[derive(Clone, Debug)]
+pub struct Inspection {
+    /// The instance that was asked for.
+    pub instance: InstanceId,
+    /// The code of the scene's program, by which one tells whether this is still of today.
+    pub code: Arc<Module>,
+    /// What it becomes.
+    pub listings: Arc<Listings>,
+    /// What its lines cost, or why that is not known; `None` while it is being measured.
+    pub cost: Option<Result<Arc<Cost>, String>>,
+}
+
+/// A shader in all its forms.
+#[derive(Clone, Debug)]
+pub struct Listings {
+    /// The files that it is made of, its own first.
+    pub source: Listing,
+    /// The IR, before the first pass, after each that changed it, and in the end.
+    pub stages: Vec<Stage>,
+    /// The RPU's assembly, or why there is none.
+    pub rpu: Result<Listing, String>,
+    /// The GPU's kernels, or why there are none.
+    pub wgsl: Result<Listing, String>,
+}
+
+/// The IR after a pass.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Which pass, in which round.
+    pub name: String,
+    /// The functions. Lines that were not there before are marked as changed.
+    pub listing: Listing,
+}
+
+/// Why a shader cannot be looked at.
+#[derive(Debug, Error)]
+pub enum InspectError {
+    /// Nothing in the scene uses it.
+    #[error("nothing in the scene uses this shader, so that there is no code of it")]
+    Unused,
+    /// The scene does not link once more.
+    #[error("{}", .0.render())]
+    Link(Box<Failure>),
+}
+
+/// A shader with what is needed to measure it.
+#[derive(Debug)]
+pub struct Prepared {
+    instance: InstanceId,
+    code: Arc<Module>,
+    listings: Arc<Listings>,
+    extent: Extent,
+    module: Arc<Module>,
+    loaded: Result<Loaded, RenderError>,
+}
+
+/// Links the scene once more, and lists what becomes of the shader of an instance.
+///
+/// # Errors
+/// Nothing uses the instance, or the scene does not link, which a state that was linked before does.
+pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectError> {
+    let extent = Extent::of(&state.program, instance.0 as usize).ok_or(InspectError::Unused)?;
+    let mut lines = Interner::default();
+    let source = extent.source(&mut lines);
+    let mut stages = stages::Stages::new(&extent, &mut lines);
+    let program = state.link_again(state.link_options(), &mut stages).map_err(|e| InspectError::Link(Box::new(e)))?;
+    stages.end(&program.module);
+    let stages = stages.into_list();
+    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
+    let rpu = match &loaded {
+        Ok(loaded) => Ok(machines::rpu(&extent, &program.module, loaded.program(), &mut lines)),
+        Err(error) => Err(error.to_string()),
+    };
+    let wgsl = machines::wgsl(&extent, &program, state.bvh.has_instances(), &mut lines);
+    let listings = Arc::new(Listings { source, stages, rpu, wgsl });
+    let code = state.program.module.clone();
+    Ok(Prepared { instance, code, listings, extent, module: program.module, loaded })
+}
+
+impl Prepared {
+    /// Whether it is still what would be made of this instance in this state.
+    pub fn is_of(&self, state: &State, instance: InstanceId) -> bool {
+        self.instance == instance && Arc::ptr_eq(&self.code, &state.program.module)
+    }
+
+    /// What there is to see, with a cost that was measured or not.
+    pub fn inspection(&self, cost: Option<Result<Cost, RenderError>>) -> Inspection {
+        Inspection {
+            instance: self.instance,
+            code: self.code.clone(),
+            listings: self.listings.clone(),
+            cost: cost.map(|cost| cost.map(Arc::new).map_err(|e| e.to_string())),
+        }
+    }
+
+    /// Runs a small picture of the state on the timed RPU and counts what each line of the shader took.
+    ///
+    /// `budget` bounds the work of a sample, see [`crate::render::Job::budget`].
+    ///
+    /// # Errors
+    /// Those of rendering.
+    pub fn measure(&self, state: &State, view: &View, budget: u32) -> Result<Cost, RenderError> {
+        let unsupported = |e: &RenderError| RenderError::Unsupported { machine: "the RPU", reason: e.to_string() };
+        let loaded = self.loaded.as_ref().map_err(unsupported)?;
+        cost::measure(state, view, budget, loaded, &|loc| self.extent.place(&self.module.locs, loc))
+    }
+}

@@ -1,0 +1,81 @@
+//! The IR of a shader, pass by pass.
+
+use super::Stage;
+use super::extent::Extent;
+use super::listing::{Interner, Line, Listing};
+use crate::ir::passes::{Observer, Pass};
+use crate::ir::print::function_lines;
+use crate::ir::{Function, Module};
+use std::sync::Arc;
+
+/// Lines that are kept of all stages together, 16 bytes each; later stages but the last are left out beyond that.
+const MOST_LINES: usize = 1_000_000;
+
+/// Takes down what each pass changes.
+pub(super) struct Stages<'a> {
+    extent: &'a Extent,
+    lines: &'a mut Interner,
+    list: Vec<Stage>,
+    kept: usize,
+}
+
+impl<'a> Stages<'a> {
+    /// Nothing taken down yet.
+    pub fn new(extent: &'a Extent, lines: &'a mut Interner) -> Self {
+        Self { extent, lines, list: Vec::new(), kept: 0 }
+    }
+
+    /// Takes down the program in the end.
+    pub fn end(&mut self, module: &Module) {
+        self.kept = 0;
+        self.note("in the end", module);
+    }
+
+    /// All that was taken down.
+    pub fn into_list(self) -> Vec<Stage> {
+        self.list
+    }
+
+    fn note(&mut self, name: &str, module: &Module) {
+        if self.kept > MOST_LINES {
+            return;
+        }
+        let lines = listing(self.extent, module, self.lines);
+        let listing = match self.list.last() {
+            Some(before) if before.listing.is_same(&lines) => return,
+            Some(before) => Listing::after(&before.listing, lines),
+            None => Listing::new(lines),
+        };
+        self.kept += listing.rows.len();
+        self.list.push(Stage { name: name.to_string(), listing });
+    }
+}
+
+impl Observer for Stages<'_> {
+    fn before(&mut self, _pass: &Pass, _round: usize, module: &Module) {
+        if self.list.is_empty() {
+            self.note("before the first pass", module);
+        }
+    }
+
+    fn after(&mut self, pass: &Pass, round: usize, module: &Module, changes: usize) {
+        if changes > 0 {
+            self.note(&format!("{}. {}", round + 1, pass.name), module);
+        }
+    }
+}
+
+/// The functions of a shader in a program.
+fn listing(extent: &Extent, module: &Module, lines: &mut Interner) -> Vec<Arc<Line>> {
+    let [owned, called] = extent.functions(module);
+    let mut listing = Vec::new();
+    let mut add = |func: &Function| {
+        function_lines(func, |text, loc, end| {
+            listing.push(lines.line(text + end, extent.places(&module.locs, loc)));
+        });
+        listing.push(lines.line(String::new(), Vec::new()));
+    };
+    owned.into_iter().for_each(&mut add);
+    called.into_iter().for_each(&mut add);
+    listing
+}
