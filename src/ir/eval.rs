@@ -307,7 +307,7 @@ impl<O: Observer> Machine<'_, O> {
                 }
                 Terminator::Return(values) => {
                     let results: Vec<Const> = values.iter().map(|v| frame.values[v.0 as usize].clone()).collect();
-                    self.observer.leave(&results);
+                    self.observer.leave(&results, block.term_loc);
                     self.frames.pop();
                     let Some(caller) = self.frames.last() else { return Ok(results) };
                     let caller_func = &module.functions[caller.function];

@@ -112,6 +112,25 @@ impl<'a> Recorder<'a> {
         self.recording.activations.len() as u32 - 1
     }
 
+    /// The innermost call is at a place of its text: if that belongs to another statement than before, a step begins.
+    fn reach(&mut self, loc: Loc) {
+        let Some(frame) = self.frames.last().filter(|f| f.is_shown && loc != Loc::NONE) else { return };
+        let current = frame.statement;
+        let statement = match self.statements.get(&loc) {
+            Some(known) => *known,
+            None => {
+                let outline = self.outline_of[frame.function].map(|o| &self.program.outlines[o as usize]);
+                let span = self.module.span(loc);
+                let found = outline.zip(span).and_then(|(o, s)| o.statement_at(s)).map(|s| s as u32);
+                self.statements.insert(loc, found);
+                found
+            }
+        };
+        if let Some(statement) = statement.filter(|s| current != Some(*s)) {
+            self.step(statement);
+        }
+    }
+
     /// A statement of the innermost call begins.
     fn step(&mut self, statement: u32) {
         if self.is_full() {
@@ -246,24 +265,10 @@ impl<'a> Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn instruction(&mut self, inst: &Inst) {
-        let Some(frame) = self.frames.last_mut() else { return };
-        frame.is_batch_over |= matches!(inst.op, Op::Visible(_));
-        if !frame.is_shown || inst.loc == Loc::NONE {
-            return;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_batch_over |= matches!(inst.op, Op::Visible(_));
         }
-        let statement = match self.statements.get(&inst.loc) {
-            Some(known) => *known,
-            None => {
-                let outline = self.outline_of[frame.function].map(|o| &self.program.outlines[o as usize]);
-                let span = self.module.span(inst.loc);
-                let found = outline.zip(span).and_then(|(o, s)| o.statement_at(s)).map(|s| s as u32);
-                self.statements.insert(inst.loc, found);
-                found
-            }
-        };
-        if let Some(statement) = statement.filter(|s| frame.statement != Some(*s)) {
-            self.step(statement);
-        }
+        self.reach(inst.loc);
     }
 
     fn variable(&mut self, name: &Arc<str>, value: &Const, loc: Loc) {
@@ -331,7 +336,9 @@ impl Observer for Recorder<'_> {
         self.frames.push(Frame { function, activation, is_shown, ray, is_entry, ..Frame::default() });
     }
 
-    fn leave(&mut self, results: &[Const]) {
+    fn leave(&mut self, results: &[Const], loc: Loc) {
+        // A `return` that computes nothing is a step too.
+        self.reach(loc);
         let Some(frame) = self.frames.last() else { return };
         if let (true, [Const::Vec3(color), Const::Vec3(opacity)]) = (frame.is_entry, results)
             && let Some(ray) = frame.ray.and_then(|r| self.rays.get_mut(r as usize))

@@ -139,8 +139,8 @@ fn rays_go_on_behind_what_is_not_opaque_and_through_what_refracts() {
 }
 
 const STEPPED: &str = "float twice(float x) {
-    return 2 * x;
-}
+    float y = 2 * x;
+    return y; }
 surface stepped(float k = 3; string word = \"none\")
 {
     float sum = 0, i;
@@ -178,7 +178,9 @@ surface stepped
     stepped.sl:8  float x = twice(i);
   function twice
           float x = 0
-      stepped.sl:2  return 2 * x;
+      stepped.sl:2  float y = 2 * x;
+          float y = 0
+      stepped.sl:3  return y;
           float return = 0
       stepped.sl:3  }
         float x = 0
@@ -189,7 +191,9 @@ surface stepped
     stepped.sl:8  float x = twice(i);
   function twice
           float x = 1
-      stepped.sl:2  return 2 * x;
+      stepped.sl:2  float y = 2 * x;
+          float y = 2
+      stepped.sl:3  return y;
           float return = 2
       stepped.sl:3  }
         float x = 2

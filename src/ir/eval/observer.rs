@@ -46,8 +46,8 @@ pub trait Observer {
     fn branch(&mut self, _holds: bool, _loc: Loc) {}
     /// Function number `function` of the module starts with these arguments.
     fn enter(&mut self, _function: usize, _args: &[Const]) {}
-    /// The function entered last and not yet left ends with these results.
-    fn leave(&mut self, _results: &[Const]) {}
+    /// The function entered last and not yet left ends at a `ret` with these results.
+    fn leave(&mut self, _results: &[Const], _loc: Loc) {}
     /// A ray was shot and answered.
     fn ray(&mut self, _ray: &Ray, _answer: &Answer) {}
 }

@@ -68,6 +68,7 @@ impl SourceView {
                         clicked = Some((span.file, number));
                     }
                     let branch = decided.get(&number).copied();
+                    decision(ui, branch);
                     let job = line(ui, text, start, span, branch);
                     ui.label(job);
                 });
@@ -109,6 +110,27 @@ fn gutter(ui: &mut Ui, number: u32, ran: bool, is_current: bool) -> bool {
         .clicked()
 }
 
+/// What a decision is called, and its colour.
+fn verdict((kind, taken): (StatementKind, bool)) -> (&'static str, Color32) {
+    let word = match (kind, taken) {
+        (StatementKind::Lights, true) => "lit",
+        (StatementKind::Lights, false) => "no more light",
+        (_, true) => "true",
+        (_, false) => "false",
+    };
+    (word, if taken { Color32::from_rgb(60, 160, 60) } else { Color32::from_rgb(200, 90, 60) })
+}
+
+/// The sign of what a line decided, where it is seen however long the line is.
+fn decision(ui: &mut Ui, branch: Option<(StatementKind, bool)>) {
+    let (word, color) = branch.map_or(("", Color32::TRANSPARENT), verdict);
+    let sign = if branch.is_some_and(|(_, taken)| taken) { "●" } else { "○" };
+    let label = ui.label(egui::RichText::new(sign).monospace().color(color));
+    if branch.is_some() {
+        label.on_hover_text(format!("went this way last: {word}"));
+    }
+}
+
 /// A line, which starts at an offset of its file, with the part of the statement in it marked.
 fn line(ui: &Ui, text: &str, start: usize, statement: Span, branch: Option<(StatementKind, bool)>) -> LayoutJob {
     let font = FontId::monospace(ui.text_style_height(&TextStyle::Monospace) * 0.85);
@@ -139,13 +161,7 @@ fn line(ui: &Ui, text: &str, start: usize, statement: Span, branch: Option<(Stat
     append(text.get(..begin), &plain);
     append(text.get(begin..end), &marked);
     append(text.get(end..), &plain);
-    if let Some((kind, taken)) = branch {
-        let (word, color) = match (kind, taken) {
-            (StatementKind::Lights, true) => ("lit", Color32::from_rgb(60, 160, 60)),
-            (StatementKind::Lights, false) => ("done", Color32::from_rgb(200, 90, 60)),
-            (_, true) => ("true", Color32::from_rgb(60, 160, 60)),
-            (_, false) => ("false", Color32::from_rgb(200, 90, 60)),
-        };
+    if let Some((word, color)) = branch.map(verdict) {
         job.append(&format!("→ {word}"), 10.0, TextFormat { color, ..plain });
     }
     job
