@@ -132,8 +132,10 @@ impl PictureView {
         };
         let look = model.display.look;
         self.paint(ui, shown, look, part, Color32::WHITE);
-        if let Some(placement) = &self.placement {
-            pixels::values(&ui.painter_at(part), placement, &shown.picture, shown.step, look);
+        if let (Some(placement), Some((painted, look))) = (&self.placement, self.prints[machine as usize].shows())
+            && painted.view.format == placement.format
+        {
+            pixels::values(&ui.painter_at(part), placement, &painted.picture, painted.step, look);
         }
         labels::progress(ui, part, shown);
     }

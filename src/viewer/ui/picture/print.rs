@@ -105,10 +105,9 @@ impl Print {
         *self = Self::default();
     }
 
-    /// Whether it shows this picture in this way.
-    #[cfg(test)]
-    pub fn shows(&self, shown: &Arc<Shown>, look: Look) -> bool {
-        self.shows.as_ref().is_some_and(|shows| shows.is(shown, look))
+    /// The picture that is painted, and how it was developed: the last that is ready.
+    pub fn shows(&self) -> Option<(&Arc<Shown>, Look)> {
+        self.shows.as_ref().map(|shows| (&shows.shown, shows.look))
     }
 
     /// Paints it over a place on the screen; nothing as long as nothing was developed.

@@ -308,15 +308,15 @@ fn pictures_are_developed_beside_the_window_and_the_latest_is_shown() {
     }
     let latest = window.model().shown().unwrap().clone();
     let look = window.model().display.look;
-    window.until("the picture is developed", |harness| {
-        harness.state().view.prints[Machine::Rpu as usize].shows(&latest, look)
-    });
+    let shows = |harness: &Harness<'_, Stage>, look| {
+        let shows = harness.state().view.prints[Machine::Rpu as usize].shows();
+        shows.is_some_and(|(shown, how)| Arc::ptr_eq(shown, &latest) && how == look)
+    };
+    window.until("the picture is developed", |harness| shows(harness, look));
     let look = Look { stops: 1.0, ..look };
     let display = Display { look, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
-    window.until("another exposure is developed", |harness| {
-        harness.state().view.prints[Machine::Rpu as usize].shows(&latest, look)
-    });
+    window.until("another exposure is developed", |harness| shows(harness, look));
 }
 
 #[test]
