@@ -194,6 +194,13 @@ impl Program {
         kilobytes.unwrap_or(0) * 1024
     }
 
+    /// Processor time that the window's thread, the first one, took so far, in seconds. Other work on the machine does not count.
+    pub fn window_time(&self) -> f64 {
+        let id = self.process.id();
+        let text = std::fs::read_to_string(format!("/proc/{id}/task/{id}/schedstat")).unwrap_or_default();
+        text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
+    }
+
     /// Processor time that all its threads took so far, in seconds.
     pub fn processor_time(&self) -> f64 {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap_or_default();
