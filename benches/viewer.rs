@@ -51,7 +51,7 @@ fn main() {
     println!("{:.2} ms of processor time a frame, {backend}", 1e3 * busy / times["frames"].as_f64().unwrap_or(1.0));
 }
 
-/// Takes two pictures: of the parameters, and the inspector with a picked pixel; and of the two machines side by side over their times.
+/// Takes two pictures: of the parameters, and the inspector with a picked pixel; and of the two machines side by side.
 fn take_screenshots(folder: &Path) {
     let home = tempfile::tempdir().expect("a folder");
     let settings = json!({
@@ -71,7 +71,7 @@ fn take_screenshots(folder: &Path) {
     });
     until_idle(&mut program);
     program.look().write(&folder.join("window.png"));
-    for key in [keys::ESCAPE, keys::function(5), keys::function(6), keys::function(8), u32::from(b'3')] {
+    for key in [keys::ESCAPE, keys::function(5), keys::function(6), u32::from(b'3')] {
         program.display.key(key);
         std::thread::sleep(Duration::from_millis(300));
     }
