@@ -125,6 +125,18 @@ fn only_the_chosen_shader_is_listed() {
 }
 
 #[test]
+fn a_large_view_costs_as_much_a_pixel_as_a_small_one() {
+    let state = state();
+    let prepared = prepare(&state, instance(&state, "striped")).unwrap_or_else(|e| panic!("{e}"));
+    let mut view = state.view();
+    let small = prepared.measure(&state, &view, 100_000).unwrap().per_pixel();
+    (view.format.width, view.format.height) = (400, 200);
+    let large = prepared.measure(&state, &view, 100_000).unwrap();
+    assert_eq!(large.size, [64, 32]);
+    assert!((0.5..2.0).contains(&(large.per_pixel() / small)), "{} and {small}", large.per_pixel());
+}
+
+#[test]
 fn the_cost_of_the_lines_is_part_of_the_pictures() {
     let state = state();
     let (inspection, file) = inspected(&state, "striped");

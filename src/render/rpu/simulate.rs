@@ -37,7 +37,7 @@ pub fn simulate(
 ) -> Result<Simulation, RenderError> {
     let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
     let stop = AtomicBool::new(false);
-    let data = loaded.data(&job.program.memory.vectors);
+    let data = loaded.data(&job.program.memory.vectors).with_uniforms(&job.program.constants);
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let timing = loaded.timing(config);
     let call = |function: &'static str| {
