@@ -5,6 +5,7 @@
 use crate::inspect::{Cost, Inspection, Listing, Place, Row};
 use crate::ir::Module;
 use crate::project::{Instance, InstanceId, State};
+use crate::scene::ShaderKind;
 use crate::viewer::model::{Action, Model};
 use egui::{Color32, ComboBox, FontId, Rect, RichText, Role, ScrollArea, Sense, TextStyle, Ui, WidgetInfo, pos2, vec2};
 use std::sync::Arc;
@@ -89,7 +90,9 @@ impl ProgramPanel {
         };
         let used = |i: &&Instance| state.program.instances.get(i.id.0 as usize).is_some_and(Option::is_some);
         let instances: Vec<&Instance> = state.parameters.instances.iter().filter(used).collect();
-        let chosen = instances.iter().find(|i| Some(i.id) == self.instance).or(instances.first());
+        let chosen = instances.iter().find(|i| Some(i.id) == self.instance);
+        let surface = || instances.iter().find(|i| i.kind == ShaderKind::Surface);
+        let chosen = chosen.or_else(surface).or(instances.first());
         let Some(chosen) = chosen else {
             ui.weak("The scene names no shader. Give an object a Surface to see what becomes of it.");
             return;
