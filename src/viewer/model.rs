@@ -132,6 +132,8 @@ pub struct Picked {
     pub pixel: [u32; 2],
     /// Which of its samples, from 0.
     pub sample: u32,
+    /// Width and height of the picture then.
+    pub size: [u32; 2],
     /// Whether the worker threads are looking into it.
     pub waiting: bool,
     /// The latest that was found out about a pixel, until more is known this one's.
@@ -289,6 +291,17 @@ impl Model {
         Some(View { camera: navigation.camera().clone(), format: self.format()? })
     }
 
+    /// Where the pixel that was picked is in the picture as it is now: panels that open beside it change its size.
+    pub fn picked_pixel(&self) -> Option<[u32; 2]> {
+        let Picked { pixel, size, .. } = self.picked.as_ref()?;
+        let format = self.format()?;
+        let along = |pixel: u32, then: u32, now: u32| {
+            let middle = (f64::from(pixel) + 0.5) / f64::from(then.max(1));
+            ((middle * f64::from(now)) as u32).min(now.saturating_sub(1))
+        };
+        Some([along(pixel[0], size[0], format.width), along(pixel[1], size[1], format.height)])
+    }
+
     /// The picture's size.
     pub fn format(&self) -> Option<Format> {
         let own = self.state.as_ref()?.scene.format;
@@ -361,7 +374,8 @@ impl Model {
             Action::SetOptions(edits) => self.commands.push(Command::SetOptions(edits)),
             Action::Pick(pixel, sample) => {
                 let known = self.picked.take().and_then(|p| p.known);
-                self.picked = Some(Picked { pixel, sample, waiting: true, known });
+                let size = self.format().map_or([0, 0], |f| [f.width, f.height]);
+                self.picked = Some(Picked { pixel, sample, size, waiting: true, known });
                 self.commands.push(Command::Probe { pixel, sample });
             }
             Action::Unpick => self.picked = None,
@@ -436,8 +450,8 @@ impl Model {
         self.state = Some(state);
         self.tell_view();
         // What the edit made of the sample that is looked into.
-        if let Some(Picked { pixel, sample, .. }) = self.picked {
-            self.apply(Action::Pick(pixel, sample));
+        if let (Some(pixel), Some(Picked { sample, .. })) = (self.picked_pixel(), &self.picked) {
+            self.apply(Action::Pick(pixel, *sample));
         }
     }
 
@@ -645,6 +659,15 @@ pub(super) mod tests {
         let picture = shown(&model, Machine::Gpu, 1);
         model.hear(Event::Picture(picture));
         assert!(model.machine(Machine::Gpu).failure.is_none());
+    }
+
+    #[test]
+    fn a_picked_pixel_keeps_its_place_when_a_panel_takes_room_from_the_picture() {
+        let mut model = loaded();
+        model.apply(Action::Pick([300, 50], 0));
+        assert_eq!(model.picked_pixel(), Some([300, 50]));
+        model.apply(Action::SetRoom([200, 400]));
+        assert_eq!(model.picked_pixel(), Some([150, 25]));
     }
 
     #[test]

@@ -58,11 +58,13 @@ impl InspectorPanel {
         if !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, known)) {
             self.take(known);
         }
-        if model.view().is_some_and(|view| view != known.view) && !picked.waiting {
+        if model.view().is_some_and(|view| view.camera != known.view.camera) && !picked.waiting {
             ui.horizontal(|ui| {
                 ui.weak("The view has changed since.");
-                if ui.small_button("Look again").clicked() {
-                    actions.push(Action::Pick(picked.pixel, picked.sample));
+                if ui.small_button("Look again").clicked()
+                    && let Some(pixel) = model.picked_pixel()
+                {
+                    actions.push(Action::Pick(pixel, picked.sample));
                 }
             });
         }

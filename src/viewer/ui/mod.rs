@@ -81,7 +81,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
         });
     }
     if shown(chrome, Panel::Parameters, wide) {
-        side(egui::Panel::left("parameters"), chrome, Panel::Parameters, 280.0, ui, |ui| {
+        side(egui::Panel::left("parameters"), chrome, Panel::Parameters, 400.0, ui, |ui| {
             panels.parameters.show(ui, model, actions);
         });
     }
@@ -92,6 +92,11 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     }
     egui::CentralPanel::no_frame().show(ui, |ui| {
         panels.picture.show(ui, model, actions);
+        // Who picks a pixel wants to know what it is made of.
+        let picks = actions.iter().any(|action| matches!(action, Action::Pick(..)));
+        if picks && wide && !chrome.settings.shows(Panel::Inspector) {
+            chrome.settings.toggle(Panel::Inspector);
+        }
         panels.errors.show(ui, model, actions);
     });
     if let Some(dialog) = &mut chrome.dialog {
@@ -122,8 +127,11 @@ fn side(
     let vertical = matches!(which, Panel::Timings | Panel::Program);
     let most = if vertical { ui.available_height() } else { ui.available_width() } * 0.6;
     let shown = panel.resizable(true).default_size(size.min(most)).max_size(most).show(ui, |ui| {
-        contents(ui);
-        // The panel keeps the size that it was given, whatever its contents need.
+        // The panel keeps the size that it was given, whatever its contents need: what does not fit is cut off.
+        let place = ui.available_rect_before_wrap();
+        let mut inside = ui.new_child(egui::UiBuilder::new().max_rect(place));
+        inside.shrink_clip_rect(place);
+        contents(&mut inside);
         ui.take_available_space();
     });
     let rect = shown.response.rect;

@@ -30,7 +30,7 @@ fn picked(probe: Probe) -> Picked {
     let view = View { camera: scene.camera, format: scene.format };
     let (pixel, sample) = (probe.sample.pixel, probe.sample.number);
     let known = Probed { pixel, sample, state: 1, view, result: Ok(probe) };
-    Picked { pixel, sample, waiting: false, known: Some(Arc::new(known)) }
+    Picked { pixel, sample, size: [400, 200], waiting: false, known: Some(Arc::new(known)) }
 }
 
 fn has(harness: &Harness<'_, Stage>, text: &str) -> bool {

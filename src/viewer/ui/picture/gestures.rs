@@ -10,7 +10,7 @@ const NOTCHES_PER_POINT: f32 = 1.0 / 40.0;
 
 /// The pixel that was picked.
 pub fn picked(model: &Model) -> Option<[u32; 2]> {
-    model.picked.as_ref().map(|p| p.pixel)
+    model.picked_pixel()
 }
 
 /// Makes what was hit at a pixel the pivot, as soon as that is known. Gives the pixel back as long as it is not.
