@@ -59,6 +59,13 @@ pub struct Redone {
     pub kernels: bool,
 }
 
+impl Redone {
+    /// Whether the state is an edit of the one before: no file was read for it.
+    pub fn is_edit(&self) -> bool {
+        self.files.is_empty() && !self.scene
+    }
+}
+
 /// How long the parts took; zero for those that were not done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {

@@ -441,7 +441,10 @@ impl Model {
 
     fn load(&mut self, state: Arc<State>) {
         self.busy = None;
-        self.failure = None;
+        // What is wrong with the files is still wrong after an edit of the last good state.
+        if !state.redone.is_edit() {
+            self.failure = None;
+        }
         let (camera, bounds) = (&state.scene.camera, state.scene.bounds());
         match &mut self.navigation {
             Some(navigation) => navigation.rebase(camera, bounds),
@@ -612,7 +615,12 @@ pub(super) mod tests {
         };
         model.hear(Event::Broken(Arc::new(failure)));
         assert!(model.failure.is_some() && model.state.is_some());
-        model.hear(Event::Loaded(state(SPHERE)));
+        let good = state(SPHERE);
+        let mut edited = (*good).clone();
+        edited.redone = project::Redone { memory: true, ..Default::default() };
+        model.hear(Event::Loaded(Arc::new(edited)));
+        assert!(model.failure.is_some(), "an edit mends no file");
+        model.hear(Event::Loaded(good));
         assert!(model.failure.is_none());
     }
 
