@@ -2,7 +2,7 @@
 //!
 //! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`]; [`effects`] finds hidden inputs, [`check`] types and
 //! overloads, `lower` emits IR, [`recursion`] refuses calls that cannot end. The standard library is parsed with every file, and of it only what is called becomes part of the module.
-//! Editors ask [`analysis`] instead of [`compile`], and [`reference`] for what words mean.
+//! Editors ask [`analysis`] instead of [`compile`], and [`mod@reference`] for what words mean.
 //! This front end knows no back end, no scene and no light: a linker supplies [`LIGHTS_COUNT`], [`LIGHTS_SAMPLE`], [`LIGHTS_AMBIENT`] and the named inputs of
 //! the cores.
 
