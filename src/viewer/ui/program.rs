@@ -425,7 +425,6 @@ mod tests {
         let found = inspection(&model);
         let mut harness = stand(model);
         harness.state_mut().panel.instance = Some(found.instance);
-        harness.state_mut().asked.clear();
         harness.step();
         harness.state_mut().model.hear(Event::Inspected(Arc::new(found)));
         harness.run();
