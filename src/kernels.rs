@@ -66,8 +66,15 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// That of the sources that this program was built from, where they are still there.
-    pub fn of_checkout() -> Option<Self> {
+    /// The one that `SHADEWRIGHT_KERNELS` names, else that of the sources that this program was built from, where they are still there.
+    pub fn usual() -> Option<Self> {
+        match std::env::var_os("SHADEWRIGHT_KERNELS") {
+            Some(folder) => Self::at(Path::new(&folder)),
+            None => Self::of_checkout(),
+        }
+    }
+
+    fn of_checkout() -> Option<Self> {
         Self::at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/wgsl")))
     }
 

@@ -53,6 +53,13 @@ const TOOLS: Region = Region { x: [0.0, 0.16], y: [0.055, 0.1] };
 /// A part of the panel of parameters that is the picture's background when there is no panel, in a window of 900 × 600.
 const PANEL: Region = Region { x: [0.12, 0.2], y: [0.2, 0.45] };
 
+/// Background above the square, in a window of 900 × 600.
+const ABOVE_SQUARE: Region = Region { x: [0.48, 0.52], y: [0.14, 0.16] };
+/// The listings of a program, in such a window.
+const LISTINGS: Region = Region { x: [0.0, 1.0], y: [0.6, 0.94] };
+/// Where the picture says whose it is.
+const CORNER: Region = Region { x: [0.0, 0.5], y: [0.06, 0.2] };
+
 /// A folder with the scene and its shader.
 fn files() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -300,4 +307,100 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     program.until("the mended scene", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
     sizes(&mut program);
     assert_eq!(program.close().0, Some(0));
+}
+
+#[test]
+fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
+    let folder = files();
+    let arguments = ["scene.rib", "--backend", "rpu"];
+    let mut program = Program::start(folder.path(), &arguments, &settings([900, 600], &[]));
+    program.until("the scene", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(ABOVE_SQUARE, GREY));
+
+    // A key that flies forward, held until the square reaches beyond where it ended.
+    program.display.key_down(u32::from(b'w'));
+    program.until("the square from nearby", |seen| seen.shows(ABOVE_SQUARE, GREEN));
+    program.display.key_up(u32::from(b'w'));
+    program.display.key(keys::HOME);
+    program.until("the scene's camera", |seen| seen.shows(ABOVE_SQUARE, GREY));
+
+    // Shift and a drag move what is seen along with the pointer.
+    let (from, to) = (program.at(0.5, 0.7), program.at(0.9, 0.7));
+    program.display.key_down(keys::SHIFT);
+    std::thread::sleep(Duration::from_millis(150));
+    drag_until(&mut program, from, to, "the square moved aside", |seen| seen.shows(MIDDLE, GREY));
+    program.display.key_up(keys::SHIFT);
+    program.display.key(keys::HOME);
+    program.until("the square in the middle", |seen| seen.shows(MIDDLE, GREEN));
+
+    program.display.key(keys::function(7));
+    program.until("the listings below the picture", |seen| seen.colors(LISTINGS) > 20);
+    let listed = until_still(&mut program, LISTINGS);
+    program.keep("program");
+    // A line under the pointer lights up, and so does what comes from it.
+    let line = program.at(0.12, 0.664);
+    program.display.click(Button::Left, line);
+    program.until("a source line lit in the listings", |seen| seen.changed(&listed, LISTINGS) > 0.01);
+    program.display.key(keys::function(7));
+    program.until("the scene alone", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(PICTURE_FOOT, GREY));
+
+    program.display.key(u32::from(b'4'));
+    let of_one = program.until("the picture of one machine", |seen| seen.shows(MIDDLE, GREEN));
+    program.until("that of the other, by its name", |seen| {
+        seen.changed(&of_one, CORNER) > 0.001 && seen.shows(MIDDLE, GREEN)
+    });
+    assert_eq!(program.close().0, Some(0));
+}
+
+#[test]
+fn a_lost_device_of_the_window_and_edited_kernels_leave_the_window_alive() {
+    let folder = files();
+    let kernels = folder.path().join("kernels");
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wgsl"), &kernels);
+    let arguments = ["scene.rib", "--backend", "gpu"];
+    let variables = [("SHADEWRIGHT_KERNELS", kernels.as_path())];
+    let settings = settings([640, 480], &[]);
+    let mut program = Program::start_with(folder.path(), &arguments, &settings, &variables);
+    program.until("the scene", |seen| seen.shows(MIDDLE, GREEN));
+
+    let answer = kernels.join("traverse/answer.wgsl");
+    let text = fs::read_to_string(&answer).expect("a kernel");
+    let blind = text.replace("if !hit.found {", "if hit.prim >= 0u {");
+    assert_ne!(blind, text, "the kernel asks whether there was a hit");
+    save(&answer, &blind);
+    program.until("rays that hit nothing", |seen| seen.shows(MIDDLE, GREY));
+    save(&answer, "fn answer(");
+    program.until("what is wrong with the kernel", shows_errors);
+    program.keep("kernel");
+    save(&answer, &text);
+    program.until("the scene after the mended kernel", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+
+    let before = until_still(&mut program, Region::WHOLE);
+    for key in [keys::CONTROL, keys::SHIFT] {
+        program.display.key_down(key);
+    }
+    program.display.key(u32::from(b'r'));
+    for key in [keys::SHIFT, keys::CONTROL] {
+        program.display.key_up(key);
+    }
+    program.until("the scene on another device, and a word about it", |seen| {
+        seen.shows(MIDDLE, GREEN) && seen.changed(&before, FOOT) > 0.001
+    });
+    program.keep("device");
+    save(&folder.path().join("flat.sl"), &SHADER.replace("(0, 1, 0)", "(1, 1, 0)"));
+    program.until("the new colour on the other device", |seen| seen.shows(MIDDLE, YELLOW));
+    assert_eq!(program.close().0, Some(0));
+}
+
+/// Copies a folder with those in it.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let copy = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy_folder(&path, &copy);
+        } else {
+            fs::copy(&path, &copy).expect("a copy");
+        }
+    }
 }

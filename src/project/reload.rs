@@ -55,7 +55,7 @@ impl Project {
     /// A project of which nothing is read yet.
     pub fn new(source: Source, options: Options) -> Self {
         Self {
-            kernels: if options.kernels { kernels::Folder::of_checkout() } else { None },
+            kernels: if options.kernels { kernels::Folder::usual() } else { None },
             source,
             options,
             edits: Edits::default(),
@@ -69,6 +69,11 @@ impl Project {
             failure: None,
             version: 0,
         }
+    }
+
+    /// A project in the place of this one: the versions of its states go on from this one's.
+    pub fn replaced_by(&self, source: Source) -> Self {
+        Self { version: self.version, ..Self::new(source, self.options.clone()) }
     }
 
     /// The files that the last attempt read, and those that it looked for in vain.

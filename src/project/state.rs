@@ -17,7 +17,7 @@ use std::time::Duration;
 /// A project without errors. It never changes; what two states have in common lies in memory once.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Rises with every state of a project.
+    /// Rises with every state of a project and of those that take its place.
     pub version: u64,
     /// The scene, with the edits of parameters and options.
     pub scene: Arc<Scene>,

@@ -173,6 +173,11 @@ impl App {
             open.window.set_title(&title);
             self.title = title;
         }
+        if self.interface.wants_another_device() {
+            // The next frame finds it lost, as if the driver had taken it.
+            open.screen.give_up_device();
+            open.window.request_redraw();
+        }
         if self.interface.wants_to_close() {
             event_loop.exit();
         }

@@ -54,6 +54,11 @@ impl Interface {
         self.chrome.close
     }
 
+    /// Whether the user has asked for another device for the window since this was asked last.
+    pub fn wants_another_device(&mut self) -> bool {
+        std::mem::take(&mut self.chrome.renew_device)
+    }
+
     /// Takes over a context that was made for the window: fonts, colours, size. Textures of the context before are forgotten.
     pub fn set_up(&mut self, context: &egui::Context) {
         context.set_theme(self.chrome.settings.theme);

@@ -247,6 +247,8 @@ pub struct Model {
     drawing: Vec<Machine>,
     /// The view that the worker threads were told of.
     told: Option<View>,
+    /// The version of the last state of the scene that was shown before this one, 0 when there was none.
+    left: u64,
 }
 
 impl Model {
@@ -269,6 +271,7 @@ impl Model {
             room: [0, 0],
             drawing: Vec::new(),
             told: None,
+            left: 0,
         };
         model.choose_machines();
         model.apply(Action::Open(source));
@@ -335,7 +338,7 @@ impl Model {
         match action {
             Action::Open(source) => {
                 self.source = source.clone();
-                self.state = None;
+                self.left = self.state.take().map_or(self.left, |state| state.version);
                 self.failure = None;
                 self.navigation = None;
                 self.told = None;
@@ -398,6 +401,9 @@ impl Model {
     pub fn hear(&mut self, event: Event) {
         match event {
             Event::Busy(what) => self.busy = Some(what),
+            // News of a scene that was left meanwhile.
+            Event::Loaded(state) if state.version <= self.left => {}
+            Event::Picture(shown) if shown.state <= self.left => {}
             Event::Loaded(state) => self.load(state),
             Event::Broken(failure) => {
                 self.busy = None;
@@ -630,9 +636,14 @@ pub(super) mod tests {
         let picture = shown(&model, Machine::Rpu, 1);
         model.hear(Event::Picture(picture));
         model.apply(Action::Pick([3, 4], 0));
+        let before = model.state.clone().unwrap();
+        let late = shown(&model, Machine::Gpu, 1);
         model.apply(Action::Open(Source::BuiltIn("glass".into())));
         assert!(model.state.is_none() && model.shown().is_none() && model.navigation().is_none());
         assert!(model.picked.is_none());
+        model.hear(Event::Picture(late));
+        model.hear(Event::Loaded(before));
+        assert!(model.state.is_none() && model.shown().is_none(), "late news of the scene before");
     }
 
     #[test]

@@ -69,7 +69,10 @@ impl Screen {
         let keep = fault.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| set(&keep, error.to_string())));
         let keep = fault.clone();
-        device.set_device_lost_callback(move |_, message| set(&keep, message));
+        device.set_device_lost_callback(move |reason, message| {
+            let given_up = reason == wgpu::DeviceLostReason::Destroyed;
+            set(&keep, if given_up { "it was given up".to_string() } else { format!("it was lost: {message}") });
+        });
         let PhysicalSize { width, height } = window.inner_size();
         let mut config = surface
             .get_default_config(&adapter, width.max(1), height.max(1))
@@ -96,6 +99,11 @@ impl Screen {
             (self.config.width, self.config.height) = (width, height);
             self.stale = true;
         }
+    }
+
+    /// Destroys the device: what is painted from now on fails as it does when a driver takes its device away.
+    pub fn give_up_device(&self) {
+        self.device.destroy();
     }
 
     /// Draws a frame and shows it; `false` when the window has no place for one now (it is minimised or covered). `clock` stands still while this waits for the window system.
@@ -156,22 +164,26 @@ impl Screen {
         }
     }
 
-    /// The surface's next texture. A surface that went out of date is configured once.
+    /// The surface's next texture. A surface that went out of date is configured once; one that is lost even then is a fault, as is a lost device.
     fn frame(&mut self) -> Option<wgpu::SurfaceTexture> {
-        for _ in 0..2 {
+        use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Success, Suboptimal};
+        for is_last in [false, true] {
             if std::mem::take(&mut self.stale) {
                 self.surface.configure(&self.device, &self.config);
             }
             match self.surface.get_current_texture() {
-                wgpu::CurrentSurfaceTexture::Success(frame) => return Some(frame),
-                wgpu::CurrentSurfaceTexture::Suboptimal(frame) => {
+                Success(frame) => return Some(frame),
+                Suboptimal(frame) => {
                     self.stale = true;
                     return Some(frame);
                 }
-                wgpu::CurrentSurfaceTexture::Outdated | wgpu::CurrentSurfaceTexture::Lost => self.stale = true,
-                _ => return None,
+                Lost if is_last => set(&self.fault, "the window's surface is lost".to_string()),
+                Outdated | Lost => self.stale = true,
+                _ => break,
             }
         }
+        // A device that was lost tells so only when it is asked; the answer itself is of no use.
+        let _ = self.device.poll(wgpu::PollType::Poll);
         None
     }
 }

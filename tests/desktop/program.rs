@@ -34,6 +34,19 @@ impl Program {
     /// # Panics
     /// When no window comes.
     pub fn start(folder: &Path, arguments: &[&str], settings: &serde_json::Value) -> Self {
+        Self::start_with(folder, arguments, settings, &[])
+    }
+
+    /// The same, with these variables in its environment.
+    ///
+    /// # Panics
+    /// When no window comes.
+    pub fn start_with(
+        folder: &Path,
+        arguments: &[&str],
+        settings: &serde_json::Value,
+        variables: &[(&str, &Path)],
+    ) -> Self {
         let display = Display::start();
         let config = folder.join("config");
         std::fs::create_dir_all(&config).expect("a folder for the settings");
@@ -45,6 +58,7 @@ impl Program {
             .env("DISPLAY", display.name())
             .env("SHADEWRIGHT_CONFIG", &config)
             .env_remove("WAYLAND_DISPLAY")
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -44,7 +44,7 @@ pub(super) struct Callee {
     pub calls: u32,
 }
 
-/// A call that makes no more calls than this does not look at the budget: it ends soon, as its loops do look. The library's functions make six at most.
+/// A call that makes no more calls than this does not look at the budget: it ends soon, as its loops do look.
 const QUIET_CALLS: u32 = 64;
 
 /// Functions that were lowered already.

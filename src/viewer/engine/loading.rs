@@ -83,7 +83,11 @@ fn carry_out(
 ) -> Result<Outcome, EditError> {
     if let Request::Open(source) = request {
         outbox.send(Event::Busy(format!("reading {}", name(&source))));
-        return Ok(project.insert(Project::new(source, options.clone())).refresh());
+        let next = match project {
+            Some(before) => before.replaced_by(source),
+            None => Project::new(source, options.clone()),
+        };
+        return Ok(project.insert(next).refresh());
     }
     let Some(project) = project else { return Ok(Outcome::Unchanged) };
     match request {

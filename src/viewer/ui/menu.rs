@@ -99,6 +99,7 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
         }
     });
     ui.separator();
+    deed(ui, "New device for the window", Deed::RenewDevice, model, chrome, actions);
     ui.menu_button("Colours", |ui| {
         for (theme, name) in [(Theme::System, "As the system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
             if ui.radio(chrome.settings.theme == theme, name).clicked() {

@@ -31,6 +31,8 @@ pub struct Chrome {
     pub settings: Settings,
     /// Whether the user wants to leave.
     pub close: bool,
+    /// Whether the user wants another device for the window.
+    pub renew_device: bool,
     /// The file dialogue, while it is open.
     dialog: Option<FileDialog>,
     /// Whether the list of shortcuts is shown.
@@ -40,7 +42,7 @@ pub struct Chrome {
 impl Chrome {
     /// With what was remembered.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, close: false, dialog: None, help: false }
+        Self { settings, close: false, renew_device: false, dialog: None, help: false }
     }
 }
 

@@ -190,13 +190,14 @@ impl ProgramPanel {
             return;
         };
         let width = ui.available_width() / shown.len() as f32;
+        let frame = egui::Frame::NONE.inner_margin(egui::Margin::symmetric(4, 0));
         let mut touched = Touched::default();
         for &column in others {
             let panel = egui::Panel::left(("program", column.name())).resizable(true);
-            let panel = panel.frame(egui::Frame::NONE).default_size(width).min_size(60.0);
+            let panel = panel.frame(frame).default_size(width).min_size(60.0);
             panel.show(ui, |ui| self.column(ui, column, inspection, &mut touched));
         }
-        egui::CentralPanel::no_frame().show(ui, |ui| self.column(ui, *last, inspection, &mut touched));
+        egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| self.column(ui, *last, inspection, &mut touched));
         if let Some((column, place)) = touched.clicked {
             self.pinned = Some(place).filter(|_| self.pinned != Some(place));
             let stage = self.stage(inspection);

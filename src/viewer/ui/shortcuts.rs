@@ -19,6 +19,8 @@ pub enum Deed {
     SavePicture,
     /// Reads everything again.
     Reload,
+    /// Gives up the device that draws the window, for another.
+    RenewDevice,
     /// Leaves.
     Quit,
     /// Shows all of the scene.
@@ -47,6 +49,11 @@ const fn command(key: Key, deed: Deed, what: &'static str) -> (KeyboardShortcut,
 
 /// The shortcuts: keys, what they do, and how the help says it.
 pub const SHORTCUTS: &[(KeyboardShortcut, Deed, &str)] = &[
+    (
+        KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::R),
+        Deed::RenewDevice,
+        "draw the window with a new device",
+    ),
     command(Key::O, Deed::Open, "open a scene"),
     command(Key::S, Deed::SavePicture, "save the picture"),
     command(Key::R, Deed::Reload, "read everything again"),
@@ -122,6 +129,7 @@ pub fn perform(deed: Deed, model: &Model, chrome: &mut Chrome, actions: &mut Vec
             chrome.dialog = Some(FileDialog::new(Purpose::SavePicture, &folder, "picture.png"));
         }
         Deed::Reload => actions.push(Action::Reload),
+        Deed::RenewDevice => chrome.renew_device = true,
         Deed::Quit => chrome.close = true,
         Deed::FrameAll => actions.push(Action::FrameAll),
         Deed::SceneCamera => actions.push(Action::SceneCamera),
