@@ -3,6 +3,8 @@
 //! `cargo bench --bench viewer [-- --backend gpu|rpu] [--seconds N]` opens the built-in scene at 1280 × 800 on a display without a screen, leaves it alone for as long as it takes
 //! to finish and N seconds more (10 by default), then turns the scene and moves the pointer over everything for N seconds.
 //!
+//! Then it opens the program panel on a shader of 2,500 statements, and scrolls through its listings.
+//!
 //! `cargo bench --bench viewer -- --screenshots DIR` takes the README's pictures of the window instead.
 
 #[path = "../tests/desktop/mod.rs"]
@@ -32,9 +34,15 @@ fn main() {
         }
     }
     let time = Duration::from_secs(seconds);
+    picture(&backend, time);
+    listings(&backend, time);
+}
+
+/// The window with a picture and parameters.
+fn picture(backend: &str, time: Duration) {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = json!({ "theme": "Dark", "window": WINDOW, "panels": ["Parameters"] });
-    let arguments = ["--backend", backend.as_str(), "--stats", "--json"];
+    let arguments = ["--backend", backend, "--stats", "--json"];
     let mut program = Program::start(folder.path(), &arguments, &settings);
     program.until("a picture", |seen| seen.colors(Region { x: [0.5, 0.8], y: [0.3, 0.7] }) > 100);
     let start = program.window_time();
@@ -49,6 +57,40 @@ fn main() {
     println!("{}", output.trim());
     let times: Value = serde_json::from_str(&output).expect("times of frames as JSON");
     println!("{:.2} ms of processor time a frame, {backend}", 1e3 * busy / times["frames"].as_f64().unwrap_or(1.0));
+}
+
+/// The window with the listings of a long shader.
+fn listings(backend: &str, time: Duration) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let statement = |i: usize| format!("    x = x * {}.5 + sin(y + {i}); y = y * 0.25 + cos(x * {i}.125);\n", i % 7);
+    let body: String = (0..1250).map(statement).collect();
+    let shader = format!("surface long() {{\n    float x = u, y = v;\n{body}    Ci = color(x, y, 0); Oi = 1;\n}}\n");
+    std::fs::write(folder.path().join("long.sl"), shader).expect("a shader");
+    let scene = "Format 64 48 1\nPixelSamples 1 1\nWorldBegin\nTranslate 0 0 5\nSurface \"long\"\nSphere 1 -1 1 360\nWorldEnd\n";
+    std::fs::write(folder.path().join("scene.rib"), scene).expect("a scene");
+    let settings = json!({ "theme": "Dark", "window": WINDOW, "panels": ["Program"], "sizes": { "Program": 440 } });
+    let mut program =
+        Program::start(folder.path(), &["scene.rib", "--backend", backend, "--stats", "--json"], &settings);
+    let lines = Region { x: [0.3, 0.9], y: [0.6, 0.9] };
+    program.until("the listings", |seen| seen.colors(lines) > 20);
+    until_idle(&mut program);
+    let start = program.window_time();
+    let end = Instant::now() + time;
+    let mut turn = 0;
+    while Instant::now() < end {
+        let way = if turn % 200 < 150 { Button::WheelDown } else { Button::WheelUp };
+        program.display.click(way, program.at(0.1 + 0.2 * (turn % 4) as f32, 0.8));
+        std::thread::sleep(Duration::from_millis(16));
+        turn += 1;
+    }
+    let busy = program.window_time() - start;
+    println!(
+        "scrolling the listings of a long shader: {:.1} % of a processor, {turn} notches",
+        100.0 * busy / time.as_secs_f64()
+    );
+    let (status, output) = program.close();
+    assert_eq!(status, Some(0), "the window closes");
+    println!("{}", output.trim());
 }
 
 /// Takes two pictures: of the parameters, and the inspector with a picked pixel; and of the two machines side by side.

@@ -166,7 +166,7 @@ impl Screen {
 
     /// The surface's next texture. A surface that went out of date is configured once; one that is lost even then is a fault, as is a lost device.
     fn frame(&mut self) -> Option<wgpu::SurfaceTexture> {
-        use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Success, Suboptimal};
+        use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Suboptimal, Success};
         for is_last in [false, true] {
             if std::mem::take(&mut self.stale) {
                 self.surface.configure(&self.device, &self.config);

@@ -5,7 +5,7 @@ use crate::viewer::engine::Machine;
 use crate::viewer::model::Model;
 use crate::viewer::timing::History;
 use egui::{Grid, ScrollArea, Ui};
-use egui_plot::{Legend, Line, Plot, PlotPoints};
+use egui_plot::{Corner, Legend, Line, Plot, PlotPoints};
 use std::time::Duration;
 
 /// The panel.
@@ -44,7 +44,7 @@ fn plot(ui: &mut Ui, model: &Model, width: f32) {
     Plot::new("times")
         .width(width)
         .height((ui.available_height() - 4.0).max(60.0))
-        .legend(Legend::default())
+        .legend(Legend::default().position(Corner::LeftTop))
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
