@@ -161,6 +161,8 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
     let (unit, sources) = compile(args)?;
     let entry = unit.shaders.iter().find_map(|s| match s.kind {
         rsl::ShaderKind::Surface => Some((s.name.clone(), ShaderKind::Surface, surface_entry(0))),
+        rsl::ShaderKind::Volume => Some((s.name.clone(), ShaderKind::Volume, surface_entry(0))),
+        rsl::ShaderKind::Displacement => Some((s.name.clone(), ShaderKind::Displacement, surface_entry(0))),
         rsl::ShaderKind::Imager => Some((s.name.clone(), ShaderKind::Imager, IMAGER_ENTRY.to_string())),
         rsl::ShaderKind::Light => None,
     });

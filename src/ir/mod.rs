@@ -85,6 +85,10 @@ pub enum FunctionKind {
     Surface,
     /// The core of a light shader.
     Light,
+    /// The core of a volume shader.
+    Volume,
+    /// The core of a displacement shader.
+    Displacement,
     /// The core of an imager shader.
     Imager,
     /// An entry that the linker made; it may be called from outside.

@@ -96,9 +96,10 @@ impl Parser {
     fn header(&mut self, line: &mut Line<'_>) -> Result1<()> {
         let loc = self.take_loc_before_brace(line)?;
         let span = line.span();
-        let word = line.word("`fn`, `surface`, `light`, `imager` or `entry`")?;
+        let word = line.word("`fn`, `surface`, `light`, `volume`, `displacement`, `imager` or `entry`")?;
         use FunctionKind::*;
-        let kind = [Function, Surface, Light, Imager, Entry].into_iter().find(|&k| kind_word(k) == word);
+        let kind =
+            [Function, Surface, Light, Volume, Displacement, Imager, Entry].into_iter().find(|&k| kind_word(k) == word);
         let kind = kind.ok_or_else(|| line.error_at(span, format!("`{word}` starts no function")))?;
         let name = line.name()?;
         let mut open = Open::new(name.clone(), kind, loc, span);

@@ -56,6 +56,8 @@ pub(super) fn kind_word(kind: FunctionKind) -> &'static str {
         FunctionKind::Function => "fn",
         FunctionKind::Surface => "surface",
         FunctionKind::Light => "light",
+        FunctionKind::Volume => "volume",
+        FunctionKind::Displacement => "displacement",
         FunctionKind::Imager => "imager",
         FunctionKind::Entry => "entry",
     }

@@ -73,7 +73,7 @@ pub fn completion(snapshot: &Snapshot, position: Position, client: &Client) -> V
 /// Whether a statement may stand in that kind of shader.
 fn is_allowed(keyword: &str, shader: Option<ShaderKind>) -> bool {
     match keyword {
-        "illuminance" => matches!(shader, None | Some(ShaderKind::Surface)),
+        "illuminance" => !matches!(shader, Some(ShaderKind::Light | ShaderKind::Imager)),
         "illuminate" | "solar" => shader == Some(ShaderKind::Light),
         "output" | "void" => false,
         "extern" => shader.is_none(),
@@ -231,7 +231,11 @@ mod tests {
 
     #[test]
     fn every_other_place_has_its_own_words() {
-        offers("|", &["surface", "light", "imager", "float", "void"], &["mix", "if", "volume", "N"]);
+        offers(
+            "|",
+            &["surface", "light", "volume", "displacement", "imager", "float", "void"],
+            &["mix", "if", "projection", "N"],
+        );
         offers("surface s(|", &["uniform", "output", "color"], &["if", "surface"]);
         offers("#|", &["define", "include", "ifdef"], &["float"]);
         offers("#define A 1\n#define B 2\n#ifdef |", &["A", "B"], &["float"]);

@@ -4,17 +4,22 @@ use super::instances::{Instance, unpack};
 use super::memory::RecordLayout;
 use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState};
+use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use std::sync::Arc;
 
-/// A surface core as one entry calls it.
+/// A surface core, and those around it, as one entry calls them.
 #[derive(Clone, Debug)]
 pub struct SurfaceVariant {
-    /// The core, renamed for the lights that shine on the object.
+    /// The core, renamed for what is around the object.
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
+    /// The core of the displacement shader, and an instance of it; its parameters lie behind the surface's.
+    pub displacement: Option<(Arc<str>, Arc<Instance>)>,
+    /// The core of the atmosphere, and the atmosphere itself.
+    pub atmosphere: Option<(Arc<str>, LinkedVolume)>,
     /// How the object's records lie.
     pub layout: RecordLayout,
 }
@@ -29,24 +34,55 @@ fn at_a_hit(name: String, layout: RecordLayout) -> (FunctionBuilder, SurfaceStat
     (b, state)
 }
 
-/// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the core reads at the current hit, and calls it.
+/// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
+/// for rays of the camera.
 pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     let instance = &variant.instance;
-    let outputs = instance.call(&mut b, &variant.core, |b, slot, param| match slot {
-        Some(slot) => unpack(b, param.ty, |b, k| state.parameter(b, slot + k)),
+    // All is read before a core is called, which may shoot rays and so lose the hit.
+    let mut args = inputs(&mut b, &mut state, instance, 0);
+    let passage = variant.atmosphere.as_ref().map(|_| state.way(&mut b));
+    if let Some((core, displacement)) = &variant.displacement {
+        let behind = instance.block.len() as u32;
+        let given = inputs(&mut b, &mut state, displacement, behind);
+        let moved = displacement.call_with(&mut b, core, given);
+        for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.params.len()) {
+            if let Some(v) = matches!(&*param.name, "P" | "N").then(|| moved.get(&param.name)).flatten() {
+                *arg = v;
+            }
+        }
+    }
+    let outputs = instance.call_with(&mut b, &variant.core, args);
+    // A shader that never sets its opacity is as opaque as the surface it sits on.
+    let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
+    let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
+    if let (Some((core, atmosphere)), Some([origin, way, depth])) = (&variant.atmosphere, passage) {
+        let zero = b.f32(0.0);
+        let is_seen = b.op(Op::Eq, &[depth, zero]);
+        let (seen, other) = (b.block(), b.block());
+        b.branch(is_seen, seen, other);
+        b.seal(seen);
+        b.seal(other);
+        b.switch_to(seen);
+        let changed = atmosphere.call(&mut b, core, Passage { origin, way, depth, light: [color, opacity] });
+        b.ret(changed.to_vec());
+        b.switch_to(other);
+    }
+    b.ret(vec![color, opacity]);
+    b.finish()
+}
+
+/// The arguments of a core of the object at the hit, whose parameters lie behind the first `behind` vectors of the object's.
+fn inputs(b: &mut FunctionBuilder, state: &mut SurfaceState, instance: &Instance, behind: u32) -> Vec<Value> {
+    instance.inputs(b, |b, slot, param| match slot {
+        Some(slot) => unpack(b, param.ty, |b, k| state.parameter(b, behind + slot + k)),
         None => match state.global(b, &param.name) {
             Some(v) if b.ty(v) == param.ty => v,
             _ => b.constant(Const::zero(param.ty)),
         },
-    });
-    // A shader that never sets its opacity is as opaque as the surface it sits on.
-    let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
-    let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
-    b.ret(vec![color, opacity]);
-    b.finish()
+    })
 }
 
 /// `@globals.N(orig, dir, depth) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.

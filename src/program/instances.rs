@@ -42,7 +42,21 @@ impl Instance {
         core: &Arc<str>,
         mut input: impl FnMut(&mut FunctionBuilder, Option<u32>, &Param) -> Value,
     ) -> Outputs<'_> {
-        let args = self.shader.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect();
+        let args = self.inputs(b, &mut input);
+        self.call_with(b, core, args)
+    }
+
+    /// The value of each of the core's parameters, as [`Instance::call`] asks for them.
+    pub fn inputs(
+        &self,
+        b: &mut FunctionBuilder,
+        mut input: impl FnMut(&mut FunctionBuilder, Option<u32>, &Param) -> Value,
+    ) -> Vec<Value> {
+        self.shader.core_params.iter().enumerate().map(|(i, param)| input(b, self.slot(i), param)).collect()
+    }
+
+    /// Calls the core, or the copy of it named `core`, with these arguments.
+    pub fn call_with(&self, b: &mut FunctionBuilder, core: &Arc<str>, args: Vec<Value>) -> Outputs<'_> {
         let types: Vec<Type> = self.shader.core_results.iter().map(|r| r.ty).collect();
         Outputs { instance: self, values: b.call(core.clone(), args, &types) }
     }

@@ -4,18 +4,19 @@ use super::constants::{PROGRAM_CONSTANTS, frame_constants};
 use super::entries::{self, SurfaceVariant};
 use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
-use super::memory::{MemoryError, MemoryImage, ObjectRecord, RecordLayout};
+use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::shaders::ShaderLibrary;
 use super::units::Units;
+use super::volumes::{self, LinkedVolume};
 use crate::ir::passes::{Observer, Pipeline};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rsl::LIGHTS_SAMPLE;
 use crate::lang::rsl::outline::Outline;
+use crate::lang::rsl::{LIGHTS_SAMPLE, VOLUMES_PASS};
 use crate::lang::source::{FileId, SourceMap};
 use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind};
 use glam::Mat4;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -70,14 +71,48 @@ impl Program {
         let bound = Arc::new(bind(old.shader.clone(), given, &mut Vec::new()));
         let mut program = self.clone();
         let memory = Arc::make_mut(&mut program.memory);
-        for (number, object) in scene.objects.iter().enumerate().filter(|(_, o)| o.surface == Some(id)) {
-            memory.set_object_params(number, object, &bound.block_of(object.object_to_world));
+        Arc::make_mut(&mut program.instances)[number] = Some(bound.clone());
+        let instance = |id: ShaderId| program.instances[id.0 as usize].as_deref();
+        for (number, object) in scene.objects.iter().enumerate() {
+            let displacement = object.attributes.displacement;
+            if object.surface == Some(id) || displacement == Some(id) {
+                let block = object_block(object, instance(object.surface?)?, displacement.and_then(instance));
+                memory.set_object_params(number, object, &block);
+            }
         }
         for (number, _) in scene.lights.iter().enumerate().filter(|(_, light)| light.shader == id) {
-            memory.set_light_params(number, &bound.block);
+            memory.set_block(number, &bound.block);
         }
-        Arc::make_mut(&mut program.instances)[number] = Some(bound);
+        if let Some(number) = volume_ids(scene).iter().position(|volume| *volume == id) {
+            memory.set_block(scene.lights.len() + number, &bound.block);
+        }
         Some(program)
+    }
+}
+
+/// The parameters in an object's record: those of its surface, then those of its displacement shader.
+fn object_block(object: &Object, surface: &Instance, displacement: Option<&Instance>) -> ParamBlock {
+    let mut block = surface.block_of(object.object_to_world);
+    block.extend(displacement.into_iter().flat_map(|d| d.block_of(object.object_to_world)));
+    block
+}
+
+/// The volume shaders that a scene's objects name, in the order of their blocks behind those of the lights.
+fn volume_ids(scene: &Scene) -> BTreeSet<ShaderId> {
+    let of_object = |o: &Object| [o.attributes.atmosphere, o.attributes.interior, o.attributes.exterior];
+    scene.objects.iter().flat_map(of_object).flatten().collect()
+}
+
+/// What is around an object: the lights that shine on it, and the volumes inside and outside of it. Cores that ask for them are copied for each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Surroundings {
+    lights: Arc<[u32]>,
+    sides: [Option<ShaderId>; 2],
+}
+
+impl Surroundings {
+    fn of(object: &Object) -> Self {
+        Self { lights: object.lights.clone(), sides: [object.attributes.interior, object.attributes.exterior] }
     }
 }
 
@@ -174,25 +209,35 @@ impl Linker {
         observer: &mut dyn Observer,
     ) -> Result<Program, MemoryError> {
         let mut lights = self.lights(scene);
+        let mut volumes: BTreeMap<ShaderId, LinkedVolume> = volume_ids(scene)
+            .into_iter()
+            .filter_map(|id| Some((id, LinkedVolume { instance: self.instance(scene, id.0)?, address: 0 })))
+            .collect();
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
+        for id in scene.objects.iter().filter_map(|o| o.attributes.displacement) {
+            self.instance(scene, id.0);
+        }
         let imager = scene.imager.and_then(|id| self.instance(scene, id.0));
 
-        // One entry for each distinct combination of core, lights and layout of the records.
-        let mut variants: Vec<SurfaceVariant> = Vec::new();
-        let mut light_sets: BTreeMap<Arc<[u32]>, usize> = BTreeMap::new();
+        // One entry for each distinct combination of cores, surroundings and layout of the records.
+        let mut wanted = Vec::new();
+        let mut surroundings: BTreeMap<Surroundings, usize> = BTreeMap::new();
         let mut keys = HashMap::new();
         let mut records = Vec::with_capacity(scene.objects.len());
         for (object, instance) in scene.objects.iter().zip(&surfaces) {
             let Some(instance) = instance else { continue };
-            let next = light_sets.len();
-            let set = *light_sets.entry(object.lights.clone()).or_insert(next);
+            let next = surroundings.len();
+            let set = *surroundings.entry(Surroundings::of(object)).or_insert(next);
             let layout = RecordLayout::of(object);
-            let entry = *keys.entry((instance.shader.core.clone(), set, layout)).or_insert_with(|| {
-                let core = Arc::from(format!("{}{}", instance.shader.core, set_suffix(set)));
-                variants.push(SurfaceVariant { core, instance: instance.clone(), layout });
-                variants.len() as u32 - 1
+            let displacement = object.attributes.displacement.and_then(|id| self.instance(scene, id.0));
+            let cores = (instance.shader.core.clone(), displacement.as_ref().map(|d| d.shader.core.clone()));
+            let atmosphere = object.attributes.atmosphere;
+            let params = object_block(object, instance, displacement.as_deref());
+            let entry = *keys.entry((cores, atmosphere, set, layout)).or_insert_with(|| {
+                wanted.push((instance.clone(), displacement, atmosphere, set, layout));
+                wanted.len() as u32 - 1
             });
-            records.push(ObjectRecord { entry, params: instance.block_of(object.object_to_world) });
+            records.push(ObjectRecord { entry, params });
         }
         let ray_program = scene.ray_program.as_ref().and_then(|program| {
             self.shaders.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()
@@ -200,18 +245,28 @@ impl Linker {
         if self.diagnostics.has_errors() {
             return Ok(self.empty());
         }
-        let blocks: Vec<_> = lights.iter().map(|l| l.instance.block.clone()).collect();
+        let blocks = lights.iter().map(|l| &l.instance).chain(volumes.values().map(|v| &v.instance));
+        let blocks: Vec<_> = blocks.map(|instance| instance.block.clone()).collect();
         let memory = MemoryImage::build(scene, &records, &blocks)?;
-        for (light, address) in lights.iter_mut().zip(&memory.lights) {
-            light.address = *address;
+        let addressed = lights.iter_mut().map(|l| &mut l.address).chain(volumes.values_mut().map(|v| &mut v.address));
+        for (place, address) in addressed.zip(&memory.blocks) {
+            *place = *address;
         }
 
         if let Err(errors) = self.shaders.add_standard(&[CAMERA_SOURCE_NAME]) {
             self.diagnostics.extend(errors);
         }
         let mut module = self.shaders.take_module();
-        self.add_light_sets(&mut module, &lights, &light_sets);
-        for (number, variant) in variants.iter().enumerate() {
+        add_surroundings(&mut module, &lights, &volumes, &surroundings);
+        for (number, (instance, displacement, atmosphere, set, layout)) in wanted.iter().enumerate() {
+            let core = |i: &Instance| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)));
+            let variant = &SurfaceVariant {
+                core: core(instance),
+                instance: instance.clone(),
+                displacement: displacement.clone().map(|d| (core(&d), d)),
+                atmosphere: atmosphere.and_then(|id| volumes.get(&id)).map(|v| (core(&v.instance), v.clone())),
+                layout: *layout,
+            };
             module.functions.push(entries::surface(number, variant));
             if options.debug {
                 module.functions.push(entries::globals(number, variant));
@@ -235,7 +290,7 @@ impl Linker {
         Ok(Program {
             module: module.into(),
             memory: memory.into(),
-            surface_entries: variants.len(),
+            surface_entries: wanted.len(),
             has_imager: imager.is_some(),
             constants: frame_constants(scene),
             instances: self.instances_of(scene),
@@ -318,27 +373,6 @@ impl Linker {
             .collect()
     }
 
-    /// Adds the functions of each set of lights, and for each set a copy of every core that calls them.
-    fn add_light_sets(
-        &mut self,
-        module: &mut Module,
-        lights: &[LinkedLight],
-        light_sets: &BTreeMap<Arc<[u32]>, usize>,
-    ) {
-        let cores: Vec<Function> = std::mem::take(&mut module.functions);
-        let lit = users_of_lights(&cores);
-        for (set, &number) in light_sets {
-            let suffix = set_suffix(number);
-            let members: Vec<&LinkedLight> = set.iter().filter_map(|&i| lights.get(i as usize)).collect();
-            module.functions.extend(light_functions(&suffix, &members));
-            let copied = cores.iter().filter(|f| f.kind == FunctionKind::Surface || lit.contains(&f.name));
-            module.functions.extend(copied.map(|f| with_suffix(f, &suffix, &lit)));
-        }
-        module.functions.extend(cores.into_iter().filter(|f| f.kind != FunctionKind::Surface));
-        let dark = light_functions("", &[]);
-        module.functions.extend(dark);
-    }
-
     /// Reports different strings that the machines could not tell apart.
     fn check_strings(&mut self, module: &Module) {
         let mut known: HashMap<u32, Arc<str>> = HashMap::new();
@@ -355,34 +389,71 @@ impl Linker {
     }
 }
 
+/// Adds the functions of all surroundings, and for each a copy of every core that calls them.
+fn add_surroundings(
+    module: &mut Module,
+    lights: &[LinkedLight],
+    volumes: &BTreeMap<ShaderId, LinkedVolume>,
+    surroundings: &BTreeMap<Surroundings, usize>,
+) {
+    let cores: Vec<Function> = std::mem::take(&mut module.functions);
+    let mut asked: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
+    // Tracing is a part of every core that asks for volumes: it is copied only where there are any.
+    if surroundings.keys().any(|s| s.sides.iter().any(Option::is_some)) {
+        asked.insert(VOLUMES_PASS.into());
+    }
+    let users = users_of(&cores, asked.clone());
+    let is_copied = |f: &&Function| is_core_of_object(f) || users.contains(&f.name);
+    for (around, &number) in surroundings {
+        let suffix = set_suffix(number);
+        let members: Vec<&LinkedLight> = around.lights.iter().filter_map(|&i| lights.get(i as usize)).collect();
+        module.functions.extend(light_functions(&suffix, &members));
+        if asked.contains(VOLUMES_PASS) {
+            let sides = around.sides.map(|id| {
+                let volume = volumes.get(&id?)?;
+                Some((volume, Arc::from(format!("{}{suffix}", volume.instance.shader.core))))
+            });
+            module.functions.push(volumes::pass(&suffix, &sides));
+        }
+        module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &users)));
+    }
+    module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
+    module.functions.extend(light_functions("", &[]));
+    module.functions.push(volumes::pass("", &[None, None]));
+}
+
+/// Whether it is a core that entries call under the name of its copy.
+fn is_core_of_object(f: &Function) -> bool {
+    matches!(f.kind, FunctionKind::Surface | FunctionKind::Displacement | FunctionKind::Volume)
+}
+
 fn set_suffix(set: usize) -> String {
     format!("@{set}")
 }
 
-/// The names of the light functions, and of all functions that call one, directly or not.
-fn users_of_lights(all: &[Function]) -> HashSet<Arc<str>> {
-    let mut lit: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
+/// These functions, and all functions that call one, directly or not.
+fn users_of(all: &[Function], mut users: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
     loop {
-        let before = lit.len();
+        let before = users.len();
         for f in all {
             let insts = f.blocks.iter().flat_map(|b| &b.insts);
-            if insts.into_iter().any(|i| matches!(&i.op, Op::Call(callee) if lit.contains(callee))) {
-                lit.insert(f.name.clone());
+            if insts.into_iter().any(|i| matches!(&i.op, Op::Call(callee) if users.contains(callee))) {
+                users.insert(f.name.clone());
             }
         }
-        if lit.len() == before {
-            return lit;
+        if users.len() == before {
+            return users;
         }
     }
 }
 
-/// A copy of `f` whose calls to the functions in `lit` go to their copies for one light set.
-fn with_suffix(f: &Function, suffix: &str, lit: &HashSet<Arc<str>>) -> Function {
+/// A copy of `f` whose calls to the functions in `users` go to their copies for one object's surroundings.
+fn with_suffix(f: &Function, suffix: &str, users: &HashSet<Arc<str>>) -> Function {
     let mut copy = f.clone();
     copy.name = Arc::from(format!("{}{suffix}", f.name));
     for inst in copy.blocks.iter_mut().flat_map(|b| &mut b.insts) {
         if let Op::Call(callee) = &mut inst.op
-            && lit.contains(callee)
+            && users.contains(callee)
         {
             *callee = Arc::from(format!("{callee}{suffix}"));
         }

@@ -1,6 +1,6 @@
 //! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
 //!
-//! The layout is the table in `docs/internals.md`. Records are laid out lights first, then objects, triangle data, vertices, and the triangle records
+//! The layout is the table in `docs/internals.md`. Records are laid out the blocks of lights and volumes first, then objects, triangle data, vertices, and the triangle records
 //! last, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
@@ -107,8 +107,8 @@ pub struct MemoryImage {
     pub triangle_count: u32,
     /// The instances, in the order of their primitives.
     pub placed: Vec<PlacedRecord>,
-    /// Address of each light's parameter block.
-    pub lights: Vec<u32>,
+    /// Address of each parameter block of a light or volume.
+    pub blocks: Vec<u32>,
     /// Address of each object's record, in the scene's order.
     pub objects: Vec<u32>,
 }
@@ -155,12 +155,12 @@ fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
 }
 
 impl MemoryImage {
-    /// Lays out `scene` with one record an object and one parameter block a light.
-    pub fn build(scene: &Scene, objects: &[ObjectRecord], lights: &[ParamBlock]) -> Result<Self, MemoryError> {
+    /// Lays out `scene` with one record an object, and the parameter blocks of lights and volumes.
+    pub fn build(scene: &Scene, objects: &[ObjectRecord], blocks: &[ParamBlock]) -> Result<Self, MemoryError> {
         let shared = SharedMeshes::of(scene);
         let plain = scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::World).map(|o| &o.mesh);
         let vectors = 1
-            + lights.iter().map(|l| l.len() as u64).sum::<u64>()
+            + blocks.iter().map(|l| l.len() as u64).sum::<u64>()
             + objects.iter().map(|o| 1 + u64::from(INSTANCE_VECTORS) + o.params.len() as u64).sum::<u64>()
             + plain.chain(shared.meshes.iter().copied()).map(|m| mesh_vectors(m)).sum::<u64>();
         if vectors >= MAX_VECTORS {
@@ -168,8 +168,8 @@ impl MemoryImage {
         }
         let mut image = Self { vectors: Vec::with_capacity(vectors as usize), ..Self::default() };
         image.vectors.push([0; 4]);
-        for block in lights {
-            image.lights.push(image.next());
+        for block in blocks {
+            image.blocks.push(image.next());
             image.vectors.extend_from_slice(block);
         }
         // What has records of its own: the objects that are no instances, then the shared meshes.
@@ -230,9 +230,9 @@ impl MemoryImage {
         self.write(first, params);
     }
 
-    /// Writes other parameters into a light's block.
-    pub fn set_light_params(&mut self, number: usize, params: &[[u32; 4]]) {
-        self.write(self.lights[number], params);
+    /// Writes other parameters into the block of a light or volume.
+    pub fn set_block(&mut self, number: usize, params: &[[u32; 4]]) {
+        self.write(self.blocks[number], params);
     }
 
     fn write(&mut self, address: u32, vectors: &[[u32; 4]]) {
@@ -394,6 +394,7 @@ mod tests {
         Object {
             name: String::new(),
             surface: None,
+            attributes: Arc::default(),
             lights: Arc::new([]),
             sides: 2,
             color: Vec3::splat(number),

@@ -14,6 +14,7 @@ pub mod memory;
 mod shaders;
 mod state;
 mod units;
+mod volumes;
 
 pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use instances::{Instance, convert};

@@ -355,6 +355,8 @@ impl CompiledFile {
             let kind = match info.kind {
                 rsl::ShaderKind::Surface => ShaderKind::Surface,
                 rsl::ShaderKind::Light => ShaderKind::Light,
+                rsl::ShaderKind::Volume => ShaderKind::Volume,
+                rsl::ShaderKind::Displacement => ShaderKind::Displacement,
                 rsl::ShaderKind::Imager => ShaderKind::Imager,
             };
             Some((kind, info.name.to_string(), compiled))

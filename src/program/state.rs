@@ -73,6 +73,12 @@ impl SurfaceState {
         object_vector(b, before + i)
     }
 
+    /// The ray that hit: where it starts, from there to the hit, and how many rays led to it.
+    pub fn way(&mut self, b: &mut FunctionBuilder) -> [Value; 3] {
+        let t = b.op(Op::Extract(2), &[self.hit]);
+        [self.inputs.origin, scale(b, self.inputs.direction, t), self.inputs.depth]
+    }
+
     fn get(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Value {
         if let Some(&v) = self.known.get(name) {
             return v;

@@ -7,7 +7,7 @@ use super::options::{OptionEdits, OptionValues};
 use crate::ir::{Const, Module, Op};
 use crate::lang::source::Span;
 use crate::program::{self, CompiledParam, Program};
-use crate::scene::{ParamValue, Scene, ShaderKind};
+use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderKind};
 use glam::{Mat4, Vec3};
 use std::collections::HashSet;
 use thiserror::Error;
@@ -34,9 +34,11 @@ pub struct Instance {
     pub id: InstanceId,
     /// What it is used as.
     pub kind: ShaderKind,
+    /// The request that names it in a scene file.
+    pub request: &'static str,
     /// The shader's name.
     pub shader: String,
-    /// Different names of the objects that it colours.
+    /// Different names of the objects that it belongs to.
     pub used_by: Vec<String>,
     /// For a light, what the scene calls it.
     pub handle: Option<String>,
@@ -129,10 +131,10 @@ impl Parameters {
         let mut users = vec![Vec::new(); scene.shader_instances.len()];
         let mut known = HashSet::new();
         for object in &scene.objects {
-            if let Some(id) = object.surface
-                && known.insert((id, &object.name))
-            {
-                users[id.0 as usize].push(object.name.clone());
+            for id in object.surface.into_iter().chain(object.attributes.shaders()) {
+                if known.insert((id, &object.name)) {
+                    users[id.0 as usize].push(object.name.clone());
+                }
             }
         }
         let instances =
@@ -158,6 +160,7 @@ impl Parameters {
                 Instance {
                     id: InstanceId(i as u32),
                     kind: own.kind,
+                    request: request(scene, ShaderId(i as u32)),
                     shader: own.name.clone(),
                     used_by,
                     handle: light.map(|light| light.handle.clone()),
@@ -172,6 +175,22 @@ impl Parameters {
     /// The instance of that number.
     pub fn instance(&self, id: InstanceId) -> Option<&Instance> {
         self.instances.get(id.0 as usize)
+    }
+}
+
+/// The request that names a shader in a scene file.
+fn request(scene: &Scene, id: ShaderId) -> &'static str {
+    let is_one = |place: fn(&ObjectAttributes) -> Option<ShaderId>| {
+        scene.objects.iter().any(|o| place(&o.attributes) == Some(id))
+    };
+    match scene.shader_instances[id.0 as usize].kind {
+        ShaderKind::Surface => "Surface",
+        ShaderKind::Displacement => "Displacement",
+        ShaderKind::Volume if is_one(|a| a.interior) => "Interior",
+        ShaderKind::Volume if is_one(|a| a.exterior) => "Exterior",
+        ShaderKind::Volume => "Atmosphere",
+        ShaderKind::Light => "LightSource",
+        ShaderKind::Imager => "Imager",
     }
 }
 

@@ -9,14 +9,14 @@ use std::fmt::Write;
 /// directions are in that place's space.
 pub fn instance_rib(instance: &Instance) -> String {
     let name = quoted(&instance.shader);
-    let mut text = match (instance.kind, &instance.handle) {
-        (ShaderKind::Surface, _) => format!("Surface {name}"),
-        (ShaderKind::Imager, _) => format!("Imager {name}"),
-        (ShaderKind::Light, None) => format!("LightSource {name} 1"),
+    let mut text = format!("{} {name}", instance.request);
+    text += &match (instance.kind, &instance.handle) {
+        (ShaderKind::Light, None) => " 1".to_string(),
         (ShaderKind::Light, Some(handle)) => match handle.parse::<i32>() {
-            Ok(number) => format!("LightSource {name} {number}"),
-            Err(_) => format!("LightSource {name} {}", quoted(handle)),
+            Ok(number) => format!(" {number}"),
+            Err(_) => format!(" {}", quoted(handle)),
         },
+        _ => String::new(),
     };
     let to_shader = instance.to_world.inverse();
     let given = |p: &&Parameter| p.scene.is_some() || p.edited.as_ref().is_some_and(|value| *value != p.default);

@@ -1,6 +1,8 @@
 //! A scene around a bare mesh: a camera that frames it in three-quarter view, lights, a surface.
 
-use super::{Camera, Light, MeshSpace, Object, Projection, Scene, ShaderId, ShaderInstance, ShaderKind};
+use super::{
+    Camera, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderInstance, ShaderKind,
+};
 use crate::geometry::Mesh;
 use crate::scene::ParamValue;
 use glam::{Mat4, Vec3};
@@ -61,6 +63,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene.objects.push(Object {
         name: scene.name.clone(),
         surface: Some(surface),
+        attributes: Arc::default(),
         lights,
         sides: 2,
         color: Vec3::new(0.75, 0.72, 0.68),
@@ -80,6 +83,14 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
     let shader = add_shader(&mut scene, kind, name, Vec::new());
     match kind {
         ShaderKind::Surface => scene.objects.iter_mut().for_each(|o| o.surface = Some(shader)),
+        ShaderKind::Volume => {
+            let attributes = Arc::new(ObjectAttributes { atmosphere: Some(shader), ..Default::default() });
+            scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
+        }
+        ShaderKind::Displacement => {
+            let attributes = Arc::new(ObjectAttributes { displacement: Some(shader), ..Default::default() });
+            scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
+        }
         ShaderKind::Light => push_light(&mut scene, shader, true),
         ShaderKind::Imager => scene.imager = Some(shader),
     }

@@ -18,6 +18,7 @@
 //!   or the other, whichever matches the handedness of object space. A mirroring transform does not turn a surface
 //!   inside out.
 
+mod attributes;
 pub mod builtin;
 mod camera;
 mod files;
@@ -36,6 +37,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use attributes::ObjectAttributes;
 pub use camera::{Camera, CameraFrame, Format, Projection};
 pub use files::{FileError, read as read_file, read_noting as read_file_noting};
 pub use instancing::TooManyTriangles;
@@ -108,6 +110,8 @@ pub struct Object {
     pub name: String,
     /// The surface shader; `None` asks for the renderer's default surface.
     pub surface: Option<ShaderId>,
+    /// Its other shaders, and attributes that shaders ask for.
+    pub attributes: Arc<ObjectAttributes>,
     /// Indices into [`Scene::lights`] of those that shine on it, ascending.
     pub lights: Arc<[u32]>,
     /// 1 when only the side that the geometric normal points to is visible, else 2.

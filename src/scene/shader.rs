@@ -14,16 +14,26 @@ pub enum ShaderKind {
     Surface,
     /// Emits light.
     Light,
+    /// Changes light on its way.
+    Volume,
+    /// Moves points of a surface and turns its normals.
+    Displacement,
     /// Runs once a pixel.
     Imager,
 }
 
 impl ShaderKind {
+    /// All of them.
+    pub const ALL: [ShaderKind; 5] =
+        [ShaderKind::Surface, ShaderKind::Displacement, ShaderKind::Volume, ShaderKind::Light, ShaderKind::Imager];
+
     /// The word that declares such a shader in RSL.
     pub fn keyword(self) -> &'static str {
         match self {
             ShaderKind::Surface => "surface",
             ShaderKind::Light => "light",
+            ShaderKind::Volume => "volume",
+            ShaderKind::Displacement => "displacement",
             ShaderKind::Imager => "imager",
         }
     }

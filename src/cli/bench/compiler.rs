@@ -280,6 +280,8 @@ fn shaders(name: &str, text: &str) -> Result<Vec<Subject>, Failure> {
         let kind = match shader.kind {
             rsl::ShaderKind::Surface => ShaderKind::Surface,
             rsl::ShaderKind::Light => ShaderKind::Light,
+            rsl::ShaderKind::Volume => ShaderKind::Volume,
+            rsl::ShaderKind::Displacement => ShaderKind::Displacement,
             rsl::ShaderKind::Imager => ShaderKind::Imager,
         };
         let mut scene = scene::of_shader(&shader.name, kind);

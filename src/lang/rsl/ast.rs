@@ -209,16 +209,26 @@ pub enum ShaderKind {
     Surface,
     /// Gives the light that falls on a point.
     Light,
+    /// Changes the light on its way through a stretch of space.
+    Volume,
+    /// Moves points of a surface and turns its normals.
+    Displacement,
     /// Changes a finished pixel.
     Imager,
 }
 
 impl ShaderKind {
+    /// All of them.
+    pub const ALL: [ShaderKind; 5] =
+        [ShaderKind::Surface, ShaderKind::Light, ShaderKind::Volume, ShaderKind::Displacement, ShaderKind::Imager];
+
     /// The word that starts the shader.
     pub fn name(self) -> &'static str {
         match self {
             ShaderKind::Surface => "surface",
             ShaderKind::Light => "light",
+            ShaderKind::Volume => "volume",
+            ShaderKind::Displacement => "displacement",
             ShaderKind::Imager => "imager",
         }
     }

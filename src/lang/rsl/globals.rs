@@ -11,78 +11,70 @@ pub struct Global {
     pub name: &'static str,
     /// The type.
     pub ty: RslType,
-    /// Whether surface shaders have it.
-    surface: bool,
-    /// Whether light shaders have it.
-    light: bool,
-    /// Whether imager shaders have it.
-    imager: bool,
+    /// The kinds of shaders that have it, by the letters of [`letter`].
+    kinds: &'static str,
 }
 
-const fn global(name: &'static str, ty: RslType, kinds: &str) -> Global {
-    let kinds = kinds.as_bytes();
-    let (mut surface, mut light, mut imager) = (false, false, false);
-    let mut i = 0;
-    while i < kinds.len() {
-        match kinds[i] {
-            b's' => surface = true,
-            b'l' => light = true,
-            _ => imager = true,
-        }
-        i += 1;
+const fn global(name: &'static str, ty: RslType, kinds: &'static str) -> Global {
+    Global { name, ty, kinds }
+}
+
+/// The letter that stands for a kind of shader in tables: **s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager.
+pub fn letter(kind: ShaderKind) -> char {
+    match kind {
+        ShaderKind::Surface => 's',
+        ShaderKind::Light => 'l',
+        ShaderKind::Volume => 'v',
+        ShaderKind::Displacement => 'd',
+        ShaderKind::Imager => 'i',
     }
-    Global { name, ty, surface, light, imager }
 }
 
 use RslType::{Color, Float, Normal, Point, Vector};
 
-/// All of them. The last argument tells the kinds of shaders: **s**urface, **l**ight, **i**mager.
+/// All of them. The last argument tells the kinds of shaders, see [`letter`].
 pub const GLOBALS: [Global; 35] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
-    global("P", Point, "sli"),
-    global("dPdu", Vector, "sl"),
-    global("dPdv", Vector, "sl"),
-    global("N", Normal, "sl"),
-    global("Ng", Normal, "sl"),
-    global("u", Float, "sl"),
-    global("v", Float, "sl"),
-    global("du", Float, "sl"),
-    global("dv", Float, "sl"),
-    global("s", Float, "sl"),
-    global("t", Float, "sl"),
-    global("I", Vector, "s"),
-    global("E", Point, "sl"),
-    global("ncomps", Float, "sli"),
-    global("time", Float, "sli"),
-    global("raydepth", Float, "sl"),
-    global("Ci", Color, "si"),
-    global("Oi", Color, "si"),
+    global("P", Point, "slvdi"),
+    global("dPdu", Vector, "sld"),
+    global("dPdv", Vector, "sld"),
+    global("N", Normal, "sld"),
+    global("Ng", Normal, "sld"),
+    global("u", Float, "sld"),
+    global("v", Float, "sld"),
+    global("du", Float, "sld"),
+    global("dv", Float, "sld"),
+    global("s", Float, "sld"),
+    global("t", Float, "sld"),
+    global("I", Vector, "svd"),
+    global("E", Point, "slvd"),
+    global("ncomps", Float, "slvdi"),
+    global("time", Float, "slvdi"),
+    global("raydepth", Float, "slvd"),
+    global("Ci", Color, "svi"),
+    global("Oi", Color, "svi"),
     global("alpha", Float, "i"),
     global("L", Vector, "l"),
     global("Cl", Color, "l"),
     global("Ol", Color, "l"),
     global("Ps", Point, "l"),
     global("Ns", Normal, "l"),
-    global("space.shader.x", Vector, "sl"),
-    global("space.shader.y", Vector, "sl"),
-    global("space.shader.z", Vector, "sl"),
-    global("space.shader.o", Point, "sl"),
-    global("space.object.x", Vector, "sl"),
-    global("space.object.y", Vector, "sl"),
-    global("space.object.z", Vector, "sl"),
-    global("space.object.o", Point, "sl"),
-    global("dtime", Float, "sli"),
+    global("space.shader.x", Vector, "slvd"),
+    global("space.shader.y", Vector, "slvd"),
+    global("space.shader.z", Vector, "slvd"),
+    global("space.shader.o", Point, "slvd"),
+    global("space.object.x", Vector, "slvd"),
+    global("space.object.y", Vector, "slvd"),
+    global("space.object.z", Vector, "slvd"),
+    global("space.object.o", Point, "slvd"),
+    global("dtime", Float, "slvdi"),
 ];
 
 impl Global {
     /// Whether shaders of that kind have it.
     pub fn in_kind(&self, kind: ShaderKind) -> bool {
-        match kind {
-            ShaderKind::Surface => self.surface,
-            ShaderKind::Light => self.light,
-            ShaderKind::Imager => self.imager,
-        }
+        self.kinds.contains(letter(kind))
     }
 }
 
@@ -96,6 +88,8 @@ pub fn outputs(kind: ShaderKind) -> &'static [&'static str] {
     match kind {
         ShaderKind::Surface => &["Ci", "Oi"],
         ShaderKind::Light => &["L", "Cl"],
+        ShaderKind::Volume => &["Ci", "Oi"],
+        ShaderKind::Displacement => &["P", "N"],
         ShaderKind::Imager => &["Ci", "Oi", "alpha"],
     }
 }

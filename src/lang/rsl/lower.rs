@@ -179,6 +179,8 @@ impl<'a> Lowering<'a> {
             None => FunctionKind::Function,
             Some(ShaderKind::Surface) => FunctionKind::Surface,
             Some(ShaderKind::Light) => FunctionKind::Light,
+            Some(ShaderKind::Volume) => FunctionKind::Volume,
+            Some(ShaderKind::Displacement) => FunctionKind::Displacement,
             Some(ShaderKind::Imager) => FunctionKind::Imager,
         };
         let mut body = Body::new(self, info.ir_name.clone(), kind, d.name.span, info.library);
@@ -388,8 +390,7 @@ impl<'c, 'a> Body<'c, 'a> {
         }
         let mut d = Diagnostic::error(format!("unknown variable `{name}`")).at(span, "not declared");
         if let Some(global) = globals::find(name) {
-            let kinds = [ShaderKind::Surface, ShaderKind::Light, ShaderKind::Imager];
-            let words: Vec<&str> = kinds.iter().filter(|k| global.in_kind(**k)).map(|k| k.name()).collect();
+            let words: Vec<&str> = ShaderKind::ALL.iter().filter(|k| global.in_kind(**k)).map(|k| k.name()).collect();
             d = match name {
                 "L" | "Cl" | "Ol" if self.shader == Some(ShaderKind::Surface) => {
                     d.hint(format!("a surface shader has `{name}` inside of `illuminance` only"))

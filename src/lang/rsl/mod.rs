@@ -48,6 +48,10 @@ pub const LIGHTS_SAMPLE: &str = "lights.sample";
 /// The linker's function `(vec3 Ps, vec3 Ns) → vec3`: the sum of the ambient lights.
 pub const LIGHTS_AMBIENT: &str = "lights.ambient";
 
+/// The linker's function `(f32 inside, vec3 E, vec3 I, f32 depth, vec3 Ci, vec3 Oi) → (vec3 Ci, vec3 Oi)`: what the volume inside or outside of the
+/// surface being shaded makes of light on its way.
+pub const VOLUMES_PASS: &str = "volumes.pass";
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {

@@ -43,8 +43,8 @@ pub const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
     ("light", Some(ShaderKind::Light)),
     ("lightsource", Some(ShaderKind::Light)),
     ("imager", Some(ShaderKind::Imager)),
-    ("volume", None),
-    ("displacement", None),
+    ("volume", Some(ShaderKind::Volume)),
+    ("displacement", Some(ShaderKind::Displacement)),
     ("transformation", None),
     ("projection", None),
 ];
@@ -247,9 +247,10 @@ impl Parser<'_> {
         if let Some((word, kind)) = self.shader_word() {
             let span = self.bump();
             let Some(kind) = kind else {
-                let d = Diagnostic::error(format!("{word} shaders are not supported yet"))
-                    .at(span, "this shader")
-                    .hint("surface, light and imager shaders are");
+                let kinds: Vec<&str> = ShaderKind::ALL.iter().map(|k| k.name()).collect();
+                let d = Diagnostic::error(format!("{word} shaders have no place in a ray tracer"))
+                    .at(span, "this shader is never called: rays are straight and geometry is transformed by matrices")
+                    .hint(format!("the kinds of shaders are {}", kinds.join(", ")));
                 return self.fail(d);
             };
             let name = self.ident("the shader's name")?;

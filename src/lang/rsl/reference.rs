@@ -4,6 +4,7 @@
 //! compiler knows has its sentence, which a test makes sure of.
 
 use super::ast::ShaderKind;
+use super::globals;
 
 /// Built-in functions.
 const FUNCTIONS: [(&str, &str); 55] = [
@@ -115,39 +116,50 @@ const FUNCTIONS: [(&str, &str); 55] = [
     ("zcomp", "The third component of a point, vector or normal."),
 ];
 
-/// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **i**mager) and the meaning there.
-const VARIABLES: [(&str, &str, &str); 35] = [
-    ("PI", "sli", "The ratio of a circle's circumference to its diameter: a constant."),
+/// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager) and the meaning there.
+const VARIABLES: [(&str, &str, &str); 42] = [
+    ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
     ("Cs", "s", "The colour of the surface, as the scene gives it."),
     ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
     ("P", "s", "The point that is shaded."),
     ("P", "l", "The position of the light."),
+    ("P", "v", "The end of the stretch of space: the point of the surface from which the light comes."),
+    ("P", "d", "The point of the surface, to be moved."),
     ("P", "i", "The position of the pixel."),
-    ("dPdu", "sl", "How the position changes with `u`: a tangent of the surface."),
-    ("dPdv", "sl", "How the position changes with `v`: a tangent of the surface."),
+    ("dPdu", "sld", "How the position changes with `u`: a tangent of the surface."),
+    ("dPdv", "sld", "How the position changes with `v`: a tangent of the surface."),
     ("N", "s", "The normal of the surface at `P`, interpolated where the mesh is smooth."),
     ("N", "l", "The normal at the position of the light."),
-    ("Ng", "sl", "The geometric normal: that of the flat triangle."),
-    ("u", "sl", "The first surface parameter, 0 to 1."),
-    ("v", "sl", "The second surface parameter, 0 to 1."),
-    ("du", "sl", "How much `u` changes from one sample to the next."),
-    ("dv", "sl", "How much `v` changes from one sample to the next."),
-    ("s", "sl", "The first texture coordinate."),
-    ("t", "sl", "The second texture coordinate."),
-    ("I", "s", "The direction of the ray that meets the surface, from the viewer to `P`; not of length 1."),
-    ("E", "sl", "The position of the camera."),
-    ("ncomps", "sli", "The number of components of a color: 3."),
-    ("time", "sli", "The time of this sample within the shutter."),
-    ("dtime", "sli", "How long the shutter is open."),
-    ("raydepth", "sl", "How many rays were traced one from another to come here: 0 for what the camera sees."),
+    ("N", "d", "The normal of the surface at `P`, to be turned: mostly `calculatenormal(P)` once `P` has moved."),
+    ("Ng", "sld", "The geometric normal: that of the flat triangle."),
+    ("u", "sld", "The first surface parameter, 0 to 1."),
+    ("v", "sld", "The second surface parameter, 0 to 1."),
+    ("du", "sld", "How much `u` changes from one sample to the next."),
+    ("dv", "sld", "How much `v` changes from one sample to the next."),
+    ("s", "sld", "The first texture coordinate."),
+    ("t", "sld", "The second texture coordinate."),
+    ("I", "sd", "The direction of the ray that meets the surface, from the viewer to `P`; not of length 1."),
+    (
+        "I",
+        "v",
+        "The way through the volume, from where the ray starts to `P`: its length is how far the light has come.",
+    ),
+    ("E", "sld", "The position of the camera."),
+    ("E", "v", "Where the ray starts: the position of the camera, or of the surface that sent it."),
+    ("ncomps", "slvdi", "The number of components of a color: 3."),
+    ("time", "slvdi", "The time of this sample within the shutter."),
+    ("dtime", "slvdi", "How long the shutter is open."),
+    ("raydepth", "slvd", "How many rays were traced one from another to come here: 0 for what the camera sees."),
     (
         "Ci",
         "s",
         "Output: the colour of the light that leaves the surface towards the viewer, with the opacity multiplied in.",
     ),
     ("Ci", "i", "The colour of the pixel, to be changed."),
+    ("Ci", "v", "The colour of the light from `P`, to be changed into what arrives at `E`."),
     ("Oi", "s", "Output: the opacity of the surface. It starts as `Os`."),
     ("Oi", "i", "The opacity of the pixel, to be changed."),
+    ("Oi", "v", "The opacity of the surface at `P`, to be raised by what the volume hides."),
     ("alpha", "i", "How much of the pixel is covered, to be changed."),
     (
         "L",
@@ -192,7 +204,7 @@ const KEYWORDS: [(&str, &str); 22] = [
     ),
     (
         "illuminance",
-        "In a surface shader: runs its body once for each light that shines on a position, with the light's `L` and `Cl`. Shadows are worked out.",
+        "In a surface or volume shader: runs its body once for each light that shines on a position, with the light's `L` and `Cl`. Shadows are worked out.",
     ),
     ("solar", "In a light shader: parallel light from afar, along an axis. The body sets `Cl`."),
 ];
@@ -211,11 +223,7 @@ pub fn function(name: &str) -> Option<&'static str> {
 
 /// What a predefined variable means in a kind of shader; in a function, that of all kinds that have it.
 pub fn variable(name: &str, kind: Option<ShaderKind>) -> Option<String> {
-    let letter = kind.map(|k| match k {
-        ShaderKind::Surface => 's',
-        ShaderKind::Light => 'l',
-        ShaderKind::Imager => 'i',
-    });
+    let letter = kind.map(globals::letter);
     let rows: Vec<&str> =
         VARIABLES.iter().filter(|v| v.0 == name && letter.is_none_or(|l| v.1.contains(l))).map(|v| v.2).collect();
     (!rows.is_empty()).then(|| rows.join(" · "))
@@ -233,6 +241,12 @@ pub fn shader(kind: ShaderKind) -> &'static str {
             "A surface shader: gives the colour `Ci` and opacity `Oi` of a point of a surface as the viewer sees it."
         }
         ShaderKind::Light => "A light shader: gives the colour `Cl` of the light that falls on a point.",
+        ShaderKind::Volume => {
+            "A volume shader: changes the colour `Ci` and opacity `Oi` of light on its way through a stretch of space, as fog and smoke do."
+        }
+        ShaderKind::Displacement => {
+            "A displacement shader: moves the points `P` of a surface and turns its normals `N`."
+        }
         ShaderKind::Imager => "An imager shader: changes the colour of finished pixels.",
     }
 }
@@ -244,7 +258,7 @@ mod tests {
     use super::*;
     use crate::lang::source::SourceMap;
 
-    const KINDS: [ShaderKind; 3] = [ShaderKind::Surface, ShaderKind::Light, ShaderKind::Imager];
+    const KINDS: [ShaderKind; 5] = ShaderKind::ALL;
 
     #[test]
     fn every_built_in_function_has_a_sentence_and_no_other() {
@@ -265,7 +279,7 @@ mod tests {
                 assert!(text.is_some_and(|t| !t.contains(" · ")), "{} in {}", v.name, kind.name());
             }
         }
-        assert!(variable("P", None).is_some_and(|t| t.matches(" · ").count() == 2));
+        assert!(variable("P", None).is_some_and(|t| t.matches(" · ").count() == 4));
     }
 
     #[test]

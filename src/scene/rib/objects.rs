@@ -5,7 +5,7 @@
 //!
 //! | taken from the definition | taken from the instance |
 //! |---|---|
-//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there | the transform; surface, colour, opacity, lights, sides, orientation, name |
+//! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there | the transform; surface and other shaders, colour, opacity, lights, sides, orientation, name |
 //!
 //! Other attributes in a definition are ignored with a warning. Orientations add up: an object defined inside out and placed inside out is right again;
 //! for `lh` and `rh` each of the two looks at the handedness of its own transform.
@@ -63,9 +63,9 @@ enum Admission {
 /// What becomes of a request of that name in an object's definition.
 fn admission(request: &str) -> Admission {
     match request {
-        "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "Display" | "Format" | "FrameAspectRatio"
-        | "Illuminate" | "Imager" | "Opacity" | "Option" | "PixelSamples" | "Projection" | "ScreenWindow" | "Sides"
-        | "Surface" => Admission::Ignored,
+        "Atmosphere" | "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "Displacement" | "Display"
+        | "Exterior" | "Format" | "FrameAspectRatio" | "Illuminate" | "Imager" | "Interior" | "Opacity" | "Option"
+        | "PixelSamples" | "Projection" | "ScreenWindow" | "Sides" | "Surface" => Admission::Ignored,
         "AreaLightSource" | "LightSource" | "ObjectBegin" | "ObjectInstance" => Admission::Refused,
         _ => Admission::Admitted,
     }
@@ -159,6 +159,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
         let object = Object {
             name: attributes.name.clone().unwrap_or_else(|| args.request.to_string()),
             surface: attributes.surface,
+            attributes: attributes.own.clone(),
             lights: attributes.lights.clone(),
             sides: attributes.sides,
             color: attributes.color,

@@ -84,6 +84,7 @@ pub fn add_object(
     r.scene.objects.push(Object {
         name: attributes.name.unwrap_or_else(|| source.name.to_string()),
         surface: attributes.surface,
+        attributes: attributes.own,
         lights: attributes.lights,
         sides: attributes.sides,
         color: color.unwrap_or(attributes.color),

@@ -1,7 +1,7 @@
 //! The reader's loop and what it keeps: the scene so far, the graphics state, the open blocks, the messages.
 
 use super::super::files::FileAccess;
-use super::super::{CameraFrame, Format, Opened, Scene, ShaderId, ShaderInstance};
+use super::super::{CameraFrame, Format, ObjectAttributes, Opened, Scene, ShaderId, ShaderInstance};
 use super::args::Args;
 use super::lexer::{Lexer, Token};
 use super::objects::{self, Retained};
@@ -13,6 +13,7 @@ use crate::lang::source::{FileId, SourceMap, Span};
 use glam::Mat4;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Deepest nest of blocks.
 pub const MAX_NESTING: usize = 1000;
@@ -143,7 +144,7 @@ impl<'s> Reader<'s> {
         if self.scene.objects.is_empty() {
             self.warn(Diagnostic::warning("the scene has no visible object"));
         }
-        drop_unused_surfaces(&mut self.scene);
+        drop_unused_shaders(&mut self.scene);
         self.scene.flatten_small();
         Ok(Opened { scene: self.scene, warnings: self.report })
     }
@@ -390,10 +391,10 @@ fn recover(lexer: &mut Lexer<'_>) {
     }
 }
 
-/// Drops surface instances that no object uses: a scene may set many and use few.
-fn drop_unused_surfaces(scene: &mut Scene) {
+/// Drops shader instances that no object uses: a scene may set many and use few.
+fn drop_unused_shaders(scene: &mut Scene) {
     let mut used = vec![false; scene.shader_instances.len()];
-    let ids = scene.objects.iter().filter_map(|o| o.surface);
+    let ids = scene.objects.iter().flat_map(|o| o.surface.into_iter().chain(o.attributes.shaders()));
     for id in ids.chain(scene.lights.iter().map(|l| l.shader)).chain(scene.imager) {
         used[id.0 as usize] = true;
     }
@@ -411,4 +412,15 @@ fn drop_unused_surfaces(scene: &mut Scene) {
     scene.objects.iter_mut().filter_map(|o| o.surface.as_mut()).for_each(renumber);
     scene.lights.iter_mut().map(|l| &mut l.shader).for_each(renumber);
     scene.imager.iter_mut().for_each(renumber);
+    // Objects that share their attributes go on sharing them.
+    let mut known: HashMap<*const ObjectAttributes, [Arc<ObjectAttributes>; 2]> = HashMap::new();
+    for object in scene.objects.iter_mut().filter(|o| o.attributes.shaders().next().is_some()) {
+        let old = object.attributes.clone();
+        let [_, renumbered] = known.entry(Arc::as_ptr(&old)).or_insert_with(|| {
+            let mut attributes = (*old).clone();
+            attributes.renumber(|id| new_ids[id.0 as usize]);
+            [old, attributes.into()]
+        });
+        object.attributes = renumbered.clone();
+    }
 }

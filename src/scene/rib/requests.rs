@@ -25,6 +25,7 @@ pub struct Request {
 
 /// Every request that is understood, by name.
 const REQUESTS: &[Request] = &[
+    request("Atmosphere", "Atmosphere \"name\" parameters", shading::atmosphere),
     request("Attribute", "Attribute \"name\" parameters", attribute),
     request("AttributeBegin", "AttributeBegin", |r, a| block(r, a, BlockKind::Attribute)),
     request("AttributeEnd", "AttributeEnd", |r, a| r.close(BlockKind::Attribute, a.span)),
@@ -42,7 +43,9 @@ const REQUESTS: &[Request] = &[
     request("CoordSysTransform", "CoordSysTransform \"name\"", coord_sys_transform),
     request("CoordinateSystem", "CoordinateSystem \"name\"", coordinate_system),
     request("Declare", "Declare \"name\" \"class type\"", declare),
+    request("Displacement", "Displacement \"name\" parameters", shading::displacement),
     request("Display", "Display \"name\" \"type\" \"mode\" parameters", display),
+    request("Exterior", "Exterior \"name\" parameters", shading::exterior),
     request("Format", "Format width height pixelaspect", format),
     request("FrameAspectRatio", "FrameAspectRatio aspect", frame_aspect_ratio),
     request("FrameBegin", "FrameBegin number", |r, a| {
@@ -56,6 +59,7 @@ const REQUESTS: &[Request] = &[
     }),
     request("Illuminate", "Illuminate handle 0|1", shading::illuminate),
     request("Imager", "Imager \"name\" parameters", shading::imager),
+    request("Interior", "Interior \"name\" parameters", shading::interior),
     request("LightSource", "LightSource \"name\" handle parameters", shading::light_source),
     request("MotionBegin", "MotionBegin [times]", motion_begin),
     request("MotionEnd", "MotionEnd", |r, _| {

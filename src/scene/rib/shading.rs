@@ -1,10 +1,11 @@
-//! Requests that name shaders: surfaces, lights, imagers.
+//! Requests that name shaders: surfaces, displacements, volumes, lights, imagers.
 
-use super::super::{Light, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+use super::super::{Light, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 use super::args::Args;
 use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
+use std::sync::Arc;
 
 /// Most lights in a scene.
 const MAX_LIGHTS: usize = 4096;
@@ -13,6 +14,39 @@ const MAX_LIGHTS: usize = 4096;
 pub fn surface(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the shader's name")?;
     r.state.attributes.surface = Some(instance(r, args, ShaderKind::Surface, name)?);
+    Ok(())
+}
+
+/// `Displacement "name" parameters`
+pub fn displacement(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    attach(r, args, ShaderKind::Displacement, |own| &mut own.displacement)
+}
+
+/// `Atmosphere "name" parameters`
+pub fn atmosphere(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    attach(r, args, ShaderKind::Volume, |own| &mut own.atmosphere)
+}
+
+/// `Interior "name" parameters`
+pub fn interior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    attach(r, args, ShaderKind::Volume, |own| &mut own.interior)
+}
+
+/// `Exterior "name" parameters`
+pub fn exterior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    attach(r, args, ShaderKind::Volume, |own| &mut own.exterior)
+}
+
+/// Makes a shader one of those of the objects that follow.
+fn attach(
+    r: &mut Reader<'_>,
+    args: &mut Args<'_, '_>,
+    kind: ShaderKind,
+    place: fn(&mut ObjectAttributes) -> &mut Option<ShaderId>,
+) -> Result<(), Diagnostic> {
+    let name = args.string("the shader's name")?;
+    let shader = instance(r, args, kind, name)?;
+    *place(Arc::make_mut(&mut r.state.attributes.own)) = Some(shader);
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! The graphics state: attributes and transform, and the blocks that save and restore them (RISpec 3.2, §4).
 
-use super::super::ShaderId;
+use super::super::{ObjectAttributes, ShaderId};
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::lang::source::Span;
 use glam::{Mat4, Vec3};
@@ -47,6 +47,7 @@ pub struct Attributes {
     pub color: Vec3,
     pub opacity: Vec3,
     pub surface: Option<ShaderId>,
+    pub own: Arc<ObjectAttributes>,
     pub lights: Arc<[u32]>,
     pub sides: u8,
     pub orientation: Orientation,
@@ -61,6 +62,7 @@ impl Default for Attributes {
             color: Vec3::ONE,
             opacity: Vec3::ONE,
             surface: None,
+            own: Arc::default(),
             lights: Arc::new([]),
             sides: 2,
             orientation: Orientation::Outside,

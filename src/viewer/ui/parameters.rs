@@ -26,9 +26,14 @@ impl ParametersPanel {
         ui.add(TextEdit::singleline(&mut self.filter).hint_text("filter by name").desired_width(f32::INFINITY));
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             options(ui, &state.parameters, actions);
-            let groups =
-                [(ShaderKind::Surface, "Surfaces"), (ShaderKind::Light, "Lights"), (ShaderKind::Imager, "Imager")];
-            for (kind, heading) in groups {
+            for kind in ShaderKind::ALL {
+                let heading = match kind {
+                    ShaderKind::Surface => "Surfaces",
+                    ShaderKind::Displacement => "Displacements",
+                    ShaderKind::Volume => "Volumes",
+                    ShaderKind::Light => "Lights",
+                    ShaderKind::Imager => "Imager",
+                };
                 let wanted: Vec<&Instance> =
                     state.parameters.instances.iter().filter(|i| i.kind == kind && self.wants(i)).collect();
                 if !wanted.is_empty() {

@@ -532,6 +532,9 @@ impl<'a> Body<'_, 'a> {
         if let Some(var) = self.scopes.globals.get(name).cloned() {
             return Ok(self.b.read(var.storage));
         }
+        if name == "N" && self.shader == Some(ShaderKind::Volume) {
+            return Ok(self.no_normal());
+        }
         let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
         let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which there is not {place}", f.name))
             .at(f.span, "called here");

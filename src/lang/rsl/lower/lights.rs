@@ -64,9 +64,15 @@ impl Body<'_, '_> {
         self.b.op(Op::Le, &[limit, dot])
     }
 
+    /// What lights and functions get as the normal of a point in a volume, which has none.
+    pub(super) fn no_normal(&mut self) -> Value {
+        self.b.constant(Const::Vec3([0.0; 3]))
+    }
+
     pub(super) fn illuminance(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         if matches!(self.shader, Some(ShaderKind::Light | ShaderKind::Imager)) {
-            let d = Diagnostic::error("`illuminance` stands in surface shaders and in functions that they call");
+            let d =
+                Diagnostic::error("`illuminance` stands in surface and volume shaders and in functions that they call");
             return self.error(d.at(span, "not in this shader"));
         }
         // A category of lights may come first; all lights have all categories so far.
@@ -75,10 +81,11 @@ impl Body<'_, '_> {
         let values = self.spatial_args("illuminance", &args[skip as usize..], &types, span)?;
         self.at(span);
         let position = values[0];
-        let Some(normal) = self.scopes.globals.get("N").map(|v| v.storage) else {
-            return self.unknown_name("N", span);
+        let normal = match self.scopes.globals.get("N").map(|v| v.storage) {
+            Some(normal) => self.b.read(normal),
+            None if self.shader == Some(ShaderKind::Volume) => self.no_normal(),
+            None => return self.unknown_name("N", span),
         };
-        let normal = self.b.read(normal);
         let axis = match values[..] {
             [_, axis, angle] => Some((axis, angle)),
             _ => None,

@@ -136,6 +136,22 @@ fn points_vectors_and_normals_of_shaders_are_given_in_world_space() {
 }
 
 #[test]
+fn objects_carry_the_shaders_that_they_are_declared_under() {
+    let s = world(&format!(
+        "Atmosphere \"fog\" AttributeBegin Displacement \"dents\" Interior \"glass\" Exterior \"haze\" {TRIANGLE} {TRIANGLE} AttributeEnd\n\
+         Exterior \"unused\" Exterior \"air\" {TRIANGLE}"
+    ));
+    let named = |object: usize| {
+        let ids = s.objects[object].attributes.shaders();
+        ids.map(|id| s.shader_instances[id.0 as usize].name.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(named(0), ["dents", "fog", "glass", "haze"]);
+    assert_eq!(named(2), ["fog", "air"]);
+    assert!(std::sync::Arc::ptr_eq(&s.objects[0].attributes, &s.objects[1].attributes));
+    assert!(s.shader_instances.iter().all(|i| i.name != "unused"));
+}
+
+#[test]
 fn a_light_on_the_camera_moves_with_it() {
     let s =
         scene(&format!("LightSource \"pointlight\" 1 \"from\" [1 0 0] Translate 0 0 5 WorldBegin {TRIANGLE} WorldEnd"));

@@ -1,0 +1,84 @@
+//! Volume shaders on the way of light: the atmosphere between a surface and the camera, and what lies inside and outside of a surface that traces rays.
+//!
+//! A volume shader (RISpec 3.2, §11, table 11.4) gets the light that leaves the far end `P` of a stretch of space in `Ci` and `Oi` and changes it into what arrives at the near end
+//! `E`; `I` is the way between them. As in PRMan, an object's atmosphere acts on what the camera sees of it, and its interior and exterior on rays that its own shaders
+//! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing pass unchanged.
+
+use super::instances::{Instance, unpack};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::lang::rsl::VOLUMES_PASS;
+use std::sync::Arc;
+
+/// A volume shader, ready to be called.
+#[derive(Clone, Debug)]
+pub struct LinkedVolume {
+    /// The shader with its parameters.
+    pub instance: Arc<Instance>,
+    /// Address of its parameter block.
+    pub address: u32,
+}
+
+/// Light on its way.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    /// Where the ray starts and the light arrives.
+    pub origin: Value,
+    /// From there to where the light comes from.
+    pub way: Value,
+    /// How many rays led to this one.
+    pub depth: Value,
+    /// The light's colour and opacity.
+    pub light: [Value; 2],
+}
+
+impl LinkedVolume {
+    /// Calls the core, or the copy of it named `core`; gives the changed colour and opacity.
+    pub fn call(&self, b: &mut FunctionBuilder, core: &Arc<str>, passage: Passage) -> [Value; 2] {
+        let block = b.constant(Const::Ref(self.address));
+        let outputs = self.instance.call(b, core, |b, slot, param| match (slot, &*param.name) {
+            (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
+            (None, "P") => b.op(Op::Add, &[passage.origin, passage.way]),
+            (None, "E") => passage.origin,
+            (None, "I") => passage.way,
+            (None, "Ci") => passage.light[0],
+            (None, "Oi") => passage.light[1],
+            (None, "raydepth") => passage.depth,
+            (None, "ncomps") => b.f32(3.0),
+            _ => b.constant(Const::zero(param.ty)),
+        });
+        [outputs.get("Ci").unwrap_or(passage.light[0]), outputs.get("Oi").unwrap_or(passage.light[1])]
+    }
+}
+
+/// The volumes on the two sides of a surface, each with the name of its core.
+pub type SideVolumes<'a> = [Option<(&'a LinkedVolume, Arc<str>)>; 2];
+
+/// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: what the interior (where `inside` is not 0) or the exterior makes of light on its way.
+pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
+    let mut b = FunctionBuilder::new(format!("{VOLUMES_PASS}{suffix}"), FunctionKind::Function);
+    b.result("Ci", Type::Vec3);
+    b.result("Oi", Type::Vec3);
+    let mut param = |name: &str, ty| b.param(name, ty, Class::Varying);
+    let inside = param("inside", Type::F32);
+    let (origin, way, depth) = (param("E", Type::Vec3), param("I", Type::Vec3), param("depth", Type::F32));
+    let light = [param("Ci", Type::Vec3), param("Oi", Type::Vec3)];
+    let passage = Passage { origin, way, depth, light };
+    if interior.is_none() && exterior.is_none() {
+        b.ret(light.to_vec());
+        return b.finish();
+    }
+    let zero = b.f32(0.0);
+    let is_inside = b.op(Op::Ne, &[inside, zero]);
+    let (within, without) = (b.block(), b.block());
+    b.branch(is_inside, within, without);
+    for (block, volume) in [(within, interior), (without, exterior)] {
+        b.seal(block);
+        b.switch_to(block);
+        let results = match volume {
+            Some((volume, core)) => volume.call(&mut b, core, passage),
+            None => light,
+        };
+        b.ret(results.to_vec());
+    }
+    b.finish()
+}

@@ -1,0 +1,113 @@
+//! Shaders of every kind and what they ask of the renderer: scenes of one pixel whose colour is worked out by hand, on the evaluator, the RPU and the GPU.
+//!
+//! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
+
+#[path = "shading/kinds.rs"]
+mod kinds;
+
+use kinds::KINDS;
+use shadewright::lang::source::SourceMap;
+use shadewright::probe;
+use shadewright::program::{LinkOptions, Program, link};
+use shadewright::render::gpu::GpuRenderer;
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
+use shadewright::scene::{OpenOptions, Scene, open};
+use std::fs;
+
+/// A scene of one pixel. The camera looks along z from the origin, orthographically; a surface that it should see lies around (0, 0, z).
+struct Case {
+    name: &'static str,
+    /// A shader file: all shaders of the scene, each found under its own name.
+    shaders: &'static [(&'static str, &'static str)],
+    /// What stands before `WorldBegin`.
+    options: &'static str,
+    /// What stands in the world.
+    world: &'static str,
+    /// Red, green and blue, premultiplied, and the coverage.
+    expected: [f32; 4],
+    /// The greatest error of a component.
+    tolerance: f32,
+}
+
+/// A square of side 4 around (0, 0, 4) that faces the camera.
+const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
+
+fn all() -> impl Iterator<Item = &'static Case> {
+    KINDS.iter()
+}
+
+/// Reads and links a case; `debug` for the evaluator.
+fn read(case: &Case, debug: bool) -> (Scene, Program) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in case.shaders {
+        fs::write(folder.path().join(format!("{name}.sl")), text).expect("a writable folder");
+    }
+    let path = folder.path().join("scene.rib");
+    let world = case.world.replace("SQUARE", SQUARE);
+    let text = format!(
+        "Format 1 1 1\nPixelSamples 1 1\nProjection \"orthographic\"\n{}\nWorldBegin\n{world}\nWorldEnd\n",
+        case.options
+    );
+    fs::write(&path, text).expect("a writable folder");
+    let mut sources = SourceMap::new();
+    let opened = open(&path, &OpenOptions::default(), &mut sources)
+        .unwrap_or_else(|errors| panic!("{}: {}", case.name, errors.render(&sources)));
+    let options = LinkOptions::default();
+    let linked = match debug {
+        true => probe::link(&opened.scene, sources, &options),
+        false => link(&opened.scene, sources, &options),
+    };
+    let program = linked.unwrap_or_else(|e| panic!("{}: {}", case.name, e.diagnostics.render(&e.sources)));
+    assert!(program.warnings.is_empty(), "{}: {}", case.name, program.warnings.render(&program.sources));
+    (opened.scene, program)
+}
+
+fn job(case: &Case, debug: bool) -> (Scene, Job) {
+    let (scene, program) = read(case, debug);
+    let sampling = Sampling { strata: [1, 1], seed: 0 };
+    let job = prepare(program, &scene, Window::whole(1, 1), sampling, DEFAULT_BUDGET).expect("a small scene");
+    (scene, job)
+}
+
+/// What is wrong with a colour.
+fn check(case: &Case, machine: &str, got: [f32; 4]) -> Option<String> {
+    let close = got.iter().zip(&case.expected).all(|(g, e)| (g - e).abs() <= case.tolerance);
+    (!close).then(|| format!("{} on the {machine}: {got:?}, expected {:?}", case.name, case.expected))
+}
+
+fn run(machine: &str, mut colour: impl FnMut(&Case) -> [f32; 4]) {
+    let wrong: Vec<String> = all().filter_map(|case| check(case, machine, colour(case))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_evaluator_gives_the_colours_that_are_worked_out() {
+    run("evaluator", |case| {
+        let (scene, job) = job(case, true);
+        let subject = probe::Subject { scene: &scene, program: &job.program, bvh: &job.bvh };
+        let sample = probe::Sample { pixel: [0, 0], number: 0, sampling: job.sampling, budget: DEFAULT_BUDGET };
+        let probed = probe::probe(&subject, &sample).expect("a sample");
+        assert_eq!(probed.failure, None, "{}", case.name);
+        let ([r, g, b], alpha) = probed.imaged.unwrap_or((probed.color, probed.alpha));
+        [r, g, b, alpha]
+    });
+}
+
+#[test]
+fn the_rpu_gives_the_colours_that_are_worked_out() {
+    run("RPU", |case| {
+        let picture = RpuRenderer::new().render(&job(case, false).1, &|_| ());
+        picture.unwrap_or_else(|e| panic!("{}: {e}", case.name)).rgba[0]
+    });
+}
+
+#[test]
+fn the_gpu_gives_the_colours_that_are_worked_out() {
+    let mut gpu = GpuRenderer::new(None).expect("an adapter");
+    run("GPU", |case| {
+        let picture = gpu.render(&job(case, false).1, &|_| ());
+        picture.unwrap_or_else(|e| panic!("{}: {e}", case.name)).rgba[0]
+    });
+}
