@@ -123,8 +123,10 @@ fn comment_above(snapshot: &Snapshot, d: &Definition) -> String {
 /// A signature as it is written, with the place of each parameter in it.
 pub fn label(s: &Signature) -> (String, Vec<[u32; 2]>) {
     let params = s.params.iter().map(parameter);
-    let (text, places) = joined(format!("{} {}(", s.result, s.name), params);
-    (text + if s.variadic { ", …)" } else { ")" }, places)
+    let (mut text, places) = joined(format!("{} {}(", s.result, s.name), params);
+    text += if s.variadic { ", …" } else { "" };
+    s.options.iter().for_each(|o| text += &format!(", {o}"));
+    (text + ")", places)
 }
 
 /// `text` with parameters behind it, and the place of each.

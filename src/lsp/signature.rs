@@ -103,6 +103,11 @@ mod tests {
             "vector axis",
         );
         shows(
+            "surface s() { Ci = filterstep(0, |",
+            "float filterstep(float, float, float, \"filter\" string = \"catmull-rom\", \"width\" float = 1)",
+            "float",
+        );
+        shows(
             "float f(float x; output color c) { return 1; }\nsurface s() { Ci = f(1, |) }",
             "float f(float x, output color c)",
             "output color c",

@@ -143,6 +143,15 @@ pub const SNIPPETS: &[Snippet] = &[
     s("a missing return gives zero", "float f(float a) { if (a > 0) return a; }", &[F(-1.0)], F(0.0)),
     s("statements behind return do nothing", "float f(float a) { return a; a = 2; return a; }", &[F(1.0)], F(1.0)),
     s("empty statements", "float f(float a) { ;;; if (a > 0) ; { } return a;; }", &[F(1.0)], F(1.0)),
+    // --- named options of calls ---
+    s("filterstep with a box", "float f(float a, b) { return filterstep(0.5, a, b, \"filter\", \"box\"); }", &[F(0.25), F(1.25)], F(0.75)),
+    s("filterstep with a wider box", "float f(float a, b) { return filterstep(0.5, a, b, \"width\", 2, \"filter\", \"box\"); }", &[F(0.25), F(1.25)], F(0.625)),
+    s("filterstep with a triangle", "float f(float a, b) { return filterstep(0.5, a, b, \"filter\", \"triangle\"); }", &[F(1.25), F(0.25)], F(0.71875)),
+    s("filterstep with a gaussian", "float f(float a, b) { return filterstep(0.5, a, b, \"filter\", \"gaussian\"); }", &[F(0.25), F(1.25)], F(0.69146246)),
+    s("filterstep with a Catmull-Rom kernel", "float f(float a, b) { return filterstep(0.5, a, b); }", &[F(0.25), F(1.25)], F(0.738444)),
+    s("filterstep of a range without width", "float f(float a) { return filterstep(0.5, a, a) + filterstep(0.5, 1 - a, 1 - a); }", &[F(0.25)], F(1.0)),
+    s("an unknown option is ignored", "float f(float a, b) { return filterstep(0.5, a, b, \"blur\", 3, \"filter\", \"box\"); }", &[F(0.25), F(1.25)], F(0.75)),
+    s("the last of equal options counts", "float f(float a, b) { return filterstep(0.5, a, b, \"filter\", \"triangle\", \"filter\", \"box\"); }", &[F(0.25), F(1.25)], F(0.75)),
     // --- functions ---
     s("a function called before its definition", "float f(float a) { return g(a) + 1; } float g(float x) { return x * x; }", &[F(3.0)], F(10.0)),
     s("parameters pass by value", "float g(float x) { x = 5; return x; } float f(float a) { g(a); return a; }", &[F(3.0)], F(3.0)),

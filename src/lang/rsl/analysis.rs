@@ -19,6 +19,7 @@ use crate::lang::source::{FileId, SourceMap, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+pub use super::builtins::{NamedOption, OptionDefault};
 pub use super::lexer::KEYWORDS;
 pub use super::notes::{Role, Variable};
 pub use super::parser::{SHADER_WORDS, shader_kind};
@@ -55,6 +56,8 @@ pub struct Signature {
     pub params: Vec<Parameter>,
     /// Whether the last parameter may be repeated.
     pub variadic: bool,
+    /// What a call may give by name behind the parameters.
+    pub options: &'static [NamedOption],
     /// The place of the name in its definition; `None` for functions that are built in.
     pub declared: Option<Span>,
 }
@@ -112,7 +115,7 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
     let mut all: BTreeMap<Arc<str>, Vec<Signature>> =
         program.callable_names().into_iter().map(|name| (name.into(), overloads(name))).collect();
     for (name, signature) in SPECIAL {
-        all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature)));
+        all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
     }
     all
 }
@@ -125,18 +128,18 @@ impl Signature {
                 let declared = (!program.functions[i].library).then_some(name.span);
                 let param = |p: &Decl| Parameter { name: Some(p.name.name.clone()), ty: p.ty, output: p.output };
                 let params = params.iter().map(param).collect();
-                Self { name: name.name.clone(), result: *result, params, variadic: false, declared }
+                Self { name: name.name.clone(), result: *result, params, variadic: false, options: &[], declared }
             }
             Callee::Builtin(b) => {
                 let row = builtins::Signature { result: b.result, params: b.params.clone(), variadic: b.variadic };
-                Self::of_table(b.name, row)
+                Self::of_table(b.name, row, b.options)
             }
         }
     }
 
-    fn of_table(name: &str, row: builtins::Signature) -> Self {
+    fn of_table(name: &str, row: builtins::Signature, options: &'static [NamedOption]) -> Self {
         let params = row.params.into_iter().map(|(ty, output)| Parameter { name: None, ty, output }).collect();
-        Self { name: name.into(), result: row.result, params, variadic: row.variadic, declared: None }
+        Self { name: name.into(), result: row.result, params, variadic: row.variadic, options, declared: None }
     }
 }
 

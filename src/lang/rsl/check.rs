@@ -236,7 +236,7 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Call(f, args) => {
                 let callees = self.program.callees(&f.name, self.in_library);
-                let fits = callees.into_iter().filter(|c| self.program.params(*c, args.len()).is_some());
+                let fits = callees.into_iter().filter(|c| self.program.arguments(*c, args).is_some());
                 let results: Vec<RslType> = fits.map(|c| self.program.result(c)).collect();
                 results.windows(2).any(|w| w[0] != w[1])
             }
@@ -268,9 +268,10 @@ impl<'a> Checker<'a> {
         let mut best_cost = (u32::MAX, u32::MAX, u32::MAX);
         let mut bad_argument = false;
         for &callee in &callees {
-            let Some(params) = program.params(callee, args.len()) else { continue };
+            let Some(arguments) = program.arguments(callee, args) else { continue };
             let mut conversions = Some(0);
-            for (&arg, &(ty, output)) in args.iter().zip(&params) {
+            // What options are given is not looked at here: it never chooses the function.
+            for (&arg, &(ty, output)) in args.iter().zip(&arguments.positional) {
                 let given = self.type_of(names, arg, Some(ty));
                 bad_argument |= given.is_none();
                 let cost = given.and_then(|g| {

@@ -4,6 +4,7 @@
 //! may name too many (it does not choose among overloads with equally many parameters), never too few.
 
 use super::ast::*;
+use super::builtins::Means;
 use super::globals;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -160,6 +161,11 @@ impl Walk<'_> {
                 }
                 ExprKind::Call(f, args) => {
                     self.calls.insert((f.name.clone(), args.len()));
+                    for b in super::builtins::by_name(&f.name) {
+                        if let Means::Library(name) = b.means {
+                            self.calls.insert((name.into(), b.params.len() + b.options.len()));
+                        }
+                    }
                     // An argument may be an output parameter, which writes it.
                     for a in args {
                         if let ExprKind::Name(n) = &self.ast.expr(*a).kind {

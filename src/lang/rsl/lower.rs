@@ -17,6 +17,7 @@ use crate::lang::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+mod calls;
 mod expr;
 mod lights;
 mod stmt;

@@ -1,7 +1,7 @@
 //! The functions of a compilation, as their callers see them: types, hidden inputs, names in the IR.
 
-use super::ast::{Ast, Definition};
-use super::builtins::{self, Builtin};
+use super::ast::{Ast, Definition, ExprId, ExprKind};
+use super::builtins::{self, Builtin, Means, NamedOption};
 use super::effects::{self, Effects};
 use super::types::RslType;
 use crate::lang::diag::{Diagnostic, Diagnostics};
@@ -36,6 +36,16 @@ pub enum Callee {
     Function(usize),
     /// A built-in function.
     Builtin(&'static Builtin),
+}
+
+/// How a callee takes the arguments of a call.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    /// What the first arguments are: their types, and whether each is an output. The arguments behind them are pairs of a name, which is a string
+    /// literal, and the value of that option.
+    pub positional: Vec<(RslType, bool)>,
+    /// The options that the callee knows.
+    pub options: &'static [NamedOption],
 }
 
 impl<'a> Program<'a> {
@@ -128,6 +138,27 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// How a callee takes these arguments; `None` when it cannot.
+    pub fn arguments(&self, callee: Callee, args: &[ExprId]) -> Option<Arguments> {
+        let options = match callee {
+            Callee::Builtin(b) => b.options,
+            Callee::Function(_) => &[],
+        };
+        let is_name = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
+        let pairs = if options.is_empty() { 0 } else { args.rchunks_exact(2).take_while(|p| is_name(&p[0])).count() };
+        // A string may be a positional argument too: as many pairs as leave arguments that fit.
+        let positional = (0..=pairs).rev().find_map(|n| self.params(callee, args.len() - 2 * n))?;
+        Some(Arguments { positional, options })
+    }
+
+    /// The function of the standard library that a built-in one stands for.
+    pub fn library_function(&self, builtin: &Builtin) -> Option<usize> {
+        let Means::Library(name) = builtin.means else { return None };
+        let count = builtin.params.len() + builtin.options.len();
+        let fits = |i: &usize| self.functions[*i].library && self.definition(*i).params.len() == count;
+        self.by_name.get(name)?.iter().copied().find(fits)
+    }
+
     /// The type of a callee's value.
     pub fn result(&self, callee: Callee) -> RslType {
         match callee {
@@ -150,7 +181,8 @@ impl<'a> Program<'a> {
                 format!("{} {}({params})", d.result, d.name.name)
             }
             Callee::Builtin(b) => {
-                let more = if b.variadic { ", …" } else { "" };
+                let mut more = if b.variadic { ", …" } else { "" }.to_string();
+                b.options.iter().for_each(|o| more += &format!(", {o}"));
                 format!("{} {}({}{more})", b.result, b.name, list(&mut b.params.iter().copied()))
             }
         }

@@ -7,7 +7,7 @@ use super::ast::ShaderKind;
 use super::globals;
 
 /// Built-in functions.
-const FUNCTIONS: [(&str, &str); 55] = [
+const FUNCTIONS: [(&str, &str); 56] = [
     ("abs", "The magnitude of a number: `x` without its sign."),
     ("acos", "The angle in radians, from 0 to π, whose cosine is `x`. Arguments outside −1 to 1 are clamped."),
     ("ambient", "The sum of the light of all ambient lights."),
@@ -34,6 +34,10 @@ const FUNCTIONS: [(&str, &str); 55] = [
     (
         "faceforward",
         "The normal `n`, turned round if need be so that it faces against the direction `i`. With a third argument, that one decides which side faces.",
+    ),
+    (
+        "filterstep",
+        "How much of the range from `a` to `b` lies above `edge`: a step that does not jag, weighed by the option \"filter\" (\"box\", \"triangle\", \"gaussian\", \"catmull-rom\") over \"width\" times the range.",
     ),
     ("floor", "The largest whole number that is not above `x`."),
     (

@@ -182,3 +182,45 @@ float smoothstep(float low; float high; float x)
     float t = low == high ? step(low, x) : clamp((x - low) / (high - low), 0, 1);
     return t * t * (3 - 2 * t);
 }
+
+/* The part of a Gaussian of variance 1/4, which is RiGaussianFilter's, below x: the error function by Abramowitz and Stegun 1964, 7.1.26,
+   off by less than 1.5e-7. */
+float __gaussian_below(float x)
+{
+    float z = abs(x) * 1.4142135623730951;
+    float t = 1 / (1 + 0.3275911 * z);
+    float p = 1.061405429;
+    p = p * t - 1.453152027;
+    p = p * t + 1.421413741;
+    p = p * t - 0.284496736;
+    p = p * t + 0.254829592;
+    float tail = 0.5 * p * t * exp(-z * z);
+    return x < 0 ? tail : 1 - tail;
+}
+
+/* The part of the Catmull-Rom kernel (Mitchell and Netravali 1988, B = 0 and C = 1/2) between 0 and 0 <= x <= 2. */
+float __catmull_rom_above(float x)
+{
+    float inner = x * (1 + x * x * (0.375 * x - 0.8333333333333334));
+    float outer = x * (2 + x * (-2 + x * (0.8333333333333334 - 0.125 * x))) - 0.16666666666666666;
+    return x < 1 ? inner : outer;
+}
+
+/* The step at edge, averaged around the middle of a and b by a filter scaled to width times their distance: the filter's integral. */
+float __filterstep(float edge; float a; float b; string filter; float width)
+{
+    float x = (0.5 * (a + b) - edge) / max(width * abs(b - a), 1e-30);
+    float result = 0;
+    if (filter == "box") {
+        result = x + 0.5;
+    } else if (filter == "triangle") {
+        float d = clamp(x, -1, 1);
+        result = 0.5 + d * (1 - 0.5 * abs(d));
+    } else if (filter == "gaussian") {
+        result = __gaussian_below(clamp(x, -4, 4));
+    } else {
+        float d = min(abs(x), 2);
+        result = 0.5 + sign(x) * __catmull_rom_above(d);
+    }
+    return clamp(result, 0, 1);
+}

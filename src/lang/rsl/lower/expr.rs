@@ -1,23 +1,19 @@
 //! Expressions.
 
-use super::super::check::{self, Resolution};
+use super::super::check;
 use super::super::globals::Space;
 use super::super::matrices;
-use super::super::program::Callee;
 use super::*;
 
 /// Size up to which an expression without calls is computed always rather than skipped by a jump.
 const CHEAP: usize = 12;
 
-/// Most candidates that an error lists.
-const MAX_LISTED: usize = 8;
-
 impl<'a> Body<'_, 'a> {
-    fn ast(&self) -> &'a Ast {
+    pub(super) fn ast(&self) -> &'a Ast {
         self.cx.program.ast
     }
 
-    fn span(&self, e: ExprId) -> Span {
+    pub(super) fn span(&self, e: ExprId) -> Span {
         self.ast().expr(e).span
     }
 
@@ -75,7 +71,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The value of `e` where type `wanted` is wanted; it may have another type.
-    fn value(&mut self, e: ExprId, wanted: Option<RslType>) -> Lower<Typed> {
+    pub(super) fn value(&mut self, e: ExprId, wanted: Option<RslType>) -> Lower<Typed> {
         let expr = self.ast().expr(e);
         self.at(expr.span);
         match &expr.kind {
@@ -92,7 +88,7 @@ impl<'a> Body<'_, 'a> {
         }
     }
 
-    fn name(&mut self, name: &str, span: Span) -> Lower<Typed> {
+    pub(super) fn name(&mut self, name: &str, span: Span) -> Lower<Typed> {
         match self.scopes.find(name).cloned() {
             Some(var) => Ok(Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class }),
             None if name == "PI" => Ok(self.constant(Const::F32(std::f32::consts::PI), RslType::Float)),
@@ -365,7 +361,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// A point, vector or normal given in a named space, in the current one.
-    fn place_in_space(&mut self, v: Typed, space: &Ident) -> Lower<Typed> {
+    pub(super) fn place_in_space(&mut self, v: Typed, space: &Ident) -> Lower<Typed> {
         let axes = match globals::space(&space.name) {
             Some(Space::Current) => return Ok(v),
             Some(Space::Input(names)) => {
@@ -409,7 +405,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// The first three components of a program constant.
-    fn uniform_triple(&mut self, k: u32) -> Value {
+    pub(super) fn uniform_triple(&mut self, k: u32) -> Value {
         let vector = self.b.op(Op::Uniform(k), &[]);
         let parts = [0, 1, 2].map(|lane| self.b.op(Op::Extract(lane), &[vector]));
         self.b.op(Op::Compose, &parts)
@@ -454,219 +450,10 @@ impl<'a> Body<'_, 'a> {
         self.assign(&target.name, var.storage, value.value);
         Ok(value)
     }
-
-    // --- calls ---
-
-    fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
-        if let Some(special) = self.special_call(f, args) {
-            return special;
-        }
-        let callee = match self.checker.resolve(&self.scopes, e, wanted) {
-            Resolution::Callee(callee) => callee,
-            other => return self.report_call(other, f, args),
-        };
-        self.cx.note(|notes| notes.call(f.span, callee));
-        let program = self.cx.program;
-        let params = program.params(callee, args.len()).unwrap_or_default();
-        let mut values = Vec::new();
-        let mut written: Vec<(Ident, Var)> = Vec::new();
-        let mut class = Class::Constant;
-        for (&arg, &(ty, output)) in args.iter().zip(&params) {
-            let v = if output { self.output_argument(arg, f, &mut written) } else { self.value_as(arg, ty) }?;
-            class = class.max(v.class);
-            values.push(v.value);
-        }
-        self.at(self.span(e));
-        let result = program.result(callee);
-        let mut results = match callee {
-            Callee::Builtin(b) => (b.emit)(&mut self.b, &values),
-            Callee::Function(i) => {
-                let info = &program.functions[i];
-                let inputs = info.effects.inputs();
-                if !inputs.is_empty() {
-                    class = Class::Varying;
-                }
-                for name in inputs {
-                    values.push(self.hidden_input(name, f)?);
-                }
-                let mut types: Vec<Type> = result.ir().into_iter().collect();
-                let outputs = params.iter().filter(|p| p.1).map(|p| p.0);
-                let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);
-                types.extend(outputs.chain(globals).filter_map(RslType::ir));
-                if info.library {
-                    self.cx.needed.insert(i);
-                }
-                let mut results = self.b.call(info.ir_name.clone(), values, &types);
-                let outside = results.split_off(results.len() - info.effects.writes.len());
-                for (name, value) in info.effects.writes.iter().zip(outside) {
-                    if let Some(var) = self.scopes.globals.get(name).cloned() {
-                        self.assign(name, var.storage, value);
-                    }
-                }
-                results
-            }
-        };
-        let value = if result == RslType::Void { Value(u32::MAX) } else { results.remove(0) };
-        for ((name, var), changed) in written.into_iter().zip(results) {
-            self.check_class(&name.name, &var, Typed { value: changed, ty: var.ty, class }, name.span)?;
-            self.assign(&name.name, var.storage, changed);
-        }
-        Ok(Typed { value, ty: result, class })
-    }
-
-    /// An argument that the function changes: it must be a variable.
-    fn output_argument(&mut self, arg: ExprId, f: &Ident, written: &mut Vec<(Ident, Var)>) -> Lower<Typed> {
-        let span = self.span(arg);
-        let ExprKind::Name(name) = &self.ast().expr(arg).kind else {
-            let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
-            return self.error(d.at(span, "not a variable"));
-        };
-        let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, span) };
-        let value = Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class };
-        written.push((Ident { name: name.clone(), span }, var));
-        Ok(value)
-    }
-
-    /// The value here of a predefined variable that a called function uses.
-    fn hidden_input(&mut self, name: &'static str, f: &Ident) -> Lower<Value> {
-        if let Some(var) = self.scopes.globals.get(name).cloned() {
-            return Ok(self.b.read(var.storage));
-        }
-        if name == "N" && self.shader == Some(ShaderKind::Volume) {
-            return Ok(self.no_normal());
-        }
-        let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
-        let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which there is not {place}", f.name))
-            .at(f.span, "called here");
-        if matches!(name, "L" | "Cl") {
-            d = d.hint("call it inside of `illuminance`");
-        }
-        self.error(d)
-    }
-
-    /// Calls a function of the standard library that the compiler itself needs, with float arguments.
-    pub(super) fn call_library(&mut self, name: &str, args: &[Value], span: Span) -> Lower<Value> {
-        let program = self.cx.program;
-        let floats = |c: &Callee| {
-            program.result(*c) == RslType::Float
-                && program.params(*c, args.len()).is_some_and(|p| p.iter().all(|p| *p == (RslType::Float, false)))
-        };
-        match program.callees(name, true).into_iter().find(floats) {
-            Some(Callee::Builtin(b)) => Ok((b.emit)(&mut self.b, args)[0]),
-            Some(Callee::Function(i)) => {
-                self.cx.needed.insert(i);
-                Ok(self.b.call(program.functions[i].ir_name.clone(), args.to_vec(), &[Type::F32])[0])
-            }
-            None => {
-                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here"))
-            }
-        }
-    }
-
-    /// Calls that the compiler treats on their own: program constants (in the library) and changes of coordinate system.
-    fn special_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
-        let number = |e: &ExprId| match self.ast().expr(*e).kind {
-            ExprKind::Number(x) => Some(x as u32),
-            _ => None,
-        };
-        let numbers: Option<Vec<u32>> = args.iter().map(number).collect();
-        match (&*f.name, numbers.as_deref()) {
-            ("__uniform_float", Some(&[k, lane])) => {
-                let vector = self.b.op(Op::Uniform(k), &[]);
-                let value = self.b.op(Op::Extract(lane.min(3) as u8), &[vector]);
-                Some(Ok(Typed { value, ty: RslType::Float, class: Class::Uniform }))
-            }
-            ("__uniform_color", Some(&[k])) => {
-                Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
-            }
-            ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
-                Some(self.transform(f, args))
-            }
-            _ => None,
-        }
-    }
-
-    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)` and their relatives for vectors and normals.
-    fn transform(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
-        let ty = check::special_result(&f.name).ok_or(Poison)?;
-        if let [m, v] = *args
-            && self.checker.type_of(&self.scopes, m, None) == Some(RslType::Matrix)
-        {
-            let m = self.value_as(m, RslType::Matrix)?;
-            let v = self.value_as(v, ty)?;
-            self.at(f.span);
-            let value = matrices::transform(&mut self.b, m.value, v.value, ty);
-            return Ok(Typed { value, ty, class: m.class.max(v.class) });
-        }
-        let (last, spaces) = args.split_last().ok_or(Poison)?;
-        let mut names = Vec::new();
-        for &e in spaces {
-            let ExprKind::String(name) = &self.ast().expr(e).kind else {
-                let d = Diagnostic::error("a coordinate system named by anything but a constant is not supported yet");
-                return self.error(d.at(self.span(e), "not a constant"));
-            };
-            names.push(Ident { name: name.clone(), span: self.span(e) });
-        }
-        let to = &names[names.len() - 1];
-        if globals::space(&to.name) != Some(Space::Current) {
-            let d = Diagnostic::error(format!("transforming to the space \"{}\" is not supported yet", to.name));
-            return self.error(d.at(to.span, "this space").hint("\"current\" and \"world\" are"));
-        }
-        let v = self.value_as(*last, ty)?;
-        self.at(f.span);
-        match names.as_slice() {
-            [from, _] => self.place_in_space(v, from),
-            _ => Ok(v),
-        }
-    }
-
-    /// Reports why a call means nothing.
-    fn report_call<T>(&mut self, resolution: Resolution, f: &Ident, args: &[ExprId]) -> Lower<T> {
-        // An argument with an error of its own explains the rest.
-        let before = self.cx.diags.error_count();
-        let types: Vec<Option<RslType>> = args.iter().map(|a| self.checker.type_of(&self.scopes, *a, None)).collect();
-        for (&a, _) in args.iter().zip(&types).filter(|(_, t)| t.is_none()) {
-            let _: Lower<Typed> = self.value(a, None);
-        }
-        if self.cx.diags.error_count() > before {
-            return Err(Poison);
-        }
-        let words: Vec<&str> = types.iter().map(|t| t.map_or("?", RslType::name)).collect();
-        let given = words.join(", ");
-        let (message, label, candidates) = match resolution {
-            Resolution::NoMatch(list) => {
-                (format!("no function `{}` takes ({given})", f.name), "these arguments fit none", list)
-            }
-            Resolution::Tie(list) => {
-                (format!("the call of `{}` with ({given}) is ambiguous", f.name), "several fit equally well", list)
-            }
-            Resolution::BadArgument => {
-                (format!("no function `{}` takes ({given})", f.name), "these arguments fit none", Vec::new())
-            }
-            _ if self.cx.broken => return Err(Poison),
-            _ => {
-                let d = Diagnostic::error(format!("unknown function `{}`", f.name)).at(f.span, "not defined");
-                let program = self.cx.program;
-                let guess = closest(&f.name, program.callable_names());
-                return self.error(match guess {
-                    Some(guess) => d.hint(format!("did you mean `{guess}`?")),
-                    None => d,
-                });
-            }
-        };
-        let mut d = Diagnostic::error(message).at(f.span, label);
-        for &c in candidates.iter().take(MAX_LISTED) {
-            d = d.hint(format!("there is {}", self.cx.program.describe(c)));
-        }
-        if candidates.len() > MAX_LISTED {
-            d = d.hint(format!("and {} more", candidates.len() - MAX_LISTED));
-        }
-        self.error(d)
-    }
 }
 
 /// The type's name as a sentence has it.
-fn article(ty: RslType) -> String {
+pub(super) fn article(ty: RslType) -> String {
     match ty {
         RslType::Void => "no value".to_string(),
         _ => format!("a {ty}"),

@@ -1,0 +1,36 @@
+//! Mathematics (RISpec 3.2, section 15.1), as far as single operations express it, and the intrinsics that the rest is written with.
+
+use super::{Row, library, number, row, text};
+use crate::ir::{FunctionBuilder, Op, Type, Value};
+
+/// What is here.
+pub(super) const ROWS: &[Row] = &[
+    row("abs", "f:f", |b, a| vec![b.op(Op::Abs, a)]),
+    row("floor", "f:f", |b, a| vec![b.op(Op::Floor, a)]),
+    row("sqrt", "f:f", |b, a| vec![b.op(Op::Sqrt, a)]),
+    row("inversesqrt", "f:f", |b, a| vec![b.op(Op::Rsq, a)]),
+    row("min", "f:ff*", |b, a| fold(b, Op::Min, a)),
+    row("min", "c:cc*", |b, a| fold(b, Op::Min, a)),
+    row("min", "p:pp*", |b, a| fold(b, Op::Min, a)),
+    row("min", "v:vv*", |b, a| fold(b, Op::Min, a)),
+    row("min", "n:nn*", |b, a| fold(b, Op::Min, a)),
+    row("max", "f:ff*", |b, a| fold(b, Op::Max, a)),
+    row("max", "c:cc*", |b, a| fold(b, Op::Max, a)),
+    row("max", "p:pp*", |b, a| fold(b, Op::Max, a)),
+    row("max", "v:vv*", |b, a| fold(b, Op::Max, a)),
+    row("max", "n:nn*", |b, a| fold(b, Op::Max, a)),
+    library("filterstep", "f:fff", "__filterstep").with(&[text("filter", "catmull-rom"), number("width", 1.0)]),
+    row("__sat", "f:f", |b, a| vec![b.op(Op::Sat, a)]),
+    row("__frac", "f:f", |b, a| vec![b.op(Op::Frac, a)]),
+    row("__exp2i", "f:f", |b, a| b.call("std.__exp2i", a.to_vec(), &[Type::F32])),
+    row("__exponent", "f:f", |b, a| b.call("std.__exponent", a.to_vec(), &[Type::F32])),
+    row("__mantissa", "f:f", |b, a| b.call("std.__mantissa", a.to_vec(), &[Type::F32])),
+];
+
+fn fold(b: &mut FunctionBuilder, op: Op, args: &[Value]) -> Vec<Value> {
+    let mut value = args[0];
+    for &next in &args[1..] {
+        value = b.op(op.clone(), &[value, next]);
+    }
+    vec![value]
+}

@@ -1,0 +1,195 @@
+//! Functions that the compiler knows by a table: those that become IR operations, those whose calls take named options, and the intrinsics
+//! (names starting with `__`) out of which the standard library is written.
+//!
+//! A row has a name, a signature, the options and what the call means. Rows stand beside the code that emits them, one file a part of the language's
+//! library; [`super::check`] chooses among the rows of a name, [`super::lower`] emits the chosen one. Nothing here knows syntax.
+
+mod maths;
+mod noise;
+mod rays;
+mod splines;
+mod vectors;
+
+pub use vectors::normalize;
+
+use super::types::RslType;
+use crate::ir::{Const, FunctionBuilder, Value};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// A function of the table.
+#[derive(Debug)]
+pub struct Builtin {
+    /// The name.
+    pub name: &'static str,
+    /// The type of its value.
+    pub result: RslType,
+    /// Types of the positional parameters, and whether each is an output.
+    pub params: Vec<(RslType, bool)>,
+    /// Whether the last positional parameter may be repeated.
+    pub variadic: bool,
+    /// What may follow as pairs `"name", value`.
+    pub options: &'static [NamedOption],
+    /// What a call becomes.
+    pub means: Means,
+}
+
+/// What a call of a built-in function becomes.
+#[derive(Clone, Copy, Debug)]
+pub enum Means {
+    /// The operations that this emits.
+    Operations(Emit),
+    /// A call of the standard library's function of this name, whose parameters are the positional ones and then a parameter for each option.
+    Library(&'static str),
+}
+
+/// Emits a built-in function's operations for the values of its positional arguments and then of its options, in the order of the table. Gives the
+/// value (unless `void`), then the outputs among the positional arguments, then those among the options.
+pub type Emit = fn(&mut FunctionBuilder, &[Value]) -> Vec<Value>;
+
+/// An argument that a call names: `texture(name, s, t, "blur", 0.1)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NamedOption {
+    /// The name.
+    pub name: &'static str,
+    /// The type.
+    pub ty: RslType,
+    /// What stands in for an option that is not given.
+    pub default: OptionDefault,
+}
+
+/// What an option is that a call does not give.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OptionDefault {
+    /// This number, in all components.
+    Number(f32),
+    /// This text.
+    Text(&'static str),
+    /// The option is an output: a variable, which is not there then.
+    Output,
+}
+
+/// An option that is a number.
+const fn number(name: &'static str, default: f32) -> NamedOption {
+    NamedOption { name, ty: RslType::Float, default: OptionDefault::Number(default) }
+}
+
+/// An option that is a text.
+const fn text(name: &'static str, default: &'static str) -> NamedOption {
+    NamedOption { name, ty: RslType::String, default: OptionDefault::Text(default) }
+}
+
+impl NamedOption {
+    /// Whether the option is a variable that receives a value.
+    pub fn is_output(&self) -> bool {
+        self.default == OptionDefault::Output
+    }
+
+    /// What the function gets where a call does not give the option: of an output, the zero.
+    pub fn default_constant(&self) -> Const {
+        match self.default {
+            OptionDefault::Number(x) if self.ty.is_triple() => Const::Vec3([x; 3]),
+            OptionDefault::Number(x) => Const::F32(x),
+            OptionDefault::Text(t) => Const::String(t.into()),
+            OptionDefault::Output => self.ty.ir().map_or(Const::F32(0.0), Const::zero),
+        }
+    }
+}
+
+/// As documentation writes it: `"blur" float = 0`.
+impl fmt::Display for NamedOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NamedOption { name, ty, default } = self;
+        match default {
+            OptionDefault::Number(x) => write!(f, "\"{name}\" {ty} = {x}"),
+            OptionDefault::Text(t) => write!(f, "\"{name}\" {ty} = \"{t}\""),
+            OptionDefault::Output => write!(f, "\"{name}\" output {ty}"),
+        }
+    }
+}
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    /// `result:parameters` in [`RslType::letter`]s, `&` before an output, `*` after a last parameter that repeats.
+    signature: &'static str,
+    options: &'static [NamedOption],
+    means: Means,
+}
+
+/// A function that becomes operations.
+const fn row(name: &'static str, signature: &'static str, emit: Emit) -> Row {
+    Row { name, signature, options: &[], means: Means::Operations(emit) }
+}
+
+/// A function that calls one of the standard library with its options spelled out.
+const fn library(name: &'static str, signature: &'static str, function: &'static str) -> Row {
+    Row { name, signature, options: &[], means: Means::Library(function) }
+}
+
+impl Row {
+    /// The function takes these options.
+    const fn with(self, options: &'static [NamedOption]) -> Row {
+        Row { options, ..self }
+    }
+}
+
+/// All rows. Among equally good ones of a name the first is taken.
+fn rows() -> impl Iterator<Item = &'static Row> {
+    [maths::ROWS, vectors::ROWS, noise::ROWS, splines::ROWS, rays::ROWS].into_iter().flatten()
+}
+
+/// Built-in functions by name.
+pub fn by_name(name: &str) -> &'static [Builtin] {
+    static MAP: OnceLock<HashMap<&'static str, Vec<Builtin>>> = OnceLock::new();
+    let map = MAP.get_or_init(|| {
+        let mut map: HashMap<&'static str, Vec<Builtin>> = HashMap::new();
+        for &Row { name, signature, options, means } in rows() {
+            let Signature { result, params, variadic } = parse_signature(signature);
+            map.entry(name).or_default().push(Builtin { name, result, params, variadic, options, means });
+        }
+        map
+    });
+    map.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// Names of all built-in functions that shaders may call.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    rows().map(|r| r.name).filter(|n| !n.starts_with("__"))
+}
+
+/// Whether a built-in function of that name changes an argument.
+pub fn has_outputs(name: &str) -> bool {
+    by_name(name).iter().any(|b| b.params.iter().any(|p| p.1) || b.options.iter().any(NamedOption::is_output))
+}
+
+/// A signature as written in the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// The type of the value.
+    pub result: RslType,
+    /// Types of the parameters, and whether each is an output.
+    pub params: Vec<(RslType, bool)>,
+    /// Whether the last parameter may be repeated.
+    pub variadic: bool,
+}
+
+/// Reads a signature of the table.
+pub fn parse_signature(signature: &str) -> Signature {
+    let letter = |c: char| {
+        let all = RslType::DECLARABLE.into_iter().chain([RslType::Bool]);
+        all.into_iter().find(|t| t.letter() == c).unwrap_or(RslType::Void)
+    };
+    let (result, rest) = signature.split_once(':').unwrap_or(("x", signature));
+    let (mut params, mut output, mut variadic) = (Vec::new(), false, false);
+    for c in rest.chars() {
+        match c {
+            '&' => output = true,
+            '*' => variadic = true,
+            c => params.push((letter(c), std::mem::take(&mut output))),
+        }
+    }
+    Signature { result: letter(result.chars().next().unwrap_or('x')), params, variadic }
+}

@@ -1,0 +1,44 @@
+//! Intrinsics for rays and lights: what the integrator and the shading functions are written with.
+
+use super::{Row, row};
+use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
+
+/// What is here.
+pub(super) const ROWS: &[Row] = &[
+    row("__trace", "f:pvff", trace),
+    row("__hit_u", "f:", |b, _| hit(b, 0)),
+    row("__hit_v", "f:", |b, _| hit(b, 1)),
+    row("__hit_t", "f:", |b, _| hit(b, 2)),
+    row("__occluded", "f:pvff", occluded),
+    row("__shade", "x:pvf&c&c", |b, a| b.inst(Op::CallShader, a[..3].to_vec(), &[Type::Vec3, Type::Vec3])),
+    row("__lights_ambient", "c:pn", |b, a| b.call(super::super::LIGHTS_AMBIENT, a.to_vec(), &[Type::Vec3])),
+];
+
+/// Composes the argument `(t_min, t_max, 0, 0)` of a ray operation.
+fn ray_argument(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let zero = b.constant(Const::F32(0.0));
+    let arg = b.op(Op::Compose, &[args[2], args[3], zero, zero]);
+    vec![args[0], args[1], arg]
+}
+
+/// Shoots a ray; the distance of the hit, −1 on a miss.
+fn trace(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let args = ray_argument(b, args);
+    b.effect(Op::Trace, &args);
+    let t = hit(b, 2)[0];
+    let (zero, minus_one) = (b.f32(0.0), b.f32(-1.0));
+    let missed = b.op(Op::Lt, &[t, zero]);
+    vec![b.op(Op::Select, &[missed, minus_one, t])]
+}
+
+fn hit(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
+    let hit = b.op(Op::Hit, &[]);
+    vec![b.op(Op::Extract(lane), &[hit])]
+}
+
+fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let args = ray_argument(b, args);
+    let blocked = b.op(Op::Occluded, &args);
+    let (one, zero) = (b.f32(1.0), b.f32(0.0));
+    vec![b.op(Op::Select, &[blocked, one, zero])]
+}

@@ -1,0 +1,341 @@
+//! Calls.
+
+use super::super::builtins::{Builtin, Means, NamedOption};
+use super::super::check::{self, Resolution};
+use super::super::globals::Space;
+use super::super::matrices;
+use super::super::program::{Arguments, Callee};
+use super::expr::article;
+use super::*;
+
+/// Most candidates that an error lists.
+const MAX_LISTED: usize = 8;
+
+/// The arguments of a call, as far as they are evaluated.
+struct Given {
+    values: Vec<Value>,
+    /// One for each output: the variable that it goes to, if there is one.
+    written: Vec<Option<(Ident, Var)>>,
+    class: Class,
+}
+
+/// The names of options in a sentence.
+fn listed(options: &[NamedOption]) -> String {
+    let names: Vec<String> = options.iter().map(|o| format!("\"{}\"", o.name)).collect();
+    names.join(", ")
+}
+
+impl Body<'_, '_> {
+    pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
+        if let Some(special) = self.special_call(f, args) {
+            return special;
+        }
+        let callee = match self.checker.resolve(&self.scopes, e, wanted) {
+            Resolution::Callee(callee) => callee,
+            other => return self.report_call(other, f, args),
+        };
+        self.cx.note(|notes| notes.call(f.span, callee));
+        let program = self.cx.program;
+        let Arguments { positional, options } = program.arguments(callee, args).unwrap_or_default();
+        let (first, pairs) = args.split_at(positional.len());
+        let mut given = Given { values: Vec::new(), written: Vec::new(), class: Class::Constant };
+        for (&arg, &(ty, output)) in first.iter().zip(&positional) {
+            self.argument(arg, ty, output, f, &mut given)?;
+        }
+        self.options(options, pairs, f, &mut given)?;
+        let Given { mut values, written, mut class } = given;
+        self.at(self.span(e));
+        let result = program.result(callee);
+        let function = match callee {
+            Callee::Function(i) => Some(i),
+            Callee::Builtin(b) => program.library_function(b),
+        };
+        let mut results = match (callee, function) {
+            (Callee::Builtin(Builtin { means: Means::Operations(emit), .. }), _) => emit(&mut self.b, &values),
+            (_, None) => {
+                let d = Diagnostic::error(format!("the standard library lacks what `{}` stands for", f.name));
+                return self.error(d.at(f.span, "needed here"));
+            }
+            (_, Some(i)) => {
+                let info = &program.functions[i];
+                let inputs = info.effects.inputs();
+                if !inputs.is_empty() {
+                    class = Class::Varying;
+                }
+                for name in inputs {
+                    values.push(self.hidden_input(name, f)?);
+                }
+                let mut types: Vec<Type> = result.ir().into_iter().collect();
+                let outputs = program.definition(i).params.iter().filter(|p| p.output).map(|p| p.ty);
+                let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);
+                types.extend(outputs.chain(globals).filter_map(RslType::ir));
+                if info.library {
+                    self.cx.needed.insert(i);
+                }
+                let mut results = self.b.call(info.ir_name.clone(), values, &types);
+                let outside = results.split_off(results.len() - info.effects.writes.len());
+                for (name, value) in info.effects.writes.iter().zip(outside) {
+                    if let Some(var) = self.scopes.globals.get(name).cloned() {
+                        self.assign(name, var.storage, value);
+                    }
+                }
+                results
+            }
+        };
+        let value = if result == RslType::Void { Value(u32::MAX) } else { results.remove(0) };
+        for (written, changed) in written.into_iter().zip(results) {
+            let Some((name, var)) = written else { continue };
+            self.check_class(&name.name, &var, Typed { value: changed, ty: var.ty, class }, name.span)?;
+            self.assign(&name.name, var.storage, changed);
+        }
+        Ok(Typed { value, ty: result, class })
+    }
+
+    /// Evaluates one argument.
+    fn argument(&mut self, arg: ExprId, ty: RslType, output: bool, f: &Ident, given: &mut Given) -> Lower<()> {
+        let v = match output {
+            true => {
+                let (v, variable) = self.output_argument(arg, f)?;
+                given.written.push(Some(variable));
+                v
+            }
+            false => self.value_as(arg, ty)?,
+        };
+        given.class = given.class.max(v.class);
+        given.values.push(v.value);
+        Ok(())
+    }
+
+    /// Evaluates the options of a call, given as pairs of a name and a value, into the order in which the function has them. Those that the function
+    /// does not know are evaluated and have no effect.
+    fn options(&mut self, known: &[NamedOption], pairs: &[ExprId], f: &Ident, given: &mut Given) -> Lower<()> {
+        let mut chosen: Vec<Option<ExprId>> = vec![None; known.len()];
+        for pair in pairs.chunks_exact(2) {
+            let ExprKind::String(name) = self.ast().expr(pair[0]).kind.clone() else { continue };
+            match known.iter().position(|o| *o.name == *name) {
+                Some(i) => chosen[i] = Some(pair[1]),
+                None => {
+                    let message = format!("`{}` has no option \"{name}\": it is ignored", f.name);
+                    let d = Diagnostic::warning(message).at(self.span(pair[0]), "not known");
+                    self.cx.report(match closest(&name, known.iter().map(|o| o.name)) {
+                        Some(guess) => d.hint(format!("did you mean \"{guess}\"?")),
+                        None => d.hint(format!("it has {}", listed(known))),
+                    });
+                    self.effect(pair[1])?;
+                }
+            }
+        }
+        for (option, chosen) in known.iter().zip(chosen) {
+            match chosen {
+                Some(e) => {
+                    if option.is_output() && self.checker.type_of(&self.scopes, e, None) != Some(option.ty) {
+                        let d = Diagnostic::error(format!(
+                            "option \"{}\" of `{}` gives {}: it needs a variable of that type",
+                            option.name,
+                            f.name,
+                            article(option.ty)
+                        ));
+                        return self.error(d.at(self.span(e), "not such a variable"));
+                    }
+                    self.argument(e, option.ty, option.is_output(), f, given)?;
+                }
+                None => {
+                    given.values.push(self.b.constant(option.default_constant()));
+                    if option.is_output() {
+                        given.written.push(None);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An argument that the function changes: it must be a variable.
+    fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<(Typed, (Ident, Var))> {
+        let span = self.span(arg);
+        let ExprKind::Name(name) = &self.ast().expr(arg).kind else {
+            let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
+            return self.error(d.at(span, "not a variable"));
+        };
+        let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, span) };
+        let value = Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class };
+        Ok((value, (Ident { name: name.clone(), span }, var)))
+    }
+
+    /// The value here of a predefined variable that a called function uses.
+    fn hidden_input(&mut self, name: &'static str, f: &Ident) -> Lower<Value> {
+        if let Some(var) = self.scopes.globals.get(name).cloned() {
+            return Ok(self.b.read(var.storage));
+        }
+        if name == "N" && self.shader == Some(ShaderKind::Volume) {
+            return Ok(self.no_normal());
+        }
+        let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
+        let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which there is not {place}", f.name))
+            .at(f.span, "called here");
+        if matches!(name, "L" | "Cl") {
+            d = d.hint("call it inside of `illuminance`");
+        }
+        self.error(d)
+    }
+
+    /// Calls a function of the standard library that the compiler itself needs, with float arguments.
+    pub(super) fn call_library(&mut self, name: &str, args: &[Value], span: Span) -> Lower<Value> {
+        let program = self.cx.program;
+        let floats = |c: &Callee| {
+            program.result(*c) == RslType::Float
+                && program.params(*c, args.len()).is_some_and(|p| p.iter().all(|p| *p == (RslType::Float, false)))
+        };
+        match program.callees(name, true).into_iter().find(floats) {
+            Some(Callee::Builtin(Builtin { means: Means::Operations(emit), .. })) => Ok(emit(&mut self.b, args)[0]),
+            Some(Callee::Function(i)) => {
+                self.cx.needed.insert(i);
+                Ok(self.b.call(program.functions[i].ir_name.clone(), args.to_vec(), &[Type::F32])[0])
+            }
+            _ => self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here")),
+        }
+    }
+
+    /// Calls that the compiler treats on their own: program constants (in the library) and changes of coordinate system.
+    fn special_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
+        let number = |e: &ExprId| match self.ast().expr(*e).kind {
+            ExprKind::Number(x) => Some(x as u32),
+            _ => None,
+        };
+        let numbers: Option<Vec<u32>> = args.iter().map(number).collect();
+        match (&*f.name, numbers.as_deref()) {
+            ("__uniform_float", Some(&[k, lane])) => {
+                let vector = self.b.op(Op::Uniform(k), &[]);
+                let value = self.b.op(Op::Extract(lane.min(3) as u8), &[vector]);
+                Some(Ok(Typed { value, ty: RslType::Float, class: Class::Uniform }))
+            }
+            ("__uniform_color", Some(&[k])) => {
+                Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
+            }
+            ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
+                Some(self.transform(f, args))
+            }
+            _ => None,
+        }
+    }
+
+    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)` and their relatives for vectors and normals.
+    fn transform(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let ty = check::special_result(&f.name).ok_or(Poison)?;
+        if let [m, v] = *args
+            && self.checker.type_of(&self.scopes, m, None) == Some(RslType::Matrix)
+        {
+            let m = self.value_as(m, RslType::Matrix)?;
+            let v = self.value_as(v, ty)?;
+            self.at(f.span);
+            let value = matrices::transform(&mut self.b, m.value, v.value, ty);
+            return Ok(Typed { value, ty, class: m.class.max(v.class) });
+        }
+        let (last, spaces) = args.split_last().ok_or(Poison)?;
+        let mut names = Vec::new();
+        for &e in spaces {
+            let ExprKind::String(name) = &self.ast().expr(e).kind else {
+                let d = Diagnostic::error("a coordinate system named by anything but a constant is not supported yet");
+                return self.error(d.at(self.span(e), "not a constant"));
+            };
+            names.push(Ident { name: name.clone(), span: self.span(e) });
+        }
+        let to = &names[names.len() - 1];
+        if globals::space(&to.name) != Some(Space::Current) {
+            let d = Diagnostic::error(format!("transforming to the space \"{}\" is not supported yet", to.name));
+            return self.error(d.at(to.span, "this space").hint("\"current\" and \"world\" are"));
+        }
+        let v = self.value_as(*last, ty)?;
+        self.at(f.span);
+        match names.as_slice() {
+            [from, _] => self.place_in_space(v, from),
+            _ => Ok(v),
+        }
+    }
+
+    /// Reports why a call means nothing.
+    fn report_call<T>(&mut self, resolution: Resolution, f: &Ident, args: &[ExprId]) -> Lower<T> {
+        // An argument with an error of its own explains the rest.
+        let before = self.cx.diags.error_count();
+        let types: Vec<Option<RslType>> = args.iter().map(|a| self.checker.type_of(&self.scopes, *a, None)).collect();
+        for (&a, _) in args.iter().zip(&types).filter(|(_, t)| t.is_none()) {
+            let _: Lower<Typed> = self.value(a, None);
+        }
+        if self.cx.diags.error_count() > before {
+            return Err(Poison);
+        }
+        let words: Vec<&str> = types.iter().map(|t| t.map_or("?", RslType::name)).collect();
+        let given = words.join(", ");
+        let (message, label, candidates) = match resolution {
+            Resolution::NoMatch(list) => {
+                (format!("no function `{}` takes ({given})", f.name), "these arguments fit none", list)
+            }
+            Resolution::Tie(list) => {
+                (format!("the call of `{}` with ({given}) is ambiguous", f.name), "several fit equally well", list)
+            }
+            Resolution::BadArgument => {
+                (format!("no function `{}` takes ({given})", f.name), "these arguments fit none", Vec::new())
+            }
+            _ if self.cx.broken => return Err(Poison),
+            _ => {
+                let d = Diagnostic::error(format!("unknown function `{}`", f.name)).at(f.span, "not defined");
+                let program = self.cx.program;
+                let guess = closest(&f.name, program.callable_names());
+                return self.error(match guess {
+                    Some(guess) => d.hint(format!("did you mean `{guess}`?")),
+                    None => d,
+                });
+            }
+        };
+        let mut d = Diagnostic::error(message).at(f.span, label);
+        for &c in candidates.iter().take(MAX_LISTED) {
+            d = d.hint(format!("there is {}", self.cx.program.describe(c)));
+        }
+        if candidates.len() > MAX_LISTED {
+            d = d.hint(format!("and {} more", candidates.len() - MAX_LISTED));
+        }
+        self.error(d)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Options, compile};
+    use crate::lang::source::SourceMap;
+
+    /// All messages about a file.
+    fn messages(source: &str) -> String {
+        let mut sources = SourceMap::new();
+        let file = sources.add("t.sl", None, source);
+        let diags = compile(&mut sources, file, &Options::default()).map_or_else(|errors| errors, |unit| unit.warnings);
+        diags.render(&sources)
+    }
+
+    #[test]
+    fn an_option_that_is_not_known_is_told_with_the_closest_one() {
+        let text = messages("float f(float x) { return filterstep(0, x, x, \"widht\", 2); }");
+        assert!(text.starts_with("warning: `filterstep` has no option \"widht\": it is ignored"), "{text}");
+        assert!(text.contains("did you mean \"width\"?"), "{text}");
+        let text = messages("float f(float x) { return filterstep(0, x, x, \"colour\", 2); }");
+        assert!(text.contains("it has \"filter\", \"width\""), "{text}");
+    }
+
+    #[test]
+    fn the_value_of_an_option_has_its_type() {
+        let text = messages("float f(float x) { return filterstep(0, x, x, \"width\", \"box\"); }");
+        assert!(text.contains("expected a float, found a string"), "{text}");
+        let text = messages("float f(float x) { return filterstep(0, x, x, \"colour\", nowhere); }");
+        assert!(text.contains("unknown variable `nowhere`"), "{text}");
+    }
+
+    #[test]
+    fn options_come_in_pairs_of_a_constant_name_and_a_value() {
+        for call in
+            ["filterstep(0, x, x, \"width\")", "filterstep(0, x, x, name, 2)", "filterstep(0, x, \"width\", 2, x)"]
+        {
+            let text = messages(&format!("float f(float x; string name) {{ return {call}; }}"));
+            assert!(text.contains("no function `filterstep` takes"), "{call}: {text}");
+            assert!(text.contains("there is float filterstep(float, float, float, \"filter\" string"), "{text}");
+        }
+    }
+}
