@@ -247,12 +247,17 @@ impl<'a> Recorder<'a> {
         let mut args = args;
         let declared = outline.variables.iter().take(outline.params);
         let parameters = declared.filter_map(|d| {
-            let rows = if d.ty == RslType::Matrix { 4 } else { 1 };
-            let (own, rest) = args.split_at_checked(rows)?;
+            let element = d.ty.element();
+            let rows = if element == RslType::Matrix { 4 } else { 1 };
+            let (own, rest) = args.split_at_checked(rows * d.ty.values().count())?;
             args = rest;
-            let value = match own {
-                [one] => self.value(one, d.ty),
+            let values = own.chunks(rows).map(|own| match own {
+                [one] => self.value(one, element),
                 _ => Value::Matrix(own.iter().flat_map(|row| row.floats().unwrap_or_default()).copied().collect()),
+            });
+            let value = match d.ty.is_array() {
+                true => Value::List(values.collect()),
+                false => values.last()?,
             };
             Some(Named { name: d.name.to_string(), ty: d.ty, value })
         });

@@ -19,6 +19,8 @@ pub enum Value {
     Matrix(Vec<f32>),
     /// A string.
     Text(String),
+    /// The elements of an array.
+    List(Vec<Value>),
 }
 
 impl Value {
@@ -49,6 +51,10 @@ impl fmt::Display for Value {
             Value::Triple(v) => list(f, v),
             Value::Matrix(m) => list(f, m),
             Value::Text(s) => write!(f, "{s:?}"),
+            Value::List(values) => {
+                let words: Vec<String> = values.iter().map(Value::to_string).collect();
+                write!(f, "{{{}}}", words.join(", "))
+            }
         }
     }
 }
@@ -80,7 +86,7 @@ pub struct Named {
 
 /// Writes a type as its keyword.
 pub fn as_word<S: serde::Serializer>(ty: &RslType, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(ty.name())
+    serializer.collect_str(ty)
 }
 
 #[cfg(test)]

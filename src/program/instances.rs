@@ -65,7 +65,7 @@ impl Instance {
     pub fn block_of(&self, object_to_world: Mat4) -> ParamBlock {
         let mut block = self.block.clone();
         let spaces = Spaces { shader: self.to_world, object: object_to_world };
-        for (i, param) in self.shader.core_params.iter().enumerate().skip(self.shader.params.len()) {
+        for (i, param) in self.shader.core_params.iter().enumerate().skip(self.shader.declared()) {
             let Some(slot) = self.slot(i).filter(|_| param.name.starts_with(SPACE_PREFIX)) else { continue };
             for (vector, value) in
                 block.iter_mut().skip(slot as usize).zip(pack(&space_input(&param.name, param.ty, spaces)))
@@ -78,8 +78,8 @@ impl Instance {
 
     /// Where in the instance's block core parameter `i` lies, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
-        let CompiledShader { params: own, core_params: all, .. } = &*self.shader;
-        let lies_there = |i: usize| i < own.len() || all[i].name.starts_with(SPACE_PREFIX);
+        let (own, all) = (self.shader.declared(), &self.shader.core_params);
+        let lies_there = |i: usize| i < own || all[i].name.starts_with(SPACE_PREFIX);
         let before = (0..i).filter(|&p| lies_there(p)).map(|p| vectors(all[p].ty)).sum();
         lies_there(i).then_some(before)
     }
@@ -133,31 +133,43 @@ pub fn bind(shader: Arc<CompiledShader>, instance: &ShaderInstance, remarks: &mu
         .iter()
         .flat_map(|p| {
             let given = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
-            match given.map(|v| (v, convert(v, p.ty))) {
-                Some((_, Some(c))) => pack(&c),
+            let values = match given.map(|v| (v, convert(v, p.ty, p.array))) {
+                Some((_, Some(values))) => values,
                 Some((v, None)) => {
-                    let text = format!(
-                        "parameter `{}` of shader `{}` is a {}, not a {}",
-                        p.name,
-                        instance.name,
-                        p.type_name,
-                        v.type_name()
-                    );
+                    let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
+                    let text = match p.array {
+                        Some(len) => format!(
+                            "{name} is a {}[{len}], which these values do not make: {} of the type {}",
+                            p.type_name,
+                            v.len(),
+                            v.type_name()
+                        ),
+                        None => format!("{name} is a {}, not a {}", p.type_name, v.type_name()),
+                    };
                     remarks.push(warn(text, "the shader's default is used".to_string()));
-                    pack(&shader.default(p, instance.to_world))
+                    shader.default(p, instance.to_world)
                 }
-                None => pack(&shader.default(p, instance.to_world)),
-            }
+                None => shader.default(p, instance.to_world),
+            };
+            values.iter().flat_map(pack).collect::<ParamBlock>()
         })
         .collect();
-    let spaces = shader.core_params.iter().skip(shader.params.len()).filter(|p| p.name.starts_with(SPACE_PREFIX));
+    let spaces = shader.core_params.iter().skip(shader.declared()).filter(|p| p.name.starts_with(SPACE_PREFIX));
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
     block.extend(spaces.flat_map(|p| pack(&space_input(&p.name, p.ty, own))));
     Instance { shader, block, to_world: instance.to_world }
 }
 
-/// A scene's value as a constant of a parameter's type; `None` where it cannot be.
-pub fn convert(value: &ParamValue, ty: Type) -> Option<Const> {
+/// A scene's value as constants of a parameter's type: one, or as many as the array has elements; `None` where it cannot be.
+pub fn convert(value: &ParamValue, ty: Type, array: Option<u32>) -> Option<Vec<Const>> {
+    match array {
+        Some(len) => value.elements(len as usize)?.iter().map(|v| single(v, ty)).collect(),
+        None => single(value, ty).map(|c| vec![c]),
+    }
+}
+
+/// A scene's value as a constant.
+fn single(value: &ParamValue, ty: Type) -> Option<Const> {
     let vec3 = |v: &Vec<Vec3>| v.first().map(|v| v.to_array());
     match (value, ty) {
         (ParamValue::Float(v), Type::F32) => v.first().map(|&x| Const::F32(x)),
@@ -210,5 +222,24 @@ pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut Funct
             let word = b.op(Op::Extract(0), &[vector]);
             if ty == Type::F32 { word } else { b.op_as(Op::Bitcast, &[word], ty) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_takes_as_many_values_as_it_has_elements() {
+        let floats = |v: &[f32]| ParamValue::Float(v.to_vec());
+        let three = convert(&floats(&[1.0, 2.0, 3.0]), Type::F32, Some(3));
+        assert_eq!(three, Some(vec![Const::F32(1.0), Const::F32(2.0), Const::F32(3.0)]));
+        assert_eq!(convert(&floats(&[1.0, 2.0]), Type::F32, Some(3)), None);
+        let colors = convert(&floats(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), Type::Vec3, Some(2));
+        assert_eq!(colors, Some(vec![Const::Vec3([1.0, 2.0, 3.0]), Const::Vec3([4.0, 5.0, 6.0])]));
+        let points = ParamValue::Point(vec![Vec3::X, Vec3::Y]);
+        assert_eq!(convert(&points, Type::Vec3, Some(2)).map(|v| v.len()), Some(2));
+        assert_eq!(convert(&points, Type::Vec3, Some(1)), None);
+        assert_eq!(convert(&floats(&[]), Type::F32, Some(1)), None);
     }
 }

@@ -53,11 +53,20 @@ pub struct CompiledShader {
 pub struct CompiledParam {
     /// Its name.
     pub name: String,
-    /// Its type in the IR.
+    /// Its type in the IR; of an array, that of an element.
     pub ty: Type,
+    /// The number of elements, where it is an array. Each is a parameter of the core.
+    pub array: Option<u32>,
     /// Its type in the source.
     pub type_name: &'static str,
     default: Arc<str>,
+}
+
+impl CompiledParam {
+    /// Number of the core's parameters that stand for it.
+    pub fn values(&self) -> usize {
+        self.array.unwrap_or(1) as usize
+    }
 }
 
 impl CompiledShader {
@@ -66,14 +75,20 @@ impl CompiledShader {
         &self.unit
     }
 
-    /// The default of a parameter for an instance whose shader space is `to_world`; zero when it cannot be computed.
-    pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Const {
-        let zero = || Const::zero(param.ty);
+    /// The number of the core's parameters that stand for declared ones.
+    pub fn declared(&self) -> usize {
+        self.params.iter().map(CompiledParam::values).sum()
+    }
+
+    /// The default of a parameter for an instance whose shader space is `to_world`, one constant for each of its values; zeros when it cannot be computed.
+    pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Vec<Const> {
+        let zero = || vec![Const::zero(param.ty); param.values()];
         let Some(function) = self.unit.function(&param.default) else { return zero() };
         let spaces = Spaces { shader: to_world, object: Mat4::IDENTITY };
         let args: Vec<Const> = function.params.iter().map(|p| space_input(&p.name, p.ty, spaces)).collect();
         let results = eval(&self.unit, &param.default, &args, &mut EmptyWorld, Limits::default());
-        results.ok().and_then(|r| r.into_iter().next()).filter(|c| c.ty() == param.ty).unwrap_or_else(zero)
+        let fits = |r: &Vec<Const>| r.len() == param.values() && r.iter().all(|c| c.ty() == param.ty);
+        results.ok().filter(fits).unwrap_or_else(zero)
     }
 }
 
@@ -340,7 +355,11 @@ impl CompiledFile {
             let function = shared.function(&core)?;
             let params = info.params.iter().map(|p| CompiledParam {
                 name: p.name.to_string(),
-                ty: p.ty.ir().unwrap_or(Type::F32),
+                ty: p.ty.element().ir().unwrap_or(Type::F32),
+                array: match p.ty {
+                    RslType::Array(_, len) => Some(len),
+                    _ => None,
+                },
                 type_name: RslType::name(p.ty),
                 default: format!("{prefix}{}", p.default).into(),
             });

@@ -57,6 +57,8 @@ pub struct Parameter {
     pub name: String,
     /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string` or `matrix`.
     pub type_name: &'static str,
+    /// The number of elements, where it is an array.
+    pub array: Option<u32>,
     /// What the shader gives it.
     pub default: ParamValue,
     /// What the scene gives it, as a value of its type.
@@ -143,10 +145,11 @@ impl Parameters {
                 let params = bound.map_or(Vec::new(), |bound| {
                     let params = bound.shader.params.iter().map(|p| {
                         let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
-                        let default = from_constant(&bound.shader.default(p, own.to_world), p.type_name);
+                        let default = from_constants(&bound.shader.default(p, own.to_world), p.type_name);
                         Parameter {
                             name: p.name.clone(),
                             type_name: p.type_name,
+                            array: p.array,
                             scene: given.and_then(|v| in_type(v, p)),
                             edited: edits.get(key, &p.name).cloned(),
                             dynamic: own.kind != ShaderKind::Imager,
@@ -196,20 +199,32 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
 
 /// A scene's value as one of the parameter's type; `None` where it cannot be.
 pub(super) fn in_type(value: &ParamValue, param: &CompiledParam) -> Option<ParamValue> {
-    program::convert(value, param.ty).map(|c| from_constant(&c, param.type_name))
+    program::convert(value, param.ty, param.array).map(|values| from_constants(&values, param.type_name))
 }
 
-/// A constant as a value of a type of the source.
-fn from_constant(c: &Const, type_name: &str) -> ParamValue {
-    match (c, type_name) {
-        (Const::Vec3(v), "point") => ParamValue::Point(vec![Vec3::from_array(*v)]),
-        (Const::Vec3(v), "vector") => ParamValue::Vector(vec![Vec3::from_array(*v)]),
-        (Const::Vec3(v), "normal") => ParamValue::Normal(vec![Vec3::from_array(*v)]),
-        (Const::Vec3(v), _) => ParamValue::Color(vec![Vec3::from_array(*v)]),
-        (Const::String(text), _) => ParamValue::String(vec![text.to_string()]),
-        (Const::Mat4(m), _) => ParamValue::Matrix(vec![Mat4::from_cols_array(m)]),
-        (Const::F32(x), _) => ParamValue::Float(vec![*x]),
-        (other, _) => ParamValue::Float(vec![f32::from_bits(other.bits().first().copied().unwrap_or(0))]),
+/// Constants as a value of a type of the source: one, or those of an array's elements.
+fn from_constants(values: &[Const], type_name: &str) -> ParamValue {
+    let triples = || {
+        let triple = |c: &Const| if let Const::Vec3(v) = c { Some(Vec3::from_array(*v)) } else { None };
+        values.iter().filter_map(triple).collect()
+    };
+    match (values.first(), type_name) {
+        (Some(Const::Vec3(_)), "point") => ParamValue::Point(triples()),
+        (Some(Const::Vec3(_)), "vector") => ParamValue::Vector(triples()),
+        (Some(Const::Vec3(_)), "normal") => ParamValue::Normal(triples()),
+        (Some(Const::Vec3(_)), _) => ParamValue::Color(triples()),
+        (Some(Const::String(_)), _) => {
+            let text = |c: &Const| if let Const::String(text) = c { Some(text.to_string()) } else { None };
+            ParamValue::String(values.iter().filter_map(text).collect())
+        }
+        (Some(Const::Mat4(_)), _) => {
+            let matrix = |c: &Const| if let Const::Mat4(m) = c { Some(Mat4::from_cols_array(m)) } else { None };
+            ParamValue::Matrix(values.iter().filter_map(matrix).collect())
+        }
+        _ => {
+            let number = |c: &Const| f32::from_bits(c.bits().first().copied().unwrap_or(0));
+            ParamValue::Float(values.iter().map(number).collect())
+        }
     }
 }
 

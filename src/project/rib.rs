@@ -22,7 +22,8 @@ pub fn instance_rib(instance: &Instance) -> String {
     let given = |p: &&Parameter| p.scene.is_some() || p.edited.as_ref().is_some_and(|value| *value != p.default);
     for parameter in instance.params.iter().filter(given) {
         let value = parameter.value().clone().transformed(to_shader);
-        let declaration = quoted(&format!("{} {}", parameter.type_name, parameter.name));
+        let length = parameter.array.map(|n| format!("[{n}]")).unwrap_or_default();
+        let declaration = quoted(&format!("{}{length} {}", parameter.type_name, parameter.name));
         let _ = write!(text, " {declaration} [{}]", values(&value));
     }
     text + "\n"

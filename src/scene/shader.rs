@@ -78,6 +78,26 @@ pub enum ParamValue {
 }
 
 impl ParamValue {
+    /// The value of an array cut into those of its `count` elements; `None` where it does not have as many. Numbers may stand for elements of several
+    /// components.
+    pub fn elements(&self, count: usize) -> Option<Vec<ParamValue>> {
+        fn pieces<T: Clone>(values: &[T], count: usize, make: fn(Vec<T>) -> ParamValue) -> Option<Vec<ParamValue>> {
+            let size = values.len().checked_div(count).filter(|size| size * count == values.len() && *size > 0)?;
+            Some(values.chunks(size).map(|piece| make(piece.to_vec())).collect())
+        }
+        match self {
+            ParamValue::Float(v) => pieces(v, count, ParamValue::Float),
+            ParamValue::Integer(v) => pieces(v, count, ParamValue::Integer),
+            _ if self.len() != count => None,
+            ParamValue::String(v) => pieces(v, count, ParamValue::String),
+            ParamValue::Color(v) => pieces(v, count, ParamValue::Color),
+            ParamValue::Point(v) => pieces(v, count, ParamValue::Point),
+            ParamValue::Vector(v) => pieces(v, count, ParamValue::Vector),
+            ParamValue::Normal(v) => pieces(v, count, ParamValue::Normal),
+            ParamValue::Matrix(v) => pieces(v, count, ParamValue::Matrix),
+        }
+    }
+
     /// The type's name in RIB and RSL.
     pub fn type_name(&self) -> &'static str {
         match self {

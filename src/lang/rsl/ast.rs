@@ -132,10 +132,23 @@ pub enum ExprKind {
     Tuple(Vec<ExprId>),
     /// `color "hsv" e`
     Cast(RslType, Option<Ident>, ExprId),
-    /// `x = e`, `x += e`; the value is that of `x` afterwards.
-    Assign(Option<BinaryOp>, Ident, ExprId),
+    /// `x = e`, `x[i] += e`; the value is that of the place afterwards.
+    Assign(Option<BinaryOp>, Place, ExprId),
+    /// `x[i]`
+    Index(Place),
+    /// `{a, b, c}`, the values of an array.
+    Array(Vec<ExprId>),
     /// `f(a, b)`
     Call(Ident, Vec<ExprId>),
+}
+
+/// A variable, an element of an array, or a component of either.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The variable.
+    pub name: Ident,
+    /// The indices behind it, if any.
+    pub indices: Vec<ExprId>,
 }
 
 /// A variable as declared: a parameter or a local.
@@ -307,20 +320,24 @@ impl ExprKind {
     /// Calls `f` on each direct operand.
     pub fn for_each_child(&self, mut f: impl FnMut(ExprId)) {
         match self {
-            ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) | ExprKind::Assign(_, _, a) => f(*a),
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) => f(*a),
+            ExprKind::Assign(_, place, a) => place.indices.iter().copied().chain([*a]).for_each(f),
             ExprKind::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
-            ExprKind::Tuple(list) | ExprKind::Call(_, list) => list.iter().copied().for_each(f),
+            ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Array(list) => list.iter().copied().for_each(f),
+            ExprKind::Index(place) => place.indices.iter().copied().for_each(f),
             ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) => {}
         }
     }
 
     fn for_each_child_mut(&mut self, mut f: impl FnMut(&mut ExprId)) {
         match self {
-            ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) | ExprKind::Assign(_, _, a) => f(a),
+            ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) => f(a),
+            ExprKind::Assign(_, place, a) => place.indices.iter_mut().chain([a]).for_each(f),
             ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(f),
-            ExprKind::Tuple(list) | ExprKind::Call(_, list) => list.iter_mut().for_each(f),
+            ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Array(list) => list.iter_mut().for_each(f),
+            ExprKind::Index(place) => place.indices.iter_mut().for_each(f),
             ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) => {}
         }
     }

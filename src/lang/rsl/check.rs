@@ -66,7 +66,8 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
 }
 
 /// The calls of [`special_result`] that shaders may write: name and signature, as in the table of built-in functions.
-pub const SPECIAL: [(&str, &str); 9] = [
+pub const SPECIAL: [(&str, &str); 10] = [
+    ("arraylength", "f:F"),
     ("transform", "p:sp"),
     ("transform", "p:ssp"),
     ("transform", "p:mp"),
@@ -81,7 +82,7 @@ pub const SPECIAL: [(&str, &str); 9] = [
 /// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {
-        "__uniform_float" => Some(RslType::Float),
+        "__uniform_float" | "arraylength" => Some(RslType::Float),
         "__uniform_color" => Some(RslType::Color),
         "transform" => Some(RslType::Point),
         "vtransform" => Some(RslType::Vector),
@@ -102,6 +103,7 @@ pub fn condition(t: RslType) -> bool {
 /// The type to which both become: of the branches of `?:`, of the operands of `==`.
 pub fn joined(a: RslType, b: RslType) -> Option<RslType> {
     match (a, b) {
+        (RslType::Array(..), _) | (_, RslType::Array(..)) => None,
         (a, b) if a == b => Some(a),
         (RslType::Void, _) | (_, RslType::Void) => None,
         (a, b) if a.is_spatial() && b.is_spatial() => Some(RslType::Vector),
@@ -139,7 +141,14 @@ impl<'a> Checker<'a> {
             ExprKind::Number(_) => Some(RslType::Float),
             ExprKind::String(_) => Some(RslType::String),
             ExprKind::Name(n) => names.type_of_name(n),
-            ExprKind::Assign(_, target, _) => names.type_of_name(&target.name),
+            ExprKind::Assign(_, place, _) | ExprKind::Index(place) => {
+                names.type_of_name(&place.name.name).and_then(|ty| ty.indexed(place.indices.len()))
+            }
+            // What the values of an array are depends on the array that takes them.
+            ExprKind::Array(list) => match wanted {
+                Some(RslType::Array(element, _)) => element.array(list.len() as u32),
+                _ => None,
+            },
             ExprKind::Cast(ty, ..) => Some(*ty),
             ExprKind::Tuple(list) if list.len() == 16 => Some(RslType::Matrix),
             ExprKind::Tuple(_) => Some(wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector)),
@@ -275,7 +284,7 @@ impl<'a> Checker<'a> {
                 let given = self.type_of(names, arg, Some(ty));
                 bad_argument |= given.is_none();
                 let cost = given.and_then(|g| {
-                    if output && g != ty && !(g.is_spatial() && ty.is_spatial()) { None } else { g.conversion(ty) }
+                    if output && g != ty && !(g.is_array() || g.is_spatial() && ty.is_spatial()) { None } else { g.conversion(ty) }
                 });
                 conversions = conversions.zip(cost).map(|(a, b)| a + b);
             }

@@ -1,6 +1,7 @@
 //! Writes a syntax tree for people: one definition after another, statements indented, expressions fully parenthesised.
 
 use super::ast::*;
+use super::types::RslType;
 
 /// The tree as text.
 pub fn dump(ast: &Ast) -> String {
@@ -25,7 +26,12 @@ fn declaration(ast: &Ast, d: &Decl) -> String {
     if let Some(class) = d.class {
         text += if class == crate::ir::Class::Uniform { "uniform " } else { "varying " };
     }
-    text += &format!("{} {}", d.ty, d.name.name);
+    text += &format!("{} {}", d.ty.element(), d.name.name);
+    match d.ty {
+        RslType::Array(_, 0) => text += "[]",
+        RslType::Array(_, len) => text += &format!("[{len}]"),
+        _ => {}
+    }
     if let Some(init) = d.init {
         text += &format!(" = {}", expression(ast, init));
     }
@@ -103,14 +109,18 @@ fn expression(ast: &Ast, e: ExprId) -> String {
 
 fn pieces(kind: &ExprKind) -> Vec<Piece> {
     let text = |s: &str| Piece::Text(s.to_string());
-    let group = |open: String, list: &[ExprId]| {
+    let group = |open: String, list: &[ExprId], close: &str| {
         let mut pieces = vec![Piece::Text(open)];
         for (i, e) in list.iter().enumerate() {
             pieces.extend((i > 0).then(|| text(", ")));
             pieces.push(Piece::Expr(*e));
         }
-        pieces.push(text(")"));
+        pieces.push(text(close));
         pieces
+    };
+    let place = |p: &Place| {
+        let indices = p.indices.iter().flat_map(|e| [text("["), Piece::Expr(*e), text("]")]);
+        std::iter::once(text(&p.name.name)).chain(indices).collect::<Vec<_>>()
     };
     match kind {
         ExprKind::Number(x) => vec![Piece::Text(x.to_string())],
@@ -127,15 +137,17 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
             let [c, a, b] = [c, a, b].map(|e| Piece::Expr(*e));
             vec![text("("), c, text(" ? "), a, text(" : "), b, text(")")]
         }
-        ExprKind::Tuple(list) => group("(".to_string(), list),
-        ExprKind::Call(f, args) => group(format!("{}(", f.name), args),
+        ExprKind::Tuple(list) => group("(".to_string(), list, ")"),
+        ExprKind::Array(list) => group("{".to_string(), list, "}"),
+        ExprKind::Call(f, args) => group(format!("{}(", f.name), args, ")"),
+        ExprKind::Index(p) => place(p),
         ExprKind::Cast(ty, space, e) => {
             let space = space.as_ref().map(|s| format!("{:?} ", s.name)).unwrap_or_default();
             vec![Piece::Text(format!("({ty} {space}")), Piece::Expr(*e), text(")")]
         }
         ExprKind::Assign(op, target, e) => {
-            let symbol = op.map_or("", BinaryOp::symbol);
-            vec![Piece::Text(format!("{} {symbol}= ", target.name)), Piece::Expr(*e)]
+            let symbol = Piece::Text(format!(" {}= ", op.map_or("", BinaryOp::symbol)));
+            place(target).into_iter().chain([symbol, Piece::Expr(*e)]).collect()
         }
     }
 }

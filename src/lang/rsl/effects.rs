@@ -150,10 +150,11 @@ impl Walk<'_> {
             match kind {
                 ExprKind::Name(n) => self.effects.reads.extend(self.global(n)),
                 ExprKind::Assign(op, target, _) => {
-                    let global = self.global(&target.name);
+                    let global = self.global(&target.name.name);
                     self.effects.writes.extend(global);
-                    self.effects.reads.extend(global.filter(|_| op.is_some()));
+                    self.effects.reads.extend(global.filter(|_| op.is_some() || !target.indices.is_empty()));
                 }
+                ExprKind::Index(place) => self.effects.reads.extend(self.global(&place.name.name)),
                 ExprKind::Cast(_, Some(space), _) => {
                     if let Some(globals::Space::Input(names)) = globals::space(&space.name) {
                         self.effects.reads.extend(names);
@@ -168,7 +169,12 @@ impl Walk<'_> {
                     }
                     // An argument may be an output parameter, which writes it.
                     for a in args {
-                        if let ExprKind::Name(n) = &self.ast.expr(*a).kind {
+                        let name = match &self.ast.expr(*a).kind {
+                            ExprKind::Name(n) => Some(n),
+                            ExprKind::Index(place) => Some(&place.name.name),
+                            _ => None,
+                        };
+                        if let Some(n) = name {
                             let written = self.global(n).filter(|_| self.has_outputs(&f.name, args.len()));
                             self.effects.writes.extend(written);
                         }

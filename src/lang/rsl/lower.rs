@@ -10,13 +10,14 @@ use super::notes::{Notes, Role, Variable as NotedVariable};
 use super::program::Program;
 use super::types::RslType;
 use crate::ir::{
-    Class, Const, Function, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, Type, Value, Variable,
+    Class, Const, Function, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable,
 };
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+mod arrays;
 mod calls;
 mod expr;
 mod lights;
@@ -37,17 +38,23 @@ pub struct Lowering<'a> {
     pub debug: bool,
     /// Whether the file had syntax errors: names may then be unknown because their declaration could not be read.
     pub broken: bool,
-    /// Functions of the library that are called.
-    pub needed: BTreeSet<usize>,
+    /// Functions of the library that are called, and functions that are made for each length of an array.
+    pub needed: BTreeSet<Version>,
     /// What editors ask for; `None` where nobody does.
     pub notes: Option<Notes>,
     locs: HashMap<Span, Loc>,
 }
 
+/// A function as it is made for arrays of given lengths: its number, and the lengths of the parameters that leave theirs open, in order.
+pub type Version = (usize, Vec<u32>);
+
 /// A variable in scope.
 #[derive(Clone, Debug)]
 struct Var {
+    /// Where its value is; that of an array is in `slot`.
     storage: Variable,
+    /// For an array, its elements.
+    slot: Option<SlotId>,
     ty: RslType,
     class: Class,
     /// Whether it was declared `uniform` in so many words.
@@ -114,7 +121,7 @@ struct Body<'c, 'a> {
     shader: Option<ShaderKind>,
     result: RslType,
     /// Variables whose values are returned after the function's own value.
-    outputs: Vec<Variable>,
+    outputs: Vec<Var>,
 }
 
 impl<'a> Lowering<'a> {
@@ -161,7 +168,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn report(&mut self, d: Diagnostic) {
-        if self.diags.error_count() < MAX_ERRORS {
+        // A function that is made for several lengths says the same each time.
+        if self.diags.error_count() < MAX_ERRORS && !self.diags.iter().any(|old| *old == d) {
             self.diags.push(d);
         }
     }
@@ -171,11 +179,12 @@ impl<'a> Lowering<'a> {
         Err(Poison)
     }
 
-    /// Lowers a function or a shader's core.
-    pub fn definition(&mut self, index: usize) {
+    /// Lowers a function or a shader's core. `lengths` are those of the parameters that are arrays of any length.
+    pub fn definition(&mut self, index: usize, lengths: &[u32]) {
         let program = self.program;
         let d = program.definition(index);
         let info = &program.functions[index];
+        let params = arrays::sized(&d.params, lengths);
         let kind = match d.shader {
             None => FunctionKind::Function,
             Some(ShaderKind::Surface) => FunctionKind::Surface,
@@ -184,20 +193,21 @@ impl<'a> Lowering<'a> {
             Some(ShaderKind::Displacement) => FunctionKind::Displacement,
             Some(ShaderKind::Imager) => FunctionKind::Imager,
         };
-        let mut body = Body::new(self, info.ir_name.clone(), kind, d.name.span, info.library);
+        let name = arrays::version_name(&info.ir_name, lengths);
+        let mut body = Body::new(self, name, kind, d.name.span, info.library);
         body.shader = d.shader;
         body.result = d.result;
         if let Some(ty) = d.result.ir() {
             body.b.result("return", ty);
         }
         body.cx.note(|notes| notes.enter(d.block()));
-        body.params(&d.params, d.shader.is_some());
+        body.params(&params, d.shader.is_some());
         let outputs: Vec<&'static str> = match d.shader {
             Some(kind) => globals::outputs(kind).to_vec(),
             None => info.effects.writes.iter().copied().collect(),
         };
         body.inputs(&info.effects.inputs(), &outputs);
-        body.declare_outputs(&outputs, &d.params);
+        body.declare_outputs(&outputs, &params);
         body.scopes.declared.push(HashMap::new());
         body.statements(&d.body);
         body.cx.note(Notes::leave);
@@ -211,16 +221,15 @@ impl<'a> Lowering<'a> {
         let name = default_name(&shader.name.name, &param.name.name);
         let mut body = Body::new(self, name.into(), FunctionKind::Function, param.name.span, false);
         body.result = param.ty;
-        let Some(ty) = param.ty.ir() else { return };
-        body.b.result("return", ty);
+        body.results("return", param.ty);
         let effects = param.init.map(|e| super::effects::of_default(program.ast, e)).unwrap_or_default();
         body.inputs(&effects.inputs(), &[]);
-        let value = match param.init {
-            Some(e) => body.value_as(e, param.ty).map(|v| v.value),
-            None => Ok(body.b.constant(Const::zero(ty))),
+        let values = match param.init {
+            Some(e) => body.values_as(e, param.ty).map(|v| v.0),
+            None => Ok(body.zeros(param.ty)),
         };
-        if let Ok(value) = value {
-            body.b.ret(vec![value]);
+        if let Ok(values) = values {
+            body.b.ret(values);
         }
         let function = drop_unused_params(body.b.finish(), 0);
         self.module.functions.push(function);
@@ -254,13 +263,18 @@ impl<'c, 'a> Body<'c, 'a> {
         let mut scope: HashMap<Arc<str>, Var> = HashMap::new();
         let usual = if of_shader { Class::Uniform } else { Class::Varying };
         for p in params {
-            let Some(ty) = p.ty.ir() else { continue };
+            if p.ty.is_unsized() {
+                let d = Diagnostic::error(format!("the array `{}` has no length", p.name.name));
+                self.cx.report(d.at(p.name.span, "a shader's parameter needs one"));
+                continue;
+            }
             let class = p.class.unwrap_or(usual);
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
-            let value = self.b.param(p.name.name.clone(), ty, class);
-            let mut var = self.new_var(p.ty, class, Some(p.name.span), ty);
+            let names = arrays::value_names(&p.name.name, p.ty);
+            let values = names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, class)).collect::<Vec<_>>();
+            let mut var = self.declared_var(p.ty, class, &p.name);
             var.strict = p.class == Some(Class::Uniform);
-            self.assign(&p.name.name, var.storage, value);
+            self.assign_all(&p.name.name, &var, &values);
             if let Some(old) = scope.get(&p.name.name) {
                 let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))
                     .at(p.name.span, "declared again");
@@ -275,7 +289,7 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {
-        Var { storage: self.b.variable(ir), ty, class, strict: false, declared }
+        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, declared }
     }
 
     /// Makes the predefined variables: parameters for those read, start values for outputs that are no inputs.
@@ -330,10 +344,8 @@ impl<'c, 'a> Body<'c, 'a> {
         // A core's own outputs come first; a function's output parameters come before what it writes outside.
         let order = if self.shader.is_some() { [of_globals, of_params] } else { [of_params, of_globals] };
         for (name, var) in order.into_iter().flatten() {
-            if let Some(ty) = var.ty.ir() {
-                self.b.result(name, ty);
-                self.outputs.push(var.storage);
-            }
+            self.results(&name, var.ty);
+            self.outputs.push(var);
         }
     }
 
@@ -341,7 +353,7 @@ impl<'c, 'a> Body<'c, 'a> {
     fn return_value(&mut self, value: Option<Value>) {
         let outputs = self.outputs.clone();
         let mut values: Vec<Value> = value.into_iter().collect();
-        values.extend(outputs.into_iter().map(|v| self.b.read(v)));
+        outputs.iter().for_each(|var| values.extend(self.read_all(var)));
         self.b.ret(values);
     }
 
@@ -354,7 +366,8 @@ impl<'c, 'a> Body<'c, 'a> {
         }
         let mut function = self.b.finish();
         if d.shader.is_some() {
-            function = drop_unused_params(function, d.params.len());
+            let declared = d.params.iter().map(|p| p.ty.values().count()).sum();
+            function = drop_unused_params(function, declared);
         }
         self.cx.module.functions.push(function);
     }

@@ -34,7 +34,7 @@ use crate::lang::preprocess::{Preprocessed, preprocess};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib;
 use ast::{Ast, Definition, Stmt, StmtKind};
-use lower::Lowering;
+use lower::{Lowering, Version};
 use notes::Notes;
 use outline::Outline;
 use program::Program;
@@ -218,20 +218,29 @@ fn lower(
 ) -> (Result<Unit, Diagnostics>, Option<Notes>) {
     let program = lowering.program;
     for (i, d) in program.ast.definitions.iter().enumerate() {
-        if i < own || roots.contains(&*d.name.name) {
-            lowering.definition(i);
+        let is_made_on_demand = d.params.iter().any(|p| p.ty.is_unsized()) && d.shader.is_none();
+        if (i < own && !is_made_on_demand) || roots.contains(&*d.name.name) {
+            lowering.definition(i, &[]);
         }
         if i < own && d.shader.is_some() {
             d.params.iter().for_each(|p| lowering.default_value(i, p));
         }
     }
     let notes = lowering.notes.take();
-    let mut done: HashSet<usize> =
-        (0..program.functions.len()).filter(|i| roots.contains(&*program.definition(*i).name.name)).collect();
-    while let Some(next) = lowering.needed.iter().copied().find(|i| !done.contains(i)) {
-        done.insert(next);
-        lowering.definition(next);
+    let rooted = (0..program.functions.len()).filter(|i| roots.contains(&*program.definition(*i).name.name));
+    let mut done: HashSet<Version> = rooted.map(|i| (i, Vec::new())).collect();
+    loop {
+        while let Some(next) = lowering.needed.iter().find(|v| !done.contains(*v)).cloned() {
+            lowering.definition(next.0, &next.1);
+            done.insert(next);
+        }
+        // What nobody calls is looked at all the same, with arrays of one element.
+        let open = |i: usize| program.definition(i).params.iter().filter(|p| p.ty.is_unsized()).count();
+        let made = |i: usize| program.definition(i).shader.is_some() || done.iter().any(|v| v.0 == i);
+        let Some(uncalled) = (0..own).find(|&i| open(i) > 0 && !made(i)) else { break };
+        lowering.needed.insert((uncalled, vec![1; open(uncalled)]));
     }
+    let done: HashSet<usize> = done.into_iter().map(|(i, _)| i).collect();
     let mut outlines = Vec::new();
     if lowering.debug {
         let kept = (0..program.functions.len()).filter(|i| *i < own || done.contains(i));

@@ -13,6 +13,9 @@ use crate::lang::source::Span;
 /// How deep expressions and statements may nest.
 pub const MAX_NESTING: usize = 256;
 
+/// Most elements of an array: what is passed to a function becomes a value each.
+pub const MAX_ARRAY: u32 = 1024;
+
 /// An error was reported; the caller looks for a place to go on.
 struct Stop;
 
@@ -349,8 +352,7 @@ impl Parser<'_> {
                 return self.fail(d.at(self.span(), "a type is missing"));
             };
             let name = self.ident("the parameter's name")?;
-            self.refuse_array()?;
-            let init = if self.accept("=") { Some(self.expr()?) } else { None };
+            let (ty, init) = self.rest_of_variable(ty)?;
             params.push(Decl { name, ty, class, output, external: false, init });
             if !(self.is(";") || self.is(",") || self.is(")")) {
                 let found = self.tok().describe();
@@ -360,12 +362,95 @@ impl Parser<'_> {
         }
     }
 
-    fn refuse_array(&mut self) -> Parse<()> {
-        match self.is("[") {
-            true => {
-                self.fail(Diagnostic::error("arrays are not supported yet").at(self.span(), "an array starts here"))
+    /// What stands behind the name of a variable: `[length]`, and `=` with a value, or values in braces.
+    fn rest_of_variable(&mut self, ty: RslType) -> Parse<(RslType, Option<ExprId>)> {
+        let start = self.span();
+        let len = if self.accept("[") { Some(self.length(start)?) } else { None };
+        let start = start.to(self.previous());
+        let init = match self.accept("=") {
+            true if len.is_some() => Some(self.values()?),
+            true => Some(self.expr()?),
+            false => None,
+        };
+        let Some(mut len) = len else { return Ok((ty, init)) };
+        if let Some(ExprKind::Array(list)) = init.map(|e| &self.ast.expr(e).kind)
+            && len == 0
+        {
+            len = list.len() as u32;
+        }
+        match ty.array(len) {
+            Some(array) => Ok((array, init)),
+            None => self.fail(Diagnostic::error(format!("there are no arrays of {ty}")).at(start, "an array")),
+        }
+    }
+
+    /// The length of an array, up to and including `]`: 0 where there is none.
+    fn length(&mut self, start: Span) -> Parse<u32> {
+        if self.accept("]") {
+            return Ok(0);
+        }
+        let e = self.expr()?;
+        self.expect("]", "after the length")?;
+        let place = start.to(self.previous());
+        match self.constant(e) {
+            Some(n) if n.fract() == 0.0 && (1.0..=MAX_ARRAY as f32).contains(&n) => Ok(n as u32),
+            Some(n) => {
+                let d = Diagnostic::error(format!("an array has from 1 to {MAX_ARRAY} elements"));
+                self.fail(d.at(place, format!("this asks for {n}")))
             }
-            false => Ok(()),
+            None => {
+                let d = Diagnostic::error("the length of an array must be a constant");
+                self.fail(d.at(place, "this is known only when the shader runs"))
+            }
+        }
+    }
+
+    /// The values of an array in braces, or another array.
+    fn values(&mut self) -> Parse<ExprId> {
+        if !self.is("{") {
+            return self.expr();
+        }
+        let start = self.bump();
+        let mut list = Vec::new();
+        while !self.accept("}") {
+            list.push(self.expr()?);
+            if !self.is("}") {
+                self.expect(",", "between the values of an array")?;
+            }
+        }
+        let span = start.to(self.previous());
+        if list.is_empty() {
+            return self.fail(Diagnostic::error("an array has at least one value").at(span, "there is none"));
+        }
+        Ok(self.add(ExprKind::Array(list), span))
+    }
+
+    /// The value of an expression of numbers; `None` when it is not constant.
+    fn constant(&self, e: ExprId) -> Option<f32> {
+        match self.ast.expr(e).kind {
+            ExprKind::Number(x) => Some(x),
+            ExprKind::Unary(UnaryOp::Neg, a) => Some(-self.constant(a)?),
+            ExprKind::Cast(RslType::Float, _, a) => self.constant(a),
+            ExprKind::Binary(..) => {
+                // Chains of operators lean to the left and may be long.
+                let (mut at, mut right) = (e, Vec::new());
+                while let ExprKind::Binary(op, l, r) = self.ast.expr(at).kind {
+                    right.push((op, r));
+                    at = l;
+                }
+                let first = self.constant(at)?;
+                right.into_iter().rev().try_fold(first, |a, (op, r)| {
+                    let b = self.constant(r)?;
+                    match op {
+                        BinaryOp::Add => Some(a + b),
+                        BinaryOp::Sub => Some(a - b),
+                        BinaryOp::Mul => Some(a * b),
+                        BinaryOp::Div => Some(a / b),
+                        _ => None,
+                    }
+                })
+            }
+            _ => None,
         }
     }
 
@@ -536,7 +621,6 @@ impl Parser<'_> {
         let mut decls = Vec::new();
         loop {
             let name = self.ident("the variable's name")?;
-            self.refuse_array()?;
             if self.is("(") {
                 let d = Diagnostic::error("functions inside functions are not supported yet")
                     .at(name.span, "a function is declared here")
@@ -545,7 +629,12 @@ impl Parser<'_> {
                 self.recover_definition();
                 return Ok(StmtKind::Declare(decls));
             }
-            let init = if self.accept("=") { Some(self.expr()?) } else { None };
+            let (ty, init) = self.rest_of_variable(ty)?;
+            if ty.is_unsized() {
+                let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
+                let d = d.at(name.span, "declared here");
+                return self.fail(d.hint(format!("write `{}[4]`, or give its values in braces", name.name)));
+            }
             decls.push(Decl { name, ty, class, output: false, external, init });
             if !self.accept(",") {
                 break;
@@ -577,32 +666,27 @@ impl Parser<'_> {
     fn expr(&mut self) -> Parse<ExprId> {
         self.enter()?;
         let start = self.span();
-        let e = if let (Tok::Name(name), Tok::Punct(op @ ("=" | "+=" | "-=" | "*=" | "/="))) =
-            (self.tok().clone(), self.tok_ahead(1).clone())
-        {
-            let target = Ident { name, span: self.bump() };
-            self.bump();
-            let op = match op {
-                "+=" => Some(BinaryOp::Add),
-                "-=" => Some(BinaryOp::Sub),
-                "*=" => Some(BinaryOp::Mul),
-                "/=" => Some(BinaryOp::Div),
-                _ => None,
-            };
-            let value = self.expr()?;
-            self.add(ExprKind::Assign(op, target, value), start.to(self.previous()))
-        } else {
-            let condition = self.binary(1)?;
-            if self.accept("?") {
-                let yes = self.expr()?;
-                self.expect(":", "in `?:`")?;
-                let no = self.expr()?;
-                self.add(ExprKind::Ternary(condition, yes, no), start.to(self.previous()))
-            } else {
-                condition
-            }
-        };
+        let mut e = self.binary(1)?;
+        if self.accept("?") {
+            let yes = self.expr()?;
+            self.expect(":", "in `?:`")?;
+            let no = self.expr()?;
+            e = self.add(ExprKind::Ternary(e, yes, no), start.to(self.previous()));
+        }
         if let Tok::Punct(op @ ("=" | "+=" | "-=" | "*=" | "/=")) = *self.tok() {
+            if let Some(place) = self.place(e) {
+                self.bump();
+                let op = match op {
+                    "+=" => Some(BinaryOp::Add),
+                    "-=" => Some(BinaryOp::Sub),
+                    "*=" => Some(BinaryOp::Mul),
+                    "/=" => Some(BinaryOp::Div),
+                    _ => None,
+                };
+                let value = if op.is_none() { self.values()? } else { self.expr()? };
+                self.leave();
+                return Ok(self.add(ExprKind::Assign(op, place, value), start.to(self.previous())));
+            }
             let d = Diagnostic::error(format!("only a variable can stand left of `{op}`"))
                 .at(self.ast.expr(e).span, "this is not a variable");
             return self.fail(match self.ast.expr(e).kind {
@@ -614,6 +698,18 @@ impl Parser<'_> {
         }
         self.leave();
         Ok(e)
+    }
+
+    /// What an expression names, when it can stand left of `=`.
+    fn place(&self, e: ExprId) -> Option<Place> {
+        let expr = self.ast.expr(e);
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                Some(Place { name: Ident { name: name.clone(), span: expr.span }, indices: Vec::new() })
+            }
+            ExprKind::Index(place) => Some(place.clone()),
+            _ => None,
+        }
     }
 
     fn operator(&self) -> Option<BinaryOp> {
@@ -691,7 +787,15 @@ impl Parser<'_> {
             }
             Tok::Name(name) => {
                 self.bump();
-                self.refuse_array()?;
+                let mut indices = Vec::new();
+                while self.accept("[") {
+                    indices.push(self.expr()?);
+                    self.expect("]", "after the index")?;
+                }
+                if !indices.is_empty() {
+                    let place = Place { name: Ident { name, span }, indices };
+                    return Ok(self.add(ExprKind::Index(place), span.to(self.previous())));
+                }
                 if !self.accept("(") {
                     return Ok(self.add(ExprKind::Name(name), span));
                 }

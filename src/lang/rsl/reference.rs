@@ -7,10 +7,11 @@ use super::ast::ShaderKind;
 use super::globals;
 
 /// Built-in functions.
-const FUNCTIONS: [(&str, &str); 56] = [
+const FUNCTIONS: [(&str, &str); 57] = [
     ("abs", "The magnitude of a number: `x` without its sign."),
     ("acos", "The angle in radians, from 0 to π, whose cosine is `x`. Arguments outside −1 to 1 are clamped."),
     ("ambient", "The sum of the light of all ambient lights."),
+    ("arraylength", "The number of elements of an array."),
     ("asin", "The angle in radians, from −π/2 to π/2, whose sine is `x`. Arguments outside −1 to 1 are clamped."),
     (
         "atan",

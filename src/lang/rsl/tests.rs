@@ -244,3 +244,49 @@ fn transcendental_functions_are_close_to_the_exact_values() {
         }
     }
 }
+
+#[test]
+fn arrays_that_are_used_wrongly_are_told_with_what_to_write_instead() {
+    let of = |body: &str| errors(&format!("float g(float a[2]) {{ return a[0]; }}\nfloat f(float x) {{\n{body}\nreturn 0; }}"));
+    for (body, message) in [
+        ("float a;\nreturn a[0];", "`a` is a float, which has no elements"),
+        ("float a[2];\nreturn a;", "expected a float, found a float[2]"),
+        ("float a[2];\nreturn a[0][1];", "of type float[2], which 2 indices do not fit"),
+        ("float a[2];\na += 1;", "operators change its elements one by one"),
+        ("float a[2] = {1, 2, 3};", "3 values are too many for float[2]"),
+        ("float a[2] = 1;", "expected float[2], found float"),
+        ("float a[3];\nreturn g(a);", "no function `g` takes (float[3])"),
+        ("float a[];", "has no length"),
+        ("float a[x];", "the length of an array must be a constant"),
+        ("float a[0];", "an array has from 1 to 1024 elements"),
+        ("float a[2]; point b[2];\na = b;", "expected float[2], found point[2]"),
+        ("matrix m = 1;\nreturn m[1];", "an element of a matrix has two indices"),
+        ("if (arraylength(x) > 1) return 1;", "unknown function `arraylength`"),
+    ] {
+        let text = of(body);
+        assert!(text.contains(message), "{body}: {text}");
+    }
+    assert!(errors("surface s(float a[];) {}").contains("has no length"));
+    let unit = unit("float f() { float a[2] = {1, 2}; return a[2]; }");
+    assert!(unit.warnings.iter().any(|d| d.message.contains("`a` has 2 elements, from 0 to 1")));
+}
+
+#[test]
+fn errors_in_a_function_for_arrays_of_any_length_are_told_once_and_also_when_nobody_calls_it() {
+    let source = "float g(float a[]) { return b; }\n";
+    let used = "float f() { float x[1], y[2]; return g(x) + g(y); }";
+    for text in [errors(source), errors(&format!("{source}{used}"))] {
+        assert_eq!(text.matches("unknown variable `b`").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn an_array_parameter_of_a_shader_is_a_parameter_of_the_core_for_each_element() {
+    let unit = unit("surface s(float a[3] = {1, 2, 3}; color c[2]; output string t[1] = {\"x\"}) { Ci = c[1] * a[2]; }");
+    let core = unit.module.function("s").expect("the core");
+    let names: Vec<&str> = core.params.iter().map(|p| &*p.name).collect();
+    assert_eq!(names, ["a.0", "a.1", "a.2", "c.0", "c.1", "t.0", "Os"]);
+    let defaults = unit.module.function("s.default.a").expect("the default");
+    assert_eq!(defaults.results.len(), 3);
+    assert_eq!(unit.shaders[0].params[1].ty.to_string(), "color[2]");
+}

@@ -24,6 +24,8 @@ pub enum RslType {
     String,
     /// A transformation.
     Matrix,
+    /// An array: the type of its elements, which is no array itself, and their number, 0 where the declaration leaves it to the caller.
+    Array(&'static RslType, u32),
 }
 
 impl RslType {
@@ -38,7 +40,7 @@ impl RslType {
         RslType::Matrix,
     ];
 
-    /// The keyword.
+    /// The keyword; of an array, that of its elements.
     pub fn name(self) -> &'static str {
         match self {
             RslType::Void => "void",
@@ -50,6 +52,7 @@ impl RslType {
             RslType::Normal => "normal",
             RslType::String => "string",
             RslType::Matrix => "matrix",
+            RslType::Array(element, _) => element.name(),
         }
     }
 
@@ -61,7 +64,7 @@ impl RslType {
         Self::DECLARABLE.into_iter().find(|t| t.name() == word)
     }
 
-    /// One letter, for the names of overloaded functions.
+    /// One letter, for the names of overloaded functions; a capital one for arrays.
     pub fn letter(self) -> char {
         match self {
             RslType::Void => 'x',
@@ -73,6 +76,42 @@ impl RslType {
             RslType::Normal => 'n',
             RslType::String => 's',
             RslType::Matrix => 'm',
+            RslType::Array(element, _) => element.letter().to_ascii_uppercase(),
+        }
+    }
+
+    /// An array of `len` values of this type (0: as many as the caller has); `None` where there are no such arrays.
+    pub fn array(self, len: u32) -> Option<RslType> {
+        const ELEMENTS: &[RslType] = &RslType::DECLARABLE;
+        ELEMENTS.iter().find(|t| **t == self).map(|element| RslType::Array(element, len))
+    }
+
+    /// The type of an array's elements; any other type itself.
+    pub fn element(self) -> RslType {
+        match self {
+            RslType::Array(element, _) => *element,
+            other => other,
+        }
+    }
+
+    /// Whether it is an array.
+    pub fn is_array(self) -> bool {
+        matches!(self, RslType::Array(..))
+    }
+
+    /// Whether it is an array whose length the caller decides.
+    pub fn is_unsized(self) -> bool {
+        matches!(self, RslType::Array(_, 0))
+    }
+
+    /// What `count` indices behind a variable of this type choose: an element of an array, a component of a triple or (two of them) of a matrix.
+    pub fn indexed(self, count: usize) -> Option<RslType> {
+        match (self, count) {
+            (ty, 0) => Some(ty),
+            (RslType::Array(element, _), n) => element.indexed(n - 1),
+            (ty, 1) if ty.is_triple() => Some(RslType::Float),
+            (RslType::Matrix, 2) => Some(RslType::Float),
+            _ => None,
         }
     }
 
@@ -86,10 +125,10 @@ impl RslType {
         self.is_spatial() || self == RslType::Color
     }
 
-    /// The type in the IR; `None` for `void`.
+    /// The type in the IR; `None` for `void` and for arrays, which are several values.
     pub fn ir(self) -> Option<Type> {
         Some(match self {
-            RslType::Void => return None,
+            RslType::Void | RslType::Array(..) => return None,
             RslType::Bool => Type::Bool,
             RslType::Float => Type::F32,
             RslType::Color | RslType::Point | RslType::Vector | RslType::Normal => Type::Vec3,
@@ -98,11 +137,21 @@ impl RslType {
         })
     }
 
+    /// The types of the IR's values that stand for one of this type: none for `void`, one for each element of an array.
+    pub fn values(self) -> impl Iterator<Item = Type> {
+        let count = match self {
+            RslType::Array(_, len) => len as usize,
+            _ => 1,
+        };
+        self.element().ir().into_iter().flat_map(move |ty| std::iter::repeat_n(ty, count))
+    }
+
     /// Number of conversions (0 or 1) that make a value of this type one of type `to` without a cast; `None` when there is no way.
     /// A float becomes a triple with equal components or a matrix with that diagonal; points, vectors and normals mix freely.
     pub fn conversion(self, to: RslType) -> Option<u32> {
         match (self, to) {
             (a, b) if a == b => Some(0),
+            (RslType::Array(a, _), RslType::Array(b, 0)) if a == b => Some(0),
             (RslType::Float, b) if b.is_triple() || b == RslType::Matrix => Some(1),
             (a, b) if a.is_spatial() && b.is_spatial() => Some(1),
             (RslType::Bool, RslType::Float) | (RslType::Float, RslType::Bool) => Some(1),
@@ -118,6 +167,10 @@ impl RslType {
 
 impl fmt::Display for RslType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        match self {
+            RslType::Array(element, 0) => write!(f, "{element}[]"),
+            RslType::Array(element, len) => write!(f, "{element}[{len}]"),
+            _ => f.write_str(self.name()),
+        }
     }
 }

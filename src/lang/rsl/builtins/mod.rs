@@ -10,7 +10,7 @@ mod rays;
 mod splines;
 mod vectors;
 
-pub use vectors::normalize;
+pub use vectors::{comp, normalize, setcomp};
 
 use super::types::RslType;
 use crate::ir::{Const, FunctionBuilder, Value};
@@ -113,7 +113,8 @@ impl fmt::Display for NamedOption {
 #[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
-    /// `result:parameters` in [`RslType::letter`]s, `&` before an output, `*` after a last parameter that repeats.
+    /// `result:parameters` in [`RslType::letter`]s, capital ones for arrays of any length, which the emitter gets element by element; `&` before an output,
+    /// `*` after a last parameter that repeats.
     signature: &'static str,
     options: &'static [NamedOption],
     means: Means,
@@ -179,8 +180,9 @@ pub struct Signature {
 /// Reads a signature of the table.
 pub fn parse_signature(signature: &str) -> Signature {
     let letter = |c: char| {
-        let all = RslType::DECLARABLE.into_iter().chain([RslType::Bool]);
-        all.into_iter().find(|t| t.letter() == c).unwrap_or(RslType::Void)
+        let arrays = RslType::DECLARABLE.into_iter().filter_map(|t| t.array(0));
+        let mut all = RslType::DECLARABLE.into_iter().chain([RslType::Bool]).chain(arrays);
+        all.find(|t| t.letter() == c).unwrap_or(RslType::Void)
     };
     let (result, rest) = signature.split_once(':').unwrap_or(("x", signature));
     let (mut params, mut output, mut variadic) = (Vec::new(), false, false);

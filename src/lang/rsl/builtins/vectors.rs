@@ -55,7 +55,7 @@ pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
 }
 
 /// Component `i` of a triple: below 1 the first, from 2 on the last.
-fn comp(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+pub fn comp(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let parts = [0, 1, 2].map(|i| b.op(Op::Extract(i), &args[..1]));
     let (one, two) = (b.f32(1.0), b.f32(2.0));
     let below_one = b.op(Op::Lt, &[args[1], one]);
@@ -64,7 +64,8 @@ fn comp(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     vec![b.op(Op::Select, &[below_one, parts[0], last])]
 }
 
-fn setcomp(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+/// A triple with another component `i`.
+pub fn setcomp(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let changed = [0, 1, 2].map(|i| b.op(Op::Insert(i), &[args[0], args[2]]));
     let (one, two) = (b.f32(1.0), b.f32(2.0));
     let below_one = b.op(Op::Lt, &[args[1], one]);

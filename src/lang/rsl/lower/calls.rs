@@ -5,6 +5,7 @@ use super::super::check::{self, Resolution};
 use super::super::globals::Space;
 use super::super::matrices;
 use super::super::program::{Arguments, Callee};
+use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
 
@@ -14,8 +15,10 @@ const MAX_LISTED: usize = 8;
 /// The arguments of a call, as far as they are evaluated.
 struct Given {
     values: Vec<Value>,
-    /// One for each output: the variable that it goes to, if there is one.
-    written: Vec<Option<(Ident, Var)>>,
+    /// One for each output: its type, and the place that it goes to, if there is one.
+    written: Vec<(RslType, Option<Located>)>,
+    /// Lengths of the arrays that go to parameters of any length.
+    lengths: Vec<u32>,
     class: Class,
 }
 
@@ -38,12 +41,13 @@ impl Body<'_, '_> {
         let program = self.cx.program;
         let Arguments { positional, options } = program.arguments(callee, args).unwrap_or_default();
         let (first, pairs) = args.split_at(positional.len());
-        let mut given = Given { values: Vec::new(), written: Vec::new(), class: Class::Constant };
+        let mut given =
+            Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: Class::Constant };
         for (&arg, &(ty, output)) in first.iter().zip(&positional) {
             self.argument(arg, ty, output, f, &mut given)?;
         }
         self.options(options, pairs, f, &mut given)?;
-        let Given { mut values, written, mut class } = given;
+        let Given { mut values, written, lengths, mut class } = given;
         self.at(self.span(e));
         let result = program.result(callee);
         let function = match callee {
@@ -66,13 +70,14 @@ impl Body<'_, '_> {
                     values.push(self.hidden_input(name, f)?);
                 }
                 let mut types: Vec<Type> = result.ir().into_iter().collect();
-                let outputs = program.definition(i).params.iter().filter(|p| p.output).map(|p| p.ty);
+                let outputs = written.iter().map(|w| w.0);
                 let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);
-                types.extend(outputs.chain(globals).filter_map(RslType::ir));
-                if info.library {
-                    self.cx.needed.insert(i);
+                types.extend(outputs.chain(globals).flat_map(RslType::values));
+                let name = arrays::version_name(&info.ir_name, &lengths);
+                if info.library || !lengths.is_empty() {
+                    self.cx.needed.insert((i, lengths));
                 }
-                let mut results = self.b.call(info.ir_name.clone(), values, &types);
+                let mut results = self.b.call(name, values, &types);
                 let outside = results.split_off(results.len() - info.effects.writes.len());
                 for (name, value) in info.effects.writes.iter().zip(outside) {
                     if let Some(var) = self.scopes.globals.get(name).cloned() {
@@ -82,27 +87,31 @@ impl Body<'_, '_> {
                 results
             }
         };
-        let value = if result == RslType::Void { Value(u32::MAX) } else { results.remove(0) };
-        for (written, changed) in written.into_iter().zip(results) {
-            let Some((name, var)) = written else { continue };
-            self.check_class(&name.name, &var, Typed { value: changed, ty: var.ty, class }, name.span)?;
-            self.assign(&name.name, var.storage, changed);
+        let value = if result == RslType::Void { NO_VALUE } else { results.remove(0) };
+        for (ty, place) in written {
+            let rest = results.split_off(ty.values().count());
+            let changed = std::mem::replace(&mut results, rest);
+            let Some(place) = place else { continue };
+            self.check_class(&place.name.name, &place.var, class, place.name.span)?;
+            self.write_all(&place, &changed);
         }
         Ok(Typed { value, ty: result, class })
     }
 
     /// Evaluates one argument.
     fn argument(&mut self, arg: ExprId, ty: RslType, output: bool, f: &Ident, given: &mut Given) -> Lower<()> {
-        let v = match output {
+        let (values, class) = match output {
             true => {
-                let (v, variable) = self.output_argument(arg, f)?;
-                given.written.push(Some(variable));
-                v
+                let place = self.output_argument(arg, f)?;
+                let (values, class) = (self.read_all_of(&place), place.class);
+                given.written.push((place.ty, Some(place)));
+                (values, class)
             }
-            false => self.value_as(arg, ty)?,
+            false => self.values_as(arg, ty)?,
         };
-        given.class = given.class.max(v.class);
-        given.values.push(v.value);
+        given.class = given.class.max(class);
+        given.lengths.extend(ty.is_unsized().then_some(values.len() as u32));
+        given.values.extend(values);
         Ok(())
     }
 
@@ -142,7 +151,7 @@ impl Body<'_, '_> {
                 None => {
                     given.values.push(self.b.constant(option.default_constant()));
                     if option.is_output() {
-                        given.written.push(None);
+                        given.written.push((option.ty, None));
                     }
                 }
             }
@@ -150,16 +159,19 @@ impl Body<'_, '_> {
         Ok(())
     }
 
-    /// An argument that the function changes: it must be a variable.
-    fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<(Typed, (Ident, Var))> {
+    /// An argument that the function changes: it must be a variable, or a part of one.
+    fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<Located> {
         let span = self.span(arg);
-        let ExprKind::Name(name) = &self.ast().expr(arg).kind else {
-            let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
-            return self.error(d.at(span, "not a variable"));
-        };
-        let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, span) };
-        let value = Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class };
-        Ok((value, (Ident { name: name.clone(), span }, var)))
+        match &self.ast().expr(arg).kind {
+            ExprKind::Name(name) => {
+                self.place(&Place { name: Ident { name: name.clone(), span }, indices: Vec::new() })
+            }
+            ExprKind::Index(place) => self.place(place),
+            _ => {
+                let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
+                self.error(d.at(span, "not a variable"))
+            }
+        }
     }
 
     /// The value here of a predefined variable that a called function uses.
@@ -189,7 +201,7 @@ impl Body<'_, '_> {
         match program.callees(name, true).into_iter().find(floats) {
             Some(Callee::Builtin(Builtin { means: Means::Operations(emit), .. })) => Ok(emit(&mut self.b, args)[0]),
             Some(Callee::Function(i)) => {
-                self.cx.needed.insert(i);
+                self.cx.needed.insert((i, Vec::new()));
                 Ok(self.b.call(program.functions[i].ir_name.clone(), args.to_vec(), &[Type::F32])[0])
             }
             _ => self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here")),
@@ -211,6 +223,10 @@ impl Body<'_, '_> {
             }
             ("__uniform_color", Some(&[k])) => {
                 Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
+            }
+            ("arraylength", _) if let [a] = *args => {
+                let RslType::Array(_, len) = self.checker.type_of(&self.scopes, a, None)? else { return None };
+                Some(Ok(self.constant(Const::F32(len as f32), RslType::Float)))
             }
             ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
                 Some(self.transform(f, args))
@@ -264,7 +280,7 @@ impl Body<'_, '_> {
         if self.cx.diags.error_count() > before {
             return Err(Poison);
         }
-        let words: Vec<&str> = types.iter().map(|t| t.map_or("?", RslType::name)).collect();
+        let words: Vec<String> = types.iter().map(|t| t.map_or("?".to_string(), |t| t.to_string())).collect();
         let given = words.join(", ");
         let (message, label, candidates) = match resolution {
             Resolution::NoMatch(list) => {

@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::super::check;
+use super::arrays::NO_VALUE;
 use super::super::globals::Space;
 use super::super::matrices;
 use super::*;
@@ -17,7 +18,7 @@ impl<'a> Body<'_, 'a> {
         self.ast().expr(e).span
     }
 
-    fn constant(&mut self, c: Const, ty: RslType) -> Typed {
+    pub(super) fn constant(&mut self, c: Const, ty: RslType) -> Typed {
         Typed { value: self.b.constant(c), ty, class: Class::Constant }
     }
 
@@ -84,12 +85,21 @@ impl<'a> Body<'_, 'a> {
             ExprKind::Tuple(list) => self.tuple(e, list, wanted),
             ExprKind::Cast(ty, space, inner) => self.cast(*ty, space.as_ref(), *inner, expr.span),
             ExprKind::Assign(op, target, value) => self.assignment(*op, target, *value, expr.span),
+            ExprKind::Index(place) => {
+                let place = self.place(place)?;
+                Ok(self.read_place(&place))
+            }
+            ExprKind::Array(_) => {
+                let d = Diagnostic::error("values in braces stand behind `=` only");
+                self.error(d.at(expr.span, "the values of an array"))
+            }
             ExprKind::Call(f, args) => self.call(e, f, args, wanted),
         }
     }
 
     pub(super) fn name(&mut self, name: &str, span: Span) -> Lower<Typed> {
         match self.scopes.find(name).cloned() {
+            Some(var) if var.slot.is_some() => Ok(Typed { value: NO_VALUE, ty: var.ty, class: var.class }),
             Some(var) => Ok(Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class }),
             None if name == "PI" => Ok(self.constant(Const::F32(std::f32::consts::PI), RslType::Float)),
             None => self.unknown_name(name, span),
@@ -414,8 +424,8 @@ impl<'a> Body<'_, 'a> {
     // --- assignments ---
 
     /// Refuses a value that may differ from point to point for a variable declared `uniform`.
-    pub(super) fn check_class(&mut self, name: &str, var: &Var, value: Typed, span: Span) -> Lower<()> {
-        if !var.strict || value.class != Class::Varying {
+    pub(super) fn check_class(&mut self, name: &str, var: &Var, class: Class, span: Span) -> Lower<()> {
+        if !var.strict || class != Class::Varying {
             return Ok(());
         }
         let mut d = Diagnostic::error(format!("a varying value cannot go to the uniform variable `{name}`"))
@@ -426,28 +436,40 @@ impl<'a> Body<'_, 'a> {
         self.error(d.hint(format!("declare `{name}` as `varying`")))
     }
 
-    fn assignment(&mut self, op: Option<BinaryOp>, target: &Ident, e: ExprId, span: Span) -> Lower<Typed> {
-        let Some(var) = self.scopes.find(&target.name).cloned() else {
+    fn assignment(&mut self, op: Option<BinaryOp>, target: &Place, e: ExprId, span: Span) -> Lower<Typed> {
+        if self.scopes.find(&target.name.name).is_none() {
             let _: Lower<Typed> = self.value(e, None);
-            return self.unknown_name(&target.name, target.span);
-        };
+        }
+        let place = self.place(target)?;
+        let name = &target.name.name;
+        if place.ty.is_array() {
+            if op.is_some() {
+                let d = Diagnostic::error(format!("`{name}` is an array: operators change its elements one by one"));
+                return self.error(d.at(span, "here it stands as a whole"));
+            }
+            let (values, class) = self.values_as(e, place.ty)?;
+            self.check_class(name, &place.var, class, span)?;
+            self.at(span);
+            self.assign_all(name, &place.var, &values);
+            return Ok(Typed { value: NO_VALUE, ty: place.ty, class });
+        }
         let value = match op {
-            None => self.value_as(e, var.ty)?,
+            None => self.value_as(e, place.ty)?,
             Some(op) => {
-                let right = self.value(e, Some(var.ty))?;
+                let right = self.value(e, Some(place.ty))?;
                 self.at(span);
-                let left = Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class };
+                let left = self.read_place(&place);
                 let v = self.binary(op, left, right, span)?;
-                if v.ty.conversion(var.ty).is_none() {
-                    let d = Diagnostic::error(format!("expected {}, found {}", article(var.ty), article(v.ty)));
+                if v.ty.conversion(place.ty).is_none() {
+                    let d = Diagnostic::error(format!("expected {}, found {}", article(place.ty), article(v.ty)));
                     return self.error(d.at(span, format!("this gives {}", article(v.ty))));
                 }
-                self.convert(v, var.ty)
+                self.convert(v, place.ty)
             }
         };
-        self.check_class(&target.name, &var, value, span)?;
+        self.check_class(name, &place.var, value.class.max(place.class), span)?;
         self.at(span);
-        self.assign(&target.name, var.storage, value.value);
+        self.write_place(&place, value.value);
         Ok(value)
     }
 }

@@ -82,12 +82,13 @@ impl Body<'_, '_> {
                 _ => self.unknown_name(&d.name.name, d.name.span),
             };
         }
-        let Some(ty) = d.ty.ir() else { return Ok(()) };
         let class = d.class.unwrap_or(Class::Varying);
         self.cx.note_variable(d, class, Role::Local);
         let init = match d.init {
-            Some(e) => self.value_as(e, d.ty),
-            None => Ok(Typed { value: self.b.constant(Const::zero(ty)), ty: d.ty, class: Class::Constant }),
+            Some(e) => self.values_as(e, d.ty),
+            // An array that nobody wrote has zeros from the start of the function.
+            None if d.ty.is_array() => Ok((Vec::new(), Class::Constant)),
+            None => Ok((self.zeros(d.ty), Class::Constant)),
         };
         let scope = self.scopes.declared.last().and_then(|s| s.get(&d.name.name)).and_then(|v| v.declared);
         if let Some(first) = scope {
@@ -95,15 +96,15 @@ impl Body<'_, '_> {
             let diagnostic = Diagnostic::error(message).at(d.name.span, "declared again").also(first, "declared first");
             self.cx.report(diagnostic);
         }
-        let mut var = self.new_var(d.ty, class, Some(d.name.span), ty);
+        let mut var = self.declared_var(d.ty, class, &d.name);
         var.strict = d.class == Some(Class::Uniform);
         if let Some(scope) = self.scopes.declared.last_mut() {
             scope.insert(d.name.name.clone(), var.clone());
         }
-        let init = init?;
-        self.check_class(&d.name.name, &var, init, d.name.span)?;
+        let (values, class) = init?;
+        self.check_class(&d.name.name, &var, class, d.name.span)?;
         self.at(d.name.span);
-        self.assign(&d.name.name, var.storage, init.value);
+        self.assign_all(&d.name.name, &var, &values);
         Ok(())
     }
 

@@ -97,7 +97,6 @@ fn a_missing_semicolon_is_shown_where_it_belongs() {
 fn what_is_not_there_yet_says_so() {
     assert!(errors("projection p() { }")[0].contains("projection shaders have no place in a ray tracer"));
     assert!(errors("transformation t() { }")[0].contains("no place in a ray tracer"));
-    assert!(errors("surface s(float a[3] = {1,2,3};) { }")[0].contains("arrays are not supported yet"));
     assert!(errors("surface s() { float f(float x) { return x; } }")[0].contains("inside functions"));
     assert!(errors("surfce s() { }")[0].contains("`surfce` starts neither"));
 }

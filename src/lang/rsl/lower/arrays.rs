@@ -1,0 +1,242 @@
+//! Arrays, and the places that assignments go to.
+//!
+//! An array is a slot of its function. Functions take and give arrays element by element, so a function with a parameter of any length is made once for each
+//! length that it is called with: a [`Version`]. An index is rounded towards zero; out of range, reading gives the nearest element and writing does nothing.
+
+use super::super::{builtins, matrices};
+use super::*;
+
+/// Stands for the value of an expression that has none, or that is an array.
+pub(super) const NO_VALUE: Value = Value(u32::MAX);
+
+/// A place whose indices have been computed.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    /// The variable's name.
+    pub name: Ident,
+    /// The variable.
+    pub var: Var,
+    /// The element of the array.
+    element: Option<Value>,
+    /// The component: one index of a triple, two of a matrix.
+    component: Vec<Value>,
+    /// The type of what lies there.
+    pub ty: RslType,
+    /// How often it may differ.
+    pub class: Class,
+}
+
+/// The parameters with the lengths of those arrays that leave it open.
+pub(super) fn sized(params: &[Decl], lengths: &[u32]) -> Vec<Decl> {
+    let mut lengths = lengths.iter();
+    let sized = params.iter().map(|p| match p.ty {
+        RslType::Array(element, 0) => {
+            Decl { ty: RslType::Array(element, lengths.next().copied().unwrap_or(0)), ..p.clone() }
+        }
+        _ => p.clone(),
+    });
+    sized.collect()
+}
+
+/// The name of a function as it is made for these lengths.
+pub(super) fn version_name(name: &Arc<str>, lengths: &[u32]) -> Arc<str> {
+    match lengths {
+        [] => name.clone(),
+        _ => {
+            let lengths: Vec<String> = lengths.iter().map(u32::to_string).collect();
+            format!("{name}.of.{}", lengths.join(".")).into()
+        }
+    }
+}
+
+/// The names of the values that stand for a variable: its own or, for the elements of an array, `a.0`, `a.1`, …
+pub(super) fn value_names(name: &Arc<str>, ty: RslType) -> impl Iterator<Item = Arc<str>> {
+    let count = ty.values().count();
+    (0..count).map(move |i| if ty.is_array() { format!("{name}.{i}").into() } else { name.clone() })
+}
+
+impl Body<'_, '_> {
+    /// Declares the results that stand for a variable.
+    pub(super) fn results(&mut self, name: &str, ty: RslType) {
+        for (name, ty) in value_names(&name.into(), ty).zip(ty.values()) {
+            self.b.result(name, ty);
+        }
+    }
+
+    /// A variable of the text, in a slot if it is an array.
+    pub(super) fn declared_var(&mut self, ty: RslType, class: Class, name: &Ident) -> Var {
+        let element = ty.element().ir().unwrap_or(Type::F32);
+        let mut var = self.new_var(ty, class, Some(name.span), element);
+        if let RslType::Array(_, len) = ty {
+            var.slot = Some(self.b.slot(name.name.clone(), element, len.max(1)));
+        }
+        var
+    }
+
+    /// What a variable holds that nobody wrote.
+    pub(super) fn zeros(&mut self, ty: RslType) -> Vec<Value> {
+        ty.values().map(|ty| self.b.constant(Const::zero(ty))).collect()
+    }
+
+    /// The value of `e` converted to `ty`, or the values of an array.
+    pub(super) fn values_as(&mut self, e: ExprId, ty: RslType) -> Lower<(Vec<Value>, Class)> {
+        let RslType::Array(element, len) = ty else {
+            let v = self.value_as(e, ty)?;
+            return Ok((vec![v.value], v.class));
+        };
+        let expr = self.cx.program.ast.expr(e);
+        match &expr.kind {
+            ExprKind::Array(list) if len == 0 || list.len() <= len as usize => {
+                let mut class = Class::Constant;
+                let mut values = Vec::new();
+                for &e in list {
+                    let v = self.value_as(e, *element)?;
+                    class = class.max(v.class);
+                    values.push(v.value);
+                }
+                // As in C, elements without a value are zero.
+                if let (Some(ty), true) = (element.ir(), values.len() < len as usize) {
+                    values.resize(len as usize, self.b.constant(Const::zero(ty)));
+                }
+                Ok((values, class))
+            }
+            ExprKind::Array(list) => {
+                let message = format!("{} values are too many for {ty}", list.len());
+                self.error(Diagnostic::error(message).at(expr.span, "these values"))
+            }
+            ExprKind::Name(name) => {
+                let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, expr.span) };
+                if var.ty.conversion(ty).is_none() {
+                    let d = Diagnostic::error(format!("expected {ty}, found {}", var.ty));
+                    return self.error(d.at(expr.span, format!("this is of type {}", var.ty)));
+                }
+                self.at(expr.span);
+                Ok((self.read_all(&var), var.class))
+            }
+            _ => {
+                let v = self.value(e, Some(ty))?;
+                let d = Diagnostic::error(format!("expected {ty}, found {}", v.ty));
+                self.error(d.at(expr.span, format!("this is of type {}", v.ty)))
+            }
+        }
+    }
+
+    /// All values of a variable here.
+    pub(super) fn read_all(&mut self, var: &Var) -> Vec<Value> {
+        let Some(slot) = var.slot else { return vec![self.b.read(var.storage)] };
+        let types: Vec<Type> = var.ty.values().collect();
+        let load = |(i, ty): (usize, Type)| {
+            let index = self.b.u32(i as u32);
+            self.b.op_as(Op::SlotLoad(slot), &[index], ty)
+        };
+        types.into_iter().enumerate().map(load).collect()
+    }
+
+    /// Gives a variable its values.
+    pub(super) fn assign_all(&mut self, name: &str, var: &Var, values: &[Value]) {
+        match var.slot {
+            None => values.iter().for_each(|&v| self.assign(name, var.storage, v)),
+            Some(slot) => values.iter().enumerate().for_each(|(i, &v)| {
+                let index = self.b.u32(i as u32);
+                self.b.effect(Op::SlotStore(slot), &[index, v]);
+            }),
+        }
+    }
+
+    /// Finds a place and computes its indices.
+    pub(super) fn place(&mut self, place: &Place) -> Lower<Located> {
+        let Ident { name, span } = &place.name;
+        let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, *span) };
+        let Some(ty) = var.ty.indexed(place.indices.len()) else {
+            let message = match (var.ty, place.indices.len()) {
+                (RslType::Matrix, _) => "an element of a matrix has two indices, `m[row][column]`".to_string(),
+                (ty, 1) => format!("`{name}` is a {ty}, which has no elements"),
+                (ty, n) => format!("`{name}` is of type {ty}, which {n} indices do not fit"),
+            };
+            return self.error(Diagnostic::error(message).at(*span, "indexed here"));
+        };
+        let mut class = var.class;
+        let (mut element, mut component) = (None, Vec::new());
+        for (i, &e) in place.indices.iter().enumerate() {
+            let index = self.value_as(e, RslType::Float)?;
+            class = class.max(index.class);
+            match var.ty {
+                RslType::Array(_, len) if i == 0 => element = Some(self.element_index(e, index.value, name, len)),
+                _ => component.push(index.value),
+            }
+        }
+        Ok(Located { name: place.name.clone(), var, element, component, ty, class })
+    }
+
+    /// The index of an array's element; an integer where it is a constant.
+    fn element_index(&mut self, e: ExprId, index: Value, name: &str, len: u32) -> Value {
+        let expr = self.cx.program.ast.expr(e);
+        let ExprKind::Number(x) = expr.kind else {
+            self.at(expr.span);
+            return self.b.op_as(Op::ToInt, &[index], Type::U32);
+        };
+        if x >= len as f32 {
+            let message = format!("`{name}` has {len} elements, from 0 to {}", len - 1);
+            self.cx.report(Diagnostic::warning(message).at(expr.span, "there is no such element"));
+        }
+        self.b.u32(x as u32)
+    }
+
+    /// The value, or the values of an array, at a place.
+    pub(super) fn read_all_of(&mut self, place: &Located) -> Vec<Value> {
+        match place.ty.is_array() {
+            true => self.read_all(&place.var),
+            false => vec![self.read_place(place).value],
+        }
+    }
+
+    /// Writes the value, or the values of an array, to a place.
+    pub(super) fn write_all(&mut self, place: &Located, values: &[Value]) {
+        match place.ty.is_array() {
+            true => self.assign_all(&place.name.name, &place.var, values),
+            false => values.iter().for_each(|&v| self.write_place(place, v)),
+        }
+    }
+
+    /// The whole element, or variable, that a place lies in.
+    fn read_element(&mut self, place: &Located) -> Value {
+        match (place.var.slot, place.element, place.var.ty.element().ir()) {
+            (Some(slot), Some(index), Some(ty)) => self.b.op_as(Op::SlotLoad(slot), &[index], ty),
+            _ => self.b.read(place.var.storage),
+        }
+    }
+
+    /// The value at a place that is no array.
+    pub(super) fn read_place(&mut self, place: &Located) -> Typed {
+        let (ty, class) = (place.ty, place.class);
+        if ty.is_array() {
+            return Typed { value: NO_VALUE, ty, class };
+        }
+        let whole = self.read_element(place);
+        let value = match place.component[..] {
+            [i] => builtins::comp(&mut self.b, &[whole, i])[0],
+            [row, column] => matrices::component(&mut self.b, &[whole, row, column])[0],
+            _ => whole,
+        };
+        Typed { value, ty, class }
+    }
+
+    /// Writes a value to a place that is no array.
+    pub(super) fn write_place(&mut self, place: &Located, value: Value) {
+        let whole = match place.component[..] {
+            [] => value,
+            [i] => {
+                let old = self.read_element(place);
+                builtins::setcomp(&mut self.b, &[old, i, value])[0]
+            }
+            [row, column, ..] => {
+                let old = self.read_element(place);
+                matrices::set_component(&mut self.b, &[old, row, column, value])[0]
+            }
+        };
+        match (place.var.slot, place.element) {
+            (Some(slot), Some(index)) => self.b.effect(Op::SlotStore(slot), &[index, whole]),
+            _ => self.assign(&place.name.name, place.var.storage, whole),
+        }
+    }
+}
