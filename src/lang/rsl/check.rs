@@ -284,7 +284,11 @@ impl<'a> Checker<'a> {
                 let given = self.type_of(names, arg, Some(ty));
                 bad_argument |= given.is_none();
                 let cost = given.and_then(|g| {
-                    if output && g != ty && !(g.is_array() || g.is_spatial() && ty.is_spatial()) { None } else { g.conversion(ty) }
+                    if output && g != ty && !(g.is_array() || g.is_spatial() && ty.is_spatial()) {
+                        None
+                    } else {
+                        g.conversion(ty)
+                    }
                 });
                 conversions = conversions.zip(cost).map(|(a, b)| a + b);
             }

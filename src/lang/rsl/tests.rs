@@ -247,7 +247,9 @@ fn transcendental_functions_are_close_to_the_exact_values() {
 
 #[test]
 fn arrays_that_are_used_wrongly_are_told_with_what_to_write_instead() {
-    let of = |body: &str| errors(&format!("float g(float a[2]) {{ return a[0]; }}\nfloat f(float x) {{\n{body}\nreturn 0; }}"));
+    let of = |body: &str| {
+        errors(&format!("float g(float a[2]) {{ return a[0]; }}\nfloat f(float x) {{\n{body}\nreturn 0; }}"))
+    };
     for (body, message) in [
         ("float a;\nreturn a[0];", "`a` is a float, which has no elements"),
         ("float a[2];\nreturn a;", "expected a float, found a float[2]"),
@@ -282,7 +284,8 @@ fn errors_in_a_function_for_arrays_of_any_length_are_told_once_and_also_when_nob
 
 #[test]
 fn an_array_parameter_of_a_shader_is_a_parameter_of_the_core_for_each_element() {
-    let unit = unit("surface s(float a[3] = {1, 2, 3}; color c[2]; output string t[1] = {\"x\"}) { Ci = c[1] * a[2]; }");
+    let unit =
+        unit("surface s(float a[3] = {1, 2, 3}; color c[2]; output string t[1] = {\"x\"}) { Ci = c[1] * a[2]; }");
     let core = unit.module.function("s").expect("the core");
     let names: Vec<&str> = core.params.iter().map(|p| &*p.name).collect();
     assert_eq!(names, ["a.0", "a.1", "a.2", "c.0", "c.1", "t.0", "Os"]);

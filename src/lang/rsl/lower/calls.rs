@@ -41,8 +41,7 @@ impl Body<'_, '_> {
         let program = self.cx.program;
         let Arguments { positional, options } = program.arguments(callee, args).unwrap_or_default();
         let (first, pairs) = args.split_at(positional.len());
-        let mut given =
-            Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: Class::Constant };
+        let mut given = Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: Class::Constant };
         for (&arg, &(ty, output)) in first.iter().zip(&positional) {
             self.argument(arg, ty, output, f, &mut given)?;
         }

@@ -1,9 +1,9 @@
 //! Expressions.
 
 use super::super::check;
-use super::arrays::NO_VALUE;
 use super::super::globals::Space;
 use super::super::matrices;
+use super::arrays::NO_VALUE;
 use super::*;
 
 /// Size up to which an expression without calls is computed always rather than skipped by a jump.
