@@ -2,7 +2,7 @@
 //! that wgpu can drive, and a software Ray Processing Unit (RPU) on the CPU.
 //!
 //! The modules are the pipeline, in order: [`lang`] reads shaders into [`ir`], whose passes optimise them;
-//! [`scene`] and [`geometry`] read scenes, [`bvh`] indexes them; [`program`] links shaders and a scene into one
+//! [`scene`] and [`geometry`] read scenes, [`texture`] reads pictures for shaders, [`bvh`] indexes geometry; [`program`] links shaders and a scene into one
 //! program; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
 //! [`render`] runs either; [`compare`] judges the pictures; [`probe`] follows one sample step by step; [`project`] keeps a scene up to date with its
 //! files; [`inspect`] lists what becomes of a shader; `viewer` shows it in a window; [`lsp`] answers editors; [`cli`] is the command line.
@@ -24,5 +24,6 @@ pub mod project;
 pub mod render;
 pub mod rpu;
 pub mod scene;
+pub mod texture;
 #[cfg(feature = "viewer")]
 pub mod viewer;

@@ -98,9 +98,21 @@ fn a_missing_shader_says_where_it_was_looked_for() {
 }
 
 #[test]
-fn a_texture_is_refused_as_long_as_there_are_none() {
+fn a_damaged_texture_says_which_and_where_it_is_named() {
+    let text = scene(&format!("Surface \"paintedplastic\" \"texturename\" [\"s.rib\"]\n{SPHERE}"));
+    says(&refused_scene(&text), &["s.rib:4", "texture `s.rib` cannot be read", "no picture of a known format"]);
+}
+
+#[test]
+fn a_missing_texture_is_a_warning_that_says_where_it_was_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
     let text = scene(&format!("Surface \"paintedplastic\" \"texturename\" [\"nowhere.tx\"]\n{SPHERE}"));
-    says(&refused_scene(&text), &["nowhere.tx", "s.rib:4", "texture"]);
+    fs::write(folder.path().join("s.rib"), text).unwrap();
+    let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", "rpu"]);
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("warning").count(), 1, "{text}");
+    says(&text, &["nowhere.tx", "s.rib:4", "looked in"]);
 }
 
 #[test]

@@ -61,6 +61,12 @@ impl Instance {
         Outputs { instance: self, values: b.call(core.clone(), args, &types) }
     }
 
+    /// The identifiers of its strings.
+    pub fn strings(&self) -> impl Iterator<Item = u32> {
+        let strings = self.shader.params.iter().enumerate().filter(|(_, p)| p.ty == Type::String);
+        strings.filter_map(|(i, _)| Some(self.block.get(self.slot(i)? as usize)?[0]))
+    }
+
     /// The block for an object whose space is placed so.
     pub fn block_of(&self, object_to_world: Mat4) -> ParamBlock {
         let mut block = self.block.clone();
@@ -88,10 +94,6 @@ impl Instance {
 /// Named inputs of coordinate spaces begin with this.
 const SPACE_PREFIX: &str = "space.";
 
-/// Standard shaders that RISpec 3.2 gives a texture, and the parameter that names it.
-const TEXTURED_SHADERS: [&str; 2] = ["paintedplastic", "shinymetal"];
-const TEXTURE_PARAMETER: &str = "texturename";
-
 /// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `remarks` and the
 /// default used, as RenderMan renderers do.
 pub fn bind(shader: Arc<CompiledShader>, instance: &ShaderInstance, remarks: &mut Vec<Diagnostic>) -> Instance {
@@ -110,22 +112,6 @@ pub fn bind(shader: Arc<CompiledShader>, instance: &ShaderInstance, remarks: &mu
                 _ => format!("`{}` has: {}", instance.name, known.join(", ")),
             };
             remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
-        }
-    }
-    for (name, value) in &instance.params {
-        let textured = TEXTURED_SHADERS.contains(&instance.name.as_str()) && name == TEXTURE_PARAMETER;
-        if let ParamValue::String(files) = value
-            && let Some(file) = files.first().filter(|f| textured && !f.is_empty())
-        {
-            let d = Diagnostic::error(format!(
-                "`{}` asks for the texture `{file}`: textures are not supported",
-                instance.name
-            ))
-            .hint(format!("leave `{TEXTURE_PARAMETER}` out, or empty"));
-            remarks.push(match instance.span {
-                Some(s) => d.at(s, "given here"),
-                None => d,
-            });
         }
     }
     let mut block: ParamBlock = shader

@@ -6,6 +6,7 @@ use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::shaders::ShaderLibrary;
+use super::textures::{self, Textures};
 use super::units::Units;
 use super::volumes::{self, LinkedVolume};
 use crate::ir::passes::{Observer, Pipeline};
@@ -60,7 +61,7 @@ pub struct Program {
 
 impl Program {
     /// The program of a scene that differs from this one's in the parameters of one shader instance: other data, the same functions. `None` where they
-    /// are in the functions, as an imager's are.
+    /// are in the functions, as an imager's are, and where a string is another, as it may name a texture that is not read yet.
     pub fn with_parameters_of(&self, scene: &Scene, id: ShaderId) -> Option<Self> {
         let number = id.0 as usize;
         let given = &scene.shader_instances[number];
@@ -69,6 +70,10 @@ impl Program {
         }
         let old = self.instances.get(number)?.as_ref()?;
         let bound = Arc::new(bind(old.shader.clone(), given, &mut Vec::new()));
+        // A string may name a texture, which is to be read then.
+        if !bound.strings().eq(old.strings()) {
+            return None;
+        }
         let mut program = self.clone();
         let memory = Arc::make_mut(&mut program.memory);
         Arc::make_mut(&mut program.instances)[number] = Some(bound.clone());
@@ -247,16 +252,17 @@ impl Linker {
         }
         let blocks = lights.iter().map(|l| &l.instance).chain(volumes.values().map(|v| &v.instance));
         let blocks: Vec<_> = blocks.map(|instance| instance.block.clone()).collect();
-        let memory = MemoryImage::build(scene, &records, &blocks)?;
+        if let Err(errors) = self.shaders.add_standard(&[CAMERA_SOURCE_NAME]) {
+            self.diagnostics.extend(errors);
+        }
+        let mut module = self.shaders.take_module();
+        let textures = self.add_textures(scene, &mut module);
+        let memory = MemoryImage::build(scene, &records, &blocks, &textures)?;
         let addressed = lights.iter_mut().map(|l| &mut l.address).chain(volumes.values_mut().map(|v| &mut v.address));
         for (place, address) in addressed.zip(&memory.blocks) {
             *place = *address;
         }
 
-        if let Err(errors) = self.shaders.add_standard(&[CAMERA_SOURCE_NAME]) {
-            self.diagnostics.extend(errors);
-        }
-        let mut module = self.shaders.take_module();
         add_surroundings(&mut module, &lights, &volumes, &surroundings);
         for (number, (instance, displacement, atmosphere, set, layout)) in wanted.iter().enumerate() {
             let core = |i: &Instance| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)));
@@ -371,6 +377,19 @@ impl Linker {
                 Some(LinkedLight { instance, shadows: light.shadows, address: 0 })
             })
             .collect()
+    }
+
+    /// Reads the textures that the module's shaders may ask for, and adds the function that finds them.
+    fn add_textures(&mut self, scene: &Scene, module: &mut Module) -> Textures {
+        let instances = scene.shader_instances.iter().enumerate().filter_map(|(id, given)| {
+            let bound = self.instances.get(&Some(id as u32))?.as_deref()?;
+            Some((bound, given))
+        });
+        let Some(names) = textures::names(module, instances) else { return Textures::default() };
+        let read = self.shaders.textures(scene, names);
+        self.diagnostics.extend(read.remarks);
+        module.functions.push(read.textures.find_function());
+        read.textures
     }
 
     /// Reports different strings that the machines could not tell apart.

@@ -1,9 +1,10 @@
 //! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
 //!
-//! The layout is the table in `docs/internals.md`. Records are laid out the blocks of lights and volumes first, then objects, triangle data, vertices, and the triangle records
+//! The layout is the table in `docs/internals.md`. Records are laid out the table of textures first, the blocks of lights and volumes, objects, triangle data, vertices, and the triangle records
 //! last, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
+use super::textures::Textures;
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use crate::geometry::{Mesh, NormalMap};
 use crate::scene::{MeshSpace, Object, Scene};
@@ -155,11 +156,17 @@ fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
 }
 
 impl MemoryImage {
-    /// Lays out `scene` with one record an object, and the parameter blocks of lights and volumes.
-    pub fn build(scene: &Scene, objects: &[ObjectRecord], blocks: &[ParamBlock]) -> Result<Self, MemoryError> {
+    /// Lays out `scene` with one record an object, the parameter blocks of lights and volumes, and textures.
+    pub fn build(
+        scene: &Scene,
+        objects: &[ObjectRecord],
+        blocks: &[ParamBlock],
+        textures: &Textures,
+    ) -> Result<Self, MemoryError> {
         let shared = SharedMeshes::of(scene);
         let plain = scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::World).map(|o| &o.mesh);
         let vectors = 1
+            + textures.vectors()
             + blocks.iter().map(|l| l.len() as u64).sum::<u64>()
             + objects.iter().map(|o| 1 + u64::from(INSTANCE_VECTORS) + o.params.len() as u64).sum::<u64>()
             + plain.chain(shared.meshes.iter().copied()).map(|m| mesh_vectors(m)).sum::<u64>();
@@ -168,6 +175,7 @@ impl MemoryImage {
         }
         let mut image = Self { vectors: Vec::with_capacity(vectors as usize), ..Self::default() };
         image.vectors.push([0; 4]);
+        textures.push_table(&mut image.vectors);
         for block in blocks {
             image.blocks.push(image.next());
             image.vectors.extend_from_slice(block);
@@ -218,6 +226,7 @@ impl MemoryImage {
             // The tree of a scene with more primitives than numbers is refused.
             first = first.wrapping_add(object.mesh.triangles.len() as u32);
         }
+        textures.push_pictures(&mut image.vectors);
         Ok(image)
     }
 
@@ -428,7 +437,7 @@ mod tests {
             object(&plain, world, 4.0),
         ];
         let records: Vec<_> = (0..4).map(|entry| ObjectRecord { entry, params: vec![[entry; 4]; 2] }).collect();
-        let image = MemoryImage::build(&scene, &records, &[]).expect("a small image");
+        let image = MemoryImage::build(&scene, &records, &[], &Textures::default()).expect("a small image");
         assert_eq!((image.triangle_count, image.placed.len()), (6, 2));
         let tree = build_tree(&scene, &BuildOptions::default()).expect("a small tree");
         assert_eq!(tree.primitive_count(), 16);

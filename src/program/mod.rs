@@ -13,6 +13,7 @@ mod link;
 pub mod memory;
 mod shaders;
 mod state;
+pub mod textures;
 mod units;
 mod volumes;
 

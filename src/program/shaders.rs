@@ -1,6 +1,7 @@
 //! Finding and compiling the shaders that a scene names.
 
 use super::link::LinkOptions;
+use super::textures::{self, Names};
 use super::units::{Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
@@ -10,7 +11,7 @@ use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
-use crate::scene::{self, FileError, RayProgram, ShaderInstance, ShaderKind};
+use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
 use glam::{Mat4, Vec4};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -283,6 +284,11 @@ impl ShaderLibrary {
     /// The outlines of all that was compiled for a debugger.
     pub fn take_outlines(&mut self) -> Vec<Outline> {
         std::mem::take(&mut self.outlines)
+    }
+
+    /// The pictures that the scene's shaders name.
+    pub(super) fn textures(&mut self, scene: &Scene, names: Names) -> textures::Read {
+        self.units.pictures.read(scene, names, self.sources.log())
     }
 
     /// The sources that messages point into, and the compiled files.

@@ -1,6 +1,7 @@
-//! Compiled shader files, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
+//! Compiled shader files, and pictures, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
 
 use super::shaders::CompiledFile;
+use super::textures::Pictures;
 use crate::lang::diag::Diagnostics;
 use crate::lang::files::FileLog;
 use std::collections::HashMap;
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub struct Units {
     manner: Manner,
     units: HashMap<String, Unit>,
+    /// Decoded pictures.
+    pub(super) pictures: Pictures,
 }
 
 /// What decides, beside the files, how a file compiles.
@@ -42,7 +45,7 @@ impl Units {
     /// Forgets what was compiled in another manner, and what the scene before did not use.
     pub(super) fn begin(&mut self, manner: Manner) {
         if self.manner != manner {
-            *self = Self { manner, units: HashMap::new() };
+            (self.manner, self.units) = (manner, HashMap::new());
         }
         self.units.retain(|_, unit| std::mem::take(&mut unit.used));
     }

@@ -71,6 +71,17 @@ impl Channels {
     pub fn has_alpha(self) -> bool {
         matches!(self, Self::GreyAlpha | Self::Rgba)
     }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Grey => 1,
+            Self::GreyAlpha => 2,
+            Self::Rgb => 3,
+            Self::Rgba => 4,
+        }
+    }
 }
 
 impl std::fmt::Display for Channels {

@@ -21,13 +21,14 @@ use image::codecs::hdr::HdrEncoder;
 use image::codecs::openexr::OpenExrEncoder;
 use image::codecs::png::PngEncoder;
 use image::codecs::pnm::{PnmEncoder, PnmSubtype, SampleEncoding};
-use image::{ColorType, DynamicImage, ExtendedColorType, ImageDecoder as _, ImageEncoder as _};
+use image::{ExtendedColorType, ImageEncoder as _};
 use rayon::prelude::*;
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
-use super::color::{decode_srgb, encode_srgb8, quantize8};
-use super::film::{Channels, MAX_PIXELS, Picture, SizeError, check_size};
+use super::color::{encode_srgb8, quantize8};
+use super::film::{MAX_PIXELS, Picture, SizeError};
+use crate::texture::decode::{DecodeError, decode_as};
 
 /// Why a picture file could not be read or written.
 #[derive(Debug, Error)]
@@ -224,45 +225,10 @@ pub fn read(path: &Path) -> Result<Picture, ImageFileError> {
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
-    let corrupt =
-        |error: image::ImageError| ImageFileError::Corrupt { path: path.into(), format, reason: error.to_string() };
-    let mut reader = image::ImageReader::with_format(BufReader::new(file), format.of_codec());
-    let mut limits = image::Limits::no_limits();
-    limits.max_alloc = Some(MAX_PIXELS * 16);
-    reader.limits(limits);
-    let decoder = reader.into_decoder().map_err(corrupt)?;
-    let (width, height) = decoder.dimensions();
-    check_size(width, height).map_err(|source| ImageFileError::Size { path: path.into(), source })?;
-    let color = decoder.color_type();
-    let decoded = DynamicImage::from_decoder(decoder).map_err(corrupt)?;
-    Ok(Picture {
-        width,
-        height,
-        rgba: linear_premultiplied(decoded, color),
-        channels: match (color.has_color(), color.has_alpha()) {
-            (true, true) => Channels::Rgba,
-            (true, false) => Channels::Rgb,
-            (false, true) => Channels::GreyAlpha,
-            (false, false) => Channels::Grey,
-        },
+    decode_as(BufReader::new(file), format.of_codec(), MAX_PIXELS).map_err(|error| match error {
+        DecodeError::Size(source) => ImageFileError::Size { path: path.into(), source },
+        other => ImageFileError::Corrupt { path: path.into(), format, reason: other.to_string() },
     })
-}
-
-/// Decoded samples as linear premultiplied pixels. Float formats hold exactly that already.
-fn linear_premultiplied(decoded: DynamicImage, color: ColorType) -> Vec<[f32; 4]> {
-    let is_float = matches!(color, ColorType::Rgb32F | ColorType::Rgba32F);
-    let samples = decoded.into_rgba32f().into_raw();
-    let (pixels, _) = samples.as_chunks::<4>();
-    if is_float {
-        return pixels.to_vec();
-    }
-    pixels
-        .par_iter()
-        .map(|&[r, g, b, a]| {
-            let linear = |encoded| decode_srgb(encoded) * a;
-            [linear(r), linear(g), linear(b), a]
-        })
-        .collect()
 }
 
 fn write_error(path: &Path, source: io::Error) -> ImageFileError {
@@ -352,7 +318,8 @@ fn rgb_shared_exponent(picture: &Picture) -> Vec<[f32; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::color::decode_srgb8;
+    use crate::render::color::{decode_srgb, decode_srgb8};
+    use crate::render::film::Channels;
     use tempfile::TempDir;
 
     fn folder() -> TempDir {

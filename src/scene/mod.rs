@@ -27,10 +27,12 @@ mod instancing;
 mod meshfile;
 mod rib;
 mod shader;
+mod texture;
 
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::geometry::{Faces, Mesh, assemble};
 use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::files::FileLog;
 use crate::lang::source::SourceMap;
 use glam::{Mat4, Vec3};
 use std::collections::BTreeMap;
@@ -39,8 +41,9 @@ use std::sync::Arc;
 
 pub use attributes::ObjectAttributes;
 pub use camera::{Camera, CameraFrame, Format, Projection};
-pub use files::{FileError, read as read_file, read_noting as read_file_noting};
+pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use instancing::TooManyTriangles;
+pub use texture::TextureSource;
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
@@ -64,11 +67,15 @@ pub struct Scene {
     pub display: Option<String>,
     /// Where shaders and textures may be found.
     pub search_paths: SearchPaths,
+    /// Which files it may read.
+    pub access: FileAccess,
     /// How many times a ray may spawn another (`Option "trace" "maxdepth"`).
     pub max_depth: u32,
     /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
     /// `Option "trace" "color background"` sets it. (`Imager "background"` is a shader, and acts on the film.)
     pub background: [f32; 4],
+    /// What the requests that make textures say, by the textures' names.
+    pub textures: BTreeMap<String, TextureSource>,
     /// Named coordinate systems, each as its matrix to world space. Always holds `world` and `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
     /// Every shader that something in the scene uses, with its parameters.
@@ -222,7 +229,8 @@ fn open_mesh(
     let mut scene = Scene::empty(name);
     let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
     scene.search_paths =
-        SearchPaths { shader: vec![folder.clone()], texture: vec![folder.clone()], archive: vec![folder] };
+        SearchPaths { shader: vec![folder.clone()], texture: vec![folder.clone()], archive: vec![folder.clone()] };
+    scene.access = FileAccess { base: Some(folder), allowed: options.allow_read.clone() };
     if let Some((width, height)) = options.size {
         scene.format = Format { width, height, ..scene.format };
     }
@@ -255,11 +263,13 @@ impl Scene {
             pixel_samples: [2, 2],
             display: None,
             search_paths: SearchPaths::default(),
+            access: FileAccess::default(),
             max_depth: DEFAULT_MAX_DEPTH,
             background: [0.0; 4],
             coordinate_systems: [("world", Mat4::IDENTITY), ("camera", Mat4::IDENTITY)]
                 .map(|(n, m)| (n.to_string(), m))
                 .into(),
+            textures: BTreeMap::new(),
             shader_instances: Vec::new(),
             lights: Vec::new(),
             objects: Vec::new(),
@@ -276,6 +286,20 @@ impl Scene {
     /// The corners of an axis-aligned box around all objects, see [`Object::bounds`]; `None` when there are none.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         self.objects.iter().filter_map(Object::bounds).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// What a texture's name stands for.
+    pub fn texture(&self, name: &str) -> TextureSource {
+        self.textures.get(name).cloned().unwrap_or_else(|| TextureSource::picture(name))
+    }
+
+    /// Where a picture of that name lies: the search path for textures is looked through, and places where it is not are noted in `log`.
+    ///
+    /// # Errors
+    ///
+    /// When it is nowhere, or lies where the scene may not read.
+    pub fn find_picture(&self, name: &str, log: &mut FileLog) -> Result<PathBuf, FileError> {
+        self.access.find(name, None, &self.search_paths.texture, log)
     }
 
     /// The camera's frame for the scene's format.

@@ -52,6 +52,9 @@ pub const LIGHTS_AMBIENT: &str = "lights.ambient";
 /// surface being shaded makes of light on its way.
 pub const VOLUMES_PASS: &str = "volumes.pass";
 
+/// The linker's function `(string name) → ref`: the address of a texture's descriptor ([`crate::texture::layout`]), or of one without channels.
+pub const TEXTURES_FIND: &str = "textures.find";
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -262,7 +265,7 @@ fn lower(
 /// Adds the functions of the library that are built as IR, where they are called.
 fn add_built_functions(module: &mut Module) {
     let mut available: Vec<Function> =
-        stdlib::noise::functions().into_iter().chain(stdlib::bits::functions()).collect();
+        [stdlib::noise::functions(), stdlib::bits::functions(), stdlib::texture::functions()].concat();
     loop {
         let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

@@ -104,6 +104,10 @@ const FUNCTIONS: [(&str, &str); 57] = [
     ("step", "0 where `x` is below `low`, else 1."),
     ("tan", "The tangent of an angle in radians."),
     (
+        "texture",
+        "The filtered value of the texture `name` at `x`, `y`, or else at `s`, `t`: a color or a float, by what is wanted.",
+    ),
+    (
         "trace",
         "The light that arrives at a point from a direction: shoots a ray and shades what it hits. Black beyond the scene's depth of rays.",
     ),

@@ -1,21 +1,23 @@
 //! The standard library: functions and shaders that every program may use without naming a file.
 //!
-//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`] and [`bits`], which need
+//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`] and [`texture`], which need
 //! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what a picture means is a
 //! program, not part of a renderer.
 
 pub mod bits;
 pub mod noise;
+pub mod texture;
 
 /// The name in the IR of the function that samples the picture at a raster position: `(f32 x, f32 y, f32 alpha)
 /// → (vec3 color, f32 alpha)`; the parameter `alpha` is the start value of the output and counts for nothing.
 pub const CAMERA_FUNCTION: &str = "std.__camera";
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 4] = [
+pub const SOURCES: [(&str, &str); 5] = [
     ("math.sl", include_str!("math.sl")),
     ("geometry.sl", include_str!("geometry.sl")),
     ("lighting.sl", include_str!("lighting.sl")),
+    ("texture.sl", include_str!("texture.sl")),
     ("integrator.sl", include_str!("integrator.sl")),
 ];
 

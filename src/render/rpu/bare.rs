@@ -10,6 +10,7 @@ use super::simulate::Simulation;
 use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel};
 use crate::bvh::{BuildOptions, TwoLevel, TwoLevelError};
 use crate::program::memory::{MemoryError, ObjectRecord, build_tree};
+use crate::program::textures::Textures;
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::Progress;
 use crate::render::film::{Picture, SizeError, check_size};
@@ -195,7 +196,7 @@ impl Bare {
         let entry = |name: &str| self.program.entry(name);
         let code = |name: &&str| entry(name).or_else(|| entry(ANY_SURFACE)).unwrap_or(u32::MAX);
         self.shaders = names.iter().map(code).collect();
-        self.memory = MemoryImage::build(scene, &records, &[])?;
+        self.memory = MemoryImage::build(scene, &records, &[], &Textures::default())?;
         self.tree = Some(build_tree(scene, &BuildOptions::default())?);
         for (k, constant) in frame_constants(scene).iter().enumerate() {
             self.constants[31 - k] = constant.map(f32::to_bits);

@@ -27,6 +27,7 @@ mod reader;
 mod requests;
 mod shading;
 mod state;
+mod textures;
 
 #[cfg(test)]
 mod tests;

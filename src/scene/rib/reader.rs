@@ -73,6 +73,7 @@ impl<'s> Reader<'s> {
     /// A reader in RI's initial state.
     pub fn new(name: &str, access: FileAccess, size: Option<(u32, u32)>, sources: &'s mut SourceMap) -> Self {
         let mut scene = Scene::empty(name);
+        scene.access = access.clone();
         let own: Vec<PathBuf> = access.base.iter().cloned().collect();
         scene.search_paths.shader = own.clone();
         scene.search_paths.texture = own.clone();

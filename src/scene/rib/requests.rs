@@ -5,7 +5,7 @@ use super::args::Args;
 use super::params::{DECLARATION_HINT, Declaration, Param, read_params};
 use super::reader::{Reader, World};
 use super::state::{BlockKind, Orientation};
-use super::{archive, objects, primitives, shading};
+use super::{archive, objects, primitives, shading, textures};
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
@@ -61,6 +61,21 @@ const REQUESTS: &[Request] = &[
     request("Imager", "Imager \"name\" parameters", shading::imager),
     request("Interior", "Interior \"name\" parameters", shading::interior),
     request("LightSource", "LightSource \"name\" handle parameters", shading::light_source),
+    request(
+        "MakeBump",
+        "MakeBump \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
+        textures::make_texture,
+    ),
+    request(
+        "MakeLatLongEnvironment",
+        "MakeLatLongEnvironment \"picture\" \"texture\" \"filter\" swidth twidth",
+        textures::make_lat_long,
+    ),
+    request(
+        "MakeTexture",
+        "MakeTexture \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
+        textures::make_texture,
+    ),
     request("MotionBegin", "MotionBegin [times]", motion_begin),
     request("MotionEnd", "MotionEnd", |r, _| {
         r.set_motion(false);

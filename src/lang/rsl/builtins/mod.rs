@@ -8,6 +8,7 @@ mod maths;
 mod noise;
 mod rays;
 mod splines;
+mod textures;
 mod vectors;
 
 pub use vectors::{comp, normalize, setcomp};
@@ -139,7 +140,7 @@ impl Row {
 
 /// All rows. Among equally good ones of a name the first is taken.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    [maths::ROWS, vectors::ROWS, noise::ROWS, splines::ROWS, rays::ROWS].into_iter().flatten()
+    [maths::ROWS, vectors::ROWS, noise::ROWS, splines::ROWS, textures::ROWS, rays::ROWS].into_iter().flatten()
 }
 
 /// Built-in functions by name.

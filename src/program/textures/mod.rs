@@ -1,0 +1,207 @@
+//! The textures of a scene: which pictures its shaders may ask for, read and laid out, and the function by which shaders find them.
+//!
+//! A texture is named by a string while a program runs, so the linker collects every string that may reach [`TEXTURES_FIND`] ([`names`]), reads those pictures,
+//! and makes that function: a look into a table at a fixed place of the memory image. The table's shape depends on the names alone, so a picture that changes on disk
+//! changes data and no code.
+
+mod names;
+mod read;
+
+pub use read::{Pictures, Read};
+
+use super::instances::Instance;
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, string_id};
+use crate::lang::rsl::TEXTURES_FIND;
+use crate::lang::source::Span;
+use crate::scene::{ParamValue, ShaderInstance};
+use crate::texture::layout::{self, MISSING_VECTORS};
+use crate::texture::{Pyramid, Wraps};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Address of the table.
+const TABLE: u32 = 1;
+
+/// Vectors that a scene's textures may take together: 96 MiB, so that the memory image stays below the 128 MiB that some adapters bind at most.
+pub const MAX_TEXTURE_VECTORS: u64 = 6 << 20;
+
+/// A texture that was found.
+#[derive(Clone, Debug)]
+pub struct Texture {
+    /// Its levels.
+    pub pyramid: Arc<Pyramid>,
+    /// What it shows outside.
+    pub wraps: Wraps,
+}
+
+/// The textures of a program, as its memory image holds them.
+#[derive(Clone, Debug, Default)]
+pub struct Textures {
+    /// By name; `None` where there is no such picture.
+    entries: Vec<(u32, Option<Texture>)>,
+    table: Table,
+}
+
+impl Textures {
+    /// Those of the given names.
+    pub fn new(list: impl IntoIterator<Item = (Arc<str>, Option<Texture>)>) -> Self {
+        let mut entries: Vec<(u32, Option<Texture>)> =
+            list.into_iter().map(|(name, texture)| (string_id(&name), texture)).collect();
+        entries.sort_by_key(|e| e.0);
+        entries.dedup_by_key(|e| e.0);
+        let ids: Vec<u32> = entries.iter().map(|e| e.0).collect();
+        Self { table: Table::of(&ids), entries }
+    }
+
+    /// Vectors that all of it takes.
+    pub fn vectors(&self) -> u64 {
+        let textures = self.entries.iter().filter_map(|e| e.1.as_ref());
+        self.table.vectors() + textures.map(|t| layout::vectors(&t.pyramid)).sum::<u64>()
+    }
+
+    /// Appends the table, with nothing in it, and the descriptor of what is missing: the first that a memory image holds.
+    pub fn push_table(&self, image: &mut Vec<[u32; 4]>) {
+        debug_assert_eq!(image.len() as u32, TABLE);
+        if self.table.size > 0 {
+            image.extend(std::iter::repeat_n([0; 4], self.table.size as usize));
+            image.extend(layout::missing(self.table.missing()));
+        }
+    }
+
+    /// Appends the pictures, the last that a memory image holds, and fills the table.
+    pub fn push_pictures(&self, image: &mut Vec<[u32; 4]>) {
+        let mut known: HashMap<(*const Pyramid, Wraps), u32> = HashMap::new();
+        for (id, texture) in &self.entries {
+            let Some(Texture { pyramid, wraps }) = texture else { continue };
+            let key = (Arc::as_ptr(pyramid), *wraps);
+            let address = *known.entry(key).or_insert_with(|| layout::append(image, pyramid, *wraps));
+            image[(TABLE + self.table.slot(*id)) as usize] = [*id, address, 0, 0];
+        }
+    }
+
+    /// The function `(string) → ref` that gives the address of a texture's descriptor, for a module that calls it.
+    pub fn find_function(&self) -> Function {
+        let mut b = FunctionBuilder::new(TEXTURES_FIND, FunctionKind::Function);
+        b.result("return", Type::Ref);
+        let name = b.param("name", Type::String, Class::Varying);
+        let id = b.op_as(Op::Bitcast, &[name], Type::U32);
+        let [factor, shift] = [self.table.factor, self.table.shift].map(|x| b.u32(x));
+        let hash = b.op(Op::IMul, &[id, factor]);
+        let slot = b.op(Op::IShr, &[hash, shift]);
+        let slot = b.op_as(Op::Bitcast, &[slot], Type::Ref);
+        let entry = b.op(Op::Load(TABLE), &[slot]);
+        let [known, address] = [(0, Type::U32), (1, Type::Ref)].map(|(lane, ty)| {
+            let word = b.op(Op::Extract(lane), &[entry]);
+            b.op_as(Op::Bitcast, &[word], ty)
+        });
+        let is_it = b.op(Op::IEq, &[known, id]);
+        // The empty name has the identifier 0, as an empty place of the table has.
+        let zero = b.u32(0);
+        let is_empty = b.op(Op::IEq, &[id, zero]);
+        let missing = b.constant(Const::Ref(self.table.missing()));
+        let found = b.op(Op::Select, &[is_it, address, missing]);
+        let found = b.op(Op::Select, &[is_empty, missing, found]);
+        b.ret(vec![found]);
+        b.finish()
+    }
+}
+
+/// A table without collisions: the place of an identifier is the upper bits of its product with an odd number, found by trying.
+#[derive(Clone, Copy, Debug, Default)]
+struct Table {
+    /// A power of two, at least 2; 0 where there are no textures.
+    size: u32,
+    factor: u32,
+    shift: u32,
+}
+
+/// Factors that are tried for each size.
+const TRIES: u32 = 256;
+
+impl Table {
+    fn of(ids: &[u32]) -> Self {
+        if ids.is_empty() {
+            return Self::default();
+        }
+        let mut bits = usize::BITS - ids.len().leading_zeros();
+        loop {
+            let shift = 32 - bits;
+            let mut taken = vec![0; 1 << bits];
+            for attempt in 1..=TRIES {
+                // Multiples of the golden ratio (Knuth, "Sorting and Searching", §6.4), made odd.
+                let factor = attempt.wrapping_mul(0x9e37_79b9) | 1;
+                let fits = |&id: &u32| {
+                    let place = (id.wrapping_mul(factor) >> shift) as usize;
+                    std::mem::replace(&mut taken[place], attempt) != attempt
+                };
+                if ids.iter().all(fits) {
+                    return Self { size: 1 << bits, factor, shift };
+                }
+            }
+            bits += 1;
+        }
+    }
+
+    fn slot(&self, id: u32) -> u32 {
+        id.wrapping_mul(self.factor) >> self.shift
+    }
+
+    fn missing(&self) -> u32 {
+        TABLE + self.size
+    }
+
+    fn vectors(&self) -> u64 {
+        if self.size == 0 { 0 } else { u64::from(self.size + MISSING_VECTORS) }
+    }
+}
+
+/// Names of textures, each with a place in the source to point at.
+pub type Names = BTreeMap<Arc<str>, Option<Span>>;
+
+/// The names of textures that a module's shaders may ask for; `None` for a module that never looks for one.
+/// `instances` are all uses of its shaders, with what the scene says of them.
+pub fn names<'a>(
+    module: &Module,
+    instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
+) -> Option<Names> {
+    let calls = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    if !calls.into_iter().any(|i| matches!(&i.op, Op::Call(name) if &**name == TEXTURES_FIND)) {
+        return None;
+    }
+    let origins = names::origins(module, TEXTURES_FIND, 0);
+    let mut all = origins.constants;
+    for (bound, given) in instances {
+        for (number, param) in bound.shader.params.iter().enumerate() {
+            if !origins.params.contains(&(bound.shader.core.clone(), number)) {
+                continue;
+            }
+            let value = given.params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| value);
+            let texts: Vec<Arc<str>> = match (value, bound.shader.default(param, bound.to_world)) {
+                (Some(ParamValue::String(texts)), _) => texts.iter().map(|t| Arc::from(t.as_str())).collect(),
+                (_, Const::String(text)) => vec![text],
+                _ => Vec::new(),
+            };
+            texts.into_iter().for_each(|text| {
+                all.entry(text).or_insert(given.span);
+            });
+        }
+    }
+    all.remove("");
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_a_place_of_its_own_for_each_of_a_thousand_names() {
+        for count in [1, 2, 3, 7, 100, 1000] {
+            let ids: Vec<u32> = (0..count).map(|i| string_id(&format!("maps/{i}.tex"))).collect();
+            let table = Table::of(&ids);
+            let places: std::collections::HashSet<u32> = ids.iter().map(|&id| table.slot(id)).collect();
+            assert_eq!(places.len(), ids.len());
+            assert!(places.iter().all(|&p| p < table.size), "{table:?}");
+        }
+    }
+}

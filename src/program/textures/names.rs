@@ -1,0 +1,154 @@
+//! Which strings of a module may reach an argument of a function: backwards from its calls, through joins, choices, arrays and calls, to constants and to parameters of
+//! functions that nobody in the module calls.
+
+use crate::ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
+use crate::lang::source::Span;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// Where the strings come from.
+#[derive(Debug, Default)]
+pub struct Origins {
+    /// Constants, each with a place in the source where it stands.
+    pub constants: BTreeMap<Arc<str>, Option<Span>>,
+    /// Parameters, as function and number.
+    pub params: HashSet<(Arc<str>, usize)>,
+}
+
+/// What flows to the sought argument.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Source {
+    /// A value of a function, by the function's number.
+    Value(usize, Value),
+    /// The elements of an array.
+    Slot(usize, SlotId),
+}
+
+/// The origins of argument `argument` of all calls of `callee`.
+pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
+    let index = module.index();
+    let makers: Vec<Makers<'_>> = module.functions.iter().map(Makers::of).collect();
+    let mut found = Origins::default();
+    let mut work = Vec::new();
+    let mut seen = HashSet::new();
+    let callers = callers(module);
+    let arguments = |name: &str, number: usize| {
+        let calls = callers.get(name).into_iter().flatten();
+        calls.filter_map(|&(f, args)| Some(Source::Value(f, *args.get(number)?))).collect::<Vec<_>>()
+    };
+    work.extend(arguments(callee, argument));
+    while let Some(source) = work.pop() {
+        if !seen.insert(source.clone()) {
+            continue;
+        }
+        let (f, value) = match source {
+            Source::Value(f, value) => (f, value),
+            Source::Slot(f, slot) => {
+                let stored = makers[f].stores.iter().filter(|(s, _)| *s == slot);
+                work.extend(stored.map(|&(_, v)| Source::Value(f, v)));
+                continue;
+            }
+        };
+        let function = &module.functions[f];
+        if let Some(number) = function.block(crate::ir::BlockId(0)).params.iter().position(|&p| p == value) {
+            found.params.insert((function.name.clone(), number));
+            work.extend(arguments(&function.name, number));
+        }
+        if let Some(passed) = makers[f].passed.get(&value) {
+            work.extend(passed.iter().map(|&v| Source::Value(f, v)));
+        }
+        let Some(&inst) = makers[f].insts.get(&value) else { continue };
+        match &inst.op {
+            Op::Const(Const::String(text)) => {
+                let span = module.span(inst.loc);
+                let known = found.constants.entry(text.clone()).or_insert(span);
+                *known = known.or(span);
+            }
+            Op::Select => work.extend(inst.args[1..].iter().map(|&v| Source::Value(f, v))),
+            Op::SlotLoad(slot) => work.push(Source::Slot(f, *slot)),
+            Op::Call(name) => {
+                let Some(&callee) = index.get(name) else { continue };
+                let Some(number) = inst.results.iter().position(|&r| r == value) else { continue };
+                let blocks = module.functions[callee].blocks.iter();
+                work.extend(blocks.filter_map(|b| match &b.term {
+                    Terminator::Return(values) => Some(Source::Value(callee, *values.get(number)?)),
+                    _ => None,
+                }));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The calls of each function: the caller's number, and the arguments.
+fn callers(module: &Module) -> HashMap<&str, Vec<(usize, &[Value])>> {
+    let mut callers: HashMap<&str, Vec<(usize, &[Value])>> = HashMap::new();
+    for (i, f) in module.functions.iter().enumerate() {
+        for inst in f.blocks.iter().flat_map(|b| &b.insts) {
+            if let Op::Call(name) = &inst.op {
+                callers.entry(&**name).or_default().push((i, &inst.args));
+            }
+        }
+    }
+    callers
+}
+
+/// What makes the values of a function.
+struct Makers<'a> {
+    insts: HashMap<Value, &'a crate::ir::Inst>,
+    /// What jumps pass to parameters of blocks.
+    passed: HashMap<Value, Vec<Value>>,
+    stores: Vec<(SlotId, Value)>,
+}
+
+impl<'a> Makers<'a> {
+    fn of(function: &'a Function) -> Self {
+        let mut makers = Self { insts: HashMap::new(), passed: HashMap::new(), stores: Vec::new() };
+        for block in &function.blocks {
+            for inst in &block.insts {
+                makers.insts.extend(inst.results.iter().map(|&r| (r, inst)));
+                if let (Op::SlotStore(slot), [_, value]) = (&inst.op, inst.args.as_slice()) {
+                    makers.stores.push((*slot, *value));
+                }
+            }
+            for target in block.term.targets() {
+                let params = &function.block(target.block).params;
+                params.iter().zip(&target.args).for_each(|(p, a)| makers.passed.entry(*p).or_default().push(*a));
+            }
+        }
+        makers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::rsl::{Options, TEXTURES_FIND, compile};
+    use crate::lang::source::SourceMap;
+
+    fn of(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut sources = SourceMap::new();
+        let file = sources.add("f.sl", None, text);
+        let unit = compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
+        let origins = origins(&unit.module, TEXTURES_FIND, 0);
+        let own = |(f, n): &(Arc<str>, usize)| (!f.starts_with("std.")).then(|| format!("{f} {n}"));
+        let mut params: Vec<String> = origins.params.iter().filter_map(own).collect();
+        params.sort();
+        (origins.constants.keys().map(|k| k.to_string()).collect(), params)
+    }
+
+    #[test]
+    fn names_are_found_behind_choices_functions_and_variables_and_other_strings_are_not() {
+        let (names, params) = of("
+            float look(string label; string map) { return texture(map, 0, 0); }
+            surface s(float k = 0; string mine = \"default\"; string other = \"\";) {
+                string name = \"first\";
+                if (k > 1) name = \"second\";
+                Ci = look(\"label\", name) + texture(k > 2 ? \"third\" : mine, 0, 0);
+                if (other == \"word\") Ci = 0;
+            }");
+        assert_eq!(names, ["first", "second", "third"]);
+        assert_eq!(params, ["look 1", "s 1"]);
+    }
+}

@@ -1,0 +1,48 @@
+//! Requests that make textures. No file is written: the texture's name stands for the picture from then on, with the wrap modes that the request gives it.
+//! Filters and their widths are for makers of files, and count for nothing: mip maps are made by averaging.
+
+use super::super::TextureSource;
+use super::args::Args;
+use super::params::read_params;
+use super::reader::Reader;
+use crate::lang::diag::Diagnostic;
+use crate::texture::{Wrap, Wraps};
+
+/// `MakeTexture "picture" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and `MakeBump` likewise.
+pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let file = args.string("the picture's name")?;
+    let name = args.string("the texture's name")?;
+    let wraps: Wraps = [wrap(args)?, wrap(args)?];
+    filter(args)?;
+    rest(r, args)?;
+    r.scene.textures.insert(name, TextureSource::Picture { file, wraps });
+    Ok(())
+}
+
+/// `MakeLatLongEnvironment "picture" "texture" "filter" swidth twidth parameters`
+pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let file = args.string("the picture's name")?;
+    let name = args.string("the texture's name")?;
+    filter(args)?;
+    rest(r, args)?;
+    // Longitudes go round; beyond a pole lies the pole.
+    r.scene.textures.insert(name, TextureSource::Picture { file, wraps: [Wrap::Periodic, Wrap::Clamp] });
+    Ok(())
+}
+
+fn wrap(args: &mut Args<'_, '_>) -> Result<Wrap, Diagnostic> {
+    let name = args.string("a wrap mode")?;
+    name.parse().map_err(|e: crate::texture::UnknownWrap| args.error(e.to_string()))
+}
+
+fn filter(args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    args.string("a filter's name")?;
+    args.number("the filter's width along s")?;
+    args.number("the filter's width along t")?;
+    Ok(())
+}
+
+/// Parameters that follow: they are for makers of files.
+fn rest(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    read_params(args, &r.declarations).map(|_| ())
+}

@@ -1,0 +1,97 @@
+//! Reading pictures of every format: bytes in, a linear [`Picture`] out.
+//!
+//! Input is untrusted: the size in a file's header is checked before anything is allocated for its pixels, and decoders may allocate
+//! no more than a picture of the largest size takes.
+
+use crate::render::color::decode_srgb;
+use crate::render::film::{Channels, Picture, SizeError, check_size};
+use image::{ColorType, DynamicImage, ImageDecoder as _, ImageFormat};
+use rayon::prelude::*;
+use std::io::{BufRead, Cursor, Seek};
+use thiserror::Error;
+
+/// Most pixels of a picture that becomes a texture: 2²⁴, for example 4096 × 4096. Decoding such a picture takes up to 512 MiB.
+pub const MAX_TEXTURE_PIXELS: u64 = 1 << 24;
+
+/// The formats that textures may have, as messages list them.
+pub const FORMATS: &str = "PNG, JPEG, TIFF, OpenEXR, Radiance HDR and PNM";
+
+/// Why bytes are no picture.
+#[derive(Debug, Error)]
+pub enum DecodeError {
+    /// They begin like no format that is known.
+    #[error("the file is no picture of a known format; there are {FORMATS}")]
+    Unknown,
+    /// The picture's size is impossible.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// The picture has more pixels than the limit.
+    #[error("the picture has {width} x {height} pixels, more than {limit} in all")]
+    TooLarge {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// The limit.
+        limit: u64,
+    },
+    /// The decoder met something that is not allowed.
+    #[error("{0}")]
+    Corrupt(String),
+}
+
+/// The picture in `bytes`, whose format is recognised by their beginning.
+///
+/// # Errors
+/// When the format is unknown, the data are damaged, or there are more than [`MAX_TEXTURE_PIXELS`] pixels.
+pub fn decode(bytes: &[u8]) -> Result<Picture, DecodeError> {
+    let format = image::guess_format(bytes).map_err(|_| DecodeError::Unknown)?;
+    decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS)
+}
+
+/// The picture of the given format that `reader` gives: linear, colour premultiplied by alpha, with its channels remembered.
+///
+/// Integer samples of any depth are sRGB and become linear; floats are linear already.
+///
+/// # Errors
+/// When the data are damaged, or there are more than `max_pixels` pixels.
+pub fn decode_as<R: BufRead + Seek>(reader: R, format: ImageFormat, max_pixels: u64) -> Result<Picture, DecodeError> {
+    let corrupt = |error: image::ImageError| DecodeError::Corrupt(error.to_string());
+    let mut reader = image::ImageReader::with_format(reader, format);
+    let mut limits = image::Limits::no_limits();
+    limits.max_alloc = Some(max_pixels * 16);
+    reader.limits(limits);
+    let decoder = reader.into_decoder().map_err(corrupt)?;
+    let (width, height) = decoder.dimensions();
+    if check_size(width, height)? as u64 > max_pixels {
+        return Err(DecodeError::TooLarge { width, height, limit: max_pixels });
+    }
+    let color = decoder.color_type();
+    let decoded = DynamicImage::from_decoder(decoder).map_err(corrupt)?;
+    Ok(Picture {
+        width,
+        height,
+        rgba: linear_premultiplied(decoded, color),
+        channels: match (color.has_color(), color.has_alpha()) {
+            (true, true) => Channels::Rgba,
+            (true, false) => Channels::Rgb,
+            (false, true) => Channels::GreyAlpha,
+            (false, false) => Channels::Grey,
+        },
+    })
+}
+
+/// Decoded samples as linear premultiplied pixels. Float formats hold exactly that already.
+fn linear_premultiplied(decoded: DynamicImage, color: ColorType) -> Vec<[f32; 4]> {
+    let is_float = matches!(color, ColorType::Rgb32F | ColorType::Rgba32F);
+    let samples = decoded.into_rgba32f().into_raw();
+    let mut pixels = samples.as_chunks::<4>().0.to_vec();
+    drop(samples);
+    if !is_float {
+        pixels.par_iter_mut().for_each(|[r, g, b, a]| {
+            let alpha = *a;
+            [r, g, b].into_iter().for_each(|x| *x = decode_srgb(*x) * alpha);
+        });
+    }
+    pixels
+}

@@ -1,0 +1,192 @@
+//! Textures from files to pictures: every format, what lies outside, what is missing, and what the machines make of it.
+
+use image::{ImageFormat, Rgb, Rgb32FImage, RgbImage};
+use shadewright::ir::Const;
+use shadewright::ir::eval::{Limits, eval};
+use shadewright::lang::diag::Diagnostics;
+use shadewright::lang::source::SourceMap;
+use shadewright::program::{CAMERA_ENTRY, LinkOptions, link};
+use shadewright::project::{Options, Outcome, Project, Source};
+use shadewright::render::color::decode_srgb8;
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, SceneWorld, Window, prepare};
+use shadewright::scene::{OpenOptions, Opened, open};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Side of the pictures that are drawn.
+const SIDE: u32 = 8;
+
+/// A folder with a scene that shows what the function `look` gives for each place `(x, y)` of the picture.
+fn folder(body: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "Format {SIDE} {SIDE} 1\nPixelSamples 1 1\nProjection \"look.sl:look\"\nWorldBegin\nSphere 1 -1 1 360\nWorldEnd\n"
+    );
+    fs::write(folder.path().join("scene.rib"), text).expect("a writable folder");
+    let look = format!("color look(point p) {{ float x = xcomp(p); float y = ycomp(p); {body} }}");
+    fs::write(folder.path().join("look.sl"), look).expect("a writable folder");
+    folder
+}
+
+/// The job of drawing the scene, and what there was to remark on.
+fn job(folder: &Path) -> (Job, Diagnostics) {
+    let mut sources = SourceMap::new();
+    let opened = open(&folder.join("scene.rib"), &OpenOptions::default(), &mut sources);
+    let Opened { scene, .. } = opened.unwrap_or_else(|errors| panic!("{}", errors.render(&sources)));
+    let program = link(&scene, sources, &LinkOptions::default())
+        .unwrap_or_else(|e| panic!("{}", e.diagnostics.render(&e.sources)));
+    let remarks = program.warnings.clone();
+    let sampling = Sampling { strata: [1, 1], seed: 0 };
+    (prepare(program, &scene, Window::whole(SIDE, SIDE), sampling, DEFAULT_BUDGET).expect("a small scene"), remarks)
+}
+
+/// What the pixels show, rows from the top: on the RPU, which must give the evaluator's bits.
+fn pixels(folder: &Path) -> Vec<[f32; 3]> {
+    let job = job(folder).0;
+    let drawn = RpuRenderer::new().render(&job, &|_| {}).expect("a picture");
+    let pixels: Vec<[f32; 3]> = drawn.rgba.iter().map(|p| [p[0], p[1], p[2]]).collect();
+    let program = &job.program;
+    for (i, pixel) in pixels.iter().enumerate() {
+        let at = [i as u32 % SIDE, i as u32 / SIDE].map(|k| Const::F32(k as f32 + 0.5));
+        let mut world = SceneWorld::new(&program.constants, &program.memory, &job.bvh);
+        let results = eval(&program.module, CAMERA_ENTRY, &at, &mut world, Limits::default()).expect("it ends");
+        let expected: Vec<u32> = results[0].bits();
+        assert_eq!(pixel.map(f32::to_bits).as_slice(), expected, "pixel {i}");
+    }
+    pixels
+}
+
+/// The colours of the test picture, as 8-bit codes: texel `(i, j)` of 4 × 4 is `(60 i, 60 j, 128)`.
+fn code(i: u32, j: u32) -> [u8; 3] {
+    [60 * i as u8, 60 * j as u8, 128]
+}
+
+fn write_codes(path: &Path) {
+    RgbImage::from_fn(4, 4, |i, j| Rgb(code(i, j))).save(path).expect("a writable folder");
+}
+
+#[track_caller]
+fn assert_close(got: [f32; 3], expected: [f32; 3], tolerance: f32) {
+    let close = got.iter().zip(&expected).all(|(g, e)| (g - e).abs() <= tolerance);
+    assert!(close, "{got:?}, expected {expected:?}");
+}
+
+#[test]
+fn the_middle_of_a_texel_shows_that_texel_in_every_format() {
+    // JPEG keeps values only roughly; HDR keeps eight bits of the largest.
+    for (name, tolerance) in [("a.png", 1e-6), ("a.tif", 1e-6), ("a.ppm", 1e-6), ("a.exr", 1e-6), ("a.hdr", 0.01), ("a.jpg", 0.05)] {
+        let folder = folder(&format!("return texture(\"{name}\", (floor(4 * x) + 0.5) / 4, (floor(4 * y) + 0.5) / 4);"));
+        let path = folder.path().join(name);
+        if name.ends_with("exr") || name.ends_with("hdr") {
+            let image = Rgb32FImage::from_fn(4, 4, |i, j| Rgb(code(i, j).map(decode_srgb8)));
+            image.save(&path).expect("a writable folder");
+        } else if name.ends_with("jpg") {
+            // In blocks of 16, so that its own filter does not mix them.
+            let image = RgbImage::from_fn(64, 64, |i, j| Rgb(code(i / 16, j / 16)));
+            image.save_with_format(&path, ImageFormat::Jpeg).expect("a writable folder");
+        } else {
+            write_codes(&path);
+        }
+        let pixels = pixels(folder.path());
+        for j in 0..4 {
+            for i in 0..4 {
+                let shown = pixels[(2 * j * SIDE + 2 * i) as usize];
+                assert_close(shown, code(i, j).map(decode_srgb8), tolerance);
+            }
+        }
+    }
+}
+
+#[test]
+fn between_texels_lies_their_mixture_and_beyond_the_picture_it_repeats() {
+    // Halfway between texels 3 and 0: the first row, at s = 0 and at whole numbers far away on both sides.
+    let folder = folder("return texture(\"a.png\", floor(8 * x) - 4, 0.125);");
+    write_codes(&folder.path().join("a.png"));
+    let mixed = (decode_srgb8(180) + decode_srgb8(0)) / 2.0;
+    for pixel in pixels(folder.path()) {
+        assert_close(pixel, [mixed, 0.0, decode_srgb8(128)], 1e-6);
+    }
+}
+
+#[test]
+fn places_far_away_and_no_places_at_all_stay_inside_the_picture() {
+    let folder = folder("return texture(\"a.png\", (x - 0.5) * 1e30, y < 0.5 ? 1 / (x - x) : -1e-30);");
+    RgbImage::from_pixel(4, 4, Rgb([255, 0, 255])).save(folder.path().join("a.png")).unwrap();
+    for pixel in pixels(folder.path()) {
+        assert_close(pixel, [1.0, 0.0, 1.0], 0.0);
+    }
+}
+
+#[test]
+fn a_missing_texture_is_black_and_warned_of_once() {
+    let folder = folder("string n = x < 0.5 ? \"no.png\" : \"no.png\"; return texture(\"no.png\", x, y) + texture(n, y, x) + texture(\"\", x, y);");
+    assert!(pixels(folder.path()).iter().all(|p| *p == [0.0; 3]));
+    let remarks = job(folder.path()).1;
+    let texts: Vec<_> = remarks.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(texts, ["there is no texture `no.png`: it is black"]);
+    assert!(remarks.iter().all(|d| !d.labels.is_empty() && d.hints[0].starts_with("looked in")));
+}
+
+#[test]
+fn a_scene_reads_no_texture_outside_of_its_folders() {
+    let folder = folder("return texture(\"../secret.png\", x, y);");
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    for file in ["scene.rib", "look.sl"] {
+        fs::rename(folder.path().join(file), inner.join(file)).unwrap();
+    }
+    write_codes(&folder.path().join("secret.png"));
+    let mut sources = SourceMap::new();
+    let read = |allow_read, sources: &mut SourceMap| {
+        let opened = open(&inner.join("scene.rib"), &OpenOptions { allow_read, ..OpenOptions::default() }, sources);
+        let scene = opened.unwrap().scene;
+        link(&scene, sources.clone(), &LinkOptions::default()).map_err(|e| e.diagnostics.render(&e.sources))
+    };
+    let refused = read(vec![], &mut sources).unwrap_err();
+    assert!(refused.contains("may not read") && refused.contains("--allow-read"), "{refused}");
+    assert!(read(vec![folder.path().to_path_buf()], &mut sources).is_ok());
+}
+
+#[test]
+fn a_picture_that_changes_is_read_again_and_changes_no_code() {
+    let folder = folder("return texture(\"a.png\", x, y);");
+    let path = folder.path().join("a.png");
+    let mut project = Project::new(Source::File(folder.path().join("scene.rib")), Options::default());
+    let mut ready = || match project.refresh() {
+        Outcome::Ready(state) => state,
+        Outcome::Broken(failure) => panic!("{}", failure.render()),
+        Outcome::Unchanged => panic!("nothing has changed"),
+    };
+    let first = ready();
+    assert_eq!(first.warnings.iter().count(), 1, "it is not there yet");
+    write_codes(&path);
+    let second = ready();
+    assert!(second.warnings.is_empty());
+    RgbImage::from_pixel(16, 8, Rgb([255, 0, 0])).save(&path).unwrap();
+    let third = ready();
+    for (old, new) in [(&first, &second), (&second, &third)] {
+        assert!(new.redone.memory && !new.redone.code && !new.redone.tree && !new.redone.scene);
+        assert_ne!(old.program.memory, new.program.memory);
+    }
+    assert_eq!(third.redone.files, [path]);
+}
+
+#[test]
+fn make_texture_gives_a_picture_another_name_and_its_wrap_modes() {
+    let folder = folder("return texture(\"a.tx\", x < 0.5 ? -0.5 : 0.5, y < 0.5 ? -0.5 : 0.875);");
+    let scene = fs::read_to_string(folder.path().join("scene.rib")).unwrap();
+    let make = "MakeTexture \"a.png\" \"a.tx\" \"black\" \"clamp\" \"gaussian\" 2 2\nWorldBegin";
+    fs::write(folder.path().join("scene.rib"), scene.replace("WorldBegin", make)).unwrap();
+    write_codes(&folder.path().join("a.png"));
+    let pixels = pixels(folder.path());
+    let at = |x: u32, y: u32| pixels[(y * SIDE + x) as usize];
+    assert_eq!(at(0, 0), [0.0; 3], "left of it is black");
+    assert_eq!(at(0, 7), [0.0; 3], "left of it is black");
+    // At s = 0.5 lies the middle between texels 1 and 2.
+    let mixed = (decode_srgb8(60) + decode_srgb8(120)) / 2.0;
+    assert_close(at(7, 0), [mixed, 0.0, decode_srgb8(128)], 1e-6);
+    assert_close(at(7, 7), [mixed, decode_srgb8(180), decode_srgb8(128)], 1e-6);
+}
