@@ -77,8 +77,11 @@ fn assert_close(got: [f32; 3], expected: [f32; 3], tolerance: f32) {
 #[test]
 fn the_middle_of_a_texel_shows_that_texel_in_every_format() {
     // JPEG keeps values only roughly; HDR keeps eight bits of the largest.
-    for (name, tolerance) in [("a.png", 1e-6), ("a.tif", 1e-6), ("a.ppm", 1e-6), ("a.exr", 1e-6), ("a.hdr", 0.01), ("a.jpg", 0.05)] {
-        let folder = folder(&format!("return texture(\"{name}\", (floor(4 * x) + 0.5) / 4, (floor(4 * y) + 0.5) / 4);"));
+    for (name, tolerance) in
+        [("a.png", 1e-6), ("a.tif", 1e-6), ("a.ppm", 1e-6), ("a.exr", 1e-6), ("a.hdr", 0.01), ("a.jpg", 0.05)]
+    {
+        let folder =
+            folder(&format!("return texture(\"{name}\", (floor(4 * x) + 0.5) / 4, (floor(4 * y) + 0.5) / 4);"));
         let path = folder.path().join(name);
         if name.ends_with("exr") || name.ends_with("hdr") {
             let image = Rgb32FImage::from_fn(4, 4, |i, j| Rgb(code(i, j).map(decode_srgb8)));
@@ -122,7 +125,9 @@ fn places_far_away_and_no_places_at_all_stay_inside_the_picture() {
 
 #[test]
 fn a_missing_texture_is_black_and_warned_of_once() {
-    let folder = folder("string n = x < 0.5 ? \"no.png\" : \"no.png\"; return texture(\"no.png\", x, y) + texture(n, y, x) + texture(\"\", x, y);");
+    let folder = folder(
+        "string n = x < 0.5 ? \"no.png\" : \"no.png\"; return texture(\"no.png\", x, y) + texture(n, y, x) + texture(\"\", x, y);",
+    );
     assert!(pixels(folder.path()).iter().all(|p| *p == [0.0; 3]));
     let remarks = job(folder.path()).1;
     let texts: Vec<_> = remarks.iter().map(|d| d.message.as_str()).collect();

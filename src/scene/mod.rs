@@ -43,8 +43,8 @@ pub use attributes::ObjectAttributes;
 pub use camera::{Camera, CameraFrame, Format, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use instancing::TooManyTriangles;
-pub use texture::TextureSource;
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
+pub use texture::TextureSource;
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
 pub const DEFAULT_MAX_DEPTH: u32 = 8;

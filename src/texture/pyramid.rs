@@ -34,7 +34,10 @@ impl Pyramid {
     pub fn new(picture: Picture) -> Self {
         let channels = picture.channels.count();
         let mut texels = picture.rgba;
-        texels.par_iter_mut().flatten().for_each(|x| *x = if x.is_nan() { 0.0 } else { x.clamp(-MAX_TEXEL, MAX_TEXEL) });
+        texels
+            .par_iter_mut()
+            .flatten()
+            .for_each(|x| *x = if x.is_nan() { 0.0 } else { x.clamp(-MAX_TEXEL, MAX_TEXEL) });
         let mut levels = vec![Level { width: picture.width, height: picture.height, texels }];
         while let Some(next) = levels.last().and_then(Level::half) {
             levels.push(next);

@@ -26,7 +26,9 @@ const FILTER: &str = "std.texture.filter";
 pub fn functions() -> Vec<Function> {
     vec![
         filter(),
-        lookup("std.texture.float", Type::F32, |b, texel, channels, channel, fill| pick(b, texel, channels, channel, fill)),
+        lookup("std.texture.float", Type::F32, |b, texel, channels, channel, fill| {
+            pick(b, texel, channels, channel, fill)
+        }),
         lookup("std.texture.color", Type::Vec3, |b, texel, channels, channel, fill| {
             let parts = [0.0, 1.0, 2.0].map(|behind| {
                 let behind = b.f32(behind);

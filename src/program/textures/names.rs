@@ -130,7 +130,8 @@ mod tests {
     fn of(text: &str) -> (Vec<String>, Vec<String>) {
         let mut sources = SourceMap::new();
         let file = sources.add("f.sl", None, text);
-        let unit = compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
+        let unit =
+            compile(&mut sources, file, &Options::default()).unwrap_or_else(|d| panic!("{}", d.render(&sources)));
         let origins = origins(&unit.module, TEXTURES_FIND, 0);
         let own = |(f, n): &(Arc<str>, usize)| (!f.starts_with("std.")).then(|| format!("{f} {n}"));
         let mut params: Vec<String> = origins.params.iter().filter_map(own).collect();

@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn the_largest_textures_lose_levels_until_all_fit_and_that_is_said() {
         let small = flat(8);
-        let mut list: Vec<(Arc<str>, _)> = vec![("a".into(), flat(64)), ("b".into(), small.clone()), ("c".into(), None)];
+        let mut list: Vec<(Arc<str>, _)> =
+            vec![("a".into(), flat(64)), ("b".into(), small.clone()), ("c".into(), None)];
         let limit = layout::vectors(&flat(32).unwrap().pyramid) + layout::vectors(&small.unwrap().pyramid);
         let mut remarks = Diagnostics::new();
         fit(&mut list, limit, &mut remarks);
