@@ -1,7 +1,7 @@
 //! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
 //!
-//! The layout is the table in `docs/internals.md`. Records are laid out the table of textures first, the blocks of lights and volumes, objects, triangle data, vertices, and the triangle records
-//! last, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
+//! The layout is the table in `docs/internals.md`. Behind address 0 lie the table of textures, the blocks of lights and volumes, objects, triangle data,
+//! vertices, triangle records and the textures themselves. Triangle records follow one another, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
 use super::textures::Textures;
