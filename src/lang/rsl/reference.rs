@@ -7,7 +7,7 @@ use super::ast::ShaderKind;
 use super::globals;
 
 /// Built-in functions.
-const FUNCTIONS: [(&str, &str); 57] = [
+const FUNCTIONS: &[(&str, &str)] = &[
     ("abs", "The magnitude of a number: `x` without its sign."),
     ("acos", "The angle in radians, from 0 to π, whose cosine is `x`. Arguments outside −1 to 1 are clamped."),
     ("ambient", "The sum of the light of all ambient lights."),
