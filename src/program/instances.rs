@@ -63,7 +63,8 @@ impl Instance {
 
     /// The identifiers of its strings.
     pub fn strings(&self) -> impl Iterator<Item = u32> {
-        let strings = self.shader.params.iter().enumerate().filter(|(_, p)| p.ty == Type::String);
+        let declared = self.shader.core_params.iter().enumerate().take(self.shader.declared());
+        let strings = declared.filter(|(_, p)| p.ty == Type::String);
         strings.filter_map(|(i, _)| Some(self.block.get(self.slot(i)? as usize)?[0]))
     }
 

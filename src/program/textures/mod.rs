@@ -171,15 +171,18 @@ pub fn names<'a>(
     let origins = names::origins(module, TEXTURES_FIND, 0);
     let mut all = origins.constants;
     for (bound, given) in instances {
-        for (number, param) in bound.shader.params.iter().enumerate() {
-            if !origins.params.contains(&(bound.shader.core.clone(), number)) {
+        let mut first = 0;
+        for param in &bound.shader.params {
+            let numbers = first..first + param.values();
+            first = numbers.end;
+            let core = &bound.shader.core;
+            if !numbers.into_iter().any(|number| origins.params.contains(&(core.clone(), number))) {
                 continue;
             }
             let value = given.params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| value);
-            let texts: Vec<Arc<str>> = match (value, bound.shader.default(param, bound.to_world)) {
-                (Some(ParamValue::String(texts)), _) => texts.iter().map(|t| Arc::from(t.as_str())).collect(),
-                (_, Const::String(text)) => vec![text],
-                _ => Vec::new(),
+            let texts: Vec<Arc<str>> = match value {
+                Some(ParamValue::String(texts)) => texts.iter().map(|t| Arc::from(t.as_str())).collect(),
+                _ => bound.shader.default(param, bound.to_world).into_iter().filter_map(text).collect(),
             };
             texts.into_iter().for_each(|text| {
                 all.entry(text).or_insert(given.span);
@@ -188,6 +191,10 @@ pub fn names<'a>(
     }
     all.remove("");
     Some(all)
+}
+
+fn text(value: Const) -> Option<Arc<str>> {
+    if let Const::String(text) = value { Some(text) } else { None }
 }
 
 #[cfg(test)]
