@@ -6,8 +6,8 @@ use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState};
 use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
-use crate::lang::rsl::queries::Asked;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::lang::rsl::queries::Asked;
 use std::sync::Arc;
 
 /// A surface core, and those around it, as one entry calls them.

@@ -29,9 +29,8 @@ pub fn fact(input: &str, ty: Type, scene: &Scene, object: Option<&Object>) -> Co
         "shadername" => object.and_then(|o| shader_name(scene, o, asked.name)),
         _ => None,
     };
-    let is_of_type = |v: &ParamValue| {
-        v.type_name() == asked.ty.name() || v.type_name() == "integer" && asked.ty.name() == "float"
-    };
+    let is_of_type =
+        |v: &ParamValue| v.type_name() == asked.ty.name() || v.type_name() == "integer" && asked.ty.name() == "float";
     let (i, len) = asked.element.unwrap_or((0, 1));
     let fits = |v: ParamValue| {
         // As many values as are asked for, and of them the one that is meant.
@@ -58,9 +57,7 @@ fn option(scene: &Scene, name: &str) -> Option<ParamValue> {
     let (width, height) = (scene.format.width as f32, scene.format.height as f32);
     match name.strip_prefix("Ri:").unwrap_or(name) {
         "Format" | "DeviceResolution" => Some(ParamValue::Float(vec![width, height, scene.format.pixel_aspect])),
-        "FrameAspectRatio" => {
-            number(scene.camera.frame_aspect.unwrap_or(width * scene.format.pixel_aspect / height))
-        }
+        "FrameAspectRatio" => number(scene.camera.frame_aspect.unwrap_or(width * scene.format.pixel_aspect / height)),
         "trace:maxdepth" => number(scene.max_depth as f32),
         name => scene.user_options.get(name.strip_prefix("user:")?).cloned(),
     }

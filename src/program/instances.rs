@@ -173,7 +173,8 @@ pub fn bind(
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
     block.extend(known_inputs(&shader, own, scene, None));
     let texts = shader.params.iter().filter(|p| p.ty == Type::String).flat_map(|p| {
-        let given = instance.params.iter().find(|(name, _)| *name == p.name).and_then(|(_, v)| convert(v, p.ty, p.array));
+        let given =
+            instance.params.iter().find(|(name, _)| *name == p.name).and_then(|(_, v)| convert(v, p.ty, p.array));
         let values = given.unwrap_or_else(|| shader.default(p, instance.to_world));
         let texts = values.into_iter().filter_map(|c| match c {
             Const::String(text) => Some((p.name.clone(), text)),

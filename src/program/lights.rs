@@ -5,7 +5,9 @@
 use super::instances::{Instance, Outputs, unpack};
 use super::state::normalize;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
-use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType};
+use crate::lang::rsl::{
+    LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -41,7 +43,9 @@ impl LightQuestions {
         let mut questions = Self::default();
         let mut exclude = |text: &str| questions.excluded.extend(text.strip_prefix('-').map(Arc::from));
         texts.for_each(|text| exclude(text));
-        for (f, inst) in module.functions.iter().flat_map(|f| f.blocks.iter().flat_map(|b| &b.insts).map(move |i| (f, i))) {
+        for (f, inst) in
+            module.functions.iter().flat_map(|f| f.blocks.iter().flat_map(|b| &b.insts).map(move |i| (f, i)))
+        {
             match &inst.op {
                 Op::Const(Const::String(text)) => exclude(text),
                 Op::Call(name) if name.starts_with(LIGHTS_MESSAGE) => {

@@ -59,11 +59,13 @@ impl LinkedVolume {
             (None, "Oi") => passage.light[1],
             (None, "raydepth") => passage.depth,
             (None, "ncomps") => b.f32(3.0),
-            (None, name) => match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, say(&a)?))) {
-                Some((asked, _)) if asked.whether => b.f32(1.0),
-                Some((_, value)) => value,
-                None => b.constant(Const::zero(param.ty)),
-            },
+            (None, name) => {
+                match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, say(&a)?))) {
+                    Some((asked, _)) if asked.whether => b.f32(1.0),
+                    Some((_, value)) => value,
+                    None => b.constant(Const::zero(param.ty)),
+                }
+            }
         });
         [outputs.get("Ci").unwrap_or(passage.light[0]), outputs.get("Oi").unwrap_or(passage.light[1])]
     }

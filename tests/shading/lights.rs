@@ -71,7 +71,9 @@ pub const LIGHTS: &[Case] = &[
     },
     Case {
         name: "illuminance hands out messages by its options, and the light's opacity",
-        shaders: sum!("float a = 0; illuminance (\"key\", P, N, PI, \"light:aside\", a) Ci += Ol + color (0, a / 100, 0);"),
+        shaders: sum!(
+            "float a = 0; illuminance (\"key\", P, N, PI, \"light:aside\", a) Ci += Ol + color (0, a / 100, 0);"
+        ),
         options: "",
         world: LAMPS,
         expected: [0.5, 0.14, 0.0, 1.0],
@@ -95,7 +97,10 @@ pub const LIGHTS: &[Case] = &[
         shaders: &[
             LAMP,
             ("black", "surface black() { Oi = 1; Ci = 0; }"),
-            ("dust", "volume dust() { point p = P - 0.5 * I; float a = 0; illuminance (p) { lightsource(\"aside\", a); Ci += Cl * a / 100; } }"),
+            (
+                "dust",
+                "volume dust() { point p = P - 0.5 * I; float a = 0; illuminance (p) { lightsource(\"aside\", a); Ci += Cl * a / 100; } }",
+            ),
         ],
         options: "",
         world: "Attribute \"light\" \"shadows\" [\"off\"] LightSource \"lamp\" 1 \"lightcolor\" [1 0.5 0] Surface \"black\" Atmosphere \"dust\" SQUARE",

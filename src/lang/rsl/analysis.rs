@@ -6,11 +6,11 @@
 use super::ast::{Decl, Definition, ShaderKind};
 use super::builtins::{self, parse_signature};
 use super::check::SPECIAL;
-use super::queries;
 use super::globals::GLOBALS;
 use super::lower::Lowering;
 use super::notes::Notes;
 use super::program::{Callee, Program};
+use super::queries;
 use super::types::RslType;
 use super::{Options, library_ast, lower, read};
 use crate::ir::Class;

@@ -5,8 +5,8 @@ use super::super::check::{self, Resolution};
 use super::super::globals::Space;
 use super::super::matrices;
 use super::super::program::{Arguments, Callee};
-use super::arrays::{self, Located, NO_VALUE};
 use super::super::queries;
+use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
 

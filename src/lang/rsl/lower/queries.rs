@@ -29,7 +29,9 @@ impl Body<'_, '_> {
         let (name, target) = (ast.expr(name), ast.expr(target));
         let ExprKind::String(text) = &name.kind else {
             let d = Diagnostic::error(format!("`{}` needs a name that is a constant", f.name));
-            return self.error(d.at(name.span, "not a string constant").hint("compare the variable with each name that is meant"));
+            return self.error(
+                d.at(name.span, "not a string constant").hint("compare the variable with each name that is meant"),
+            );
         };
         let ExprKind::Name(variable) = &target.kind else {
             let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
