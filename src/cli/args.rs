@@ -59,6 +59,8 @@ pub enum Command {
     Bench(BenchArgs),
     /// Serve editors: errors, hover, completion and definitions of .sl files, by the Language Server Protocol on standard input and output
     Lsp(LspArgs),
+    /// Print what there is of the shading language: functions with their options and state, variables, keywords
+    Reference(ReferenceArgs),
 }
 
 /// The arguments of this process, those of `run` with negative numbers in parentheses, so that `-1,2,3` is no option.
@@ -358,6 +360,14 @@ pub struct PreprocessArgs {
     /// Define a macro
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,
+}
+
+/// `reference`.
+#[derive(Clone, Debug, Args)]
+pub struct ReferenceArgs {
+    /// Print the functions as JSON instead of a page in Markdown
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `lsp`.
@@ -825,6 +835,8 @@ pub enum Benchmark {
     Conventions,
     /// The same with more and less inlining
     Inlining,
+    /// A function full of noise and one full of branches for a million points on the RPU, beside the same in plain Rust with one and with eight lanes: nanoseconds a point, one thread
+    Shading,
     /// Shading on the RPU with each instruction set of this processor: million instructions of lanes a second, one thread
     Rpu,
     /// Every scene of the repository on the timed machine: utilisation, and simulated instructions a second of one core

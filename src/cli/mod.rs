@@ -22,6 +22,7 @@ mod kernels;
 mod lsp;
 mod probe;
 mod progress;
+mod reference;
 mod render;
 mod run;
 mod simulate;
@@ -67,5 +68,6 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Lsp(args)) => lsp::run(&args),
+        Some(Command::Reference(args)) => reference::run(&args),
     }
 }

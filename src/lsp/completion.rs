@@ -259,6 +259,6 @@ mod tests {
             let item = find(&plain, name);
             assert!(item.insert_text.is_none() && item.insert_text_format.is_none(), "{item:?}");
         }
-        assert_eq!(find(&plain, "mix").detail.as_deref(), Some("float mix(float a, float b, float t) (+4)"));
+        assert_eq!(find(&plain, "mix").detail.as_deref(), Some("float mix(float a, float b, float t) (+5)"));
     }
 }

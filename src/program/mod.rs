@@ -7,7 +7,6 @@
 
 pub mod constants;
 mod entries;
-mod facts;
 mod instances;
 mod lights;
 mod link;

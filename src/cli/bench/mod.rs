@@ -14,6 +14,7 @@ mod instances;
 mod meshes;
 mod reload;
 mod shaders;
+mod shading;
 mod simulation;
 mod traversal;
 #[cfg(feature = "viewer")]
@@ -60,6 +61,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Passes => compiler::passes(args)?,
         Benchmark::Conventions => compiler::conventions(args)?,
         Benchmark::Inlining => compiler::inlining(args)?,
+        Benchmark::Shading => shading::points()?,
         Benchmark::Rpu => engines::shading()?,
         Benchmark::Simulate => simulation::scenes()?,
     };

@@ -6,11 +6,10 @@
 use super::ast::{Decl, Definition, ShaderKind};
 use super::builtins::{self, parse_signature};
 use super::check::SPECIAL;
-use super::globals::GLOBALS;
+use super::globals::{self, GLOBALS};
 use super::lower::Lowering;
 use super::notes::Notes;
 use super::program::{Callee, Program};
-use super::queries;
 use super::types::RslType;
 use super::{Options, library_ast, lower, read};
 use crate::ir::Class;
@@ -118,17 +117,6 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
     for (name, signature) in SPECIAL {
         all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
     }
-    for (name, _) in queries::QUERIES {
-        for ty in RslType::DECLARABLE {
-            let params = vec![(RslType::String, false), (ty, true)];
-            let row = builtins::Signature { result: RslType::Float, params, variadic: false };
-            all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
-        }
-    }
-    for signature in ["s:", "s:s"] {
-        let name = "shadername";
-        all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
-    }
     all
 }
 
@@ -180,7 +168,9 @@ impl Analysis {
 
 /// The predefined variables of a kind of shader, and the constant `PI`; those of all kinds for functions.
 pub fn predefined(kind: Option<ShaderKind>) -> impl Iterator<Item = Predefined> {
-    let visible = GLOBALS.iter().filter(move |g| !g.name.contains('.') && kind.is_none_or(|k| g.in_kind(k)));
+    let visible = GLOBALS.iter().filter(move |g| {
+        globals::is_written(g.name) && g.name != globals::RANDOM_STATE && kind.is_none_or(|k| g.in_kind(k))
+    });
     let pi = Predefined { name: "PI", ty: RslType::Float };
     visible.map(|g| Predefined { name: g.name, ty: g.ty }).chain([pi])
 }

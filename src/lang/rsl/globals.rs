@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use RslType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument tells the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 38] = [
+pub const GLOBALS: [Global; 36] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
@@ -68,17 +68,29 @@ pub const GLOBALS: [Global; 38] = [
     global("space.object.y", Vector, "slvd"),
     global("space.object.z", Vector, "slvd"),
     global("space.object.o", Point, "slvd"),
-    global("ray.origin", Point, "sd"),
-    global("ray.direction", Vector, "sd"),
-    global("ray.kind", Float, "sd"),
     global("dtime", Float, "slvdi"),
+    global(RANDOM_STATE, Float, "slvdi"),
 ];
+
+/// Where the sequence of random numbers of one run of a shader is: a whole number below 2²⁴, for the library alone. Shaders start it by
+/// [`stdlib::bits::SEED_FUNCTION`](crate::lang::stdlib::bits::SEED_FUNCTION) of the position that they are run for.
+pub const RANDOM_STATE: &str = "__random_state";
+
+/// The position that a kind of shader is run for.
+pub fn position(kind: ShaderKind) -> &'static str {
+    if kind == ShaderKind::Light { "Ps" } else { "P" }
+}
 
 impl Global {
     /// Whether shaders of that kind have it.
     pub fn in_kind(&self, kind: ShaderKind) -> bool {
         self.kinds.contains(letter(kind))
     }
+}
+
+/// Whether text can name the predefined variable of this name: inputs for spaces have a point in their names.
+pub fn is_written(name: &str) -> bool {
+    !name.contains('.')
 }
 
 /// The variable of that name.
@@ -90,7 +102,7 @@ pub fn find(name: &str) -> Option<&'static Global> {
 pub fn outputs(kind: ShaderKind) -> &'static [&'static str] {
     match kind {
         ShaderKind::Surface => &["Ci", "Oi"],
-        ShaderKind::Light => &["L", "Cl", "Ol"],
+        ShaderKind::Light => &["L", "Cl"],
         ShaderKind::Volume => &["Ci", "Oi"],
         ShaderKind::Displacement => &["P", "N"],
         ShaderKind::Imager => &["Ci", "Oi", "alpha"],

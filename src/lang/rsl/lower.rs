@@ -14,6 +14,7 @@ use crate::ir::{
 };
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
+use crate::lang::stdlib::bits::SEED_FUNCTION;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -21,7 +22,6 @@ mod arrays;
 mod calls;
 mod expr;
 mod lights;
-mod queries;
 mod stmt;
 
 /// Errors after which a file is not looked at further.
@@ -98,7 +98,7 @@ struct Scopes {
 impl Scopes {
     fn find(&self, name: &str) -> Option<&Var> {
         let declared = self.declared.iter().rev().find_map(|s| s.get(name));
-        declared.or_else(|| self.globals.get(name).filter(|_| !name.contains('.')))
+        declared.or_else(|| self.globals.get(name).filter(|_| globals::is_written(name)))
     }
 }
 
@@ -121,10 +121,6 @@ struct Body<'c, 'a> {
     /// The kind of shader, if it is one.
     shader: Option<ShaderKind>,
     result: RslType,
-    /// The light of the `illuminance` around the current statement.
-    light: Option<queries::CurrentLight>,
-    /// Inputs that stand behind the declared ones, by their names.
-    named: HashMap<Arc<str>, Value>,
     /// Variables whose values are returned after the function's own value.
     outputs: Vec<Var>,
 }
@@ -260,8 +256,6 @@ impl<'c, 'a> Body<'c, 'a> {
             loops: Vec::new(),
             shader: None,
             result: RslType::Void,
-            light: None,
-            named: HashMap::new(),
             outputs: Vec::new(),
         }
     }
@@ -306,6 +300,9 @@ impl<'c, 'a> Body<'c, 'a> {
         if self.shader == Some(ShaderKind::Surface) {
             names.insert("Os");
         }
+        if names.contains(globals::RANDOM_STATE) {
+            names.extend(self.shader.map(globals::position));
+        }
         names.extend(outputs);
         // Outputs that start from inputs come after those.
         let (inputs, started): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| !self.starts_itself(n));
@@ -315,6 +312,7 @@ impl<'c, 'a> Body<'c, 'a> {
             let Some(ty) = global.ty.ir().filter(|_| visible) else { continue };
             let var = self.new_var(global.ty, Class::Varying, None, ty);
             let value = match self.starts_itself(name) {
+                true if name == globals::RANDOM_STATE => self.seed(),
                 true => self.start_value(global),
                 false => self.b.param(name, ty, Class::Varying),
             };
@@ -327,8 +325,22 @@ impl<'c, 'a> Body<'c, 'a> {
     fn starts_itself(&self, name: &str) -> bool {
         matches!(
             (self.shader, name),
-            (Some(ShaderKind::Surface), "Ci" | "Oi") | (Some(ShaderKind::Light), "L" | "Cl" | "Ol")
+            (Some(ShaderKind::Surface), "Ci" | "Oi")
+                | (Some(ShaderKind::Light), "L" | "Cl" | "Ol")
+                | (Some(_), globals::RANDOM_STATE)
         )
+    }
+
+    /// Where a shader's random numbers start.
+    fn seed(&mut self) -> Value {
+        let position = self.shader.and_then(|kind| self.scopes.globals.get(globals::position(kind))).map(|v| v.storage);
+        match position {
+            Some(position) => {
+                let position = self.b.read(position);
+                self.b.call(SEED_FUNCTION, vec![position], &[Type::F32])[0]
+            }
+            None => self.b.f32(0.0),
+        }
     }
 
     /// What such an output holds before it is written: black, and for the opacity the surface's own.
@@ -399,7 +411,7 @@ impl<'c, 'a> Body<'c, 'a> {
     fn assign(&mut self, name: &str, storage: Variable, value: Value) {
         self.b.write(storage, value);
         // Named inputs for spaces have a point in their names.
-        if self.cx.debug && !name.contains('.') {
+        if self.cx.debug && globals::is_written(name) && name != globals::RANDOM_STATE {
             self.b.effect(Op::Debug(name.into()), &[value]);
         }
     }

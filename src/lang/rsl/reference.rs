@@ -1,7 +1,9 @@
 //! The words of the language in a sentence each: built-in functions, predefined variables, keywords, coordinate systems.
 //!
 //! Types and signatures are elsewhere (`builtins`, `globals`, the standard library); here is only what they mean, for people who ask in an editor. Every name that the
-//! compiler knows has its sentence, which a test makes sure of.
+//! compiler knows has its sentence, which a test makes sure of. [`table`] puts them together with what the compiler knows.
+
+pub mod table;
 
 use super::ast::ShaderKind;
 use super::globals;
@@ -14,16 +16,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("arraylength", "The number of elements of an array."),
     ("asin", "The angle in radians, from −π/2 to π/2, whose sine is `x`. Arguments outside −1 to 1 are clamped."),
     (
-        "attribute",
-        "Whether the object has an attribute of that name (`user:NAME`, `identifier:name`, `Sides`, `Color`, `Opacity`) and of the variable's type; the variable then gets its value.",
-    ),
-    (
         "atan",
         "The angle in radians whose tangent is the argument; with two arguments, the direction of the point (`x`, `y`) from −π to π.",
     ),
     (
-        "atmosphere",
-        "In a surface or displacement shader: whether the object's atmosphere has a parameter of that name and of the variable's type; the variable then gets its value.",
+        "cellnoise",
+        "Pseudo-random values from 0 to below 1 that stay the same between whole numbers and differ from cell to cell, a function of one to four coordinates.",
     ),
     ("ceil", "The smallest whole number that is not below `x`."),
     ("clamp", "The value limited to the range from `low` to `high`, component by component."),
@@ -32,12 +30,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "One component of a color or vector by its index (0, 1 or 2), or an element of a matrix by row and column.",
     ),
     ("cos", "The cosine of an angle in radians."),
+    (
+        "ctransform",
+        "A colour taken from one colour space to another (from \"rgb\", if only one is named): \"rgb\", \"hsv\", \"hsl\", \"xyz\", \"xyY\", \"YIQ\".",
+    ),
     ("degrees", "Converts an angle from radians to degrees."),
     ("determinant", "The determinant of a matrix."),
-    (
-        "displacement",
-        "In a surface shader: whether the object's displacement shader has a parameter of that name and of the variable's type; the variable then gets its value, as the displacement shader left it.",
-    ),
     (
         "diffuse",
         "The light that a perfectly matte surface with the unit normal `n` reflects from all lights on its side (Lambert's cosine law).",
@@ -54,19 +52,11 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     ("floor", "The largest whole number that is not above `x`."),
     (
-        "incident",
-        "Whether the volume on the viewer's side of the surface has a parameter of that name. It never has: volumes belong to rays.",
-    ),
-    (
         "fresnel",
         "How much unpolarised light is reflected (`kr`) and refracted (`kt` = 1 − `kr`) where a ray of direction `i` meets a surface of normal `n`; `eta` is the index of refraction on the ray's side over that behind. Also gives the two directions, if asked.",
     ),
     ("inversesqrt", "One over the square root of `x`."),
     ("length", "The length of a vector."),
-    (
-        "lightsource",
-        "In the body of `illuminance`: whether the light has a parameter of that name and of the variable's type; the variable then gets its value, as the light shader left it.",
-    ),
     (
         "log",
         "The natural logarithm of `x`, or its logarithm to a base. An argument that is not positive gives −3.4e38.",
@@ -77,7 +67,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("mod", "The remainder of `a` divided by `b`, with the sign of `b`."),
     (
         "noise",
-        "Smooth pseudo-random values between 0 and 1, a function of one, two or three coordinates: equal arguments give equal values, on every machine.",
+        "Smooth pseudo-random values between 0 and 1, a function of one to four coordinates: equal arguments give equal values, on every machine.",
     ),
     ("normalize", "The vector scaled to length 1; the zero vector stays."),
     (
@@ -85,23 +75,19 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "A normal taken from one coordinate system to another (from the current one, if only one is named), or through a matrix: by the inverse transpose.",
     ),
     (
-        "option",
-        "Whether the scene has an option of that name (`Format`, `DeviceResolution`, `FrameAspectRatio`, `trace:maxdepth`, `user:NAME`) and of the variable's type; the variable then gets its value.",
-    ),
-    (
-        "opposite",
-        "Whether the volume on the far side of the surface has a parameter of that name. It never has: volumes belong to rays.",
-    ),
-    (
         "phong",
         "Phong's highlight of all lights: `n` and `v` are unit vectors along the normal and towards the viewer; the higher `size`, the smaller the highlight.",
+    ),
+    (
+        "pnoise",
+        "Noise that repeats: behind each coordinate's place in the arguments of `noise` follow as many periods, whole numbers.",
     ),
     ("pow", "`x` to the power of `y`. A negative `x` takes whole exponents only and gives 0 for others."),
     ("ptlined", "The distance of the point `q` from the line segment between `a` and `b`."),
     ("radians", "Converts an angle from degrees to radians."),
     (
-        "rayinfo",
-        "What is known of the ray that is shaded: its `type` (`camera`, `specular`, `diffuse`, `transmission` or `light`), `depth`, `origin` or `direction`. The variable gets the value if it is of that type.",
+        "random",
+        "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that starts anew for each point that is shaded, the same in each picture.",
     ),
     ("reflect", "The direction `i` mirrored at the surface with the unit normal `n`."),
     (
@@ -109,16 +95,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "The direction in which a ray of unit direction `i` goes on behind a surface with unit normal `n`; `eta` is the index of refraction on the ray's side over that behind. Total internal reflection gives the zero vector.",
     ),
     (
-        "rendererinfo",
-        "What is known of the renderer: `renderer`, `version` or `versionstring`. The variable gets the value if it is of that type.",
-    ),
-    (
         "rotate",
         "A point turned by an angle in radians about the axis from `a` to `b`, or a matrix with a rotation about an axis put before it.",
-    ),
-    (
-        "shadername",
-        "The name of this shader, or of the object's shader of a kind: `surface`, `displacement`, `atmosphere`, `interior` or `exterior`.",
     ),
     ("round", "The whole number nearest to `x`; halves go up."),
     ("scale", "A matrix with a scaling by the vector's components put before it."),
@@ -131,20 +109,20 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("setzcomp", "Changes the third component of a point, vector or normal."),
     ("sign", "−1 for negative numbers, 1 for positive ones, 0 for 0."),
     ("sin", "The sine of an angle in radians."),
-    ("smoothstep", "0 below `low`, 1 above `high`, and a smooth curve between them (3t² − 2t³)."),
+    (
+        "smoothstep",
+        "0 below `low`, 1 above `high`, and a smooth curve between them (3t² − 2t³); of colours, component by component.",
+    ),
     (
         "specular",
         "The highlight of all lights by the half-angle formula: `n` and `v` are unit vectors along the normal and towards the viewer; the lower `roughness`, the smaller the highlight.",
     ),
+    ("specularbrdf", "The highlight of `specular` in the light from the direction `l`."),
     (
         "spline",
-        "A smooth curve (Catmull–Rom) through the control values, at `value` from 0 to 1; the first and last control value only steer it. Takes four control values or more.",
+        "A smooth curve through control values, four or more, at `value` from 0 to 1: \"catmull-rom\" unless another basis is named (\"bspline\", \"bezier\", \"hermite\", \"linear\"). Its first and last control value only steer it, as with \"linear\". A name that starts with \"solve\" asks where the curve has the value.",
     ),
     ("sqrt", "The square root of `x`."),
-    (
-        "surface",
-        "In a displacement shader or an atmosphere: whether the object's surface shader has a parameter of that name and of the variable's type; the variable then gets its value.",
-    ),
     ("step", "0 where `x` is below `low`, else 1."),
     ("tan", "The tangent of an angle in radians."),
     (
@@ -170,7 +148,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager) and the meaning there.
-const VARIABLES: [(&str, &str, &str); 43] = [
+const VARIABLES: [(&str, &str, &str); 42] = [
     ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
     ("Cs", "s", "The colour of the surface, as the scene gives it."),
     ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
@@ -222,8 +200,7 @@ const VARIABLES: [(&str, &str, &str); 43] = [
     ("L", "s", "Inside of `illuminance`: the direction towards the light; not of length 1."),
     ("Cl", "l", "Output: the colour of the light that arrives."),
     ("Cl", "s", "Inside of `illuminance`: the colour of the light that arrives, black where the light is blocked."),
-    ("Ol", "l", "Output: the opacity of the light."),
-    ("Ol", "s", "Inside of `illuminance`: the opacity of the light."),
+    ("Ol", "l", "The opacity of the light."),
     ("Ps", "l", "The point that is lit."),
     ("Ns", "l", "The normal of the surface at the point that is lit."),
 ];
@@ -265,15 +242,7 @@ const KEYWORDS: [(&str, &str); 22] = [
 
 /// The statements about light take arguments as functions do: name, alternatives, each a list of parameters.
 pub const LIGHT_STATEMENTS: [(&str, &[&[&str]]); 3] = [
-    (
-        "illuminance",
-        &[
-            &["point position"],
-            &["point position", "vector axis", "float angle"],
-            &["string category", "point position"],
-            &["string category", "point position", "vector axis", "float angle"],
-        ],
-    ),
+    ("illuminance", &[&["point position"], &["point position", "vector axis", "float angle"]]),
     ("illuminate", &[&["point from"], &["point from", "vector axis", "float angle"]]),
     ("solar", &[&[], &["vector axis", "float angle"]]),
 ];

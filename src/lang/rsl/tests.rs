@@ -109,7 +109,7 @@ fn mistakes_are_explained() {
         ("float f(string s) { return s + 1; }", "`+` cannot join a string and a float"),
         ("float f(float x) { return normalise(x); }", "did you mean `normalize`?"),
         ("surface s() { Ci = Cl; }", "inside of `illuminance` only"),
-        ("light l() { illuminance(P) { } }", "surface shaders"),
+        ("light l() { illuminance(P) { } }", "surface and volume shaders"),
         ("surface s() { illuminate(P) { } }", "light shaders only"),
         ("float f() { break; }", "`break` outside of a loop"),
         ("float f(float x) { while (x > 0) { break 2; } return x; }", "no such loop"),

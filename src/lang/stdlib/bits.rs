@@ -1,10 +1,18 @@
-//! The few library functions that look at the bits of a float: the rest is written in RSL.
+//! The few library functions that look at the bits of a float, or need integers: the rest is written in RSL.
 
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 
-/// All of them: `std.__exp2i`, `std.__exponent`, `std.__mantissa`, each from a float to a float.
+use super::noise;
+
+/// The name in the IR of the function that makes a position the start of a sequence of random numbers: `(vec3) → f32`, a whole number below 2²⁴.
+pub const SEED_FUNCTION: &str = "std.__seed";
+
+/// All of them: [`SEED_FUNCTION`], and `std.__exp2i`, `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
 pub fn functions() -> Vec<Function> {
     vec![
+        seed(),
+        function("std.__next_random", next_random),
+        function("std.__scrambled", scrambled),
         function("std.__exp2i", exp2i),
         function("std.__exponent", |b, x| split(b, x)[0]),
         function("std.__mantissa", |b, x| split(b, x)[1]),
@@ -48,4 +56,49 @@ fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
     let mantissa = b.op_as(Op::Bitcast, &[mantissa], Type::F32);
     let exponent = b.op(Op::ToFloat, &[exponent]);
     [exponent, mantissa]
+}
+
+/// A hash of the bits of a position.
+fn seed() -> Function {
+    let mut b = FunctionBuilder::new(SEED_FUNCTION, FunctionKind::Function);
+    b.result("return", Type::F32);
+    let p = b.param("p", Type::Vec3, Class::Varying);
+    let mut hash = b.u32(0);
+    for axis in 0..3 {
+        let x = b.op(Op::Extract(axis), &[p]);
+        let bits = b.op_as(Op::Bitcast, &[x], Type::U32);
+        let mixed = b.op(Op::IXor, &[hash, bits]);
+        hash = noise::round(&mut b, mixed);
+    }
+    let state = upper_bits(&mut b, hash);
+    b.ret(vec![state]);
+    b.finish()
+}
+
+/// The upper 24 bits of a number, as a float.
+fn upper_bits(b: &mut FunctionBuilder, bits: Value) -> Value {
+    let shift = b.u32(8);
+    let bits = b.op(Op::IShr, &[bits, shift]);
+    b.op(Op::ToFloat, &[bits])
+}
+
+/// The next whole number below 2²⁴ of a sequence that meets all of them: a linear congruence, with the multiplier 1 + 4k and the odd increment of Hull and
+/// Dobell 1962.
+fn next_random(b: &mut FunctionBuilder, state: Value) -> Value {
+    let state = b.op_as(Op::ToInt, &[state], Type::U32);
+    let [factor, increment, mask] = [1_140_671_485, 12_820_163, 0x00ff_ffff].map(|c| b.u32(c));
+    let product = b.op(Op::IMul, &[state, factor]);
+    let sum = b.op(Op::IAdd, &[product, increment]);
+    let next = b.op(Op::IAnd, &[sum, mask]);
+    b.op(Op::ToFloat, &[next])
+}
+
+/// A number in [0, 1) that a whole one below 2²⁴ stands for.
+fn scrambled(b: &mut FunctionBuilder, state: Value) -> Value {
+    let state = b.op_as(Op::ToInt, &[state], Type::U32);
+    let hash = noise::round(b, state);
+    let hash = noise::round(b, hash);
+    let whole = upper_bits(b, hash);
+    let scale = b.f32(1.0 / (1u32 << 24) as f32);
+    b.op(Op::Mul, &[whole, scale])
 }

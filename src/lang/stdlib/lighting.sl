@@ -1,5 +1,4 @@
-/* Shading functions of RISpec 3.2, section 15.6: each sums over the lights that shine on P.
-   A light's parameters __nondiffuse and __nonspecular take it out of the one or the other (PRMan). */
+/* Shading functions of RISpec 3.2, section 15.6: each sums over the lights that shine on P. */
 
 color ambient()
 {
@@ -12,11 +11,8 @@ color diffuse(normal n)
 {
     extern point P;
     color sum = 0;
-    illuminance (P, n, PI / 2) {
-        float nondiffuse = 0;
-        lightsource("__nondiffuse", nondiffuse);
-        sum += (1 - nondiffuse) * Cl * (normalize(L) . n);
-    }
+    illuminance (P, n, PI / 2)
+        sum += Cl * (normalize(L) . n);
     return sum;
 }
 
@@ -25,10 +21,8 @@ color specular(normal n; vector v; float roughness)
     extern point P;
     color sum = 0;
     illuminance (P, n, PI / 2) {
-        float nonspecular = 0;
-        lightsource("__nonspecular", nonspecular);
         vector h = normalize(normalize(L) + v);
-        sum += (1 - nonspecular) * Cl * pow(max(0, n . h), 1 / roughness);
+        sum += Cl * pow(max(0, n . h), 1 / roughness);
     }
     return sum;
 }
@@ -38,10 +32,14 @@ color phong(normal n; vector v; float size)
     extern point P;
     color sum = 0;
     vector r = reflect(-normalize(v), normalize(n));
-    illuminance (P, n, PI / 2) {
-        float nonspecular = 0;
-        lightsource("__nonspecular", nonspecular);
-        sum += (1 - nonspecular) * Cl * pow(max(0, r . normalize(L)), size);
-    }
+    illuminance (P, n, PI / 2)
+        sum += Cl * pow(max(0, r . normalize(L)), size);
     return sum;
+}
+
+/* The highlight of specular() in the light from one direction: l is where it comes from. */
+color specularbrdf(vector l; normal n; vector v; float roughness)
+{
+    vector h = normalize(normalize(l) + v);
+    return pow(max(0, n . h), 1 / roughness);
 }

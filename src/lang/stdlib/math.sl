@@ -120,11 +120,11 @@ float exp(float x)
     return result;
 }
 
-/* Arguments that are not positive give -3.4e38. */
+/* Arguments below the smallest normal number, 1.18e-38, give -3.4e38: machines differ in whether they know smaller ones. */
 float log(float x)
 {
     float result = -3.4e38;
-    if (x > 0) {
+    if (x >= 1.17549435e-38) {
         float e = __exponent(x);
         float r = __mantissa(x) - 1;
         float z = r * r;
@@ -162,7 +162,14 @@ float pow(float x; float y)
 float sign(float x) { return x < 0 ? -1 : (x > 0 ? 1 : 0); }
 float ceil(float x) { return -floor(-x); }
 float round(float x) { return floor(x + 0.5); }
-float mod(float a; float b) { return a - b * floor(a / b); }
+
+/* The quotient is rounded, so that the remainder may be off by b to either side: of whole numbers it is exact. */
+float mod(float a; float b)
+{
+    float r = a - b * floor(a / b);
+    r -= abs(r) >= abs(b) ? b : 0;
+    return r * b < 0 ? r + b : r;
+}
 
 float clamp(float x; float low; float high) { return min(max(x, low), high); }
 color clamp(color x; color low; color high) { return min(max(x, low), high); }
@@ -176,12 +183,40 @@ point mix(point a; point b; float t) { return a * (1 - t) + b * t; }
 vector mix(vector a; vector b; float t) { return a * (1 - t) + b * t; }
 normal mix(normal a; normal b; float t) { return a * (1 - t) + b * t; }
 
+color mix(color a; color b; color t) { return a * (1 - t) + b * t; }
+
 float step(float low; float x) { return x < low ? 0 : 1; }
 float smoothstep(float low; float high; float x)
 {
     float t = low == high ? step(low, x) : clamp((x - low) / (high - low), 0, 1);
     return t * t * (3 - 2 * t);
 }
+
+/* Component by component. */
+color step(color low; color x)
+{
+    return color (step(comp(low, 0), comp(x, 0)), step(comp(low, 1), comp(x, 1)), step(comp(low, 2), comp(x, 2)));
+}
+color smoothstep(color low; color high; color x)
+{
+    return color (smoothstep(comp(low, 0), comp(high, 0), comp(x, 0)), smoothstep(comp(low, 1), comp(high, 1), comp(x, 1)),
+                  smoothstep(comp(low, 2), comp(high, 2), comp(x, 2)));
+}
+
+/* Random numbers: the next of the sequence that a shader starts by its position. */
+float __random()
+{
+    extern float __random_state;
+    __random_state = __next_random(__random_state);
+    return __scrambled(__random_state);
+}
+color __random_color()
+{
+    float r = __random();
+    float g = __random();
+    return color (r, g, __random());
+}
+point __random_point() { return point (__random_color()); }
 
 /* The part of a Gaussian of variance 1/4, which is RiGaussianFilter's, below x: the error function by Abramowitz and Stegun 1964, 7.1.26,
    off by less than 1.5e-7. */

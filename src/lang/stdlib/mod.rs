@@ -13,8 +13,9 @@ pub mod texture;
 pub const CAMERA_FUNCTION: &str = "std.__camera";
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 5] = [
+pub const SOURCES: [(&str, &str); 6] = [
     ("math.sl", include_str!("math.sl")),
+    ("color.sl", include_str!("color.sl")),
     ("geometry.sl", include_str!("geometry.sl")),
     ("lighting.sl", include_str!("lighting.sl")),
     ("texture.sl", include_str!("texture.sl")),
@@ -46,3 +47,6 @@ pub fn shader_source(name: &str) -> Option<&'static str> {
 pub fn shader_names() -> impl Iterator<Item = &'static str> {
     SHADERS.iter().map(|(n, _)| *n)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,11 @@
-//! Noise: gradient noise on the integer lattice (Perlin 2002), with the lattice hashed by integer arithmetic so that every machine draws the
-//! same bits.
+//! Noise: gradient noise on the integer lattice (Perlin 2002), periodic or not, and cell noise, with the lattice hashed by integer arithmetic so that
+//! every machine draws the same bits.
 //!
-//! Each function is named `std.noise.D.O` for `D` dimensions (1: a float, 2: two floats, 3: a point) and `O` outputs (1: a float, 3: a colour,
-//! point or vector). Values lie in [0, 1] with mean 0.5 and are exactly 0.5 at lattice points; first and second derivatives are continuous.
+//! Each function is named `std.KIND.D.O` for `D` dimensions (1: a float, 2: two floats, 3: a point, 4: a point and a float) and `O` outputs (1: a float, 3: a
+//! colour, point or vector). Periods follow the coordinates, as many and of the same types; what counts is the nearest whole number, at least 1.
+//!
+//! Values of `noise` and `pnoise` lie in [0, 1] with mean 0.5 and are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is
+//! constant between lattice points, uniform in [0, 1).
 
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 
@@ -10,49 +13,120 @@ use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type,
 /// clamped.
 const AMPLITUDE: f32 = 0.5;
 /// Odd constants that tell the axes and the outputs apart.
-const AXIS_KEYS: [u32; 3] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35];
+const AXIS_KEYS: [u32; 4] = [0x9e37_79b9, 0x85eb_ca6b, 0xc2b2_ae35, 0x27d4_eb2d];
 const OUTPUT_KEYS: [u32; 3] = [0x27d4_eb2f, 0x1656_67b1, 0x5851_f42d];
 /// Multiplier of a hash round ("lowbias32", Wellons 2018).
 const ROUND: u32 = 0x7feb_352d;
 
-/// The name of the function for `dimensions` (1 to 3) and `outputs` (1 or 3).
-pub fn name(dimensions: u32, outputs: u32) -> String {
-    format!("std.noise.{dimensions}.{outputs}")
+/// What a noise function does with the lattice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Gradients at lattice points, blended.
+    Gradient,
+    /// The same on a lattice that repeats.
+    Periodic,
+    /// A value for each cell.
+    Cell,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Gradient, Kind::Periodic, Kind::Cell];
+
+    /// The function's name in the language.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Gradient => "noise",
+            Kind::Periodic => "pnoise",
+            Kind::Cell => "cellnoise",
+        }
+    }
 }
 
 /// All noise functions.
 pub fn functions() -> Vec<Function> {
-    (1..=3).flat_map(|d| [1, 3].map(|o| function(d, o))).collect()
+    let of_kind = |kind| (1..=4).flat_map(move |d| [1, 3].map(|o| function(kind, d, o)));
+    Kind::ALL.into_iter().flat_map(of_kind).collect()
 }
 
-fn function(dimensions: u32, outputs: u32) -> Function {
-    let mut b = FunctionBuilder::new(name(dimensions, outputs), FunctionKind::Function);
+fn function(kind: Kind, dimensions: u32, outputs: u32) -> Function {
+    let name = format!("std.{}.{dimensions}.{outputs}", kind.name());
+    let mut b = FunctionBuilder::new(name, FunctionKind::Function);
     b.result("return", if outputs == 1 { Type::F32 } else { Type::Vec3 });
-    let position = match dimensions {
-        1 => b.param("x", Type::F32, Class::Varying),
-        2 => {
-            let parts = ["x", "y"].map(|n| b.param(n, Type::F32, Class::Varying));
-            b.op(Op::Compose, &parts)
+    let position = coordinates(&mut b, dimensions, ["x", "y", "p", "t"]);
+    let period = (kind == Kind::Periodic).then(|| coordinates(&mut b, dimensions, ["px", "py", "pp", "pt"]));
+    let [position, period] = [Some(position), period].map(|c| c.map(|parts| join(&mut b, &parts)));
+    let position = position.unwrap_or_else(|| b.f32(0.0));
+    let keys = &OUTPUT_KEYS[..outputs as usize];
+    let values: Vec<Value> = match kind {
+        Kind::Cell => {
+            let hash = cell_hash(&mut b, position);
+            keys.iter().map(|&key| uniform(&mut b, hash, key)).collect()
         }
-        _ => b.param("p", Type::Vec3, Class::Varying),
+        Kind::Gradient | Kind::Periodic => {
+            let place = place(&mut b, position, period);
+            let corners = corners(&mut b, &place);
+            keys.iter().map(|&key| blended(&mut b, &place, &corners, key)).collect()
+        }
     };
-    let place = place(&mut b, position, dimensions as usize);
-    let corners = corners(&mut b, &place);
-    let values: Vec<Value> = OUTPUT_KEYS[..outputs as usize]
-        .iter()
-        .map(|&key| {
-            let dots = corners.iter().map(|c| gradient_dot(&mut b, c, key)).collect();
-            let sum = interpolate(&mut b, &place, dots);
-            let amplitude = b.f32(AMPLITUDE);
-            let middle = b.f32(0.5);
-            let scaled = b.op(Op::Mul, &[sum, amplitude]);
-            let moved = b.op(Op::Add, &[scaled, middle]);
-            b.op(Op::Sat, &[moved])
-        })
-        .collect();
     let result = compose(&mut b, &values);
     b.ret(vec![result]);
     b.finish()
+}
+
+/// Parameters for a position or its periods, by the names of a first and second float, a point, and a float behind it.
+fn coordinates(b: &mut FunctionBuilder, dimensions: u32, [x, y, p, t]: [&'static str; 4]) -> Vec<Value> {
+    let (float, triple) = (Type::F32, Type::Vec3);
+    let parts: &[(&str, Type)] = match dimensions {
+        1 => &[(x, float)],
+        2 => &[(x, float), (y, float)],
+        3 => &[(p, triple)],
+        _ => &[(p, triple), (t, float)],
+    };
+    parts.iter().map(|&(name, ty)| b.param(name, ty, Class::Varying)).collect()
+}
+
+/// One vector of the components of several.
+fn join(b: &mut FunctionBuilder, parts: &[Value]) -> Value {
+    if let [one] = parts {
+        return *one;
+    }
+    let all: Vec<Value> = parts.iter().flat_map(|p| components(b, *p)).collect();
+    compose(b, &all)
+}
+
+/// Gradient noise of one output at a place.
+fn blended(b: &mut FunctionBuilder, place: &Place, corners: &[Corner], key: u32) -> Value {
+    let dots = corners.iter().map(|c| gradient_dot(b, c, key)).collect();
+    let sum = interpolate(b, place, dots);
+    let amplitude = b.f32(AMPLITUDE);
+    let middle = b.f32(0.5);
+    let scaled = b.op(Op::Mul, &[sum, amplitude]);
+    let moved = b.op(Op::Add, &[scaled, middle]);
+    b.op(Op::Sat, &[moved])
+}
+
+/// The hash of the cell that a position lies in.
+fn cell_hash(b: &mut FunctionBuilder, position: Value) -> Value {
+    let floor = b.op(Op::Floor, &[position]);
+    let zero = b.u32(0);
+    components(b, floor).into_iter().zip(AXIS_KEYS).fold(zero, |hash, (cell, key)| {
+        let cell = lattice(b, cell);
+        let side = keyed(b, cell, key);
+        let mixed = b.op(Op::IXor, &[hash, side]);
+        round(b, mixed)
+    })
+}
+
+/// A uniform number in [0, 1) from a hash: its upper 24 bits after one more round.
+fn uniform(b: &mut FunctionBuilder, hash: Value, key: u32) -> Value {
+    let key = b.u32(key);
+    let mixed = b.op(Op::IXor, &[hash, key]);
+    let mixed = round(b, mixed);
+    let shift = b.u32(8);
+    let high = b.op(Op::IShr, &[mixed, shift]);
+    let float = b.op(Op::ToFloat, &[high]);
+    let scale = b.f32(1.0 / (1u32 << 24) as f32);
+    b.op(Op::Mul, &[float, scale])
 }
 
 /// A vector of floats; a single float is itself.
@@ -78,22 +152,57 @@ struct Place {
     fade: Value,
 }
 
-fn place(b: &mut FunctionBuilder, x: Value, dimensions: usize) -> Place {
-    let all = |b: &mut FunctionBuilder, c: f32| {
-        let parts = [c; 3];
-        b.constant(Const::from_floats(&parts[..dimensions]).unwrap_or(Const::F32(c)))
-    };
+/// A constant in all components of vectors like `like`.
+fn all(b: &mut FunctionBuilder, c: f32, like: Value) -> Value {
+    let lanes = b.ty(like).lanes().unwrap_or(1) as usize;
+    b.constant(Const::from_floats(&[c; 4][..lanes]).unwrap_or(Const::F32(c)))
+}
+
+/// A whole number as the lattice counts it.
+fn lattice(b: &mut FunctionBuilder, whole: Value) -> Value {
+    let whole = b.op_as(Op::ToInt, &[whole], Type::I32);
+    b.op_as(Op::Bitcast, &[whole], Type::U32)
+}
+
+/// Lattice coordinates within one period: 0 to below the period. Half a unit keeps the quotient off whole numbers, so that its rounding is
+/// harmless for coordinates up to 2²².
+fn wrapped(b: &mut FunctionBuilder, cell: Value, period: Value) -> Value {
+    let half = all(b, 0.5, cell);
+    let inverse = b.op(Op::Rcp, &[period]);
+    let middle = b.op(Op::Add, &[cell, half]);
+    let turns = b.op(Op::Mul, &[middle, inverse]);
+    let turns = b.op(Op::Floor, &[turns]);
+    let whole = b.op(Op::Mul, &[turns, period]);
+    b.op(Op::Sub, &[cell, whole])
+}
+
+fn place(b: &mut FunctionBuilder, x: Value, period: Option<Value>) -> Place {
     let floor = b.op(Op::Floor, &[x]);
-    let cells = components(b, floor).into_iter().map(|low| {
-        let low = b.op_as(Op::ToInt, &[low], Type::I32);
-        let low = b.op_as(Op::Bitcast, &[low], Type::U32);
-        let one = b.u32(1);
-        [low, b.op(Op::IAdd, &[low, one])]
-    });
-    let cells = cells.collect();
+    let cells = match period {
+        None => components(b, floor)
+            .into_iter()
+            .map(|low| {
+                let low = lattice(b, low);
+                let one = b.u32(1);
+                [low, b.op(Op::IAdd, &[low, one])]
+            })
+            .collect(),
+        Some(period) => {
+            let [half, one] = [0.5, 1.0].map(|c| all(b, c, x));
+            let nearest = b.op(Op::Add, &[period, half]);
+            let nearest = b.op(Op::Floor, &[nearest]);
+            let period = b.op(Op::Max, &[nearest, one]);
+            let next = b.op(Op::Add, &[floor, one]);
+            let [low, high] = [floor, next].map(|side| {
+                let side = wrapped(b, side, period);
+                components(b, side)
+            });
+            low.into_iter().zip(high).map(|(low, high)| [low, high].map(|side| lattice(b, side))).collect()
+        }
+    };
     let t = b.op(Op::Sub, &[x, floor]);
     // 6t⁵ − 15t⁴ + 10t³, whose first and second derivatives vanish at both ends.
-    let [six, fifteen, ten] = [6.0, 15.0, 10.0].map(|c| all(b, c));
+    let [six, fifteen, ten] = [6.0, 15.0, 10.0].map(|c| all(b, c, x));
     let inner = b.op(Op::Mul, &[t, six]);
     let inner = b.op(Op::Sub, &[inner, fifteen]);
     let inner = b.op(Op::Mul, &[inner, t]);
@@ -114,10 +223,7 @@ struct Corner {
 fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
     let mut hashes = vec![b.u32(0)];
     for (cell, key) in place.cells.iter().zip(AXIS_KEYS) {
-        let sides = cell.map(|cell| {
-            let key = b.u32(key);
-            b.op(Op::IMul, &[cell, key])
-        });
+        let sides = cell.map(|cell| keyed(b, cell, key));
         let mut next = Vec::with_capacity(2 * hashes.len());
         for side in sides {
             for &hash in &hashes {
@@ -142,8 +248,14 @@ fn corners(b: &mut FunctionBuilder, place: &Place) -> Vec<Corner> {
     hashes.into_iter().enumerate().map(corner).collect()
 }
 
+/// A lattice coordinate as a hash takes it in: multiplied by the key of its axis.
+fn keyed(b: &mut FunctionBuilder, cell: Value, key: u32) -> Value {
+    let key = b.u32(key);
+    b.op(Op::IMul, &[cell, key])
+}
+
 /// One round of mixing.
-fn round(b: &mut FunctionBuilder, x: Value) -> Value {
+pub(super) fn round(b: &mut FunctionBuilder, x: Value) -> Value {
     let factor = b.u32(ROUND);
     let x = b.op(Op::IMul, &[x, factor]);
     let shift = b.u32(15);
@@ -151,22 +263,24 @@ fn round(b: &mut FunctionBuilder, x: Value) -> Value {
     b.op(Op::IXor, &[x, high])
 }
 
-/// The product of a corner's gradient, with components in [−1, 1] from ten bits each, and the way from the corner.
+/// The product of a corner's gradient, with components in [−1, 1] from ten bits each (eight in four dimensions), and the way from the corner.
 ///
-/// The ten bits stay where they are in the hash: what that multiplies them by is a power of two, and their scale takes it back without rounding.
+/// The bits stay where they are in the hash: what that multiplies them by is a power of two, and their scale takes it back without rounding.
 fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Value {
     let key = b.u32(output_key);
     let hash = b.op(Op::IXor, &[corner.hash, key]);
     let hash = round(b, hash);
     let one = b.f32(1.0);
     let axes = b.ty(corner.offset).lanes().unwrap_or(1);
+    let (bits, lowest) = if axes > 3 { (8, 0) } else { (10, 2) };
     let gradient: Vec<Value> = (0..axes)
         .map(|axis| {
-            let shift = 2 + 10 * axis;
-            let mask = b.u32(1023 << shift);
-            let scale = b.f32(2.0 / 1023.0 / (1u32 << shift) as f32);
-            let bits = b.op(Op::IAnd, &[hash, mask]);
-            let float = b.op(Op::ToFloat, &[bits]);
+            let shift = lowest + bits * axis;
+            let most = (1u32 << bits) - 1;
+            let mask = b.u32(most << shift);
+            let scale = b.f32(2.0 / most as f32 / (1u32 << shift) as f32);
+            let part = b.op(Op::IAnd, &[hash, mask]);
+            let float = b.op(Op::ToFloat, &[part]);
             let scaled = b.op(Op::Mul, &[float, scale]);
             b.op(Op::Sub, &[scaled, one])
         })
@@ -180,13 +294,20 @@ fn gradient_dot(b: &mut FunctionBuilder, corner: &Corner, output_key: u32) -> Va
 fn interpolate(b: &mut FunctionBuilder, place: &Place, mut values: Vec<Value>) -> Value {
     for fade in components(b, place.fade).into_iter().rev() {
         let (low, high) = values.split_at(values.len() / 2);
-        let (low, high) = (compose(b, low), compose(b, high));
-        let ty = b.ty(low);
-        let fade = if ty == Type::F32 { fade } else { b.op_as(Op::Splat, &[fade], ty) };
-        let difference = b.op(Op::Sub, &[high, low]);
-        let part = b.op(Op::Mul, &[difference, fade]);
-        let blended = b.op(Op::Add, &[low, part]);
-        values = components(b, blended);
+        // Vectors have up to four components.
+        let pairs: Vec<(Value, Value)> =
+            low.chunks(4).zip(high.chunks(4)).map(|(low, high)| (compose(b, low), compose(b, high))).collect();
+        values = pairs
+            .into_iter()
+            .flat_map(|(low, high)| {
+                let ty = b.ty(low);
+                let fade = if ty == Type::F32 { fade } else { b.op_as(Op::Splat, &[fade], ty) };
+                let difference = b.op(Op::Sub, &[high, low]);
+                let part = b.op(Op::Mul, &[difference, fade]);
+                let blended = b.op(Op::Add, &[low, part]);
+                components(b, blended)
+            })
+            .collect();
     }
     values[0]
 }
@@ -198,9 +319,12 @@ mod tests {
     #[test]
     fn there_is_a_function_for_every_signature() {
         let names: Vec<_> = functions().iter().map(|f| f.name.to_string()).collect();
-        assert_eq!(
-            names,
-            ["std.noise.1.1", "std.noise.1.3", "std.noise.2.1", "std.noise.2.3", "std.noise.3.1", "std.noise.3.3"]
-        );
+        assert_eq!(names.len(), 24);
+        for kind in ["noise", "pnoise", "cellnoise"] {
+            for (dimensions, outputs) in (1..=4).flat_map(|d| [(d, 1), (d, 3)]) {
+                let name = format!("std.{kind}.{dimensions}.{outputs}");
+                assert!(names.contains(&name), "{name}");
+            }
+        }
     }
 }

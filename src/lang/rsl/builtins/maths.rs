@@ -1,7 +1,7 @@
 //! Mathematics (RISpec 3.2, section 15.1), as far as single operations express it, and the intrinsics that the rest is written with.
 
-use super::{Row, library, number, row, text};
-use crate::ir::{FunctionBuilder, Op, Type, Value};
+use super::{Row, built, library, number, row, text};
+use crate::ir::{FunctionBuilder, Op, Value};
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[
@@ -22,9 +22,9 @@ pub(super) const ROWS: &[Row] = &[
     library("filterstep", "f:fff", "__filterstep").with(&[text("filter", "catmull-rom"), number("width", 1.0)]),
     row("__sat", "f:f", |b, a| vec![b.op(Op::Sat, a)]),
     row("__frac", "f:f", |b, a| vec![b.op(Op::Frac, a)]),
-    row("__exp2i", "f:f", |b, a| b.call("std.__exp2i", a.to_vec(), &[Type::F32])),
-    row("__exponent", "f:f", |b, a| b.call("std.__exponent", a.to_vec(), &[Type::F32])),
-    row("__mantissa", "f:f", |b, a| b.call("std.__mantissa", a.to_vec(), &[Type::F32])),
+    built("__exp2i", "f:f", "std.__exp2i"),
+    built("__exponent", "f:f", "std.__exponent"),
+    built("__mantissa", "f:f", "std.__mantissa"),
 ];
 
 fn fold(b: &mut FunctionBuilder, op: Op, args: &[Value]) -> Vec<Value> {

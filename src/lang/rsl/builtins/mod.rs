@@ -14,7 +14,7 @@ mod vectors;
 pub use vectors::{comp, normalize, setcomp};
 
 use super::types::RslType;
-use crate::ir::{Const, FunctionBuilder, Value};
+use crate::ir::{Const, FunctionBuilder, Type, Value};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
@@ -41,6 +41,8 @@ pub struct Builtin {
 pub enum Means {
     /// The operations that this emits.
     Operations(Emit),
+    /// A call of the function of this name that the standard library has as IR.
+    Built(&'static str),
     /// A call of the standard library's function of this name, whose parameters are the positional ones and then a parameter for each option.
     Library(&'static str),
 }
@@ -126,9 +128,28 @@ const fn row(name: &'static str, signature: &'static str, emit: Emit) -> Row {
     Row { name, signature, options: &[], means: Means::Operations(emit) }
 }
 
+/// A function that the standard library has as IR, under this name in the IR.
+const fn built(name: &'static str, signature: &'static str, function: &'static str) -> Row {
+    Row { name, signature, options: &[], means: Means::Built(function) }
+}
+
 /// A function that calls one of the standard library with its options spelled out.
 const fn library(name: &'static str, signature: &'static str, function: &'static str) -> Row {
     Row { name, signature, options: &[], means: Means::Library(function) }
+}
+
+impl Builtin {
+    /// Emits a call with these values, as [`Emit`] says; `None` where a function of the library has to be called instead.
+    pub fn emit(&self, b: &mut FunctionBuilder, args: &[Value]) -> Option<Vec<Value>> {
+        match self.means {
+            Means::Operations(emit) => Some(emit(b, args)),
+            Means::Built(name) => {
+                let result: Vec<Type> = self.result.ir().into_iter().collect();
+                Some(b.call(name, args.to_vec(), &result))
+            }
+            Means::Library(_) => None,
+        }
+    }
 }
 
 impl Row {

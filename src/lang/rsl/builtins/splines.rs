@@ -1,68 +1,250 @@
-//! Curves through control values (RISpec 3.2, section 15.1).
+//! Curves through control values (RISpec 3.2, section 15.1): `spline([basis,] value, f1, …, fn)`, and with the control values in an array.
+//!
+//! A span of the curve is a cubic of four control values; the value, 0 to 1, runs over all spans. The name of the basis may be known only while the shader runs:
+//! then the coefficients of all bases are chosen from. The inverse of a curve (`"solve…"`) must be asked for by a constant name.
 
 use super::{Row, row};
-use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
+use std::sync::Arc;
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[
-    row("spline", "f:fffff*", spline),
-    row("spline", "c:fcccc*", spline),
-    row("spline", "p:fpppp*", spline),
-    row("spline", "v:fvvvv*", spline),
+    row("spline", "f:fffff*", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "c:fcccc*", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "p:fpppp*", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "v:fvvvv*", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "f:fF", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "c:fC", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "p:fP", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "v:fV", |b, a| curve(b, &Basis::Known(&CATMULL_ROM), a)),
+    row("spline", "f:sfffff*", named_floats),
+    row("spline", "c:sfcccc*", named),
+    row("spline", "p:sfpppp*", named),
+    row("spline", "v:sfvvvv*", named),
+    row("spline", "f:sfF", named_floats),
+    row("spline", "c:sfC", named),
+    row("spline", "p:sfP", named),
+    row("spline", "v:sfV", named),
 ];
 
-/// Catmull–Rom interpolation (Catmull & Rom 1974): `value` in 0..1 runs from the second control value to the last but one.
-fn spline(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let (value, control) = (args[0], &args[1..]);
-    let ty = b.ty(control[0]);
-    let slot = b.slot("spline", ty, control.len() as u32);
-    for (i, &c) in control.iter().enumerate() {
-        let index = b.u32(i as u32);
-        b.effect(Op::SlotStore(slot), &[index, c]);
+/// How four control values make a cubic.
+struct Cubic {
+    name: &'static str,
+    /// How many control values further the next span starts.
+    step: usize,
+    /// For each power of t from 0 to 3, the factors of the control values.
+    powers: [[f32; 4]; 4],
+}
+
+/// Catmull & Rom 1974: through all control values but the first and last.
+const CATMULL_ROM: Cubic = Cubic {
+    name: "catmull-rom",
+    step: 1,
+    powers: [[0.0, 1.0, 0.0, 0.0], [-0.5, 0.0, 0.5, 0.0], [1.0, -2.5, 2.0, -0.5], [-0.5, 1.5, -1.5, 0.5]],
+};
+
+const SIXTH: f32 = 1.0 / 6.0;
+
+const B_SPLINE: Cubic = Cubic {
+    name: "bspline",
+    step: 1,
+    powers: [
+        [SIXTH, 4.0 * SIXTH, SIXTH, 0.0],
+        [-0.5, 0.0, 0.5, 0.0],
+        [0.5, -1.0, 0.5, 0.0],
+        [-SIXTH, 0.5, -0.5, SIXTH],
+    ],
+};
+
+/// The bases of RISpec 3.2, section 5.2; `linear` runs, like Catmull–Rom's, from the second control value to the last but one.
+const CUBICS: [&Cubic; 6] = [
+    &CATMULL_ROM,
+    &Cubic { name: "b-spline", ..B_SPLINE },
+    &B_SPLINE,
+    &Cubic {
+        name: "bezier",
+        step: 3,
+        powers: [[1.0, 0.0, 0.0, 0.0], [-3.0, 3.0, 0.0, 0.0], [3.0, -6.0, 3.0, 0.0], [-1.0, 3.0, -3.0, 1.0]],
+    },
+    &Cubic {
+        name: "hermite",
+        step: 2,
+        powers: [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-3.0, -2.0, 3.0, -1.0], [2.0, 1.0, -2.0, 1.0]],
+    },
+    &Cubic { name: "linear", step: 1, powers: [[0.0, 1.0, 0.0, 0.0], [0.0, -1.0, 1.0, 0.0], [0.0; 4], [0.0; 4]] },
+];
+
+impl Cubic {
+    /// The basis of that name; Catmull–Rom's for names that there are not.
+    fn of_name(name: &str) -> &'static Cubic {
+        CUBICS.iter().find(|c| c.name == name).copied().unwrap_or(&CATMULL_ROM)
     }
-    let spans = control.len() - 3;
-    let count = b.f32(spans as f32);
-    let last = b.f32((spans - 1) as f32);
-    let inside = b.op(Op::Sat, &[value]);
-    let x = b.op(Op::Mul, &[inside, count]);
-    let floor = b.op(Op::Floor, &[x]);
-    let span = b.op(Op::Min, &[floor, last]);
-    let t = b.op(Op::Sub, &[x, span]);
-    let first = b.op_as(Op::ToInt, &[span], Type::U32);
-    let p: Vec<Value> = (0..4)
-        .map(|i| {
-            let offset = b.u32(i);
+
+    /// The number of spans of `count` control values.
+    fn spans(&self, count: usize) -> usize {
+        count.saturating_sub(4) / self.step + 1
+    }
+}
+
+/// The basis of a curve.
+enum Basis {
+    Known(&'static Cubic),
+    /// The value is its name.
+    Asked(Value),
+}
+
+impl Basis {
+    /// A vector that depends on the basis.
+    fn choose(&self, b: &mut FunctionBuilder, of: impl Fn(&Cubic) -> Const) -> Value {
+        match *self {
+            Basis::Known(cubic) => b.constant(of(cubic)),
+            Basis::Asked(name) => {
+                let first = b.constant(of(CUBICS[0]));
+                CUBICS[1..].iter().fold(first, |so_far, cubic| {
+                    let [own, text] = [of(cubic), Const::String(cubic.name.into())].map(|c| b.constant(c));
+                    let is_it = b.op(Op::IEq, &[name, text]);
+                    b.op(Op::Select, &[is_it, own, so_far])
+                })
+            }
+        }
+    }
+}
+
+/// The text of a value that is a constant.
+fn constant_text(b: &FunctionBuilder, value: Value) -> Option<Arc<str>> {
+    let blocks = b.function().blocks.iter().rev();
+    let made = blocks.flat_map(|block| block.insts.iter().rev()).find(|i| i.results.contains(&value))?;
+    match &made.op {
+        Op::Const(Const::String(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// A curve whose basis is named by the first argument.
+fn named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let basis = match constant_text(b, args[0]) {
+        Some(name) => Basis::Known(Cubic::of_name(&name)),
+        None => Basis::Asked(args[0]),
+    };
+    curve(b, &basis, &args[1..])
+}
+
+/// The same for floats, which may ask for the curve's inverse.
+fn named_floats(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    match constant_text(b, args[0]).as_deref().and_then(|name| name.strip_prefix("solve")) {
+        Some(name) => solve(b, &Basis::Known(Cubic::of_name(name)), &args[1..]),
+        None => named(b, args),
+    }
+}
+
+/// A curve ready to be evaluated: its control values in a slot.
+struct Curve<'a> {
+    basis: &'a Basis,
+    slot: SlotId,
+    ty: Type,
+    /// How many spans there are.
+    spans: Value,
+    /// How many control values lie between the starts of spans.
+    step: Value,
+}
+
+fn curve(b: &mut FunctionBuilder, basis: &Basis, args: &[Value]) -> Vec<Value> {
+    let curve = Curve::new(b, basis, &args[1..]);
+    vec![curve.at(b, args[0])]
+}
+
+impl<'a> Curve<'a> {
+    fn new(b: &mut FunctionBuilder, basis: &'a Basis, control: &[Value]) -> Self {
+        let ty = b.ty(control[0]);
+        let slot = b.slot("spline", ty, control.len() as u32);
+        for (i, &c) in control.iter().enumerate() {
+            let index = b.u32(i as u32);
+            b.effect(Op::SlotStore(slot), &[index, c]);
+        }
+        let spans = basis.choose(b, |cubic| Const::F32(cubic.spans(control.len()) as f32));
+        let step = basis.choose(b, |cubic| Const::F32(cubic.step as f32));
+        Self { basis, slot, ty, spans, step }
+    }
+
+    /// The curve's value at 0 to 1; its ends beyond.
+    fn at(&self, b: &mut FunctionBuilder, value: Value) -> Value {
+        let one = b.f32(1.0);
+        let last = b.op(Op::Sub, &[self.spans, one]);
+        let inside = b.op(Op::Sat, &[value]);
+        let x = b.op(Op::Mul, &[inside, self.spans]);
+        let floor = b.op(Op::Floor, &[x]);
+        let span = b.op(Op::Min, &[floor, last]);
+        let t = b.op(Op::Sub, &[x, span]);
+        let first = b.op(Op::Mul, &[span, self.step]);
+        let first = b.op_as(Op::ToInt, &[first], Type::U32);
+        let weights = self.weights(b, t);
+        let part = |b: &mut FunctionBuilder, i: u8| {
+            let offset = b.u32(i.into());
             let index = b.op(Op::IAdd, &[first, offset]);
-            b.op_as(Op::SlotLoad(slot), &[index], ty)
+            let control = b.op_as(Op::SlotLoad(self.slot), &[index], self.ty);
+            let weight = b.op(Op::Extract(i), &[weights]);
+            let weight = if self.ty == Type::F32 { weight } else { b.op_as(Op::Splat, &[weight], self.ty) };
+            b.op(Op::Mul, &[control, weight])
+        };
+        let first_part = part(b, 0);
+        (1..4).fold(first_part, |sum, i| {
+            let next = part(b, i);
+            b.op(Op::Add, &[sum, next])
         })
-        .collect();
-    // p1 + t/2·((p2−p0) + t·((2p0 − 5p1 + 4p2 − p3) + t·(3(p1−p2) + p3 − p0)))
-    let widen = |b: &mut FunctionBuilder, v: Value| if ty == Type::F32 { v } else { b.op_as(Op::Splat, &[v], ty) };
-    let constant = |b: &mut FunctionBuilder, x: f32| {
-        let c = b.f32(x);
-        widen(b, c)
-    };
-    let t = widen(b, t);
-    let scaled = |b: &mut FunctionBuilder, k: f32, v: Value| {
-        let k = constant(b, k);
-        b.op(Op::Mul, &[k, v])
-    };
-    let slope = b.op(Op::Sub, &[p[2], p[0]]);
-    let two_p0 = scaled(b, 2.0, p[0]);
-    let five_p1 = scaled(b, 5.0, p[1]);
-    let four_p2 = scaled(b, 4.0, p[2]);
-    let q = b.op(Op::Sub, &[two_p0, five_p1]);
-    let q = b.op(Op::Add, &[q, four_p2]);
-    let quadratic = b.op(Op::Sub, &[q, p[3]]);
-    let middle = b.op(Op::Sub, &[p[1], p[2]]);
-    let c = scaled(b, 3.0, middle);
-    let c = b.op(Op::Add, &[c, p[3]]);
-    let cubic = b.op(Op::Sub, &[c, p[0]]);
-    let sum = b.op(Op::Mul, &[t, cubic]);
-    let sum = b.op(Op::Add, &[quadratic, sum]);
-    let sum = b.op(Op::Mul, &[t, sum]);
-    let sum = b.op(Op::Add, &[slope, sum]);
-    let half = scaled(b, 0.5, t);
-    let sum = b.op(Op::Mul, &[half, sum]);
-    vec![b.op(Op::Add, &[p[1], sum])]
+    }
+
+    /// The weights of the four control values of a span at `t`, by Horner's rule.
+    fn weights(&self, b: &mut FunctionBuilder, t: Value) -> Value {
+        let t = b.op_as(Op::Splat, &[t], Type::Vec4);
+        let highest = self.basis.choose(b, |cubic| Const::Vec4(cubic.powers[3]));
+        (0..3).rev().fold(highest, |sum, power| {
+            let next = self.basis.choose(b, |cubic| Const::Vec4(cubic.powers[power]));
+            let scaled = b.op(Op::Mul, &[sum, t]);
+            b.op(Op::Add, &[scaled, next])
+        })
+    }
+}
+
+/// Halvings of the range 0 to 1: the bits of a float's mantissa.
+const HALVINGS: u32 = 24;
+
+/// Where a curve that rises or falls all the way has the value `args[0]`: by halving the range.
+fn solve(b: &mut FunctionBuilder, basis: &Basis, args: &[Value]) -> Vec<Value> {
+    let curve = Curve::new(b, basis, &args[1..]);
+    let [zero, one, half] = [0.0, 1.0, 0.5].map(|x| b.f32(x));
+    let (start, end) = (curve.at(b, zero), curve.at(b, one));
+    let falls = b.op(Op::Lt, &[end, start]);
+    let [low, width] = [Type::F32; 2].map(|ty| b.variable(ty));
+    let count = b.variable(Type::U32);
+    let none = b.u32(0);
+    b.write(low, zero);
+    b.write(width, one);
+    b.write(count, none);
+    let (head, body, exit) = (b.block(), b.block(), b.block());
+    b.jump(head, Vec::new());
+    b.switch_to(head);
+    let (done, all) = (b.read(count), b.u32(HALVINGS));
+    let more = b.op(Op::ILt, &[done, all]);
+    b.branch(more, body, exit);
+    b.seal(body);
+    b.switch_to(body);
+    let before = b.read(width);
+    let smaller = b.op(Op::Mul, &[before, half]);
+    let from = b.read(low);
+    let middle = b.op(Op::Add, &[from, smaller]);
+    let there = curve.at(b, middle);
+    let below = b.op(Op::Lt, &[there, args[0]]);
+    let above = b.op(Op::Lt, &[args[0], there]);
+    let beyond = b.op(Op::Select, &[falls, above, below]);
+    let next = b.op(Op::Select, &[beyond, middle, from]);
+    let one_more = b.u32(1);
+    let counted = b.op(Op::IAdd, &[done, one_more]);
+    b.write(low, next);
+    b.write(width, smaller);
+    b.write(count, counted);
+    b.jump(head, Vec::new());
+    b.seal(head);
+    b.seal(exit);
+    b.switch_to(exit);
+    vec![b.read(low)]
 }

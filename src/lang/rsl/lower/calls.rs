@@ -1,11 +1,11 @@
 //! Calls.
 
-use super::super::builtins::{Builtin, Means, NamedOption};
+use super::super::builtins::NamedOption;
 use super::super::check::{self, Resolution};
 use super::super::globals::Space;
 use super::super::matrices;
 use super::super::program::{Arguments, Callee};
-use super::super::queries;
+use super::super::reference;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
@@ -31,12 +31,6 @@ fn listed(options: &[NamedOption]) -> String {
 
 impl Body<'_, '_> {
     pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
-        if self.checker.query_result(&f.name).is_some() {
-            return match queries::source(&f.name) {
-                Some(source) => self.query(source, f, args),
-                None => self.shader_name(f, args),
-            };
-        }
         if let Some(special) = self.special_call(f, args) {
             return special;
         }
@@ -56,17 +50,17 @@ impl Body<'_, '_> {
         let Given { mut values, written, lengths, mut class } = given;
         self.at(self.span(e));
         let result = program.result(callee);
-        let function = match callee {
-            Callee::Function(i) => Some(i),
-            Callee::Builtin(b) => program.library_function(b),
+        let (emitted, function) = match callee {
+            Callee::Function(i) => (None, Some(i)),
+            Callee::Builtin(b) => (b.emit(&mut self.b, &values), program.library_function(b)),
         };
-        let mut results = match (callee, function) {
-            (Callee::Builtin(Builtin { means: Means::Operations(emit), .. }), _) => emit(&mut self.b, &values),
-            (_, None) => {
+        let mut results = match (emitted, function) {
+            (Some(results), _) => results,
+            (None, None) => {
                 let d = Diagnostic::error(format!("the standard library lacks what `{}` stands for", f.name));
                 return self.error(d.at(f.span, "needed here"));
             }
-            (_, Some(i)) => {
+            (None, Some(i)) => {
                 let info = &program.functions[i];
                 let inputs = info.effects.inputs();
                 if !inputs.is_empty() {
@@ -204,13 +198,19 @@ impl Body<'_, '_> {
             program.result(*c) == RslType::Float
                 && program.params(*c, args.len()).is_some_and(|p| p.iter().all(|p| *p == (RslType::Float, false)))
         };
-        match program.callees(name, true).into_iter().find(floats) {
-            Some(Callee::Builtin(Builtin { means: Means::Operations(emit), .. })) => Ok(emit(&mut self.b, args)[0]),
+        let emitted = match program.callees(name, true).into_iter().find(floats) {
+            Some(Callee::Builtin(b)) => b.emit(&mut self.b, args),
             Some(Callee::Function(i)) => {
                 self.cx.needed.insert((i, Vec::new()));
-                Ok(self.b.call(program.functions[i].ir_name.clone(), args.to_vec(), &[Type::F32])[0])
+                Some(self.b.call(program.functions[i].ir_name.clone(), args.to_vec(), &[Type::F32]))
             }
-            _ => self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here")),
+            None => None,
+        };
+        match emitted {
+            Some(values) => Ok(values[0]),
+            None => {
+                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(span, "needed here"))
+            }
         }
     }
 
@@ -300,6 +300,10 @@ impl Body<'_, '_> {
             }
             _ if self.cx.broken => return Err(Poison),
             _ => {
+                if let Some(why) = reference::table::left_out(&f.name) {
+                    let d = Diagnostic::error(format!("`{}` is left out: {why}", f.name));
+                    return self.error(d.at(f.span, "this function"));
+                }
                 let d = Diagnostic::error(format!("unknown function `{}`", f.name)).at(f.span, "not defined");
                 let program = self.cx.program;
                 let guess = closest(&f.name, program.callable_names());
@@ -348,6 +352,12 @@ mod tests {
         assert!(text.contains("expected a float, found a string"), "{text}");
         let text = messages("float f(float x) { return filterstep(0, x, x, \"colour\", nowhere); }");
         assert!(text.contains("unknown variable `nowhere`"), "{text}");
+    }
+
+    #[test]
+    fn a_function_that_is_left_out_says_why() {
+        let text = messages("float f(point p) { return texture3d(\"x\", p); }");
+        assert!(text.contains("error: `texture3d` is left out: it reads point clouds"), "{text}");
     }
 
     #[test]

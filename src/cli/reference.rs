@@ -1,0 +1,28 @@
+//! `shadewright reference`: what there is of the shading language.
+
+use super::args::ReferenceArgs;
+use super::exit::Failure;
+use crate::lang::rsl::reference::table::{functions, markdown};
+use anyhow::Context;
+use serde_json::{Value, json};
+
+/// Prints the page of the documentation, or the functions as JSON.
+pub fn run(args: &ReferenceArgs) -> Result<(), Failure> {
+    if !args.json {
+        print!("{}", markdown());
+        return Ok(());
+    }
+    let entries = functions().into_iter().map(|e| {
+        json!({
+            "section": e.section,
+            "name": e.name,
+            "state": e.state.word(),
+            "reason": e.state.reason(),
+            "signatures": e.signatures,
+            "text": e.text,
+        })
+    });
+    let list: Vec<Value> = entries.collect();
+    println!("{}", serde_json::to_string_pretty(&list).context("writing JSON")?);
+    Ok(())
+}

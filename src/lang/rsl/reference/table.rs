@@ -1,0 +1,372 @@
+//! The table of the language's library: which functions the specification and its usual extensions have, which of them there are here, and why others are not.
+//!
+//! What there is comes from the compiler itself ([`super::super::analysis`]); here are only the names by section, what is known to be missing of a
+//! function, and reasons. `docs/rsl.md` is [`markdown`], which a test makes sure of, and the errors about functions that are left out say the same.
+
+use super::super::analysis::{Signature, analyse, predefined};
+use super::super::ast::ShaderKind;
+use super::super::{Options, lexer};
+use super::{function, keyword, shader, variable};
+use crate::lang::source::SourceMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The functions of RenderMan Interface 3.2.1, chapter 15, and the extensions to it that shaders use.
+const SECTIONS: [(&str, &[&str]); 10] = [
+    (
+        "15.1 Mathematics",
+        &[
+            "radians",
+            "degrees",
+            "sin",
+            "asin",
+            "cos",
+            "acos",
+            "tan",
+            "atan",
+            "pow",
+            "exp",
+            "sqrt",
+            "inversesqrt",
+            "log",
+            "mod",
+            "abs",
+            "sign",
+            "min",
+            "max",
+            "clamp",
+            "mix",
+            "floor",
+            "ceil",
+            "round",
+            "step",
+            "smoothstep",
+            "filterstep",
+            "spline",
+            "Du",
+            "Dv",
+            "Deriv",
+            "random",
+            "noise",
+            "pnoise",
+            "cellnoise",
+        ],
+    ),
+    (
+        "15.2 Geometry",
+        &[
+            "xcomp",
+            "ycomp",
+            "zcomp",
+            "setxcomp",
+            "setycomp",
+            "setzcomp",
+            "length",
+            "normalize",
+            "distance",
+            "ptlined",
+            "rotate",
+            "area",
+            "faceforward",
+            "reflect",
+            "refract",
+            "fresnel",
+            "transform",
+            "vtransform",
+            "ntransform",
+            "depth",
+            "calculatenormal",
+        ],
+    ),
+    ("15.3 Colours", &["comp", "setcomp", "mix", "ctransform"]),
+    ("15.4 Matrices", &["comp", "setcomp", "mtransform", "determinant", "translate", "rotate", "scale"]),
+    ("15.5 Strings", &["printf", "format", "concat", "match"]),
+    ("15.6 Shading and lighting", &["ambient", "diffuse", "specular", "specularbrdf", "phong", "trace"]),
+    ("15.7 Textures", &["texture", "environment", "shadow", "textureinfo"]),
+    (
+        "15.8 Messages and information",
+        &[
+            "atmosphere",
+            "displacement",
+            "lightsource",
+            "surface",
+            "incident",
+            "opposite",
+            "attribute",
+            "option",
+            "rendererinfo",
+            "shadername",
+        ],
+    ),
+    (
+        "Extensions",
+        &[
+            "arraylength",
+            "bump",
+            "transmission",
+            "occlusion",
+            "indirectdiffuse",
+            "gather",
+            "rayinfo",
+            "caustic",
+            "photonmap",
+            "subsurface",
+            "raylevel",
+            "isindirectray",
+            "isshadowray",
+            "evalparam",
+            "readbin",
+            "texture3d",
+            "bake3d",
+            "areashadow",
+            "rayhittest",
+            "visibility",
+            "getshader",
+            "getshaders",
+            "getlights",
+            "getvar",
+        ],
+    ),
+    ("15.9 Functions from shared libraries", &["DSO shadeops"]),
+];
+
+/// What there is of these functions but not all of it.
+const PARTLY: [(&str, &str); 2] = [
+    ("faceforward", "with two arguments the normal itself is the reference, where the specification takes `Ng`"),
+    ("spline", "the inverse (`\"solve…\"`) is there for a basis that is a constant"),
+];
+
+/// What is left out for good, and why.
+const LEFT_OUT: [(&str, &str); 12] = [
+    ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
+    ("bake3d", "it writes point clouds, which there are none of here"),
+    ("texture3d", "it reads point clouds and brick maps, which there are none of here"),
+    ("photonmap", "it reads photon maps, which there are none of here"),
+    ("caustic", "it reads photon maps, which there are none of here"),
+    ("subsurface", "it reads point clouds, which there are none of here"),
+    ("readbin", "shaders read no files but textures"),
+    ("evalparam", "it is an extension of one other renderer"),
+    ("getshader", "shaders do not call other shaders by handle"),
+    ("getshaders", "shaders do not call other shaders by handle"),
+    ("getlights", "shaders do not call other shaders by handle"),
+    ("getvar", "shaders do not call other shaders by handle"),
+];
+
+/// How much of a function there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// All.
+    Done,
+    /// All but this.
+    Partly(&'static str),
+    /// Nothing, for this reason.
+    LeftOut(&'static str),
+    /// Nothing.
+    Missing,
+}
+
+impl State {
+    /// One word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Done => "done",
+            State::Partly(_) => "partly",
+            State::LeftOut(_) => "left out",
+            State::Missing => "missing",
+        }
+    }
+
+    /// What is missing, or why.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            State::Partly(why) | State::LeftOut(why) => Some(why),
+            State::Done | State::Missing => None,
+        }
+    }
+}
+
+/// A function of the table.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The section of the specification, with its title.
+    pub section: &'static str,
+    /// The name.
+    pub name: String,
+    /// How much of it there is.
+    pub state: State,
+    /// How it is called; functions that differ in their results alone share a line.
+    pub signatures: Vec<String>,
+    /// What it does.
+    pub text: &'static str,
+}
+
+/// Why there is no function of that name, where that was decided.
+pub fn left_out(name: &str) -> Option<&'static str> {
+    LEFT_OUT.iter().find(|l| l.0 == name).map(|l| l.1)
+}
+
+/// All functions, by section.
+pub fn functions() -> Vec<Entry> {
+    let mut sources = SourceMap::new();
+    let file = sources.add("", None, "");
+    let known = analyse(&mut sources, file, &Options::default()).functions;
+    let listed: BTreeSet<&str> = SECTIONS.iter().flat_map(|s| s.1).copied().collect();
+    let others = known.keys().filter(|name| !listed.contains(&***name)).map(|name| ("More", name.to_string()));
+    let sections = SECTIONS.iter().flat_map(|&(section, names)| names.iter().map(move |n| (section, n.to_string())));
+    sections.chain(others).map(|(section, name)| entry(section, name, &known)).collect()
+}
+
+fn entry(section: &'static str, name: String, known: &BTreeMap<Arc<str>, Vec<Signature>>) -> Entry {
+    let overloads = known.get(&*name);
+    // Some are statements, with keywords of their own.
+    let text = function(&name).or_else(|| keyword(&name));
+    let there = overloads.is_some() || text.is_some();
+    let state = match (there, left_out(&name), PARTLY.iter().find(|p| p.0 == name)) {
+        (true, _, Some(partly)) => State::Partly(partly.1),
+        (true, _, None) => State::Done,
+        (false, Some(why), _) => State::LeftOut(why),
+        (false, None, _) => State::Missing,
+    };
+    let signatures = overloads.map_or(Vec::new(), |list| joined(list));
+    let text = text.unwrap_or_default();
+    Entry { section, name, state, signatures, text }
+}
+
+/// Signatures as text: those with the same parameters in one line, with all their results.
+fn joined(overloads: &[Signature]) -> Vec<String> {
+    let mut lines: Vec<(Vec<&'static str>, String)> = Vec::new();
+    for s in overloads {
+        let call = call(s);
+        match lines.iter_mut().find(|l| l.1 == call) {
+            Some(line) => line.0.push(s.result.name()),
+            None => lines.push((vec![s.result.name()], call)),
+        }
+    }
+    lines.into_iter().map(|(results, call)| format!("{} {call}", results.join("/"))).collect()
+}
+
+/// The name and parameters of a signature.
+fn call(s: &Signature) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for p in &s.params {
+        let output = if p.output { "output " } else { "" };
+        let name = p.name.as_ref().map_or(String::new(), |n| format!(" {n}"));
+        parts.push(format!("{output}{}{name}", p.ty));
+    }
+    parts.extend(s.variadic.then(|| "…".to_string()));
+    parts.extend(s.options.iter().map(|o| o.to_string()));
+    format!("{}({})", s.name, parts.join(", "))
+}
+
+/// The table as a page of documentation.
+pub fn markdown() -> String {
+    let mut page = HEAD.to_string();
+    let all = functions();
+    let mut section = "";
+    for entry in &all {
+        if entry.section != section {
+            section = entry.section;
+            let _ = write!(page, "\n### {section}\n\n| function | state | what it is |\n|---|---|---|\n");
+        }
+        let reason = entry.state.reason().map_or(String::new(), |r| format!(": {r}"));
+        let code: Vec<String> = entry.signatures.iter().map(|s| format!("`{}`", s.replace('|', "\\|"))).collect();
+        let separator = if code.is_empty() || entry.text.is_empty() { "" } else { "<br>" };
+        let what = format!("{}{separator}{}", entry.text, code.join("<br>"));
+        let _ = writeln!(page, "| `{}` | {}{reason} | {what} |", entry.name, entry.state.word());
+    }
+    page += "\n## Predefined variables\n";
+    for kind in ShaderKind::ALL {
+        let _ = write!(
+            page,
+            "\n### {} shaders\n\n{}\n\n| variable | meaning |\n|---|---|\n",
+            capital(kind.name()),
+            shader(kind)
+        );
+        for v in predefined(Some(kind)) {
+            let _ = writeln!(page, "| `{} {}` | {} |", v.ty, v.name, variable(v.name, Some(kind)).unwrap_or_default());
+        }
+    }
+    page += "\n## Keywords\n\n| word | meaning |\n|---|---|\n";
+    for word in lexer::KEYWORDS {
+        let _ = writeln!(page, "| `{word}` | {} |", keyword(word).unwrap_or_default());
+    }
+    page + ACCURACY
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+const HEAD: &str = "\
+# The shading language
+
+What there is of the RenderMan Shading Language (RenderMan Interface 3.2.1, part II). This page is printed by `shadewright reference`, from the tables
+that the compiler uses.
+
+## Functions
+
+Behind the positional arguments of a call, options are given by name: `filterstep(edge, a, b, \"filter\", \"box\")`. The name is a string literal. An option that is
+not given has the value shown; one that a function does not know is ignored, with a warning. `…` stands for more arguments like the last; `a/b f(…)` is a
+function for each of these results, and what the call is used for decides.
+";
+
+/// The errors are those that the tests in [`crate::lang::stdlib`] hold.
+const ACCURACY: &str = "
+## Accuracy
+
+All mathematics is single precision and polynomial, the same operations on every machine.
+
+| function | largest error | where |
+|---|---|---|
+| `sin` `cos` | 2e-7 | within ±12,868 (4096 π); beyond, they lose precision |
+| `tan` | 4e-6, relative above 1 | within ±1.5 |
+| `asin` `acos` `atan` | 4e-7 | everywhere |
+| `exp` | 3e-7 relative | −87.3 to 88.7; 0 below, the greatest value above |
+| `log` | 2e-7, relative above 1 | from 1.18e-38 on; below, −3.4e38 |
+| `pow` | 5e-6 relative | results from 1e-10 to 1e10 |
+| `/` | 1 unit in the last place | `a / b` is `a` times the reciprocal of `b` |
+
+`pow(0, 0)` is 1; a negative base takes whole exponents and gives 0 for others. `atan(0, 0)` is 0. `mod(a, b)` has the sign of `b` and is exact for whole numbers below
+2²². `round` takes halves up. `inversesqrt(0)` is infinite, `normalize` of the zero vector is the zero vector.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn the_page_in_the_documentation_is_what_the_tables_say() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rsl.md");
+        if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
+            std::fs::write(&path, markdown()).expect("the page can be written");
+        }
+        let page = std::fs::read_to_string(&path).expect("there is a page");
+        let first = page.lines().zip(markdown().lines().map(str::to_string)).find(|(old, new)| old != new);
+        assert!(
+            page == markdown(),
+            "docs/rsl.md is out of date: `shadewright reference > docs/rsl.md` writes it anew; the first difference: {first:?}"
+        );
+    }
+
+    #[test]
+    fn no_function_is_left_out_that_there_is() {
+        let all = functions();
+        for (name, why) in LEFT_OUT {
+            assert!(all.iter().any(|e| e.name == name && e.state == State::LeftOut(why)), "{name}");
+        }
+        for (name, what) in PARTLY {
+            assert!(all.iter().any(|e| e.name == name && e.state == State::Partly(what)), "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_that_differ_in_their_result_share_a_line() {
+        let all = functions();
+        let noise = all.iter().find(|e| e.name == "noise").expect("noise");
+        assert_eq!(noise.signatures[0], "float/color/point/vector noise(float)");
+        assert_eq!(noise.signatures.len(), 4);
+    }
+}
