@@ -4,8 +4,13 @@
 
 #[path = "shading/kinds.rs"]
 mod kinds;
+#[path = "shading/lights.rs"]
+mod lights;
+#[path = "shading/state.rs"]
+mod state;
 
 use kinds::KINDS;
+use lights::LIGHTS;
 use shadewright::lang::source::SourceMap;
 use shadewright::probe;
 use shadewright::program::{LinkOptions, Program, link};
@@ -14,6 +19,7 @@ use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, Scene, open};
+use state::STATE;
 use std::fs;
 
 /// A scene of one pixel. The camera looks along z from the origin, orthographically; a surface that it should see lies around (0, 0, z).
@@ -35,11 +41,11 @@ struct Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    KINDS.iter()
+    [KINDS, LIGHTS, STATE].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.
-fn read(case: &Case, debug: bool) -> (Scene, Program) {
+fn read(case: &Case, debug: bool) -> Result<(Scene, Program), String> {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in case.shaders {
         fs::write(folder.path().join(format!("{name}.sl")), text).expect("a writable folder");
@@ -52,62 +58,60 @@ fn read(case: &Case, debug: bool) -> (Scene, Program) {
     );
     fs::write(&path, text).expect("a writable folder");
     let mut sources = SourceMap::new();
-    let opened = open(&path, &OpenOptions::default(), &mut sources)
-        .unwrap_or_else(|errors| panic!("{}: {}", case.name, errors.render(&sources)));
+    let opened = open(&path, &OpenOptions::default(), &mut sources).map_err(|errors| errors.render(&sources))?;
     let options = LinkOptions::default();
     let linked = match debug {
         true => probe::link(&opened.scene, sources, &options),
         false => link(&opened.scene, sources, &options),
     };
-    let program = linked.unwrap_or_else(|e| panic!("{}: {}", case.name, e.diagnostics.render(&e.sources)));
-    assert!(program.warnings.is_empty(), "{}: {}", case.name, program.warnings.render(&program.sources));
-    (opened.scene, program)
+    let program = linked.map_err(|e| e.diagnostics.render(&e.sources))?;
+    match program.warnings.is_empty() {
+        true => Ok((opened.scene, program)),
+        false => Err(program.warnings.render(&program.sources)),
+    }
 }
 
-fn job(case: &Case, debug: bool) -> (Scene, Job) {
-    let (scene, program) = read(case, debug);
+fn job(case: &Case, debug: bool) -> Result<(Scene, Job), String> {
+    let (scene, program) = read(case, debug)?;
     let sampling = Sampling { strata: [1, 1], seed: 0 };
-    let job = prepare(program, &scene, Window::whole(1, 1), sampling, DEFAULT_BUDGET).expect("a small scene");
-    (scene, job)
+    let job = prepare(program, &scene, Window::whole(1, 1), sampling, DEFAULT_BUDGET).map_err(|e| e.to_string())?;
+    Ok((scene, job))
 }
 
-/// What is wrong with a colour.
-fn check(case: &Case, machine: &str, got: [f32; 4]) -> Option<String> {
+/// Checks a colour against the expected one.
+fn check(case: &Case, got: [f32; 4]) -> Result<(), String> {
     let close = got.iter().zip(&case.expected).all(|(g, e)| (g - e).abs() <= case.tolerance);
-    (!close).then(|| format!("{} on the {machine}: {got:?}, expected {:?}", case.name, case.expected))
+    if close { Ok(()) } else { Err(format!("{got:?}, expected {:?}", case.expected)) }
 }
 
-fn run(machine: &str, mut colour: impl FnMut(&Case) -> [f32; 4]) {
-    let wrong: Vec<String> = all().filter_map(|case| check(case, machine, colour(case))).collect();
+fn run(mut colour: impl FnMut(&Case) -> Result<[f32; 4], String>) {
+    let results = all().map(|case| (case.name, colour(case).and_then(|got| check(case, got))));
+    let wrong: Vec<String> = results.filter_map(|(name, r)| r.err().map(|e| format!("{name}: {e}"))).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn the_evaluator_gives_the_colours_that_are_worked_out() {
-    run("evaluator", |case| {
-        let (scene, job) = job(case, true);
+    run(|case| {
+        let (scene, job) = job(case, true)?;
         let subject = probe::Subject { scene: &scene, program: &job.program, bvh: &job.bvh };
         let sample = probe::Sample { pixel: [0, 0], number: 0, sampling: job.sampling, budget: DEFAULT_BUDGET };
-        let probed = probe::probe(&subject, &sample).expect("a sample");
-        assert_eq!(probed.failure, None, "{}", case.name);
+        let probed = probe::probe(&subject, &sample).map_err(|e| e.to_string())?;
+        if let Some(stopped) = probed.failure {
+            return Err(stopped.message);
+        }
         let ([r, g, b], alpha) = probed.imaged.unwrap_or((probed.color, probed.alpha));
-        [r, g, b, alpha]
+        Ok([r, g, b, alpha])
     });
 }
 
 #[test]
 fn the_rpu_gives_the_colours_that_are_worked_out() {
-    run("RPU", |case| {
-        let picture = RpuRenderer::new().render(&job(case, false).1, &|_| ());
-        picture.unwrap_or_else(|e| panic!("{}: {e}", case.name)).rgba[0]
-    });
+    run(|case| Ok(RpuRenderer::new().render(&job(case, false)?.1, &|_| ()).map_err(|e| e.to_string())?.rgba[0]));
 }
 
 #[test]
 fn the_gpu_gives_the_colours_that_are_worked_out() {
     let mut gpu = GpuRenderer::new(None).expect("an adapter");
-    run("GPU", |case| {
-        let picture = gpu.render(&job(case, false).1, &|_| ());
-        picture.unwrap_or_else(|e| panic!("{}: {e}", case.name)).rgba[0]
-    });
+    run(|case| Ok(gpu.render(&job(case, false)?.1, &|_| ()).map_err(|e| e.to_string())?.rgba[0]));
 }

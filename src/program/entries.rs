@@ -7,6 +7,7 @@ use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState};
 use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::lang::rsl::queries::Asked;
 use std::sync::Arc;
 
 /// A surface core, and those around it, as one entry calls them.
@@ -44,15 +45,23 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     // All is read before a core is called, which may shoot rays and so lose the hit.
     let mut args = inputs(&mut b, &mut state, instance, 0);
     let passage = variant.atmosphere.as_ref().map(|_| state.way(&mut b));
+    let of_surface = args.clone();
     if let Some((core, displacement)) = &variant.displacement {
         let behind = instance.block.len() as u32;
-        let given = inputs(&mut b, &mut state, displacement, behind);
+        let mut given = inputs(&mut b, &mut state, displacement, behind);
+        answer(&mut b, displacement, &mut given, "surface", |_, asked| instance.message(asked, &of_surface, None));
+        let values = given.clone();
         let moved = displacement.call_with(&mut b, core, given);
-        for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.params.len()) {
+        for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.declared()) {
             if let Some(v) = matches!(&*param.name, "P" | "N").then(|| moved.get(&param.name)).flatten() {
                 *arg = v;
             }
         }
+        let say = |_: &mut FunctionBuilder, asked: &Asked<'_>| displacement.message(asked, &values, Some(&moved));
+        answer(&mut b, instance, &mut args, "displacement", say);
+    }
+    if let Some((_, atmosphere)) = &variant.atmosphere {
+        answer(&mut b, instance, &mut args, "atmosphere", |b, asked| atmosphere.parameter(b, asked));
     }
     let outputs = instance.call_with(&mut b, &variant.core, args);
     // A shader that never sets its opacity is as opaque as the surface it sits on.
@@ -66,12 +75,30 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
         b.seal(seen);
         b.seal(other);
         b.switch_to(seen);
-        let changed = atmosphere.call(&mut b, core, Passage { origin, way, depth, light: [color, opacity] });
+        let passage = Passage { origin, way, depth, light: [color, opacity] };
+        let say = |asked: &Asked<'_>| instance.message(asked, &of_surface, Some(&outputs));
+        let changed = atmosphere.call(&mut b, core, passage, say);
         b.ret(changed.to_vec());
         b.switch_to(other);
     }
     b.ret(vec![color, opacity]);
     b.finish()
+}
+
+/// Puts what another shader of the object says into the arguments of a core that asks for it by `word`.
+fn answer(
+    b: &mut FunctionBuilder,
+    instance: &Instance,
+    args: &mut [Value],
+    word: &str,
+    mut say: impl FnMut(&mut FunctionBuilder, &Asked<'_>) -> Option<Value>,
+) {
+    for (arg, param) in args.iter_mut().zip(&instance.shader.core_params) {
+        let asked = Asked::parse(&param.name).filter(|asked| asked.word == word);
+        if let Some((asked, value)) = asked.and_then(|asked| Some((asked, say(b, &asked)?))) {
+            *arg = if asked.whether { b.f32(1.0) } else { value };
+        }
+    }
 }
 
 /// The arguments of a core of the object at the hit, whose parameters lie behind the first `behind` vectors of the object's.

@@ -1,10 +1,12 @@
 //! Shader instances: a core with the values of its parameters.
 
+use super::facts::{fact, is_fact};
 use super::memory::ParamBlock;
 use super::shaders::{CompiledShader, Spaces, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::diag::Diagnostic;
-use crate::scene::{ParamValue, ShaderInstance};
+use crate::lang::rsl::queries::Asked;
+use crate::scene::{Object, ParamValue, Scene, ShaderInstance};
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ pub struct Instance {
     pub block: ParamBlock,
     /// Shader space to world space.
     pub to_world: Mat4,
+    /// The string parameters by name: memory holds identifiers, which do not tell the text.
+    pub texts: Vec<(String, Arc<str>)>,
 }
 
 /// The results of a core by their names.
@@ -68,25 +72,26 @@ impl Instance {
         strings.filter_map(|(i, _)| Some(self.block.get(self.slot(i)? as usize)?[0]))
     }
 
-    /// The block for an object whose space is placed so.
-    pub fn block_of(&self, object_to_world: Mat4) -> ParamBlock {
-        let mut block = self.block.clone();
-        let spaces = Spaces { shader: self.to_world, object: object_to_world };
-        for (i, param) in self.shader.core_params.iter().enumerate().skip(self.shader.declared()) {
-            let Some(slot) = self.slot(i).filter(|_| param.name.starts_with(SPACE_PREFIX)) else { continue };
-            for (vector, value) in
-                block.iter_mut().skip(slot as usize).zip(pack(&space_input(&param.name, param.ty, spaces)))
-            {
-                *vector = value;
-            }
-        }
+    /// The block for an object of a scene.
+    pub fn block_of(&self, scene: &Scene, object: &Object) -> ParamBlock {
+        let own = self.shader.declared();
+        let before: u32 = self.shader.core_params[..own].iter().map(|p| vectors(p.ty)).sum();
+        let mut block = self.block[..before as usize].to_vec();
+        let spaces = Spaces { shader: self.to_world, object: object.object_to_world };
+        block.extend(known_inputs(&self.shader, spaces, scene, Some(object)));
         block
+    }
+
+    /// What the shader says of its parameter of that name and type, given the value of each parameter of the core: an output, or the parameter itself.
+    pub fn message(&self, asked: &Asked<'_>, args: &[Value], outputs: Option<&Outputs<'_>>) -> Option<Value> {
+        let (i, _) = self.shader.asked(asked.ty, asked.name)?;
+        outputs.and_then(|o| o.get(asked.name)).or_else(|| args.get(i).copied())
     }
 
     /// Where in the instance's block core parameter `i` lies, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
         let (own, all) = (self.shader.declared(), &self.shader.core_params);
-        let lies_there = |i: usize| i < own || all[i].name.starts_with(SPACE_PREFIX);
+        let lies_there = |i: usize| i < own || is_known(&all[i].name);
         let before = (0..i).filter(|&p| lies_there(p)).map(|p| vectors(all[p].ty)).sum();
         lies_there(i).then_some(before)
     }
@@ -95,9 +100,33 @@ impl Instance {
 /// Named inputs of coordinate spaces begin with this.
 const SPACE_PREFIX: &str = "space.";
 
+/// Whether a named input of a core is known when the scene is linked, so that it lies behind the parameters.
+fn is_known(input: &str) -> bool {
+    input.starts_with(SPACE_PREFIX) || is_fact(input)
+}
+
+/// The inputs that lie behind the parameters.
+fn known_inputs<'a>(
+    shader: &'a CompiledShader,
+    spaces: Spaces,
+    scene: &'a Scene,
+    object: Option<&'a Object>,
+) -> impl Iterator<Item = [u32; 4]> {
+    let inputs = shader.core_params.iter().skip(shader.declared()).filter(|p| is_known(&p.name));
+    inputs.flat_map(move |p| match p.name.starts_with(SPACE_PREFIX) {
+        true => pack(&space_input(&p.name, p.ty, spaces)),
+        false => pack(&fact(&p.name, p.ty, scene, object)),
+    })
+}
+
 /// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `remarks` and the
 /// default used, as RenderMan renderers do.
-pub fn bind(shader: Arc<CompiledShader>, instance: &ShaderInstance, remarks: &mut Vec<Diagnostic>) -> Instance {
+pub fn bind(
+    shader: Arc<CompiledShader>,
+    instance: &ShaderInstance,
+    scene: &Scene,
+    remarks: &mut Vec<Diagnostic>,
+) -> Instance {
     let warn = |text: String, hint: String| {
         let d = Diagnostic::warning(text).hint(hint);
         match instance.span {
@@ -141,10 +170,20 @@ pub fn bind(shader: Arc<CompiledShader>, instance: &ShaderInstance, remarks: &mu
             values.iter().flat_map(pack).collect::<ParamBlock>()
         })
         .collect();
-    let spaces = shader.core_params.iter().skip(shader.declared()).filter(|p| p.name.starts_with(SPACE_PREFIX));
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
-    block.extend(spaces.flat_map(|p| pack(&space_input(&p.name, p.ty, own))));
-    Instance { shader, block, to_world: instance.to_world }
+    block.extend(known_inputs(&shader, own, scene, None));
+    let texts = shader.params.iter().filter(|p| p.ty == Type::String).flat_map(|p| {
+        let given =
+            instance.params.iter().find(|(name, _)| *name == p.name).and_then(|(_, v)| convert(v, p.ty, p.array));
+        let values = given.unwrap_or_else(|| shader.default(p, instance.to_world));
+        let texts = values.into_iter().filter_map(|c| match c {
+            Const::String(text) => Some((p.name.clone(), text)),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>()
+    });
+    let texts = texts.collect();
+    Instance { shader, block, to_world: instance.to_world, texts }
 }
 
 /// A scene's value as constants of a parameter's type: one, or as many as the array has elements; `None` where it cannot be.

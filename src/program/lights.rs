@@ -1,11 +1,14 @@
-//! The lights of a scene as functions that surfaces call: `lights.count`, `lights.sample`, `lights.ambient`.
+//! The lights of a scene as functions that surfaces call: `lights.count`, `lights.sample`, `lights.ambient`, `lights.category` and `lights.message.…`.
 //!
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
-use super::instances::{Instance, unpack};
+use super::instances::{Instance, Outputs, unpack};
 use super::state::normalize;
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
-use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_COUNT, LIGHTS_SAMPLE, LightKind};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::lang::rsl::{
+    LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A light, ready to be called.
@@ -19,14 +22,54 @@ pub struct LinkedLight {
     pub address: u32,
 }
 
-/// The names by which cores call lights, before the linker adds the set's suffix.
-pub const LIGHT_FUNCTIONS: [&str; 3] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT];
+/// The names by which cores call lights, before the linker adds the set's suffix; those of [`LightQuestions::messages`] beside them.
+pub const LIGHT_FUNCTIONS: [&str; 4] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT, LIGHTS_CATEGORY];
+
+/// The parameter of a light that names its categories, with commas between them (PRMan).
+const CATEGORY: &str = "__category";
+
+/// What the shaders of a program ask of lights beside their light.
+#[derive(Debug, Default)]
+pub struct LightQuestions {
+    /// The functions that give a parameter of a light, by their names, with the type of the value.
+    pub messages: BTreeMap<Arc<str>, Type>,
+    /// Texts that begin with a minus, without it: what a category that is not meant may be called.
+    excluded: BTreeSet<Arc<str>>,
+}
+
+impl LightQuestions {
+    /// Those of a module, whose shaders have these string parameters.
+    pub fn of<'a>(module: &Module, texts: impl Iterator<Item = &'a Arc<str>>) -> Self {
+        let mut questions = Self::default();
+        let mut exclude = |text: &str| questions.excluded.extend(text.strip_prefix('-').map(Arc::from));
+        texts.for_each(|text| exclude(text));
+        for (f, inst) in
+            module.functions.iter().flat_map(|f| f.blocks.iter().flat_map(|b| &b.insts).map(move |i| (f, i)))
+        {
+            match &inst.op {
+                Op::Const(Const::String(text)) => exclude(text),
+                Op::Call(name) if name.starts_with(LIGHTS_MESSAGE) => {
+                    questions.messages.insert(name.clone(), f.ty(inst.results[1]));
+                }
+                _ => {}
+            }
+        }
+        questions
+    }
+}
 
 /// The functions for one set of lights.
-pub fn light_functions(suffix: &str, lights: &[&LinkedLight]) -> Vec<Function> {
+pub fn light_functions(suffix: &str, lights: &[&LinkedLight], questions: &LightQuestions) -> Vec<Function> {
     let (ambient, shining): (Vec<_>, Vec<_>) =
         lights.iter().copied().partition(|l| l.instance.shader.light == LightKind::Ambient);
-    vec![count(suffix, shining.len()), sample(suffix, &shining), ambient_sum(suffix, &ambient)]
+    let mut functions = vec![
+        count(suffix, shining.len()),
+        sample(suffix, &shining),
+        ambient_sum(suffix, &ambient),
+        category(suffix, &shining, &questions.excluded),
+    ];
+    functions.extend(questions.messages.iter().map(|(name, &ty)| message(suffix, &shining, name, ty)));
+    functions
 }
 
 fn count(suffix: &str, lights: usize) -> Function {
@@ -58,35 +101,126 @@ fn sample(suffix: &str, lights: &[&LinkedLight]) -> Function {
     }
     let index = b.param("i", Type::U32, Class::Varying);
     let place = surface_params(&mut b);
-    match lights {
-        [] => {
-            let zero = b.constant(Const::zero(Type::Vec3));
-            let none = b.f32(-1.0);
-            b.ret(vec![zero, zero, none]);
-        }
-        _ => {
-            // Ranges still to be told apart, each with the block that does it.
-            let mut work = vec![(0, lights.len(), b.current())];
-            while let Some((low, high, block)) = work.pop() {
-                b.switch_to(block);
-                if high - low == 1 {
-                    let results = sample_one(&mut b, lights[low], place);
-                    b.ret(results);
-                    continue;
-                }
-                let middle = low + (high - low) / 2;
-                let bound = b.u32(middle as u32);
-                let below = b.op(Op::ILt, &[index, bound]);
-                let (lower, upper) = (b.block(), b.block());
-                b.branch(below, lower, upper);
-                b.seal(lower);
-                b.seal(upper);
-                work.push((middle, high, upper));
-                work.push((low, middle, lower));
-            }
-        }
+    if lights.is_empty() {
+        let zero = b.constant(Const::zero(Type::Vec3));
+        let none = b.f32(-1.0);
+        b.ret(vec![zero, zero, none]);
+    } else {
+        for_each_light(&mut b, index, lights.len(), |b, i| sample_one(b, lights[i], place));
     }
     b.finish()
+}
+
+/// Finds light `index` of `count` by a binary search, and returns what `leaf` gives for it.
+fn for_each_light(
+    b: &mut FunctionBuilder,
+    index: Value,
+    count: usize,
+    mut leaf: impl FnMut(&mut FunctionBuilder, usize) -> Vec<Value>,
+) {
+    // Ranges still to be told apart, each with the block that does it.
+    let mut work = vec![(0, count, b.current())];
+    while let Some((low, high, block)) = work.pop() {
+        b.switch_to(block);
+        if high - low == 1 {
+            let results = leaf(b, low);
+            b.ret(results);
+            continue;
+        }
+        let middle = low + (high - low) / 2;
+        let bound = b.u32(middle as u32);
+        let below = b.op(Op::ILt, &[index, bound]);
+        let (lower, upper) = (b.block(), b.block());
+        b.branch(below, lower, upper);
+        b.seal(lower);
+        b.seal(upper);
+        work.push((middle, high, upper));
+        work.push((low, middle, lower));
+    }
+}
+
+/// `lights.category(i, name) -> bool`: whether `illuminance (name, …)` means light `i`.
+fn category(suffix: &str, lights: &[&LinkedLight], excluded: &BTreeSet<Arc<str>>) -> Function {
+    let mut b = FunctionBuilder::new(format!("{LIGHTS_CATEGORY}{suffix}"), FunctionKind::Function);
+    b.result("return", Type::Bool);
+    let index = b.param("i", Type::U32, Class::Varying);
+    let wanted = b.param("name", Type::String, Class::Uniform);
+    if lights.is_empty() {
+        let no = b.constant(Const::Bool(false));
+        b.ret(vec![no]);
+        return b.finish();
+    }
+    for_each_light(&mut b, index, lights.len(), |b, i| {
+        let text = lights[i].instance.texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
+        let own: BTreeSet<&str> = text.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
+        let others = excluded.iter().filter(|c| !own.contains(&***c)).map(|c| format!("-{c}"));
+        let meant = own.iter().map(|c| (*c).to_string()).chain(others);
+        let mut result = None;
+        for text in std::iter::once(String::new()).chain(meant) {
+            let text = b.constant(Const::String(text.into()));
+            let equal = b.op(Op::IEq, &[wanted, text]);
+            result = Some(result.map_or(equal, |r| b.op(Op::Or, &[r, equal])));
+        }
+        result.into_iter().collect()
+    });
+    b.finish()
+}
+
+/// `lights.message.T.NAME(i, Ps, Ns) -> (found, value)`: a light's output or parameter of that name and type.
+fn message(suffix: &str, lights: &[&LinkedLight], name: &Arc<str>, ty: Type) -> Function {
+    let mut b = FunctionBuilder::new(format!("{name}{suffix}"), FunctionKind::Function);
+    b.result("found", Type::F32);
+    b.result("value", ty);
+    let index = b.param("i", Type::U32, Class::Varying);
+    let place = surface_params(&mut b);
+    let question = name.strip_prefix(LIGHTS_MESSAGE).and_then(|rest| rest.split_once('.'));
+    let answers: Vec<Option<Answer<'_>>> =
+        lights.iter().map(|l| question.and_then(|(letter, name)| Answer::of(l, letter, name))).collect();
+    if answers.iter().all(Option::is_none) {
+        let results = vec![b.f32(0.0), b.constant(Const::zero(ty))];
+        b.ret(results);
+        return b.finish();
+    }
+    for_each_light(&mut b, index, lights.len(), |b, i| {
+        let light = lights[i];
+        let value = match answers[i] {
+            Some(Answer::Output(name)) => call_for(b, light, place, name),
+            Some(Answer::Parameter(slot)) => {
+                let block = b.constant(Const::Ref(light.address));
+                Some(unpack(b, ty, |b, k| b.op(Op::Load(slot + k), &[block])))
+            }
+            None => None,
+        };
+        let found = b.f32(if value.is_some() { 1.0 } else { 0.0 });
+        vec![found, value.unwrap_or_else(|| b.constant(Const::zero(ty)))]
+    });
+    b.finish()
+}
+
+/// Where a light has the answer to a question.
+#[derive(Clone, Copy, Debug)]
+enum Answer<'a> {
+    /// In the output of that name.
+    Output(&'a str),
+    /// In the parameter at that place of its block.
+    Parameter(u32),
+}
+
+impl<'a> Answer<'a> {
+    fn of(light: &LinkedLight, letter: &str, name: &'a str) -> Option<Self> {
+        let shader = &light.instance.shader;
+        let has_output = shader.core_results.iter().any(|r| &*r.name == name);
+        // `Ol` is no parameter, and a colour.
+        if name == "Ol" {
+            return (letter == "c" && has_output).then_some(Answer::Output(name));
+        }
+        let ty = RslType::DECLARABLE.into_iter().find(|t| letter.chars().eq([t.letter()]))?;
+        let (i, _) = shader.asked(ty, name)?;
+        if has_output {
+            return Some(Answer::Output(name));
+        }
+        light.instance.slot(i).map(Answer::Parameter)
+    }
 }
 
 /// Calls one light: `L` towards it, its colour, and how far a shadow ray goes.
@@ -135,14 +269,24 @@ struct Emission {
     color: Value,
 }
 
+/// Calls a light for one of its outputs.
+fn call_for(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, output: &str) -> Option<Value> {
+    outputs(b, light, place).get(output)
+}
+
 /// Calls a light's core with its parameters from memory and the globals of RISpec 3.2, table 12.2.
-fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission {
+fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: Place) -> Outputs<'l> {
     let instance = &light.instance;
     let block = b.constant(Const::Ref(light.address));
-    let outputs = instance.call(b, &instance.shader.core, |b, slot, param| match slot {
+    instance.call(b, &instance.shader.core, |b, slot, param| match slot {
         Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
         None => global(b, instance, place, &param.name, param.ty),
-    });
+    })
+}
+
+/// Calls a light for its light.
+fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission {
+    let outputs = outputs(b, light, place);
     let zero = b.constant(Const::zero(Type::Vec3));
     Emission { direction: outputs.get("L").unwrap_or(zero), color: outputs.get("Cl").unwrap_or(zero) }
 }

@@ -2,8 +2,9 @@
 
 use super::constants::{PROGRAM_CONSTANTS, frame_constants};
 use super::entries::{self, SurfaceVariant};
+use super::facts::is_option;
 use super::instances::{Instance, bind};
-use super::lights::{LIGHT_FUNCTIONS, LinkedLight, light_functions};
+use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::shaders::ShaderLibrary;
 use super::textures::{self, Textures};
@@ -13,7 +14,7 @@ use crate::ir::passes::{Observer, Pipeline};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::outline::Outline;
-use crate::lang::rsl::{LIGHTS_SAMPLE, VOLUMES_PASS};
+use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE, VOLUMES_PASS};
 use crate::lang::source::{FileId, SourceMap};
 use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind};
 use glam::Mat4;
@@ -60,6 +61,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// Whether some shader asks for options of the scene, so that their values are part of the shading data.
+    pub fn asks_for_options(&self) -> bool {
+        let instances = self.instances.iter().flatten();
+        instances.flat_map(|i| &i.shader.core_params).any(|p| is_option(&p.name))
+    }
+
     /// The program of a scene that differs from this one's in the parameters of one shader instance: other data, the same functions. `None` where they
     /// are in the functions, as an imager's are, and where a string is another, as it may name a texture that is not read yet.
     pub fn with_parameters_of(&self, scene: &Scene, id: ShaderId) -> Option<Self> {
@@ -69,8 +76,8 @@ impl Program {
             return None;
         }
         let old = self.instances.get(number)?.as_ref()?;
-        let bound = Arc::new(bind(old.shader.clone(), given, &mut Vec::new()));
-        // A string may name a texture, which is to be read then.
+        let bound = Arc::new(bind(old.shader.clone(), given, scene, &mut Vec::new()));
+        // A string may name a texture, which is to be read then, or a category, with which the code compares.
         if !bound.strings().eq(old.strings()) {
             return None;
         }
@@ -81,7 +88,7 @@ impl Program {
         for (number, object) in scene.objects.iter().enumerate() {
             let displacement = object.attributes.displacement;
             if object.surface == Some(id) || displacement == Some(id) {
-                let block = object_block(object, instance(object.surface?)?, displacement.and_then(instance));
+                let block = object_block(scene, object, instance(object.surface?)?, displacement.and_then(instance));
                 memory.set_object_params(number, object, &block);
             }
         }
@@ -96,9 +103,9 @@ impl Program {
 }
 
 /// The parameters in an object's record: those of its surface, then those of its displacement shader.
-fn object_block(object: &Object, surface: &Instance, displacement: Option<&Instance>) -> ParamBlock {
-    let mut block = surface.block_of(object.object_to_world);
-    block.extend(displacement.into_iter().flat_map(|d| d.block_of(object.object_to_world)));
+fn object_block(scene: &Scene, object: &Object, surface: &Instance, displacement: Option<&Instance>) -> ParamBlock {
+    let mut block = surface.block_of(scene, object);
+    block.extend(displacement.into_iter().flat_map(|d| d.block_of(scene, object)));
     block
 }
 
@@ -237,7 +244,7 @@ impl Linker {
             let displacement = object.attributes.displacement.and_then(|id| self.instance(scene, id.0));
             let cores = (instance.shader.core.clone(), displacement.as_ref().map(|d| d.shader.core.clone()));
             let atmosphere = object.attributes.atmosphere;
-            let params = object_block(object, instance, displacement.as_deref());
+            let params = object_block(scene, object, instance, displacement.as_deref());
             let entry = *keys.entry((cores, atmosphere, set, layout)).or_insert_with(|| {
                 wanted.push((instance.clone(), displacement, atmosphere, set, layout));
                 wanted.len() as u32 - 1
@@ -263,7 +270,9 @@ impl Linker {
             *place = *address;
         }
 
-        add_surroundings(&mut module, &lights, &volumes, &surroundings);
+        let texts = self.instances.values().flatten().flat_map(|i| &i.texts).map(|(_, text)| text);
+        let questions = LightQuestions::of(&module, texts);
+        add_surroundings(&mut module, &lights, &questions, &volumes, &surroundings);
         for (number, (instance, displacement, atmosphere, set, layout)) in wanted.iter().enumerate() {
             let core = |i: &Instance| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)));
             let variant = &SurfaceVariant {
@@ -289,7 +298,7 @@ impl Linker {
         self.check_strings(&module);
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();
-        pipeline.inline.specialised.push(LIGHTS_SAMPLE.into());
+        pipeline.inline.specialised.extend([LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].map(Arc::from));
         if let Err(error) = pipeline.run(&mut module, observer) {
             self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
         }
@@ -329,7 +338,7 @@ impl Linker {
         if let Some(known) = self.instances.get(&Some(id)) {
             return known.clone();
         }
-        let bound = self.bind(&scene.shader_instances[id as usize]);
+        let bound = self.bind(scene, &scene.shader_instances[id as usize]);
         self.instances.insert(Some(id), bound.clone());
         bound
     }
@@ -348,16 +357,16 @@ impl Linker {
             to_world: Mat4::IDENTITY,
             span: None,
         };
-        let bound = self.bind(&default);
+        let bound = self.bind(scene, &default);
         self.instances.insert(None, bound.clone());
         bound
     }
 
-    fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
+    fn bind(&mut self, scene: &Scene, instance: &ShaderInstance) -> Option<Arc<Instance>> {
         match self.shaders.shader(instance) {
             Ok(shader) => {
                 let mut remarks = Vec::new();
-                let bound = bind(Arc::new(shader), instance, &mut remarks);
+                let bound = bind(Arc::new(shader), instance, scene, &mut remarks);
                 remarks.into_iter().for_each(|r| self.diagnostics.push(r));
                 Some(Arc::new(bound))
             }
@@ -412,11 +421,13 @@ impl Linker {
 fn add_surroundings(
     module: &mut Module,
     lights: &[LinkedLight],
+    questions: &LightQuestions,
     volumes: &BTreeMap<ShaderId, LinkedVolume>,
     surroundings: &BTreeMap<Surroundings, usize>,
 ) {
     let cores: Vec<Function> = std::mem::take(&mut module.functions);
     let mut asked: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
+    asked.extend(questions.messages.keys().cloned());
     // Tracing is a part of every core that asks for volumes: it is copied only where there are any.
     if surroundings.keys().any(|s| s.sides.iter().any(Option::is_some)) {
         asked.insert(VOLUMES_PASS.into());
@@ -426,7 +437,7 @@ fn add_surroundings(
     for (around, &number) in surroundings {
         let suffix = set_suffix(number);
         let members: Vec<&LinkedLight> = around.lights.iter().filter_map(|&i| lights.get(i as usize)).collect();
-        module.functions.extend(light_functions(&suffix, &members));
+        module.functions.extend(light_functions(&suffix, &members, questions));
         if asked.contains(VOLUMES_PASS) {
             let sides = around.sides.map(|id| {
                 let volume = volumes.get(&id?)?;
@@ -437,7 +448,7 @@ fn add_surroundings(
         module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &users)));
     }
     module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
-    module.functions.extend(light_functions("", &[]));
+    module.functions.extend(light_functions("", &[], questions));
     module.functions.push(volumes::pass("", &[None, None]));
 }
 

@@ -7,6 +7,7 @@
 
 pub mod constants;
 mod entries;
+mod facts;
 mod instances;
 mod lights;
 mod link;

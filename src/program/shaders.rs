@@ -81,6 +81,14 @@ impl CompiledShader {
         self.params.iter().map(CompiledParam::values).sum()
     }
 
+    /// The declared parameter of that name and type that is no array, with its place among the core's parameters.
+    pub fn asked(&self, ty: RslType, name: &str) -> Option<(usize, &CompiledParam)> {
+        let i = self.params.iter().position(|p| p.name == name)?;
+        let before = self.params[..i].iter().map(CompiledParam::values).sum();
+        let param = &self.params[i];
+        (param.array.is_none() && param.type_name == ty.name()).then_some((before, param))
+    }
+
     /// The default of a parameter for an instance whose shader space is `to_world`, one constant for each of its values; zeros when it cannot be computed.
     pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Vec<Const> {
         let zero = || vec![Const::zero(param.ty); param.values()];

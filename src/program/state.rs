@@ -63,6 +63,11 @@ impl SurfaceState {
 
     /// The value of a global; `None` when a surface has no such global.
     pub fn global(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
+        match name {
+            "ray.origin" => return Some(self.inputs.origin),
+            "ray.direction" => return Some(self.inputs.direction),
+            _ => {}
+        }
         let (name, _) = SURFACE_GLOBALS.into_iter().find(|(n, _)| *n == name)?;
         Some(self.get(b, name))
     }
@@ -121,6 +126,7 @@ impl SurfaceState {
                 self.to_world(b, derivative, AXES)
             }
             "raydepth" => self.inputs.depth,
+
             // There are no ray differentials: a sample stands for no area.
             "ncomps" => b.f32(3.0),
             "Ci" | "Oi" => {

@@ -7,6 +7,7 @@
 use super::instances::{Instance, unpack};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::VOLUMES_PASS;
+use crate::lang::rsl::queries::Asked;
 use std::sync::Arc;
 
 /// A volume shader, ready to be called.
@@ -32,8 +33,22 @@ pub struct Passage {
 }
 
 impl LinkedVolume {
-    /// Calls the core, or the copy of it named `core`; gives the changed colour and opacity.
-    pub fn call(&self, b: &mut FunctionBuilder, core: &Arc<str>, passage: Passage) -> [Value; 2] {
+    /// Its parameter of a name and type.
+    pub fn parameter(&self, b: &mut FunctionBuilder, asked: &Asked<'_>) -> Option<Value> {
+        let (i, param) = self.instance.shader.asked(asked.ty, asked.name)?;
+        let slot = self.instance.slot(i)?;
+        let block = b.constant(Const::Ref(self.address));
+        Some(unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])))
+    }
+
+    /// Calls the core, or the copy of it named `core`; gives the changed colour and opacity. `say` tells what the surface says where it is asked.
+    pub fn call(
+        &self,
+        b: &mut FunctionBuilder,
+        core: &Arc<str>,
+        passage: Passage,
+        say: impl Fn(&Asked<'_>) -> Option<Value>,
+    ) -> [Value; 2] {
         let block = b.constant(Const::Ref(self.address));
         let outputs = self.instance.call(b, core, |b, slot, param| match (slot, &*param.name) {
             (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
@@ -44,7 +59,13 @@ impl LinkedVolume {
             (None, "Oi") => passage.light[1],
             (None, "raydepth") => passage.depth,
             (None, "ncomps") => b.f32(3.0),
-            _ => b.constant(Const::zero(param.ty)),
+            (None, name) => {
+                match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, say(&a)?))) {
+                    Some((asked, _)) if asked.whether => b.f32(1.0),
+                    Some((_, value)) => value,
+                    None => b.constant(Const::zero(param.ty)),
+                }
+            }
         });
         [outputs.get("Ci").unwrap_or(passage.light[0]), outputs.get("Oi").unwrap_or(passage.light[1])]
     }
@@ -75,7 +96,7 @@ pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
         b.seal(block);
         b.switch_to(block);
         let results = match volume {
-            Some((volume, core)) => volume.call(&mut b, core, passage),
+            Some((volume, core)) => volume.call(&mut b, core, passage, |_| None),
             None => light,
         };
         b.ret(results.to_vec());

@@ -180,7 +180,7 @@ impl Project {
         self.edits.apply(&mut scene);
         let program = match instance {
             Some(InstanceId(id)) => old.program.with_parameters_of(&scene, ShaderId(id)),
-            None => Some(old.program.clone()),
+            None => Some(old.program.clone()).filter(|program| !program.asks_for_options()),
         };
         // Where a parameter is a part of the code, that is made again.
         let Some(mut program) = program else { return self.update(Redone::default(), Times::default()) };

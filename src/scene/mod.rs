@@ -86,6 +86,8 @@ pub struct Scene {
     pub objects: Vec<Object>,
     /// The shader that runs once a pixel on the finished film.
     pub imager: Option<ShaderId>,
+    /// `Option "user"`: values by their names, as they were declared.
+    pub user_options: BTreeMap<String, ParamValue>,
     /// What shoots the camera rays instead of the camera.
     pub ray_program: Option<RayProgram>,
 }
@@ -274,6 +276,7 @@ impl Scene {
             lights: Vec::new(),
             objects: Vec::new(),
             imager: None,
+            user_options: BTreeMap::new(),
             ray_program: None,
         }
     }

@@ -10,6 +10,7 @@ use super::globals::{self, GLOBALS};
 use super::lower::Lowering;
 use super::notes::Notes;
 use super::program::{Callee, Program};
+use super::queries;
 use super::types::RslType;
 use super::{Options, library_ast, lower, read};
 use crate::ir::Class;
@@ -115,6 +116,17 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
     let mut all: BTreeMap<Arc<str>, Vec<Signature>> =
         program.callable_names().into_iter().map(|name| (name.into(), overloads(name))).collect();
     for (name, signature) in SPECIAL {
+        all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
+    }
+    for (name, _) in queries::QUERIES {
+        for ty in RslType::DECLARABLE {
+            let params = vec![(RslType::String, false), (ty, true)];
+            let row = builtins::Signature { result: RslType::Float, params, variadic: false };
+            all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
+        }
+    }
+    for signature in ["s:", "s:s"] {
+        let name = "shadername";
         all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
     }
     all

@@ -7,6 +7,7 @@
 
 use super::ast::*;
 use super::program::{Callee, Program};
+use super::queries;
 use super::types::RslType;
 use std::collections::HashMap;
 
@@ -159,7 +160,7 @@ impl<'a> Checker<'a> {
                 a.zip(b).and_then(|(a, b)| joined(a, b))
             }
             ExprKind::Binary(..) => self.chain_type(names, e, wanted),
-            ExprKind::Call(f, _) => match special_result(&f.name) {
+            ExprKind::Call(f, _) => match special_result(&f.name).or_else(|| self.query_result(&f.name)) {
                 Some(ty) => Some(ty),
                 None => match self.resolve(names, e, wanted) {
                     Resolution::Callee(c) => Some(self.program.result(c)),
@@ -169,6 +170,16 @@ impl<'a> Checker<'a> {
         };
         self.types.insert((e, wanted), ty);
         ty
+    }
+
+    /// The type of a call that asks for something by its name, unless a function hides it.
+    pub fn query_result(&self, name: &str) -> Option<RslType> {
+        let ty = match queries::source(name) {
+            Some(_) => RslType::Float,
+            None if name == "shadername" => RslType::String,
+            None => return None,
+        };
+        self.program.callees(name, self.in_library).is_empty().then_some(ty)
     }
 
     /// Types of the two values of `?:`.

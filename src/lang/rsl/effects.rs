@@ -6,6 +6,7 @@
 use super::ast::*;
 use super::builtins::Means;
 use super::globals;
+use super::queries;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -167,6 +168,9 @@ impl Walk<'_> {
                             self.calls.insert((name.into(), b.params.len() + b.options.len()));
                         }
                     }
+                    if &*f.name == "rayinfo" {
+                        self.effects.reads.extend(queries::RAY_INPUTS);
+                    }
                     // An argument may be an output parameter, which writes it.
                     for a in args {
                         let name = match &self.ast.expr(*a).kind {
@@ -189,6 +193,7 @@ impl Walk<'_> {
     fn has_outputs(&self, name: &str, count: usize) -> bool {
         let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
         super::builtins::has_outputs(name)
+            || queries::source(name).is_some()
             || functions.any(|d| d.params.len() == count && d.params.iter().any(|p| p.output))
     }
 }

@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use RslType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument tells the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 36] = [
+pub const GLOBALS: [Global; 39] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
@@ -68,6 +68,9 @@ pub const GLOBALS: [Global; 36] = [
     global("space.object.y", Vector, "slvd"),
     global("space.object.z", Vector, "slvd"),
     global("space.object.o", Point, "slvd"),
+    global("ray.origin", Point, "sd"),
+    global("ray.direction", Vector, "sd"),
+    global("ray.kind", Float, "sd"),
     global("dtime", Float, "slvdi"),
     global(RANDOM_STATE, Float, "slvdi"),
 ];
@@ -102,7 +105,7 @@ pub fn find(name: &str) -> Option<&'static Global> {
 pub fn outputs(kind: ShaderKind) -> &'static [&'static str] {
     match kind {
         ShaderKind::Surface => &["Ci", "Oi"],
-        ShaderKind::Light => &["L", "Cl"],
+        ShaderKind::Light => &["L", "Cl", "Ol"],
         ShaderKind::Volume => &["Ci", "Oi"],
         ShaderKind::Displacement => &["P", "N"],
         ShaderKind::Imager => &["Ci", "Oi", "alpha"],

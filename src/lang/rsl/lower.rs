@@ -22,6 +22,7 @@ mod arrays;
 mod calls;
 mod expr;
 mod lights;
+mod queries;
 mod stmt;
 
 /// Errors after which a file is not looked at further.
@@ -121,6 +122,10 @@ struct Body<'c, 'a> {
     /// The kind of shader, if it is one.
     shader: Option<ShaderKind>,
     result: RslType,
+    /// The light of the `illuminance` around the current statement.
+    light: Option<queries::CurrentLight>,
+    /// Inputs that stand behind the declared ones, by their names.
+    named: HashMap<Arc<str>, Value>,
     /// Variables whose values are returned after the function's own value.
     outputs: Vec<Var>,
 }
@@ -256,6 +261,8 @@ impl<'c, 'a> Body<'c, 'a> {
             loops: Vec::new(),
             shader: None,
             result: RslType::Void,
+            light: None,
+            named: HashMap::new(),
             outputs: Vec::new(),
         }
     }

@@ -20,6 +20,7 @@ mod notes;
 pub mod outline;
 pub mod parser;
 mod program;
+pub mod queries;
 mod recursion;
 pub mod reference;
 pub mod types;
@@ -48,6 +49,11 @@ pub const LIGHTS_SAMPLE: &str = "lights.sample";
 /// The linker's function `(vec3 Ps, vec3 Ns) → vec3`: the sum of the ambient lights.
 pub const LIGHTS_AMBIENT: &str = "lights.ambient";
 
+/// The linker's function `(u32 i, string name) → bool`: whether light `i` is of a category that `illuminance` names (PRMan): `""` are all lights, `"-name"` those that
+/// are not of category `name`.
+pub const LIGHTS_CATEGORY: &str = "lights.category";
+/// The linker's functions `lights.message.T.NAME`, `(u32 i, vec3 Ps, vec3 Ns) → (f32 found, T value)`: what light `i` says of its parameter `NAME` of the type with letter `T`.
+pub const LIGHTS_MESSAGE: &str = "lights.message.";
 /// The linker's function `(f32 inside, vec3 E, vec3 I, f32 depth, vec3 Ci, vec3 Oi) → (vec3 Ci, vec3 Oi)`: what the volume inside or outside of the
 /// surface being shaded makes of light on its way.
 pub const VOLUMES_PASS: &str = "volumes.pass";

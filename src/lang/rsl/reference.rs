@@ -16,8 +16,16 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("arraylength", "The number of elements of an array."),
     ("asin", "The angle in radians, from −π/2 to π/2, whose sine is `x`. Arguments outside −1 to 1 are clamped."),
     (
+        "attribute",
+        "Whether the object has an attribute of that name (`user:NAME`, `identifier:name`, `Sides`, `Color`, `Opacity`) and of the variable's type; the variable then gets its value.",
+    ),
+    (
         "atan",
         "The angle in radians whose tangent is the argument; with two arguments, the direction of the point (`x`, `y`) from −π to π.",
+    ),
+    (
+        "atmosphere",
+        "In a surface or displacement shader: whether the object's atmosphere has a parameter of that name and of the variable's type; the variable then gets its value.",
     ),
     (
         "cellnoise",
@@ -37,6 +45,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("degrees", "Converts an angle from radians to degrees."),
     ("determinant", "The determinant of a matrix."),
     (
+        "displacement",
+        "In a surface shader: whether the object's displacement shader has a parameter of that name and of the variable's type; the variable then gets its value, as the displacement shader left it.",
+    ),
+    (
         "diffuse",
         "The light that a perfectly matte surface with the unit normal `n` reflects from all lights on its side (Lambert's cosine law).",
     ),
@@ -52,11 +64,19 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     ("floor", "The largest whole number that is not above `x`."),
     (
+        "incident",
+        "Whether the volume on the viewer's side of the surface has a parameter of that name. It never has: volumes belong to rays.",
+    ),
+    (
         "fresnel",
         "How much unpolarised light is reflected (`kr`) and refracted (`kt` = 1 − `kr`) where a ray of direction `i` meets a surface of normal `n`; `eta` is the index of refraction on the ray's side over that behind. Also gives the two directions, if asked.",
     ),
     ("inversesqrt", "One over the square root of `x`."),
     ("length", "The length of a vector."),
+    (
+        "lightsource",
+        "In the body of `illuminance`: whether the light has a parameter of that name and of the variable's type; the variable then gets its value, as the light shader left it.",
+    ),
     (
         "log",
         "The natural logarithm of `x`, or its logarithm to a base. An argument that is not positive gives −3.4e38.",
@@ -75,6 +95,14 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "A normal taken from one coordinate system to another (from the current one, if only one is named), or through a matrix: by the inverse transpose.",
     ),
     (
+        "option",
+        "Whether the scene has an option of that name (`Format`, `DeviceResolution`, `FrameAspectRatio`, `trace:maxdepth`, `user:NAME`) and of the variable's type; the variable then gets its value.",
+    ),
+    (
+        "opposite",
+        "Whether the volume on the far side of the surface has a parameter of that name. It never has: volumes belong to rays.",
+    ),
+    (
         "phong",
         "Phong's highlight of all lights: `n` and `v` are unit vectors along the normal and towards the viewer; the higher `size`, the smaller the highlight.",
     ),
@@ -86,6 +114,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("ptlined", "The distance of the point `q` from the line segment between `a` and `b`."),
     ("radians", "Converts an angle from degrees to radians."),
     (
+        "rayinfo",
+        "What is known of the ray that is shaded: its `type` (`camera`, `specular`, `diffuse`, `transmission` or `light`), `depth`, `origin` or `direction`. The variable gets the value if it is of that type.",
+    ),
+    (
         "random",
         "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that starts anew for each point that is shaded, the same in each picture.",
     ),
@@ -95,8 +127,16 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "The direction in which a ray of unit direction `i` goes on behind a surface with unit normal `n`; `eta` is the index of refraction on the ray's side over that behind. Total internal reflection gives the zero vector.",
     ),
     (
+        "rendererinfo",
+        "What is known of the renderer: `renderer`, `version` or `versionstring`. The variable gets the value if it is of that type.",
+    ),
+    (
         "rotate",
         "A point turned by an angle in radians about the axis from `a` to `b`, or a matrix with a rotation about an axis put before it.",
+    ),
+    (
+        "shadername",
+        "The name of this shader, or of the object's shader of a kind: `surface`, `displacement`, `atmosphere`, `interior` or `exterior`.",
     ),
     ("round", "The whole number nearest to `x`; halves go up."),
     ("scale", "A matrix with a scaling by the vector's components put before it."),
@@ -123,6 +163,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "A smooth curve through control values, four or more, at `value` from 0 to 1: \"catmull-rom\" unless another basis is named (\"bspline\", \"bezier\", \"hermite\", \"linear\"). Its first and last control value only steer it, as with \"linear\". A name that starts with \"solve\" asks where the curve has the value.",
     ),
     ("sqrt", "The square root of `x`."),
+    (
+        "surface",
+        "In a displacement shader or an atmosphere: whether the object's surface shader has a parameter of that name and of the variable's type; the variable then gets its value.",
+    ),
     ("step", "0 where `x` is below `low`, else 1."),
     ("tan", "The tangent of an angle in radians."),
     (
@@ -148,7 +192,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager) and the meaning there.
-const VARIABLES: [(&str, &str, &str); 42] = [
+const VARIABLES: [(&str, &str, &str); 43] = [
     ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
     ("Cs", "s", "The colour of the surface, as the scene gives it."),
     ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
@@ -200,7 +244,8 @@ const VARIABLES: [(&str, &str, &str); 42] = [
     ("L", "s", "Inside of `illuminance`: the direction towards the light; not of length 1."),
     ("Cl", "l", "Output: the colour of the light that arrives."),
     ("Cl", "s", "Inside of `illuminance`: the colour of the light that arrives, black where the light is blocked."),
-    ("Ol", "l", "The opacity of the light."),
+    ("Ol", "l", "Output: the opacity of the light."),
+    ("Ol", "s", "Inside of `illuminance`: the opacity of the light."),
     ("Ps", "l", "The point that is lit."),
     ("Ns", "l", "The normal of the surface at the point that is lit."),
 ];
@@ -242,7 +287,15 @@ const KEYWORDS: [(&str, &str); 22] = [
 
 /// The statements about light take arguments as functions do: name, alternatives, each a list of parameters.
 pub const LIGHT_STATEMENTS: [(&str, &[&[&str]]); 3] = [
-    ("illuminance", &[&["point position"], &["point position", "vector axis", "float angle"]]),
+    (
+        "illuminance",
+        &[
+            &["point position"],
+            &["point position", "vector axis", "float angle"],
+            &["string category", "point position"],
+            &["string category", "point position", "vector axis", "float angle"],
+        ],
+    ),
     ("illuminate", &[&["point from"], &["point from", "vector axis", "float angle"]]),
     ("solar", &[&[], &["vector axis", "float angle"]]),
 ];

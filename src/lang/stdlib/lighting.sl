@@ -1,4 +1,5 @@
-/* Shading functions of RISpec 3.2, section 15.6: each sums over the lights that shine on P. */
+/* Shading functions of RISpec 3.2, section 15.6: each sums over the lights that shine on P.
+   A light's parameters __nondiffuse and __nonspecular take it out of the one or the other (PRMan). */
 
 color ambient()
 {
@@ -11,8 +12,11 @@ color diffuse(normal n)
 {
     extern point P;
     color sum = 0;
-    illuminance (P, n, PI / 2)
-        sum += Cl * (normalize(L) . n);
+    illuminance (P, n, PI / 2) {
+        float nondiffuse = 0;
+        lightsource("__nondiffuse", nondiffuse);
+        sum += (1 - nondiffuse) * Cl * (normalize(L) . n);
+    }
     return sum;
 }
 
@@ -21,8 +25,10 @@ color specular(normal n; vector v; float roughness)
     extern point P;
     color sum = 0;
     illuminance (P, n, PI / 2) {
+        float nonspecular = 0;
+        lightsource("__nonspecular", nonspecular);
         vector h = normalize(normalize(L) + v);
-        sum += Cl * pow(max(0, n . h), 1 / roughness);
+        sum += (1 - nonspecular) * Cl * pow(max(0, n . h), 1 / roughness);
     }
     return sum;
 }
@@ -32,8 +38,11 @@ color phong(normal n; vector v; float size)
     extern point P;
     color sum = 0;
     vector r = reflect(-normalize(v), normalize(n));
-    illuminance (P, n, PI / 2)
-        sum += Cl * pow(max(0, r . normalize(L)), size);
+    illuminance (P, n, PI / 2) {
+        float nonspecular = 0;
+        lightsource("__nonspecular", nonspecular);
+        sum += (1 - nonspecular) * Cl * pow(max(0, r . normalize(L)), size);
+    }
     return sum;
 }
 

@@ -9,6 +9,7 @@ use super::{archive, objects, primitives, shading, textures};
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a request does.
 pub type Handler = for<'s, 'l, 'a> fn(&mut Reader<'s>, &mut Args<'l, 'a>) -> Result<(), Diagnostic>;
@@ -238,6 +239,11 @@ fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic>
             }
             Ok(true)
         }),
+        "user" => {
+            let values = shading::user_values(r, args)?;
+            r.scene.user_options.extend(values);
+            Ok(())
+        }
         _ => unknown_group(r, args, &group),
     }
 }
@@ -297,6 +303,11 @@ fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
             }
             Ok(true)
         }),
+        "user" => {
+            let values = shading::user_values(r, args)?;
+            Arc::make_mut(&mut r.state.attributes.own).user.extend(values);
+            Ok(())
+        }
         _ => unknown_group(r, args, &group),
     }
 }

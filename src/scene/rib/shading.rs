@@ -123,6 +123,11 @@ fn instance(
     Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span }))
 }
 
+/// The parameters of `Attribute "user"` or `Option "user"`: values for shaders that ask by name. Points and directions stay as they are written.
+pub fn user_values(r: &Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec<(String, ParamValue)>, Diagnostic> {
+    read_params(args, &r.declarations)?.into_iter().map(|p| Ok((p.name.clone(), shader_value(&p)?))).collect()
+}
+
 /// A shader parameter's value, in the current space.
 fn shader_value(p: &Param) -> Result<ParamValue, Diagnostic> {
     p.expect(1, "one value for the shader")?;

@@ -5,6 +5,7 @@ use super::super::check::{self, Resolution};
 use super::super::globals::Space;
 use super::super::matrices;
 use super::super::program::{Arguments, Callee};
+use super::super::queries;
 use super::super::reference;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
@@ -31,6 +32,12 @@ fn listed(options: &[NamedOption]) -> String {
 
 impl Body<'_, '_> {
     pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
+        if self.checker.query_result(&f.name).is_some() {
+            return match queries::source(&f.name) {
+                Some(source) => self.query(source, f, args),
+                None => self.shader_name(f, args),
+            };
+        }
         if let Some(special) = self.special_call(f, args) {
             return special;
         }

@@ -3,11 +3,23 @@
 //! `illuminance` gathers: in batches of [`BATCH`] lights it asks every light for its sample, shoots the shadow rays of the batch in one instruction, and then runs its
 //! body once a light as an ordinary loop. A light that is blocked has `Cl` 0.
 
-use super::super::{LIGHTS_COUNT, LIGHTS_SAMPLE, builtins};
+use super::super::queries::Source;
+use super::super::{LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, builtins};
+use super::queries::CurrentLight;
 use super::*;
 
 /// Lights whose shadow rays are shot together.
 const BATCH: u32 = 16;
+
+/// The arguments of `illuminance`, by what they are.
+struct LightArgs<'e> {
+    /// The category that is asked for.
+    category: Option<Value>,
+    /// Position, axis and angle.
+    spatial: &'e [ExprId],
+    /// What is asked of each light: the option, what it names, and the variable.
+    messages: Vec<(Ident, Arc<str>, Ident)>,
+}
 
 impl Body<'_, '_> {
     /// A counting loop's head: `index` runs from 0 while below `count`. Leaves the builder in the body; gives head, end and the index.
@@ -69,16 +81,69 @@ impl Body<'_, '_> {
         self.b.constant(Const::Vec3([0.0; 3]))
     }
 
+    /// Sorts the arguments of `illuminance`: a category may stand first, pairs of a name and a value last (PRMan).
+    fn light_args<'e>(&mut self, args: &'e [ExprId]) -> Lower<LightArgs<'e>> {
+        let ast = self.cx.program.ast;
+        let mut given = LightArgs { category: None, spatial: args, messages: Vec::new() };
+        if let Some((&first, rest)) = args.split_first()
+            && self.checker.type_of(&self.scopes, first, None) == Some(RslType::String)
+        {
+            given.spatial = rest;
+            let is_any = matches!(&ast.expr(first).kind, ExprKind::String(text) if text.is_empty());
+            if !is_any {
+                given.category = Some(self.value_as(first, RslType::String)?.value);
+            }
+        }
+        let is_text = |e: &ExprId| matches!(ast.expr(*e).kind, ExprKind::String(_));
+        let count = given.spatial.iter().position(is_text).unwrap_or(given.spatial.len());
+        let (spatial, options) = given.spatial.split_at(count);
+        given.spatial = spatial;
+        for pair in options.chunks(2) {
+            let (option, value) = (ast.expr(pair[0]), pair.get(1).map(|e| ast.expr(*e)));
+            let ExprKind::String(text) = &option.kind else { continue };
+            match (text.strip_prefix("light:"), value.map(|v| (&v.kind, v.span))) {
+                (Some(name), Some((ExprKind::Name(variable), span))) => {
+                    let f = Ident { name: "illuminance".into(), span: option.span };
+                    given.messages.push((f, name.into(), Ident { name: variable.clone(), span }));
+                }
+                // Samples of lights are used again wherever they can be.
+                _ if &**text == "lightcache" => {}
+                _ => self.cx.report(
+                    Diagnostic::warning(format!("`illuminance` has no option \"{text}\"; it is ignored"))
+                        .at(option.span, "this option"),
+                ),
+            }
+        }
+        Ok(given)
+    }
+
+    /// Whether a statement names a variable.
+    fn mentions(&self, s: &Stmt, name: &str) -> bool {
+        let ast = self.cx.program.ast;
+        let mut statements = vec![s];
+        while let Some(s) = statements.pop() {
+            statements.extend(s.children());
+            let mut exprs = s.exprs();
+            while let Some(e) = exprs.pop() {
+                let kind = &ast.expr(e).kind;
+                if matches!(kind, ExprKind::Name(n) if &**n == name) {
+                    return true;
+                }
+                kind.for_each_child(|c| exprs.push(c));
+            }
+        }
+        false
+    }
+
     pub(super) fn illuminance(&mut self, args: &[ExprId], body: &Stmt, span: Span) -> Lower<()> {
         if matches!(self.shader, Some(ShaderKind::Light | ShaderKind::Imager)) {
             let d =
                 Diagnostic::error("`illuminance` stands in surface and volume shaders and in functions that they call");
             return self.error(d.at(span, "not in this shader"));
         }
-        // A category of lights may come first; all lights have all categories so far.
-        let skip = args.first().is_some_and(|e| matches!(self.cx.program.ast.expr(*e).kind, ExprKind::String(_)));
+        let LightArgs { category, spatial, messages } = self.light_args(args)?;
         let types = [RslType::Point, RslType::Vector, RslType::Float];
-        let values = self.spatial_args("illuminance", &args[skip as usize..], &types, span)?;
+        let values = self.spatial_args("illuminance", spatial, &types, span)?;
         self.at(span);
         let position = values[0];
         let normal = match self.scopes.globals.get("N").map(|v| v.storage) {
@@ -108,7 +173,14 @@ impl Body<'_, '_> {
         let sample = self.b.call(LIGHTS_SAMPLE, vec![number, position, normal], &types);
         let direction = builtins::normalize(&mut self.b, sample[0]);
         let [x, y, z] = [0, 1, 2].map(|lane| self.b.op(Op::Extract(lane), &[direction]));
-        let ray = self.b.op(Op::Compose, &[x, y, z, sample[2]]);
+        let mut reach = sample[2];
+        if let Some(category) = category {
+            // A light of another category is not asked for: no ray to it.
+            let is_meant = self.b.call(LIGHTS_CATEGORY, vec![number, category], &[Type::Bool])[0];
+            let none = self.b.f32(-1.0);
+            reach = self.b.op(Op::Select, &[is_meant, reach, none]);
+        }
+        let ray = self.b.op(Op::Compose, &[x, y, z, reach]);
         self.b.effect(Op::SlotStore(rays), &[i, ray]);
         self.b.effect(Op::SlotStore(directions), &[i, sample[0]]);
         self.b.effect(Op::SlotStore(colors), &[i, sample[1]]);
@@ -128,25 +200,48 @@ impl Body<'_, '_> {
         let black = self.b.constant(Const::Vec3([0.0; 3]));
         let color = self.b.op(Op::Select, &[lit, color, black]);
         let (next, over) = (self.b.block(), self.b.block());
+        let number = self.b.op(Op::IAdd, &[first, i]);
+        let mut inside = None;
         if let Some((axis, angle)) = axis {
             let cosine = self.cosine_of_sight(angle, span)?;
-            let inside = self.in_cone(l, axis, cosine);
+            inside = Some(self.in_cone(l, axis, cosine));
+        }
+        if let Some(category) = category {
+            let is_meant = self.b.call(LIGHTS_CATEGORY, vec![number, category], &[Type::Bool])[0];
+            inside = Some(inside.map_or(is_meant, |inside| self.b.op(Op::And, &[inside, is_meant])));
+        }
+        if let Some(inside) = inside {
             let run = self.b.block();
             self.b.branch(inside, run, next);
             self.b.seal(run);
             self.b.switch_to(run);
         }
         let outer = self.scopes.globals.clone();
-        for (name, ty, value) in [("L", RslType::Vector, l), ("Cl", RslType::Color, color)] {
+        let outer_light = self.light.replace(CurrentLight { number, position, normal });
+        let mut given = vec![("L", RslType::Vector, l), ("Cl", RslType::Color, color)];
+        if self.mentions(body, "Ol") {
+            let function = format!("{LIGHTS_MESSAGE}{}.Ol", RslType::Color.letter());
+            let answer = self.b.call(function, vec![number, position, normal], &[Type::F32, Type::Vec3]);
+            given.push(("Ol", RslType::Color, answer[1]));
+        }
+        for (name, ty, value) in given {
             let var = self.new_var(ty, Class::Varying, None, Type::Vec3);
             self.assign(name, var.storage, value);
             self.scopes.globals.insert(name, var);
             self.cx.note(|notes| notes.light(name, ty, body.span));
         }
+        for (f, name, variable) in messages {
+            if let Some(var) = self.scopes.find(&variable.name).cloned() {
+                self.ask(Source::Light, &f, &name, &variable.name, &var)?;
+            } else {
+                let _: Lower<()> = self.unknown_name(&variable.name, variable.span);
+            }
+        }
         self.loops.push(Loop { break_to: over, continue_to: next });
         self.inner(body);
         self.loops.pop();
         self.scopes.globals = outer;
+        self.light = outer_light;
         self.jump_unless_terminated(next);
         self.b.seal(next);
         self.b.switch_to(next);

@@ -1,0 +1,163 @@
+//! Calls that ask for something by its name, see [`super::super::queries`].
+
+use super::super::LIGHTS_MESSAGE;
+use super::super::queries::{self, Source};
+use super::*;
+
+/// The light of an `illuminance`, in its body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CurrentLight {
+    /// Its number among those that shine.
+    pub number: Value,
+    /// The point that is lit.
+    pub position: Value,
+    /// The normal there.
+    pub normal: Value,
+}
+
+/// The words of `rayinfo("type", …)`, by the number of the kind of ray.
+const RAY_KINDS: [&str; 5] = ["camera", "specular", "diffuse", "transmission", "light"];
+
+impl Body<'_, '_> {
+    /// A call of one of [`queries::QUERIES`]: whether there is a value, which then is in the variable.
+    pub(super) fn query(&mut self, source: Source, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let ast = self.cx.program.ast;
+        let &[name, target] = args else {
+            let d = Diagnostic::error(format!("`{}` takes a name and a variable", f.name));
+            return self.error(d.at(f.span, format!("here are {} arguments", args.len())));
+        };
+        let (name, target) = (ast.expr(name), ast.expr(target));
+        let ExprKind::String(text) = &name.kind else {
+            let d = Diagnostic::error(format!("`{}` needs a name that is a constant", f.name));
+            return self.error(
+                d.at(name.span, "not a string constant").hint("compare the variable with each name that is meant"),
+            );
+        };
+        let ExprKind::Name(variable) = &target.kind else {
+            let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));
+            return self.error(d.at(target.span, "not a variable"));
+        };
+        let Some(var) = self.scopes.find(variable).cloned() else { return self.unknown_name(variable, target.span) };
+        self.at(f.span);
+        self.ask(source, f, text, variable, &var)
+    }
+
+    /// Asks for `name` and puts the answer into a variable.
+    pub(super) fn ask(&mut self, source: Source, f: &Ident, name: &str, variable: &str, var: &Var) -> Lower<Typed> {
+        if let Some(slot) = var.slot {
+            return self.ask_for_array(source, f, name, var.ty, slot);
+        }
+        let Some(ty) = var.ty.ir() else { return Err(Poison) };
+        let [found, value] = match source {
+            Source::Light => self.ask_light(f, name, var.ty, ty)?,
+            Source::Ray => self.ask_ray(name, var.ty, ty),
+            Source::Input => [
+                self.named_input(f, &queries::found_input(&f.name, var.ty, name), Type::F32)?,
+                self.named_input(f, &queries::value_input(&f.name, var.ty, name, 0), ty)?,
+            ],
+        };
+        let zero = self.b.f32(0.0);
+        let is_found = self.b.op(Op::Ne, &[found, zero]);
+        let before = self.b.read(var.storage);
+        let after = self.b.op(Op::Select, &[is_found, value, before]);
+        self.assign(variable, var.storage, after);
+        Ok(Typed { value: found, ty: RslType::Float, class: Class::Uniform })
+    }
+
+    /// Asks for an array: lights and rays have none.
+    fn ask_for_array(&mut self, source: Source, f: &Ident, name: &str, array: RslType, slot: SlotId) -> Lower<Typed> {
+        let (RslType::Array(_, len), Some(ty), Source::Input) = (array, array.element().ir(), source) else {
+            let value = self.b.f32(0.0);
+            return Ok(Typed { value, ty: RslType::Float, class: Class::Uniform });
+        };
+        let found = self.named_input(f, &queries::found_input(&f.name, array, name), Type::F32)?;
+        let zero = self.b.f32(0.0);
+        let is_found = self.b.op(Op::Ne, &[found, zero]);
+        for i in 0..len {
+            let value = self.named_input(f, &queries::value_input(&f.name, array, name, i), ty)?;
+            let index = self.b.u32(i);
+            let before = self.b.op_as(Op::SlotLoad(slot), &[index], ty);
+            let after = self.b.op(Op::Select, &[is_found, value, before]);
+            self.b.effect(Op::SlotStore(slot), &[index, after]);
+        }
+        Ok(Typed { value: found, ty: RslType::Float, class: Class::Uniform })
+    }
+
+    fn ask_light(&mut self, f: &Ident, name: &str, rsl: RslType, ty: Type) -> Lower<[Value; 2]> {
+        let Some(light) = self.light else {
+            let d = Diagnostic::error(format!("`{}` asks the light of an `illuminance`", f.name));
+            return self.error(d.at(f.span, "not in the body of one").hint("call it inside of `illuminance`"));
+        };
+        let function = format!("{LIGHTS_MESSAGE}{}.{name}", rsl.letter());
+        let args = vec![light.number, light.position, light.normal];
+        let answer = self.b.call(function, args, &[Type::F32, ty]);
+        Ok([answer[0], answer[1]])
+    }
+
+    fn ask_ray(&mut self, name: &str, rsl: RslType, ty: Type) -> [Value; 2] {
+        let mut input = |name: &str| self.scopes.globals.get(name).map(|v| v.storage).map(|v| self.b.read(v));
+        let value = match (name, rsl) {
+            ("depth", RslType::Float) => input("raydepth"),
+            ("origin", RslType::Point) => input("ray.origin"),
+            ("direction", RslType::Vector) => input("ray.direction"),
+            ("type", RslType::String) => input("ray.kind").map(|kind| self.ray_kind(kind)),
+            _ => None,
+        };
+        let found = self.b.f32(if value.is_some() { 1.0 } else { 0.0 });
+        [found, value.unwrap_or_else(|| self.b.constant(Const::zero(ty)))]
+    }
+
+    fn ray_kind(&mut self, kind: Value) -> Value {
+        let word = |b: &mut FunctionBuilder, i: usize| b.constant(Const::String(RAY_KINDS[i].into()));
+        let mut value = word(&mut self.b, 0);
+        for i in 1..RAY_KINDS.len() {
+            let number = self.b.f32(i as f32);
+            let is_this = self.b.op(Op::Eq, &[kind, number]);
+            let this = word(&mut self.b, i);
+            value = self.b.op(Op::Select, &[is_this, this, value]);
+        }
+        value
+    }
+
+    /// `shadername()` and `shadername("surface")`.
+    pub(super) fn shader_name(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let ast = self.cx.program.ast;
+        let value = match args {
+            [] if self.shader.is_some() => {
+                let name = self.b.function().name.clone();
+                self.b.constant(Const::String(name))
+            }
+            [] => return self.outside_of_shader(f),
+            [kind] => {
+                let ExprKind::String(kind) = &ast.expr(*kind).kind else {
+                    let d = Diagnostic::error("`shadername` needs a kind of shader that is a constant");
+                    return self.error(d.at(f.span, "called here"));
+                };
+                self.named_input(f, &queries::value_input(&f.name, RslType::String, kind, 0), Type::String)?
+            }
+            _ => {
+                let d = Diagnostic::error("`shadername` takes at most a kind of shader");
+                return self.error(d.at(f.span, format!("here are {} arguments", args.len())));
+            }
+        };
+        Ok(Typed { value, ty: RslType::String, class: Class::Uniform })
+    }
+
+    /// The value of an input of the core that has no name in the language.
+    fn named_input(&mut self, f: &Ident, name: &str, ty: Type) -> Lower<Value> {
+        if self.shader.is_none() {
+            return self.outside_of_shader(f);
+        }
+        if let Some(&known) = self.named.get(name) {
+            return Ok(known);
+        }
+        let value = self.b.param(name, ty, Class::Uniform);
+        self.named.insert(name.into(), value);
+        Ok(value)
+    }
+
+    fn outside_of_shader<T>(&mut self, f: &Ident) -> Lower<T> {
+        let d = Diagnostic::error(format!("`{}` is asked in shaders, not in functions", f.name));
+        self.error(d.at(f.span, "called in a function").hint("ask in the shader, and pass the value as an argument"))
+    }
+}

@@ -1,0 +1,98 @@
+//! What shaders may ask the scene by a name: `attribute`, `option`, `rendererinfo` and `shadername` (RISpec 3.2, §15.8).
+//!
+//! The answers are known when a scene is linked. They lie among an instance's parameters, as the named inputs of [`queries::Asked`]; in an object's record they are those of the object.
+
+use crate::ir::{Const, Type};
+use crate::lang::rsl::queries::Asked;
+use crate::scene::{Object, ParamValue, Scene, ShaderId};
+
+use super::instances::convert;
+
+/// Whether a named input of a core is answered here.
+pub fn is_fact(input: &str) -> bool {
+    let is_one = |asked: Asked<'_>| matches!(asked.word, "attribute" | "option" | "rendererinfo" | "shadername");
+    Asked::parse(input).is_some_and(is_one)
+}
+
+/// Whether a named input depends on options that may be edited.
+pub fn is_option(input: &str) -> bool {
+    Asked::parse(input).is_some_and(|asked| asked.word == "option")
+}
+
+/// The answer to a named input, for a shader of `object` or of none; zero where there is none.
+pub fn fact(input: &str, ty: Type, scene: &Scene, object: Option<&Object>) -> Const {
+    let Some(asked) = Asked::parse(input) else { return Const::zero(ty) };
+    let value = match asked.word {
+        "option" => option(scene, asked.name),
+        "attribute" => object.and_then(|o| attribute(o, asked.name)),
+        "rendererinfo" => renderer(asked.name),
+        "shadername" => object.and_then(|o| shader_name(scene, o, asked.name)),
+        _ => None,
+    };
+    let is_of_type =
+        |v: &ParamValue| v.type_name() == asked.ty.name() || v.type_name() == "integer" && asked.ty.name() == "float";
+    let (i, len) = asked.element.unwrap_or((0, 1));
+    let fits = |v: ParamValue| {
+        // As many values as are asked for, and of them the one that is meant.
+        let values = convert(&v, asked.ty.ir()?, Some(len)).filter(|_| v.len() == len as usize)?;
+        values.into_iter().nth(i as usize)
+    };
+    let answer = value.filter(is_of_type).and_then(fits);
+    match asked.whether {
+        true => Const::F32(if answer.is_some() { 1.0 } else { 0.0 }),
+        false => answer.filter(|c| c.ty() == ty).unwrap_or_else(|| Const::zero(ty)),
+    }
+}
+
+fn number(x: f32) -> Option<ParamValue> {
+    Some(ParamValue::Float(vec![x]))
+}
+
+fn text(text: &str) -> Option<ParamValue> {
+    Some(ParamValue::String(vec![text.to_string()]))
+}
+
+/// An option of the scene: those of RISpec 3.2, §15.8, that mean something here, and `user:NAME`.
+fn option(scene: &Scene, name: &str) -> Option<ParamValue> {
+    let (width, height) = (scene.format.width as f32, scene.format.height as f32);
+    match name.strip_prefix("Ri:").unwrap_or(name) {
+        "Format" | "DeviceResolution" => Some(ParamValue::Float(vec![width, height, scene.format.pixel_aspect])),
+        "FrameAspectRatio" => number(scene.camera.frame_aspect.unwrap_or(width * scene.format.pixel_aspect / height)),
+        "trace:maxdepth" => number(scene.max_depth as f32),
+        name => scene.user_options.get(name.strip_prefix("user:")?).cloned(),
+    }
+}
+
+/// An attribute of an object, and `user:NAME`.
+fn attribute(object: &Object, name: &str) -> Option<ParamValue> {
+    match name.strip_prefix("Ri:").unwrap_or(name) {
+        "Sides" => number(f32::from(object.sides)),
+        "Color" => Some(ParamValue::Color(vec![object.color])),
+        "Opacity" => Some(ParamValue::Color(vec![object.opacity])),
+        "identifier:name" => text(&object.name),
+        name => object.attributes.user.get(name.strip_prefix("user:")?).cloned(),
+    }
+}
+
+fn renderer(name: &str) -> Option<ParamValue> {
+    match name {
+        "renderer" => text("Shadewright"),
+        "versionstring" => text(env!("CARGO_PKG_VERSION")),
+        "version" => number(env!("CARGO_PKG_VERSION_MAJOR").parse().ok()?),
+        _ => None,
+    }
+}
+
+/// The name of an object's shader of a kind.
+fn shader_name(scene: &Scene, object: &Object, kind: &str) -> Option<ParamValue> {
+    let own = &object.attributes;
+    let id: Option<ShaderId> = match kind {
+        "surface" => object.surface,
+        "displacement" => own.displacement,
+        "atmosphere" => own.atmosphere,
+        "interior" => own.interior,
+        "exterior" => own.exterior,
+        _ => None,
+    };
+    text(&scene.shader_instances[id?.0 as usize].name)
+}
