@@ -5,6 +5,7 @@
 
 use super::mesh::Mesh;
 use super::normals::{face_normal, split_at_creases};
+use super::primvar::{Primvar, Variable};
 use glam::{Vec2, Vec3};
 
 /// How many vertices at one point are compared before a new one is made without looking further. It bounds the work
@@ -49,6 +50,8 @@ pub struct Faces {
     pub colors: Channel<Vec3>,
     /// `Os`
     pub opacities: Channel<Vec3>,
+    /// What else there is for the parameters of shaders.
+    pub variables: Vec<Variable>,
 }
 
 /// A mesh and what was left out of it.
@@ -75,6 +78,7 @@ pub fn assemble(mut faces: Faces, crease_angle: f32) -> Assembled {
 }
 
 impl<T: Copy> Channel<T> {
+    /// Leaves out the values of the triangles that are not kept.
     fn retain(&mut self, keep: &[bool]) {
         let mut flags = keep.iter();
         let mut kept = || flags.next().copied().unwrap_or(false);
@@ -129,6 +133,7 @@ fn drop_zero_area(faces: &mut Faces) -> usize {
         faces.uv.retain(&keep);
         faces.colors.retain(&keep);
         faces.opacities.retain(&keep);
+        faces.variables.iter_mut().for_each(|v| v.at.retain(&keep));
     }
     dropped
 }
@@ -141,6 +146,7 @@ fn split_for_normals(faces: &mut Faces, crease_angle: f32) {
     faces.uv.gather(&split.points);
     faces.colors.gather(&split.points);
     faces.opacities.gather(&split.points);
+    faces.variables.iter_mut().for_each(|v| v.at.gather(&split.points));
     faces.triangles = split.corners;
     faces.normals = Channel::PerPoint(split.normals);
 }
@@ -151,6 +157,7 @@ fn needs_split(faces: &Faces) -> bool {
         || faces.uv.varies_at_point()
         || matches!(faces.colors, Channel::PerCorner { .. })
         || matches!(faces.opacities, Channel::PerCorner { .. })
+        || faces.variables.iter().any(|v| matches!(v.at, Channel::PerCorner { .. }))
 }
 
 fn keep(faces: Faces) -> Mesh {
@@ -167,7 +174,17 @@ fn keep(faces: Faces) -> Mesh {
         triangle_colors,
         triangle_opacities,
         triangles: faces.triangles,
+        primvars: faces.variables.into_iter().map(keep_variable).collect(),
     }
+}
+
+/// The variable of a mesh whose vertices are the points.
+fn keep_variable(mut variable: Variable) -> Primvar {
+    let at = match &mut variable.at {
+        Channel::PerPoint(at) => std::mem::take(at),
+        _ => Vec::new(),
+    };
+    variable.into_primvar(at.into_iter())
 }
 
 fn by_triangle_or_vertex(channel: Channel<Vec3>, points: usize) -> (Vec<Vec3>, Vec<Vec3>) {
@@ -194,6 +211,9 @@ fn split(mut faces: Faces) -> Mesh {
     let triangle_opacities = take_per_triangle(&mut faces.opacities);
     let mut mesh = Mesh { triangle_colors, triangle_opacities, ..Mesh::default() };
     let mut vertices: Vec<Vertex> = Vec::new();
+    // For each vertex, which value of each interpolated variable it has.
+    let stride = faces.variables.iter().filter(|v| v.is_interpolated()).count();
+    let (mut values, mut here): (Vec<u32>, Vec<u32>) = (Vec::new(), vec![0; stride]);
     let mut first = vec![NONE; faces.points.len()];
     let mut next: Vec<u32> = Vec::new();
     for (t, triangle) in faces.triangles.iter().enumerate() {
@@ -206,15 +226,21 @@ fn split(mut faces: Faces) -> Mesh {
                 color: faces.colors.at(t, k, point),
                 opacity: faces.opacities.at(t, k, point),
             };
+            let interpolated = faces.variables.iter().filter(|v| v.is_interpolated());
+            for (slot, v) in here.iter_mut().zip(interpolated) {
+                *slot = v.at.at(t, k, point).unwrap_or(0);
+            }
             let mut candidate = first[point as usize];
             let mut compared = 0;
-            while candidate != NONE && compared < MAX_COMPARED && vertices[candidate as usize] != vertex {
+            let differs = |i: usize| vertices[i] != vertex || values[i * stride..][..stride] != *here;
+            while candidate != NONE && compared < MAX_COMPARED && differs(candidate as usize) {
                 candidate = next[candidate as usize];
                 compared += 1;
             }
             if candidate == NONE || compared == MAX_COMPARED {
                 candidate = vertices.len() as u32;
                 vertices.push(vertex);
+                values.extend_from_slice(&here);
                 mesh.positions.push(faces.points[point as usize]);
                 next.push(first[point as usize]);
                 first[point as usize] = candidate;
@@ -228,6 +254,12 @@ fn split(mut faces: Faces) -> Mesh {
     mesh.uv = vertices.iter().filter_map(|v| v.uv).collect();
     mesh.vertex_colors = vertices.iter().filter_map(|v| v.color).collect();
     mesh.vertex_opacities = vertices.iter().filter_map(|v| v.opacity).collect();
+    let mut column = 0;
+    for variable in faces.variables {
+        let own = column;
+        column += usize::from(variable.is_interpolated());
+        mesh.primvars.push(variable.into_primvar(values.iter().skip(own).step_by(stride.max(1)).copied()));
+    }
     mesh
 }
 
@@ -268,6 +300,7 @@ fn make_unit(mesh: &mut Mesh) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::primvar::{PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
     use super::*;
 
     /// Two triangles of the unit square.
@@ -317,6 +350,48 @@ mod tests {
         let normals = Channel::PerPoint(vec![2.0 * Vec3::X, Vec3::ZERO, 1e-30 * Vec3::Y, Vec3::Z]);
         let mesh = assemble(Faces { normals, ..square() }, 40.0).mesh;
         assert_eq!(mesh.normals, [Vec3::X, Vec3::Z, Vec3::Y, Vec3::Z]);
+    }
+
+    /// A variable of one number that is its own number in the table, at the places of `at`.
+    fn numbered(at: Channel<u32>) -> Variable {
+        let kind = PrimvarKind { name: "x".into(), ty: PrimvarType::Float, array: None };
+        Variable { kind, values: PrimvarValues::Numbers((0..8).map(|i| i as f32).collect()), at }
+    }
+
+    #[test]
+    fn variables_follow_the_triangles_and_the_corners_that_they_are_given_for() {
+        let corners = Channel::PerCorner { indices: vec![[0, 1, 2], [3, 2, 1]], values: (4..8).collect() };
+        let variables = vec![
+            numbered(Channel::Constant(3)),
+            numbered(Channel::PerTriangle(vec![6, 7])),
+            numbered(Channel::PerPoint(vec![1, 2, 3, 4])),
+            numbered(corners),
+        ];
+        let mesh = assemble(Faces { variables, ..square() }, 40.0).mesh;
+        assert_eq!(mesh.triangles, [[0, 1, 2], [3, 2, 4]]);
+        let values: Vec<_> = mesh.primvars.iter().map(|p| (p.place, p.values.clone())).collect();
+        let numbers = |v: &[f32]| PrimvarValues::Numbers(v.to_vec());
+        assert_eq!(
+            values,
+            [
+                (PrimvarPlace::Constant, numbers(&[3.0])),
+                (PrimvarPlace::Triangles, numbers(&[6.0, 7.0])),
+                (PrimvarPlace::Vertices, numbers(&[1.0, 2.0, 3.0, 1.0, 4.0])),
+                (PrimvarPlace::Vertices, numbers(&[4.0, 5.0, 6.0, 7.0, 5.0])),
+            ]
+        );
+    }
+
+    #[test]
+    fn variables_per_point_stay_with_points_that_creases_split() {
+        let points = vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
+        let variables = vec![numbered(Channel::PerPoint(vec![0, 1, 2, 3]))];
+        let faces = Faces { points, triangles: vec![[0, 1, 2], [0, 3, 1]], variables, ..Faces::default() };
+        let mesh = assemble(faces, 40.0).mesh;
+        assert_eq!(mesh.positions.len(), 6);
+        for (i, p) in mesh.positions.iter().enumerate() {
+            assert_eq!(mesh.primvars[0].numbers(i), [p.dot(Vec3::new(1.0, 2.0, 3.0))]);
+        }
     }
 
     #[test]

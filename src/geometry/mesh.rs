@@ -1,5 +1,6 @@
 //! The triangle mesh that every primitive becomes.
 
+use super::primvar::Primvar;
 use glam::{Vec2, Vec3};
 
 /// Triangles with their vertices, in the space that its holder says.
@@ -26,6 +27,8 @@ pub struct Mesh {
     pub triangle_opacities: Vec<Vec3>,
     /// Vertex indices, all in range; no triangle has zero area.
     pub triangles: Vec<[u32; 3]>,
+    /// What it brings for the parameters of its shader; no name twice.
+    pub primvars: Vec<Primvar>,
 }
 
 impl Mesh {

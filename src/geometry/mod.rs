@@ -1,17 +1,28 @@
 //! Geometry: shapes in, triangle meshes out.
 //!
-//! Polygons are triangulated ([`polygon`]) and quadrics tessellated ([`quadric`]) here, meshes that bring no normals
+//! Polygons are triangulated ([`polygon`], [`region`]) here; quadrics ([`quadric`]), patches and NURBS ([`tensor`], [`trim`]), subdivision meshes ([`subdivision`]), curves
+//! ([`curves`]), points ([`particles`]) and implicit surfaces ([`blobby`]) are cut into triangles, as finely as a picture asks ([`dice`]). Meshes that bring no normals
 //! get them, with creases ([`normals`]), and [`assemble`] makes of points and data of any class the one thing that
 //! leaves this module: a [`Mesh`], which `placement` moves and joins. [`procedural`] makes meshes for
-//! measurements. It knows nothing of files, shaders or acceleration structures.
+//! measurements. Data for the parameters of shaders goes along ([`primvar`]). It knows nothing of files, shaders or acceleration structures.
 
 pub mod assemble;
+pub mod basis;
+pub mod blobby;
+pub mod curves;
+pub mod dice;
 mod mesh;
 pub mod normals;
+pub mod particles;
 mod placement;
 pub mod polygon;
+pub mod primvar;
 pub mod procedural;
 pub mod quadric;
+pub mod region;
+pub mod subdivision;
+pub mod tensor;
+pub mod trim;
 
 pub use assemble::{Assembled, Channel, Faces};
 pub use mesh::Mesh;

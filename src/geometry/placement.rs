@@ -1,6 +1,7 @@
 //! Meshes moved, turned around and joined: what instances of one shape need.
 
 use super::mesh::Mesh;
+use super::primvar::PrimvarPlace;
 use glam::{DMat3, Mat4, Vec2, Vec3};
 
 /// How normals follow a transform: its inverse transpose up to a positive factor, which exists also where there is no inverse.
@@ -28,9 +29,20 @@ impl NormalMap {
 
     /// The images of the axes, scaled by one factor so that the longest has length 1.
     pub fn axes(&self) -> [Vec3; 3] {
-        let axes = [self.0.x_axis, self.0.y_axis, self.0.z_axis];
-        let longest = axes.iter().map(|a| a.length()).fold(0.0, f64::max);
-        axes.map(|a| if longest > 0.0 { (a / longest).as_vec3() } else { Vec3::ZERO })
+        let longest = self.longest();
+        [self.0.x_axis, self.0.y_axis, self.0.z_axis]
+            .map(|a| if longest > 0.0 { (a / longest).as_vec3() } else { Vec3::ZERO })
+    }
+
+    /// What makes of [`NormalMap::axes`] the columns of the inverse transpose; 0 where there is none.
+    pub fn axes_scale(&self) -> f32 {
+        // The columns here are those of the cofactor matrix times the determinant's sign, and their determinant is the square of the transform's.
+        let determinant = self.0.determinant().abs().sqrt();
+        if determinant > 0.0 { (self.longest() / determinant) as f32 } else { 0.0 }
+    }
+
+    fn longest(&self) -> f64 {
+        [self.0.x_axis, self.0.y_axis, self.0.z_axis].iter().map(|a| a.length()).fold(0.0, f64::max)
     }
 }
 
@@ -42,6 +54,7 @@ impl Mesh {
         let mut moved = self.clone();
         moved.positions.iter_mut().for_each(|p| *p = m.transform_point3(*p));
         moved.normals.iter_mut().for_each(|n| *n = normals.apply(*n));
+        moved.primvars.iter_mut().for_each(|v| v.transform(m));
         if m.determinant() < 0.0 {
             moved.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         }
@@ -59,7 +72,21 @@ impl Mesh {
         turned
     }
 
-    /// Adds the triangles of `other` behind its own. Both bring colours for the same things: vertices, triangles, or none.
+    /// Whether two meshes can be joined: they bring colours for the same things, and variables of the same kinds, those of the whole mesh with equal values.
+    pub fn is_alike(&self, other: &Mesh) -> bool {
+        let colors = |m: &Mesh| {
+            [&m.vertex_colors, &m.vertex_opacities, &m.triangle_colors, &m.triangle_opacities]
+                .map(|values| values.is_empty())
+        };
+        colors(self) == colors(other)
+            && self.primvars.len() == other.primvars.len()
+            && self.primvars.iter().zip(&other.primvars).all(|(a, b)| {
+                let same = a.kind == b.kind && a.place == b.place;
+                same && (a.place != PrimvarPlace::Constant || a.values == b.values)
+            })
+    }
+
+    /// Adds the triangles of `other`, which is alike ([`Mesh::is_alike`]), behind its own.
     pub fn append(&mut self, other: Mesh) {
         let (count, added) = (self.positions.len() as u32, other.positions.len() as u32);
         // Texture coordinates that one of them leaves to a default are written out.
@@ -78,6 +105,10 @@ impl Mesh {
         self.vertex_opacities.extend(other.vertex_opacities);
         self.triangle_colors.extend(other.triangle_colors);
         self.triangle_opacities.extend(other.triangle_opacities);
+        let varying = |place: PrimvarPlace| place != PrimvarPlace::Constant;
+        for (own, added) in self.primvars.iter_mut().zip(other.primvars).filter(|(own, _)| varying(own.place)) {
+            own.append(added);
+        }
         self.triangles.extend(other.triangles.iter().map(|t| t.map(|i| i + count)));
     }
 }
@@ -115,6 +146,16 @@ mod tests {
         assert!(moved.dot(m.transform_vector3(slope)).abs() < 1e-6);
         let [x, y, z] = NormalMap::new(m).axes();
         assert_eq!((x.length().max(y.length()).max(z.length()), x.x * 4.0), (1.0, y.y));
+    }
+
+    #[test]
+    fn scaled_axes_are_the_inverse_transpose() {
+        let m = Mat4::from_scale(Vec3::new(4.0, -1.0, 0.5)) * Mat4::from_rotation_z(0.3);
+        let map = NormalMap::new(m);
+        let inverse = m.inverse().transpose();
+        for (axis, expected) in map.axes().into_iter().zip([inverse.x_axis, inverse.y_axis, inverse.z_axis]) {
+            assert!((axis * map.axes_scale()).distance(expected.truncate()) < 1e-6);
+        }
     }
 
     #[test]

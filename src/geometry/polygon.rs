@@ -2,7 +2,8 @@
 //!
 //! A polygon that its first vertex sees whole (every convex one) becomes a fan; others are cut into ears.
 
-use glam::{Vec2, Vec3};
+use super::region;
+use glam::{DVec2, Vec2, Vec3};
 use thiserror::Error;
 
 /// Vertices of the largest polygon that ear clipping, quadratic in them, is asked to cut.
@@ -42,7 +43,7 @@ pub fn triangulate(corners: &[Vec3], out: &mut Vec<[u32; 3]>) -> Result<(), TooM
         out.push([0, 1, 2]);
         return Ok(());
     }
-    let flat = project(corners);
+    let flat = project(corners, newell_normal(corners));
     if is_fan(&flat) {
         out.extend((1..n as u32 - 1).map(|i| [0, i, i + 1]));
         return Ok(());
@@ -54,9 +55,22 @@ pub fn triangulate(corners: &[Vec3], out: &mut Vec<[u32; 3]>) -> Result<(), TooM
     Ok(())
 }
 
-/// Drops the coordinate in which the polygon extends least, keeping it counter-clockwise.
-fn project(corners: &[Vec3]) -> Vec<Vec2> {
-    let normal = newell_normal(corners);
+/// Cuts a polygon with holes into triangles of corner numbers, appended to `out`; they wind as the first of its loops does, each of which is given by its number of
+/// corners. `None` where a corner is not finite.
+pub fn triangulate_loops(corners: &[Vec3], loops: &[u32], out: &mut Vec<[u32; 3]>) -> Option<()> {
+    let outer = &corners[..*loops.first()? as usize];
+    let flat: Vec<DVec2> = project(corners, newell_normal(outer)).iter().map(|p| p.as_dvec2()).collect();
+    let mut start = 0;
+    let numbers = loops.iter().map(|&n| {
+        start += n;
+        (start - n..start).collect()
+    });
+    out.extend(region::triangulate(&flat, &numbers.collect::<Vec<_>>())?);
+    Some(())
+}
+
+/// Drops the coordinate along which a plane with this normal extends least, so that what goes around the normal counter-clockwise stays so.
+fn project(corners: &[Vec3], normal: Vec3) -> Vec<Vec2> {
     let size = normal.abs();
     let origin = corners[0];
     corners

@@ -4,7 +4,7 @@
 //! `dPdu × dPdv`, which for the usual signs of the arguments points outwards (and to +z for a disk).
 
 use super::assemble::{Channel, Faces};
-use glam::{Vec2, Vec3};
+use glam::{DVec3, Vec2, Vec3};
 
 /// Fewest and most segments of a full circle.
 pub const SEGMENTS: std::ops::RangeInclusive<u32> = 24..=256;
@@ -52,13 +52,50 @@ pub enum Quadric {
         /// Sweep.
         theta_max: f32,
     },
+    /// What a line sweeps.
+    Hyperboloid {
+        /// Its start.
+        from: Vec3,
+        /// Its end.
+        to: Vec3,
+        /// Sweep.
+        theta_max: f32,
+    },
+    /// A parabola around z with its apex in the origin, between two heights.
+    Paraboloid {
+        /// Radius at the upper bound.
+        radius: f32,
+        /// Lower bound of z.
+        z_min: f32,
+        /// Upper bound of z, not 0.
+        z_max: f32,
+        /// Sweep.
+        theta_max: f32,
+    },
+    /// A tube around z.
+    Torus {
+        /// Radius of the circle in its middle.
+        major: f32,
+        /// Radius of the tube.
+        minor: f32,
+        /// Where around the tube it begins, from the outside towards +z.
+        phi_min: f32,
+        /// Where it ends.
+        phi_max: f32,
+        /// Sweep.
+        theta_max: f32,
+    },
 }
 
-/// A point of a profile: distance from the axis, z, and the normal in that half plane.
+/// A point of a profile, where the sweep begins, and the normal there, of any length.
 struct Profile {
-    radius: f64,
-    z: f64,
-    normal: (f64, f64),
+    point: DVec3,
+    normal: DVec3,
+}
+
+/// A point in the half plane of the x and z axes.
+fn half_plane((x, z): (f64, f64)) -> DVec3 {
+    DVec3::new(x, 0.0, z)
 }
 
 impl Quadric {
@@ -71,6 +108,14 @@ impl Quadric {
             }
             Quadric::Cone { height, radius, .. } => (Vec3::new(0.0, 0.0, 0.5 * height), radius.hypot(0.5 * height)),
             Quadric::Disk { height, radius, .. } => (Vec3::new(0.0, 0.0, height), radius.abs()),
+            Quadric::Hyperboloid { from, to, .. } => {
+                let middle = 0.5 * (from.z + to.z);
+                (Vec3::new(0.0, 0.0, middle), self.radius().hypot(0.5 * (to.z - from.z)))
+            }
+            Quadric::Paraboloid { radius, z_min, z_max, .. } => {
+                (Vec3::new(0.0, 0.0, 0.5 * (z_min + z_max)), radius.hypot(0.5 * (z_max - z_min)))
+            }
+            Quadric::Torus { .. } => (Vec3::ZERO, self.radius()),
         }
     }
 
@@ -80,7 +125,10 @@ impl Quadric {
             Quadric::Sphere { radius, .. }
             | Quadric::Cylinder { radius, .. }
             | Quadric::Cone { radius, .. }
-            | Quadric::Disk { radius, .. } => radius.abs(),
+            | Quadric::Disk { radius, .. }
+            | Quadric::Paraboloid { radius, .. } => radius.abs(),
+            Quadric::Hyperboloid { from, to, .. } => from.truncate().length().max(to.truncate().length()),
+            Quadric::Torus { major, minor, .. } => major.abs() + minor.abs(),
         }
     }
 
@@ -89,7 +137,10 @@ impl Quadric {
             Quadric::Sphere { theta_max, .. }
             | Quadric::Cylinder { theta_max, .. }
             | Quadric::Cone { theta_max, .. }
-            | Quadric::Disk { theta_max, .. } => theta_max.clamp(-360.0, 360.0),
+            | Quadric::Disk { theta_max, .. }
+            | Quadric::Hyperboloid { theta_max, .. }
+            | Quadric::Paraboloid { theta_max, .. }
+            | Quadric::Torus { theta_max, .. } => theta_max.clamp(-360.0, 360.0),
         }
     }
 
@@ -103,15 +154,15 @@ impl Quadric {
         let mut faces = Faces::default();
         let (mut normals, mut uv) = (Vec::new(), Vec::new());
         for j in 0..=rows {
-            let v = f64::from(j) / f64::from(rows);
+            let v = self.row(f64::from(j) / f64::from(rows));
             let profile = self.profile(v);
             for i in 0..=columns {
                 // The last column of a full turn is the first one, to the bit.
                 let angle = theta * f64::from(if full { i % columns } else { i }) / f64::from(columns);
                 let (sin, cos) = angle.sin_cos();
-                let at = |r: f64, z: f64| Vec3::new((r * cos) as f32, (r * sin) as f32, z as f32);
-                faces.points.push(at(profile.radius, profile.z));
-                normals.push(theta.signum() as f32 * at(profile.normal.0, profile.normal.1));
+                let turned = |p: DVec3| DVec3::new(p.x * cos - p.y * sin, p.x * sin + p.y * cos, p.z).as_vec3();
+                faces.points.push(turned(profile.point));
+                normals.push(theta.signum() as f32 * turned(profile.normal));
                 uv.push(Vec2::new(i as f32 / columns as f32, v as f32));
             }
         }
@@ -143,7 +194,28 @@ impl Quadric {
             Quadric::Cylinder { .. } => 1,
             // Straight along v, but triangles towards a point bend u; a few rows keep that small.
             Quadric::Cone { .. } | Quadric::Disk { .. } => 6,
+            // Straight along v, but twisted.
+            Quadric::Hyperboloid { from, to, .. } => {
+                let turn = f64::from(from.truncate().angle_to(to.truncate()).abs());
+                let turn = if turn.is_finite() { turn } else { 0.0 };
+                (f64::from(segments) * turn / std::f64::consts::TAU).ceil() as u32 + 6
+            }
+            Quadric::Paraboloid { .. } => segments.div_ceil(4).max(2),
+            Quadric::Torus { major, minor, phi_min, phi_max, .. } => {
+                // The sagitta of a chord grows with the radius, and shrinks with the square of the segments.
+                let around = f64::from(segments) * f64::from(minor.abs() / (major.abs() + minor.abs())).sqrt();
+                let turn = f64::from((phi_max - phi_min).abs().min(360.0)) / 360.0;
+                ((around.max(f64::from(*SEGMENTS.start())) * turn).ceil() as u32).max(1)
+            }
         }
+    }
+
+    /// `v` of the row at this share of all rows. A paraboloid's are closer to each other at its apex, where it is curved most.
+    fn row(&self, share: f64) -> f64 {
+        let Quadric::Paraboloid { z_min, z_max, .. } = *self else { return share };
+        let low = f64::from(z_min / z_max).max(0.0);
+        let root = low.sqrt() + share * (1.0 - low.sqrt());
+        if share == 0.0 || share == 1.0 || low == 1.0 { share } else { (root * root - low) / (1.0 - low) }
     }
 
     fn profile(&self, v: f64) -> Profile {
@@ -156,20 +228,46 @@ impl Quadric {
                 let cos = if cos.abs() < 1e-12 { 0.0 } else { cos };
                 let side = if high < low { -1.0 } else { 1.0 };
                 let r = f64::from(radius);
-                Profile { radius: r * cos, z: r * sin, normal: (side * cos, side * sin) }
+                Profile { point: half_plane((r * cos, r * sin)), normal: half_plane((side * cos, side * sin)) }
             }
             Quadric::Cylinder { radius, z_min, z_max, .. } => {
                 let (r, low, high) = (f64::from(radius), f64::from(z_min), f64::from(z_max));
                 let side = (r * (high - low)).signum();
-                Profile { radius: r, z: low + v * (high - low), normal: (side, 0.0) }
+                Profile { point: half_plane((r, low + v * (high - low))), normal: half_plane((side, 0.0)) }
             }
             Quadric::Cone { height, radius, .. } => {
                 let (h, r) = (f64::from(height), f64::from(radius));
                 let scale = r.signum() / h.hypot(r).max(f64::MIN_POSITIVE);
-                Profile { radius: r * (1.0 - v), z: v * h, normal: (h * scale, r * scale) }
+                Profile { point: half_plane((r * (1.0 - v), v * h)), normal: half_plane((h * scale, r * scale)) }
             }
             Quadric::Disk { height, radius, .. } => {
-                Profile { radius: f64::from(radius) * (1.0 - v), z: f64::from(height), normal: (0.0, 1.0) }
+                let point = half_plane((f64::from(radius) * (1.0 - v), f64::from(height)));
+                Profile { point, normal: half_plane((0.0, 1.0)) }
+            }
+            Quadric::Hyperboloid { from, to, .. } => {
+                let (from, to) = (from.as_dvec3(), to.as_dvec3());
+                let at = |v: f64| from + (to - from) * v;
+                // Where the line meets the axis the normal is that beside it.
+                let beside = if at(v).truncate().length() > 0.0 { v } else { v + if v < 0.5 { 1e-3 } else { -1e-3 } };
+                let around = DVec3::new(-at(beside).y, at(beside).x, 0.0);
+                Profile { point: at(v), normal: around.cross(to - from).normalize_or_zero() }
+            }
+            Quadric::Paraboloid { radius, z_min, z_max, .. } => {
+                let (radius, low, high) = (f64::from(radius), f64::from(z_min), f64::from(z_max));
+                let z = low + v * (high - low);
+                let r = radius * (z / high).max(0.0).sqrt();
+                let normal = half_plane((r, -radius * radius / (2.0 * high))) * (high - low).signum();
+                Profile { point: half_plane((r, z)), normal: normal.normalize_or_zero() }
+            }
+            Quadric::Torus { major, minor, phi_min, phi_max, .. } => {
+                // The last row of a full turn is the first one, to the bit.
+                let v = if v == 1.0 && (phi_max - phi_min).abs() == 360.0 { 0.0 } else { v };
+                let (major, minor) = (f64::from(major), f64::from(minor));
+                let (low, high) = (f64::from(phi_min).to_radians(), f64::from(phi_max).to_radians());
+                let (sin, cos) = (low + v * (high - low)).sin_cos();
+                let r = major + minor * cos;
+                let side = (minor * (high - low) * r).signum();
+                Profile { point: half_plane((r, minor * sin)), normal: half_plane((cos, sin)) * side }
             }
         }
     }
@@ -208,9 +306,21 @@ mod tests {
     const CONE: Quadric = Quadric::Cone { height: 3.0, radius: 2.0, theta_max: 360.0 };
     const DISK: Quadric = Quadric::Disk { height: 1.0, radius: 2.0, theta_max: 360.0 };
 
+    const HYPERBOLOID: Quadric =
+        Quadric::Hyperboloid { from: Vec3::new(1.0, -1.0, -1.0), to: Vec3::new(1.0, 1.0, 1.0), theta_max: 360.0 };
+    const PARABOLOID: Quadric = Quadric::Paraboloid { radius: 2.0, z_min: 0.0, z_max: 4.0, theta_max: 360.0 };
+    const TORUS: Quadric = Quadric::Torus { major: 2.0, minor: 0.5, phi_min: 0.0, phi_max: 360.0, theta_max: 360.0 };
+
     #[test]
     fn areas_converge_to_the_exact_ones() {
+        // Of the hyperboloid x² + y² = 1 + z²: 2π times the integral of √(1 + 2z²) from -1 to 1.
+        let root = 2f64.sqrt();
+        let hyperboloid = 2.0 * PI * (3f64.sqrt() + root.asinh() / root);
         let cases = [
+            (HYPERBOLOID, hyperboloid),
+            (PARABOLOID, PI / 6.0 * (17f64.powf(1.5) - 1.0)),
+            (TORUS, 4.0 * PI * PI),
+            (Quadric::Torus { major: 2.0, minor: 0.5, phi_min: 0.0, phi_max: 180.0, theta_max: 90.0 }, PI * PI / 2.0),
             (sphere(-2.0, 2.0, 360.0), 16.0 * PI),
             (sphere(0.0, 1.0, 180.0), 2.0 * PI),
             (CYLINDER, 16.0 * PI),
@@ -226,7 +336,22 @@ mod tests {
 
     #[test]
     fn normals_are_unit_and_agree_with_the_triangles() {
-        for quadric in [sphere(-2.0, 2.0, 360.0), sphere(-1.0, 1.5, -90.0), CYLINDER, CONE, DISK] {
+        let flat = Quadric::Hyperboloid { from: Vec3::ZERO, to: Vec3::X, theta_max: 360.0 };
+        let backwards = Quadric::Torus { major: 2.0, minor: 0.5, phi_min: 90.0, phi_max: -90.0, theta_max: -200.0 };
+        let upside_down = Quadric::Paraboloid { radius: 2.0, z_min: -1.0, z_max: -4.0, theta_max: 360.0 };
+        for quadric in [
+            sphere(-2.0, 2.0, 360.0),
+            sphere(-1.0, 1.5, -90.0),
+            CYLINDER,
+            CONE,
+            DISK,
+            HYPERBOLOID,
+            PARABOLOID,
+            TORUS,
+            flat,
+            backwards,
+            upside_down,
+        ] {
             let mesh = mesh(quadric, 48);
             for (t, triangle) in mesh.triangles.iter().enumerate() {
                 let face = mesh.scaled_normal(t).normalize();
@@ -241,7 +366,7 @@ mod tests {
 
     #[test]
     fn whole_quadrics_face_outwards() {
-        for quadric in [sphere(-2.0, 2.0, 360.0), CYLINDER] {
+        for quadric in [sphere(-2.0, 2.0, 360.0), CYLINDER, HYPERBOLOID, PARABOLOID] {
             let mesh = mesh(quadric, 32);
             for (p, n) in mesh.positions.iter().zip(&mesh.normals) {
                 assert!(Vec3::new(p.x, p.y, 0.0).dot(*n) >= -1e-6);
@@ -262,17 +387,18 @@ mod tests {
     }
 
     #[test]
-    fn a_full_sphere_is_watertight() {
-        let mesh = mesh(sphere(-2.0, 2.0, 360.0), 24);
-        let mut edges = std::collections::HashMap::new();
-        for t in 0..mesh.triangles.len() {
-            let c = mesh.corners(t).map(|p| (p + Vec3::ZERO).to_array().map(f32::to_bits));
-            for k in 0..3 {
-                *edges.entry((c[k], c[(k + 1) % 3])).or_insert(0) += 1;
-                *edges.entry((c[(k + 1) % 3], c[k])).or_insert(0) -= 1;
+    fn full_spheres_and_tori_are_watertight() {
+        for mesh in [mesh(sphere(-2.0, 2.0, 360.0), 24), mesh(TORUS, 24)] {
+            let mut edges = std::collections::HashMap::new();
+            for t in 0..mesh.triangles.len() {
+                let c = mesh.corners(t).map(|p| (p + Vec3::ZERO).to_array().map(f32::to_bits));
+                for k in 0..3 {
+                    *edges.entry((c[k], c[(k + 1) % 3])).or_insert(0) += 1;
+                    *edges.entry((c[(k + 1) % 3], c[k])).or_insert(0) -= 1;
+                }
             }
+            assert!(edges.values().all(|&n| n == 0));
         }
-        assert!(edges.values().all(|&n| n == 0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::instances::{Instance, unpack};
 use super::memory::RecordLayout;
+use super::primvars::stored_for;
 use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState};
 use super::volumes::{LinkedVolume, Passage};
@@ -38,17 +39,18 @@ fn at_a_hit(name: String, layout: RecordLayout) -> (FunctionBuilder, SurfaceStat
 /// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
 /// for rays of the camera.
 pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout);
+    let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout.clone());
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     let instance = &variant.instance;
     // All is read before a core is called, which may shoot rays and so lose the hit.
-    let mut args = inputs(&mut b, &mut state, instance, 0);
+    let layout = &variant.layout;
+    let mut args = inputs(&mut b, &mut state, layout, instance, 0);
     let passage = variant.atmosphere.as_ref().map(|_| state.way(&mut b));
     let of_surface = args.clone();
     if let Some((core, displacement)) = &variant.displacement {
         let behind = instance.block.len() as u32;
-        let mut given = inputs(&mut b, &mut state, displacement, behind);
+        let mut given = inputs(&mut b, &mut state, layout, displacement, behind);
         answer(&mut b, displacement, &mut given, "surface", |_, asked| instance.message(asked, &of_surface, None));
         let values = given.clone();
         let moved = displacement.call_with(&mut b, core, given);
@@ -102,9 +104,19 @@ fn answer(
 }
 
 /// The arguments of a core of the object at the hit, whose parameters lie behind the first `behind` vectors of the object's.
-fn inputs(b: &mut FunctionBuilder, state: &mut SurfaceState, instance: &Instance, behind: u32) -> Vec<Value> {
+fn inputs(
+    b: &mut FunctionBuilder,
+    state: &mut SurfaceState,
+    layout: &RecordLayout,
+    instance: &Instance,
+    behind: u32,
+) -> Vec<Value> {
+    let mut params = 0..;
     instance.inputs(b, |b, slot, param| match slot {
-        Some(slot) => unpack(b, param.ty, |b, k| state.parameter(b, behind + slot + k)),
+        Some(slot) => match params.next().and_then(|i| stored_for(layout, &instance.shader, i)) {
+            Some((variable, element)) => state.primvar(b, variable, element, param.ty),
+            None => unpack(b, param.ty, |b, k| state.parameter(b, behind + slot + k)),
+        },
         None => match state.global(b, &param.name) {
             Some(v) if b.ty(v) == param.ty => v,
             _ => b.constant(Const::zero(param.ty)),
@@ -114,7 +126,7 @@ fn inputs(b: &mut FunctionBuilder, state: &mut SurfaceState, instance: &Instance
 
 /// `@globals.N(orig, dir, depth) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
 pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, mut state) = at_a_hit(globals_entry(number), variant.layout);
+    let (mut b, mut state) = at_a_hit(globals_entry(number), variant.layout.clone());
     let mut values = Vec::new();
     for (name, ty) in SURFACE_GLOBALS {
         b.result(name, ty);

@@ -225,7 +225,7 @@ fn vectors(ty: Type) -> u32 {
 }
 
 /// A constant as vectors of memory: one, or the rows of a matrix.
-fn pack(c: &Const) -> Vec<[u32; 4]> {
+pub fn pack(c: &Const) -> Vec<[u32; 4]> {
     let vector = |words: &[u32]| std::array::from_fn(|i| words.get(i).copied().unwrap_or(0));
     c.bits().chunks(4).map(vector).collect()
 }

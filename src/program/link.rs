@@ -5,7 +5,8 @@ use super::entries::{self, SurfaceVariant};
 use super::facts::is_option;
 use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
-use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
+use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock};
+use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::shaders::ShaderLibrary;
 use super::textures::{self, Textures};
 use super::units::Units;
@@ -104,8 +105,8 @@ impl Program {
 
 /// The parameters in an object's record: those of its surface, then those of its displacement shader.
 fn object_block(scene: &Scene, object: &Object, surface: &Instance, displacement: Option<&Instance>) -> ParamBlock {
-    let mut block = surface.block_of(scene, object);
-    block.extend(displacement.into_iter().flat_map(|d| d.block_of(scene, object)));
+    let mut block = parameters_of(scene, surface, object);
+    block.extend(displacement.into_iter().flat_map(|d| parameters_of(scene, d, object)));
     block
 }
 
@@ -226,8 +227,9 @@ impl Linker {
             .filter_map(|id| Some((id, LinkedVolume { instance: self.instance(scene, id.0)?, address: 0 })))
             .collect();
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
-        for id in scene.objects.iter().filter_map(|o| o.attributes.displacement) {
-            self.instance(scene, id.0);
+        let mut shaders: Vec<Vec<Arc<Instance>>> = surfaces.iter().map(|s| s.iter().cloned().collect()).collect();
+        for (object, shaders) in scene.objects.iter().zip(&mut shaders) {
+            shaders.extend(object.attributes.displacement.and_then(|id| self.instance(scene, id.0)));
         }
         let imager = scene.imager.and_then(|id| self.instance(scene, id.0));
 
@@ -236,20 +238,25 @@ impl Linker {
         let mut surroundings: BTreeMap<Surroundings, usize> = BTreeMap::new();
         let mut keys = HashMap::new();
         let mut records = Vec::with_capacity(scene.objects.len());
+        let taken = Taken::of(scene, &shaders);
+        let mut mismatches = Mismatches::default();
         for (object, instance) in scene.objects.iter().zip(&surfaces) {
             let Some(instance) = instance else { continue };
             let next = surroundings.len();
             let set = *surroundings.entry(Surroundings::of(object)).or_insert(next);
-            let layout = RecordLayout::of(object);
+            let layout = taken.layout(object);
             let displacement = object.attributes.displacement.and_then(|id| self.instance(scene, id.0));
+            for shader in std::iter::once(instance).chain(&displacement) {
+                mismatches.of(object, shader).into_iter().for_each(|d| self.diagnostics.push(d));
+            }
             let cores = (instance.shader.core.clone(), displacement.as_ref().map(|d| d.shader.core.clone()));
             let atmosphere = object.attributes.atmosphere;
             let params = object_block(scene, object, instance, displacement.as_deref());
-            let entry = *keys.entry((cores, atmosphere, set, layout)).or_insert_with(|| {
-                wanted.push((instance.clone(), displacement, atmosphere, set, layout));
+            let entry = *keys.entry((cores, atmosphere, set, layout.clone())).or_insert_with(|| {
+                wanted.push((instance.clone(), displacement, atmosphere, set, layout.clone()));
                 wanted.len() as u32 - 1
             });
-            records.push(ObjectRecord { entry, params });
+            records.push(ObjectRecord { entry, params, layout });
         }
         let ray_program = scene.ray_program.as_ref().and_then(|program| {
             self.shaders.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()
@@ -280,7 +287,7 @@ impl Linker {
                 instance: instance.clone(),
                 displacement: displacement.clone().map(|d| (core(&d), d)),
                 atmosphere: atmosphere.and_then(|id| volumes.get(&id)).map(|v| (core(&v.instance), v.clone())),
-                layout: *layout,
+                layout: layout.clone(),
             };
             module.functions.push(entries::surface(number, variant));
             if options.debug {
@@ -394,7 +401,7 @@ impl Linker {
             let bound = self.instances.get(&Some(id as u32))?.as_deref()?;
             Some((bound, given))
         });
-        let Some(names) = textures::names(module, instances) else { return Textures::default() };
+        let Some(names) = textures::names(module, instances, &texts_by_name(scene)) else { return Textures::default() };
         let read = self.shaders.textures(scene, names);
         self.diagnostics.extend(read.remarks);
         module.functions.push(read.textures.find_function());

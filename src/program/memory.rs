@@ -4,6 +4,7 @@
 //! vertices, triangle records and the textures themselves. Triangle records follow one another, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
+use super::primvars::{StoredPrimvar, value_vectors};
 use super::textures::Textures;
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use crate::geometry::{Mesh, NormalMap};
@@ -17,6 +18,8 @@ use thiserror::Error;
 pub const VERTEX_VECTORS: u32 = 3;
 /// Vectors of a vertex record with colours.
 pub const COLORED_VERTEX_VECTORS: u32 = 5;
+/// Vectors of a triangle's data without primitive variables.
+pub const TRIANGLE_DATA_VECTORS: u32 = 2;
 /// Vectors of an instance's object record between its first and its parameters.
 pub const INSTANCE_VECTORS: u32 = 8;
 
@@ -41,6 +44,8 @@ pub struct ObjectRecord {
     pub entry: u32,
     /// Its surface instance's parameters.
     pub params: ParamBlock,
+    /// How its records lie. Objects that share a mesh share this.
+    pub layout: RecordLayout,
 }
 
 /// Where a colour of a surface lies.
@@ -55,7 +60,7 @@ pub enum ColorPlace {
 }
 
 /// How the records of an object lie, as its surface entry must know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLayout {
     /// Whether the object is an instance: its mesh's records are in object space, and the object record holds the way to the world.
     pub instanced: bool,
@@ -63,15 +68,17 @@ pub struct RecordLayout {
     pub color: ColorPlace,
     /// Where `Os` lies.
     pub opacity: ColorPlace,
+    /// The primitive variables that lie behind the records of triangles and vertices.
+    pub primvars: Arc<[StoredPrimvar]>,
 }
 
 impl RecordLayout {
-    /// Of an object.
-    pub fn of(object: &Object) -> Self {
+    /// Of an object of whose primitive variables these are stored.
+    pub fn of(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
         let mesh = &*object.mesh;
         if object.mesh_space == MeshSpace::World {
             let place = if has_vertex_colors(mesh) { ColorPlace::Vertices } else { ColorPlace::Triangles };
-            return Self { instanced: false, color: place, opacity: place };
+            return Self { instanced: false, color: place, opacity: place, primvars };
         }
         let place = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
             ([], []) => ColorPlace::Object,
@@ -82,7 +89,19 @@ impl RecordLayout {
             instanced: true,
             color: place(&mesh.vertex_colors, &mesh.triangle_colors),
             opacity: place(&mesh.vertex_opacities, &mesh.triangle_opacities),
+            primvars,
         }
+    }
+
+    /// Vectors of a vertex record without primitive variables.
+    pub fn vertex_vectors(&self) -> u32 {
+        let colored = self.color == ColorPlace::Vertices || self.opacity == ColorPlace::Vertices;
+        if colored { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS }
+    }
+
+    /// Vectors of the primitive variables behind the data of a triangle, or behind a vertex.
+    fn primvar_vectors(&self, per_triangle: bool) -> u32 {
+        self.primvars.iter().filter(|v| v.per_triangle == per_triangle).map(StoredPrimvar::vectors).sum()
     }
 }
 
@@ -130,16 +149,17 @@ struct Paint {
 
 /// The meshes that a scene's instances share, each once, in the order of their first use.
 struct SharedMeshes<'a> {
-    meshes: Vec<&'a Arc<Mesh>>,
+    meshes: Vec<(&'a Arc<Mesh>, &'a RecordLayout)>,
     known: HashMap<*const Mesh, usize>,
 }
 
 impl<'a> SharedMeshes<'a> {
-    fn of(scene: &'a Scene) -> Self {
+    fn of(scene: &'a Scene, records: &'a [ObjectRecord]) -> Self {
         let mut shared = Self { meshes: Vec::new(), known: HashMap::new() };
-        for object in instances(scene) {
+        let instanced = scene.objects.iter().zip(records).filter(|(o, _)| o.mesh_space == MeshSpace::Object);
+        for (object, record) in instanced {
             shared.known.entry(Arc::as_ptr(&object.mesh)).or_insert_with(|| {
-                shared.meshes.push(&object.mesh);
+                shared.meshes.push((&object.mesh, &record.layout));
                 shared.meshes.len() - 1
             });
         }
@@ -163,13 +183,14 @@ impl MemoryImage {
         blocks: &[ParamBlock],
         textures: &Textures,
     ) -> Result<Self, MemoryError> {
-        let shared = SharedMeshes::of(scene);
-        let plain = scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::World).map(|o| &o.mesh);
+        let shared = SharedMeshes::of(scene, objects);
+        let plain = scene.objects.iter().zip(objects).filter(|(o, _)| o.mesh_space == MeshSpace::World);
+        let plain = plain.map(|(o, record)| (&o.mesh, &record.layout));
         let vectors = 1
             + textures.vectors()
             + blocks.iter().map(|l| l.len() as u64).sum::<u64>()
             + objects.iter().map(|o| 1 + u64::from(INSTANCE_VECTORS) + o.params.len() as u64).sum::<u64>()
-            + plain.chain(shared.meshes.iter().copied()).map(|m| mesh_vectors(m)).sum::<u64>();
+            + plain.chain(shared.meshes.iter().copied()).map(|(m, layout)| mesh_vectors(m, layout)).sum::<u64>();
         if vectors >= MAX_VECTORS {
             return Err(MemoryError { vectors });
         }
@@ -190,8 +211,9 @@ impl MemoryImage {
                 MeshSpace::World => {
                     let paint = Paint { color: object.color, opacity: object.opacity, object: address };
                     image.vectors.extend_from_slice(&record.params);
-                    let data = image.push_triangle_data(&object.mesh, paint);
-                    pieces.push(Pieces { mesh: &object.mesh, paint, vertices: 0, data });
+                    let layout = &record.layout;
+                    let data = image.push_triangle_data(&object.mesh, layout, paint);
+                    pieces.push(Pieces { mesh: &object.mesh, layout, paint, vertices: 0, data });
                 }
                 MeshSpace::Object => {
                     image.vectors.extend(instance_vectors(object));
@@ -202,18 +224,18 @@ impl MemoryImage {
         }
         let plain = pieces.len();
         let paint = Paint { color: Vec3::ONE, opacity: Vec3::ONE, object: 0 };
-        for mesh in &shared.meshes {
-            let data = image.push_triangle_data(mesh, paint);
-            pieces.push(Pieces { mesh, paint, vertices: 0, data });
+        for &(mesh, layout) in &shared.meshes {
+            let data = image.push_triangle_data(mesh, layout, paint);
+            pieces.push(Pieces { mesh, layout, paint, vertices: 0, data });
         }
         for piece in &mut pieces {
-            piece.vertices = image.push_vertices(piece.mesh, piece.paint);
+            piece.vertices = image.push_vertices(piece.mesh, piece.layout, piece.paint);
         }
         image.triangles = image.next();
         let mut starts = Vec::with_capacity(pieces.len());
         for piece in &pieces {
             starts.push(image.next());
-            let stride = if has_vertex_colors(piece.mesh) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
+            let stride = piece.layout.vertex_vectors() + piece.layout.primvar_vectors(false);
             image.vectors.extend(piece.mesh.triangles.iter().enumerate().map(|(i, t)| {
                 let [a, b, c] = t.map(|v| piece.vertices + v * stride);
                 [a, b, c, piece.data.get(i).or(piece.data.first()).copied().unwrap_or(0)]
@@ -280,26 +302,30 @@ impl MemoryImage {
     }
 
     /// Pushes the triangle data of a mesh and returns the address for each triangle; one for all when they agree.
-    fn push_triangle_data(&mut self, mesh: &Mesh, paint: Paint) -> Vec<u32> {
+    fn push_triangle_data(&mut self, mesh: &Mesh, layout: &RecordLayout, paint: Paint) -> Vec<u32> {
         let at = |values: &[Vec3], i: usize, otherwise: Vec3| values.get(i).copied().unwrap_or(otherwise);
-        let per_triangle = !mesh.triangle_colors.is_empty() || !mesh.triangle_opacities.is_empty();
+        let per_triangle = data_per_triangle(mesh, layout);
         let count = if per_triangle { mesh.triangles.len() } else { 1 };
         let mut known = HashMap::new();
         (0..count)
             .map(|i| {
                 let color = with_word(at(&mesh.triangle_colors, i, paint.color), paint.object);
                 let opacity = with_word(at(&mesh.triangle_opacities, i, paint.opacity), 0);
-                *known.entry((color, opacity)).or_insert_with(|| {
-                    self.vectors.extend([color, opacity]);
-                    self.next() - 2
+                let mut data = vec![color, opacity];
+                data.extend(stored_values(mesh, layout, true, i));
+                let address = self.next();
+                *known.entry(data).or_insert_with_key(|data| {
+                    self.vectors.extend_from_slice(data);
+                    address
                 })
             })
             .collect()
     }
 
-    fn push_vertices(&mut self, mesh: &Mesh, paint: Paint) -> u32 {
+    fn push_vertices(&mut self, mesh: &Mesh, layout: &RecordLayout, paint: Paint) -> u32 {
         let first = self.next();
-        let colored = has_vertex_colors(mesh);
+        let colored = layout.vertex_vectors() == COLORED_VERTEX_VECTORS;
+        let interpolated = layout.primvars.iter().any(|v| !v.per_triangle);
         for (i, &p) in mesh.positions.iter().enumerate() {
             let (st, uv) = (mesh.st_at(i as u32), mesh.uv_at(i as u32));
             self.vectors.push(with_word(p, 0));
@@ -309,6 +335,9 @@ impl MemoryImage {
                 self.vectors.push(with_word(mesh.vertex_colors.get(i).copied().unwrap_or(paint.color), 0));
                 self.vectors.push(with_word(mesh.vertex_opacities.get(i).copied().unwrap_or(paint.opacity), 0));
             }
+            if interpolated {
+                self.vectors.extend(stored_values(mesh, layout, false, i));
+            }
         }
         first
     }
@@ -317,6 +346,7 @@ impl MemoryImage {
 /// A mesh, and where its records lie.
 struct Pieces<'a> {
     mesh: &'a Mesh,
+    layout: &'a RecordLayout,
     paint: Paint,
     vertices: u32,
     data: Vec<u32>,
@@ -326,21 +356,43 @@ fn with_word(v: Vec3, word: u32) -> [u32; 4] {
     [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), word]
 }
 
-/// What an instance's object record holds between its first vector and its parameters: the images of its axes in the world, those of its
-/// normals up to a positive factor, its colour and its opacity.
+/// The values of a triangle's, or a vertex's, stored primitive variables.
+fn stored_values<'a>(
+    mesh: &'a Mesh,
+    layout: &'a RecordLayout,
+    per_triangle: bool,
+    i: usize,
+) -> impl Iterator<Item = [u32; 4]> + 'a {
+    let stored = layout.primvars.iter().filter(move |v| v.per_triangle == per_triangle);
+    stored.flat_map(move |v| value_vectors(&mesh.primvars[v.number], i))
+}
+
+/// Whether the triangles of a mesh may differ in their data.
+fn data_per_triangle(mesh: &Mesh, layout: &RecordLayout) -> bool {
+    let colored = !mesh.triangle_colors.is_empty() || !mesh.triangle_opacities.is_empty();
+    colored || layout.primvars.iter().any(|v| v.per_triangle)
+}
+
+/// What an instance's object record holds between its first vector and its parameters: the images of its axes in the world, with its origin's coordinates
+/// behind them; those of its normals up to a positive factor, which stands behind the first of them; its colour and its opacity.
 fn instance_vectors(object: &Object) -> [[u32; 4]; INSTANCE_VECTORS as usize] {
     let m = object.object_to_world;
-    let [x, y, z] = [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate());
-    let [nx, ny, nz] = NormalMap::new(m).axes();
-    [x, y, z, nx, ny, nz, object.color, object.opacity].map(|v| with_word(v, 0))
+    let normals = NormalMap::new(m);
+    let [x, y, z] = [(m.x_axis, m.w_axis.x), (m.y_axis, m.w_axis.y), (m.z_axis, m.w_axis.z)]
+        .map(|(axis, origin)| with_word(axis.truncate(), origin.to_bits()));
+    let [nx, ny, nz] = normals.axes();
+    let nx = with_word(nx, normals.axes_scale().to_bits());
+    let [ny, nz, color, opacity] = [ny, nz, object.color, object.opacity].map(|v| with_word(v, 0));
+    [x, y, z, nx, ny, nz, color, opacity]
 }
 
 /// An upper bound of the vectors that a mesh takes.
-fn mesh_vectors(mesh: &Mesh) -> u64 {
-    let stride = if has_vertex_colors(mesh) { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS };
-    let data =
-        if mesh.triangle_colors.is_empty() && mesh.triangle_opacities.is_empty() { 1 } else { mesh.triangles.len() };
-    mesh.positions.len() as u64 * u64::from(stride) + mesh.triangles.len() as u64 + 2 * data as u64
+fn mesh_vectors(mesh: &Mesh, layout: &RecordLayout) -> u64 {
+    let stride = layout.vertex_vectors() + layout.primvar_vectors(false);
+    let data = if data_per_triangle(mesh, layout) { mesh.triangles.len() } else { 1 };
+    mesh.positions.len() as u64 * u64::from(stride)
+        + mesh.triangles.len() as u64
+        + u64::from(TRIANGLE_DATA_VECTORS + layout.primvar_vectors(true)) * data as u64
 }
 
 /// The triangles of a scene's objects in world space as the acceleration structure takes them, in the order of the image's triangle records.
@@ -411,6 +463,7 @@ mod tests {
             mesh: mesh.clone(),
             mesh_space,
             object_to_world: Mat4::from_translation(Vec3::Z * number),
+            span: None,
         }
     }
 
@@ -436,7 +489,12 @@ mod tests {
             object(&shared, instance, 3.0),
             object(&plain, world, 4.0),
         ];
-        let records: Vec<_> = (0..4).map(|entry| ObjectRecord { entry, params: vec![[entry; 4]; 2] }).collect();
+        let records: Vec<_> = (0..4)
+            .map(|entry| {
+                let layout = RecordLayout::of(&scene.objects[entry as usize], Arc::default());
+                ObjectRecord { entry, params: vec![[entry; 4]; 2], layout }
+            })
+            .collect();
         let image = MemoryImage::build(&scene, &records, &[], &Textures::default()).expect("a small image");
         assert_eq!((image.triangle_count, image.placed.len()), (6, 2));
         let tree = build_tree(&scene, &BuildOptions::default()).expect("a small tree");

@@ -12,6 +12,7 @@ mod instances;
 mod lights;
 mod link;
 pub mod memory;
+mod primvars;
 mod shaders;
 mod state;
 pub mod textures;
@@ -22,6 +23,7 @@ pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use instances::{Instance, convert};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link, link_keeping, link_observed};
 pub use memory::MemoryImage;
+pub use primvars::StoredPrimvar;
 pub use shaders::{CompiledParam, CompiledShader, read_shader};
 pub use units::Units;
 

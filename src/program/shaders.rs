@@ -4,7 +4,7 @@ use super::link::LinkOptions;
 use super::textures::{self, Names};
 use super::units::{Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::{Const, Module, Op, Param, ResultInfo, Type};
+use crate::ir::{Class, Const, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::rsl::outline::Outline;
@@ -60,6 +60,8 @@ pub struct CompiledParam {
     pub array: Option<u32>,
     /// Its type in the source.
     pub type_name: &'static str,
+    /// How often it may differ.
+    pub class: Class,
     default: Arc<str>,
 }
 
@@ -375,6 +377,7 @@ impl CompiledFile {
                     _ => None,
                 },
                 type_name: RslType::name(p.ty),
+                class: p.class,
                 default: format!("{prefix}{}", p.default).into(),
             });
             let compiled = CompiledShader {

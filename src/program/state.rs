@@ -3,12 +3,17 @@
 //! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; those of an instance's mesh are moved there
 //! as they are read, which only entries of instances do.
 
-use super::memory::{COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, VERTEX_VECTORS};
+use super::instances::unpack;
+use super::memory::{
+    COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
+};
+use super::primvars::StoredPrimvar;
+use crate::geometry::primvar::PrimvarType;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use std::collections::HashMap;
 
 /// Parameters of a surface entry, and what the entry knows when it is built.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SurfaceInputs {
     /// Origin of the ray.
     pub origin: Value,
@@ -84,6 +89,44 @@ impl SurfaceState {
         [self.inputs.origin, scale(b, self.inputs.direction, t), self.inputs.depth]
     }
 
+    /// Element `i` of a primitive variable that lies behind the records, as a value of type `ty`.
+    pub fn primvar(&mut self, b: &mut FunctionBuilder, variable: &StoredPrimvar, i: u32, ty: Type) -> Value {
+        let first = variable.offset + i * variable.vectors() / variable.array.unwrap_or(1);
+        let value = if variable.per_triangle {
+            let data = self.address(b, 3);
+            unpack(b, ty, |b, k| b.op(Op::Load(TRIANGLE_DATA_VECTORS + first + k), &[data]))
+        } else {
+            let first = self.inputs.layout.vertex_vectors() + first;
+            match ty {
+                Type::Mat4 => {
+                    let rows = [0, 1, 2, 3].map(|k| self.interpolate(b, first + k, Part::Whole));
+                    b.op(Op::Compose, &rows)
+                }
+                Type::F32 => self.interpolate(b, first, Part::Component(0)),
+                _ => self.interpolate(b, first, Part::Xyz),
+            }
+        };
+        match variable.ty {
+            PrimvarType::Point if self.inputs.layout.instanced => {
+                let turned = self.to_world(b, value, AXES);
+                let origin = [0, 1, 2].map(|axis| {
+                    let axis = object_vector(b, AXES + axis);
+                    b.op(Op::Extract(3), &[axis])
+                });
+                let origin = b.op(Op::Compose, &origin);
+                b.op(Op::Add, &[turned, origin])
+            }
+            PrimvarType::Vector => self.to_world(b, value, AXES),
+            PrimvarType::Normal if self.inputs.layout.instanced => {
+                let turned = self.to_world(b, value, NORMAL_AXES);
+                let first = object_vector(b, NORMAL_AXES);
+                let length = b.op(Op::Extract(3), &[first]);
+                scale(b, turned, length)
+            }
+            _ => value,
+        }
+    }
+
     fn get(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Value {
         if let Some(&v) = self.known.get(name) {
             return v;
@@ -107,7 +150,7 @@ impl SurfaceState {
                 normalize(b, n)
             }
             "N" => {
-                let n = self.interpolate(b, 1, None);
+                let n = self.interpolate(b, 1, Part::Xyz);
                 let n = self.to_world(b, n, NORMAL_AXES);
                 normalize(b, n)
             }
@@ -117,10 +160,10 @@ impl SurfaceState {
                 xyz(b, origin)
             }
             "Cs" | "Os" => self.color(b, name == "Os"),
-            "s" => self.interpolate(b, 2, Some(0)),
-            "t" => self.interpolate(b, 2, Some(1)),
-            "u" => self.interpolate(b, 2, Some(2)),
-            "v" => self.interpolate(b, 2, Some(3)),
+            "s" => self.interpolate(b, 2, Part::Component(0)),
+            "t" => self.interpolate(b, 2, Part::Component(1)),
+            "u" => self.interpolate(b, 2, Part::Component(2)),
+            "v" => self.interpolate(b, 2, Part::Component(3)),
             "dPdu" | "dPdv" => {
                 let derivative = self.derivative(b, name == "dPdu");
                 self.to_world(b, derivative, AXES)
@@ -138,11 +181,11 @@ impl SurfaceState {
     }
 
     fn color(&mut self, b: &mut FunctionBuilder, opacity: bool) -> Value {
-        let layout = self.inputs.layout;
+        let layout = &self.inputs.layout;
         let (place, vertex) =
             if opacity { (layout.opacity, COLORED_VERTEX_VECTORS - 1) } else { (layout.color, VERTEX_VECTORS) };
         let v = match place {
-            ColorPlace::Vertices => return self.interpolate(b, vertex, None),
+            ColorPlace::Vertices => return self.interpolate(b, vertex, Part::Xyz),
             ColorPlace::Triangles => {
                 let data = self.address(b, 3);
                 b.op(Op::Load(u32::from(opacity)), &[data])
@@ -188,11 +231,12 @@ impl SurfaceState {
         [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
     }
 
-    /// Vector `k` of the vertices (its xyz, or one component) at the hit's barycentric point: `a + u·(b − a) + v·(c − a)`.
-    fn interpolate(&mut self, b: &mut FunctionBuilder, k: u32, component: Option<u8>) -> Value {
-        let [p, q, r] = self.vertex_vectors(b, k).map(|v| match component {
-            Some(c) => b.op(Op::Extract(c), &[v]),
-            None => xyz(b, v),
+    /// Vector `k` of the vertices (or a part of it) at the hit's barycentric point: `a + u·(b − a) + v·(c − a)`.
+    fn interpolate(&mut self, b: &mut FunctionBuilder, k: u32, part: Part) -> Value {
+        let [p, q, r] = self.vertex_vectors(b, k).map(|v| match part {
+            Part::Component(c) => b.op(Op::Extract(c), &[v]),
+            Part::Xyz => xyz(b, v),
+            Part::Whole => v,
         });
         let [u, v] = [0, 1].map(|c| b.op(Op::Extract(c), &[self.hit]));
         let ab = b.op(Op::Sub, &[q, p]);
@@ -222,6 +266,17 @@ impl SurfaceState {
         let degenerate = b.op(Op::Eq, &[det, zero]);
         b.op(Op::Select, &[degenerate, fallback, solved])
     }
+}
+
+/// What is wanted of a vector.
+#[derive(Clone, Copy)]
+enum Part {
+    /// One number.
+    Component(u8),
+    /// The first three.
+    Xyz,
+    /// All four.
+    Whole,
 }
 
 /// Vectors of an instance's object record, behind its first: images of the axes, of normals along them, `Cs` and `Os`.
@@ -268,7 +323,7 @@ mod tests {
         let places = [ColorPlace::Vertices, ColorPlace::Triangles, ColorPlace::Object];
         let layouts = [false, true].into_iter().flat_map(|instanced| places.map(|place| (instanced, place)));
         for (instanced, place) in layouts {
-            let layout = RecordLayout { instanced, color: place, opacity: place };
+            let layout = RecordLayout { instanced, color: place, opacity: place, primvars: Default::default() };
             let mut b = FunctionBuilder::new("entry", FunctionKind::Entry);
             let origin = b.param("orig", Type::Vec3, Class::Varying);
             let direction = b.param("dir", Type::Vec3, Class::Varying);

@@ -17,6 +17,7 @@ pub const SCENES: &[(&str, &str)] = embedded!(
     "primvars",
     "orthographic",
     "quadrics",
+    "shapes",
     "glass",
     "mirrors",
     "noise",
@@ -25,7 +26,7 @@ pub const SCENES: &[(&str, &str)] = embedded!(
 
 /// Name and RSL text of the shaders that the built-in scenes use, beside the standard ones.
 pub const SHADERS: &[(&str, &str)] =
-    embedded!("shaders", "sl", "checker", "marble", "wood", "mirror", "stripes", "glow", "sepia");
+    embedded!("shaders", "sl", "checker", "marble", "wood", "mirror", "stripes", "glow", "sepia", "tinted");
 
 /// The text of a built-in scene.
 pub fn scene(name: &str) -> Option<&'static str> {

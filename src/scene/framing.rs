@@ -71,6 +71,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
         object_to_world: Mat4::IDENTITY,
+        span: None,
     });
     scene
 }

@@ -33,7 +33,7 @@ use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::geometry::{Faces, Mesh, assemble};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
-use crate::lang::source::SourceMap;
+use crate::lang::source::{SourceMap, Span};
 use glam::{Mat4, Vec3};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -135,6 +135,8 @@ pub struct Object {
     pub mesh_space: MeshSpace,
     /// For an instance, its placement: finite, affine and invertible. The identity for an ordinary primitive, whose own space is not kept.
     pub object_to_world: Mat4,
+    /// The request in the scene file; `None` where the scene was made by the program.
+    pub span: Option<Span>,
 }
 
 /// How to open a scene.

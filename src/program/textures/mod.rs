@@ -16,7 +16,7 @@ use crate::lang::source::Span;
 use crate::scene::{ParamValue, ShaderInstance};
 use crate::texture::layout::{self, MISSING_VECTORS};
 use crate::texture::{Pyramid, Wraps};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Address of the table.
@@ -159,10 +159,11 @@ impl Table {
 pub type Names = BTreeMap<Arc<str>, Option<Span>>;
 
 /// The names of textures that a module's shaders may ask for; `None` for a module that never looks for one.
-/// `instances` are all uses of its shaders, with what the scene says of them.
+/// `instances` are all uses of its shaders, with what the scene says of them; `variables` the texts of primitive variables, by their names.
 pub fn names<'a>(
     module: &Module,
     instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
+    variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 ) -> Option<Names> {
     let calls = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     if !calls.into_iter().any(|i| matches!(&i.op, Op::Call(name) if &**name == TEXTURES_FIND)) {
@@ -184,7 +185,8 @@ pub fn names<'a>(
                 Some(ParamValue::String(texts)) => texts.iter().map(|t| Arc::from(t.as_str())).collect(),
                 _ => bound.shader.default(param, bound.to_world).into_iter().filter_map(text).collect(),
             };
-            texts.into_iter().for_each(|text| {
+            let of_primitives = variables.get(param.name.as_str()).into_iter().flatten().cloned();
+            texts.into_iter().chain(of_primitives).for_each(|text| {
                 all.entry(text).or_insert(given.span);
             });
         }

@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::simulate::Simulation;
 use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel};
 use crate::bvh::{BuildOptions, TwoLevel, TwoLevelError};
-use crate::program::memory::{MemoryError, ObjectRecord, build_tree};
+use crate::program::memory::{MemoryError, ObjectRecord, RecordLayout, build_tree};
 use crate::program::textures::Textures;
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::Progress;
@@ -191,7 +191,8 @@ impl Bare {
                 names.push(name);
                 names.len() - 1
             });
-            records.push(ObjectRecord { entry: entry as u32, params: Vec::new() });
+            let layout = RecordLayout::of(object, Default::default());
+            records.push(ObjectRecord { entry: entry as u32, params: Vec::new(), layout });
         }
         let entry = |name: &str| self.program.entry(name);
         let code = |name: &&str| entry(name).or_else(|| entry(ANY_SURFACE)).unwrap_or(u32::MAX);

@@ -101,6 +101,16 @@ impl<'l, 'a> Args<'l, 'a> {
         }
     }
 
+    /// Whether a string comes next.
+    pub fn next_is_string(&mut self) -> Result<bool, Diagnostic> {
+        Ok(matches!(self.peek()?.0, Token::Str(_)))
+    }
+
+    /// Whether an array in brackets comes next.
+    pub fn next_is_array(&mut self) -> Result<bool, Diagnostic> {
+        Ok(self.peek()?.0 == Token::Open)
+    }
+
     /// A number or a string, as light handles are.
     pub fn handle(&mut self, what: &str) -> Result<String, Diagnostic> {
         match self.peek()? {

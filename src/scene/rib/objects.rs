@@ -33,13 +33,13 @@ pub struct Retained {
     placed: usize,
 }
 
-/// What an object consists of: as few meshes as their colours allow.
+/// What an object consists of: as few meshes as their colours and variables allow.
 #[derive(Default)]
 struct Definition {
     pieces: Vec<Piece>,
 }
 
-/// Primitives whose colours come from the same place, in one mesh.
+/// Primitives whose colours and variables are of the same kinds, in one mesh.
 struct Piece {
     /// The mesh, in the object's space.
     mesh: Arc<Mesh>,
@@ -80,22 +80,13 @@ impl Retained {
     /// Adds a primitive to the object that is being defined. False when there is none.
     pub fn add(&mut self, mesh: Mesh, computed_normals: bool) -> bool {
         let Some((_, definition)) = &mut self.open else { return false };
-        let alike = |p: &&mut Piece| p.computed_normals == computed_normals && colored_alike(&p.mesh, &mesh);
+        let alike = |p: &&mut Piece| p.computed_normals == computed_normals && p.mesh.is_alike(&mesh);
         match definition.pieces.iter_mut().find(alike) {
             Some(piece) => Arc::make_mut(&mut piece.mesh).append(mesh),
             None => definition.pieces.push(Piece { mesh: Arc::new(mesh), computed_normals, inside_out: None }),
         }
         true
     }
-}
-
-/// Whether two meshes bring colours for the same things.
-fn colored_alike(a: &Mesh, b: &Mesh) -> bool {
-    let brings = |m: &Mesh| {
-        [&m.vertex_colors, &m.vertex_opacities, &m.triangle_colors, &m.triangle_opacities]
-            .map(|values| values.is_empty())
-    };
-    brings(a) == brings(b)
 }
 
 impl Piece {
@@ -167,6 +158,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             mesh: piece.oriented(inside),
             mesh_space: MeshSpace::Object,
             object_to_world,
+            span: Some(args.whole_span()),
         };
         check_placement(&object).map_err(|(what, hint)| args.error(what).hint(hint))?;
         r.scene.objects.push(object);

@@ -17,8 +17,10 @@ pub enum Class {
     Varying,
     /// One a control point; for polygons and quadrics as varying.
     Vertex,
-    /// One a face and vertex.
+    /// One a face and vertex, interpolated linearly.
     FaceVarying,
+    /// One a face and vertex, interpolated as class vertex is.
+    FaceVertex,
 }
 
 impl Class {
@@ -30,6 +32,7 @@ impl Class {
             Class::Varying => "varying",
             Class::Vertex => "vertex",
             Class::FaceVarying => "facevarying",
+            Class::FaceVertex => "facevertex",
         }
     }
 }
@@ -70,12 +73,13 @@ const TYPES: [(&str, Type); 10] = [
     ("matrix", Type::Matrix),
 ];
 
-const CLASSES: [(&str, Class); 5] = [
+const CLASSES: [(&str, Class); 6] = [
     ("constant", Class::Constant),
     ("uniform", Class::Uniform),
     ("varying", Class::Varying),
     ("vertex", Class::Vertex),
     ("facevarying", Class::FaceVarying),
+    ("facevertex", Class::FaceVertex),
 ];
 
 impl Type {
@@ -104,6 +108,8 @@ pub struct Declaration {
     pub ty: Type,
     /// Number of elements; 1 where it is no array.
     pub array: usize,
+    /// Whether it is an array, if of one element.
+    pub is_array: bool,
 }
 
 impl Declaration {
@@ -114,7 +120,7 @@ impl Declaration {
 
     /// `class type[array]` as it would be written.
     pub fn describe(&self) -> String {
-        let array = if self.array == 1 { String::new() } else { format!("[{}]", self.array) };
+        let array = if self.is_array { format!("[{}]", self.array) } else { String::new() };
         format!("{} {}{array}", self.class.name(), self.ty.name())
     }
 
@@ -129,24 +135,24 @@ impl Declaration {
         }
         let word = words.next()?;
         let ty = TYPES.iter().find(|(n, _)| *n == word)?.1;
-        let array = match words.next() {
-            None => 1,
+        let (array, is_array) = match words.next() {
+            None => (1, false),
             Some("[") => {
                 let n: usize = words.next()?.parse().ok()?;
                 if words.next() != Some("]") || words.next().is_some() || !(1..=65_536).contains(&n) {
                     return None;
                 }
-                n
+                (n, true)
             }
             Some(_) => return None,
         };
-        Some(Self { class: class.unwrap_or(Class::Uniform), ty, array })
+        Some(Self { class: class.unwrap_or(Class::Uniform), ty, array, is_array })
     }
 }
 
 /// How a declaration looks, for messages.
 pub const DECLARATION_HINT: &str = "a declaration is `[class] type[n]`: class one of constant, uniform, varying, vertex, \
-    facevarying; type one of float, integer, string, color, point, vector, normal, hpoint, matrix";
+    facevarying, facevertex; type one of float, integer, string, color, point, vector, normal, hpoint, matrix";
 
 /// The names that are declared: RI's own and those of `Declare`.
 pub struct Declarations {
@@ -161,7 +167,7 @@ impl Default for Declarations {
             ("distance mindistance maxdistance amplitude fov creaseangle maxdepth minwidth", "uniform float"),
             ("lightcolor specularcolor background bgcolor", "uniform color"),
             ("from to", "uniform point"),
-            ("texturename shadername mapname name shader texture archive shadows", "uniform string"),
+            ("texturename shadername mapname name shader texture archive shadows sense", "uniform string"),
             ("P", "vertex point"),
             ("Pw", "vertex hpoint"),
             ("Pz", "vertex float"),
@@ -170,6 +176,9 @@ impl Default for Declarations {
             ("Cs Os", "varying color"),
             ("s t", "varying float"),
             ("st", "varying float[2]"),
+            ("u v", "varying float"),
+            ("width", "varying float"),
+            ("constantwidth", "constant float"),
         ];
         let names = standard.iter().flat_map(|(names, declaration)| {
             let declaration = Declaration::parse(declaration);
@@ -340,11 +349,14 @@ mod tests {
     #[test]
     fn declarations_have_an_optional_class_and_array_size() {
         let d = |text| Declaration::parse(text);
-        assert_eq!(d("color"), Some(Declaration { class: Class::Uniform, ty: Type::Color, array: 1 }));
-        assert_eq!(d("varying float[2]"), Some(Declaration { class: Class::Varying, ty: Type::Float, array: 2 }));
+        assert_eq!(d("color"), Some(Declaration { class: Class::Uniform, ty: Type::Color, array: 1, is_array: false }));
+        assert_eq!(
+            d("varying float[2]"),
+            Some(Declaration { class: Class::Varying, ty: Type::Float, array: 2, is_array: true })
+        );
         assert_eq!(
             d(" facevarying  normal "),
-            Some(Declaration { class: Class::FaceVarying, ty: Type::Normal, array: 1 })
+            Some(Declaration { class: Class::FaceVarying, ty: Type::Normal, array: 1, is_array: false })
         );
         assert_eq!(d("float [ 3 ]").map(|d| d.size()), Some(3));
         assert_eq!(d("varying"), None);
@@ -358,7 +370,7 @@ mod tests {
         let mut names = Declarations::default();
         assert_eq!(names.resolve("Kd").map(|d| d.1.ty), Some(Type::Float));
         assert_eq!(names.resolve("frequency"), None);
-        names.declare("frequency", Declaration { class: Class::Uniform, ty: Type::Float, array: 1 });
+        names.declare("frequency", Declaration { class: Class::Uniform, ty: Type::Float, array: 1, is_array: false });
         assert!(names.resolve("frequency").is_some());
         let (name, d) = names.resolve("varying float[2] st").unwrap();
         assert_eq!((name.as_str(), d.describe().as_str()), ("st", "varying float[2]"));

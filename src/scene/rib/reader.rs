@@ -53,6 +53,8 @@ pub struct Reader<'s> {
     pub archive_texts: HashMap<PathBuf, FileId>,
     pub triangles: usize,
     pub retained: Retained,
+    /// `RelativeDetail`
+    pub relative_detail: f32,
     /// Zero-area triangles so far, and the first primitive that had one.
     pub zero_area: Option<(usize, Span)>,
     report: Diagnostics,
@@ -93,6 +95,7 @@ impl<'s> Reader<'s> {
             archive_texts: HashMap::new(),
             triangles: 0,
             retained: Retained::default(),
+            relative_detail: 1.0,
             zero_area: None,
             report: Diagnostics::new(),
             blocks: Vec::new(),

@@ -3,6 +3,7 @@
 use super::super::{Format, Projection, RayProgram};
 use super::args::Args;
 use super::params::{DECLARATION_HINT, Declaration, Param, read_params};
+use super::primitives::{detail, dicing, trimming};
 use super::reader::{Reader, World};
 use super::state::{BlockKind, Orientation};
 use super::{archive, objects, primitives, shading, textures};
@@ -130,16 +131,73 @@ const REQUESTS: &[Request] = &[
     request("WorldBegin", "WorldBegin", world_begin),
     request("WorldEnd", "WorldEnd", world_end),
     request("version", "version number", |_, a| a.number("a version number").map(|_| ())),
-    request("Cone", "Cone height radius thetamax parameters", primitives::cone),
-    request("Cylinder", "Cylinder radius zmin zmax thetamax parameters", primitives::cylinder),
-    request("Disk", "Disk height radius thetamax parameters", primitives::disk),
-    request("Polygon", "Polygon \"P\" [x y z …] parameters", primitives::polygon),
+    request("Cone", "Cone height radius thetamax parameters", primitives::quadrics::cone),
+    request("Cylinder", "Cylinder radius zmin zmax thetamax parameters", primitives::quadrics::cylinder),
+    request("Disk", "Disk height radius thetamax parameters", primitives::quadrics::disk),
+    request("Basis", "Basis \"name\"|[16 numbers] ustep \"name\"|[16 numbers] vstep", dicing::basis),
+    request(
+        "GeometricApproximation",
+        "GeometricApproximation \"flatness\"|\"motionfactor\" value",
+        dicing::geometric_approximation,
+    ),
+    request(
+        "NuPatch",
+        "NuPatch nu uorder [uknots] umin umax nv vorder [vknots] vmin vmax \"P\"|\"Pw\" [points] parameters",
+        primitives::patches::nu_patch,
+    ),
+    request(
+        "Patch",
+        "Patch \"bilinear\"|\"bicubic\" \"P\"|\"Pw\"|\"Pz\" [points] parameters",
+        primitives::patches::patch,
+    ),
+    request(
+        "PatchMesh",
+        "PatchMesh \"bilinear\"|\"bicubic\" nu uwrap nv vwrap \"P\"|\"Pw\"|\"Pz\" [points] parameters",
+        primitives::patches::patch_mesh,
+    ),
+    request(
+        "Curves",
+        "Curves \"linear\"|\"cubic\" [counts] \"nonperiodic\"|\"periodic\" \"P\" [x y z …] parameters",
+        primitives::curves::curves,
+    ),
+    request("Points", "Points \"P\" [x y z …] parameters", primitives::curves::points),
+    request(
+        "SubdivisionMesh",
+        "SubdivisionMesh \"scheme\" [counts] [indices] [tags] [nargs] [integers] [floats] \"P\" [x y z …] parameters",
+        primitives::subdivision::subdivision_mesh,
+    ),
+    request(
+        "GeneralPolygon",
+        "GeneralPolygon [counts] \"P\" [x y z …] parameters",
+        primitives::polygons::general_polygon,
+    ),
+    request(
+        "PointsGeneralPolygons",
+        "PointsGeneralPolygons [loops] [counts] [indices] \"P\" [x y z …] parameters",
+        primitives::polygons::points_general_polygons,
+    ),
+    request("Blobby", "Blobby nleaf [code] [floats] [strings] parameters", primitives::blobby::blobby),
+    request("Bound", "Bound xmin xmax ymin ymax zmin zmax", detail::bound),
+    request("Detail", "Detail xmin xmax ymin ymax zmin zmax", detail::detail),
+    request("DetailRange", "DetailRange minvisible lowertransition uppertransition maxvisible", detail::detail_range),
+    request("RelativeDetail", "RelativeDetail factor", detail::relative_detail),
+    request(
+        "TrimCurve",
+        "TrimCurve [ncurves] [order] [knot] [min] [max] [n] [u] [v] [w]",
+        primitives::trimming::trim_curve,
+    ),
+    request("ShadingRate", "ShadingRate size", dicing::shading_rate),
+    request("TextureCoordinates", "TextureCoordinates s1 t1 s2 t2 s3 t3 s4 t4", dicing::texture_coordinates),
+    request("Hyperboloid", "Hyperboloid x1 y1 z1 x2 y2 z2 thetamax parameters", primitives::quadrics::hyperboloid),
+    request("Paraboloid", "Paraboloid rmax zmin zmax thetamax parameters", primitives::quadrics::paraboloid),
+    request("Torus", "Torus major minor phimin phimax thetamax parameters", primitives::quadrics::torus),
+    request("Polygon", "Polygon \"P\" [x y z …] parameters", primitives::polygons::polygon),
     request(
         "PointsPolygons",
         "PointsPolygons [counts] [indices] \"P\" [x y z …] parameters",
-        primitives::points_polygons,
+        primitives::polygons::points_polygons,
     ),
-    request("Sphere", "Sphere radius zmin zmax thetamax parameters", primitives::sphere),
+    request("Sphere", "Sphere radius zmin zmax thetamax parameters", primitives::quadrics::sphere),
 ];
 
 const fn request(name: &'static str, usage: &'static str, handler: Handler) -> Request {
@@ -296,6 +354,16 @@ fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
             }
             r.state.attributes.crease_angle = angle;
             Ok(true)
+        }),
+        "trimcurve" => for_each_param(r, args, "trimcurve", |r, p| {
+            if p.name != "sense" {
+                return Ok(false);
+            }
+            let sense = one_string(p)?;
+            trimming::set_sense(r, sense).map(|()| true).ok_or_else(|| {
+                Diagnostic::error(format!("a trim keeps the \"inside\" or the \"outside\", not \"{sense}\""))
+                    .at(p.value_span, "expected \"inside\" or \"outside\"")
+            })
         }),
         "identifier" => for_each_param(r, args, "identifier", |r, p| {
             if p.name == "name" {

@@ -1,6 +1,8 @@
 //! The graphics state: attributes and transform, and the blocks that save and restore them (RISpec 3.2, §4).
 
 use super::super::{ObjectAttributes, ShaderId};
+use super::primitives::detail::Detail;
+use super::primitives::dicing::SurfaceAttributes;
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::lang::source::Span;
 use glam::{Mat4, Vec3};
@@ -53,6 +55,8 @@ pub struct Attributes {
     pub orientation: Orientation,
     pub crease_angle: f32,
     pub shadows: bool,
+    pub surfaces: SurfaceAttributes,
+    pub detail: Detail,
     pub name: Option<String>,
 }
 
@@ -68,6 +72,8 @@ impl Default for Attributes {
             orientation: Orientation::Outside,
             crease_angle: DEFAULT_CREASE_ANGLE,
             shadows: true,
+            surfaces: SurfaceAttributes::default(),
+            detail: Detail::default(),
             name: None,
         }
     }

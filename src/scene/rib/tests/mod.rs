@@ -4,6 +4,7 @@ mod archives;
 mod errors;
 mod objects;
 mod primitives;
+mod shapes;
 mod state;
 
 use super::super::{OpenOptions, Opened, Scene};

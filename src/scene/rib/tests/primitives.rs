@@ -2,6 +2,7 @@
 
 use super::{errors, scene, warnings, world};
 use crate::geometry::Mesh;
+use crate::geometry::primvar::{PrimvarPlace, PrimvarType};
 use glam::{Vec2, Vec3};
 
 /// The mesh of requests inside a world.
@@ -218,7 +219,7 @@ fn impossible_polygons_are_errors() {
         ("Polygon \"P\" [0 0 0 1 1 1]", "Polygon: a polygon needs at least 3 vertices, this has 2"),
         ("Polygon \"P\" [0 0 0 1 1 1 2 2 0 5]", "Polygon: `P` has 10 numbers, which is no multiple of 3"),
         ("Polygon \"Cs\" [1 0 0]", "Polygon: no positions"),
-        ("Polygon \"uniform point P\" [1 0 0]", "Polygon: a polygon needs at least 3 vertices"),
+        ("Polygon \"uniform point P\" [1 0 0]", "`P` must be `vertex point`, not `uniform point`"),
         ("Polygon \"vertex float P\" [1 0 0]", "`P` must be a point, not `vertex float`"),
         ("PointsPolygons [2] [0 1] \"P\" [0 0 0 1 0 0 1 1 0]", "PointsPolygons: face 0 has 2 vertices"),
         ("PointsPolygons [3] [0 1] \"P\" [0 0 0 1 0 0 1 1 0]", "the faces have 3 vertices, but there are 2 indices"),
@@ -231,6 +232,45 @@ fn impossible_polygons_are_errors() {
         let shown = shown(request);
         assert!(shown.contains(expected), "{request}: {shown}");
     }
+}
+
+#[test]
+fn variables_of_every_class_go_along_for_the_shader() {
+    let m = squares(
+        "\"constant string label\" [\"left\"] \"uniform float[2] range\" [0 1 2 3] \"vertex point rest\" [0 0 0 1 0 0 2 0 0 0 1 0 1 1 0 2 1 0] \
+         \"facevarying integer side\" [0 0 0 0 1 1 1 1]",
+    );
+    let shown: Vec<_> = m.primvars.iter().map(|p| (&*p.kind.name, p.kind.ty, p.kind.array, p.place)).collect();
+    assert_eq!(
+        shown,
+        [
+            ("label", PrimvarType::String, None, PrimvarPlace::Constant),
+            ("range", PrimvarType::Float, Some(2), PrimvarPlace::Triangles),
+            ("rest", PrimvarType::Point, None, PrimvarPlace::Vertices),
+            ("side", PrimvarType::Float, None, PrimvarPlace::Vertices),
+        ]
+    );
+    assert_eq!((&*m.primvars[0].strings(0)[0], m.primvars[1].numbers(3)), ("left", [2.0, 3.0].as_slice()));
+    for (i, p) in m.positions.iter().enumerate() {
+        assert_eq!(m.primvars[2].numbers(i), p.to_array());
+    }
+    // The points between the faces have a value for each.
+    assert_eq!(m.positions.len(), 8);
+}
+
+#[test]
+fn texts_that_would_have_to_be_interpolated_are_errors() {
+    let shown =
+        errors("WorldBegin Polygon \"P\" [0 0 0 1 0 0 0 1 0] \"varying string label\" [\"a\" \"b\" \"c\"] WorldEnd");
+    assert!(shown.contains("`label` is `varying string`: a string cannot vary over a face"), "{shown}");
+}
+
+#[test]
+fn positions_may_be_homogeneous_and_parameters_given() {
+    let m = mesh("Polygon \"Pw\" [0 0 0 2 2 0 0 2 0 3 0 3] \"u\" [5 6 7] \"varying float v\" [1 2 3]");
+    assert_eq!(m.positions, [Vec3::ZERO, Vec3::X, Vec3::Y]);
+    assert_eq!((m.uv_at(1), m.st_at(2)), (Vec2::new(6.0, 2.0), Vec2::new(7.0, 3.0)));
+    assert!(errors("WorldBegin Polygon \"Pw\" [0 0 0 0 2 0 0 2 0 3 0 3] WorldEnd").contains("point 0 is not finite"));
 }
 
 #[test]

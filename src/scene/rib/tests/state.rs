@@ -199,7 +199,7 @@ fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
         "Exposure 1 1 Hider \"hidden\" Exposure 2 2 sides 1 Option \"limits\" \"integer bucketsize\" [16 16]\n\
          Option \"limits\" \"integer bucketsize\" [8 8]\n\
          WorldBegin Polygon \"P\" [0 0 0 1 0 0 0 1 0] \"vertex float heat\" [1 2 3]\n\
-         GeneralPolygon [1 [3]] {TRIANGLE} WorldEnd"
+         Geometry \"teapot\" {TRIANGLE} WorldEnd"
     ));
     let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("warning")).collect();
     let expected = [
@@ -207,8 +207,7 @@ fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
         "warning: the request `Hider` is not supported",
         "warning: the request `sides` is not supported",
         "warning: Option \"limits\" is not supported",
-        "warning: the primitive variable `heat` is not used",
-        "warning: the request `GeneralPolygon` is not supported",
+        "warning: the request `Geometry` is not supported",
     ];
     assert_eq!(lines, expected, "{text}");
     assert!(text.contains("hint: did you mean `Sides`?"), "{text}");

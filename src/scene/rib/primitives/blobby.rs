@@ -1,0 +1,60 @@
+//! `Blobby` (RISpec 3.2, §5.8).
+
+use super::super::archive::outside_world;
+use super::super::args::Args;
+use super::super::reader::Reader;
+use super::dicing::metric;
+use super::variables::{Blend, ClassMap, Spread, Variables};
+use super::{Source, add_object};
+use crate::geometry::blobby::{Field, MAX_CELLS};
+use crate::geometry::{Channel, Faces};
+use crate::lang::diag::Diagnostic;
+
+/// Pixels of a cell of the grid that the surface is found on; its points lie on the surface itself.
+const CELL_PIXELS: f64 = 4.0;
+
+/// Fewest cells along the longest side, however small the surface is on the picture.
+const LEAST_CELLS: f64 = 32.0;
+
+/// `Blobby nleaf [code] [floats] [strings]`
+pub fn blobby(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let leaves = args.integer("the number of leaves")?;
+    let (code, code_span) = args.integer_values()?;
+    let (floats, _) = args.float_values()?;
+    args.string_values()?;
+    let vars = Variables::read(r, args)?;
+    if !r.takes_geometry() {
+        return Err(outside_world(args));
+    }
+    let wrong = |text: String| Diagnostic::error(format!("Blobby: {text}")).at(code_span, "in this code");
+    let field = Field::parse(&code, &floats).map_err(|e| wrong(e.to_string()))?;
+    if usize::try_from(leaves) != Ok(field.leaves()) {
+        return Err(wrong(format!("{leaves} leaves are announced, and {} are there", field.leaves())));
+    }
+    let Some((middle, size)) = field.extent() else { return Ok(()) };
+    let pixels = metric(r).pixels(middle, size, size);
+    let cells = (pixels / CELL_PIXELS).clamp(LEAST_CELLS, f64::from(MAX_CELLS)) as u32;
+    let shape = field.polygonise(cells);
+    let (field, points) = (&field, &shape.points);
+    let each = || {
+        let blend: Blend<'_> = Box::new(move |values, width| field.blend(points, values, width));
+        let at = Channel::PerPoint((0..points.len() as u32).collect());
+        ClassMap { count: field.leaves(), meaning: "one value a leaf", blend: Some(blend), at }
+    };
+    let spread = Spread {
+        uniform: ClassMap { count: 1, meaning: "one value for the primitive", blend: None, at: Channel::Constant(0) },
+        varying: each(),
+        vertex: each(),
+        face_varying: each(),
+        face_vertex: each(),
+    };
+    let mut faces = Faces {
+        points: points.clone(),
+        triangles: shape.triangles.clone(),
+        normals: Channel::PerPoint(shape.normals.clone()),
+        ..Faces::default()
+    };
+    let computed_normals = !vars.has_normals();
+    vars.lay(&spread, &mut faces)?;
+    add_object(r, args, Source { name: args.request, computed_normals }, faces)
+}

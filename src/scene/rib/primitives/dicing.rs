@@ -1,0 +1,140 @@
+//! How finely primitives are cut: the attributes that say so, and the camera that they are cut for.
+
+use super::super::super::Projection;
+use super::super::args::Args;
+use super::super::reader::Reader;
+use crate::geometry::basis::{B_SPLINE, BEZIER, Basis, CATMULL_ROM, HERMITE, POWER};
+use crate::geometry::dice::Metric;
+use crate::geometry::trim::Trim;
+use crate::lang::diag::Diagnostic;
+use glam::Vec2;
+use std::sync::Arc;
+
+/// Most triangles that one primitive is cut into.
+pub const MAX_DICED: usize = 1 << 22;
+
+/// How far from the true surface triangles may be, in pixels, at a shading rate of 1.
+const FLATNESS: f32 = 0.1;
+
+/// The length in pixels that each edge of a retained object is cut for, whose instances may have any size.
+const RETAINED_PIXELS: f64 = 120.0;
+
+/// The attributes that parametric surfaces and curves are cut by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurfaceAttributes {
+    /// `Basis`: along u and v, each with its step.
+    pub basis: [(Basis, usize); 2],
+    /// `TextureCoordinates`: `s, t` at the corners (0,0), (1,0), (0,1), (1,1) of the unit square.
+    pub texture_coordinates: Option<[Vec2; 4]>,
+    /// `ShadingRate`: the area in pixels that may be shaded alike.
+    pub shading_rate: f32,
+    /// `GeometricApproximation "flatness"`, in pixels.
+    pub flatness: Option<f32>,
+    /// `TrimCurve`, for NURBS; without loops there is none.
+    pub trim: Arc<Trim>,
+}
+
+impl Default for SurfaceAttributes {
+    /// RISpec 3.2, table 4.4.
+    fn default() -> Self {
+        Self {
+            basis: [(BEZIER, 3); 2],
+            texture_coordinates: None,
+            shading_rate: 1.0,
+            flatness: None,
+            trim: Arc::default(),
+        }
+    }
+}
+
+impl SurfaceAttributes {
+    /// How far from the true surface triangles may be, in pixels. A pixel that may be shaded as a whole has room for a tenth of it.
+    pub fn flatness(&self) -> f64 {
+        f64::from(self.flatness.unwrap_or(FLATNESS * self.shading_rate.sqrt()))
+    }
+}
+
+/// What primitives of the current object space are cut by.
+pub fn metric(r: &Reader<'_>) -> Metric {
+    let flatness = r.state.attributes.surfaces.flatness();
+    if r.retained.is_open() {
+        return Metric::of_any_size(RETAINED_PIXELS, flatness);
+    }
+    let to_camera = r.scene.camera.world_to_camera.as_dmat4() * r.state.transform.as_dmat4();
+    let pixels = 0.5 * f64::from(r.scene.format.height) / f64::from(r.frame.half_height);
+    let perspective = matches!(r.scene.camera.projection, Projection::Perspective { .. });
+    Metric::of_camera(to_camera, pixels, perspective, flatness)
+}
+
+/// The error for a primitive that would become too many triangles.
+pub fn too_fine(args: &Args<'_, '_>) -> Diagnostic {
+    args.error(format!("more than {MAX_DICED} triangles are needed for this primitive"))
+        .hint("a larger ShadingRate, or GeometricApproximation \"flatness\", makes do with fewer")
+}
+
+/// `Basis uname ustep vname vstep`, each basis by its name or as a matrix.
+pub fn basis(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    for k in 0..2 {
+        let basis = if args.next_is_string()? {
+            let name = args.string("a basis")?;
+            let known = [
+                ("bezier", BEZIER),
+                ("b-spline", B_SPLINE),
+                ("catmull-rom", CATMULL_ROM),
+                ("hermite", HERMITE),
+                ("power", POWER),
+            ];
+            let Some((_, basis)) = known.iter().find(|(n, _)| *n == name) else {
+                return Err(args
+                    .error(format!("there is no basis `{name}`"))
+                    .hint("there are: bezier, b-spline, catmull-rom, hermite, power; or give a matrix of 16 numbers"));
+            };
+            *basis
+        } else {
+            let numbers = args.numbers::<16>("a basis, as its name or a matrix of 16 numbers")?;
+            std::array::from_fn(|row| std::array::from_fn(|column| numbers[4 * row + column]))
+        };
+        let step = args.integer("the basis's step")?;
+        if !(1..=4).contains(&step) {
+            return Err(args.error(format!("a step of {step} is not possible")).hint("steps are 1 to 4"));
+        }
+        r.state.attributes.surfaces.basis[k] = (basis, step as usize);
+    }
+    Ok(())
+}
+
+/// `TextureCoordinates s1 t1 s2 t2 s3 t3 s4 t4`
+pub fn texture_coordinates(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let numbers = args.numbers::<8>("the texture coordinates of four corners")?;
+    let corner = |k: usize| Vec2::new(numbers[2 * k], numbers[2 * k + 1]);
+    r.state.attributes.surfaces.texture_coordinates = Some(std::array::from_fn(corner));
+    Ok(())
+}
+
+/// `ShadingRate size`
+pub fn shading_rate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let rate = args.number("an area in pixels")?;
+    if rate <= 0.0 {
+        return Err(args.error("the shading rate must be above 0"));
+    }
+    r.state.attributes.surfaces.shading_rate = rate;
+    Ok(())
+}
+
+/// `GeometricApproximation "flatness"|"motionfactor" value`
+pub fn geometric_approximation(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let kind = args.string("a kind of approximation")?;
+    let value = args.number("its value")?;
+    match kind.as_str() {
+        "flatness" if value > 0.0 => r.state.attributes.surfaces.flatness = Some(value),
+        "flatness" => return Err(args.error("the flatness must be above 0")),
+        // What moves is cut as finely as what rests.
+        "motionfactor" => {}
+        _ => {
+            return Err(args
+                .error(format!("there is no approximation `{kind}`"))
+                .hint("use \"flatness\" or \"motionfactor\""));
+        }
+    }
+    Ok(())
+}

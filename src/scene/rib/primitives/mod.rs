@@ -1,0 +1,136 @@
+//! Geometry requests: their arguments, their primitive variables ([`variables`]), and the way of a shape into the scene
+//! ([`add_object`]).
+
+pub mod blobby;
+pub mod curves;
+pub mod detail;
+pub mod dicing;
+pub mod patches;
+pub mod polygons;
+pub mod quadrics;
+pub mod subdivision;
+pub mod trimming;
+mod variables;
+
+use super::super::{MAX_TRIANGLES, MeshSpace, Object};
+use super::args::Args;
+use super::reader::Reader;
+use crate::geometry::assemble::assemble;
+use crate::geometry::{Channel, Faces, NormalMap};
+use crate::lang::diag::Diagnostic;
+use glam::{Mat4, Vec3};
+use std::sync::Arc;
+
+/// Where an object comes from.
+pub struct Source<'a> {
+    /// Its name, unless an attribute gives one.
+    pub name: &'a str,
+    /// Whether its normals are the surface's own, which follow the orientation, and not given by the scene.
+    pub computed_normals: bool,
+}
+
+/// Takes faces from object space to the scene, with the current attributes; or to the retained object that is being defined.
+pub fn add_object(
+    r: &mut Reader<'_>,
+    args: &Args<'_, '_>,
+    source: Source<'_>,
+    mut faces: Faces,
+) -> Result<(), Diagnostic> {
+    if !r.state.attributes.detail.is_shown(r.relative_detail) {
+        return Ok(());
+    }
+    let m = r.state.transform;
+    let mirrored = m.determinant() < 0.0;
+    let left_handed = (m.determinant() * r.scene.camera.world_to_camera.determinant()) > 0.0;
+    let attributes = r.state.attributes.clone();
+    let inside = attributes.orientation.is_inside(left_handed);
+    for p in &mut faces.points {
+        *p = m.transform_point3(*p);
+    }
+    if let Some(bad) = faces.points.iter().position(|p| !p.is_finite()) {
+        return Err(args
+            .error(format!("point {bad} has no finite place in the world"))
+            .hint("the transform around it overflows"));
+    }
+    if mirrored != inside {
+        reverse(&mut faces);
+    }
+    let outside_map = NormalMap::new(m);
+    let normal_map = if inside && source.computed_normals { outside_map.reversed() } else { outside_map };
+    let world_normal = |n: &mut Vec3| *n = normal_map.apply(*n);
+    match &mut faces.normals {
+        Channel::Absent => {}
+        Channel::Constant(n) => world_normal(n),
+        Channel::PerTriangle(v) | Channel::PerPoint(v) | Channel::PerCorner { values: v, .. } => {
+            v.iter_mut().for_each(world_normal);
+        }
+    }
+    faces.variables.iter_mut().for_each(|v| v.transform(m));
+    let computed_normals = source.computed_normals || faces.normals == Channel::Absent;
+    let color = take_constant(&mut faces.colors);
+    let opacity = take_constant(&mut faces.opacities);
+    r.triangles += faces.triangles.len();
+    if r.triangles > MAX_TRIANGLES {
+        r.fatal(args.error(format!("the scene has more than {MAX_TRIANGLES} triangles")));
+        return Ok(());
+    }
+    let made = assemble(faces, attributes.crease_angle);
+    if made.dropped > 0 {
+        let (count, span) = r.zero_area.unwrap_or((0, args.whole_span()));
+        r.zero_area = Some((count + made.dropped, span));
+    }
+    let mut mesh = made.mesh;
+    if mesh.triangles.is_empty() {
+        return Ok(());
+    }
+    if r.retained.is_open() {
+        // An instance has a colour of its own: what the primitive brings stays with its triangles.
+        let everywhere = |v: Option<Vec3>| v.map_or_else(Vec::new, |v| vec![v; mesh.triangles.len()]);
+        let (colors, opacities) = (everywhere(color), everywhere(opacity));
+        mesh.triangle_colors.extend(colors);
+        mesh.triangle_opacities.extend(opacities);
+        r.retained.add(mesh, computed_normals);
+        return Ok(());
+    }
+    r.scene.objects.push(Object {
+        name: attributes.name.unwrap_or_else(|| source.name.to_string()),
+        surface: attributes.surface,
+        attributes: attributes.own,
+        lights: attributes.lights,
+        sides: attributes.sides,
+        color: color.unwrap_or(attributes.color),
+        opacity: opacity.unwrap_or(attributes.opacity),
+        mesh: Arc::new(mesh),
+        mesh_space: MeshSpace::World,
+        object_to_world: Mat4::IDENTITY,
+        span: Some(args.whole_span()),
+    });
+    Ok(())
+}
+
+/// Turns every triangle around.
+fn reverse(faces: &mut Faces) {
+    fn corners<T>(channel: &mut Channel<T>) {
+        if let Channel::PerCorner { indices, .. } = channel {
+            indices.iter_mut().for_each(|t| t.swap(1, 2));
+        }
+    }
+    faces.triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    corners(&mut faces.normals);
+    corners(&mut faces.st);
+    corners(&mut faces.uv);
+    corners(&mut faces.colors);
+    corners(&mut faces.opacities);
+    faces.variables.iter_mut().for_each(|v| corners(&mut v.at));
+}
+
+fn take_constant(channel: &mut Channel<Vec3>) -> Option<Vec3> {
+    match channel {
+        Channel::Constant(v) => {
+            let v = *v;
+            *channel = Channel::Absent;
+            Some(v)
+        }
+        _ => None,
+    }
+}
