@@ -17,7 +17,7 @@ use shadewright::scene::{self, OpenOptions};
 const SIZE: (u32, u32) = (37, 29);
 
 fn job(name: &str) -> Job {
-    let options = OpenOptions { size: Some(SIZE), allow_read: vec![common::repository("")] };
+    let options = OpenOptions { size: Some(SIZE), allow_read: vec![common::repository("")], ..OpenOptions::default() };
     let mut sources = SourceMap::new();
     let path = common::repository("assets/scenes").join(name);
     let scene = scene::open(&path, &options, &mut sources).expect("the scene can be read").scene;

@@ -16,7 +16,11 @@ const SIZE: (u32, u32) = (32, 24);
 /// The picture of a scene in `assets/scenes`, compiled with the passes that `--passes` would choose.
 fn picture(name: &str, passes: &str) -> Picture {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes").join(name);
-    let options = OpenOptions { size: Some(SIZE), allow_read: vec![Path::new(env!("CARGO_MANIFEST_DIR")).into()] };
+    let options = OpenOptions {
+        size: Some(SIZE),
+        allow_read: vec![Path::new(env!("CARGO_MANIFEST_DIR")).into()],
+        ..OpenOptions::default()
+    };
     let mut sources = SourceMap::new();
     let scene = scene::open(&path, &options, &mut sources).expect("the scene can be read").scene;
     let pipeline = Pipeline::parse(passes).expect("a list of passes");

@@ -15,7 +15,7 @@ use std::path::Path;
 const SIZE: (u32, u32) = (29, 21);
 
 fn job(path: &Path, samples: u32) -> Job {
-    let options = OpenOptions { size: Some(SIZE), allow_read: vec![common::repository("")] };
+    let options = OpenOptions { size: Some(SIZE), allow_read: vec![common::repository("")], ..OpenOptions::default() };
     let mut sources = SourceMap::new();
     let scene = scene::open(path, &options, &mut sources).expect("the scene can be read").scene;
     let program = link(&scene, sources, &LinkOptions::default()).expect("the scene can be linked");

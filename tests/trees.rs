@@ -15,7 +15,11 @@ const SIZE: (u32, u32) = (64, 48);
 
 fn picture(name: &str, tree: Option<Quality>) -> Picture {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes").join(name);
-    let options = OpenOptions { size: Some(SIZE), allow_read: vec![Path::new(env!("CARGO_MANIFEST_DIR")).into()] };
+    let options = OpenOptions {
+        size: Some(SIZE),
+        allow_read: vec![Path::new(env!("CARGO_MANIFEST_DIR")).into()],
+        ..OpenOptions::default()
+    };
     let mut sources = SourceMap::new();
     let scene = scene::open(&path, &options, &mut sources).expect("the scene can be read").scene;
     let program = link(&scene, sources, &LinkOptions::default()).expect("the shaders compile");

@@ -179,8 +179,31 @@ impl FromStr for Crop {
     }
 }
 
+/// Frames of a scene, written as a number or as a range `A..B` whose ends belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frames {
+    /// The first.
+    pub first: i32,
+    /// The last.
+    pub last: i32,
+}
+
+impl FromStr for Frames {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let (first, last) = s.split_once("..").unwrap_or((s, s));
+        let number = |n: &str| n.trim().parse().map_err(|_| format!("`{n}` is not the number of a frame"));
+        let frames = Frames { first: number(first)?, last: number(last.trim_start_matches('='))? };
+        if frames.first > frames.last {
+            return Err("it is empty: write the first frame, then the last, as in 1..240".into());
+        }
+        Ok(frames)
+    }
+}
+
 /// The scene and how to see it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct SceneArgs {
     /// A .rib scene (gzip'd too) or an .obj or .ply mesh; without one, a built-in scene
     pub scene: Option<PathBuf>,
@@ -193,6 +216,13 @@ pub struct SceneArgs {
     /// Render only this window of the picture, in pixels
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
     pub crop: Option<Crop>,
+    /// The frame of a scene that has several, or with --render a range such as 1..240, both ends included. Pictures of a range are numbered: `out.####.png`, `out.%04d.png`, or
+    /// `.0001` before the extension
+    #[arg(long, value_name = "N|A..B", allow_hyphen_values = true)]
+    pub frames: Option<Frames>,
+    /// Let the scene run programs that make geometry (Procedural "RunProgram")
+    #[arg(long)]
+    pub allow_run: bool,
     /// Changes the sample positions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u32,
@@ -242,6 +272,10 @@ pub struct RenderArgs {
     /// Render without a window into this file: .png .exr .hdr .pnm
     #[arg(long, value_name = "OUT")]
     pub render: Option<PathBuf>,
+    /// Write these variables as layers of the .exr file, for example albedo,normal,depth,shaderid: predefined variables of surface shaders (N, P, Cs, s, …), z or depth, shaderid, or output parameters of the
+    /// scene's surface shaders. The scene's displays name more. Each is drawn as a picture of its own
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "render")]
+    pub layers: Vec<String>,
     /// Write a first picture, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
     #[arg(long, value_name = "FILE", requires = "render")]
     pub preview: Option<PathBuf>,
@@ -261,7 +295,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub judge: JudgeArgs,
     /// Render again whenever a file of the scene or of its shaders changes, one line a picture; with --json, one JSON object a line, with the messages
-    #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats"])]
+    #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats", "frames", "layers"])]
     pub watch: bool,
     /// Print times and sizes when done, on a GPU those of every kernel too; with --json as JSON on standard output
     #[arg(long)]

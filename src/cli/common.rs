@@ -17,6 +17,7 @@ use crate::scene::{self, OpenOptions, Scene};
 use anyhow::Context;
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which [`rpu_passes`] finds.
 pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
@@ -53,8 +54,15 @@ pub fn open_scene(args: &SceneArgs) -> Result<(Scene, SourceMap), Failure> {
     Ok((opened.scene, sources))
 }
 
-fn open_options(args: &SceneArgs) -> OpenOptions {
-    OpenOptions { size: args.size.map(|s| (s.0, s.1)), allow_read: args.allow_read.clone() }
+/// How the arguments ask to read the scene.
+pub fn open_options(args: &SceneArgs) -> OpenOptions {
+    OpenOptions {
+        size: args.size.map(|s| (s.0, s.1)),
+        allow_read: args.allow_read.clone(),
+        frame: args.frames.map(|f| f.first),
+        allow_run: args.allow_run,
+        ..OpenOptions::default()
+    }
 }
 
 /// Where the scene of the arguments comes from.
@@ -81,22 +89,35 @@ pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
 /// The job that the arguments ask for, of a state of their project.
 pub fn job_of(args: &SceneArgs, state: &State) -> Result<Job, Failure> {
     let mut job = state.job(&state.view(), sampling(args, &state.scene), args.budget);
-    if let Some(Crop(crop)) = args.crop {
-        job.window = Window::cropped(crop, job.window.width, job.window.height)
-            .map_err(|e| Failure::input(format!("error: --crop: {e}")))?;
+    let (width, height) = (job.window.width, job.window.height);
+    // The command line wins over the scene.
+    let crop = args.crop.map(|Crop(window)| window).or_else(|| state.scene.film.crop_pixels(width, height));
+    if let Some(crop) = crop {
+        job.window = Window::cropped(crop, width, height).map_err(|e| Failure::input(format!("error: --crop: {e}")))?;
     }
     Ok(job)
 }
 
 /// Opens and links the scene and builds its tree. Warnings go to standard error.
 pub fn prepare_job(args: &SceneArgs) -> Result<(Job, Times), Failure> {
-    match Project::new(source_of(args), project_options(args)?).refresh() {
-        Outcome::Ready(state) => {
-            eprint!("{}", state.warnings.render(&state.program.sources));
-            Ok((job_of(args, &state)?, state.times))
-        }
+    let (_, state) = open_project(args)?;
+    Ok((job_of(args, &state)?, state.times))
+}
+
+/// Opens the scene as a project, with its first state. Warnings go to standard error.
+pub fn open_project(args: &SceneArgs) -> Result<(Project, Arc<State>), Failure> {
+    let mut project = Project::new(source_of(args), project_options(args)?);
+    let state = refreshed(&mut project)?;
+    eprint!("{}", state.warnings.render(&state.program.sources));
+    Ok((project, state))
+}
+
+/// The state of a project that is to be read, or the errors of its files.
+pub fn refreshed(project: &mut Project) -> Result<Arc<State>, Failure> {
+    match project.refresh() {
+        Outcome::Ready(state) => Ok(state),
         Outcome::Broken(failure) => Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),
-        Outcome::Unchanged => unreachable!("nothing was read before"),
+        Outcome::Unchanged => project.state().cloned().ok_or_else(|| Failure::input("error: nothing was read")),
     }
 }
 

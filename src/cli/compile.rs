@@ -175,7 +175,8 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
                 folder.into_iter().chain(args.preprocess.include.iter().cloned()).collect();
             let given = vec![(name.to_string(), FileId(0))];
             let defines = rsl_options(args).preprocess.defines;
-            let options = LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, debug: false };
+            let options =
+                LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, output: None, debug: false };
             Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
         }
         None => unit.module,

@@ -14,11 +14,13 @@ mod compile;
 mod devices;
 mod diff;
 mod exit;
+mod frames;
 #[cfg(feature = "gpu")]
 mod kernels;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_kernels.rs"]
 mod kernels;
+mod layers;
 mod lsp;
 mod probe;
 mod progress;

@@ -1,17 +1,24 @@
 //! `shadewright [SCENE] --render OUT`, and the window where there is no `OUT`.
 
-use super::args::RenderArgs;
-use super::common::{Judgement, check_judgement, prepare_job, print_json, renderer, rpu_options, set_threads};
+use super::args::{Frames, RenderArgs, SceneArgs};
+use super::common::{
+    Judgement, check_judgement, job_of, open_project, print_json, progressive, refreshed, renderer, rpu_options,
+    set_threads,
+};
 use super::exit::Failure;
 use super::progress::with_bar;
 use super::stats::{Pictures, RenderStats};
-use super::{viewer, watch};
-use crate::render::image_file;
+use super::{frames, layers as variables, viewer, watch};
+use crate::project::Project;
+use crate::render::film::Picture;
+use crate::render::report::Report;
 use crate::render::rpu::RpuRenderer;
+use crate::render::{Job, RenderError, image_file, layers, motion};
 use anyhow::Context;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
-/// Renders the scene into a file.
+/// Renders the scene into a file, or frames of it into files.
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let begin = Instant::now();
     if let Some(scene) = args.scene.scene.as_ref().filter(|s| !s.exists()) {
@@ -30,25 +37,48 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     if args.watch {
         return watch::run(args, out);
     }
+    let Some(range) = args.scene.frames.filter(|f| f.first != f.last) else {
+        return one(args, &args.scene, out, begin);
+    };
+    if args.compare.is_some() || args.preview.is_some() || args.stats {
+        return Err(Failure::input(
+            "error: --compare, --preview and --stats are about one picture, and --frames asks for several; give one frame",
+        ));
+    }
+    for frame in frames::of_scene(&args.scene, range)? {
+        let scene = SceneArgs { frames: Some(Frames { first: frame, last: frame }), ..args.scene.clone() };
+        one(args, &scene, &frames::file_of(out, frame), Instant::now())?;
+    }
+    Ok(())
+}
+
+/// Renders one picture.
+fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<(), Failure> {
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
-    let (job, times) = prepare_job(&args.scene)?;
-    let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
-    let failed = |e| Failure::render(&e, &job.program.sources);
+    let (mut project, state) = open_project(scene)?;
+    let (job, times) = (job_of(scene, &state)?, state.times);
+    let names = variables::wanted(args, &state.scene.film, out)?;
+    let rpu = RpuRenderer::with_options(rpu_options(scene)).in_format(args.format.into());
     let mut first = None;
     if let Some(file) = &args.preview {
-        image_file::write(file, &rpu.first_picture(&job).map_err(failed)?)?;
+        let picture = rpu.first_picture(&job).map_err(|e| Failure::render(&e, &job.program.sources))?;
+        image_file::write(file, &picture)?;
         first = Some(begin.elapsed());
     }
-    let mut renderer = renderer(args.backend, &args.machine, rpu)?;
-    renderer.set_profiling(args.stats);
-    let start = Instant::now();
-    let picture = with_bar("rendering", |progress| renderer.render(&job, progress)).map_err(failed)?;
+    let drawn = match state.scene.film.moves {
+        true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
+        false => draw(args, &job, rpu.clone())?,
+    };
+    let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
-    image_file::write(out, &picture)?;
+    match beside.as_slice() {
+        [] => image_file::write(out, &drawn.picture)?,
+        beside => layers::write(out, &drawn.picture, beside)?,
+    }
     let full = begin.elapsed();
     let pictures = Pictures { first: first.unwrap_or(full), full };
-    let stats =
-        args.stats.then(|| RenderStats::of(&job, &*renderer, times, rendered - start, rendered.elapsed(), pictures));
+    let Drawn { picture, machine, report, time } = drawn;
+    let stats = args.stats.then(|| RenderStats::of(&job, machine, report, times, time, rendered.elapsed(), pictures));
     let judgement = reference.map(|reference| Judgement::of(&reference, &picture, &args.judge, None)).transpose()?;
     if args.judge.json {
         let mut document = judgement.as_ref().map_or_else(|| serde_json::json!({}), Judgement::json);
@@ -67,4 +97,60 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         }
     }
     judgement.map_or(Ok(()), |judgement| judgement.outcome())
+}
+
+/// A picture, and how it came to be.
+struct Drawn {
+    picture: Picture,
+    /// The machine, for people.
+    machine: String,
+    report: Report,
+    /// How long drawing took.
+    time: Duration,
+}
+
+/// Draws what stands still.
+fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure> {
+    let mut renderer = renderer(args.backend, &args.machine, rpu)?;
+    renderer.set_profiling(args.stats);
+    let start = Instant::now();
+    let picture = with_bar("rendering", |progress| renderer.render(job, progress));
+    let picture = picture.map_err(|e| Failure::render(&e, &job.program.sources))?;
+    Ok(Drawn { picture, machine: renderer.describe(), report: renderer.report(), time: start.elapsed() })
+}
+
+/// Draws what moves, slice by slice of the shutter's opening.
+fn draw_moving(
+    args: &RenderArgs,
+    scene: &SceneArgs,
+    project: &mut Project,
+    job: &Job,
+    rpu: RpuRenderer,
+) -> Result<Drawn, Failure> {
+    /// What can go wrong on the way.
+    enum Problem {
+        Scene(Failure),
+        Render(RenderError),
+    }
+    impl From<RenderError> for Problem {
+        fn from(error: RenderError) -> Self {
+            Problem::Render(error)
+        }
+    }
+    let mut machine = progressive(args.backend, &args.machine, rpu)?;
+    machine.set_profiling(args.stats);
+    let start = Instant::now();
+    let mut job_at = |share: f32| -> Result<Job, Failure> {
+        project.set_time(share);
+        job_of(scene, &*refreshed(project)?)
+    };
+    let slices = motion::slices(job.sampling.count());
+    let picture = with_bar("rendering", |progress| {
+        motion::draw(&mut *machine, slices, |share| job_at(share).map_err(Problem::Scene), progress)
+    });
+    let picture = picture.map_err(|problem| match problem {
+        Problem::Scene(failure) => failure,
+        Problem::Render(error) => Failure::render(&error, &job.program.sources),
+    })?;
+    Ok(Drawn { picture, machine: machine.describe(), report: machine.report(), time: start.elapsed() })
 }

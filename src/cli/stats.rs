@@ -1,8 +1,8 @@
 //! What `--stats` tells of a render: as lines for people, as JSON for scripts.
 
 use crate::project::Times;
+use crate::render::Job;
 use crate::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
-use crate::render::{Job, Renderer};
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -34,10 +34,11 @@ pub struct Pictures {
 }
 
 impl RenderStats {
-    /// Of a picture that `renderer` has just rendered in `render`, and that was written in `write`.
+    /// Of a picture that a machine, which says so in its report, has just rendered in `render`, and that was written in `write`.
     pub fn of(
         job: &Job,
-        renderer: &dyn Renderer,
+        machine: String,
+        report: Report,
         times: Times,
         render: Duration,
         write: Duration,
@@ -46,11 +47,11 @@ impl RenderStats {
         let phases =
             [("open", times.open), ("compile", times.link), ("tree", times.tree), ("render", render), ("write", write)];
         Self {
-            machine: renderer.describe(),
+            machine,
             triangles: job.bvh.primitive_count(),
             scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
             phases: phases.map(|(name, time)| Phase { name, time }).into(),
-            render: renderer.report(),
+            render: report,
             pictures,
         }
     }

@@ -34,6 +34,7 @@ use crate::ir::{Const, Limits};
 use crate::lang::source::{SourceMap, Span};
 use crate::program::{self, CAMERA_ENTRY, IMAGER_ENTRY, LinkError, LinkOptions, Program};
 use crate::render::SceneWorld;
+use crate::render::film::FilmSettings;
 use crate::render::sampling::Sampling;
 use crate::scene::Scene;
 use record::Recorder;
@@ -160,7 +161,10 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
     if sample.number >= count {
         return Err(ProbeError::Sample { number: sample.number, count });
     }
-    let raster = sample.sampling.position(x, y, sample.number).to_array();
+    let film = FilmSettings::of(&subject.scene.film);
+    let shot = sample.sampling.sample(&film, x, y, sample.number);
+    let raster = shot.raster.to_array();
+    let arguments = shot.arguments().map(Const::F32);
     let mut world = SceneWorld::new(&program.constants, &program.memory, subject.bvh);
     let mut recorder = Recorder::new(subject.scene, program, world);
     let limits = Limits { fuel: u64::from(sample.budget), depth: MAX_DEPTH };
@@ -172,7 +176,9 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
         }
     };
     let mut imaged = None;
-    let result = run(CAMERA_ENTRY, &raster.map(Const::F32)).and_then(|(color, alpha)| {
+    let result = run(CAMERA_ENTRY, &arguments[..program.camera_arguments()]).and_then(|(color, alpha)| {
+        // The entry multiplies by the weight, which is 1 or −1.
+        let (color, alpha) = (color.map(|c| c * shot.weight), alpha * shot.weight);
         if program.has_imager {
             let middle = [x, y].map(|side| Const::F32(side as f32 + 0.5));
             let args = [&middle[..], &[Const::Vec3(color), Const::F32(alpha)]].concat();

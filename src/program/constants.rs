@@ -16,6 +16,8 @@ pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     c[0] = [ray_bias(scene), f32::MAX, 0.0, 0.0];
     set_options(&mut c, scene.max_depth, scene.background);
     set_view(&mut c, &scene.camera, scene.format);
+    let [open, close] = scene.film.shutter;
+    c[9] = [scene.film.time, open, close, 0.0];
     c
 }
 
@@ -37,6 +39,8 @@ pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: 
     c[5] = row(frame.origin, 1.0);
     let kind = if frame.orthographic { 1.0 } else { 0.0 };
     c[6] = [frame.half_width, frame.half_height, kind, c[6][3]];
+    let [radius, focus] = camera.lens.map_or([0.0, 1.0], |lens| [lens.radius, lens.focus]);
+    c[8] = [radius, focus, camera.near, camera.far.min(f32::MAX)];
 }
 
 /// How far from a surface its secondary rays begin, in scene units.

@@ -2,13 +2,15 @@
 
 use super::instances::{Instance, unpack};
 use super::memory::RecordLayout;
+use super::outputs::{Output, triple};
 use super::primvars::stored_for;
 use super::shaders::CompiledFunction;
-use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState};
+use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, scale};
 use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
+use crate::scene::Scene;
 use std::sync::Arc;
 
 /// A surface core, and those around it, as one entry calls them.
@@ -24,6 +26,8 @@ pub struct SurfaceVariant {
     pub atmosphere: Option<(Arc<str>, LinkedVolume)>,
     /// How the object's records lie.
     pub layout: RecordLayout,
+    /// What camera rays get in the place of the colour.
+    pub output: Option<Output>,
 }
 
 /// The start of a function `(orig, dir, depth)` that is called at a hit.
@@ -43,11 +47,17 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     let instance = &variant.instance;
+    if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(&mut b, &mut state, number)) {
+        let opaque = b.constant(Const::Vec3([1.0; 3]));
+        b.ret(vec![value, opaque]);
+        return b.finish();
+    }
     // All is read before a core is called, which may shoot rays and so lose the hit.
     let layout = &variant.layout;
     let mut args = inputs(&mut b, &mut state, layout, instance, 0);
     let passage = variant.atmosphere.as_ref().map(|_| state.way(&mut b));
     let of_surface = args.clone();
+    let depth = variant.output.as_ref().and_then(|_| state.global(&mut b, "raydepth"));
     if let Some((core, displacement)) = &variant.displacement {
         let behind = instance.block.len() as u32;
         let mut given = inputs(&mut b, &mut state, layout, displacement, behind);
@@ -69,6 +79,16 @@ pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
     // A shader that never sets its opacity is as opaque as the surface it sits on.
     let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
+    if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
+        let value = outputs.get(name).unwrap_or_else(|| b.f32(0.0));
+        let value = triple(&mut b, value);
+        let seen = b.op(Op::Mul, &[value, opacity]);
+        let zero = b.f32(0.0);
+        let is_seen = b.op(Op::Eq, &[depth, zero]);
+        let chosen = b.op(Op::Select, &[is_seen, seen, color]);
+        b.ret(vec![chosen, opacity]);
+        return b.finish();
+    }
     if let (Some((core, atmosphere)), Some([origin, way, depth])) = (&variant.atmosphere, passage) {
         let zero = b.f32(0.0);
         let is_seen = b.op(Op::Eq, &[depth, zero]);
@@ -136,18 +156,45 @@ pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
     b.finish()
 }
 
-/// `@camera(x, y) -> (color, alpha)`: the standard library's ray generation under the entry's name.
-pub fn camera(library_function: &Function) -> Function {
+/// What a scene's camera entry has to do beside shooting rays through a pinhole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CameraOptions {
+    /// Rays pass through a lens, at the place that two further arguments say.
+    pub lens: bool,
+    /// Clipping planes hide what is before and behind them.
+    pub clipped: bool,
+    /// Samples have a weight, the last argument, which multiplies the results.
+    pub weighted: bool,
+}
+
+impl CameraOptions {
+    /// Those of a scene.
+    pub fn of(scene: &Scene) -> Self {
+        let weighted = scene.film.filter.kind.has_negative_lobes();
+        Self { lens: scene.camera.lens.is_some() || weighted, clipped: scene.camera.is_clipped(), weighted }
+    }
+}
+
+/// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's name. What a scene does not need costs it nothing: its arguments are constants.
+pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
-    let x = b.param("x", Type::F32, Class::Varying);
-    let y = b.param("y", Type::F32, Class::Varying);
+    let mut args = ["x", "y"].map(|name| b.param(name, Type::F32, Class::Varying)).to_vec();
+    let names: &[&str] = if options.lens { &["lens_x", "lens_y"] } else { &[] };
+    args.extend(names.iter().map(|name| b.param(*name, Type::F32, Class::Varying)));
+    let weight = options.weighted.then(|| b.param("weight", Type::F32, Class::Varying));
     b.result("color", Type::Vec3);
     b.result("alpha", Type::F32);
     let types: Vec<Type> = library_function.results.iter().map(|r| r.ty).collect();
+    args.resize_with(4, || b.f32(0.0));
+    args.push(b.f32(if options.clipped { 1.0 } else { 0.0 }));
     // Outputs start at zero.
-    let zeros = library_function.params.iter().skip(2).map(|p| b.constant(Const::zero(p.ty)));
-    let args = [x, y].into_iter().chain(zeros.collect::<Vec<_>>()).collect();
-    let results = b.call(library_function.name.clone(), args, &types);
+    args.extend(
+        library_function.params.iter().skip(args.len()).map(|p| b.constant(Const::zero(p.ty))).collect::<Vec<_>>(),
+    );
+    let mut results = b.call(library_function.name.clone(), args, &types);
+    if let Some(weight) = weight {
+        results = results.into_iter().map(|value| scale(&mut b, value, weight)).collect();
+    }
     b.ret(results);
     b.finish()
 }

@@ -1,16 +1,18 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
-use super::constants::{PROGRAM_CONSTANTS, frame_constants};
+use super::constants::{PROGRAM_CONSTANTS, frame_constants, set_options};
 use super::entries::{self, SurfaceVariant};
 use super::facts::is_option;
 use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock};
+use super::outputs::Output;
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::shaders::ShaderLibrary;
 use super::textures::{self, Textures};
 use super::units::Units;
 use super::volumes::{self, LinkedVolume};
+use super::{CAMERA_ENTRY, CameraOptions};
 use crate::ir::passes::{Observer, Pipeline};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
@@ -32,6 +34,8 @@ pub struct LinkOptions {
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the files of the sources that define them.
     pub given: Vec<(String, FileId)>,
+    /// A variable that the picture shows in the place of colours; there is no background and no imager then.
+    pub output: Option<Output>,
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
     /// Whether variables leave `debug` instructions, and the program has outlines and entries for the globals at a hit. The memory image is the same.
@@ -66,6 +70,11 @@ impl Program {
     pub fn asks_for_options(&self) -> bool {
         let instances = self.instances.iter().flatten();
         instances.flat_map(|i| &i.shader.core_params).any(|p| is_option(&p.name))
+    }
+
+    /// How many of the camera's arguments the program takes for a sample (see [`crate::render::sampling::CameraSample::arguments`]).
+    pub fn camera_arguments(&self) -> usize {
+        self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
     }
 
     /// The program of a scene that differs from this one's in the parameters of one shader instance: other data, the same functions. `None` where they
@@ -231,7 +240,7 @@ impl Linker {
         for (object, shaders) in scene.objects.iter().zip(&mut shaders) {
             shaders.extend(object.attributes.displacement.and_then(|id| self.instance(scene, id.0)));
         }
-        let imager = scene.imager.and_then(|id| self.instance(scene, id.0));
+        let imager = scene.imager.filter(|_| options.output.is_none()).and_then(|id| self.instance(scene, id.0));
 
         // One entry for each distinct combination of cores, surroundings and layout of the records.
         let mut wanted = Vec::new();
@@ -288,6 +297,7 @@ impl Linker {
                 displacement: displacement.clone().map(|d| (core(&d), d)),
                 atmosphere: atmosphere.and_then(|id| volumes.get(&id)).map(|v| (core(&v.instance), v.clone())),
                 layout: layout.clone(),
+                output: options.output.clone(),
             };
             module.functions.push(entries::surface(number, variant));
             if options.debug {
@@ -296,7 +306,9 @@ impl Linker {
         }
         let camera = match &ray_program {
             Some(function) => Some(entries::ray_program(function)),
-            None => module.function(crate::lang::stdlib::CAMERA_FUNCTION).map(entries::camera),
+            None => module
+                .function(crate::lang::stdlib::CAMERA_FUNCTION)
+                .map(|function| entries::camera(function, CameraOptions::of(scene))),
         };
         module.functions.extend(camera);
         if let Some(imager) = &imager {
@@ -314,7 +326,10 @@ impl Linker {
             memory: memory.into(),
             surface_entries: wanted.len(),
             has_imager: imager.is_some(),
-            constants: frame_constants(scene),
+            constants: match options.output {
+                None => frame_constants(scene),
+                Some(_) => without_background(frame_constants(scene)),
+            },
             instances: self.instances_of(scene),
             outlines: self.shaders.take_outlines().into(),
             ..self.empty()
@@ -462,6 +477,13 @@ fn add_surroundings(
 /// Whether it is a core that entries call under the name of its copy.
 fn is_core_of_object(f: &Function) -> bool {
     matches!(f.kind, FunctionKind::Surface | FunctionKind::Displacement | FunctionKind::Volume)
+}
+
+/// The constants with nothing behind the scene.
+fn without_background(mut constants: [[f32; 4]; PROGRAM_CONSTANTS]) -> [[f32; 4]; PROGRAM_CONSTANTS] {
+    let max_depth = constants[6][3] as u32;
+    set_options(&mut constants, max_depth, [0.0; 4]);
+    constants
 }
 
 fn set_suffix(set: usize) -> String {

@@ -168,6 +168,10 @@ impl SurfaceState {
                 let derivative = self.derivative(b, name == "dPdu");
                 self.to_world(b, derivative, AXES)
             }
+            "time" => {
+                let shutter = b.op(Op::Uniform(9), &[]);
+                b.op(Op::Extract(0), &[shutter])
+            }
             "raydepth" => self.inputs.depth,
 
             // There are no ray differentials: a sample stands for no area.

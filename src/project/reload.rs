@@ -11,7 +11,7 @@ use crate::lang::files::FileLog;
 use crate::lang::source::SourceMap;
 use crate::program::memory::build_tree;
 use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, Units, link_keeping, set_options, set_view};
-use crate::render::film::check_size;
+use crate::render::film::{FilmSettings, check_size};
 use crate::render::{triangles_to_build, usual_tree};
 use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use glam::Mat4;
@@ -74,6 +74,12 @@ impl Project {
     /// A project in the place of this one: the versions of its states go on from this one's.
     pub fn replaced_by(&self, source: Source) -> Self {
         Self { version: self.version, ..Self::new(source, self.options.clone()) }
+    }
+
+    /// Says at which share of the shutter's opening, from 0 to 1, the next [`Project::refresh`] reads the scene, whether its files have changed or not.
+    pub fn set_time(&mut self, share: f32) {
+        self.options.open.time = share;
+        self.scene_files = None;
     }
 
     /// The files that the last attempt read, and those that it looked for in vain.
@@ -259,6 +265,7 @@ impl Project {
         self.publish(State {
             version: 0,
             as_read: read.scene,
+            film: FilmSettings::of(&scene.film),
             scene: Arc::new(scene),
             program,
             bvh,

@@ -7,6 +7,7 @@ use crate::ir::passes::Observer;
 use crate::lang::diag::Diagnostics;
 use crate::lang::files::FileLog;
 use crate::program::{LinkOptions, Program, link_observed, set_view};
+use crate::render::film::FilmSettings;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, Window};
 use crate::scene::{Camera, Format, Scene};
@@ -25,6 +26,8 @@ pub struct State {
     pub program: Program,
     /// The trees.
     pub bvh: Arc<TwoLevel>,
+    /// How samples become a picture.
+    pub film: FilmSettings,
     /// The parameters of all shaders, and the scene's options.
     pub parameters: Arc<Parameters>,
     /// What there was to remark on, in the scene and in the shaders; it points into the program's sources.
@@ -99,7 +102,8 @@ impl State {
         let mut program = self.program.clone();
         set_view(&mut program.constants, &view.camera, view.format);
         let window = Window::whole(view.format.width, view.format.height);
-        Job { program, bvh: self.bvh.clone(), window, sampling, budget }
+        let film = self.film.clone();
+        Job { program, bvh: self.bvh.clone(), window, sampling, film, budget }
     }
 
     /// How the scene was linked.

@@ -5,6 +5,8 @@
 //! a slot of its own, summed in the order in which its samples arrive, so a renderer that keeps that order gets the
 //! same bits at any thread count.
 
+use super::filter::FilterSampler;
+use crate::scene::{Exposure, FilmOptions};
 use thiserror::Error;
 
 /// The largest number of pixels of a picture: 2²⁸, for example 16384 × 16384. The film of such a picture takes 5 GiB.
@@ -129,6 +131,40 @@ impl Picture {
     }
 }
 
+/// How a scene's samples become its picture. The default is the mean of samples spread evenly over a pixel, as it is.
+#[derive(Debug, Clone, Default)]
+pub struct FilmSettings {
+    /// Where the samples of a pixel lie.
+    pub filter: FilterSampler,
+    /// What becomes of their means, before the imager.
+    pub exposure: Exposure,
+    /// Whether samples have times, so that those of each pixel are to come in an order of its own.
+    pub moves: bool,
+}
+
+impl FilmSettings {
+    /// Those that a scene asks for.
+    #[must_use]
+    pub fn of(options: &FilmOptions) -> Self {
+        Self { filter: FilterSampler::new(options.filter), exposure: options.exposure, moves: options.moves }
+    }
+
+    /// The picture of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2, §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.
+    #[must_use]
+    pub fn develop(&self, film: &Film) -> Picture {
+        let mut picture = film.resolve();
+        let Exposure { gain, gamma } = self.exposure;
+        if self.exposure == Exposure::default() {
+            return picture;
+        }
+        let exposed = |x: f32| if gamma == 1.0 { gain * x } else { (gain * x).max(0.0).powf(1.0 / gamma) };
+        for [r, g, b, _] in &mut picture.rgba {
+            [*r, *g, *b] = [*r, *g, *b].map(exposed);
+        }
+        picture
+    }
+}
+
 /// The sum of one pixel's samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct FilmPixel {
@@ -225,6 +261,17 @@ impl Film {
         self.pixels[index].add(rgba, 1.0);
     }
 
+    /// Adds one sample that has been multiplied by its weight already.
+    ///
+    /// # Panics
+    /// When the pixel lies outside the film.
+    pub fn add_weighted(&mut self, x: u32, y: u32, weighted: [f32; 4], weight: f32) {
+        assert!(x < self.width, "column {x} of a film {} wide", self.width);
+        let pixel = &mut self.pixels[y as usize * self.width as usize + x as usize];
+        pixel.add(weighted, 1.0);
+        pixel.weight += weight - 1.0;
+    }
+
     /// Adds one sample of weight 1 to every pixel.
     ///
     /// # Panics
@@ -277,6 +324,26 @@ mod tests {
         pixel.add([1.0; 4], 3.0);
         pixel.add([0.0; 4], 1.0);
         assert_eq!(pixel.mean(), [0.75; 4]);
+    }
+
+    #[test]
+    fn a_sample_of_weight_minus_one_takes_its_color_away() {
+        let mut film = Film::new(1, 1).unwrap();
+        for (color, weight) in [(1.0, 1.0), (1.0, 1.0), (0.5, -1.0)] {
+            film.add_weighted(0, 0, [color * weight; 4], weight);
+        }
+        assert_eq!(film.resolve().rgba, [[1.5; 4]]);
+    }
+
+    #[test]
+    fn exposure_multiplies_and_then_takes_the_root() {
+        let mut film = Film::new(2, 1).unwrap();
+        film.add_pass(&[[0.125, 0.5, 0.0, 0.5], [-1.0, 2.0, 0.0, 1.0]]);
+        let settings = FilmSettings { exposure: Exposure { gain: 2.0, gamma: 2.0 }, ..FilmSettings::default() };
+        assert_eq!(settings.develop(&film).rgba, [[0.5, 1.0, 0.0, 0.5], [0.0, 2.0, 0.0, 1.0]]);
+        let gain = FilmSettings { exposure: Exposure { gain: 3.0, gamma: 1.0 }, ..FilmSettings::default() };
+        assert_eq!(gain.develop(&film).rgba, [[0.375, 1.5, 0.0, 0.5], [-3.0, 6.0, 0.0, 1.0]]);
+        assert_eq!(FilmSettings::default().develop(&film), film.resolve());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is rendered, and what can go wrong.
 
-use super::film::{Picture, SizeError, check_size};
+use super::film::{FilmSettings, Picture, SizeError, check_size};
 use super::report::Report;
 use super::sampling::Sampling;
 use crate::bvh::{BuildOptions, Quality, TwoLevel, TwoLevelError};
@@ -23,6 +23,8 @@ pub struct Job {
     pub window: Window,
     /// Samples a pixel.
     pub sampling: Sampling,
+    /// How they become the picture.
+    pub film: FilmSettings,
     /// Back edges and calls that one sample may take.
     pub budget: u32,
 }
@@ -71,7 +73,7 @@ pub fn prepare_with_tree(
     let samples = u64::from(window.width) * u64::from(window.height) * u64::from(sampling.count());
     let quality = tree.unwrap_or_else(|| usual_tree(triangles_to_build(scene), samples));
     let bvh = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() })?;
-    Ok(Job { program, bvh: bvh.into(), window, sampling, budget })
+    Ok(Job { program, bvh: bvh.into(), window, sampling, film: FilmSettings::of(&scene.film), budget })
 }
 
 /// The triangles that a scene's trees are built of: those of instances of one object count once.

@@ -8,6 +8,7 @@ mod adapter;
 pub mod call;
 pub mod color;
 pub mod film;
+pub mod filter;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 #[cfg(not(feature = "gpu"))]
@@ -15,6 +16,8 @@ pub mod gpu;
 pub mod gpu;
 pub mod image_file;
 mod job;
+pub mod layers;
+pub mod motion;
 pub mod progressive;
 pub mod report;
 pub mod rpu;
@@ -29,3 +32,6 @@ pub use job::{
 };
 pub use scene_world::SceneWorld;
 pub use schedule::Schedule;
+
+#[cfg(test)]
+mod tests;

@@ -6,9 +6,9 @@
 #[cfg(test)]
 pub(super) mod checks;
 
-use super::film::{Film, Picture};
+use super::film::{Film, FilmSettings, Picture};
 use super::report::Report;
-use super::sampling::Sampling;
+use super::sampling::{CameraSample, Sampling};
 use super::{Job, RenderError, Window};
 use glam::Vec2;
 use std::sync::atomic::AtomicBool;
@@ -40,12 +40,19 @@ impl Pass {
         [window.width.div_ceil(self.step), window.height.div_ceil(self.step)]
     }
 
-    /// Raster position of sample `index` of the film's pixel `(x, y)`. All samples of a block lie in its middle; those of a pixel where `sampling` says.
-    pub fn position(self, window: Window, sampling: Sampling, [x, y]: [u32; 2], index: u32) -> Vec2 {
+    /// Sample `index` of the film's pixel `(x, y)`. All samples of a block lie in its middle; those of a pixel where the sampling and the film say.
+    pub fn sample(
+        self,
+        window: Window,
+        sampling: Sampling,
+        film: &FilmSettings,
+        [x, y]: [u32; 2],
+        index: u32,
+    ) -> CameraSample {
         if self.step > 1 {
-            middle(window, self.step, [x, y])
+            CameraSample::central(middle(window, self.step, [x, y]))
         } else {
-            sampling.position(window.x + x, window.y + y, index)
+            sampling.sample(film, window.x + x, window.y + y, index)
         }
     }
 }
@@ -108,7 +115,8 @@ mod tests {
         let (window, sampling) = (Window { x: 5, y: 6, width: 9, height: 7 }, Sampling { strata: [3, 2], seed: 4 });
         let pass = Pass::whole(sampling);
         assert_eq!((pass.size(window), pass.count), ([9, 7], 6));
-        assert_eq!(pass.position(window, sampling, [2, 3], 4), sampling.position(7, 9, 4));
+        let film = FilmSettings::default();
+        assert_eq!(pass.sample(window, sampling, &film, [2, 3], 4), sampling.sample(&film, 7, 9, 4));
     }
 
     #[test]
@@ -116,7 +124,8 @@ mod tests {
         let (window, sampling) = (Window { x: 10, y: 0, width: 9, height: 7 }, Sampling { strata: [3, 2], seed: 4 });
         let pass = Pass::coarse(4);
         assert_eq!(pass.size(window), [3, 2]);
-        assert_eq!(pass.position(window, sampling, [0, 0], 0), Vec2::new(12.0, 2.0));
-        assert_eq!(pass.position(window, sampling, [2, 1], 0), Vec2::new(18.5, 5.5));
+        let at = |pixel| pass.sample(window, sampling, &FilmSettings::default(), pixel, 0);
+        assert_eq!(at([0, 0]), CameraSample::central(Vec2::new(12.0, 2.0)));
+        assert_eq!(at([2, 1]), CameraSample::central(Vec2::new(18.5, 5.5)));
     }
 }

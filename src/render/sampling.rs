@@ -1,5 +1,6 @@
 //! Where samples lie in the picture. Integer hashing, so that every machine draws the same.
 
+use super::film::FilmSettings;
 use glam::Vec2;
 
 /// Which samples a picture takes.
@@ -17,18 +18,46 @@ impl Sampling {
         self.strata[0] * self.strata[1]
     }
 
-    /// Raster position of sample `index` of pixel `(x, y)`: jittered within its stratum (Cook, Porter, Carpenter 1984); the
-    /// middle of the pixel when there is one sample.
-    pub fn position(&self, x: u32, y: u32, index: u32) -> Vec2 {
-        let corner = Vec2::new(x as f32, y as f32);
+    /// Sample `index` of pixel `(x, y)`, placed by the film's filter.
+    pub fn sample(&self, film: &FilmSettings, x: u32, y: u32, index: u32) -> CameraSample {
+        const TIME: u32 = 0x7469_6d65;
+        const FILTER: u32 = 0x6669_6c74;
+        let order = || hash(x ^ hash(y ^ hash(self.seed ^ TIME)));
+        let index = if film.moves { permuted(index, self.count().max(1), order()) } else { index };
+        let count = self.count().max(1);
+        let rank = if film.filter.is_signed() { permuted(index, count, hash(order() ^ FILTER)) } else { index };
+        let (place, weight) = film.filter.place(self.place(x, y, index), rank, count);
+        CameraSample { raster: Vec2::new(x as f32, y as f32) + place, lens: self.lens(x, y, index), weight }
+    }
+
+    /// Where sample `index` lies in the unit square of pixel `(x, y)`: jittered within its stratum (Cook, Porter, Carpenter 1984); in the middle when there is
+    /// one sample.
+    fn place(&self, x: u32, y: u32, index: u32) -> Vec2 {
         if self.count() <= 1 {
-            return corner + 0.5;
+            return Vec2::splat(0.5);
         }
+        self.stratified(index, self.key(x, y, index))
+    }
+
+    /// Where sample `index` of pixel `(x, y)` passes through the lens, a disk of radius 1. The strata are those of the unit square taken to the disk (Shirley & Chiu 1997), in another order in
+    /// each pixel, so that what is seen through one side of the lens does not lie on one side of the pixel.
+    fn lens(&self, x: u32, y: u32, index: u32) -> Vec2 {
+        const LENS: u32 = 0x6c65_6e73;
+        let order = hash(x ^ hash(y ^ hash(self.seed ^ LENS)));
+        let key = hash(self.key(x, y, index) ^ LENS);
+        to_disk(self.stratified(permuted(index, self.count().max(1), order), key))
+    }
+
+    fn key(&self, x: u32, y: u32, index: u32) -> u32 {
+        hash(x ^ hash(y ^ hash(index ^ hash(self.seed))))
+    }
+
+    /// A point of the unit square within stratum `index`.
+    fn stratified(&self, index: u32, key: u32) -> Vec2 {
         let [nx, ny] = self.strata;
-        let key = hash(x ^ hash(y ^ hash(index ^ hash(self.seed))));
         let jitter = Vec2::new(unit(key), unit(hash(key)));
         let stratum = Vec2::new((index % nx) as f32, (index / nx) as f32);
-        corner + (stratum + jitter) / Vec2::new(nx as f32, ny as f32)
+        (stratum + jitter) / Vec2::new(nx as f32, ny as f32)
     }
 
     /// The strata of `count` samples: as square as its factors allow.
@@ -38,6 +67,76 @@ impl Sampling {
             ny -= 1;
         }
         [count / ny.max(1), ny.max(1)]
+    }
+}
+
+/// A sample of the camera.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraSample {
+    /// Raster position in pixels.
+    pub raster: Vec2,
+    /// Where it passes through the lens, in radii.
+    pub lens: Vec2,
+    /// What it counts in its pixel: 1, or −1 where the filter is negative.
+    pub weight: f32,
+}
+
+/// Most arguments of the camera's entry, a word each.
+pub const CAMERA_ARGUMENTS: usize = 5;
+
+impl CameraSample {
+    /// A sample through the middle of the lens.
+    pub fn central(raster: Vec2) -> Self {
+        Self { raster, lens: Vec2::ZERO, weight: 1.0 }
+    }
+
+    /// The arguments of the camera's entry, of which a program takes as many as it has parameters: position, lens, weight.
+    pub fn arguments(&self) -> [f32; CAMERA_ARGUMENTS] {
+        [self.raster.x, self.raster.y, self.lens.x, self.lens.y, self.weight]
+    }
+}
+
+/// A place in the unit square on the disk of radius 1: squares around the middle become circles, and equal areas stay equal (Shirley & Chiu 1997).
+fn to_disk(place: Vec2) -> Vec2 {
+    let square = 2.0 * place - 1.0;
+    if square == Vec2::ZERO {
+        return Vec2::ZERO;
+    }
+    let quarter = std::f32::consts::FRAC_PI_4;
+    let (radius, angle) = if square.x.abs() > square.y.abs() {
+        (square.x, quarter * (square.y / square.x))
+    } else {
+        (square.y, 2.0 * quarter - quarter * (square.x / square.y))
+    };
+    radius * Vec2::from_angle(angle)
+}
+
+/// The place of `index` in the order number `order` of `count` things (Kensler 2013, "Correlated multi-jittered sampling", listing 1).
+fn permuted(index: u32, count: u32, order: u32) -> u32 {
+    let mask = count.next_power_of_two() - 1;
+    let mut i = index;
+    loop {
+        i ^= order;
+        i = i.wrapping_mul(0xe170_893d);
+        i ^= order >> 16;
+        i ^= (i & mask) >> 4;
+        i ^= order >> 8;
+        i = i.wrapping_mul(0x0929_eb3f);
+        i ^= order >> 23;
+        i ^= (i & mask) >> 1;
+        i = i.wrapping_mul(1 | order >> 27);
+        i = i.wrapping_mul(0x6935_fa69);
+        i ^= (i & mask) >> 11;
+        i = i.wrapping_mul(0x74dc_b303);
+        i ^= (i & mask) >> 2;
+        i = i.wrapping_mul(0x9e50_1cc3);
+        i ^= (i & mask) >> 2;
+        i = i.wrapping_mul(0xc860_a3df);
+        i &= mask;
+        i ^= i >> 5;
+        if i < count {
+            return (i.wrapping_add(order)) % count;
+        }
     }
 }
 
@@ -63,7 +162,7 @@ mod tests {
     fn every_sample_lies_in_its_own_stratum() {
         let sampling = Sampling { strata: [4, 2], seed: 7 };
         for index in 0..8 {
-            let p = sampling.position(3, 5, index) - Vec2::new(3.0, 5.0);
+            let p = sampling.sample(&FilmSettings::default(), 3, 5, index).raster - Vec2::new(3.0, 5.0);
             assert_eq!(((p.x * 4.0) as u32, (p.y * 2.0) as u32), (index % 4, index / 4));
         }
     }
@@ -71,7 +170,29 @@ mod tests {
     #[test]
     fn one_sample_is_in_the_middle() {
         let sampling = Sampling { strata: [1, 1], seed: 7 };
-        assert_eq!(sampling.position(1, 2, 0), Vec2::new(1.5, 2.5));
+        assert_eq!(sampling.sample(&FilmSettings::default(), 1, 2, 0).raster, Vec2::new(1.5, 2.5));
+    }
+
+    #[test]
+    fn an_order_has_every_place_once() {
+        for count in [1, 2, 6, 16, 25] {
+            for order in [0, 1, 0xdead_beef] {
+                let mut places: Vec<_> = (0..count).map(|i| permuted(i, count, order)).collect();
+                places.sort_unstable();
+                assert!(places.into_iter().eq(0..count), "{count} in order {order}");
+            }
+        }
+    }
+
+    #[test]
+    fn lens_samples_fill_the_disk_evenly() {
+        // The mean of the square of the radius over a disk is a half; of a quarter of the samples each coordinate is positive.
+        let sampling = Sampling { strata: [64, 64], seed: 1 };
+        let samples: Vec<_> = (0..4096).map(|i| sampling.sample(&FilmSettings::default(), 7, 9, i).lens).collect();
+        let mean = samples.iter().map(|p| p.length_squared()).sum::<f32>() / 4096.0;
+        assert!((mean - 0.5).abs() < 5e-3 && samples.iter().all(|p| p.length() <= 1.0), "{mean}");
+        let quadrant = samples.iter().filter(|p| p.x > 0.0 && p.y > 0.0).count();
+        assert!((1000..1048).contains(&quadrant), "{quadrant}");
     }
 
     #[test]

@@ -61,10 +61,21 @@ pub struct Camera {
     pub screen_window: Option<[f32; 4]>,
     /// Width over height that the default screen window is made for, where `FrameAspectRatio` gives one.
     pub frame_aspect: Option<f32>,
-    /// Distance of the near clipping plane (`Clipping`). Renderers may ignore it.
+    /// Distance of the near clipping plane along z (`Clipping`): what lies before it is not seen.
     pub near: f32,
-    /// Distance of the far clipping plane; infinite unless set.
+    /// Distance of the far clipping plane; infinite unless set. What lies behind it is not seen.
     pub far: f32,
+    /// The lens (`DepthOfField`); `None` for a pinhole.
+    pub lens: Option<Lens>,
+}
+
+/// A thin lens: what lies in its plane of focus is sharp, all else is blurred by its aperture (Cook, Porter & Carpenter 1984).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lens {
+    /// Radius of the aperture in camera units: the focal length over twice the f-stop. Above 0.
+    pub radius: f32,
+    /// Distance of the plane of focus along z, above 0.
+    pub focus: f32,
 }
 
 impl Default for Camera {
@@ -77,6 +88,7 @@ impl Default for Camera {
             frame_aspect: None,
             near: 0.0,
             far: f32::INFINITY,
+            lens: None,
         }
     }
 }
@@ -105,6 +117,11 @@ pub struct CameraFrame {
 }
 
 impl Camera {
+    /// Whether a clipping plane may hide something.
+    pub fn is_clipped(&self) -> bool {
+        self.near > 0.0 || self.far.is_finite()
+    }
+
     /// Camera space to world space.
     pub fn camera_to_world(&self) -> Mat4 {
         self.world_to_camera.inverse()

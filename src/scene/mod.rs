@@ -22,6 +22,7 @@ mod attributes;
 pub mod builtin;
 mod camera;
 mod files;
+mod film;
 mod framing;
 mod instancing;
 mod meshfile;
@@ -40,8 +41,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use attributes::ObjectAttributes;
-pub use camera::{Camera, CameraFrame, Format, Projection};
+pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
+pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use instancing::TooManyTriangles;
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 pub use texture::TextureSource;
@@ -63,8 +65,8 @@ pub struct Scene {
     pub camera: Camera,
     /// Samples a pixel in x and y (`PixelSamples`), at least 1 each.
     pub pixel_samples: [u32; 2],
-    /// What `Display` named. It is remembered, and never chooses an output path.
-    pub display: Option<String>,
+    /// How samples become a picture.
+    pub film: FilmOptions,
     /// Where shaders and textures may be found.
     pub search_paths: SearchPaths,
     /// Which files it may read.
@@ -146,6 +148,12 @@ pub struct OpenOptions {
     pub size: Option<(u32, u32)>,
     /// Folders, beside the scene's own and its search paths, that the scene may read files from.
     pub allow_read: Vec<PathBuf>,
+    /// The share of the shutter's opening at which the scene is read, from 0 to 1: what moves is where it is then.
+    pub time: f32,
+    /// The frame to read (`FrameBegin`); `None` for the first.
+    pub frame: Option<i32>,
+    /// Whether the scene may run programs (`Procedural "RunProgram"`).
+    pub allow_run: bool,
 }
 
 /// A scene that was read, with what there was to remark on.
@@ -155,6 +163,8 @@ pub struct Opened {
     pub scene: Scene,
     /// Warnings only.
     pub warnings: Diagnostics,
+    /// The numbers of the file's frames, in its order; none where it has no `FrameBegin`.
+    pub frames: Vec<i32>,
 }
 
 /// Opens a scene: a `.obj` or `.ply` mesh, alone before an auto-framed camera, or else a RIB file. Either may be
@@ -238,7 +248,7 @@ fn open_mesh(
     if let Some((width, height)) = options.size {
         scene.format = Format { width, height, ..scene.format };
     }
-    Ok(Opened { scene: framing::frame(scene, made.mesh), warnings })
+    Ok(Opened { scene: framing::frame(scene, made.mesh), warnings, frames: Vec::new() })
 }
 
 impl Object {
@@ -265,7 +275,7 @@ impl Scene {
             format: Format::default(),
             camera: Camera::default(),
             pixel_samples: [2, 2],
-            display: None,
+            film: FilmOptions::default(),
             search_paths: SearchPaths::default(),
             access: FileAccess::default(),
             max_depth: DEFAULT_MAX_DEPTH,

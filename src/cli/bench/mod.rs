@@ -91,6 +91,8 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         size: Some(size),
         spp: Some(1),
         crop: None,
+        frames: None,
+        allow_run: false,
         seed: 0,
         shader_paths: Vec::new(),
         allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))],

@@ -8,15 +8,15 @@
 #define MAX_LAYERS 64
 
 /* The colour that arrives at o from direction d, and its coverage: surfaces are composited front to back by their opacity until
-   nothing shines through, the background last. The ray goes on behind a surface from the same origin, beyond its t. */
-color __radiance(point o; vector d; float depth; float start; output float alpha)
+   nothing shines through, the background last. Nothing is seen but between start and end. The ray goes on behind a surface from the same origin, beyond its t. */
+color __radiance(point o; vector d; float depth; float start; float end; output float alpha)
 {
     color sum = 0;
     color through = 1;
     float nearest = start;
     float layers = 0;
     while (layers < MAX_LAYERS) {
-        float t = __trace(o, d, nearest, FARTHEST);
+        float t = __trace(o, d, nearest, end);
         if (t < 0) {
             float coverage = __uniform_float(7, 3);
             sum += through * UNIFORM_COLOR(7);
@@ -46,7 +46,7 @@ color __trace_color(point o; vector d; float depth)
     color result = 0;
     float alpha = 0;
     if (depth < __uniform_float(6, 3))
-        result = __radiance(o, d, depth + 1, __uniform_float(0, 0), alpha);
+        result = __radiance(o, d, depth + 1, __uniform_float(0, 0), FARTHEST, alpha);
     return result;
 }
 
@@ -57,18 +57,32 @@ color trace(point o; vector d)
     return __trace_color(o, d, raydepth);
 }
 
-/* The sample at raster position (x, y), y down. */
-color __camera(float x; float y; output float alpha)
+/* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1.
+   A scene without a lens or clipping planes gives constants, and what they would need is left out. */
+color __camera(float x; float y; float lens_x; float lens_y; float clipped; output float alpha)
 {
     float across = (2 * x * __uniform_float(1, 2) - 1) * __uniform_float(6, 0);
     float up = (1 - 2 * y * __uniform_float(1, 3)) * __uniform_float(6, 1);
     vector offset = across * UNIFORM_VECTOR(2) + up * UNIFORM_VECTOR(3);
     point origin = point (__uniform_float(5, 0), __uniform_float(5, 1), __uniform_float(5, 2));
     vector forward = UNIFORM_VECTOR(4);
-    vector direction = normalize(forward);
+    /* To the ray's point at distance 1 along the camera's z. */
+    vector through = forward;
     if (__uniform_float(6, 2) > 0.5)
         origin += offset;
     else
-        direction = normalize(forward + offset);
-    return __radiance(origin, direction, 0, 0, alpha);
+        through += offset;
+    if (lens_x != 0 || lens_y != 0) {
+        /* A thin lens (Cook, Porter & Carpenter 1984): all rays of a position meet in the plane of focus. */
+        vector moved = __uniform_float(8, 0) * (lens_x * UNIFORM_VECTOR(2) + lens_y * UNIFORM_VECTOR(3));
+        origin += moved;
+        through -= moved / __uniform_float(8, 1);
+    }
+    float near = 0;
+    float far = FARTHEST;
+    if (clipped != 0) {
+        near = __uniform_float(8, 2) * length(through);
+        far = min(__uniform_float(8, 3), FARTHEST / length(through)) * length(through);
+    }
+    return __radiance(origin, normalize(through), 0, near, far, alpha);
 }

@@ -18,8 +18,6 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Words of a raster position.
-const POSITION_WORDS: u32 = 2;
 /// Words of a picture's pixel: colour and alpha.
 const PIXEL_WORDS: u32 = 4;
 
@@ -48,13 +46,13 @@ impl Drawing<'_> {
     /// Adds the samples of a pass to the film.
     pub fn draw(&mut self, pass: Pass, film: &mut Film) -> Result<(), RenderError> {
         assert_eq!([film.width(), film.height()], pass.size(self.job.window), "the film of {pass:?}");
-        let (items, turns) = self.machine.batch_size(pass.count, POSITION_WORDS);
+        let (items, turns) = self.machine.batch_size(pass.count, self.job.program.camera_arguments() as u32);
         each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, turns, film))
     }
 
     /// The means of a film that was drawn in blocks of `step`, behind the imager.
     pub fn finish(&mut self, film: &Film, step: u32) -> Result<Picture, RenderError> {
-        let mut picture = film.resolve();
+        let mut picture = self.job.film.develop(film);
         if self.job.program.has_imager {
             let paths = self.machine.paths();
             each_band(film.width(), film.height(), paths, |band| self.image_band(band, step, &mut picture))?;
@@ -64,12 +62,14 @@ impl Drawing<'_> {
 
     /// Takes every sample of a band's pixels, `turns` of each in one batch.
     fn sample_band(&mut self, band: &[[u32; 2]], pass: Pass, turns: u32, film: &mut Film) -> Result<(), RenderError> {
-        let (window, sampling) = (self.job.window, self.job.sampling);
+        let job = self.job;
+        let (words, signed) = (job.program.camera_arguments(), job.film.filter.is_signed());
+        let sample = |pixel, index| pass.sample(job.window, job.sampling, &job.film, pixel, index);
         let items = band.len() as u32;
         let width = film.width() as usize;
         let index = |[x, y]: [u32; 2]| y as usize * width + x as usize;
         let mut results = Results::Sum;
-        if band.iter().any(|&pixel| film.pixels()[index(pixel)].weight > 0.0) {
+        if band.iter().any(|&pixel| film.pixels()[index(pixel)] != FilmPixel::default()) {
             let sums: Vec<_> = band.iter().map(|&pixel| film.pixels()[index(pixel)].sum).collect();
             self.machine.set_sums(&sums)?;
             results = Results::AddToSums;
@@ -78,24 +78,29 @@ impl Drawing<'_> {
         let end = pass.first + pass.count;
         for first in (pass.first..end).step_by(turns as usize) {
             let turns = turns.min(end - first);
-            arguments.resize(turns as usize * POSITION_WORDS as usize * band.len(), 0);
-            let rows = arguments.par_chunks_mut(POSITION_WORDS as usize * band.len()).zip(first..first + turns);
-            rows.for_each(|(rows, sample)| {
-                let (xs, ys) = rows.split_at_mut(band.len());
-                for (&pixel, (to_x, to_y)) in band.iter().zip(xs.iter_mut().zip(ys)) {
-                    (*to_x, *to_y) = words(pass.position(window, sampling, pixel, sample));
+            arguments.resize(turns as usize * words * band.len(), 0);
+            let rows = arguments.par_chunks_mut(words * band.len()).zip(first..first + turns);
+            rows.for_each(|(rows, index)| {
+                for (item, &pixel) in band.iter().enumerate() {
+                    for (row, argument) in rows.chunks_mut(band.len()).zip(sample(pixel, index).arguments()) {
+                        row[item] = argument.to_bits();
+                    }
                 }
             });
             let entry = self.program.entry(CAMERA_ENTRY)?;
             let budget = self.budget();
             let arguments = &arguments[..];
-            self.run(&Batch { entry, budget, items, turns, argument_words: POSITION_WORDS, arguments, results })?;
+            self.run(&Batch { entry, budget, items, turns, argument_words: words as u32, arguments, results })?;
             results = Results::AddToSums;
         }
         let sums = self.machine.sums()?;
         for (&pixel, sum) in band.iter().zip(sums) {
             let slot = &mut film.pixels_mut()[index(pixel)];
-            *slot = FilmPixel { sum, weight: slot.weight + pass.count as f32 };
+            let weight = match signed {
+                true => (pass.first..end).map(|index| sample(pixel, index).weight).sum(),
+                false => pass.count as f32,
+            };
+            *slot = FilmPixel { sum, weight: slot.weight + weight };
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use crate::ir::{Module, parse};
 use crate::lang::diag::Diagnostics;
 use crate::lang::source::{FileId, SourceMap};
 use crate::program::{MemoryImage, Program};
+use crate::render::film::FilmSettings;
 use crate::render::film::Picture;
 use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
@@ -215,7 +216,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
         instances: Default::default(),
         outlines: Default::default(),
     };
-    Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, budget: 1000 }
+    Job { program, bvh: TwoLevel::from(bvh).into(), window, sampling, film: FilmSettings::default(), budget: 1000 }
 }
 
 fn surface(bvh: &Bvh, orig: Vec3, dir: Vec3, depth: u32) -> Option<Vec3> {
@@ -233,7 +234,7 @@ fn expected(job: &Job) -> Vec<[f32; 4]> {
     let pixel = |x, y| {
         let mut sum = [0.0; 4];
         for sample in 0..count {
-            let position = job.sampling.position(x, y, sample);
+            let position = job.sampling.sample(&job.film, x, y, sample).raster;
             if let Some(c) = surface(job.bvh.plain(), position.extend(0.0), Vec3::Z, 0) {
                 [c.x, c.y, c.z, 1.0].iter().zip(&mut sum).for_each(|(c, sum)| *sum += c);
             }

@@ -5,11 +5,10 @@ use super::{LANES, Shape, Tile, each_pixel, in_parallel};
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::{Pass, middle};
-use crate::render::sampling::Sampling;
+use crate::render::sampling::{CAMERA_ARGUMENTS, CameraSample, Sampling};
 use crate::render::{Job, Progress, RenderError};
 use crate::rpu::Block;
 use crate::rpu::machine::Machine;
-use glam::Vec2;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Tiles whose pixels are held before they go into the film: 4 MiB.
@@ -36,24 +35,31 @@ impl Drawing<'_> {
         assert_eq!([film.width(), film.height()], [width, height], "the film of {pass:?}");
         let shape = Shape::of(pass.count);
         let tiles = Tile::all(width, height, shape);
+        let signed = self.job.film.filter.is_signed();
         let done = AtomicUsize::new(0);
         let total = (tiles.len() * (pass.count / shape.samples) as usize).max(1) as f32;
         for first in (pass.first..pass.first + pass.count).step_by(shape.samples as usize) {
             let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
-                let mut inputs = [[0u32; LANES]; 2];
+                let mut inputs = [[0u32; LANES]; CAMERA_ARGUMENTS];
                 for lane in 0..LANES {
-                    let sample = first + tile.sample(lane);
-                    let position = pass.position(self.job.window, self.sampling, tile.pixel(lane).into(), sample);
-                    set_lane(&mut inputs, lane, camera_inputs(position));
+                    let sample = self.sample(pass, tile.pixel(lane).into(), first + tile.sample(lane));
+                    set_lane(&mut inputs, lane, sample.arguments().map(f32::to_bits));
                 }
-                let pixels = self.run_tile(block, CAMERA_ENTRY, &inputs, tile.active(width, height))?;
+                let inputs = &inputs[..self.job.program.camera_arguments().min(CAMERA_ARGUMENTS)];
+                let pixels = self.run_tile(block, CAMERA_ENTRY, inputs, tile.active(width, height))?;
                 progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
                 Ok(pixels)
             };
             for tiles in tiles.chunks(AT_ONCE) {
                 let pixels = in_parallel(tiles, self.machine.stop, Block::new, run)?;
                 for (tile, pixels) in tiles.iter().zip(pixels) {
-                    each_pixel(*tile, width, height, |lane, x, y| film.add_sample(x, y, pixels[lane]));
+                    each_pixel(*tile, width, height, |lane, x, y| match signed {
+                        true => {
+                            let weight = self.sample(pass, [x, y], first + tile.sample(lane)).weight;
+                            film.add_weighted(x, y, pixels[lane], weight);
+                        }
+                        false => film.add_sample(x, y, pixels[lane]),
+                    });
                 }
             }
         }
@@ -62,7 +68,7 @@ impl Drawing<'_> {
 
     /// The means of a film that was drawn in blocks of `step`, behind the imager.
     pub fn finish(&self, film: &Film, step: u32) -> Result<Picture, RenderError> {
-        let mut picture = film.resolve();
+        let mut picture = self.job.film.develop(film);
         if !self.job.program.has_imager {
             return Ok(picture);
         }
@@ -82,11 +88,16 @@ impl Drawing<'_> {
         Ok(picture)
     }
 
-    fn run_tile<const WORDS: usize>(
+    /// A sample of the film's pixel.
+    fn sample(&self, pass: Pass, pixel: [u32; 2], index: u32) -> CameraSample {
+        pass.sample(self.job.window, self.sampling, &self.job.film, pixel, index)
+    }
+
+    fn run_tile(
         &self,
         block: &mut Block,
         entry: &str,
-        inputs: &[[u32; LANES]; WORDS],
+        inputs: &[[u32; LANES]],
         active: u64,
     ) -> Result<Pixels, RenderError> {
         if self.machine.stop.load(Ordering::Relaxed) {
@@ -102,11 +113,6 @@ impl Drawing<'_> {
         }
         Ok(pixels)
     }
-}
-
-/// The words of the camera's arguments for a sample at a raster position.
-pub(super) fn camera_inputs(position: Vec2) -> [u32; 2] {
-    position.to_array().map(f32::to_bits)
 }
 
 /// The words of the imager's arguments for a pixel of a picture that was drawn in blocks of `step`.

@@ -6,7 +6,7 @@ use super::SceneTracer;
 use super::calls::Calls;
 use super::frame::Frame;
 use super::loaded::Loaded;
-use super::passes::{camera_inputs, imager_inputs};
+use super::passes::imager_inputs;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::Pass;
@@ -51,13 +51,18 @@ pub fn simulate(
     let mut cost = vec![0; at(0, height)];
 
     let pass = Pass::whole(job.sampling);
-    let input = |x, y, sample| camera_inputs(pass.position(job.window, job.sampling, [x, y], sample)).to_vec();
+    let sample = |x, y, index| pass.sample(job.window, job.sampling, &job.film, [x, y], index);
+    let words = job.program.camera_arguments();
+    let input = |x, y, index| sample(x, y, index).arguments().into_iter().take(words).map(f32::to_bits).collect();
+    // The samples of a pixel come in their order.
+    let mut taken = vec![0; cost.len()];
     let mut output = |x, y, rgba, slots| {
-        film.add_sample(x, y, rgba);
+        film.add_weighted(x, y, rgba, sample(x, y, taken[at(x, y)]).weight);
+        taken[at(x, y)] += 1;
         cost[at(x, y)] += slots;
     };
     let mut stats = frame.run(&stop, &input, &mut output, call(CAMERA_ENTRY))?;
-    let mut picture = film.resolve();
+    let mut picture = job.film.develop(&film);
     if job.program.has_imager {
         let mut rgba = picture.rgba.clone();
         let input = |x, y, _| imager_inputs(job, &picture, pass.step, [x, y]).to_vec();

@@ -3,6 +3,7 @@
 use super::super::meshfile;
 use super::args::Args;
 use super::decode;
+use super::lexer::Token;
 use super::primitives::{Source, add_object};
 use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
@@ -17,13 +18,60 @@ const MAX_ARCHIVES: usize = 10_000;
 /// Most bytes of archives in one scene, a mesh each time counted, RIB once.
 const MAX_ARCHIVE_BYTES: u64 = 4 << 30;
 
+/// `ArchiveBegin "name"`: keeps the requests up to `ArchiveEnd` for `ReadArchive` of that name.
+pub fn archive_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the archive's name")?;
+    args.skip()?;
+    let (mut token, mut at) = args.next_token()?;
+    let start = at.start as usize;
+    let mut open = 1;
+    while open > 0 {
+        match token {
+            Token::Request("ArchiveBegin") => open += 1,
+            Token::Request("ArchiveEnd") => open -= 1,
+            Token::End => {
+                return Err(Diagnostic::error("`ArchiveBegin` is never closed")
+                    .at(args.span, "opened here")
+                    .hint("add the missing `ArchiveEnd`"));
+            }
+            _ => {}
+        }
+        (_, at) = args.token()?;
+        if open > 0 {
+            (token, _) = args.next_token()?;
+        }
+    }
+    if at.file != args.span.file {
+        return Err(args.error("an archive cannot begin in a motion block"));
+    }
+    let path = r.open_files.last().cloned().flatten();
+    r.inline_archives.insert(name, (at.file, path, start..at.start as usize));
+    Ok(())
+}
+
 /// `ReadArchive "file"`: reads RIB in place; a `.obj` or `.ply` file becomes an object with the current attributes.
 pub fn read_archive(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("a file name")?;
     args.skip()?;
+    read_named(r, args, name)
+}
+
+/// Reads the archive of that name: one within a file, or a file.
+///
+/// # Errors
+///
+/// When there is none, or it cannot be read; errors within it are reported where they are.
+pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Result<(), Diagnostic> {
     r.archives_read += 1;
     if r.archives_read > MAX_ARCHIVES {
         r.fatal(args.error(format!("more than {MAX_ARCHIVES} archives in one scene")));
+        return Ok(());
+    }
+    if let Some((file, path, part)) = r.inline_archives.get(&name).cloned() {
+        if r.open_files.len() > MAX_ARCHIVE_DEPTH {
+            return Err(args.error(format!("archives are nested more than {MAX_ARCHIVE_DEPTH} deep")));
+        }
+        r.run_part(file, path, part);
         return Ok(());
     }
     if r.access.base.is_none() && r.access.allowed.is_empty() {

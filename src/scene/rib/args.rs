@@ -138,6 +138,39 @@ impl<'l, 'a> Args<'l, 'a> {
         Ok(out)
     }
 
+    /// `count` numbers, in brackets or not.
+    pub fn counted_numbers(&mut self, count: usize, what: &str) -> Result<Vec<f32>, Diagnostic> {
+        if self.peek()?.0 != Token::Open {
+            return (0..count).map(|_| self.number(what)).collect();
+        }
+        let (values, at) = self.float_values()?;
+        if values.len() == count {
+            return Ok(values);
+        }
+        Err(Diagnostic::error(format!("{}: expected {what} of {count} numbers, found {}", self.request, values.len()))
+            .at(at, format!("expected {count} numbers")))
+    }
+
+    /// Whether a number comes next, in brackets or not.
+    pub fn has_number(&mut self) -> bool {
+        matches!(self.peek(), Ok((Token::Number(_) | Token::Open, _)))
+    }
+
+    /// Takes the next token, whatever it is.
+    pub fn token(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
+        self.take()
+    }
+
+    /// Looks at the next token, whatever it is.
+    pub fn next_token(&mut self) -> Result<(Token<'a>, Span), Diagnostic> {
+        self.peek()
+    }
+
+    /// Gives tokens to whoever reads on, before the rest of the text.
+    pub fn replay(&mut self, tokens: Vec<(Token<'a>, Span)>) {
+        self.lexer.replay(tokens);
+    }
+
     /// The name of the next parameter; `None` when the next request or the end follows.
     pub fn parameter_name(&mut self) -> Result<Option<(String, Span)>, Diagnostic> {
         match self.peek()? {

@@ -3,6 +3,8 @@
 use crate::lang::diag::Diagnostic;
 use crate::lang::source::{FileId, Span};
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,13 +79,22 @@ pub struct Lexer<'a> {
     text: &'a str,
     at: usize,
     peeked: Option<(Token<'a>, Span)>,
+    /// Tokens that come before those of the text.
+    replayed: VecDeque<(Token<'a>, Span)>,
     last: Span,
 }
 
 impl<'a> Lexer<'a> {
-    /// A lexer at the start of `text`, which is `file`.
-    pub fn new(file: FileId, text: &'a str) -> Self {
-        Self { file, text, at: 0, peeked: None, last: Span::new(file, 0, 0) }
+    /// A lexer of a part of `text`, which is `file`; the part begins and ends between tokens.
+    pub fn new(file: FileId, text: &'a str, part: Range<usize>) -> Self {
+        let text = text.get(..part.end).unwrap_or(text);
+        Self { file, text, at: part.start, peeked: None, replayed: VecDeque::new(), last: Span::new(file, 0, 0) }
+    }
+
+    /// Gives these tokens before all others.
+    pub fn replay(&mut self, tokens: Vec<(Token<'a>, Span)>) {
+        let behind = self.peeked.take().into_iter().chain(self.replayed.drain(..)).collect::<Vec<_>>();
+        self.replayed = tokens.into_iter().chain(behind).collect();
     }
 
     /// The place of the token that was taken last.
@@ -100,7 +111,10 @@ impl<'a> Lexer<'a> {
         match self.peeked {
             Some(t) => Ok(t),
             None => {
-                let t = self.lex()?;
+                let t = match self.replayed.pop_front() {
+                    Some(t) => t,
+                    None => self.lex()?,
+                };
                 self.peeked = Some(t);
                 Ok(t)
             }
@@ -231,12 +245,12 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> Vec<Token<'_>> {
-        let mut lexer = Lexer::new(FileId(0), text);
+        let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
         std::iter::from_fn(|| lexer.next().ok().map(|t| t.0).filter(|t| *t != Token::End)).collect()
     }
 
     fn error(text: &str) -> String {
-        let mut lexer = Lexer::new(FileId(0), text);
+        let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
         loop {
             match lexer.next() {
                 Ok((Token::End, _)) => panic!("no error in {text:?}"),
@@ -292,7 +306,8 @@ y"#
 
     #[test]
     fn rubbish_is_reported_once_a_run_and_skipped() {
-        let mut lexer = Lexer::new(FileId(0), "\u{1}\u{2}é\u{3}Sphere");
+        let text = "\u{1}\u{2}é\u{3}Sphere";
+        let mut lexer = Lexer::new(FileId(0), text, 0..text.len());
         assert!(lexer.next().is_err());
         assert_eq!(lexer.next().unwrap().0, Token::Request("Sphere"));
     }

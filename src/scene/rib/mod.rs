@@ -1,9 +1,9 @@
 //! The RIB reader: RenderMan Interface Bytestream text in, a [`Scene`] out (RISpec 3.2).
 //!
 //! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list; [`reader`] keeps
-//! the graphics state ([`state`]) and calls the request's function: [`requests`] for options, attributes and
-//! transforms, [`shading`] for shaders and lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
-//! [`archive`] for other files.
+//! the graphics state ([`state`]) and calls the request's function: [`requests`] has them all), [`options`], [`attributes`] and
+//! [`transforms`], [`shading`] for shaders and lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
+//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time, [`condition`] for parts under a condition. [`binary`] takes binary RIB to text.
 //! The text is read in one pass; nothing of it is kept but what the scene holds and what messages quote.
 //!
 //! Beyond the specification's own options and attributes, these are understood:
@@ -19,20 +19,28 @@
 
 mod archive;
 mod args;
+mod attributes;
+mod binary;
+mod condition;
+mod groups;
 mod lexer;
+mod motion;
 mod objects;
+mod options;
 mod params;
 mod primitives;
+mod procedural;
 mod reader;
 mod requests;
 mod shading;
 mod state;
 mod textures;
+mod transforms;
 
 #[cfg(test)]
 mod tests;
 
-use super::files::FileAccess;
+use super::files::{FileAccess, MAX_FILE_BYTES};
 use super::{OpenOptions, Opened};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::SourceMap;
@@ -59,23 +67,29 @@ pub(super) fn read(input: Input<'_>, options: &OpenOptions, sources: &mut Source
     let text = decode(bytes, name)?;
     let file = sources.add(name, path, text);
     let access = FileAccess { base, allowed: options.allow_read.clone() };
-    reader::Reader::new(name, access, options.size, sources).read(file, path)
+    reader::Reader::new(name, access, options, sources).read(file, path)
 }
 
-/// RIB text as UTF-8; what is not UTF-8 (comments in other encodings) is replaced.
+/// RIB as text in UTF-8: binary RIB is written as text, and what is not UTF-8 (comments in other encodings) is replaced.
 ///
 /// # Errors
 ///
 /// Bytes that are no text at all.
 fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
+    if binary::is_binary(&bytes) {
+        return binary::to_text(&bytes, MAX_FILE_BYTES as usize).map_err(|e| {
+            Diagnostic::error(format!("`{name}` is neither text RIB nor binary RIB: {e}"))
+                .hint("the file may be damaged, or of another kind")
+        });
+    }
     let head = &bytes[..bytes.len().min(4096)];
     // Text in UTF-8 is text, however much of it is not ASCII; the head may end within a character.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|e| e.error_len().is_none(), |_| true);
     let is_noise = |b: &u8| (*b >= 0x80 && !is_utf8) || (*b < 0x20 && !b"\t\n\r\x0c".contains(b));
     let noise = head.iter().filter(|b| is_noise(b)).count();
     if head.contains(&0) || noise * 10 > head.len() {
-        return Err(Diagnostic::error(format!("`{name}` is not a text RIB file: it holds binary data"))
-            .hint("binary-encoded RIB is not read; most renderers come with a tool that writes it as text"));
+        return Err(Diagnostic::error(format!("`{name}` is not a RIB file: it holds other data"))
+            .hint("a scene is a RIB file, text or binary, or a .obj or .ply mesh"));
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }

@@ -63,9 +63,10 @@ enum Admission {
 /// What becomes of a request of that name in an object's definition.
 fn admission(request: &str) -> Admission {
     match request {
-        "Atmosphere" | "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "Displacement" | "Display"
-        | "Exterior" | "Format" | "FrameAspectRatio" | "Illuminate" | "Imager" | "Interior" | "Opacity" | "Option"
-        | "PixelSamples" | "Projection" | "ScreenWindow" | "Sides" | "Surface" => Admission::Ignored,
+        "Atmosphere" | "Clipping" | "Color" | "CoordSysTransform" | "CoordinateSystem" | "CropWindow"
+        | "DepthOfField" | "Displacement" | "Display" | "Exposure" | "Exterior" | "Format" | "FrameAspectRatio"
+        | "Illuminate" | "Imager" | "Interior" | "Opacity" | "Option" | "PixelFilter" | "PixelSamples"
+        | "Projection" | "ScreenWindow" | "Shutter" | "Sides" | "Surface" => Admission::Ignored,
         "AreaLightSource" | "LightSource" | "ObjectBegin" | "ObjectInstance" => Admission::Refused,
         _ => Admission::Admitted,
     }

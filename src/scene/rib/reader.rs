@@ -1,8 +1,9 @@
 //! The reader's loop and what it keeps: the scene so far, the graphics state, the open blocks, the messages.
 
 use super::super::files::FileAccess;
-use super::super::{CameraFrame, Format, ObjectAttributes, Opened, Scene, ShaderId, ShaderInstance};
+use super::super::{CameraFrame, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance};
 use super::args::Args;
+use super::condition::{Conditional, Value};
 use super::lexer::{Lexer, Token};
 use super::objects::{self, Retained};
 use super::params::Declarations;
@@ -10,8 +11,9 @@ use super::requests::{self, Handler};
 use super::state::{Block, BlockKind, State};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::{FileId, SourceMap, Span};
-use glam::Mat4;
+use glam::{Mat4, Vec3};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,6 +57,8 @@ pub struct Reader<'s> {
     pub retained: Retained,
     /// `RelativeDetail`
     pub relative_detail: f32,
+    /// What each sample of a colour is in red, green and blue, where colours have others.
+    pub color_samples: Vec<Vec3>,
     /// Zero-area triangles so far, and the first primitive that had one.
     pub zero_area: Option<(usize, Span)>,
     report: Diagnostics,
@@ -66,14 +70,28 @@ pub struct Reader<'s> {
     size: Option<(u32, u32)>,
     /// The request up to which everything is skipped, and what began that.
     skip_until: Option<(&'static str, &'static str, Span)>,
-    /// Inside a motion block: whether its first request has been seen.
-    motion: Option<bool>,
+    /// The shutter's share at which the scene is read, from 0 to 1.
+    share: f32,
+    /// Whether something is at another place at another time.
+    pub moves: bool,
+    /// The frame that the user asked for.
+    asked_frame: Option<i32>,
+    /// The frame to read; the first once there is one.
+    pub frame_number: Option<i32>,
+    /// The frames of the file so far.
+    pub frames: Vec<i32>,
+    /// The open conditional parts.
+    pub conditionals: Vec<Conditional>,
+    /// Archives within files: which text, and what part of it.
+    pub inline_archives: HashMap<String, (FileId, Option<PathBuf>, Range<usize>)>,
+    /// Whether the scene may run programs.
+    pub allow_run: bool,
     stopped: bool,
 }
 
 impl<'s> Reader<'s> {
     /// A reader in RI's initial state.
-    pub fn new(name: &str, access: FileAccess, size: Option<(u32, u32)>, sources: &'s mut SourceMap) -> Self {
+    pub fn new(name: &str, access: FileAccess, options: &OpenOptions, sources: &'s mut SourceMap) -> Self {
         let mut scene = Scene::empty(name);
         scene.access = access.clone();
         let own: Vec<PathBuf> = access.base.iter().cloned().collect();
@@ -96,15 +114,23 @@ impl<'s> Reader<'s> {
             triangles: 0,
             retained: Retained::default(),
             relative_detail: 1.0,
+            color_samples: Vec::new(),
             zero_area: None,
             report: Diagnostics::new(),
             blocks: Vec::new(),
             warned: HashSet::new(),
             unknown: 0,
             known: 0,
-            size,
+            size: options.size,
             skip_until: None,
-            motion: None,
+            share: options.time,
+            moves: false,
+            frame_number: options.frame,
+            asked_frame: options.frame,
+            frames: Vec::new(),
+            conditionals: Vec::new(),
+            inline_archives: HashMap::new(),
+            allow_run: options.allow_run,
             stopped: false,
         }
     }
@@ -122,6 +148,13 @@ impl<'s> Reader<'s> {
                 .at(Span::new(file, 0, 0), "expected a scene")
                 .hint("a scene has at least `WorldBegin`, some geometry and `WorldEnd`")
                 .into());
+        }
+        if let Some(frame) = self.frame_number.filter(|f| !self.frames.is_empty() && !self.frames.contains(f)) {
+            let (first, last) = (self.frames.iter().min(), self.frames.iter().max());
+            let range =
+                first.zip(last).map_or_else(String::new, |(a, b)| format!("its frames lie between {a} and {b}"));
+            let missing = Diagnostic::error(format!("`{}` has no frame {frame}", self.scene.name));
+            return Err(missing.hint(range).into());
         }
         if self.world == World::Before && !self.report.has_errors() {
             let end = self.sources.get(file).map_or(0, |f| f.text.len());
@@ -148,16 +181,32 @@ impl<'s> Reader<'s> {
         if self.scene.objects.is_empty() {
             self.warn(Diagnostic::warning("the scene has no visible object"));
         }
+        if let (None, [first, _, ..]) = (self.asked_frame, self.frames.as_slice()) {
+            let (first, count) = (*first, self.frames.len());
+            self.warn(
+                Diagnostic::warning(format!("the file has {count} frames, of which only frame {first} is read"))
+                    .hint("--frames A..B renders a range of them"),
+            );
+        }
         drop_unused_shaders(&mut self.scene);
         self.scene.flatten_small();
-        Ok(Opened { scene: self.scene, warnings: self.report })
+        let [open, close] = self.scene.film.shutter;
+        (self.scene.film.moves, self.scene.film.time) = (self.moves && open < close, self.time());
+        Ok(Opened { scene: self.scene, warnings: self.report, frames: self.frames })
     }
 
     /// Reads the requests of a file that `sources` holds; blocks that it opens it must close.
     pub fn run(&mut self, file: FileId, path: Option<PathBuf>) {
+        let end = self.sources.get(file).map_or(0, |f| f.text.len());
+        self.run_part(file, path, 0..end);
+    }
+
+    /// Reads a part of such a file.
+    pub fn run_part(&mut self, file: FileId, path: Option<PathBuf>, part: Range<usize>) {
         let Some(text) = self.sources.get(file).map(|f| f.text.clone()) else { return };
-        let mut lexer = Lexer::new(file, &text);
+        let mut lexer = Lexer::new(file, &text, part);
         let outer_blocks = self.blocks.len();
+        let outer_conditionals = self.conditionals.len();
         self.open_files.push(path);
         let mut previous = None;
         while !self.stopped {
@@ -178,14 +227,19 @@ impl<'s> Reader<'s> {
                 Err(d) => self.error(d),
             }
         }
-        self.close_file(outer_blocks, lexer.last_span());
+        self.close_file(outer_blocks, outer_conditionals, lexer.last_span());
         self.open_files.pop();
     }
 
     /// Reports the blocks that a file leaves open.
-    fn close_file(&mut self, outer_blocks: usize, end: Span) {
+    fn close_file(&mut self, outer_blocks: usize, outer_conditionals: usize, end: Span) {
         if self.stopped {
             return;
+        }
+        while self.conditionals.len() > outer_conditionals {
+            if let Some(open) = self.conditionals.pop() {
+                self.error(unclosed("IfBegin", "IfEnd", open.span));
+            }
         }
         if let Some((end_name, begin_name, span)) = self.skip_until.take_if(|s| s.2.file == end.file) {
             self.error(unclosed(begin_name, end_name, span));
@@ -224,11 +278,12 @@ impl<'s> Reader<'s> {
             }
             return true;
         }
-        match &mut self.motion {
-            Some(_) if name == "MotionEnd" => return false,
-            Some(true) => return true,
-            Some(seen) => *seen = true,
-            None => {}
+        // Conditional parts say themselves what is read of them.
+        if matches!(name, "IfBegin" | "ElseIf" | "Else" | "IfEnd") {
+            return false;
+        }
+        if !self.reads_conditional() {
+            return true;
         }
         let structural = ["FrameBegin", "FrameEnd", "WorldBegin", "WorldEnd", "AttributeBegin", "AttributeEnd"];
         self.world == World::After && !structural.contains(&name) && !name.starts_with("Transform")
@@ -255,9 +310,28 @@ impl<'s> Reader<'s> {
         self.skip_until = Some((end, begin, span));
     }
 
-    /// Enters or leaves a motion block.
-    pub fn set_motion(&mut self, inside: bool) {
-        self.motion = inside.then_some(false);
+    /// Whether no condition forbids to read on.
+    pub fn reads_conditional(&self) -> bool {
+        self.conditionals.last().is_none_or(|c| c.active)
+    }
+
+    /// The time at which the scene is read, in its own unit.
+    pub fn time(&self) -> f32 {
+        let [open, close] = self.scene.film.shutter;
+        open + self.share * (close - open)
+    }
+
+    /// A variable of a condition: the frame's number, or what a file gave as an attribute or an option of the user's.
+    pub fn variable(&self, name: &str) -> Option<Value> {
+        if name.eq_ignore_ascii_case("frame") {
+            return self.frame_number.map(|n| Value::Number(n.into()));
+        }
+        let (place, name) = match name.split_once(":user:") {
+            Some((place, name)) => (place, name),
+            None => ("", name.strip_prefix("user:")?),
+        };
+        let attribute = self.state.attributes.own.user.get(name).filter(|_| place != "Option");
+        attribute.or_else(|| self.scene.user_options.get(name).filter(|_| place != "Attribute")).and_then(Value::of)
     }
 
     /// Whether geometry can be declared where the reader is.

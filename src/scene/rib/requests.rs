@@ -1,16 +1,15 @@
-//! The table of requests, and the functions of those that set options, attributes and transforms.
+//! The table of requests: what there is, how it is written, what becomes of it; and the requests about blocks.
 
-use super::super::{Format, Projection, RayProgram};
 use super::args::Args;
-use super::params::{DECLARATION_HINT, Declaration, Param, read_params};
-use super::primitives::{detail, dicing, trimming};
+use super::params::{DECLARATION_HINT, Declaration};
+use super::primitives::{detail, dicing};
 use super::reader::{Reader, World};
-use super::state::{BlockKind, Orientation};
-use super::{archive, objects, primitives, shading, textures};
+use super::state::BlockKind;
+use super::{
+    archive, attributes, condition, motion, objects, options, primitives, procedural, shading, textures, transforms,
+};
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
-use std::path::PathBuf;
-use std::sync::Arc;
 
 /// What a request does.
 pub type Handler = for<'s, 'l, 'a> fn(&mut Reader<'s>, &mut Args<'l, 'a>) -> Result<(), Diagnostic>;
@@ -23,42 +22,71 @@ pub struct Request {
     pub usage: &'static str,
     /// What it does.
     pub handler: Handler,
+    /// How much of what the specification says that is.
+    pub state: Support,
+}
+
+/// How much of a request is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// All of it.
+    Done,
+    /// A part, and what is missing.
+    Partly(&'static str),
+    /// It is read and checked, and changes nothing, for this reason.
+    Noted(&'static str),
+    /// It is skipped with a warning, for this reason.
+    LeftOut(&'static str),
 }
 
 /// Every request that is understood, by name.
 const REQUESTS: &[Request] = &[
     request("Atmosphere", "Atmosphere \"name\" parameters", shading::atmosphere),
-    request("Attribute", "Attribute \"name\" parameters", attribute),
+    request("Attribute", "Attribute \"name\" parameters", attributes::attribute),
+    request("ArchiveBegin", "ArchiveBegin \"name\" parameters", archive::archive_begin),
+    request("ArchiveEnd", "ArchiveEnd", |_, a| Err(a.error("no `ArchiveBegin` is open here"))),
+    request("ArchiveRecord", "ArchiveRecord \"type\" \"text\"", |_, a| a.skip()).noted("comments are not kept"),
     request("AttributeBegin", "AttributeBegin", |r, a| block(r, a, BlockKind::Attribute)),
     request("AttributeEnd", "AttributeEnd", |r, a| r.close(BlockKind::Attribute, a.span)),
     request("AreaLightSource", "AreaLightSource \"name\" handle parameters", shading::area_light_source),
-    request("Clipping", "Clipping near far", clipping),
-    request("Color", "Color [r g b]", |r, a| {
-        r.state.attributes.color = Vec3::from_array(a.numbers("a colour of three numbers")?);
-        Ok(())
-    }),
+    request("Clipping", "Clipping near far", options::clipping),
+    request("Color", "Color [r g b]", attributes::color),
+    request("ColorSamples", "ColorSamples [nRGB] [RGBn]", options::color_samples)
+        .partly("Color and Opacity only: colours among shader parameters and primitive variables have three numbers"),
     request("ConcatTransform", "ConcatTransform [16 numbers]", |r, a| {
-        let m = matrix(a)?;
+        let m = transforms::matrix(a)?;
         r.state.transform *= m;
         Ok(())
     }),
-    request("CoordSysTransform", "CoordSysTransform \"name\"", coord_sys_transform),
-    request("CoordinateSystem", "CoordinateSystem \"name\"", coordinate_system),
+    request("CoordSysTransform", "CoordSysTransform \"name\"", transforms::coord_sys_transform),
+    request("CoordinateSystem", "CoordinateSystem \"name\"", transforms::coordinate_system),
+    request("CropWindow", "CropWindow xmin xmax ymin ymax", options::crop_window),
     request("Declare", "Declare \"name\" \"class type\"", declare),
+    left_out("Deformation", "Deformation \"name\" parameters", "shaders of type transformation have no place in a ray tracer of triangles"),
+    request("DepthOfField", "DepthOfField fstop focallength focaldistance", options::depth_of_field),
     request("Displacement", "Displacement \"name\" parameters", shading::displacement),
-    request("Display", "Display \"name\" \"type\" \"mode\" parameters", display),
+    request("Display", "Display \"name\" \"type\" \"mode\" parameters", options::display)
+        .partly("the type and parameters for display drivers are ignored"),
+    request("Else", "Else", condition::otherwise),
+    request("ElseIf", "ElseIf \"condition\"", condition::else_if),
+    request("ErrorHandler", "ErrorHandler \"style\"", |_, a| a.string("a style").and_then(|_| a.skip()))
+        .noted("messages are always collected and shown together"),
+    request("Exposure", "Exposure gain gamma", options::exposure),
     request("Exterior", "Exterior \"name\" parameters", shading::exterior),
-    request("Format", "Format width height pixelaspect", format),
-    request("FrameAspectRatio", "FrameAspectRatio aspect", frame_aspect_ratio),
-    request("FrameBegin", "FrameBegin number", |r, a| {
-        a.integer("the frame's number")?;
-        block(r, a, BlockKind::Frame)
-    }),
+    request("Format", "Format width height pixelaspect", options::format),
+    request("FrameAspectRatio", "FrameAspectRatio aspect", options::frame_aspect_ratio),
+    request("FrameBegin", "FrameBegin number", frame_begin),
     request("FrameEnd", "FrameEnd", |r, a| r.close(BlockKind::Frame, a.span)),
+    request("GeometricRepresentation", "GeometricRepresentation \"type\"", |_, a| a.string("a type").map(|_| ()))
+        .noted("all surfaces are triangles"),
+    request("Hider", "Hider \"type\" parameters", |_, a| a.string("a type").and_then(|_| a.skip()))
+        .noted("rays find what is visible"),
     request("Identity", "Identity", |r, _| {
         r.state.transform = Mat4::IDENTITY;
         Ok(())
     }),
+    request("IfBegin", "IfBegin \"condition\"", condition::if_begin),
+    request("IfEnd", "IfEnd", condition::if_end),
     request("Illuminate", "Illuminate handle 0|1", shading::illuminate),
     request("Imager", "Imager \"name\" parameters", shading::imager),
     request("Interior", "Interior \"name\" parameters", shading::interior),
@@ -78,39 +106,50 @@ const REQUESTS: &[Request] = &[
         "MakeTexture \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
         textures::make_texture,
     ),
-    request("MotionBegin", "MotionBegin [times]", motion_begin),
-    request("MotionEnd", "MotionEnd", |r, _| {
-        r.set_motion(false);
-        Ok(())
-    }),
+    request("Matte", "Matte 0|1", attributes::matte).partly("matte objects are shown as usual, with a warning"),
+    request("MotionBegin", "MotionBegin [times]", motion::motion_begin),
+    request("MotionEnd", "MotionEnd", motion::motion_end),
     request("ObjectBegin", "ObjectBegin handle", objects::object_begin),
     request("ObjectEnd", "ObjectEnd", objects::object_end),
     request("ObjectInstance", "ObjectInstance handle", objects::object_instance),
-    request("Opacity", "Opacity [r g b]", |r, a| {
-        r.state.attributes.opacity = Vec3::from_array(a.numbers("an opacity of three numbers")?);
-        Ok(())
-    }),
-    request("Option", "Option \"name\" parameters", option),
-    request("Orientation", "Orientation \"outside\"|\"inside\"|\"lh\"|\"rh\"", orientation),
-    request("PixelSamples", "PixelSamples x y", pixel_samples),
+    request("Opacity", "Opacity [r g b]", attributes::opacity),
+    request("Option", "Option \"name\" parameters", options::option),
+    request("Orientation", "Orientation \"outside\"|\"inside\"|\"lh\"|\"rh\"", attributes::orientation),
+    left_out("Perspective", "Perspective fov", "world space has no perspective in it: use Projection"),
+    request("PixelFilter", "PixelFilter \"name\" xwidth ywidth", options::pixel_filter),
+    request("PixelSamples", "PixelSamples x y", options::pixel_samples),
+    request("PixelVariance", "PixelVariance variation", |_, a| a.number("a variance").map(|_| ()))
+        .noted("every pixel has the same number of samples"),
+    request(
+        "Procedural",
+        "Procedural \"DelayedReadArchive\"|\"RunProgram\" [\"file\" …] [xmin xmax ymin ymax zmin zmax]",
+        procedural::procedural,
+    )
+    .partly("\"DelayedReadArchive\" is read at once; \"RunProgram\" runs with --allow-run; \"DynamicLoad\" is left out: it would run code of the scene in this process"),
     request(
         "Projection",
         "Projection \"perspective\"|\"orthographic\"|\"FILE.sl:FUNCTION\" \"fov\" [angle]",
-        projection,
+        options::projection,
     ),
+    request("Quantize", "Quantize \"type\" one min max ditheramplitude", options::quantize)
+        .noted("files of 8 bits are encoded as sRGB, and those of floats as they are"),
     request("ReadArchive", "ReadArchive \"file\"", archive::read_archive),
     request("ReverseOrientation", "ReverseOrientation", |r, _| {
         r.state.attributes.orientation = r.state.attributes.orientation.reversed();
         Ok(())
     }),
-    request("Rotate", "Rotate angle x y z", rotate),
+    request("Rotate", "Rotate angle x y z", transforms::rotate),
     request("Scale", "Scale x y z", |r, a| {
         let s = Vec3::from_array(a.numbers("three factors")?);
         r.state.transform *= Mat4::from_scale(s);
         Ok(())
     }),
-    request("ScreenWindow", "ScreenWindow left right bottom top", screen_window),
-    request("Sides", "Sides 1|2", sides),
+    request("ScreenWindow", "ScreenWindow left right bottom top", options::screen_window),
+    request("ShadingInterpolation", "ShadingInterpolation \"constant\"|\"smooth\"", attributes::shading_interpolation)
+        .noted("every sample is shaded by itself"),
+    request("Shutter", "Shutter min max", options::shutter),
+    request("Sides", "Sides 1|2", attributes::sides),
+    request("Skew", "Skew angle dx1 dy1 dz1 dx2 dy2 dz2", transforms::skew),
     request("SolidBegin", "SolidBegin \"operation\"", |r, a| {
         a.string("an operation")?;
         block(r, a, BlockKind::Solid)
@@ -118,7 +157,7 @@ const REQUESTS: &[Request] = &[
     request("SolidEnd", "SolidEnd", |r, a| r.close(BlockKind::Solid, a.span)),
     request("Surface", "Surface \"name\" parameters", shading::surface),
     request("Transform", "Transform [16 numbers]", |r, a| {
-        r.state.transform = matrix(a)?;
+        r.state.transform = transforms::matrix(a)?;
         Ok(())
     }),
     request("TransformBegin", "TransformBegin", |r, a| block(r, a, BlockKind::Transform)),
@@ -201,7 +240,34 @@ const REQUESTS: &[Request] = &[
 ];
 
 const fn request(name: &'static str, usage: &'static str, handler: Handler) -> Request {
-    Request { name, usage, handler }
+    Request { name, usage, handler, state: Support::Done }
+}
+
+const fn left_out(name: &'static str, usage: &'static str, why: &'static str) -> Request {
+    Request { name, usage, handler: skipped, state: Support::LeftOut(why) }
+}
+
+impl Request {
+    const fn partly(self, missing: &'static str) -> Self {
+        Self { state: Support::Partly(missing), ..self }
+    }
+
+    const fn noted(self, why: &'static str) -> Self {
+        Self { state: Support::Noted(why), ..self }
+    }
+}
+
+/// A request that is left out.
+fn skipped(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    if let Some(Request { state: Support::LeftOut(why), .. }) = find(args.request) {
+        r.warn_once(
+            &format!("request {}", args.request),
+            Diagnostic::warning(format!("the request `{}` is not supported", args.request))
+                .at(args.span, "skipped here and below")
+                .hint(*why),
+        );
+    }
+    args.skip()
 }
 
 /// The request of this name.
@@ -215,200 +281,9 @@ pub fn similar(name: &str) -> Option<&'static str> {
     REQUESTS.iter().map(|r| r.name).find(|n| n.eq_ignore_ascii_case(bare))
 }
 
-fn matrix(args: &mut Args<'_, '_>) -> Result<Mat4, Diagnostic> {
-    Ok(Mat4::from_cols_array(&args.numbers::<16>("a matrix of 16 numbers")?))
-}
-
 fn block(r: &mut Reader<'_>, args: &Args<'_, '_>, kind: BlockKind) -> Result<(), Diagnostic> {
     r.open(kind, args.span);
     Ok(())
-}
-
-/// The parameters of an option or attribute as `f` takes them by name; a name that `f` does not know is warned about.
-fn for_each_param(
-    r: &mut Reader<'_>,
-    args: &mut Args<'_, '_>,
-    what: &str,
-    mut f: impl FnMut(&mut Reader<'_>, &Param) -> Result<bool, Diagnostic>,
-) -> Result<(), Diagnostic> {
-    for p in read_params(args, &r.declarations)? {
-        if !f(r, &p)? {
-            r.warn_once(
-                &format!("{} {what} {}", args.request, p.name),
-                Diagnostic::warning(format!("{} \"{what}\" \"{}\" is not supported", args.request, p.name))
-                    .at(p.name_span, "skipped"),
-            );
-        }
-    }
-    Ok(())
-}
-
-fn unknown_group(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: &str) -> Result<(), Diagnostic> {
-    r.warn_once(
-        &format!("{} {name}", args.request),
-        Diagnostic::warning(format!("{} \"{name}\" is not supported", args.request)).at(args.whole_span(), "skipped"),
-    );
-    args.skip()
-}
-
-fn one_float(p: &Param) -> Result<f32, Diagnostic> {
-    p.expect(1, "one value")?;
-    p.float()
-        .ok_or_else(|| Diagnostic::error(format!("`{}` must be a number", p.name)).at(p.value_span, "not a number"))
-}
-
-fn one_string(p: &Param) -> Result<&str, Diagnostic> {
-    p.expect(1, "one value")?;
-    let wrong = || Diagnostic::error(format!("`{}` must be a string", p.name)).at(p.value_span, "not a string");
-    p.strings().first().map(String::as_str).ok_or_else(wrong)
-}
-
-fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let group = args.string("the option's name")?;
-    match group.as_str() {
-        "searchpath" => for_each_param(r, args, "searchpath", |r, p| {
-            let base = r.access.base.clone().unwrap_or_default();
-            let paths = &mut r.scene.search_paths;
-            let list = match p.name.as_str() {
-                "shader" => &mut paths.shader,
-                "texture" => &mut paths.texture,
-                "archive" => &mut paths.archive,
-                _ => return Ok(false),
-            };
-            *list = search_path(one_string(p)?, list, &base);
-            Ok(true)
-        }),
-        "trace" => for_each_param(r, args, "trace", |r, p| {
-            match p.name.as_str() {
-                "maxdepth" => {
-                    let depth = one_float(p)?;
-                    if !(0.0..=1000.0).contains(&depth) {
-                        return Err(Diagnostic::error(format!("a ray depth of {depth} is not possible"))
-                            .at(p.value_span, "expected 0 to 1000"));
-                    }
-                    r.scene.max_depth = depth as u32;
-                }
-                "background" => {
-                    p.expect(1, "one value")?;
-                    let Some(c) = p.triples().first().copied() else { return Ok(false) };
-                    r.scene.background = c.extend(1.0).to_array();
-                }
-                _ => return Ok(false),
-            }
-            Ok(true)
-        }),
-        "user" => {
-            let values = shading::user_values(r, args)?;
-            r.scene.user_options.extend(values);
-            Ok(())
-        }
-        _ => unknown_group(r, args, &group),
-    }
-}
-
-/// `a:b:&`: folders relative to the scene's, `&` for the list so far, `@` for the default; the scene's own folder
-/// is always searched, last if it is not named.
-fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<PathBuf> {
-    let mut out: Vec<PathBuf> = Vec::new();
-    let mut add = |p: PathBuf| {
-        if !out.contains(&p) {
-            out.push(p);
-        }
-    };
-    for word in text.split(':').filter(|w| !w.is_empty()) {
-        match word {
-            "&" => previous.iter().cloned().for_each(&mut add),
-            "@" | "." => add(base.to_path_buf()),
-            folder => add(base.join(folder)),
-        }
-    }
-    add(base.to_path_buf());
-    out
-}
-
-fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let group = args.string("the attribute's name")?;
-    match group.as_str() {
-        "light" => for_each_param(r, args, "light", |r, p| {
-            if p.name != "shadows" {
-                return Ok(false);
-            }
-            r.state.attributes.shadows = match one_string(p)? {
-                "on" => true,
-                "off" => false,
-                other => {
-                    return Err(Diagnostic::error(format!("shadows are \"on\" or \"off\", not \"{other}\""))
-                        .at(p.value_span, "expected \"on\" or \"off\""));
-                }
-            };
-            Ok(true)
-        }),
-        "shade" => for_each_param(r, args, "shade", |r, p| {
-            if p.name != "creaseangle" {
-                return Ok(false);
-            }
-            let angle = one_float(p)?;
-            if !(0.0..=180.0).contains(&angle) {
-                return Err(Diagnostic::error(format!("a crease angle of {angle} degrees is not possible"))
-                    .at(p.value_span, "expected 0 to 180"));
-            }
-            r.state.attributes.crease_angle = angle;
-            Ok(true)
-        }),
-        "trimcurve" => for_each_param(r, args, "trimcurve", |r, p| {
-            if p.name != "sense" {
-                return Ok(false);
-            }
-            let sense = one_string(p)?;
-            trimming::set_sense(r, sense).map(|()| true).ok_or_else(|| {
-                Diagnostic::error(format!("a trim keeps the \"inside\" or the \"outside\", not \"{sense}\""))
-                    .at(p.value_span, "expected \"inside\" or \"outside\"")
-            })
-        }),
-        "identifier" => for_each_param(r, args, "identifier", |r, p| {
-            if p.name == "name" {
-                r.state.attributes.name = Some(one_string(p)?.to_string());
-            }
-            Ok(true)
-        }),
-        "user" => {
-            let values = shading::user_values(r, args)?;
-            Arc::make_mut(&mut r.state.attributes.own).user.extend(values);
-            Ok(())
-        }
-        _ => unknown_group(r, args, &group),
-    }
-}
-
-fn clipping(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let [near, far] = args.numbers("the near and far distance")?;
-    if near < 0.0 || near >= far {
-        return Err(args.error(format!("the near plane at {near} is not before the far plane at {far}")));
-    }
-    (r.scene.camera.near, r.scene.camera.far) = (near, far);
-    Ok(())
-}
-
-fn coordinate_system(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("the coordinate system's name")?;
-    r.scene.coordinate_systems.insert(name, r.state.transform);
-    Ok(())
-}
-
-fn coord_sys_transform(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("the coordinate system's name")?;
-    match r.scene.coordinate_systems.get(&name) {
-        Some(m) => {
-            r.state.transform = *m;
-            Ok(())
-        }
-        None => {
-            let known: Vec<&str> = r.scene.coordinate_systems.keys().map(String::as_str).collect();
-            Err(args
-                .error(format!("no coordinate system is called `{name}`"))
-                .hint(format!("there are: {}", known.join(", "))))
-        }
-    }
 }
 
 fn declare(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
@@ -421,139 +296,15 @@ fn declare(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic
     Ok(())
 }
 
-fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("the picture's name")?;
-    args.string("the display's type")?;
-    args.string("the display's mode")?;
-    r.scene.display = Some(name);
-    // Its parameters belong to display drivers that do not exist here.
-    args.skip()
-}
-
-fn format(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let [width, height, aspect] = args.numbers("width, height and pixel aspect")?;
-    let default = Format::default();
-    // Negative values ask for the display's own, RISpec 3.2, §4.1.2.
-    let side = |n: f32, default: u32| if n < 0.0 { default } else { n as u32 };
-    let format = Format {
-        width: side(width, default.width),
-        height: side(height, default.height),
-        pixel_aspect: if aspect < 0.0 { default.pixel_aspect } else { aspect },
-    };
-    if !format.is_valid() {
-        return Err(args
-            .error(format!("a picture of {width} × {height} pixels with aspect {aspect} is not possible"))
-            .hint(format!("each side must be 1 to {} pixels, the pixel aspect above 0", Format::MAX_SIDE)));
+/// `FrameBegin number`: frames but the one that is asked for, or else the first, are passed over.
+fn frame_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let number = args.integer("the frame's number")?;
+    r.frames.push(number);
+    if *r.frame_number.get_or_insert(number) != number {
+        r.skip_to("FrameEnd", "FrameBegin", args.span);
+        return Ok(());
     }
-    r.scene.format = format;
-    r.apply_size();
-    Ok(())
-}
-
-fn frame_aspect_ratio(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let aspect = args.number("width over height")?;
-    if aspect <= 0.0 {
-        return Err(args.error("the aspect ratio must be above 0"));
-    }
-    r.scene.camera.frame_aspect = Some(aspect);
-    Ok(())
-}
-
-fn screen_window(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let window @ [left, right, bottom, top] = args.numbers("left, right, bottom and top")?;
-    if left >= right || bottom >= top {
-        return Err(args.error("the window is empty").hint("left must be below right, bottom below top"));
-    }
-    r.scene.camera.screen_window = Some(window);
-    Ok(())
-}
-
-fn pixel_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let samples: [f32; 2] = args.numbers("samples in x and y")?;
-    if samples.iter().any(|s| !(1.0..=256.0).contains(s)) {
-        return Err(args.error("samples must be 1 to 256 in each direction"));
-    }
-    r.scene.pixel_samples = samples.map(|s| s.round() as u32);
-    Ok(())
-}
-
-fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("the projection's name")?;
-    let params = read_params(args, &r.declarations)?;
-    r.scene.camera.projection = match name.as_str() {
-        "perspective" => {
-            let mut fov = 90.0;
-            for p in params.iter().filter(|p| p.name == "fov") {
-                fov = one_float(p)?;
-                if !(fov > 0.0 && fov < 180.0) {
-                    return Err(Diagnostic::error(format!("a field of view of {fov} degrees is not possible"))
-                        .at(p.value_span, "expected more than 0 and less than 180"));
-                }
-            }
-            Projection::Perspective { fov }
-        }
-        "orthographic" => Projection::Orthographic,
-        _ if name.contains(".sl:") => {
-            let (shader, function) = name.split_once(".sl:").unwrap_or((&name, ""));
-            let span = Some(args.span);
-            r.scene.ray_program = Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
-            r.scene.camera.projection
-        }
-        _ => {
-            return Err(args
-                .error(format!("there is no projection `{name}`"))
-                .hint("use \"perspective\", \"orthographic\", or a shader function as \"FILE.sl:FUNCTION\""));
-        }
-    };
-    // RISpec 3.2, §4.1.3: the projection marks where the camera transformation begins.
-    r.state.transform = Mat4::IDENTITY;
-    Ok(())
-}
-
-fn motion_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    args.skip()?;
-    let span = args.span;
-    r.warn_once(
-        "motion",
-        Diagnostic::warning("motion blur is not supported")
-            .at(span, "only the first time of each motion block is used"),
-    );
-    r.set_motion(true);
-    Ok(())
-}
-
-fn orientation(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("an orientation")?;
-    r.state.attributes.orientation = match name.as_str() {
-        "outside" => Orientation::Outside,
-        "inside" => Orientation::Inside,
-        "lh" => Orientation::LeftHanded,
-        "rh" => Orientation::RightHanded,
-        _ => {
-            return Err(args
-                .error(format!("there is no orientation `{name}`"))
-                .hint("use \"outside\", \"inside\", \"lh\" or \"rh\""));
-        }
-    };
-    Ok(())
-}
-
-fn rotate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let [angle, x, y, z] = args.numbers("an angle and an axis")?;
-    let Some(axis) = Vec3::new(x, y, z).as_dvec3().try_normalize() else {
-        return Err(args.error("the axis has no length"));
-    };
-    r.state.transform *= glam::DMat4::from_axis_angle(axis, f64::from(angle).to_radians()).as_mat4();
-    Ok(())
-}
-
-fn sides(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    r.state.attributes.sides = match args.integer("1 or 2")? {
-        1 => 1,
-        2 => 2,
-        other => return Err(args.error(format!("a surface has 1 or 2 sides, not {other}"))),
-    };
-    Ok(())
+    block(r, args, BlockKind::Frame)
 }
 
 fn world_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {

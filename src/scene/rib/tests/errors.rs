@@ -142,7 +142,7 @@ fn binary_noise_is_no_scene() {
     let input = super::Input { name: "noise.rib", path: None, bytes: noise };
     let mut sources = crate::lang::source::SourceMap::new();
     let shown = super::super::read(input, &Default::default(), &mut sources).unwrap_err().render(&sources);
-    assert!(shown.starts_with("error: `noise.rib` is not a text RIB file: it holds binary data"), "{shown}");
+    assert!(shown.starts_with("error: `noise.rib` is neither text RIB nor binary RIB: "), "{shown}");
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 mod archives;
 mod errors;
+mod flow;
 mod objects;
+mod options;
 mod primitives;
 mod shapes;
 mod state;

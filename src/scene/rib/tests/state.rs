@@ -26,7 +26,7 @@ fn options_describe_the_picture() {
     ));
     assert_eq!((s.format.width, s.format.height, s.format.pixel_aspect), (320, 200, 1.5));
     assert_eq!(s.pixel_samples, [4, 3]);
-    assert_eq!(s.display.as_deref(), Some("out.tif"));
+    assert_eq!(s.film.displays[0].name, "out.tif");
     assert_eq!(s.max_depth, 3);
     assert_eq!(s.background, [0.1, 0.2, 0.3, 1.0]);
     assert_eq!((s.camera.near, s.camera.far), (0.5, 100.0));
@@ -196,31 +196,21 @@ fn only_the_surfaces_that_objects_use_are_kept() {
 #[test]
 fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
     let text = warnings(&format!(
-        "Exposure 1 1 Hider \"hidden\" Exposure 2 2 sides 1 Option \"limits\" \"integer bucketsize\" [16 16]\n\
-         Option \"limits\" \"integer bucketsize\" [8 8]\n\
+        "Glow 1 1 Halo \"hidden\" Glow 2 2 sides 1 Option \"ours\" \"integer bucketsize\" [16 16]\n\
+         Option \"ours\" \"integer bucketsize\" [8 8]\n\
          WorldBegin Polygon \"P\" [0 0 0 1 0 0 0 1 0] \"vertex float heat\" [1 2 3]\n\
          Geometry \"teapot\" {TRIANGLE} WorldEnd"
     ));
     let lines: Vec<&str> = text.lines().filter(|l| l.starts_with("warning")).collect();
     let expected = [
-        "warning: the request `Exposure` is not supported",
-        "warning: the request `Hider` is not supported",
+        "warning: the request `Glow` is not supported",
+        "warning: the request `Halo` is not supported",
         "warning: the request `sides` is not supported",
-        "warning: Option \"limits\" is not supported",
+        "warning: Option \"ours\" is not supported",
         "warning: the request `Geometry` is not supported",
     ];
     assert_eq!(lines, expected, "{text}");
     assert!(text.contains("hint: did you mean `Sides`?"), "{text}");
-}
-
-#[test]
-fn motion_blocks_use_their_first_time() {
-    let text = format!("WorldBegin MotionBegin [0 1] Translate 1 0 0 Translate 9 0 0 MotionEnd {TRIANGLE} WorldEnd");
-    let (opened, _) = super::read(&text);
-    let scene = opened.unwrap().scene;
-    assert_eq!(scene.objects.len(), 1);
-    close(scene.objects[0].mesh.positions[0], Vec3::X);
-    assert!(warnings(&text).contains("motion blur is not supported"));
 }
 
 #[test]
@@ -233,7 +223,7 @@ fn of_several_frames_the_first_is_read() {
     let scene = opened.unwrap().scene;
     assert_eq!((scene.format.width, scene.objects.len()), (10, 1));
     close(scene.objects[0].mesh.positions[0], Vec3::new(3.0, 0.0, 0.0));
-    assert!(warnings(&text).contains("only the first world of a file is rendered"));
+    assert!(warnings(&text).contains("the file has 2 frames, of which only frame 1 is read"));
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! `--frames`: which frames of a scene are rendered, and what their files are called.
+
+use super::args::{Frames, SceneArgs};
+use super::common::{open_options, source_of};
+use super::exit::Failure;
+use crate::lang::source::SourceMap;
+use std::path::{Path, PathBuf};
+
+/// Digits of a number that is put before the extension.
+const DIGITS: usize = 4;
+
+/// The frames of the scene that lie in a range, in the scene's order.
+///
+/// # Errors
+/// When the scene has errors, or no such frame.
+pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
+    let mut sources = SourceMap::new();
+    // Whichever frame comes first is read to find the others.
+    let options = crate::scene::OpenOptions { frame: None, ..open_options(args) };
+    let opened = source_of(args).open(&options, &mut sources).map_err(|d| Failure::diagnostics(&d, &sources))?;
+    let inside = |n: &&i32| (range.first..=range.last).contains(*n);
+    let mut frames: Vec<i32> = opened.frames.iter().filter(inside).copied().collect();
+    frames.dedup();
+    if !frames.is_empty() {
+        return Ok(frames);
+    }
+    let what = match (opened.frames.iter().min(), opened.frames.iter().max()) {
+        (Some(first), Some(last)) => format!("its frames lie between {first} and {last}"),
+        _ => "it has no FrameBegin".to_string(),
+    };
+    let Frames { first, last } = range;
+    Err(Failure::input(format!("error: --frames: the scene has no frame from {first} to {last}: {what}")))
+}
+
+/// The file of a frame: its number takes the place of `####` (with as many digits as there are signs) or `%d`, `%4d`, `%04d` in the file's name, or else stands before the extension.
+pub fn file_of(out: &Path, frame: i32) -> PathBuf {
+    let Some(name) = out.file_name().and_then(|n| n.to_str()) else { return out.to_path_buf() };
+    let put =
+        |before: &str, digits: usize, behind: &str| out.with_file_name(format!("{before}{frame:0digits$}{behind}"));
+    if let Some((before, rest)) = name.split_once('#') {
+        let behind = rest.trim_start_matches('#');
+        return put(before, 1 + rest.len() - behind.len(), behind);
+    }
+    if let Some((before, rest)) = name.split_once('%')
+        && let Some((digits, behind)) = rest.split_once('d')
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && let Ok(width) = format!("0{digits}").parse::<u8>()
+    {
+        return put(before, width.into(), behind);
+    }
+    match name.rsplit_once('.') {
+        Some((before, extension)) => put(&format!("{before}."), DIGITS, &format!(".{extension}")),
+        None => put(&format!("{name}."), DIGITS, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_where_the_name_says_or_before_the_extension() {
+        for (out, expected) in [
+            ("a/out.png", "a/out.0007.png"),
+            ("out.##.png", "out.07.png"),
+            ("out_%03d.exr", "out_007.exr"),
+            ("out%d.exr", "out7.exr"),
+            ("50%.png", "50%.0007.png"),
+            ("out", "out.0007"),
+        ] {
+            assert_eq!(file_of(Path::new(out), 7), Path::new(expected), "{out}");
+        }
+        assert_eq!(file_of(Path::new("out.png"), 12345), Path::new("out.12345.png"));
+        assert_eq!(file_of(Path::new("out.####.png"), -3), Path::new("out.-003.png"));
+    }
+}

@@ -1,0 +1,153 @@
+//! Layers of an OpenEXR file beside the colours: variables that `--layers` or the scene's displays name.
+
+use super::args::{Backend, RenderArgs, SceneArgs};
+use super::common::{job_of, progressive, refreshed};
+use super::exit::Failure;
+use super::progress::with_bar;
+use crate::ir::Module;
+use crate::program::{LinkOptions, Output};
+use crate::project::{Project, State};
+use crate::render::layers::Layer;
+use crate::render::rpu::RpuRenderer;
+use crate::render::{Job, RenderError, gpu, motion};
+use crate::scene::{Exposure, FilmOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the colours of a picture are called as a display's mode.
+const COLORS: [&str; 5] = ["rgb", "rgba", "rgbz", "rgbaz", "a"];
+
+/// The names of the layers that belong into `out`: those of `--layers`, then those of the scene's displays that the command line does not name.
+///
+/// # Errors
+/// When `--layers` asks for some, and the file cannot hold them.
+pub fn wanted(args: &RenderArgs, film: &FilmOptions, out: &Path) -> Result<Vec<String>, Failure> {
+    let holds_layers = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("exr"));
+    if !args.layers.is_empty() && !holds_layers {
+        return Err(Failure::input("error: --layers: only .exr files hold layers"));
+    }
+    let mut names: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
+        if !names.iter().any(|n| n == name) {
+            names.push(name.to_string());
+        }
+    };
+    args.layers.iter().for_each(|name| add(name));
+    film.displays.iter().flat_map(|d| variables(&d.mode)).for_each(&mut add);
+    if !holds_layers && !names.is_empty() {
+        eprintln!("note: the scene's displays of {} are written to .exr files only", names.join(", "));
+        names.clear();
+    }
+    Ok(names)
+}
+
+/// The variables that a display's mode names beside the colours.
+fn variables(mode: &str) -> impl Iterator<Item = &str> {
+    mode.split([',', ' ']).filter_map(|word| match word {
+        "rgbz" | "rgbaz" | "z" => Some("z"),
+        "" => None,
+        _ if COLORS.contains(&word) => None,
+        variable => Some(variable),
+    })
+}
+
+/// Draws the layers, each by a program of its own that shows the variable. One that no shader knows is left out, with a warning.
+///
+/// # Errors
+/// As rendering.
+pub fn draw(
+    names: &[String],
+    args: &RenderArgs,
+    scene: &SceneArgs,
+    project: &mut Project,
+    state: &Arc<State>,
+    rpu: RpuRenderer,
+) -> Result<Vec<Layer>, Failure> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    // What `auto` chose has been said.
+    let backend = match args.backend {
+        Backend::Auto if args.machine.adapter.is_some() || gpu::has_hardware_adapter() => Backend::Gpu,
+        Backend::Auto => Backend::Rpu,
+        chosen => chosen,
+    };
+    let mut machine = progressive(backend, &args.machine, rpu)?;
+    let mut layers = Vec::new();
+    for name in names {
+        let output = Output::named(name);
+        let mut shown = Shown { scene, project, state: state.clone(), output: &output, module: None };
+        let first = shown.job(0.0)?;
+        let Some(channels) = output.channels(&first.program) else {
+            eprintln!(
+                "warning: no surface shader of the scene has an output parameter `{name}` that is a number, a colour or a point; the layer is left out"
+            );
+            continue;
+        };
+        let samples = first.sampling.count();
+        let slices = if state.scene.film.moves { motion::slices(samples) } else { 1 };
+        let mut failure = None;
+        let picture = with_bar(name, |progress| {
+            let job_at = |share| {
+                shown.job(share).map_err(|f| {
+                    failure = Some(f);
+                    RenderError::Stopped
+                })
+            };
+            motion::draw(&mut *machine, slices, job_at, progress)
+        });
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let picture = picture.map_err(|e| Failure::render(&e, &first.program.sources))?;
+        layers.push(Layer { name: name.clone(), channels, picture });
+    }
+    Ok(layers)
+}
+
+/// What the jobs of a layer are made from.
+struct Shown<'a> {
+    scene: &'a SceneArgs,
+    project: &'a mut Project,
+    state: Arc<State>,
+    output: &'a Output,
+    /// The functions of the job before: a machine keeps the code of equal ones.
+    module: Option<Arc<Module>>,
+}
+
+impl Shown<'_> {
+    fn job(&mut self, share: f32) -> Result<Job, Failure> {
+        if self.state.scene.film.moves {
+            self.project.set_time(share);
+            self.state = refreshed(self.project)?;
+        }
+        let options = LinkOptions { output: Some(self.output.clone()), ..self.state.link_options().clone() };
+        let program = self.state.link_again(&options, &mut ());
+        let mut program = program.map_err(|f| Failure::diagnostics(&f.diagnostics, &f.sources))?;
+        match &self.module {
+            Some(old) if **old == *program.module => program.module = old.clone(),
+            _ => self.module = Some(program.module.clone()),
+        }
+        let mut job = Job { program, ..job_of(self.scene, &self.state)? };
+        job.film.exposure = Exposure::default();
+        if self.output.is_sampled_once() {
+            job.sampling.strata = [1, 1];
+            job.film.filter = Default::default();
+        }
+        Ok(job)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_name_colors_and_variables() {
+        for (mode, expected) in
+            [("rgba", &[][..]), ("rgbaz", &["z"]), ("N", &["N"]), ("rgb,N,_diffuse", &["N", "_diffuse"]), ("z", &["z"])]
+        {
+            assert!(variables(mode).eq(expected.iter().copied()), "{mode}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Variables that a picture shows in the place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
+//!
+//! A program that is linked for an output ([`super::LinkOptions::output`]) gives camera rays its value where it gives them `Ci` otherwise; rays that shaders shoot see colours as always. So whoever draws the program gets
+//! the variable's picture, filtered and composited as a colour is, with the coverage as alpha.
+//! What the surface's place alone tells runs no shader, and takes every surface as opaque.
+
+use super::link::Program;
+use super::state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
+use crate::ir::{FunctionBuilder, Op, Type, Value};
+use std::sync::Arc;
+
+/// A variable that a picture can show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A predefined variable of surface shaders: its value before the shader runs.
+    Global(&'static str),
+    /// The distance along the camera's z (`z`, `depth`).
+    Depth,
+    /// The number of the surface shader among those of the picture, from 1; 0 where there is none (`shaderid`).
+    ShaderNumber,
+    /// An output parameter of surface shaders.
+    Parameter(Arc<str>),
+}
+
+impl Output {
+    /// The variable of that name.
+    pub fn named(name: &str) -> Self {
+        match name {
+            "z" | "depth" => Self::Depth,
+            "shaderid" => Self::ShaderNumber,
+            "albedo" => Self::Global("Cs"),
+            "normal" => Self::Global("N"),
+            _ => match SURFACE_GLOBALS.into_iter().find(|(n, _)| *n == name && !matches!(*n, "Ci" | "Oi")) {
+                Some((global, _)) => Self::Global(global),
+                None => Self::Parameter(name.into()),
+            },
+        }
+    }
+
+    /// Whether means of it are meaningless, so that a pixel has one sample, in its middle.
+    pub fn is_sampled_once(&self) -> bool {
+        matches!(self, Self::Depth | Self::ShaderNumber)
+    }
+
+    /// The names of its channels in a file, one or three; `None` where no surface shader of the program has such an output parameter, or it is neither a number nor a triple.
+    pub fn channels(&self, program: &Program) -> Option<&'static [&'static str]> {
+        const NUMBER: &[&str] = &["Y"];
+        const POINT: &[&str] = &["X", "Y", "Z"];
+        const COLOR: &[&str] = &["R", "G", "B"];
+        match self {
+            Self::Depth => Some(&["Z"]),
+            Self::ShaderNumber => Some(NUMBER),
+            Self::Global("Cs" | "Os") => Some(COLOR),
+            Self::Global(name) => {
+                let is_number = SURFACE_GLOBALS.iter().any(|(n, ty)| n == name && *ty == Type::F32);
+                Some(if is_number { NUMBER } else { POINT })
+            }
+            Self::Parameter(name) => {
+                let shaders = program.instances.iter().flatten().map(|instance| &instance.shader);
+                let is_result = |p: &super::CompiledParam| *p.name == **name;
+                let with_results = shaders.filter(|s| s.core_results.iter().any(|r| r.name == *name));
+                let type_name = with_results.flat_map(|s| &s.params).find(|p| is_result(p))?.type_name;
+                match type_name {
+                    "float" => Some(NUMBER),
+                    "color" => Some(COLOR),
+                    "point" | "vector" | "normal" => Some(POINT),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// Its value at the hit, where that is known without a shader.
+    pub(super) fn at_hit(&self, b: &mut FunctionBuilder, state: &mut SurfaceState, number: usize) -> Option<Value> {
+        let value = match self {
+            Self::Global(name) => state.global(b, name)?,
+            Self::Depth => {
+                let point = state.global(b, "P")?;
+                let [origin, z] = [5, 4].map(|k| {
+                    let vector = b.op(Op::Uniform(k), &[]);
+                    xyz(b, vector)
+                });
+                let way = b.op(Op::Sub, &[point, origin]);
+                // The camera's z is sheared by a window off the centre: the plane of x and y says what depth is.
+                let [x, y] = [2, 3].map(|k| {
+                    let vector = b.op(Op::Uniform(k), &[]);
+                    xyz(b, vector)
+                });
+                let across = b.op(Op::Cross, &[x, y]);
+                let [along, unit] = [way, z].map(|v| b.op(Op::Dot, &[across, v]));
+                let reciprocal = b.op(Op::Rcp, &[unit]);
+                scale(b, along, reciprocal)
+            }
+            Self::ShaderNumber => b.f32(number as f32 + 1.0),
+            Self::Parameter(_) => return None,
+        };
+        Some(triple(b, value))
+    }
+}
+
+/// A value as three numbers: a float thrice, a triple as it is, anything else zero.
+pub(super) fn triple(b: &mut FunctionBuilder, value: Value) -> Value {
+    match b.ty(value) {
+        Type::Vec3 => value,
+        Type::F32 => b.op_as(Op::Splat, &[value], Type::Vec3),
+        _ => {
+            let zero = b.f32(0.0);
+            b.op_as(Op::Splat, &[zero], Type::Vec3)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Requests that set attributes (RISpec 3.2, §4.2), but for shaders.
+
+use super::args::Args;
+use super::groups::{Group, for_each_param, one_float, one_string, other_group};
+use super::primitives::trimming;
+use super::reader::Reader;
+use super::shading::user_values;
+use super::state::Orientation;
+use crate::lang::diag::Diagnostic;
+use glam::Vec3;
+use std::sync::Arc;
+
+/// What is passed over: hints to renderers of another kind, names and memberships that nothing here asks for, and speed settings.
+const GROUPS: &[Group] = &[
+    Group { name: "bound", passed_over: "*" },
+    Group { name: "cull", passed_over: "*" },
+    Group { name: "curve", passed_over: "*" },
+    Group { name: "deathline", passed_over: "*" },
+    Group { name: "derivatives", passed_over: "*" },
+    Group { name: "dice", passed_over: "*" },
+    Group { name: "displacementbound", passed_over: "*" },
+    Group { name: "grouping", passed_over: "*" },
+    Group { name: "identifier", passed_over: "*" },
+    Group { name: "irradiance", passed_over: "*" },
+    Group { name: "light", passed_over: "nonspecular nondiffuse samples" },
+    Group { name: "photon", passed_over: "*" },
+    Group { name: "polygon", passed_over: "*" },
+    Group { name: "procedural", passed_over: "*" },
+    Group { name: "render", passed_over: "*" },
+    Group { name: "shade", passed_over: "*" },
+    Group { name: "sides", passed_over: "*" },
+    Group { name: "splitchildren", passed_over: "*" },
+    Group { name: "stitch", passed_over: "*" },
+    Group { name: "stochastic", passed_over: "*" },
+    Group { name: "trace", passed_over: "*" },
+    Group { name: "visibility", passed_over: "*" },
+];
+
+/// `Attribute "name" parameters`
+pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let group = args.string("the attribute's name")?;
+    match group.as_str() {
+        "light" => for_each_param(r, args, GROUPS, "light", |r, p| {
+            if p.name != "shadows" {
+                return Ok(false);
+            }
+            r.state.attributes.shadows = match one_string(p)? {
+                "on" => true,
+                "off" => false,
+                other => {
+                    return Err(Diagnostic::error(format!("shadows are \"on\" or \"off\", not \"{other}\""))
+                        .at(p.value_span, "expected \"on\" or \"off\""));
+                }
+            };
+            Ok(true)
+        }),
+        "shade" => for_each_param(r, args, GROUPS, "shade", |r, p| {
+            if p.name != "creaseangle" {
+                return Ok(false);
+            }
+            let angle = one_float(p)?;
+            if !(0.0..=180.0).contains(&angle) {
+                return Err(Diagnostic::error(format!("a crease angle of {angle} degrees is not possible"))
+                    .at(p.value_span, "expected 0 to 180"));
+            }
+            r.state.attributes.crease_angle = angle;
+            Ok(true)
+        }),
+        "trimcurve" => for_each_param(r, args, GROUPS, "trimcurve", |r, p| {
+            if p.name != "sense" {
+                return Ok(false);
+            }
+            let sense = one_string(p)?;
+            trimming::set_sense(r, sense).map(|()| true).ok_or_else(|| {
+                Diagnostic::error(format!("a trim keeps the \"inside\" or the \"outside\", not \"{sense}\""))
+                    .at(p.value_span, "expected \"inside\" or \"outside\"")
+            })
+        }),
+        "identifier" => for_each_param(r, args, GROUPS, "identifier", |r, p| {
+            if p.name == "name" {
+                r.state.attributes.name = Some(one_string(p)?.to_string());
+            }
+            Ok(true)
+        }),
+        "user" => {
+            let values = user_values(r, args)?;
+            Arc::make_mut(&mut r.state.attributes.own).user.extend(values);
+            Ok(())
+        }
+        _ => other_group(r, args, GROUPS, &group),
+    }
+}
+
+/// The numbers of a colour: three, or as many as `ColorSamples` says, which takes them to red, green and blue.
+fn color_value(r: &Reader<'_>, args: &mut Args<'_, '_>) -> Result<Vec3, Diagnostic> {
+    if r.color_samples.is_empty() {
+        return Ok(Vec3::from_array(args.numbers("a colour of three numbers")?));
+    }
+    let count = r.color_samples.len();
+    let values = args.counted_numbers(count, "a colour")?;
+    Ok(values.iter().zip(&r.color_samples).map(|(&value, rgb)| value * *rgb).sum())
+}
+
+/// `Color [r g b]`
+pub fn color(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    r.state.attributes.color = color_value(r, args)?;
+    Ok(())
+}
+
+/// `Opacity [r g b]`
+pub fn opacity(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    r.state.attributes.opacity = color_value(r, args)?;
+    Ok(())
+}
+
+/// `Orientation "outside"|"inside"|"lh"|"rh"`
+pub fn orientation(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("an orientation")?;
+    r.state.attributes.orientation = match name.as_str() {
+        "outside" => Orientation::Outside,
+        "inside" => Orientation::Inside,
+        "lh" => Orientation::LeftHanded,
+        "rh" => Orientation::RightHanded,
+        _ => {
+            return Err(args
+                .error(format!("there is no orientation `{name}`"))
+                .hint("use \"outside\", \"inside\", \"lh\" or \"rh\""));
+        }
+    };
+    Ok(())
+}
+
+/// `Sides 1|2`
+pub fn sides(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    r.state.attributes.sides = match args.integer("1 or 2")? {
+        1 => 1,
+        2 => 2,
+        other => return Err(args.error(format!("a surface has 1 or 2 sides, not {other}"))),
+    };
+    Ok(())
+}
+
+/// `ShadingInterpolation "constant"|"smooth"`
+pub fn shading_interpolation(_: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    match args.string("an interpolation")?.as_str() {
+        "constant" | "smooth" => Ok(()),
+        other => Err(args
+            .error(format!("there is no shading interpolation `{other}`"))
+            .hint("use \"constant\" or \"smooth\"")),
+    }
+}
+
+/// `Matte onoff`: objects that hide others and are not seen themselves.
+pub fn matte(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    if args.integer("0 or 1")? != 0 {
+        r.warn_once(
+            "matte",
+            Diagnostic::warning("matte objects are not supported")
+                .at(args.whole_span(), "objects from here on are shown as usual"),
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,303 @@
+//! Requests that set options: the camera, the film and the renderer (RISpec 3.2, §4.1).
+
+use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayProgram};
+use super::args::Args;
+use super::groups::{Group, for_each_param, one_float, one_string, other_group};
+use super::params::read_params;
+use super::reader::Reader;
+use super::shading::user_values;
+use crate::lang::diag::Diagnostic;
+use glam::{Mat4, Vec3};
+use std::path::PathBuf;
+
+/// Most displays of one scene.
+const MAX_DISPLAYS: usize = 64;
+
+/// What is passed over: limits of memory, sizes of buckets, and other settings of renderers of another kind.
+const GROUPS: &[Group] = &[
+    Group { name: "bucket", passed_over: "*" },
+    Group { name: "curve", passed_over: "*" },
+    Group { name: "hider", passed_over: "*" },
+    Group { name: "limits", passed_over: "*" },
+    Group { name: "lighting", passed_over: "*" },
+    Group { name: "photon", passed_over: "*" },
+    Group { name: "render", passed_over: "*" },
+    Group { name: "rib", passed_over: "*" },
+    Group { name: "searchpath", passed_over: "display procedural resource rixplugin" },
+    Group { name: "shadow", passed_over: "*" },
+    Group { name: "shutter", passed_over: "*" },
+    Group { name: "statistics", passed_over: "*" },
+    Group { name: "stitch", passed_over: "*" },
+    Group { name: "texture", passed_over: "*" },
+    Group { name: "trace", passed_over: "bias decimationrate maxspeculardepth maxdiffusedepth specularthreshold" },
+];
+
+/// `Option "name" parameters`
+pub fn option(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let group = args.string("the option's name")?;
+    match group.as_str() {
+        "searchpath" => for_each_param(r, args, GROUPS, "searchpath", |r, p| {
+            let base = r.access.base.clone().unwrap_or_default();
+            let paths = &mut r.scene.search_paths;
+            let list = match p.name.as_str() {
+                "shader" => &mut paths.shader,
+                "texture" => &mut paths.texture,
+                "archive" => &mut paths.archive,
+                _ => return Ok(false),
+            };
+            *list = search_path(one_string(p)?, list, &base);
+            Ok(true)
+        }),
+        "trace" => for_each_param(r, args, GROUPS, "trace", |r, p| {
+            match p.name.as_str() {
+                "maxdepth" => {
+                    let depth = one_float(p)?;
+                    if !(0.0..=1000.0).contains(&depth) {
+                        return Err(Diagnostic::error(format!("a ray depth of {depth} is not possible"))
+                            .at(p.value_span, "expected 0 to 1000"));
+                    }
+                    r.scene.max_depth = depth as u32;
+                }
+                "background" => {
+                    p.expect(1, "one value")?;
+                    let Some(c) = p.triples().first().copied() else { return Ok(false) };
+                    r.scene.background = c.extend(1.0).to_array();
+                }
+                _ => return Ok(false),
+            }
+            Ok(true)
+        }),
+        "user" => {
+            let values = user_values(r, args)?;
+            r.scene.user_options.extend(values);
+            Ok(())
+        }
+        _ => other_group(r, args, GROUPS, &group),
+    }
+}
+
+/// `a:b:&`: folders relative to the scene's, `&` for the list so far, `@` for the default; the scene's own folder
+/// is always searched, last if it is not named.
+fn search_path(text: &str, previous: &[PathBuf], base: &std::path::Path) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = Vec::new();
+    let mut add = |p: PathBuf| {
+        if !out.contains(&p) {
+            out.push(p);
+        }
+    };
+    for word in text.split(':').filter(|w| !w.is_empty()) {
+        match word {
+            "&" => previous.iter().cloned().for_each(&mut add),
+            "@" | "." => add(base.to_path_buf()),
+            folder => add(base.join(folder)),
+        }
+    }
+    add(base.to_path_buf());
+    out
+}
+
+/// `Clipping near far`
+pub fn clipping(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let [near, far] = args.numbers("the near and far distance")?;
+    if near < 0.0 || near >= far {
+        return Err(args.error(format!("the near plane at {near} is not before the far plane at {far}")));
+    }
+    (r.scene.camera.near, r.scene.camera.far) = (near, far);
+    Ok(())
+}
+
+/// `ColorSamples [nRGB] [RGBn]`: colours have as many samples as there are in a third of the first array, and it takes them to red, green and blue.
+pub fn color_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let (to_rgb, _) = args.float_values()?;
+    let (from_rgb, _) = args.float_values()?;
+    if to_rgb.is_empty() || !to_rgb.len().is_multiple_of(3) || to_rgb.len() != from_rgb.len() {
+        return Err(args.error("two arrays of three numbers for each sample of a colour are needed"));
+    }
+    r.color_samples = to_rgb.chunks_exact(3).map(Vec3::from_slice).collect();
+    Ok(())
+}
+
+/// `CropWindow xmin xmax ymin ymax`
+pub fn crop_window(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let window @ [left, right, top, bottom] = args.numbers("left, right, top and bottom, each from 0 to 1")?;
+    if !(0.0 <= left && left < right && right <= 1.0 && 0.0 <= top && top < bottom && bottom <= 1.0) {
+        return Err(args
+            .error("the window is empty or not inside the picture")
+            .hint("left must be below right, top below bottom; all are shares of the picture from 0 to 1"));
+    }
+    r.scene.film.crop = (window != [0.0, 1.0, 0.0, 1.0]).then_some(window);
+    Ok(())
+}
+
+/// `DepthOfField fstop focallength focaldistance`; without numbers, or with an f-stop of infinity, a pinhole.
+pub fn depth_of_field(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    if !args.has_number() {
+        // `DepthOfField -` is how some write it.
+        r.scene.camera.lens = None;
+        return args.skip();
+    }
+    let [fstop, focal_length, distance] = args.numbers("the f-stop, the focal length and the distance in focus")?;
+    if fstop <= 0.0 || focal_length < 0.0 || distance <= 0.0 {
+        return Err(args.error("the f-stop and the distance must be above 0, the focal length not below"));
+    }
+    let radius = 0.5 * focal_length / fstop;
+    // RI's default f-stop is the largest number there is.
+    r.scene.camera.lens = (radius > 0.0 && fstop < 1e30).then_some(Lens { radius, focus: distance });
+    Ok(())
+}
+
+/// `Display "name" "type" "mode" parameters`
+pub fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the picture's name")?;
+    args.string("the display's type")?;
+    let mode = args.string("the display's mode")?;
+    // Its parameters belong to display drivers that do not exist here.
+    args.skip()?;
+    let displays = &mut r.scene.film.displays;
+    let span = Some(args.span);
+    match name.strip_prefix('+') {
+        Some(_) if displays.len() >= MAX_DISPLAYS => {
+            return Err(args.error(format!("more than {MAX_DISPLAYS} displays in one scene")));
+        }
+        Some(name) => displays.push(Display { name: name.to_string(), mode, span }),
+        // A display without `+` takes the place of all before it (RISpec 3.2, §4.1.2).
+        None => *displays = vec![Display { name, mode, span }],
+    }
+    Ok(())
+}
+
+/// `Exposure gain gamma`
+pub fn exposure(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let [gain, gamma] = args.numbers("the gain and the gamma")?;
+    if gain < 0.0 || gamma <= 0.0 {
+        return Err(args.error("the gain must not be below 0, and the gamma must be above 0"));
+    }
+    r.scene.film.exposure = Exposure { gain, gamma };
+    if gamma != 1.0 {
+        r.warn_once(
+            "gamma",
+            Diagnostic::warning(format!("Exposure: a gamma of {gamma} changes the values that are written"))
+                .at(args.whole_span(), "applied to linear values")
+                .hint("files of 8 bits are encoded as sRGB behind it; a gamma meant for the screen is one too many"),
+        );
+    }
+    Ok(())
+}
+
+/// `Format width height pixelaspect`
+pub fn format(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let [width, height, aspect] = args.numbers("width, height and pixel aspect")?;
+    let default = Format::default();
+    // Negative values ask for the display's own, RISpec 3.2, §4.1.2.
+    let side = |n: f32, default: u32| if n < 0.0 { default } else { n as u32 };
+    let format = Format {
+        width: side(width, default.width),
+        height: side(height, default.height),
+        pixel_aspect: if aspect < 0.0 { default.pixel_aspect } else { aspect },
+    };
+    if !format.is_valid() {
+        return Err(args
+            .error(format!("a picture of {width} × {height} pixels with aspect {aspect} is not possible"))
+            .hint(format!("each side must be 1 to {} pixels, the pixel aspect above 0", Format::MAX_SIDE)));
+    }
+    r.scene.format = format;
+    r.apply_size();
+    Ok(())
+}
+
+/// `FrameAspectRatio aspect`
+pub fn frame_aspect_ratio(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let aspect = args.number("width over height")?;
+    if aspect <= 0.0 {
+        return Err(args.error("the aspect ratio must be above 0"));
+    }
+    r.scene.camera.frame_aspect = Some(aspect);
+    Ok(())
+}
+
+/// `PixelFilter "name" xwidth ywidth`
+pub fn pixel_filter(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the filter's name")?;
+    let width = args.numbers("the filter's width and height in pixels")?;
+    let Some((_, kind)) = FilterKind::ALL.into_iter().find(|(n, _)| *n == name) else {
+        let names: Vec<_> = FilterKind::ALL.iter().map(|(n, _)| *n).collect();
+        return Err(args
+            .error(format!("there is no filter `{name}`"))
+            .hint(format!("there are: {}", names.join(", "))));
+    };
+    if !width.iter().all(|w| *w > 0.0 && *w <= PixelFilter::MAX_WIDTH) {
+        return Err(args.error(format!("a filter's sides must be above 0 and at most {}", PixelFilter::MAX_WIDTH)));
+    }
+    r.scene.film.filter = PixelFilter { kind, width };
+    Ok(())
+}
+
+/// `Shutter min max`
+pub fn shutter(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let times @ [open, close] = args.numbers("the times at which the shutter opens and closes")?;
+    if open > close {
+        return Err(args.error(format!("the shutter opens at {open}, after it closes at {close}")));
+    }
+    r.scene.film.shutter = times;
+    Ok(())
+}
+
+/// `Quantize "type" one min max ditheramplitude`: checked only, as files have their own ways to hold values.
+pub fn quantize(_: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    args.string("\"rgba\" or \"z\"")?;
+    args.numbers::<4>("one, min, max and the dither's amplitude").map(|_| ())
+}
+
+/// `ScreenWindow left right bottom top`
+pub fn screen_window(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let window @ [left, right, bottom, top] = args.numbers("left, right, bottom and top")?;
+    if left >= right || bottom >= top {
+        return Err(args.error("the window is empty").hint("left must be below right, bottom below top"));
+    }
+    r.scene.camera.screen_window = Some(window);
+    Ok(())
+}
+
+/// `PixelSamples x y`
+pub fn pixel_samples(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let samples: [f32; 2] = args.numbers("samples in x and y")?;
+    if samples.iter().any(|s| !(1.0..=256.0).contains(s)) {
+        return Err(args.error("samples must be 1 to 256 in each direction"));
+    }
+    r.scene.pixel_samples = samples.map(|s| s.round() as u32);
+    Ok(())
+}
+
+/// `Projection "name" parameters`
+pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the projection's name")?;
+    let params = read_params(args, &r.declarations)?;
+    r.scene.camera.projection = match name.as_str() {
+        "perspective" => {
+            let mut fov = 90.0;
+            for p in params.iter().filter(|p| p.name == "fov") {
+                fov = one_float(p)?;
+                if !(fov > 0.0 && fov < 180.0) {
+                    return Err(Diagnostic::error(format!("a field of view of {fov} degrees is not possible"))
+                        .at(p.value_span, "expected more than 0 and less than 180"));
+                }
+            }
+            Projection::Perspective { fov }
+        }
+        "orthographic" => Projection::Orthographic,
+        _ if name.contains(".sl:") => {
+            let (shader, function) = name.split_once(".sl:").unwrap_or((&name, ""));
+            let span = Some(args.span);
+            r.scene.ray_program = Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
+            r.scene.camera.projection
+        }
+        _ => {
+            return Err(args
+                .error(format!("there is no projection `{name}`"))
+                .hint("use \"perspective\", \"orthographic\", or a shader function as \"FILE.sl:FUNCTION\""));
+        }
+    };
+    // RISpec 3.2, §4.1.3: the projection marks where the camera transformation begins.
+    r.state.transform = Mat4::IDENTITY;
+    Ok(())
+}
