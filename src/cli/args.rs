@@ -358,7 +358,7 @@ pub struct ProbeArgs {
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl file, the name of a built-in shader, or a program of the RPU: .rpuasm, .rpubin
+    /// A .sl file, the name of a built-in shader, or a program of the RPU: .rpuasm, .rpubin; of a folder, says how many of its .sl files compile
     pub file: PathBuf,
     /// More files, linked with the first one in --emit rpu and rpubin
     pub more: Vec<PathBuf>,
@@ -377,6 +377,9 @@ pub struct CompileArgs {
     /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those; `-mad` and its like leave out those of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
+    /// Print the summary of a folder as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Included files and macros
     #[command(flatten)]
     pub preprocess: PreprocessArgs,

@@ -1,4 +1,6 @@
-//! `shadewright compile FILE`: what a shader becomes.
+//! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much compiles.
+
+mod folder;
 
 use super::args::{Abi, CompileArgs, Emit};
 use super::common::{pipeline, rpu_passes};
@@ -23,6 +25,12 @@ use std::sync::Arc;
 
 /// Compiles the file as far as asked and prints the outcome.
 pub fn run(args: &CompileArgs) -> Result<(), Failure> {
+    if args.file.is_dir() {
+        return folder::run(args);
+    }
+    if args.json {
+        return Err(Failure::input("error: --json is for folders; --emit says what is printed of a file"));
+    }
     let of_programs = matches!(args.emit, Emit::Rpu | Emit::Rpubin);
     if !of_programs && (!args.more.is_empty() || Form::of(&args.file).is_some()) {
         return Err(Failure::input("error: programs of the RPU are linked: add --emit rpu or --emit rpubin"));

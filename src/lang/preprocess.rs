@@ -26,6 +26,10 @@ pub const MAX_FILE: u64 = 16 << 20;
 pub const DIRECTIVES: [&str; 11] =
     ["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "pragma"];
 
+/// Macros that are defined at the start, before those of the options: this program, and PRMan, whose language and extensions these are. Other compilers define their own
+/// (`AQSIS`, `BMRT`, `DELIGHT`, `PIXIE`), and files then leave out what PRMan has.
+const PREDEFINED: [(&str, &str); 2] = [("SHADEWRIGHT", "1"), ("PRMAN", "1")];
+
 /// What the text may reach and which names it starts with.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -135,7 +139,8 @@ pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diag
         out: Preprocessed::default(),
         diags,
     };
-    for (name, body) in &options.defines {
+    let predefined = PREDEFINED.iter().map(|(name, body)| (name.to_string(), body.to_string()));
+    for (name, body) in &predefined.chain(options.defines.iter().cloned()).collect::<Vec<_>>() {
         let text = format!("{name} {body}");
         let body: Vec<RawToken> = scan(file, body, &mut Diagnostics::new());
         let body = body.into_iter().filter(|t| t.kind != RawKind::Newline).collect();
@@ -180,7 +185,9 @@ impl Preprocessor<'_> {
 
     fn file(&mut self, file: FileId) {
         let Some(text) = self.sources.get(file).map(|f| f.text.clone()) else { return };
-        let tokens = scan(file, &text, self.diags);
+        let mut slips = Diagnostics::new();
+        let tokens = scan(file, &text, &mut slips);
+        let mut skipped: Vec<Span> = Vec::new();
         let mut conditionals: Vec<Conditional> = Vec::new();
         let mut pending: Vec<RawToken> = Vec::new();
         let mut at = 0;
@@ -193,9 +200,19 @@ impl Preprocessor<'_> {
                 self.directive(file, line, &mut conditionals);
             } else if conditionals.last().is_none_or(|c| c.active) {
                 pending.extend_from_slice(line);
+            } else if let Some(first) = line.first() {
+                skipped.push(first.span.to(line[line.len() - 1].span));
             }
         }
         self.flush(&mut pending);
+        // Text that is left out need not be of the language: it is where people keep notes.
+        let counts = |d: &&Diagnostic| {
+            !d.labels
+                .iter()
+                .any(|l| skipped.iter().any(|s| s.file == l.span.file && (s.start..s.end).contains(&l.span.start)))
+        };
+        let slips: Vec<Diagnostic> = slips.iter().filter(counts).cloned().collect();
+        slips.into_iter().for_each(|d| self.report(d));
         for c in conditionals {
             self.error(c.span, "this condition never ends", "`#endif` is missing");
         }

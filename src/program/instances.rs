@@ -5,9 +5,12 @@ use super::memory::ParamBlock;
 use super::shaders::{CompiledShader, Spaces, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::diag::Diagnostic;
+use crate::lang::rsl::TEXT_PREFIX;
 use crate::lang::rsl::queries::Asked;
+use crate::lang::rsl::texts::Text;
 use crate::scene::{Object, ParamValue, Scene, ShaderInstance};
 use glam::{Mat4, Vec3};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A shader with its parameters' values.
@@ -21,6 +24,8 @@ pub struct Instance {
     pub to_world: Mat4,
     /// The string parameters by name: memory holds identifiers, which do not tell the text.
     pub texts: Vec<(String, Arc<str>)>,
+    /// What `concat`, `format` and `match` make of its parameters: the values of the core's inputs `text.0`, `text.1`, …
+    pub made: Vec<Const>,
 }
 
 /// The results of a core by their names.
@@ -78,7 +83,7 @@ impl Instance {
         let before: u32 = self.shader.core_params[..own].iter().map(|p| vectors(p.ty)).sum();
         let mut block = self.block[..before as usize].to_vec();
         let spaces = Spaces { shader: self.to_world, object: object.object_to_world };
-        block.extend(known_inputs(&self.shader, spaces, scene, Some(object)));
+        block.extend(known_inputs(&self.shader, &self.made, spaces, scene, Some(object)));
         block
     }
 
@@ -102,20 +107,27 @@ const SPACE_PREFIX: &str = "space.";
 
 /// Whether a named input of a core is known when the scene is linked, so that it lies behind the parameters.
 fn is_known(input: &str) -> bool {
-    input.starts_with(SPACE_PREFIX) || is_fact(input)
+    input.starts_with(SPACE_PREFIX) || input.starts_with(TEXT_PREFIX) || is_fact(input)
+}
+
+/// Which of an instance's made texts an input is.
+pub fn made_text(input: &str) -> Option<usize> {
+    input.strip_prefix(TEXT_PREFIX)?.parse().ok()
 }
 
 /// The inputs that lie behind the parameters.
 fn known_inputs<'a>(
     shader: &'a CompiledShader,
+    made: &'a [Const],
     spaces: Spaces,
     scene: &'a Scene,
     object: Option<&'a Object>,
 ) -> impl Iterator<Item = [u32; 4]> {
     let inputs = shader.core_params.iter().skip(shader.declared()).filter(|p| is_known(&p.name));
-    inputs.flat_map(move |p| match p.name.starts_with(SPACE_PREFIX) {
-        true => pack(&space_input(&p.name, p.ty, spaces)),
-        false => pack(&fact(&p.name, p.ty, scene, object)),
+    inputs.flat_map(move |p| match made_text(&p.name) {
+        Some(number) => pack(made.get(number).unwrap_or(&Const::zero(p.ty))),
+        None if p.name.starts_with(SPACE_PREFIX) => pack(&space_input(&p.name, p.ty, spaces)),
+        None => pack(&fact(&p.name, p.ty, scene, object)),
     })
 }
 
@@ -144,46 +156,49 @@ pub fn bind(
             remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
         }
     }
-    let mut block: ParamBlock = shader
-        .params
-        .iter()
-        .flat_map(|p| {
-            let given = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
-            let values = match given.map(|v| (v, convert(v, p.ty, p.array))) {
-                Some((_, Some(values))) => values,
-                Some((v, None)) => {
-                    let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
-                    let text = match p.array {
-                        Some(len) => format!(
-                            "{name} is a {}[{len}], which these values do not make: {} of the type {}",
-                            p.type_name,
-                            v.len(),
-                            v.type_name()
-                        ),
-                        None => format!("{name} is a {}, not a {}", p.type_name, v.type_name()),
-                    };
-                    remarks.push(warn(text, "the shader's default is used".to_string()));
-                    shader.default(p, instance.to_world)
-                }
-                None => shader.default(p, instance.to_world),
-            };
-            values.iter().flat_map(pack).collect::<ParamBlock>()
-        })
-        .collect();
+    let mut given: HashMap<&str, Vec<Const>> = HashMap::new();
+    for p in &shader.params {
+        let value = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
+        let values = match value.map(|v| (v, convert(v, p.ty, p.array))) {
+            Some((_, Some(values))) => values,
+            Some((v, None)) => {
+                let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
+                let text = match p.array {
+                    Some(len) => format!(
+                        "{name} is a {}[{len}], which these values do not make: {} of the type {}",
+                        p.type_name,
+                        v.len(),
+                        v.type_name()
+                    ),
+                    None => format!("{name} is a {}, not a {}", p.type_name, v.type_name()),
+                };
+                remarks.push(warn(text, "the shader's default is used".to_string()));
+                shader.default(p, instance.to_world)
+            }
+            None => shader.default(p, instance.to_world),
+        };
+        given.insert(&p.name, values);
+    }
+    let one = |name: &str| match given.get(name)?.as_slice() {
+        [one] => Some(one.clone()),
+        _ => None,
+    };
+    let value = |text: &Text| text.value(&one).unwrap_or_else(|| Const::zero(text.ty()));
+    let made: Vec<Const> = shader.texts.iter().map(value).collect();
+    let mut block: ParamBlock = Vec::new();
+    let mut texts = Vec::new();
+    for p in &shader.params {
+        for value in &given[p.name.as_str()] {
+            block.extend(pack(value));
+            if let Const::String(text) = value {
+                texts.push((p.name.clone(), text.clone()));
+            }
+        }
+    }
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
-    block.extend(known_inputs(&shader, own, scene, None));
-    let texts = shader.params.iter().filter(|p| p.ty == Type::String).flat_map(|p| {
-        let given =
-            instance.params.iter().find(|(name, _)| *name == p.name).and_then(|(_, v)| convert(v, p.ty, p.array));
-        let values = given.unwrap_or_else(|| shader.default(p, instance.to_world));
-        let texts = values.into_iter().filter_map(|c| match c {
-            Const::String(text) => Some((p.name.clone(), text)),
-            _ => None,
-        });
-        texts.collect::<Vec<_>>()
-    });
-    let texts = texts.collect();
-    Instance { shader, block, to_world: instance.to_world, texts }
+    block.extend(known_inputs(&shader, &made, own, scene, None));
+    drop(given);
+    Instance { shader, block, to_world: instance.to_world, texts, made }
 }
 
 /// A scene's value as constants of a parameter's type: one, or as many as the array has elements; `None` where it cannot be.

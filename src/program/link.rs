@@ -9,6 +9,7 @@ use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock};
 use super::outputs::Output;
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::shaders::ShaderLibrary;
+use super::spaces;
 use super::textures::{self, Textures};
 use super::units::Units;
 use super::volumes::{self, LinkedVolume};
@@ -196,7 +197,8 @@ fn run(
     observer: &mut dyn Observer,
 ) -> Result<Program, LinkError> {
     let mut linker = Linker {
-        shaders: ShaderLibrary::new(sources, std::mem::take(units), options, &scene.search_paths.shader),
+        shaders: ShaderLibrary::new(sources, std::mem::take(units), options, &scene.search_paths.shader)
+            .with_spaces(spaces::named(&scene.coordinate_systems)),
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
     };
@@ -314,6 +316,8 @@ impl Linker {
         if let Some(imager) = &imager {
             module.functions.push(entries::imager(imager));
         }
+        spaces::check(&module, scene, &mut self.diagnostics);
+        module.functions.push(spaces::named(&scene.coordinate_systems));
         self.check_strings(&module);
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();

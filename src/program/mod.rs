@@ -15,6 +15,7 @@ pub mod memory;
 mod outputs;
 mod primvars;
 mod shaders;
+mod spaces;
 mod state;
 pub mod textures;
 mod units;

@@ -4,10 +4,11 @@ use super::link::LinkOptions;
 use super::textures::{self, Names};
 use super::units::{Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::{Class, Const, Module, Op, Param, ResultInfo, Type};
+use crate::ir::{Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::rsl::outline::Outline;
+use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
@@ -45,8 +46,12 @@ pub struct CompiledShader {
     pub params: Vec<CompiledParam>,
     /// For a light, how it shines.
     pub light: LightKind,
+    /// What the core's inputs `text.0`, `text.1`, … are.
+    pub texts: Vec<Text>,
     /// The unit it comes from, where defaults are computed.
     unit: Arc<Module>,
+    /// The scene's coordinate systems, for defaults that name one.
+    spaces: Option<Arc<Function>>,
 }
 
 /// A declared parameter.
@@ -97,7 +102,15 @@ impl CompiledShader {
         let Some(function) = self.unit.function(&param.default) else { return zero() };
         let spaces = Spaces { shader: to_world, object: Mat4::IDENTITY };
         let args: Vec<Const> = function.params.iter().map(|p| space_input(&p.name, p.ty, spaces)).collect();
-        let results = eval(&self.unit, &param.default, &args, &mut EmptyWorld, Limits::default());
+        let asks = |i: &Inst| matches!(&i.op, Op::Call(callee) if **callee == *rsl::SPACES_NAMED);
+        let results = match &self.spaces {
+            Some(spaces) if function.blocks.iter().flat_map(|b| &b.insts).any(asks) => {
+                let mut unit = (*self.unit).clone();
+                unit.functions.push((**spaces).clone());
+                eval(&unit, &param.default, &args, &mut EmptyWorld, Limits::default())
+            }
+            _ => eval(&self.unit, &param.default, &args, &mut EmptyWorld, Limits::default()),
+        };
         let fits = |r: &Vec<Const>| r.len() == param.values() && r.iter().all(|c| c.ty() == param.ty);
         results.ok().filter(fits).unwrap_or_else(zero)
     }
@@ -163,6 +176,8 @@ pub struct ShaderLibrary {
     module: Module,
     warnings: Diagnostics,
     outlines: Vec<Outline>,
+    /// The scene's coordinate systems.
+    spaces: Option<Arc<Function>>,
 }
 
 impl ShaderLibrary {
@@ -179,7 +194,12 @@ impl ShaderLibrary {
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (taken, module, warnings, outlines) = Default::default();
-        Self { sources, given, units, taken, module, warnings, outlines }
+        Self { sources, given, units, taken, module, warnings, outlines, spaces: None }
+    }
+
+    /// The same for a scene with these coordinate systems, as the linker's function gives them.
+    pub fn with_spaces(self, named: Function) -> Self {
+        Self { spaces: Some(Arc::new(named)), ..self }
     }
 
     /// Adds the functions of the standard library that entries call.
@@ -205,10 +225,11 @@ impl ShaderLibrary {
         };
         let keyword = instance.kind.keyword();
         let what = format!("{keyword} shader `{}`", instance.name);
+        let spaces = self.spaces.clone();
         let shaders = &self.file(&instance.name).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
         let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.name).collect();
         if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
-            return Ok(shader.clone());
+            return Ok(CompiledShader { spaces, ..shader.clone() });
         }
         let d = match named.first() {
             Some((kind, ..)) => Diagnostic::error(format!(
@@ -386,7 +407,9 @@ impl CompiledFile {
                 core_results: function.results.clone(),
                 params: params.collect(),
                 light: info.light.unwrap_or(LightKind::Ambient),
+                texts: info.texts.clone(),
                 unit: shared.clone(),
+                spaces: None,
             };
             let kind = match info.kind {
                 rsl::ShaderKind::Surface => ShaderKind::Surface,

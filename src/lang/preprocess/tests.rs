@@ -121,10 +121,10 @@ fn definitions_and_uses_of_macros_are_told() {
     let options = Options { defines: vec![("C".into(), "3".into())], ..Options::default() };
     let told = preprocess(&mut sources, file, &options, &mut Diagnostics::new());
     let texts: Vec<&str> = told.macros.iter().map(|m| &*m.text).collect();
-    assert_eq!(texts, ["C 3", "A 1 + \\\n B", "B 2", "F(x) x"]);
+    assert_eq!(texts, ["SHADEWRIGHT 1", "PRMAN 1", "C 3", "A 1 + \\\n B", "B 2", "F(x) x"]);
     let places: Vec<Option<String>> = told.macros.iter().map(|m| m.place.map(|p| sources.describe(p))).collect();
-    assert_eq!(places[0], None);
-    assert_eq!(places[1].as_deref(), Some("t.sl:1:9"));
+    assert_eq!(places[2], None);
+    assert_eq!(places[3].as_deref(), Some("t.sl:1:9"));
     let mut uses: Vec<(String, &str)> =
         told.macro_uses.iter().map(|(s, i)| (sources.describe(*s), &*told.macros[*i].name)).collect();
     uses.sort();

@@ -136,10 +136,10 @@ impl Signature {
     fn of(program: &Program<'_>, callee: Callee) -> Self {
         match callee {
             Callee::Function(i) => {
-                let Definition { name, result, params, .. } = program.definition(i);
+                let definition @ Definition { name, result, .. } = program.definition(i);
                 let declared = (!program.functions[i].library).then_some(name.span);
                 let param = |p: &Decl| Parameter { name: Some(p.name.name.clone()), ty: p.ty, output: p.output };
-                let params = params.iter().map(param).collect();
+                let params = definition.declared().iter().map(param).collect();
                 Self { name: name.name.clone(), result: *result, params, variadic: false, options: &[], declared }
             }
             Callee::Builtin(b) => {

@@ -258,8 +258,10 @@ pub struct Definition {
     pub shader: Option<ShaderKind>,
     /// The type of a function's value; `Void` for shaders.
     pub result: RslType,
-    /// Parameters.
+    /// Parameters; behind those declared, the variables of the function around it that a function names `extern`.
     pub params: Vec<Decl>,
+    /// How many of the parameters are such variables.
+    pub captured: usize,
     /// The brace that opens the statements.
     pub open: Span,
     /// The statements.
@@ -269,6 +271,16 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// The parameters that a caller gives.
+    pub fn declared(&self) -> &[Decl] {
+        &self.params[..self.params.len() - self.captured]
+    }
+
+    /// Variables of the function around this one, which a call changes.
+    pub fn captured(&self) -> &[Decl] {
+        &self.params[self.params.len() - self.captured..]
+    }
+
     /// The place of the statements with their braces.
     pub fn block(&self) -> Span {
         self.open.to(self.end)

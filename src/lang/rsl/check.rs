@@ -67,23 +67,31 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
 }
 
 /// The calls of [`special_result`] that shaders may write: name and signature, as in the table of built-in functions.
-pub const SPECIAL: [(&str, &str); 10] = [
+pub const SPECIAL: [(&str, &str); 16] = [
+    ("concat", "s:ss*"),
+    ("format", "s:ss*"),
+    ("match", "f:ss"),
     ("arraylength", "f:F"),
     ("transform", "p:sp"),
     ("transform", "p:ssp"),
     ("transform", "p:mp"),
+    ("transform", "p:smp"),
     ("vtransform", "v:sv"),
     ("vtransform", "v:ssv"),
     ("vtransform", "v:mv"),
+    ("vtransform", "v:smv"),
     ("ntransform", "n:sn"),
     ("ntransform", "n:ssn"),
     ("ntransform", "n:mn"),
+    ("ntransform", "n:smn"),
 ];
 
 /// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {
         "__uniform_float" | "arraylength" => Some(RslType::Float),
+        "concat" | "format" => Some(RslType::String),
+        "match" => Some(RslType::Float),
         "__uniform_color" => Some(RslType::Color),
         "transform" => Some(RslType::Point),
         "vtransform" => Some(RslType::Vector),
@@ -160,13 +168,16 @@ impl<'a> Checker<'a> {
                 a.zip(b).and_then(|(a, b)| joined(a, b))
             }
             ExprKind::Binary(..) => self.chain_type(names, e, wanted),
-            ExprKind::Call(f, _) => match special_result(&f.name).or_else(|| self.query_result(&f.name)) {
-                Some(ty) => Some(ty),
-                None => match self.resolve(names, e, wanted) {
-                    Resolution::Callee(c) => Some(self.program.result(c)),
-                    _ => None,
-                },
-            },
+            ExprKind::Call(f, _) => {
+                let special = || special_result(&f.name).or_else(|| self.query_result(&f.name));
+                match special().filter(|_| self.in_library || !self.program.defines(&f.name)) {
+                    Some(ty) => Some(ty),
+                    None => match self.resolve(names, e, wanted) {
+                        Resolution::Callee(c) => Some(self.program.result(c)),
+                        _ => None,
+                    },
+                }
+            }
         };
         self.types.insert((e, wanted), ty);
         ty
@@ -278,8 +289,29 @@ impl<'a> Checker<'a> {
     }
 
     fn resolve_call(&mut self, names: &impl Names, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Resolution {
+        let callees = self.program.callees(&f.name, self.in_library);
+        let resolution = self.choose(names, callees, args, wanted);
+        if !matches!(resolution, Resolution::NoMatch(_)) || self.in_library || f.name.starts_with("__") {
+            return resolution;
+        }
+        // A user's functions hide those of the library that take the same: the others are still there.
+        let mut library = self.program.callees(&f.name, true);
+        library.retain(|c| self.is_library(*c));
+        match self.choose(names, library, args, wanted) {
+            Resolution::Callee(callee) => Resolution::Callee(callee),
+            _ => resolution,
+        }
+    }
+
+    /// The best of some functions for these arguments.
+    fn choose(
+        &mut self,
+        names: &impl Names,
+        callees: Vec<Callee>,
+        args: &[ExprId],
+        wanted: Option<RslType>,
+    ) -> Resolution {
         let program = self.program;
-        let callees = program.callees(&f.name, self.in_library);
         if callees.is_empty() {
             return Resolution::Unknown;
         }

@@ -50,7 +50,7 @@ pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
     }
     let mut by_call: HashMap<Call, Vec<usize>> = HashMap::new();
     for (i, d) in ast.definitions.iter().enumerate().filter(|(_, d)| d.shader.is_none()) {
-        by_call.entry((d.name.name.clone(), d.params.len())).or_default().push(i);
+        by_call.entry((d.name.name.clone(), d.declared().len())).or_default().push(i);
     }
     let callees: Vec<Vec<usize>> = calls
         .iter()
@@ -157,9 +157,7 @@ impl Walk<'_> {
                 }
                 ExprKind::Index(place) => self.effects.reads.extend(self.global(&place.name.name)),
                 ExprKind::Cast(_, Some(space), _) => {
-                    if let Some(globals::Space::Input(names)) = globals::space(&space.name) {
-                        self.effects.reads.extend(names);
-                    }
+                    self.space(&space.name);
                 }
                 ExprKind::Call(f, args) => {
                     self.calls.insert((f.name.clone(), args.len()));
@@ -170,6 +168,9 @@ impl Walk<'_> {
                     }
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);
+                    }
+                    if globals::TRANSFORMS.contains(&&*f.name) {
+                        self.transform(args);
                     }
                     // An argument may be an output parameter, which writes it.
                     for a in args {
@@ -189,11 +190,28 @@ impl Walk<'_> {
         }
     }
 
+    fn space(&mut self, name: &str) {
+        if let globals::Space::Input(names) = globals::space(name) {
+            self.effects.reads.extend(names);
+        }
+    }
+
+    /// What `transform` with these arguments reads: where the name of a system is known only when the shader runs, it may be any.
+    fn transform(&mut self, args: &[ExprId]) {
+        for &e in args.iter().rev().skip(1) {
+            match &self.ast.expr(e).kind {
+                ExprKind::String(name) => self.space(name),
+                ExprKind::Tuple(_) | ExprKind::Cast(..) => {}
+                _ => ["shader", "object"].into_iter().for_each(|name| self.space(name)),
+            }
+        }
+    }
+
     /// Whether some function of that name has output parameters.
     fn has_outputs(&self, name: &str, count: usize) -> bool {
         let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
         super::builtins::has_outputs(name)
             || queries::source(name).is_some()
-            || functions.any(|d| d.params.len() == count && d.params.iter().any(|p| p.output))
+            || functions.any(|d| d.declared().len() == count && d.declared().iter().any(|p| p.output))
     }
 }

@@ -121,15 +121,25 @@ pub enum Space {
     Input([&'static str; 4]),
     /// The camera's space: its axes and origin are program constants 2 to 5.
     Camera,
+    /// A space of the picture that the library's functions `__point_to_NAME` and `__point_from_NAME` know.
+    Picture(&'static str),
+    /// A coordinate system of the scene, which the linker knows.
+    Named,
 }
 
-/// The coordinate system of that name; `None` when it is not known.
-pub fn space(name: &str) -> Option<Space> {
-    Some(match name {
+/// What a name of a coordinate system means.
+pub fn space(name: &str) -> Space {
+    match name {
         "current" | "world" => Space::Current,
         "shader" => Space::Input(["space.shader.x", "space.shader.y", "space.shader.z", "space.shader.o"]),
         "object" => Space::Input(["space.object.x", "space.object.y", "space.object.z", "space.object.o"]),
         "camera" => Space::Camera,
-        _ => return None,
-    })
+        "NDC" => Space::Picture("NDC"),
+        "raster" => Space::Picture("raster"),
+        "screen" => Space::Picture("screen"),
+        _ => Space::Named,
+    }
 }
+
+/// The functions that change coordinate systems, whose names may be known only when the shader runs.
+pub const TRANSFORMS: [&str; 3] = ["transform", "vtransform", "ntransform"];

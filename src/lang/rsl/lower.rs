@@ -8,6 +8,7 @@ use super::check::Checker;
 use super::globals::{self, Global};
 use super::notes::{Notes, Role, Variable as NotedVariable};
 use super::program::Program;
+use super::texts::Text;
 use super::types::RslType;
 use crate::ir::{
     Class, Const, Function, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable,
@@ -23,7 +24,11 @@ mod calls;
 mod expr;
 mod lights;
 mod queries;
+mod spaces;
 mod stmt;
+mod texts;
+
+pub use texts::TEXT_PREFIX;
 
 /// Errors after which a file is not looked at further.
 const MAX_ERRORS: usize = 100;
@@ -44,6 +49,10 @@ pub struct Lowering<'a> {
     pub needed: BTreeSet<Version>,
     /// What editors ask for; `None` where nobody does.
     pub notes: Option<Notes>,
+    /// What the shaders' named inputs `text.0`, `text.1`, … are, by the number of the definition.
+    pub texts: HashMap<usize, Vec<Text>>,
+    /// Elements of arrays that were copied or passed so far.
+    copied: usize,
     locs: HashMap<Span, Loc>,
 }
 
@@ -61,6 +70,8 @@ struct Var {
     class: Class,
     /// Whether it was declared `uniform` in so many words.
     strict: bool,
+    /// What it holds, where that is known for an instance.
+    text: Option<Text>,
     /// Where it was declared; predefined variables have no place.
     declared: Option<Span>,
 }
@@ -128,6 +139,12 @@ struct Body<'c, 'a> {
     named: HashMap<Arc<str>, Value>,
     /// Variables whose values are returned after the function's own value.
     outputs: Vec<Var>,
+    /// Whether it belongs to the standard library.
+    in_library: bool,
+    /// Variables that it changes.
+    changed: BTreeSet<Arc<str>>,
+    /// Texts that the linker works out, with the inputs that they arrive as.
+    texts: Vec<(Text, Value)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -141,6 +158,8 @@ impl<'a> Lowering<'a> {
             broken,
             needed: BTreeSet::new(),
             notes: None,
+            texts: HashMap::new(),
+            copied: 0,
             locs: HashMap::new(),
         }
     }
@@ -174,8 +193,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn report(&mut self, d: Diagnostic) {
-        // A function that is made for several lengths says the same each time.
-        if self.diags.error_count() < MAX_ERRORS && !self.diags.iter().any(|old| *old == d) {
+        if self.diags.error_count() < MAX_ERRORS {
             self.diags.push(d);
         }
     }
@@ -203,6 +221,7 @@ impl<'a> Lowering<'a> {
         let mut body = Body::new(self, name, kind, d.name.span, info.library);
         body.shader = d.shader;
         body.result = d.result;
+        body.changed = texts::changed(program, &d.body);
         if let Some(ty) = d.result.ir() {
             body.b.result("return", ty);
         }
@@ -217,7 +236,11 @@ impl<'a> Lowering<'a> {
         body.scopes.declared.push(HashMap::new());
         body.statements(&d.body);
         body.cx.note(Notes::leave);
+        let texts = body.texts.drain(..).map(|(text, _)| text).collect::<Vec<_>>();
         body.finish(d);
+        if !texts.is_empty() {
+            self.texts.insert(index, texts);
+        }
     }
 
     /// Lowers the function that gives the default of a shader's parameter.
@@ -264,6 +287,9 @@ impl<'c, 'a> Body<'c, 'a> {
             light: None,
             named: HashMap::new(),
             outputs: Vec::new(),
+            in_library: library,
+            changed: BTreeSet::new(),
+            texts: Vec::new(),
         }
     }
 
@@ -280,8 +306,14 @@ impl<'c, 'a> Body<'c, 'a> {
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
             let names = arrays::value_names(&p.name.name, p.ty);
             let values = names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, class)).collect::<Vec<_>>();
-            let mut var = self.declared_var(p.ty, class, &p.name);
+            // Without a word, a function's parameter is what the caller gives: it may go to uniform variables.
+            let known = if of_shader { class } else { p.class.unwrap_or(Class::Uniform) };
+            let mut var = self.declared_var(p.ty, known, &p.name);
             var.strict = p.class == Some(Class::Uniform);
+            let is_known = of_shader && class != Class::Varying && !self.changed.contains(&p.name.name);
+            if is_known && matches!(p.ty, RslType::String | RslType::Float) {
+                var.text = Some(Text::Parameter(p.name.name.clone()));
+            }
             self.assign_all(&p.name.name, &var, &values);
             if let Some(old) = scope.get(&p.name.name) {
                 let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))
@@ -297,7 +329,7 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {
-        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, declared }
+        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared }
     }
 
     /// Makes the predefined variables: parameters for those read, start values for outputs that are no inputs.

@@ -23,10 +23,13 @@ mod program;
 pub mod queries;
 mod recursion;
 pub mod reference;
+mod spaces;
+pub mod texts;
 pub mod types;
 
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
+pub use lower::TEXT_PREFIX;
 pub use types::RslType;
 
 use crate::ir::{Class, Function, Module, Op};
@@ -40,7 +43,7 @@ use notes::Notes;
 use outline::Outline;
 use program::Program;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The linker's function `() → u32`: the number of lights that are not ambient.
 pub const LIGHTS_COUNT: &str = "lights.count";
@@ -60,6 +63,9 @@ pub const VOLUMES_PASS: &str = "volumes.pass";
 
 /// The linker's function `(string name) → ref`: the address of a texture's descriptor ([`crate::texture::layout`]), or of one without channels.
 pub const TEXTURES_FIND: &str = "textures.find";
+
+/// The linker's function `(string) → (vec3 x, vec3 y, vec3 z, vec3 origin)`: a coordinate system of the scene, in the current one.
+pub const SPACES_NAMED: &str = "spaces.named";
 
 /// How to compile.
 #[derive(Clone, Debug, Default)]
@@ -96,6 +102,8 @@ pub struct ShaderInfo {
     pub params: Vec<ShaderParam>,
     /// For a light, how it shines.
     pub light: Option<LightKind>,
+    /// What the core's inputs `text.0`, `text.1`, … are.
+    pub texts: Vec<texts::Text>,
 }
 
 /// A declared parameter of a shader.
@@ -173,13 +181,12 @@ pub fn compile(sources: &mut SourceMap, file: FileId, options: &Options) -> Resu
     let program = Program::new(&ast, own, &mut diags);
     let lowering = Lowering::new(&program, options.debug, broken);
     let mut unit = lower(lowering, own, &HashSet::new(), diags).0?;
-    unit.shaders = ast.definitions[..own].iter().filter_map(shader_info).collect();
     let functions = program.functions[..own].iter().zip(&ast.definitions).filter(|(_, d)| d.shader.is_none());
     unit.functions = functions
         .map(|(f, d)| FunctionInfo {
             name: d.name.name.clone(),
             ir_name: f.ir_name.clone(),
-            params: d.params.iter().map(|p| (p.name.name.clone(), p.ty, p.output)).collect(),
+            params: d.declared().iter().map(|p| (p.name.name.clone(), p.ty, p.output)).collect(),
             result: d.result,
         })
         .collect();
@@ -198,23 +205,43 @@ pub fn compile_library(sources: &mut SourceMap, names: &[&str], options: &Option
     lower(lowering, 0, &names.iter().copied().collect(), diags).0
 }
 
+/// Trees of the library's files, by the numbers that these have: most compilations have the same, and the files never change.
+static LIBRARIES: Mutex<Vec<(Vec<FileId>, Arc<Ast>)>> = Mutex::new(Vec::new());
+
+/// How many are kept.
+const MAX_LIBRARIES: usize = 8;
+
 /// The syntax trees of the library's files.
 fn library_ast(sources: &mut SourceMap) -> Result<Ast, Diagnostics> {
+    let files: Vec<FileId> = stdlib::SOURCES.iter().map(|(name, text)| library_file(sources, name, text)).collect();
+    let known = |list: &[(Vec<FileId>, Arc<Ast>)]| list.iter().find(|(f, _)| *f == files).map(|(_, ast)| ast.clone());
+    if let Some(ast) = known(&LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)) {
+        return Ok((*ast).clone());
+    }
     let mut ast = Ast::default();
-    for (name, text) in stdlib::SOURCES {
-        let name = format!("<built-in {name}>");
-        let known = sources.files().iter().position(|f| f.name == name && f.path.is_none());
-        let file = match known {
-            Some(i) => FileId(i as u32),
-            None => sources.add(name, None, text),
-        };
+    for &file in &files {
         let (part, diags) = parse(sources, file, &Options::default());
         if diags.has_errors() {
             return Err(diags);
         }
         ast.append(part);
     }
+    let mut list = LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if list.len() >= MAX_LIBRARIES {
+        list.remove(0);
+    }
+    list.push((files, Arc::new(ast.clone())));
     Ok(ast)
+}
+
+/// A file of the library, which joins the sources once.
+fn library_file(sources: &mut SourceMap, name: &str, text: &str) -> FileId {
+    let name = format!("<built-in {name}>");
+    let known = sources.files().iter().position(|f| f.name == name && f.path.is_none());
+    match known {
+        Some(i) => FileId(i as u32),
+        None => sources.add(name, None, text),
+    }
 }
 
 /// Lowers the user's definitions, those of the library that `roots` names, and all of the library that they call. Gives back the notes on the
@@ -256,6 +283,9 @@ fn lower(
         outlines.extend(kept.map(|i| Outline::of(program.ast, program.definition(i), i >= own)));
     }
     diags.extend(std::mem::take(&mut lowering.diags));
+    let mut texts = std::mem::take(&mut lowering.texts);
+    let shaders = program.ast.definitions[..own].iter().enumerate();
+    let shaders = shaders.filter_map(|(i, d)| shader_info(d, texts.remove(&i).unwrap_or_default())).collect();
     let mut module = lowering.module;
     add_built_functions(&mut module);
     if !diags.has_errors() {
@@ -263,7 +293,7 @@ fn lower(
     }
     let unit = match diags.has_errors() {
         true => Err(diags),
-        false => Ok(Unit { module, shaders: Vec::new(), functions: Vec::new(), warnings: diags, outlines }),
+        false => Ok(Unit { module, shaders, functions: Vec::new(), warnings: diags, outlines }),
     };
     (unit, notes)
 }
@@ -308,7 +338,7 @@ fn report_endless(module: &Module, diags: &mut Diagnostics) {
     }
 }
 
-fn shader_info(d: &Definition) -> Option<ShaderInfo> {
+fn shader_info(d: &Definition, texts: Vec<texts::Text>) -> Option<ShaderInfo> {
     let kind = d.shader?;
     let params = d.params.iter().map(|p| ShaderParam {
         name: p.name.name.clone(),
@@ -318,7 +348,7 @@ fn shader_info(d: &Definition) -> Option<ShaderInfo> {
         default: lower::default_name(&d.name.name, &p.name.name).into(),
     });
     let light = (kind == ShaderKind::Light).then(|| light_kind(&d.body));
-    Some(ShaderInfo { name: d.name.name.clone(), kind, params: params.collect(), light })
+    Some(ShaderInfo { name: d.name.name.clone(), kind, params: params.collect(), light, texts })
 }
 
 /// A light with both statements counts as positional.

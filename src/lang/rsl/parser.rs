@@ -4,11 +4,13 @@
 //! and of `else if` are read in loops and cost no depth.
 
 use super::ast::*;
+use super::globals;
 use super::lexer::{Tok, Token};
 use super::types::RslType;
 use crate::ir::Class;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
+use std::sync::Arc;
 
 /// How deep expressions and statements may nest.
 pub const MAX_NESTING: usize = 256;
@@ -23,7 +25,8 @@ type Parse<T> = Result<T, Stop>;
 
 /// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
-    let mut parser = Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, ast: Ast::default(), diags };
+    let ast = Ast::default();
+    let mut parser = Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, around: Vec::new(), ast, diags };
     parser.file();
     parser.ast
 }
@@ -36,8 +39,29 @@ struct Parser<'a> {
     unclosed: bool,
     /// Whether nesting was too deep: going on would only repeat that.
     fatal: bool,
+    /// The definitions that are being read, the innermost last.
+    around: Vec<Around>,
     ast: Ast,
     diags: &'a mut Diagnostics,
+}
+
+/// A definition that is being read.
+struct Around {
+    name: Arc<str>,
+    /// The functions within it so far.
+    functions: Vec<Inner>,
+    /// Variables of the definition around it that it names `extern`.
+    captured: Vec<Decl>,
+}
+
+/// A function within another, or within a shader.
+struct Inner {
+    /// Its name in the text.
+    name: Arc<str>,
+    /// Its name among all definitions.
+    full: Arc<str>,
+    /// The variables around it that it uses.
+    captured: Vec<Decl>,
 }
 
 /// Words that start a shader, with what they make.
@@ -50,6 +74,14 @@ pub const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
     ("displacement", Some(ShaderKind::Displacement)),
     ("transformation", None),
     ("projection", None),
+];
+
+/// Words of RSL 2.0 that start what is left out, and how a message calls it.
+pub const LEFT_OUT: [(&str, &str); 4] = [
+    ("class", "shader classes with methods"),
+    ("struct", "structs"),
+    ("public", "methods of shader classes"),
+    ("shader", "variables that hold shaders"),
 ];
 
 /// The kind of shader that a word starts: `lightsource` starts a light.
@@ -259,6 +291,7 @@ impl Parser<'_> {
             let name = self.ident("the shader's name")?;
             return self.rest_of_definition(start, name, Some(kind), RslType::Void);
         }
+        self.refuse_left_out()?;
         self.qualifiers(false)?;
         let result = match self.tok() {
             Tok::Keyword(k) => RslType::from_keyword(k),
@@ -292,14 +325,50 @@ impl Parser<'_> {
         result: RslType,
     ) -> Parse<()> {
         self.expect("(", "before the parameters")?;
-        let params = self.formals()?;
+        let mut params = self.formals()?;
         self.expect(")", "after the parameters")?;
+        if shader.is_none() && self.accept(";") {
+            // Functions may be called before they are defined: a declaration says nothing new.
+            return Ok(());
+        }
         let open = self.expect("{", "before the statements")?;
-        let body = self.block_rest()?;
+        self.around.push(Around { name: name.name.clone(), functions: Vec::new(), captured: Vec::new() });
+        let body = self.block_rest();
+        let captured = self.around.pop().map_or_else(Vec::new, |around| around.captured);
+        let body = body?;
         let end = self.end();
         let span = start.to(end);
-        self.ast.definitions.push(Definition { span, name, shader, result, params, open, body, end });
+        if let Some(known) = self.around.last_mut().and_then(|around| around.functions.last_mut()) {
+            known.captured.clone_from(&captured);
+        }
+        let count = captured.len();
+        params.extend(captured);
+        self.ast.definitions.push(Definition { span, name, shader, result, params, captured: count, open, body, end });
         Ok(())
+    }
+
+    /// A function within a definition, from its name on: it becomes a definition of its own, which only this one can call.
+    fn inner_function(&mut self, start: Span, result: RslType) -> Parse<()> {
+        let Ident { name, span } = self.ident("the function's name")?;
+        let Some(around) = self.around.last_mut() else { return Err(Stop) };
+        let full: Arc<str> = format!("{}.{name}", around.name).into();
+        around.functions.push(Inner { name, full: full.clone(), captured: Vec::new() });
+        self.rest_of_definition(start, Ident { name: full, span }, None, result)
+    }
+
+    /// The definition that a call of `name` means: a function within one of those around, or one of the file.
+    fn callee(&mut self, name: Arc<str>) -> Arc<str> {
+        let found = self.around.iter().enumerate().rev().find_map(|(level, around)| {
+            around.functions.iter().rev().find(|f| f.name == name).map(|f| (level, f.full.clone(), f.captured.clone()))
+        });
+        let Some((level, full, captured)) = found else { return name };
+        // What a function beside this one needs comes through this one.
+        for around in &mut self.around[level + 1..] {
+            let new = captured.iter().filter(|d| !around.captured.iter().any(|c| c.name.name == d.name.name));
+            let new: Vec<Decl> = new.cloned().collect();
+            around.captured.extend(new);
+        }
+        full
     }
 
     /// Reads `output`, `extern`, `uniform`, `varying` in any order.
@@ -609,6 +678,11 @@ impl Parser<'_> {
             Tok::Keyword(k) => RslType::from_keyword(k),
             _ => None,
         };
+        if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (ty, self.tok_ahead(1), self.tok_ahead(2)) {
+            let start = self.bump();
+            self.inner_function(start, ty)?;
+            return Ok(StmtKind::Block(Vec::new()));
+        }
         let Some(ty) = ty.filter(|t| *t != RslType::Void) else {
             let found = self.tok().describe();
             let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
@@ -621,22 +695,22 @@ impl Parser<'_> {
         let mut decls = Vec::new();
         loop {
             let name = self.ident("the variable's name")?;
-            if self.is("(") {
-                let d = Diagnostic::error("functions inside functions are not supported yet")
-                    .at(name.span, "a function is declared here")
-                    .hint("move it before the shader");
-                self.report(d);
-                self.recover_definition();
-                return Ok(StmtKind::Declare(decls));
-            }
             let (ty, init) = self.rest_of_variable(ty)?;
             if ty.is_unsized() {
                 let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
                 let d = d.at(name.span, "declared here");
                 return self.fail(d.hint(format!("write `{}[4]`, or give its values in braces", name.name)));
             }
-            decls.push(Decl { name, ty, class, output: false, external, init });
-            if !self.accept(",") {
+            let decl = Decl { name, ty, class, output: false, external, init };
+            match self.around.as_mut_slice() {
+                [.., _, inner] if external && globals::find(&decl.name.name).is_none() => {
+                    if !inner.captured.iter().any(|c| c.name.name == decl.name.name) {
+                        inner.captured.push(Decl { output: true, external: false, ..decl });
+                    }
+                }
+                _ => decls.push(decl),
+            }
+            if !self.accept(",") || self.is(";") {
                 break;
             }
         }
@@ -644,7 +718,18 @@ impl Parser<'_> {
         Ok(StmtKind::Declare(decls))
     }
 
+    /// Refuses what the language of PRMan 13 and later has and this one leaves out.
+    fn refuse_left_out(&mut self) -> Parse<()> {
+        let (Tok::Name(word), Tok::Name(_)) = (self.tok(), self.tok_ahead(1)) else { return Ok(()) };
+        let Some((word, what)) = LEFT_OUT.iter().find(|(w, _)| *w == &**word) else { return Ok(()) };
+        let d = Diagnostic::error(format!("{what} are left out")).at(self.span(), format!("`{word}`"));
+        self.fail(d.hint(
+            "the language is that of the RenderMan Interface 3.2.1, with arrays, and functions and options of PRMan",
+        ))
+    }
+
     fn expression_statement(&mut self) -> Parse<StmtKind> {
+        self.refuse_left_out()?;
         let e = self.expr()?;
         self.expect(";", "after the statement")?;
         if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..)) {
@@ -800,6 +885,7 @@ impl Parser<'_> {
                     return Ok(self.add(ExprKind::Name(name), span));
                 }
                 let args = self.args()?;
+                let name = self.callee(name);
                 Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.previous())))
             }
             Tok::Punct("(") => self.parenthesis(),
@@ -856,7 +942,7 @@ impl Parser<'_> {
         }
         loop {
             args.push(self.expr()?);
-            if !self.accept(",") {
+            if !self.accept(",") || self.is(")") {
                 break;
             }
         }

@@ -110,6 +110,19 @@ impl<'a> Program<'a> {
         builtins::by_name(name).iter().map(Callee::Builtin).chain(library).collect()
     }
 
+    /// Whether the user defines a function of that name.
+    pub fn defines(&self, name: &str) -> bool {
+        self.by_name.get(name).is_some_and(|all| all.iter().any(|&i| !self.functions[i].library))
+    }
+
+    /// Whether a callee has outputs among its arguments.
+    pub fn writes_arguments(&self, callee: Callee) -> bool {
+        match callee {
+            Callee::Function(i) => self.definition(i).declared().iter().any(|p| p.output),
+            Callee::Builtin(b) => b.params.iter().any(|p| p.1) || b.options.iter().any(NamedOption::is_output),
+        }
+    }
+
     /// Names of all functions that a user may call.
     pub fn callable_names(&self) -> BTreeSet<&str> {
         let mut names = BTreeSet::new();
@@ -126,7 +139,7 @@ impl<'a> Program<'a> {
     pub fn params(&self, callee: Callee, count: usize) -> Option<Vec<(RslType, bool)>> {
         match callee {
             Callee::Function(i) => {
-                let params = &self.definition(i).params;
+                let params = self.definition(i).declared();
                 (params.len() == count).then(|| params.iter().map(|p| (p.ty, p.output)).collect())
             }
             Callee::Builtin(b) => {
@@ -177,7 +190,7 @@ impl<'a> Program<'a> {
         match callee {
             Callee::Function(i) => {
                 let d = self.definition(i);
-                let params = list(&mut d.params.iter().map(|p| (p.ty, p.output)));
+                let params = list(&mut d.declared().iter().map(|p| (p.ty, p.output)));
                 format!("{} {}({params})", d.result, d.name.name)
             }
             Callee::Builtin(b) => {

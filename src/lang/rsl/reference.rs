@@ -34,6 +34,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("ceil", "The smallest whole number that is not below `x`."),
     ("clamp", "The value limited to the range from `low` to `high`, component by component."),
     (
+        "concat",
+        "Texts put together. They must be known before the shader runs: constants, and parameters of the shader.",
+    ),
+    (
         "comp",
         "One component of a color or vector by its index (0, 1 or 2), or an element of a matrix by row and column.",
     ),
@@ -64,6 +68,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     ("floor", "The largest whole number that is not above `x`."),
     (
+        "format",
+        "A text with values in the places of `%d`, `%f`, `%s` and their like, as in C. They must be known before the shader runs: constants, and parameters of the shader.",
+    ),
+    (
         "incident",
         "Whether the volume on the viewer's side of the surface has a parameter of that name. It never has: volumes belong to rays.",
     ),
@@ -80,6 +88,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     (
         "log",
         "The natural logarithm of `x`, or its logarithm to a base. An argument that is not positive gives −3.4e38.",
+    ),
+    (
+        "match",
+        "1 where a pattern (`.`, `[a-z]`, `*`, `^`, `$`) occurs in a text, else 0. Both must be known before the shader runs: constants, and parameters of the shader.",
     ),
     ("max", "The greatest of the arguments, component by component."),
     ("min", "The smallest of the arguments, component by component."),

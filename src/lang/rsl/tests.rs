@@ -1,6 +1,9 @@
 use super::*;
 use crate::ir::verify::verify;
 
+mod functions;
+mod spaces;
+
 fn compile_text(source: &str) -> (Result<Unit, Diagnostics>, SourceMap) {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
@@ -119,7 +122,7 @@ fn mistakes_are_explained() {
         ("void g(output float x) { x = 1; } float f() { g(1 + 2); return 0; }", "must be a variable"),
         ("float f(float x) { float x2 = 1; float x2 = 2; return x2; }", "`x2` is declared twice"),
         ("float f(float x) { return 1; } float f(float y) { return 2; }", "`f` is defined twice"),
-        ("point f() { return point \"marble\" (1,2,3); }", "\"marble\" is not supported yet"),
+        ("color f() { return color \"marble\" (1,2,3); }", "there is no colour system \"marble\""),
         ("float f(matrix m) { return m + 2; }", "`+` cannot join a matrix and a float"),
         ("float f(matrix m) { return m * 2; }", "expected a float, found a matrix"),
         ("point f(matrix m; point p) { return m * p; }", "`transform` applies one"),

@@ -13,12 +13,13 @@ pub mod texture;
 pub const CAMERA_FUNCTION: &str = "std.__camera";
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 6] = [
+pub const SOURCES: [(&str, &str); 7] = [
     ("math.sl", include_str!("math.sl")),
     ("color.sl", include_str!("color.sl")),
     ("geometry.sl", include_str!("geometry.sl")),
     ("lighting.sl", include_str!("lighting.sl")),
     ("texture.sl", include_str!("texture.sl")),
+    ("spaces.sl", include_str!("spaces.sl")),
     ("integrator.sl", include_str!("integrator.sl")),
 ];
 

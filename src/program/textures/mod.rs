@@ -9,7 +9,7 @@ mod read;
 
 pub use read::{Pictures, Read};
 
-use super::instances::Instance;
+use super::instances::{Instance, made_text};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, string_id};
 use crate::lang::rsl::TEXTURES_FIND;
 use crate::lang::source::Span;
@@ -189,6 +189,12 @@ pub fn names<'a>(
             texts.into_iter().chain(of_primitives).for_each(|text| {
                 all.entry(text).or_insert(given.span);
             });
+        }
+        for (number, input) in bound.shader.core_params.iter().enumerate() {
+            let made = made_text(&input.name).and_then(|which| bound.made.get(which)).cloned().and_then(text);
+            if origins.params.contains(&(bound.shader.core.clone(), number)) {
+                all.extend(made.map(|text| (text, given.span)));
+            }
         }
     }
     all.remove("");

@@ -7,6 +7,7 @@
 mod maths;
 mod noise;
 mod rays;
+mod spaces;
 mod splines;
 mod textures;
 mod vectors;
@@ -161,7 +162,9 @@ impl Row {
 
 /// All rows. Among equally good ones of a name the first is taken.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    [maths::ROWS, vectors::ROWS, noise::ROWS, splines::ROWS, textures::ROWS, rays::ROWS].into_iter().flatten()
+    [maths::ROWS, vectors::ROWS, noise::ROWS, splines::ROWS, textures::ROWS, rays::ROWS, spaces::ROWS]
+        .into_iter()
+        .flatten()
 }
 
 /// Built-in functions by name.

@@ -6,6 +6,9 @@
 use super::super::{builtins, matrices};
 use super::*;
 
+/// Most elements of arrays that a file copies and passes, all together: each is an instruction or two.
+const MAX_COPIED: usize = 1 << 20;
+
 /// Stands for the value of an expression that has none, or that is an array.
 pub(super) const NO_VALUE: Value = Value(u32::MAX);
 
@@ -111,6 +114,11 @@ impl Body<'_, '_> {
                     return self.error(d.at(expr.span, format!("this is of type {}", var.ty)));
                 }
                 self.at(expr.span);
+                self.cx.copied = self.cx.copied.saturating_add(var.ty.values().count());
+                if self.cx.copied > MAX_COPIED {
+                    let d = Diagnostic::error(format!("this file copies more than {MAX_COPIED} elements of arrays"));
+                    return self.error(d.at(expr.span, "one array too many"));
+                }
                 Ok((self.read_all(&var), var.class))
             }
             _ => {

@@ -1,9 +1,7 @@
 //! Calls.
 
 use super::super::builtins::NamedOption;
-use super::super::check::{self, Resolution};
-use super::super::globals::Space;
-use super::super::matrices;
+use super::super::check::Resolution;
 use super::super::program::{Arguments, Callee};
 use super::super::queries;
 use super::super::reference;
@@ -41,20 +39,47 @@ impl Body<'_, '_> {
         if let Some(special) = self.special_call(f, args) {
             return special;
         }
-        let callee = match self.checker.resolve(&self.scopes, e, wanted) {
-            Resolution::Callee(callee) => callee,
-            other => return self.report_call(other, f, args),
-        };
-        self.cx.note(|notes| notes.call(f.span, callee));
-        let program = self.cx.program;
-        let Arguments { positional, options } = program.arguments(callee, args).unwrap_or_default();
+        // Calls nest in arguments: what runs on the way there has few variables of its own.
+        let callee = self.callee(e, f, args, wanted)?;
+        let given = self.arguments(callee, f, args)?;
+        self.emit_call(e, f, callee, given)
+    }
+
+    /// The function that a call means.
+    fn callee(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Callee> {
+        match self.checker.resolve(&self.scopes, e, wanted) {
+            Resolution::Callee(callee) => {
+                self.cx.note(|notes| notes.call(f.span, callee));
+                Ok(callee)
+            }
+            other => self.report_call(other, f, args),
+        }
+    }
+
+    /// Evaluates the arguments of a call.
+    fn arguments(&mut self, callee: Callee, f: &Ident, args: &[ExprId]) -> Lower<Given> {
+        let Arguments { positional, options } = self.cx.program.arguments(callee, args).unwrap_or_default();
         let (first, pairs) = args.split_at(positional.len());
         let mut given = Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: Class::Constant };
         for (&arg, &(ty, output)) in first.iter().zip(&positional) {
             self.argument(arg, ty, output, f, &mut given)?;
         }
         self.options(options, pairs, f, &mut given)?;
-        let Given { mut values, written, lengths, mut class } = given;
+        Ok(given)
+    }
+
+    /// Emits a call with its arguments.
+    fn emit_call(&mut self, e: ExprId, f: &Ident, callee: Callee, given: Given) -> Lower<Typed> {
+        let program = self.cx.program;
+        let Given { mut values, mut written, lengths, mut class } = given;
+        let outputs = written.len();
+        if let Callee::Function(i) = callee {
+            for variable in program.definition(i).captured() {
+                let place = self.captured(variable, f)?;
+                values.extend(self.read_all_of(&place));
+                written.push((place.ty, Some(place)));
+            }
+        }
         self.at(self.span(e));
         let result = program.result(callee);
         let (emitted, function) = match callee {
@@ -95,11 +120,13 @@ impl Body<'_, '_> {
             }
         };
         let value = if result == RslType::Void { NO_VALUE } else { results.remove(0) };
-        for (ty, place) in written {
+        for (number, (ty, place)) in written.into_iter().enumerate() {
             let rest = results.split_off(ty.values().count());
             let changed = std::mem::replace(&mut results, rest);
             let Some(place) = place else { continue };
-            self.check_class(&place.name.name, &place.var, class, place.name.span)?;
+            if number < outputs {
+                self.check_class(&place.name.name, &place.var, class, place.name.span)?;
+            }
             self.write_all(&place, &changed);
         }
         Ok(Typed { value, ty: result, class })
@@ -107,6 +134,12 @@ impl Body<'_, '_> {
 
     /// Evaluates one argument.
     fn argument(&mut self, arg: ExprId, ty: RslType, output: bool, f: &Ident, given: &mut Given) -> Lower<()> {
+        if !output && !ty.is_array() {
+            let v = self.value_as(arg, ty)?;
+            given.class = given.class.max(v.class);
+            given.values.push(v.value);
+            return Ok(());
+        }
         let (values, class) = match output {
             true => {
                 let place = self.output_argument(arg, f)?;
@@ -166,6 +199,18 @@ impl Body<'_, '_> {
         Ok(())
     }
 
+    /// The variable here that a function within this one names `extern`.
+    fn captured(&mut self, variable: &Decl, f: &Ident) -> Lower<Located> {
+        let name = Ident { name: variable.name.name.clone(), span: f.span };
+        let place = self.place(&Place { name, indices: Vec::new() })?;
+        if place.ty == variable.ty {
+            return Ok(place);
+        }
+        let message = format!("`{}` is of type {}, not {}", variable.name.name, place.ty, variable.ty);
+        let d = Diagnostic::error(message).at(variable.name.span, "declared `extern` here");
+        self.error(d.also(f.span, "called here"))
+    }
+
     /// An argument that the function changes: it must be a variable, or a part of one.
     fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<Located> {
         let span = self.span(arg);
@@ -182,12 +227,17 @@ impl Body<'_, '_> {
     }
 
     /// The value here of a predefined variable that a called function uses.
-    fn hidden_input(&mut self, name: &'static str, f: &Ident) -> Lower<Value> {
+    pub(super) fn hidden_input(&mut self, name: &'static str, f: &Ident) -> Lower<Value> {
         if let Some(var) = self.scopes.globals.get(name).cloned() {
             return Ok(self.b.read(var.storage));
         }
         if name == "N" && self.shader == Some(ShaderKind::Volume) {
             return Ok(self.no_normal());
+        }
+        // Where there is no such space, it is the current one: a function may name spaces that this call does not ask for.
+        if let Some((_, part)) = name.strip_prefix("space.").and_then(|n| n.split_once('.')) {
+            let unit = |axis: &str| f32::from(u8::from(part == axis));
+            return Ok(self.b.constant(Const::Vec3([unit("x"), unit("y"), unit("z")])));
         }
         let place = self.shader.map_or("here".to_string(), |k| format!("in {} shaders", k.name()));
         let mut d = Diagnostic::error(format!("`{}` uses `{name}`, which there is not {place}", f.name))
@@ -223,6 +273,9 @@ impl Body<'_, '_> {
 
     /// Calls that the compiler treats on their own: program constants (in the library) and changes of coordinate system.
     fn special_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
+        if !self.in_library && self.cx.program.defines(&f.name) {
+            return None;
+        }
         let number = |e: &ExprId| match self.ast().expr(*e).kind {
             ExprKind::Number(x) => Some(x as u32),
             _ => None,
@@ -237,6 +290,7 @@ impl Body<'_, '_> {
             ("__uniform_color", Some(&[k])) => {
                 Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
             }
+            (name, _) if texts::TEXT_FUNCTIONS.contains(&name) => Some(self.text_call(f, args)),
             ("arraylength", _) if let [a] = *args => {
                 let RslType::Array(_, len) = self.checker.type_of(&self.scopes, a, None)? else { return None };
                 Some(Ok(self.constant(Const::F32(len as f32), RslType::Float)))
@@ -245,40 +299,6 @@ impl Body<'_, '_> {
                 Some(self.transform(f, args))
             }
             _ => None,
-        }
-    }
-
-    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)` and their relatives for vectors and normals.
-    fn transform(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
-        let ty = check::special_result(&f.name).ok_or(Poison)?;
-        if let [m, v] = *args
-            && self.checker.type_of(&self.scopes, m, None) == Some(RslType::Matrix)
-        {
-            let m = self.value_as(m, RslType::Matrix)?;
-            let v = self.value_as(v, ty)?;
-            self.at(f.span);
-            let value = matrices::transform(&mut self.b, m.value, v.value, ty);
-            return Ok(Typed { value, ty, class: m.class.max(v.class) });
-        }
-        let (last, spaces) = args.split_last().ok_or(Poison)?;
-        let mut names = Vec::new();
-        for &e in spaces {
-            let ExprKind::String(name) = &self.ast().expr(e).kind else {
-                let d = Diagnostic::error("a coordinate system named by anything but a constant is not supported yet");
-                return self.error(d.at(self.span(e), "not a constant"));
-            };
-            names.push(Ident { name: name.clone(), span: self.span(e) });
-        }
-        let to = &names[names.len() - 1];
-        if globals::space(&to.name) != Some(Space::Current) {
-            let d = Diagnostic::error(format!("transforming to the space \"{}\" is not supported yet", to.name));
-            return self.error(d.at(to.span, "this space").hint("\"current\" and \"world\" are"));
-        }
-        let v = self.value_as(*last, ty)?;
-        self.at(f.span);
-        match names.as_slice() {
-            [from, _] => self.place_in_space(v, from),
-            _ => Ok(v),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Expressions.
 
 use super::super::check;
-use super::super::globals::Space;
 use super::super::matrices;
 use super::arrays::NO_VALUE;
 use super::*;
@@ -29,12 +28,17 @@ impl<'a> Body<'_, 'a> {
 
     /// The value of `e` as a truth value.
     pub(super) fn condition(&mut self, e: ExprId) -> Lower<Value> {
+        self.truth(e).map(|v| v.value)
+    }
+
+    /// The value of `e` as a truth value, with its class.
+    fn truth(&mut self, e: ExprId) -> Lower<Typed> {
         let v = self.value(e, None)?;
         if !check::condition(v.ty) {
             let d = Diagnostic::error(format!("a condition is a comparison or a float, not a {}", v.ty));
             return self.error(d.at(self.span(e), format!("this is a {}", v.ty)));
         }
-        Ok(self.convert(v, RslType::Bool).value)
+        Ok(self.convert(v, RslType::Bool))
     }
 
     /// The value of `e` converted to `ty`, as assignments, parameters and `return` convert.
@@ -54,7 +58,7 @@ impl<'a> Body<'_, 'a> {
     }
 
     /// Converts between types that [`RslType::conversion`] joins.
-    fn convert(&mut self, v: Typed, ty: RslType) -> Typed {
+    pub(super) fn convert(&mut self, v: Typed, ty: RslType) -> Typed {
         let value = match (v.ty, ty) {
             (RslType::Float, t) if t.is_triple() => self.b.op_as(Op::Splat, &[v.value], Type::Vec3),
             (RslType::Float, RslType::Matrix) => matrices::diagonal(&mut self.b, v.value),
@@ -108,9 +112,9 @@ impl<'a> Body<'_, 'a> {
 
     fn unary(&mut self, op: UnaryOp, a: ExprId, wanted: Option<RslType>, span: Span) -> Lower<Typed> {
         if op == UnaryOp::Not {
-            let value = self.condition(a)?;
+            let v = self.truth(a)?;
             self.at(span);
-            return Ok(Typed { value: self.b.op(Op::Not, &[value]), ty: RslType::Bool, class: Class::Varying });
+            return Ok(Typed { value: self.b.op(Op::Not, &[v.value]), ..v });
         }
         let v = self.value(a, wanted)?;
         if v.ty != RslType::Float && !v.ty.is_triple() {
@@ -185,15 +189,15 @@ impl<'a> Body<'_, 'a> {
         }
         self.b.seal(more);
         self.b.switch_to(more);
-        let value = self.condition(right);
-        if let Ok(value) = value {
-            self.b.write(result, value);
+        let right = self.truth(right);
+        if let Ok(v) = right {
+            self.b.write(result, v.value);
         }
         self.b.jump(end, Vec::new());
         self.b.seal(end);
         self.b.switch_to(end);
-        value?;
-        Ok(Typed { value: self.b.read(result), ty: RslType::Bool, class: Class::Varying })
+        let class = left.class.max(right?.class);
+        Ok(Typed { value: self.b.read(result), ty: RslType::Bool, class })
     }
 
     fn binary(&mut self, op: BinaryOp, l: Typed, r: Typed, span: Span) -> Lower<Typed> {
@@ -347,78 +351,6 @@ impl<'a> Body<'_, 'a> {
             return Err(Poison);
         }
         Ok(Typed { value: self.b.read(result), ty, class })
-    }
-
-    // --- casts ---
-
-    fn cast(&mut self, ty: RslType, space: Option<&Ident>, inner: ExprId, span: Span) -> Lower<Typed> {
-        let v = self.value(inner, Some(ty))?;
-        if !v.ty.casts_to(ty) {
-            let message = format!("{} cannot become {}", article(v.ty), article(ty));
-            return self.error(Diagnostic::error(message).at(span, "in this cast"));
-        }
-        self.at(span);
-        let v = if v.ty.is_triple() && ty.is_triple() { Typed { ty, ..v } } else { self.convert(v, ty) };
-        let Some(space) = space else { return Ok(v) };
-        match ty {
-            RslType::Color if &*space.name == "rgb" => Ok(v),
-            t if t.is_spatial() => self.place_in_space(v, space),
-            _ => {
-                let message = format!("{ty} in the space \"{}\" is not supported yet", space.name);
-                self.error(Diagnostic::error(message).at(space.span, "this space"))
-            }
-        }
-    }
-
-    /// A point, vector or normal given in a named space, in the current one.
-    pub(super) fn place_in_space(&mut self, v: Typed, space: &Ident) -> Lower<Typed> {
-        let axes = match globals::space(&space.name) {
-            Some(Space::Current) => return Ok(v),
-            Some(Space::Input(names)) => {
-                let mut axes = Vec::new();
-                for name in names {
-                    let Some(var) = self.scopes.globals.get(name).cloned() else {
-                        let d = Diagnostic::error(format!("there is no \"{}\" space here", space.name));
-                        return self.error(d.at(space.span, "this space"));
-                    };
-                    axes.push(self.b.read(var.storage));
-                }
-                axes
-            }
-            Some(Space::Camera) => (2..6).map(|k| self.uniform_triple(k)).collect(),
-            None => {
-                let d = Diagnostic::error(format!("the coordinate system \"{}\" is not supported yet", space.name))
-                    .at(space.span, "not known here")
-                    .hint("known are \"current\", \"world\", \"shader\", \"object\" and \"camera\"");
-                return self.error(d);
-            }
-        };
-        let class = v.class.max(Class::Uniform);
-        if v.ty == RslType::Normal {
-            return Ok(Typed {
-                value: matrices::normal(&mut self.b, [axes[0], axes[1], axes[2]], v.value),
-                class,
-                ..v
-            });
-        }
-        let [x, y, z] = [(0, axes[0]), (1, axes[1]), (2, axes[2])].map(|(lane, axis)| {
-            let part = self.b.op(Op::Extract(lane), &[v.value]);
-            let part = self.b.op_as(Op::Splat, &[part], Type::Vec3);
-            self.b.op(Op::Mul, &[part, axis])
-        });
-        let sum = self.b.op(Op::Add, &[x, y]);
-        let mut sum = self.b.op(Op::Add, &[sum, z]);
-        if v.ty == RslType::Point {
-            sum = self.b.op(Op::Add, &[sum, axes[3]]);
-        }
-        Ok(Typed { value: sum, ty: v.ty, class })
-    }
-
-    /// The first three components of a program constant.
-    pub(super) fn uniform_triple(&mut self, k: u32) -> Value {
-        let vector = self.b.op(Op::Uniform(k), &[]);
-        let parts = [0, 1, 2].map(|lane| self.b.op(Op::Extract(lane), &[vector]));
-        self.b.op(Op::Compose, &parts)
     }
 
     // --- assignments ---

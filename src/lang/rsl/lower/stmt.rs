@@ -75,6 +75,15 @@ impl Body<'_, '_> {
             let known = globals::find(&d.name.name);
             return match known {
                 Some(g) if g.ty == d.ty => Ok(()),
+                // Before there were vectors and normals, all of them were points.
+                Some(g) if g.ty.is_spatial() && d.ty.is_spatial() => {
+                    let var = self.scopes.globals.get(&*d.name.name).cloned();
+                    let alias = var.map(|var| Var { ty: d.ty, declared: Some(d.name.span), ..var });
+                    if let (Some(alias), Some(scope)) = (alias, self.scopes.declared.last_mut()) {
+                        scope.insert(d.name.name.clone(), alias);
+                    }
+                    Ok(())
+                }
                 Some(g) if found => {
                     let message = format!("`{}` is of type {}, not {}", d.name.name, g.ty, d.ty);
                     self.error(Diagnostic::error(message).at(d.name.span, "declared `extern` here"))
@@ -96,7 +105,10 @@ impl Body<'_, '_> {
             let diagnostic = Diagnostic::error(message).at(d.name.span, "declared again").also(first, "declared first");
             self.cx.report(diagnostic);
         }
+        let is_known = matches!(d.ty, RslType::String | RslType::Float) && !self.changed.contains(&d.name.name);
+        let text = d.init.filter(|_| is_known).and_then(|e| self.known_text(e));
         let mut var = self.declared_var(d.ty, class, &d.name);
+        var.text = text;
         var.strict = d.class == Some(Class::Uniform);
         if let Some(scope) = self.scopes.declared.last_mut() {
             scope.insert(d.name.name.clone(), var.clone());

@@ -1,0 +1,196 @@
+//! `shadewright compile FOLDER`: how many of its shader files compile, why the others do not, and how long it takes.
+//!
+//! Takes every `.sl` file of a folder and of those in it through the front end, one after the other. It prints a summary and no code.
+
+use super::super::args::CompileArgs;
+use super::super::common::print_json;
+use super::super::exit::Failure;
+use super::rsl_options;
+use crate::lang::diag::{Diagnostics, Severity};
+use crate::lang::rsl;
+use crate::lang::source::SourceMap;
+use crate::program::read_shader;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// How deep folders are searched.
+const MAX_DEPTH: usize = 16;
+
+/// Files that the summary names for each reason.
+const MAX_LISTED: usize = 5;
+
+/// What came out.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    /// Files that were read.
+    files: usize,
+    /// Files that compile.
+    compiled: usize,
+    /// Shaders in those files, by kind.
+    shaders: BTreeMap<&'static str, usize>,
+    /// Warnings about them.
+    warnings: usize,
+    /// Why the others do not compile, the most frequent reason first.
+    failures: Vec<Failed>,
+    /// Milliseconds in all.
+    ms: f64,
+    /// The file that took longest.
+    slowest: Option<Slowest>,
+}
+
+/// A reason not to compile, and the files that it is the first error of.
+#[derive(Debug, Serialize)]
+struct Failed {
+    reason: String,
+    files: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Slowest {
+    file: String,
+    ms: f64,
+}
+
+/// Compiles all that is in the folder `args.file` and prints the summary.
+pub fn run(args: &CompileArgs) -> Result<(), Failure> {
+    let root = &args.file;
+    let mut files = Vec::new();
+    find(root, 0, &mut files).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
+    if files.is_empty() {
+        return Err(Failure::input(format!("error: there is no .sl file in `{}`", root.display())));
+    }
+    let mut options = rsl_options(args);
+    // Old collections keep what they include at the top.
+    options.preprocess.include_paths.push(root.clone());
+    let summary = compile(root, &files, &options);
+    if args.json {
+        let json = serde_json::to_value(&summary).map_err(|e| Failure::input(format!("error: {e}")))?;
+        print_json(&json)?;
+    } else {
+        print!("{}", text(&summary));
+    }
+    match summary.files - summary.compiled {
+        0 => Ok(()),
+        failed => Err(Failure::input(format!("error: {failed} of {} files do not compile", summary.files))),
+    }
+}
+
+/// The shader files of a folder and of those in it, sorted by name; links to folders are not followed.
+fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    let mut entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() && depth < MAX_DEPTH {
+            find(&path, depth + 1, files)?;
+        } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sl")) && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
+    let mut summary = Summary { files: files.len(), ..Summary::default() };
+    let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let start = Instant::now();
+    for path in files {
+        let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
+        let begin = Instant::now();
+        match compile_one(path, options) {
+            Ok(unit) => {
+                summary.compiled += 1;
+                summary.warnings += unit.warnings.iter().count();
+                unit.shaders.iter().for_each(|s| *summary.shaders.entry(s.kind.name()).or_default() += 1);
+            }
+            Err(reason) => reasons.entry(reason).or_default().push(name.clone()),
+        }
+        let ms = begin.elapsed().as_secs_f64() * 1e3;
+        if summary.slowest.as_ref().is_none_or(|s| s.ms < ms) {
+            summary.slowest = Some(Slowest { file: name, ms });
+        }
+    }
+    summary.ms = start.elapsed().as_secs_f64() * 1e3;
+    summary.failures = reasons.into_iter().map(|(reason, files)| Failed { reason, files }).collect();
+    summary.failures.sort_by_key(|f| std::cmp::Reverse(f.files.len()));
+    summary
+}
+
+/// The compiled file, or its first error.
+fn compile_one(path: &Path, options: &rsl::Options) -> Result<rsl::Unit, String> {
+    let text = read_shader(path).map_err(|e| e.to_string())?;
+    let mut sources = SourceMap::new();
+    let file = sources.add(path.display().to_string(), Some(path), text);
+    rsl::compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
+}
+
+fn first_error(errors: &Diagnostics) -> String {
+    let first = errors.iter().find(|d| d.severity == Severity::Error);
+    first.map_or_else(|| "it has errors".to_string(), |d| d.message.clone())
+}
+
+fn text(summary: &Summary) -> String {
+    let mut text = String::new();
+    for Failed { reason, files } in &summary.failures {
+        let _ = writeln!(text, "{:>5}  {reason}", files.len());
+        let more = files.len().saturating_sub(MAX_LISTED);
+        let mut names = files.iter().take(MAX_LISTED).cloned().collect::<Vec<_>>().join(", ");
+        if more > 0 {
+            let _ = write!(names, " and {more} more");
+        }
+        let _ = writeln!(text, "       {names}");
+    }
+    let _ = writeln!(
+        text,
+        "{} of {} files compile in {:.0} ms, {:.1} ms each",
+        summary.compiled,
+        summary.files,
+        summary.ms,
+        summary.ms / summary.files.max(1) as f64
+    );
+    let kinds: Vec<String> = summary.shaders.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    if !kinds.is_empty() {
+        let _ = writeln!(text, "shaders: {}; warnings: {}", kinds.join(", "), summary.warnings);
+    }
+    if let Some(slowest) = &summary.slowest {
+        let _ = writeln!(text, "slowest: {} with {:.1} ms", slowest.file, slowest.ms);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_counted_and_reasons_grouped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(path, text).expect("a file");
+        };
+        write("a.sl", "#include \"all.h\"\nsurface a() { Ci = half(Cs); Oi = Os; }");
+        write("all.h", "color half(color c) { return c / 2; }");
+        write("lamps/b.SL", "light b() { illuminate(P) Cl = 1; }");
+        write("lamps/c.sl", "surface c() { Ci = nothing; }");
+        write("d.sl", "surface d() { Ci = nothing; Oi = more; }");
+        write("notes.txt", "not a shader");
+        let mut files = Vec::new();
+        find(folder.path(), 0, &mut files).expect("a list");
+        let mut options = rsl::Options::default();
+        options.preprocess.include_paths.push(folder.path().to_path_buf());
+        let summary = compile(folder.path(), &files, &options);
+        assert_eq!((summary.files, summary.compiled), (4, 2));
+        assert_eq!(summary.shaders, BTreeMap::from([("light", 1), ("surface", 1)]));
+        assert_eq!(summary.failures.len(), 1);
+        assert_eq!(summary.failures[0].reason, "unknown variable `nothing`");
+        assert_eq!(summary.failures[0].files.len(), 2);
+        let text = text(&summary);
+        assert!(text.contains("    2  unknown variable `nothing`\n       d.sl, lamps/c.sl\n"), "{text}");
+        assert!(text.contains("2 of 4 files compile"), "{text}");
+    }
+}

@@ -1,0 +1,202 @@
+//! Casts, and changes of coordinate system: `point "shader" (…)`, `transform` and its relatives.
+
+use super::super::globals::Space;
+use super::super::program::Callee;
+use super::super::spaces::{self, Axes};
+use super::super::{check, matrices};
+use super::expr::article;
+use super::*;
+
+/// A coordinate system that an expression names.
+enum System {
+    /// That which shaders compute in.
+    Current,
+    /// One with axes and an origin.
+    Axes(Axes),
+    /// One of the picture, which points can be taken to: its name as part of a library function's.
+    Picture(&'static str),
+    /// One that is known when the shader runs, by its name then.
+    Named(Value),
+}
+
+/// Which way a value goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// From the system to the current one.
+    From,
+    /// From the current one to the system.
+    To,
+}
+
+impl Body<'_, '_> {
+    pub(super) fn cast(&mut self, ty: RslType, space: Option<&Ident>, inner: ExprId, span: Span) -> Lower<Typed> {
+        let v = self.value(inner, Some(ty))?;
+        if !v.ty.casts_to(ty) {
+            let message = format!("{} cannot become {}", article(v.ty), article(ty));
+            return self.error(Diagnostic::error(message).at(span, "in this cast"));
+        }
+        self.at(span);
+        let v = if v.ty.is_triple() && ty.is_triple() { Typed { ty, ..v } } else { self.convert(v, ty) };
+        let Some(space) = space else { return Ok(v) };
+        match ty {
+            RslType::Color => self.from_color_system(v, space),
+            RslType::Matrix => {
+                let value = match self.system(space)? {
+                    System::Axes(axes) => {
+                        let to_current = spaces::matrix(&mut self.b, axes);
+                        matrices::product(&mut self.b, v.value, to_current)
+                    }
+                    System::Current => v.value,
+                    System::Picture(_) | System::Named(_) => {
+                        let message = format!("a matrix cannot be given in the space \"{}\"", space.name);
+                        return self.error(Diagnostic::error(message).at(space.span, "this space"));
+                    }
+                };
+                Ok(Typed { value, ty, class: v.class.max(Class::Uniform) })
+            }
+            t if t.is_spatial() => {
+                let system = self.system(space)?;
+                self.change_system(v, system, Way::From, space)
+            }
+            _ => {
+                let message = format!("a {ty} has no coordinate system");
+                self.error(Diagnostic::error(message).at(space.span, "this name"))
+            }
+        }
+    }
+
+    /// A colour given in another colour system, as red, green and blue. The conversions are functions of the library.
+    fn from_color_system(&mut self, v: Typed, system: &Ident) -> Lower<Typed> {
+        if &*system.name == "rgb" {
+            return Ok(v);
+        }
+        let name = match &*system.name {
+            "XYZ" => "xyz",
+            "yiq" => "YIQ",
+            name => name,
+        };
+        let function = format!("__rgb_from_{name}");
+        if self.cx.program.callees(&function, true).is_empty() {
+            let message = format!("there is no colour system \"{}\"", system.name);
+            let d = Diagnostic::error(message).at(system.span, "not known");
+            return self.error(d.hint("known are \"rgb\", \"hsv\", \"hsl\", \"xyz\", \"xyY\" and \"YIQ\""));
+        }
+        let value = self.call_spatial(&function, &[v.value], system)?;
+        Ok(Typed { value, ..v })
+    }
+
+    /// The system that a constant names.
+    fn system(&mut self, space: &Ident) -> Lower<System> {
+        Ok(match globals::space(&space.name) {
+            Space::Current => System::Current,
+            Space::Input(names) => {
+                let mut axes = Vec::new();
+                for name in names {
+                    let Some(var) = self.scopes.globals.get(name).cloned() else {
+                        let d = Diagnostic::error(format!("there is no \"{}\" space here", space.name));
+                        return self.error(d.at(space.span, "this space"));
+                    };
+                    axes.push(self.b.read(var.storage));
+                }
+                System::Axes([axes[0], axes[1], axes[2], axes[3]])
+            }
+            Space::Camera => System::Axes([2, 3, 4, 5].map(|k| self.uniform_triple(k))),
+            Space::Picture(name) => System::Picture(name),
+            Space::Named => {
+                self.at(space.span);
+                let name = self.b.constant(Const::String(space.name.clone()));
+                System::Axes(spaces::named(&mut self.b, name))
+            }
+        })
+    }
+
+    /// A point, vector or normal taken from a system to the current one, or back.
+    fn change_system(&mut self, v: Typed, system: System, way: Way, at: &Ident) -> Lower<Typed> {
+        let kind = v.ty.name();
+        let value = match system {
+            System::Current => return Ok(v),
+            System::Axes(axes) if way == Way::From => spaces::out_of(&mut self.b, axes, v.value, v.ty),
+            System::Axes(axes) => spaces::into(&mut self.b, axes, v.value, v.ty),
+            System::Picture(name) if v.ty == RslType::Point => {
+                let way = if way == Way::From { "from" } else { "to" };
+                self.call_spatial(&format!("__point_{way}_{name}"), &[v.value], at)?
+            }
+            System::Picture(_) => {
+                let d = Diagnostic::error(format!("only points can be given in the space \"{}\"", at.name));
+                return self.error(d.at(at.span, format!("this is for a {kind}")));
+            }
+            System::Named(name) => {
+                let way = if way == Way::From { "from" } else { "to" };
+                self.call_spatial(&format!("__{kind}_{way}_space"), &[name, v.value], at)?
+            }
+        };
+        Ok(Typed { value, ty: v.ty, class: v.class.max(Class::Uniform) })
+    }
+
+    /// Calls a function of the standard library that gives a triple.
+    fn call_spatial(&mut self, name: &str, args: &[Value], at: &Ident) -> Lower<Value> {
+        let program = self.cx.program;
+        let emitted = match program.callees(name, true).first() {
+            Some(Callee::Builtin(b)) => b.emit(&mut self.b, args),
+            _ => None,
+        };
+        if let Some(results) = emitted {
+            return Ok(results[0]);
+        }
+        match program.callees(name, true).first() {
+            Some(&Callee::Function(i)) => {
+                let info = &program.functions[i];
+                let mut values = args.to_vec();
+                for input in info.effects.inputs() {
+                    values.push(self.hidden_input(input, at)?);
+                }
+                self.at(at.span);
+                self.cx.needed.insert((i, Vec::new()));
+                Ok(self.b.call(info.ir_name.clone(), values, &[Type::Vec3])[0])
+            }
+            _ => {
+                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(at.span, "needed here"))
+            }
+        }
+    }
+
+    /// The first three components of a program constant.
+    pub(super) fn uniform_triple(&mut self, k: u32) -> Value {
+        let vector = self.b.op(Op::Uniform(k), &[]);
+        let parts = [0, 1, 2].map(|lane| self.b.op(Op::Extract(lane), &[vector]));
+        self.b.op(Op::Compose, &parts)
+    }
+
+    /// `transform("from", "to", p)`, `transform("to", p)`, `transform(matrix, p)`, `transform("from", matrix, p)` and their relatives for vectors and
+    /// normals (RenderMan Interface 3.2.1, §15.6).
+    pub(super) fn transform(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let ty = check::special_result(&f.name).ok_or(Poison)?;
+        let (&last, names) = args.split_last().ok_or(Poison)?;
+        let &to = names.last().ok_or(Poison)?;
+        let mut v = self.value_as(last, ty)?;
+        if let [from, _] = *names {
+            let (system, at) = self.system_of(from)?;
+            v = self.change_system(v, system, Way::From, &at)?;
+        }
+        if self.checker.type_of(&self.scopes, to, None) == Some(RslType::Matrix) {
+            let m = self.value_as(to, RslType::Matrix)?;
+            self.at(f.span);
+            let value = matrices::transform(&mut self.b, m.value, v.value, ty);
+            return Ok(Typed { value, ty, class: m.class.max(v.class) });
+        }
+        let (system, at) = self.system_of(to)?;
+        self.at(f.span);
+        self.change_system(v, system, Way::To, &at)
+    }
+
+    /// The system that an expression names, and the name's place.
+    fn system_of(&mut self, e: ExprId) -> Lower<(System, Ident)> {
+        let expr = self.cx.program.ast.expr(e);
+        if let ExprKind::String(name) = &expr.kind {
+            let name = Ident { name: name.clone(), span: expr.span };
+            return Ok((self.system(&name)?, name));
+        }
+        let name = self.value_as(e, RslType::String)?;
+        Ok((System::Named(name.value), Ident { name: "transform".into(), span: expr.span }))
+    }
+}

@@ -1,0 +1,121 @@
+//! `concat`, `format` and `match`: texts that are known before a program runs.
+//!
+//! A text is known when it is made of constants, of parameters of the shader that nobody changes, and of variables that got such a text and keep it. One of constants alone
+//! is a constant; any other becomes a named input of the core, `text.0`, `text.1`, …, which the linker works out for each instance.
+
+use super::super::program::Callee;
+use super::super::texts::Text;
+use super::*;
+
+/// Named inputs that are texts of an instance begin with this.
+pub const TEXT_PREFIX: &str = "text.";
+
+/// The functions that make texts, or numbers of them.
+pub const TEXT_FUNCTIONS: [&str; 3] = ["concat", "format", "match"];
+
+impl Body<'_, '_> {
+    /// The value of a call of one of [`TEXT_FUNCTIONS`].
+    pub(super) fn text_call(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let (least, ty) = match &*f.name {
+            "match" => (2, RslType::Float),
+            "format" => (1, RslType::String),
+            _ => (2, RslType::String),
+        };
+        if args.len() < least || (ty == RslType::Float && args.len() > 2) {
+            let d = Diagnostic::error(format!("`{}` takes {least} arguments, not {}", f.name, args.len()));
+            return self.error(d.at(f.span, "called here"));
+        }
+        for (i, &e) in args.iter().enumerate().filter(|(i, _)| *i == 0 || &*f.name != "format") {
+            let given = self.checker.type_of(&self.scopes, e, Some(RslType::String));
+            if given != Some(RslType::String) {
+                self.value_as(e, RslType::String)?;
+                let d = Diagnostic::error(format!("argument {} of `{}` is no string", i + 1, f.name));
+                return self.error(d.at(self.span(e), "this one"));
+            }
+        }
+        let mut parts = Vec::new();
+        for &e in args {
+            let Some(part) = self.known_text(e) else {
+                let message = format!("`{}` makes texts before a shader runs, and this is not known by then", f.name);
+                let d = Diagnostic::error(message).at(self.span(e), "known only when the shader runs");
+                let hint = "known are constants, and parameters of the shader that nothing changes";
+                return self.error(d.hint(hint));
+            };
+            parts.push(part);
+        }
+        let text = made_by(&f.name, parts);
+        self.at(f.span);
+        if let Some(value) = text.value(&|_| None) {
+            return Ok(self.constant(value, ty));
+        }
+        let number = self.texts.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
+            let name = format!("{TEXT_PREFIX}{}", self.texts.len());
+            let value = self.b.param(name, ty.ir().unwrap_or(Type::String), Class::Uniform);
+            self.texts.push((text, value));
+            self.texts.len() - 1
+        });
+        Ok(Typed { value: self.texts[number].1, ty, class: Class::Uniform })
+    }
+
+    /// The text or number that an expression has, where it is known for an instance.
+    pub(super) fn known_text(&self, e: ExprId) -> Option<Text> {
+        match &self.cx.program.ast.expr(e).kind {
+            ExprKind::String(text) => Some(Text::Literal(text.clone())),
+            ExprKind::Number(x) => Some(Text::Number(*x)),
+            ExprKind::Unary(UnaryOp::Neg, a) => match self.known_text(*a)? {
+                Text::Number(x) => Some(Text::Number(-x)),
+                _ => None,
+            },
+            ExprKind::Name(name) => self.scopes.find(name)?.text.clone(),
+            ExprKind::Call(f, args) if TEXT_FUNCTIONS.contains(&&*f.name) => {
+                Some(made_by(&f.name, args.iter().map(|a| self.known_text(*a)).collect::<Option<_>>()?))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn made_by(function: &str, parts: Vec<Text>) -> Text {
+    match function {
+        "concat" => Text::Concat(parts),
+        "format" => Text::Format(parts),
+        _ => Text::Match(parts),
+    }
+}
+
+/// The names of variables that a definition changes: those that something is assigned to, and what calls may write.
+pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>> {
+    let ast = program.ast;
+    let mut names = BTreeSet::new();
+    let mut statements: Vec<&Stmt> = body.iter().collect();
+    let mut exprs = Vec::new();
+    while let Some(s) = statements.pop() {
+        statements.extend(s.children());
+        exprs.extend(s.exprs());
+    }
+    while let Some(e) = exprs.pop() {
+        let kind = &ast.expr(e).kind;
+        match kind {
+            ExprKind::Assign(_, place, _) => {
+                names.insert(place.name.name.clone());
+            }
+            ExprKind::Call(f, args) => {
+                let callees = program.callees(&f.name, false);
+                for callee in &callees {
+                    if let Callee::Function(i) = callee {
+                        names.extend(program.definition(*i).captured().iter().map(|d| d.name.name.clone()));
+                    }
+                }
+                if callees.iter().any(|c| program.writes_arguments(*c)) {
+                    names.extend(args.iter().filter_map(|a| match &ast.expr(*a).kind {
+                        ExprKind::Name(name) => Some(name.clone()),
+                        _ => None,
+                    }));
+                }
+            }
+            _ => {}
+        }
+        kind.for_each_child(|c| exprs.push(c));
+    }
+    names
+}

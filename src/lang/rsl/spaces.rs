@@ -1,0 +1,64 @@
+//! Coordinate systems as operations: points, vectors, normals and matrices that are taken from a system to the current one and back.
+//!
+//! A system is three axes and an origin, given in the current one (RenderMan Interface 3.2.1, §4.5 and §15.6). Which names a program may use is said by
+//! [`super::globals::space`]; those of the scene are the linker's, which [`named`] asks.
+
+use super::types::RslType;
+use super::{SPACES_NAMED, matrices};
+use crate::ir::{FunctionBuilder, Op, Type, Value};
+
+/// The images of the axes x, y and z in the current system, and of the origin.
+pub type Axes = [Value; 4];
+
+/// The system of the scene that the string `name` names; that of the world where there is none.
+pub fn named(b: &mut FunctionBuilder, name: Value) -> Axes {
+    let parts = b.call(SPACES_NAMED, vec![name], &[Type::Vec3; 4]);
+    [parts[0], parts[1], parts[2], parts[3]]
+}
+
+/// What is given in a system, in the current one.
+pub fn out_of(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: RslType) -> Value {
+    if ty == RslType::Normal {
+        return matrices::normal(b, [x, y, z], v);
+    }
+    let [x, y, z] = [(0, x), (1, y), (2, z)].map(|(lane, axis)| {
+        let part = b.op(Op::Extract(lane), &[v]);
+        let part = b.op_as(Op::Splat, &[part], Type::Vec3);
+        b.op(Op::Mul, &[part, axis])
+    });
+    let sum = b.op(Op::Add, &[x, y]);
+    let sum = b.op(Op::Add, &[sum, z]);
+    if ty == RslType::Point { b.op(Op::Add, &[sum, origin]) } else { sum }
+}
+
+/// What is given in the current system, in another: the inverse of [`out_of`].
+pub fn into(b: &mut FunctionBuilder, [x, y, z, origin]: Axes, v: Value, ty: RslType) -> Value {
+    if ty == RslType::Normal {
+        let parts = [x, y, z].map(|axis| b.op(Op::Dot, &[v, axis]));
+        return b.op(Op::Compose, &parts);
+    }
+    let v = if ty == RslType::Point { b.op(Op::Sub, &[v, origin]) } else { v };
+    // Cramer's rule.
+    let cofactors = [(y, z), (z, x), (x, y)].map(|(a, c)| b.op(Op::Cross, &[a, c]));
+    let determinant = b.op(Op::Dot, &[x, cofactors[0]]);
+    let inverse = b.op(Op::Rcp, &[determinant]);
+    let parts = cofactors.map(|c| {
+        let part = b.op(Op::Dot, &[v, c]);
+        b.op(Op::Mul, &[part, inverse])
+    });
+    b.op(Op::Compose, &parts)
+}
+
+/// The matrix that takes row vectors from a system to the current one.
+pub fn matrix(b: &mut FunctionBuilder, axes: Axes) -> Value {
+    let [zero, one] = [0.0, 1.0].map(|x| b.f32(x));
+    let rows: Vec<Value> = axes
+        .iter()
+        .zip([zero, zero, zero, one])
+        .map(|(&axis, last)| {
+            let [x, y, z] = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[axis]));
+            b.op(Op::Compose, &[x, y, z, last])
+        })
+        .collect();
+    b.op(Op::Compose, &rows)
+}

@@ -1,0 +1,359 @@
+//! Texts that are known for an instance of a shader: what `concat`, `format` and `match` make of constants and of the instance's parameters
+//! (RenderMan Interface 3.2.1, §15.9).
+//!
+//! A string is a number while a program runs, so nothing can be put together then. The front end keeps such an expression as a [`Text`], and the linker works it out
+//! when it knows the parameters.
+
+use crate::ir::{Const, Type};
+use std::sync::Arc;
+
+/// An expression over constants and parameters, whose value is a text or a number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Text {
+    /// A constant.
+    Literal(Arc<str>),
+    /// A number.
+    Number(f32),
+    /// The instance's parameter of that name.
+    Parameter(Arc<str>),
+    /// `concat(a, b, …)`
+    Concat(Vec<Text>),
+    /// `format(pattern, a, …)`
+    Format(Vec<Text>),
+    /// `match(pattern, subject)`: 1 or 0.
+    Match(Vec<Text>),
+}
+
+/// Longest text that is made, in bytes; what is longer is cut.
+const MAX_LENGTH: usize = 64 << 10;
+
+impl Text {
+    /// The type of the value; of a parameter by itself, that of texts.
+    pub fn ty(&self) -> Type {
+        match self {
+            Text::Number(_) | Text::Match(_) => Type::F32,
+            Text::Literal(_) | Text::Parameter(_) | Text::Concat(_) | Text::Format(_) => Type::String,
+        }
+    }
+
+    /// The value, where `parameter` gives those of parameters; `None` when one is not known, or a type does not fit.
+    pub fn value(&self, parameter: &dyn Fn(&str) -> Option<Const>) -> Option<Const> {
+        let values = |parts: &[Text]| parts.iter().map(|p| p.value(parameter)).collect::<Option<Vec<Const>>>();
+        match self {
+            Text::Literal(text) => Some(Const::String(text.clone())),
+            Text::Number(x) => Some(Const::F32(*x)),
+            Text::Parameter(name) => parameter(name),
+            Text::Concat(parts) => {
+                let values = values(parts)?;
+                let texts = values.iter().map(|v| if let Const::String(text) = v { Some(&**text) } else { None });
+                Some(Const::String(cut(texts.collect::<Option<Vec<_>>>()?.concat()).into()))
+            }
+            Text::Format(parts) => match values(parts)?.as_slice() {
+                [Const::String(pattern), rest @ ..] => Some(Const::String(cut(format(pattern, rest)).into())),
+                _ => None,
+            },
+            Text::Match(parts) => match values(parts)?.as_slice() {
+                [Const::String(pattern), Const::String(subject)] => {
+                    Some(Const::F32(f32::from(u8::from(matches(pattern, subject)))))
+                }
+                _ => None,
+            },
+        }
+    }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > MAX_LENGTH {
+        let end = (0..=MAX_LENGTH).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+        text.truncate(end);
+    }
+    text
+}
+
+/// A `%` of a pattern, as in C.
+#[derive(Clone, Copy, Debug, Default)]
+struct Directive {
+    left: bool,
+    zeros: bool,
+    plus: bool,
+    width: usize,
+    precision: Option<usize>,
+}
+
+/// The pattern with its directives replaced by the values: `%f %e %g` numbers, `%d %i` whole numbers, `%s` texts, `%p %v %n %c %m` the numbers of points, vectors, normals,
+/// colors and matrices. A directive without a value gives nothing.
+pub fn format(pattern: &str, values: &[Const]) -> String {
+    let mut out = String::new();
+    let mut values = values.iter();
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '%' {
+            out.push(c);
+            continue;
+        }
+        let mut directive = Directive::default();
+        while let Some(flag) = rest.next_if(|c| "-0+ #".contains(*c)) {
+            directive.left |= flag == '-';
+            directive.zeros |= flag == '0';
+            directive.plus |= flag == '+';
+        }
+        directive.width = count(&mut rest).unwrap_or(0);
+        if rest.next_if_eq(&'.').is_some() {
+            directive.precision = Some(count(&mut rest).unwrap_or(0));
+        }
+        match rest.next() {
+            Some('%') => out.push('%'),
+            Some(letter) => {
+                if let Some(value) = values.next() {
+                    out += &directive.written(letter, value);
+                }
+            }
+            None => out.push('%'),
+        }
+    }
+    out
+}
+
+/// A number of digits, at most 999.
+fn count(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<usize> {
+    let mut number = None;
+    while let Some(digit) = rest.peek().and_then(|c| c.to_digit(10)) {
+        rest.next();
+        number = Some((number.unwrap_or(0) * 10 + digit as usize).min(999));
+    }
+    number
+}
+
+impl Directive {
+    fn written(&self, letter: char, value: &Const) -> String {
+        match value.floats() {
+            Some(numbers) => {
+                let words: Vec<String> = numbers.iter().map(|x| self.padded(self.number(letter, *x), true)).collect();
+                words.join(" ")
+            }
+            None => match value {
+                Const::String(text) => self.padded(text.to_string(), false),
+                other => other.bits().first().copied().unwrap_or(0).to_string(),
+            },
+        }
+    }
+
+    fn number(&self, letter: char, x: f32) -> String {
+        let precision = self.precision.unwrap_or(6);
+        let text = match letter {
+            'd' | 'i' => format!("{}", x as i64),
+            'e' | 'E' => exponential(x, precision),
+            'g' | 'G' => general(x, precision.max(1)),
+            _ => format!("{x:.precision$}"),
+        };
+        if self.plus && x >= 0.0 { format!("+{text}") } else { text }
+    }
+
+    fn padded(&self, text: String, number: bool) -> String {
+        let missing = self.width.saturating_sub(text.chars().count());
+        match (self.left, self.zeros && number) {
+            (true, _) => text + &" ".repeat(missing),
+            (false, true) => {
+                let signed = usize::from(text.starts_with(['-', '+']));
+                format!("{}{}{}", &text[..signed], "0".repeat(missing), &text[signed..])
+            }
+            (false, false) => " ".repeat(missing) + &text,
+        }
+    }
+}
+
+/// C's `%e`: an exponent of a sign and at least two digits.
+fn exponential(x: f32, precision: usize) -> String {
+    let text = format!("{x:.precision$e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            let (sign, size) = exponent.strip_prefix('-').map_or(('+', exponent), |size| ('-', size));
+            format!("{digits}e{sign}{size:0>2}")
+        }
+        None => text,
+    }
+}
+
+/// C's `%g`: significant digits, without zeros at the end, and an exponent for very large and very small numbers.
+fn general(x: f32, digits: usize) -> String {
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    };
+    let text = exponential(x, digits - 1);
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let size: i32 = exponent.parse().unwrap_or(0);
+    match size >= -4 && size < digits as i32 {
+        true => trimmed(&format!("{x:.*}", (digits as i32 - 1 - size).max(0) as usize)),
+        false => format!("{}e{exponent}", trimmed(mantissa)),
+    }
+}
+
+/// What one character of a subject may be.
+enum Item {
+    One(char),
+    Any,
+    /// Ranges, and whether the character must lie outside of them.
+    Class(Vec<(char, char)>, bool),
+}
+
+impl Item {
+    fn accepts(&self, c: char) -> bool {
+        match self {
+            Item::One(x) => *x == c,
+            Item::Any => true,
+            Item::Class(ranges, outside) => ranges.iter().any(|(a, b)| (*a..=*b).contains(&c)) != *outside,
+        }
+    }
+}
+
+/// An item with how often it may stand.
+struct Step {
+    item: Item,
+    /// Whether it may be missing.
+    optional: bool,
+    /// Whether it may stand again.
+    repeats: bool,
+}
+
+/// Whether a pattern occurs in the subject. Patterns are those of Unix's `grep`: `.`, `[a-z]`, `[^a-z]`, `*`, `+`, `?`, `^` and `$` at the ends, `\` before a character that
+/// means itself.
+pub fn matches(pattern: &str, subject: &str) -> bool {
+    let (from_start, pattern) = pattern.strip_prefix('^').map_or((false, pattern), |rest| (true, rest));
+    let (to_end, pattern) = match pattern.strip_suffix('$') {
+        Some(rest) if !rest.ends_with('\\') => (true, rest),
+        _ => (false, pattern),
+    };
+    let steps = steps(pattern);
+    let end = steps.len();
+    // All places in the pattern at once: time is the product of the two lengths.
+    let mut at = vec![false; end + 1];
+    let mut subject = subject.chars();
+    let mut first = true;
+    loop {
+        at[0] |= first || !from_start;
+        first = false;
+        for i in 0..end {
+            let passes = at[i] && steps[i].optional;
+            at[i + 1] |= passes;
+        }
+        if at[end] && !to_end {
+            return true;
+        }
+        let Some(c) = subject.next() else { return at[end] };
+        let mut next = vec![false; end + 1];
+        for (i, step) in steps.iter().enumerate().filter(|(i, step)| at[*i] && step.item.accepts(c)) {
+            next[i + 1] = true;
+            next[i] |= step.repeats;
+        }
+        at = next;
+    }
+}
+
+fn steps(pattern: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        let item = match (c, steps.last_mut()) {
+            ('*' | '?' | '+', Some(last)) => {
+                // After one turn of `x+`, the pattern may stay or go on: as `x` and `x*`.
+                last.optional |= c != '+';
+                last.repeats |= c != '?';
+                continue;
+            }
+            ('.', _) => Item::Any,
+            ('[', _) => class(&mut rest),
+            ('\\', _) => Item::One(rest.next().unwrap_or('\\')),
+            (c, _) => Item::One(c),
+        };
+        steps.push(Step { item, optional: false, repeats: false });
+    }
+    steps
+}
+
+/// What stands between `[` and `]`.
+fn class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Item {
+    let outside = rest.next_if_eq(&'^').is_some();
+    let mut ranges = Vec::new();
+    while let Some(low) = rest.next() {
+        if low == ']' && !ranges.is_empty() {
+            break;
+        }
+        let high = match rest.next_if_eq(&'-') {
+            Some(_) if rest.peek() == Some(&']') => {
+                ranges.push(('-', '-'));
+                low
+            }
+            Some(_) => rest.next().unwrap_or(low),
+            None => low,
+        };
+        ranges.push((low, high));
+    }
+    Item::Class(ranges, outside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_are_those_of_c() {
+        let x = |pattern: &str, x: f32| format(pattern, &[Const::F32(x)]);
+        assert_eq!(x("%f", 1.5), "1.500000");
+        assert_eq!(x("a%.2fb", -0.125), "a-0.12b");
+        assert_eq!(x("%04d", 17.0), "0017");
+        assert_eq!(x("%-4d|", 17.9), "17  |");
+        assert_eq!(x("%6.1f", 3.25), "   3.2");
+        assert_eq!(x("%g", 0.5), "0.5");
+        assert_eq!(x("%g", 1e10), "1e+10");
+        assert_eq!(x("%e", 250.0), "2.500000e+02");
+        assert_eq!(x("100%%", 0.0), "100%");
+        assert_eq!(x("%f %f", 1.0), "1.000000 ");
+        let color = Const::Vec3([1.0, 0.5, 0.0]);
+        assert_eq!(format("%s is %.1c", &[Const::String("red".into()), color]), "red is 1.0 0.5 0.0");
+        assert_eq!(format("%", &[]), "%");
+    }
+
+    #[test]
+    fn patterns_occur_anywhere_unless_they_are_tied_to_an_end() {
+        for (pattern, subject, expected) in [
+            ("bc", "abcd", true),
+            ("^bc", "abcd", false),
+            ("^ab", "abcd", true),
+            ("cd$", "abcd", true),
+            ("bc$", "abcd", false),
+            ("a.c", "xabcx", true),
+            ("a*b", "b", true),
+            ("xa*b", "xaaab", true),
+            ("xa+b", "xb", false),
+            ("xa?b", "xaab", false),
+            ("[0-9]+\\.tif$", "tile12.tif", true),
+            ("[^a-z]", "abc", false),
+            ("[]x]", "]", true),
+            ("[a-]", "-", true),
+            ("\\*", "a*b", true),
+            ("", "anything", true),
+            ("^$", "", true),
+            ("^$", "a", false),
+        ] {
+            assert_eq!(matches(pattern, subject), expected, "{pattern} in {subject}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_worked_out_of_parameters() {
+        let parameter = |name: &str| match name {
+            "base" => Some(Const::String("wood".into())),
+            "frame" => Some(Const::F32(7.0)),
+            _ => None,
+        };
+        let [base, frame] = ["base", "frame"].map(|name| Text::Parameter(name.into()));
+        let literal = |text: &str| Text::Literal(text.into());
+        let name = Text::Concat(vec![base, Text::Format(vec![literal(".%03d.tex"), frame])]);
+        assert_eq!(name.value(&parameter), Some(Const::String("wood.007.tex".into())));
+        let tested = Text::Match(vec![literal("^wood"), name.clone()]);
+        assert_eq!(tested.value(&parameter), Some(Const::F32(1.0)));
+        assert_eq!(Text::Concat(vec![name, Text::Parameter("missing".into())]).value(&parameter), None);
+        assert_eq!(Text::Concat(vec![Text::Number(1.0)]).value(&parameter), None);
+    }
+}

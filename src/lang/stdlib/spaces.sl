@@ -1,0 +1,102 @@
+/* Coordinate systems of the picture (RISpec 3.2.1, table 4.1), and those that are named when a shader runs.
+
+   In the three of the picture, z is the depth: the distance from the camera along its axis. Screen space has its unit where the narrower side of a
+   perspective picture ends. */
+
+/* What a position at a depth is divided by: the depth in a perspective. */
+float __spread(float depth) { return __uniform_float(6, 2) > 0 ? 1 : depth; }
+
+point __point_to_NDC(point p)
+{
+    point c = transform("camera", p);
+    float k = 0.5 / __spread(zcomp(c));
+    return point (0.5 + k * xcomp(c) / __uniform_float(6, 0), 0.5 - k * ycomp(c) / __uniform_float(6, 1), zcomp(c));
+}
+
+point __point_from_NDC(point p)
+{
+    float k = 2 * __spread(zcomp(p));
+    return transform("camera", "current", point (k * (xcomp(p) - 0.5) * __uniform_float(6, 0),
+                                                 k * (0.5 - ycomp(p)) * __uniform_float(6, 1), zcomp(p)));
+}
+
+point __point_to_raster(point p)
+{
+    point q = __point_to_NDC(p);
+    return point (xcomp(q) * __uniform_float(1, 0), ycomp(q) * __uniform_float(1, 1), zcomp(q));
+}
+
+point __point_from_raster(point p)
+{
+    return __point_from_NDC(point (xcomp(p) * __uniform_float(1, 2), ycomp(p) * __uniform_float(1, 3), zcomp(p)));
+}
+
+/* The size at depth 1 of the unit of screen space. */
+float __screen_unit() { return __uniform_float(6, 2) > 0 ? 1 : min(__uniform_float(6, 0), __uniform_float(6, 1)); }
+
+point __point_to_screen(point p)
+{
+    point c = transform("camera", p);
+    float k = 1 / (__spread(zcomp(c)) * __screen_unit());
+    return point (k * xcomp(c), k * ycomp(c), zcomp(c));
+}
+
+point __point_from_screen(point p)
+{
+    float k = __spread(zcomp(p)) * __screen_unit();
+    return transform("camera", "current", point (k * xcomp(p), k * ycomp(p), zcomp(p)));
+}
+
+point __point_from_space(string space; point p)
+{
+    if (space == "shader") return transform("shader", "current", p);
+    if (space == "object") return transform("object", "current", p);
+    if (space == "camera") return transform("camera", "current", p);
+    if (space == "NDC") return __point_from_NDC(p);
+    if (space == "raster") return __point_from_raster(p);
+    if (space == "screen") return __point_from_screen(p);
+    return __point_from_named(space, p);
+}
+
+point __point_to_space(string space; point p)
+{
+    if (space == "shader") return transform("shader", p);
+    if (space == "object") return transform("object", p);
+    if (space == "camera") return transform("camera", p);
+    if (space == "NDC") return __point_to_NDC(p);
+    if (space == "raster") return __point_to_raster(p);
+    if (space == "screen") return __point_to_screen(p);
+    return __point_to_named(space, p);
+}
+
+vector __vector_from_space(string space; vector v)
+{
+    if (space == "shader") return vtransform("shader", "current", v);
+    if (space == "object") return vtransform("object", "current", v);
+    if (space == "camera") return vtransform("camera", "current", v);
+    return __vector_from_named(space, v);
+}
+
+vector __vector_to_space(string space; vector v)
+{
+    if (space == "shader") return vtransform("shader", v);
+    if (space == "object") return vtransform("object", v);
+    if (space == "camera") return vtransform("camera", v);
+    return __vector_to_named(space, v);
+}
+
+normal __normal_from_space(string space; normal n)
+{
+    if (space == "shader") return ntransform("shader", "current", n);
+    if (space == "object") return ntransform("object", "current", n);
+    if (space == "camera") return ntransform("camera", "current", n);
+    return __normal_from_named(space, n);
+}
+
+normal __normal_to_space(string space; normal n)
+{
+    if (space == "shader") return ntransform("shader", n);
+    if (space == "object") return ntransform("object", n);
+    if (space == "camera") return ntransform("camera", n);
+    return __normal_to_named(space, n);
+}

@@ -1,0 +1,87 @@
+//! The scene's named coordinate systems as a function that shaders call.
+
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::lang::diag::{Diagnostic, Diagnostics, closest};
+use crate::lang::rsl::SPACES_NAMED;
+use crate::scene::Scene;
+use glam::Mat4;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// Names that are no coordinate systems of the scene, but mean the world.
+const WORLD: [&str; 3] = ["", "world", "current"];
+
+/// `spaces.named(string name) -> (x, y, z, origin)`: the images in the world of the axes and the origin of the system of that name; those of the world where
+/// there is none.
+pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
+    let mut b = FunctionBuilder::new(SPACES_NAMED, FunctionKind::Function);
+    let name = b.param("name", Type::String, Class::Uniform);
+    ["x", "y", "z", "o"].into_iter().for_each(|part| b.result(part, Type::Vec3));
+    let columns = |b: &mut FunctionBuilder, m: &Mat4| {
+        [m.x_axis, m.y_axis, m.z_axis, m.w_axis].map(|axis| b.constant(Const::Vec3(axis.truncate().to_array())))
+    };
+    let mut chosen: [Value; 4] = columns(&mut b, &Mat4::IDENTITY);
+    for (system, matrix) in systems.iter().filter(|(system, _)| !WORLD.contains(&system.as_str())) {
+        let text = b.constant(Const::String(system.as_str().into()));
+        let is_it = b.op(Op::IEq, &[name, text]);
+        let columns = columns(&mut b, matrix);
+        chosen = std::array::from_fn(|i| b.op(Op::Select, &[is_it, columns[i], chosen[i]]));
+    }
+    b.ret(chosen.to_vec());
+    b.finish()
+}
+
+/// Warns of every constant name for which the scene has no system.
+pub fn check(module: &Module, scene: &Scene, diagnostics: &mut Diagnostics) {
+    for f in &module.functions {
+        let insts = || f.blocks.iter().flat_map(|b| &b.insts);
+        let texts: HashMap<Value, &Arc<str>> = insts()
+            .filter_map(|i| match (&i.op, &i.results[..]) {
+                (Op::Const(Const::String(text)), [result]) => Some((*result, text)),
+                _ => None,
+            })
+            .collect();
+        for call in insts().filter(|i| matches!(&i.op, Op::Call(callee) if **callee == *SPACES_NAMED)) {
+            let Some(&name) = call.args.first().and_then(|name| texts.get(name)) else { continue };
+            if WORLD.contains(&&**name) || scene.coordinate_systems.contains_key(&**name) {
+                continue;
+            }
+            let message = format!("the scene has no coordinate system \"{name}\"; the world's is used");
+            let mut d = Diagnostic::warning(message);
+            if let Some(span) = module.span(call.loc) {
+                d = d.at(span, "named here");
+            }
+            if let Some(guess) = closest(name, scene.coordinate_systems.keys().map(String::as_str)) {
+                d = d.hint(format!("did you mean \"{guess}\"?"));
+            }
+            diagnostics.push(d.hint("`CoordinateSystem` names one"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::eval::{EmptyWorld, Limits, eval};
+    use glam::Vec3;
+
+    #[test]
+    fn a_name_gives_the_axes_of_its_system_and_an_unknown_one_those_of_the_world() {
+        let lamp = Mat4::from_scale_rotation_translation(Vec3::splat(2.0), glam::Quat::IDENTITY, Vec3::X * 5.0);
+        let systems = BTreeMap::from([("world".to_string(), Mat4::IDENTITY), ("lamp".to_string(), lamp)]);
+        let mut module = Module::new();
+        module.functions.push(named(&systems));
+        let of = |name: &str| {
+            let args = [Const::String(name.into())];
+            eval(&module, SPACES_NAMED, &args, &mut EmptyWorld, Limits::default()).expect("four triples")
+        };
+        let vec3 = |v: [f32; 3]| Const::Vec3(v);
+        let world = [vec3([1.0, 0.0, 0.0]), vec3([0.0, 1.0, 0.0]), vec3([0.0, 0.0, 1.0]), vec3([0.0; 3])];
+        assert_eq!(
+            of("lamp"),
+            [vec3([2.0, 0.0, 0.0]), vec3([0.0, 2.0, 0.0]), vec3([0.0, 0.0, 2.0]), vec3([5.0, 0.0, 0.0])]
+        );
+        assert_eq!(of("nowhere"), world);
+        assert_eq!(of("world"), world);
+    }
+}
