@@ -6,11 +6,14 @@
 mod kinds;
 #[path = "shading/lights.rs"]
 mod lights;
+#[path = "shading/rays.rs"]
+mod rays;
 #[path = "shading/state.rs"]
 mod state;
 
 use kinds::KINDS;
 use lights::LIGHTS;
+use rays::RAYS;
 use shadewright::lang::source::SourceMap;
 use shadewright::probe;
 use shadewright::program::{LinkOptions, Program, link};
@@ -41,7 +44,7 @@ struct Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, LIGHTS, STATE].into_iter().flatten()
+    [KINDS, LIGHTS, STATE, RAYS].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.
@@ -51,7 +54,7 @@ fn read(case: &Case, debug: bool) -> Result<(Scene, Program), String> {
         fs::write(folder.path().join(format!("{name}.sl")), text).expect("a writable folder");
     }
     let path = folder.path().join("scene.rib");
-    let world = case.world.replace("SQUARE", SQUARE);
+    let world = rays::with_wall(case.world).replace("SQUARE", SQUARE);
     let text = format!(
         "Format 1 1 1\nPixelSamples 1 1\nProjection \"orthographic\"\n{}\nWorldBegin\n{world}\nWorldEnd\n",
         case.options

@@ -2,12 +2,15 @@
 //!
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
+use super::emitters::POINTS;
 use super::instances::{Instance, Outputs, unpack};
+use super::memory::ParamBlock;
 use super::state::normalize;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::rsl::{
     LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
 };
+use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -18,8 +21,17 @@ pub struct LinkedLight {
     pub instance: Arc<Instance>,
     /// Whether surfaces shadow it.
     pub shadows: bool,
-    /// Address of its parameter block.
+    /// Address of its block: its parameters, then the points of [`super::emitters`], if it is an area light.
     pub address: u32,
+    /// Those points, as vectors of memory.
+    pub points: Vec<[u32; 4]>,
+}
+
+impl LinkedLight {
+    /// Its block.
+    pub fn block(&self) -> ParamBlock {
+        [&self.instance.block[..], &self.points].concat()
+    }
 }
 
 /// The names by which cores call lights, before the linker adds the set's suffix; those of [`LightQuestions::messages`] beside them.
@@ -280,7 +292,7 @@ fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: Place) ->
     let block = b.constant(Const::Ref(light.address));
     instance.call(b, &instance.shader.core, |b, slot, param| match slot {
         Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
-        None => global(b, instance, place, &param.name, param.ty),
+        None => global(b, light, place, &param.name, param.ty),
     })
 }
 
@@ -291,14 +303,16 @@ fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission 
     Emission { direction: outputs.get("L").unwrap_or(zero), color: outputs.get("Cl").unwrap_or(zero) }
 }
 
-/// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own.
-fn global(b: &mut FunctionBuilder, instance: &Instance, place: Place, name: &str, ty: Type) -> Value {
+/// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own; those of an area light are a point of its surface and the normal there.
+fn global(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, name: &str, ty: Type) -> Value {
+    let to_world = light.instance.to_world;
     match name {
         "Ps" => place.position,
         "Ns" => place.normal,
-        "P" => b.constant(Const::Vec3(instance.to_world.w_axis.truncate().to_array())),
+        "P" | "N" | "Ng" if !light.points.is_empty() => emitter(b, light, place, name != "P"),
+        "P" => b.constant(Const::Vec3(to_world.w_axis.truncate().to_array())),
         "N" | "Ng" => {
-            let axis = b.constant(Const::Vec3(instance.to_world.z_axis.truncate().to_array()));
+            let axis = b.constant(Const::Vec3(to_world.z_axis.truncate().to_array()));
             normalize(b, axis)
         }
         "E" => {
@@ -308,4 +322,19 @@ fn global(b: &mut FunctionBuilder, instance: &Instance, place: Place, name: &str
         "ncomps" => b.f32(3.0),
         _ => b.constant(Const::zero(ty)),
     }
+}
+
+/// The point of an area light's surface that stands for it where it shines on a place, or the normal there: one of its points, at random by the place.
+fn emitter(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, normal: bool) -> Value {
+    let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
+    let share = b.op(Op::Extract(0), &[random]);
+    let count = b.f32(POINTS as f32);
+    let number = b.op(Op::Mul, &[share, count]);
+    let number = b.op_as(Op::ToInt, &[number], Type::U32);
+    let offset = b.op(Op::IAdd, &[number, number]);
+    let first = b.u32(light.address + light.instance.block.len() as u32);
+    let address = b.op(Op::IAdd, &[first, offset]);
+    let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
+    let vector = b.op(Op::Load(u32::from(normal)), &[address]);
+    super::state::xyz(b, vector)
 }

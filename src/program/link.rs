@@ -1,6 +1,7 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
 use super::constants::{PROGRAM_CONSTANTS, frame_constants, set_options};
+use super::emitters;
 use super::entries::{self, SurfaceVariant};
 use super::facts::is_option;
 use super::instances::{Instance, bind};
@@ -18,8 +19,9 @@ use crate::ir::passes::{Observer, Pipeline};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::outline::Outline;
-use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE, VOLUMES_PASS};
+use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE, VOLUMES_ANY, VOLUMES_PASS};
 use crate::lang::source::{FileId, SourceMap};
+use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
 use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind};
 use glam::Mat4;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -151,6 +153,9 @@ pub struct LinkError {
 /// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
 pub const DEFAULT_SURFACE: &str = "defaultsurface";
 
+/// Most vectors and scalars together that a core is called with: as many as the RPU has registers of either kind for arguments.
+const MOST_PASSED: u32 = 15;
+
 /// The name of ray generation in the standard library's source.
 const CAMERA_SOURCE_NAME: &str = "__camera";
 
@@ -275,12 +280,15 @@ impl Linker {
         if self.diagnostics.has_errors() {
             return Ok(self.empty());
         }
-        let blocks = lights.iter().map(|l| &l.instance).chain(volumes.values().map(|v| &v.instance));
-        let blocks: Vec<_> = blocks.map(|instance| instance.block.clone()).collect();
+        let of_volumes = volumes.values().map(|v| v.instance.block.clone());
+        let blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).collect();
         if let Err(errors) = self.shaders.add_standard(&[CAMERA_SOURCE_NAME]) {
             self.diagnostics.extend(errors);
         }
         let mut module = self.shaders.take_module();
+        if lights.iter().any(|l| !l.points.is_empty()) && module.function(RANDOM_FUNCTION).is_none() {
+            module.functions.extend(sampling::functions());
+        }
         let textures = self.add_textures(scene, &mut module);
         let memory = MemoryImage::build(scene, &records, &blocks, &textures)?;
         let addressed = lights.iter_mut().map(|l| &mut l.address).chain(volumes.values_mut().map(|v| &mut v.address));
@@ -322,6 +330,13 @@ impl Linker {
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();
         pipeline.inline.specialised.extend([LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].map(Arc::from));
+        // Registers hold so many arguments: a core with more parameters becomes a part of its entry.
+        let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
+        for (instance, displacement, _, set, _) in &wanted {
+            let large =
+                [Some(instance), displacement.as_ref()].into_iter().flatten().filter(|i| passed(i) > MOST_PASSED);
+            pipeline.inline.always.extend(large.map(|i| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)))));
+        }
         if let Err(error) = pipeline.run(&mut module, observer) {
             self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
         }
@@ -407,9 +422,15 @@ impl Linker {
         scene
             .lights
             .iter()
-            .filter_map(|light| {
+            .zip(0..)
+            .filter_map(|(light, number)| {
                 let instance = self.instance(scene, light.shader.0)?;
-                Some(LinkedLight { instance, shadows: light.shadows, address: 0 })
+                let points = if light.area { emitters::points(scene, number) } else { Vec::new() };
+                if light.area && points.is_empty() {
+                    let message = format!("no object shines for the area light {}", light.handle);
+                    self.diagnostics.push(Diagnostic::warning(message).hint("it shines from its origin; objects that stand behind AreaLightSource in its attribute block shine for it"));
+                }
+                Some(LinkedLight { instance, shadows: light.shadows, address: 0, points })
             })
             .collect()
     }
@@ -456,7 +477,7 @@ fn add_surroundings(
     asked.extend(questions.messages.keys().cloned());
     // Tracing is a part of every core that asks for volumes: it is copied only where there are any.
     if surroundings.keys().any(|s| s.sides.iter().any(Option::is_some)) {
-        asked.insert(VOLUMES_PASS.into());
+        asked.extend([VOLUMES_PASS, VOLUMES_ANY].map(Arc::from));
     }
     let users = users_of(&cores, asked.clone());
     let is_copied = |f: &&Function| is_core_of_object(f) || users.contains(&f.name);
@@ -469,13 +490,13 @@ fn add_surroundings(
                 let volume = volumes.get(&id?)?;
                 Some((volume, Arc::from(format!("{}{suffix}", volume.instance.shader.core))))
             });
-            module.functions.push(volumes::pass(&suffix, &sides));
+            module.functions.extend([volumes::pass(&suffix, &sides), volumes::any(&suffix, &sides)]);
         }
         module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &users)));
     }
     module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
     module.functions.extend(light_functions("", &[], questions));
-    module.functions.push(volumes::pass("", &[None, None]));
+    module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
 }
 
 /// Whether it is a core that entries call under the name of its copy.

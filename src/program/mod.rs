@@ -6,6 +6,7 @@
 //! knows a back end.
 
 pub mod constants;
+mod emitters;
 mod entries;
 mod facts;
 mod instances;

@@ -6,8 +6,8 @@
 
 use super::instances::{Instance, unpack};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
-use crate::lang::rsl::VOLUMES_PASS;
 use crate::lang::rsl::queries::Asked;
+use crate::lang::rsl::{VOLUMES_ANY, VOLUMES_PASS};
 use std::sync::Arc;
 
 /// A volume shader, ready to be called.
@@ -73,6 +73,15 @@ impl LinkedVolume {
 
 /// The volumes on the two sides of a surface, each with the name of its core.
 pub type SideVolumes<'a> = [Option<(&'a LinkedVolume, Arc<str>)>; 2];
+
+/// `volumes.any() -> f32`: whether there is a volume on either side.
+pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
+    let mut b = FunctionBuilder::new(format!("{VOLUMES_ANY}{suffix}"), FunctionKind::Function);
+    b.result("return", Type::F32);
+    let any = b.f32(if sides.iter().any(Option::is_some) { 1.0 } else { 0.0 });
+    b.ret(vec![any]);
+    b.finish()
+}
 
 /// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: what the interior (where `inside` is not 0) or the exterior makes of light on its way.
 pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {

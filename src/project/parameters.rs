@@ -192,6 +192,7 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
         ShaderKind::Volume if is_one(|a| a.interior) => "Interior",
         ShaderKind::Volume if is_one(|a| a.exterior) => "Exterior",
         ShaderKind::Volume => "Atmosphere",
+        ShaderKind::Light if scene.lights.iter().any(|l| l.shader == id && l.area) => "AreaLightSource",
         ShaderKind::Light => "LightSource",
         ShaderKind::Imager => "Imager",
     }

@@ -14,6 +14,8 @@ pub struct ObjectAttributes {
     pub interior: Option<ShaderId>,
     /// Changes what arrives by rays that its surface shader traces away from it.
     pub exterior: Option<ShaderId>,
+    /// The area light that its surface shines for, as an index into [`super::Scene::lights`].
+    pub emits: Option<u32>,
     /// `Attribute "user"`: values by their names, as they were declared.
     pub user: BTreeMap<String, ParamValue>,
 }
@@ -26,7 +28,7 @@ impl ObjectAttributes {
 
     /// Replaces each shader that it names.
     pub fn renumber(&mut self, renumber: impl Fn(ShaderId) -> ShaderId) {
-        let Self { displacement, atmosphere, interior, exterior, user: _ } = self;
+        let Self { displacement, atmosphere, interior, exterior, emits: _, user: _ } = self;
         for id in [displacement, atmosphere, interior, exterior].into_iter().flatten() {
             *id = renumber(*id);
         }

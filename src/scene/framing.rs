@@ -123,7 +123,7 @@ fn add_light(scene: &mut Scene, name: &str, intensity: f32, beam: Option<(Vec3, 
 /// Adds a light, called by its number from 1.
 fn push_light(scene: &mut Scene, shader: ShaderId, shadows: bool) {
     let handle = (scene.lights.len() + 1).to_string();
-    scene.lights.push(Light { shader, handle, shadows });
+    scene.lights.push(Light { shader, handle, shadows, area: false });
 }
 
 #[cfg(test)]

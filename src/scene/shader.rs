@@ -164,4 +164,6 @@ pub struct Light {
     pub handle: String,
     /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before `LightSource`; on by default).
     pub shadows: bool,
+    /// Whether it is an area light (`AreaLightSource`): objects shine for it.
+    pub area: bool,
 }

@@ -93,6 +93,23 @@ pub const LIGHTS: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
+        name: "an area light shines from the objects that stand behind it",
+        shaders: &[
+            ("panel", "light panel(float intensity = 1;) { illuminate (P, N, PI / 2) Cl = intensity / (L . L); }"),
+            ("glow", "surface glow() { Oi = 1; Ci = 1; }"),
+            ("chalk", "surface chalk() { Oi = 1; Ci = diffuse(N); }"),
+        ],
+        options: "",
+        world: "AttributeBegin AreaLightSource \"panel\" 1 \"intensity\" [12.5] Surface \"glow\"
+                Polygon \"P\" [-0.01 -0.01 -1  0.01 -0.01 -1  0.01 0.01 -1  -0.01 0.01 -1] AttributeEnd
+            AttributeBegin AreaLightSource \"panel\" 2 \"intensity\" [99] Surface \"glow\"
+                Polygon \"P\" [-0.01 -0.01 -1  -0.01 0.01 -1  0.01 0.01 -1  0.01 -0.01 -1] AttributeEnd
+            Illuminate 1 1 Illuminate 2 1 Surface \"chalk\" SQUARE",
+        // The small square is 5 away; the other one faces away.
+        expected: [0.5, 0.5, 0.5, 1.0],
+        tolerance: 1e-3,
+    },
+    Case {
         name: "a volume asks for light on the way",
         shaders: &[
             LAMP,

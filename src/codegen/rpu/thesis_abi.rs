@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Name of the library function that shoots a ray and shades what it hits: `(origin, direction, …) → colour`.
-const TRACE: &str = "std.trace";
+const TRACE: &str = "std.trace.pv.c";
 
 /// A named input that the thesis's conventions do not provide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -125,6 +125,9 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
             all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
         }
     }
+    // A statement that is called like a function.
+    let gather = builtins::Signature { variadic: true, ..parse_signature("x:spvff") };
+    all.entry("gather".into()).or_default().push(Signature::of_table("gather", gather, &[]));
     for signature in ["s:", "s:s"] {
         let name = "shadername";
         all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));

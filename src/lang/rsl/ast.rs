@@ -211,6 +211,8 @@ pub enum StmtKind {
     Illuminance(Vec<ExprId>, Box<Stmt>),
     /// `illuminate (from [, axis, angle]) s`
     Illuminate(Vec<ExprId>, Box<Stmt>),
+    /// `gather (category, position, direction, angle, samples, …) s else s`
+    Gather(Vec<ExprId>, Box<Stmt>, Option<Box<Stmt>>),
     /// `solar ([axis, angle]) s`
     Solar(Vec<ExprId>, Box<Stmt>),
 }
@@ -366,6 +368,7 @@ impl Stmt {
             | StmtKind::Illuminance(_, s)
             | StmtKind::Illuminate(_, s)
             | StmtKind::Solar(_, s) => vec![s],
+            StmtKind::Gather(_, hit, miss) => [&**hit].into_iter().chain(miss.as_deref()).collect(),
             _ => Vec::new(),
         }
     }
@@ -377,7 +380,10 @@ impl Stmt {
             StmtKind::Expr(e) | StmtKind::While(e, _) | StmtKind::Return(Some(e)) => vec![*e],
             StmtKind::If(arms, _) => arms.iter().map(|(e, _)| *e).collect(),
             StmtKind::For { condition, step, .. } => condition.iter().chain(step).copied().collect(),
-            StmtKind::Illuminance(list, _) | StmtKind::Illuminate(list, _) | StmtKind::Solar(list, _) => list.clone(),
+            StmtKind::Illuminance(list, _)
+            | StmtKind::Illuminate(list, _)
+            | StmtKind::Solar(list, _)
+            | StmtKind::Gather(list, ..) => list.clone(),
             StmtKind::Block(_) | StmtKind::Break(_) | StmtKind::Continue(_) | StmtKind::Return(None) => Vec::new(),
         }
     }
@@ -402,6 +408,11 @@ impl Stmt {
                 init.iter_mut().for_each(|s| s.for_each_expr_mut(f));
                 condition.iter_mut().chain(step).for_each(&mut *f);
                 body.for_each_expr_mut(f);
+            }
+            StmtKind::Gather(list, hit, miss) => {
+                list.iter_mut().for_each(&mut *f);
+                hit.for_each_expr_mut(f);
+                miss.iter_mut().for_each(|s| s.for_each_expr_mut(f));
             }
             StmtKind::Illuminance(list, s) | StmtKind::Illuminate(list, s) | StmtKind::Solar(list, s) => {
                 list.iter_mut().for_each(&mut *f);

@@ -81,6 +81,13 @@ fn statement(ast: &Ast, s: &Stmt, level: usize, out: &mut String) {
         StmtKind::Continue(n) => *out += &format!("{pad}continue {n};\n"),
         StmtKind::Return(e) => *out += &format!("{pad}return {};\n", e.as_ref().map(show).unwrap_or_default()),
         StmtKind::Illuminance(args, s) => lights("illuminance", args, s, out),
+        StmtKind::Gather(args, hit, miss) => {
+            lights("gather", args, hit, out);
+            if let Some(miss) = miss {
+                *out += &format!("{pad}else\n");
+                body(miss, out);
+            }
+        }
         StmtKind::Illuminate(args, s) => lights("illuminate", args, s, out),
         StmtKind::Solar(args, s) => lights("solar", args, s, out),
     }

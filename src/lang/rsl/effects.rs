@@ -33,6 +33,12 @@ impl Effects {
     }
 }
 
+/// Arguments of `gather` that stand before pairs of a name and a value.
+pub const GATHER_ARGUMENTS: usize = 5;
+
+/// The functions of the library that `gather` is made of, with the number of their parameters.
+const GATHER_CALLS: [(&str, usize); 3] = [("__count", 1), ("__direction", 6), ("__gather", 6)];
+
 /// A call's name and number of arguments.
 type Call = (Arc<str>, usize);
 
@@ -129,6 +135,20 @@ impl Walk<'_> {
                 args.iter().for_each(|e| self.expr(*e));
                 self.effects.reads.insert("N");
                 self.scope(&["L", "Cl", "Ol"], |w| w.statement(body));
+            }
+            StmtKind::Gather(args, ..) => {
+                args.iter().for_each(|e| self.expr(*e));
+                // Variables behind names receive parts of the rays.
+                for pair in args.iter().skip(GATHER_ARGUMENTS).collect::<Vec<_>>().chunks(2) {
+                    if let [_, value] = pair
+                        && let ExprKind::Name(n) = &self.ast.expr(**value).kind
+                    {
+                        let written = self.global(n);
+                        self.effects.writes.extend(written);
+                    }
+                }
+                self.calls.extend(GATHER_CALLS.map(|(name, count)| (name.into(), count)));
+                s.children().into_iter().for_each(|c| self.scope(&[], |w| w.statement(c)));
             }
             StmtKind::Illuminate(..) | StmtKind::Solar(..) => {
                 s.exprs().into_iter().for_each(|e| self.expr(e));

@@ -22,6 +22,7 @@ use std::sync::Arc;
 mod arrays;
 mod calls;
 mod expr;
+mod gather;
 mod lights;
 mod queries;
 mod spaces;

@@ -67,6 +67,9 @@ pub const TEXTURES_FIND: &str = "textures.find";
 /// The linker's function `(string) → (vec3 x, vec3 y, vec3 z, vec3 origin)`: a coordinate system of the scene, in the current one.
 pub const SPACES_NAMED: &str = "spaces.named";
 
+/// The linker's function `() → f32`: 1 where there is a volume inside or outside of the surface being shaded, else 0.
+pub const VOLUMES_ANY: &str = "volumes.any";
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -300,8 +303,13 @@ fn lower(
 
 /// Adds the functions of the library that are built as IR, where they are called.
 fn add_built_functions(module: &mut Module) {
-    let mut available: Vec<Function> =
-        [stdlib::noise::functions(), stdlib::bits::functions(), stdlib::texture::functions()].concat();
+    let mut available: Vec<Function> = [
+        stdlib::noise::functions(),
+        stdlib::bits::functions(),
+        stdlib::sampling::functions(),
+        stdlib::texture::functions(),
+    ]
+    .concat();
     loop {
         let known: HashSet<&str> = module.functions.iter().map(|f| &*f.name).collect();
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

@@ -138,6 +138,10 @@ impl Outline {
                 condition.iter().for_each(|e| add(ast.expr(*e).span, StatementKind::Condition));
                 step.iter().for_each(|e| add(ast.expr(*e).span, StatementKind::Plain));
             }
+            StmtKind::Gather(_, body, _) => {
+                let header = Span { end: body.span.start.max(s.span.start), ..s.span };
+                add(header, StatementKind::Plain);
+            }
             StmtKind::Illuminance(_, body) | StmtKind::Illuminate(_, body) | StmtKind::Solar(_, body) => {
                 let header = Span { end: body.span.start.max(s.span.start), ..s.span };
                 add(header, StatementKind::Lights);

@@ -576,6 +576,8 @@ impl Parser<'_> {
                 StmtKind::Block(self.block_rest()?)
             }
             Tok::Keyword(word) => self.keyword_statement(word)?,
+            // It is no keyword: files that know nothing of it may call a variable so.
+            Tok::Name(name) if &*name == "gather" && matches!(self.tok_ahead(1), Tok::Punct("(")) => self.gather()?,
             _ => self.expression_statement()?,
         };
         self.leave();
@@ -656,6 +658,19 @@ impl Parser<'_> {
             return self.fail(d);
         }
         Ok(n as u32)
+    }
+
+    /// `gather (…) s`, with or without `else`.
+    fn gather(&mut self) -> Parse<StmtKind> {
+        let span = self.span();
+        let LightStatement(args, hit) = self.light_statement()?;
+        if args.is_empty() {
+            let d =
+                Diagnostic::error("`gather` takes a category, a point, a direction, an angle and a number of samples");
+            return self.fail(d.at(span, "there are no arguments"));
+        }
+        let miss = if self.accept_keyword("else") { Some(Box::new(self.inner_statement()?)) } else { None };
+        Ok(StmtKind::Gather(args, Box::new(hit), miss))
     }
 
     fn light_statement(&mut self) -> Parse<LightStatement> {

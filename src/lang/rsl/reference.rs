@@ -72,8 +72,16 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "A text with values in the places of `%d`, `%f`, `%s` and their like, as in C. They must be known before the shader runs: constants, and parameters of the shader.",
     ),
     (
+        "gather",
+        "A statement: `gather (category, P, dir, angle, samples, …) hit else miss` sends rays into a cone around `dir` and runs the first statement for each that hits something, the other for each that does not. Variables behind the names `surface:Ci`, `ray:length`, `ray:origin` and `ray:direction` receive what is found.",
+    ),
+    (
         "incident",
         "Whether the volume on the viewer's side of the surface has a parameter of that name. It never has: volumes belong to rays.",
+    ),
+    (
+        "indirectdiffuse",
+        "The mean colour that arrives at a point from the directions around a normal, by so many rays: what lights the point beside the lights. Black beyond the scene's depth of rays.",
     ),
     (
         "fresnel",
@@ -105,6 +113,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     (
         "ntransform",
         "A normal taken from one coordinate system to another (from the current one, if only one is named), or through a matrix: by the inverse transpose.",
+    ),
+    (
+        "occlusion",
+        "The share of the directions around a normal, by so many rays, in which something lies within `maxdist`.",
     ),
     (
         "option",
@@ -192,6 +204,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     (
         "transform",
         "A point taken from one coordinate system to another (from the current one, if only one is named), or through a matrix.",
+    ),
+    (
+        "transmission",
+        "How much light gets from one point to another: 0 where something lies between, with `samplecone` the share of rays in a cone that get through.",
     ),
     ("translate", "A matrix with a translation put before it."),
     (

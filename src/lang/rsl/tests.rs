@@ -148,7 +148,7 @@ fn a_shader_tells_its_parameters_and_their_defaults() {
     assert_eq!(inputs, ["space.shader.o", "space.shader.x", "space.shader.y", "space.shader.z"]);
     let core = unit.module.function("spotlight").expect("a core");
     let results: Vec<&str> = core.results.iter().map(|r| &*r.name).collect();
-    assert_eq!(results, ["L", "Cl"]);
+    assert_eq!(results, ["L", "Cl", "Ol"]);
     assert_eq!(&*core.params.last().expect("parameters").name, "Ps");
 }
 

@@ -54,7 +54,7 @@ color __trace_color(point o; vector d; float depth)
 color trace(point o; vector d)
 {
     extern float raydepth;
-    return __trace_color(o, d, raydepth);
+    return __past_volumes(o, d, raydepth, __trace_color(o, d, raydepth));
 }
 
 /* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1.

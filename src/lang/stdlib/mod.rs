@@ -1,11 +1,12 @@
 //! The standard library: functions and shaders that every program may use without naming a file.
 //!
-//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`] and [`texture`], which need
+//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`], [`sampling`] and [`texture`], which need
 //! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what a picture means is a
 //! program, not part of a renderer.
 
 pub mod bits;
 pub mod noise;
+pub mod sampling;
 pub mod texture;
 
 /// The name in the IR of the function that samples the picture at a raster position: `(f32 x, f32 y, f32 alpha)
@@ -13,13 +14,14 @@ pub mod texture;
 pub const CAMERA_FUNCTION: &str = "std.__camera";
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 7] = [
+pub const SOURCES: [(&str, &str); 8] = [
     ("math.sl", include_str!("math.sl")),
     ("color.sl", include_str!("color.sl")),
     ("geometry.sl", include_str!("geometry.sl")),
     ("lighting.sl", include_str!("lighting.sl")),
     ("texture.sl", include_str!("texture.sl")),
     ("spaces.sl", include_str!("spaces.sl")),
+    ("rays.sl", include_str!("rays.sl")),
     ("integrator.sl", include_str!("integrator.sl")),
 ];
 

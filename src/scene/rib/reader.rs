@@ -44,8 +44,8 @@ pub struct Reader<'s> {
     pub world: World,
     /// The camera's frame, known from `WorldBegin` on.
     pub frame: CameraFrame,
-    /// Lights by handle; `None` for one of a kind that is not supported.
-    pub light_handles: HashMap<String, Option<u32>>,
+    /// Lights by handle.
+    pub light_handles: HashMap<String, u32>,
     pub access: FileAccess,
     /// The files being read, the innermost last; `None` for built-in text.
     pub open_files: Vec<Option<PathBuf>>,

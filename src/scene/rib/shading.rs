@@ -52,28 +52,30 @@ fn attach(
 
 /// `LightSource "name" handle parameters`
 pub fn light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("the light shader's name")?;
-    let handle = args.handle("the light's handle, a number or a string")?;
-    let shader = instance(r, args, ShaderKind::Light, name)?;
-    if r.scene.lights.len() >= MAX_LIGHTS {
-        r.fatal(args.error(format!("more than {MAX_LIGHTS} lights in one scene")));
-        return Ok(());
-    }
-    let index = r.scene.lights.len() as u32;
-    r.scene.lights.push(Light { shader, handle: handle.clone(), shadows: r.state.attributes.shadows });
-    r.light_handles.insert(handle, Some(index));
-    r.state.attributes.illuminate(index, true);
+    add_light(r, args, false).map(|_| ())
+}
+
+/// `AreaLightSource "name" handle parameters`: the objects that follow shine for it, to the end of the attribute block.
+pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let light = add_light(r, args, true)?;
+    Arc::make_mut(&mut r.state.attributes.own).emits = Some(light);
     Ok(())
 }
 
-/// `AreaLightSource "name" handle parameters`: not supported, but its handle is remembered.
-pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    args.string("the light shader's name")?;
+/// Adds a light and switches it on; gives its number.
+fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, area: bool) -> Result<u32, Diagnostic> {
+    let name = args.string("the light shader's name")?;
     let handle = args.handle("the light's handle, a number or a string")?;
-    r.light_handles.insert(handle, None);
-    let warning = Diagnostic::warning("area lights are not supported").at(args.span, "skipped, here and below");
-    r.warn_once("area lights", warning);
-    args.skip()
+    let shader = instance(r, args, ShaderKind::Light, name)?;
+    let index = r.scene.lights.len() as u32;
+    if r.scene.lights.len() >= MAX_LIGHTS {
+        r.fatal(args.error(format!("more than {MAX_LIGHTS} lights in one scene")));
+        return Ok(index);
+    }
+    r.scene.lights.push(Light { shader, handle: handle.clone(), shadows: r.state.attributes.shadows, area });
+    r.light_handles.insert(handle, index);
+    r.state.attributes.illuminate(index, true);
+    Ok(index)
 }
 
 /// `Illuminate handle 0|1`
@@ -81,12 +83,10 @@ pub fn illuminate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     let handle = args.handle("a light's handle, a number or a string")?;
     let on = args.integer("0 or 1")? != 0;
     match r.light_handles.get(&handle) {
-        Some(Some(light)) => {
-            let light = *light;
+        Some(&light) => {
             r.state.attributes.illuminate(light, on);
             Ok(())
         }
-        Some(None) => Ok(()),
         None => {
             let mut known: Vec<&str> = r.light_handles.keys().map(String::as_str).collect();
             known.sort_unstable();

@@ -1,7 +1,19 @@
 //! Intrinsics for rays and lights: what the integrator and the shading functions are written with.
 
-use super::{Row, row};
+use super::{NamedOption, Row, library, number, row, text};
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
+
+/// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples, and have no effect.
+const HEMISPHERE: &[NamedOption] = &[
+    number("maxdist", f32::MAX),
+    number("coneangle", std::f32::consts::FRAC_PI_2),
+    number("bias", -1.0),
+    text("distribution", "cosine"),
+    number("minsamples", 1.0),
+    number("maxvariation", 0.0),
+    number("maxerror", 0.0),
+    number("maxpixeldist", 0.0),
+];
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[
@@ -11,6 +23,17 @@ pub(super) const ROWS: &[Row] = &[
     row("__hit_t", "f:", |b, _| hit(b, 2)),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvf&c&c", |b, a| b.inst(Op::CallShader, a[..3].to_vec(), &[Type::Vec3, Type::Vec3])),
+    row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
+    row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
+    row("__volumes", "x:fpvf&c&c", |b, a| b.call(super::super::VOLUMES_PASS, a.to_vec(), &[Type::Vec3; 2])),
+    library("transmission", "c:pp", "__transmission").with(&[
+        number("samples", 1.0),
+        number("minsamples", 1.0),
+        number("samplecone", 0.0),
+        number("bias", -1.0),
+    ]),
+    library("occlusion", "f:pvf", "__occlusion").with(HEMISPHERE),
+    library("indirectdiffuse", "c:pvf", "__indirectdiffuse").with(HEMISPHERE),
     row("__lights_ambient", "c:pn", |b, a| b.call(super::super::LIGHTS_AMBIENT, a.to_vec(), &[Type::Vec3])),
 ];
 

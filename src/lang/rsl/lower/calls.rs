@@ -93,30 +93,11 @@ impl Body<'_, '_> {
                 return self.error(d.at(f.span, "needed here"));
             }
             (None, Some(i)) => {
-                let info = &program.functions[i];
-                let inputs = info.effects.inputs();
-                if !inputs.is_empty() {
+                if !program.functions[i].effects.inputs().is_empty() {
                     class = Class::Varying;
                 }
-                for name in inputs {
-                    values.push(self.hidden_input(name, f)?);
-                }
-                let mut types: Vec<Type> = result.ir().into_iter().collect();
-                let outputs = written.iter().map(|w| w.0);
-                let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);
-                types.extend(outputs.chain(globals).flat_map(RslType::values));
-                let name = arrays::version_name(&info.ir_name, &lengths);
-                if info.library || !lengths.is_empty() {
-                    self.cx.needed.insert((i, lengths));
-                }
-                let mut results = self.b.call(name, values, &types);
-                let outside = results.split_off(results.len() - info.effects.writes.len());
-                for (name, value) in info.effects.writes.iter().zip(outside) {
-                    if let Some(var) = self.scopes.globals.get(name).cloned() {
-                        self.assign(name, var.storage, value);
-                    }
-                }
-                results
+                let outputs: Vec<RslType> = written.iter().map(|w| w.0).collect();
+                self.call_function(i, values, &outputs, lengths, f)?
             }
         };
         let value = if result == RslType::Void { NO_VALUE } else { results.remove(0) };
@@ -130,6 +111,37 @@ impl Body<'_, '_> {
             self.write_all(&place, &changed);
         }
         Ok(Typed { value, ty: result, class })
+    }
+
+    /// Calls a function with the values of its declared parameters, and stores what it writes outside. Gives its value, then its outputs, which are of these types.
+    pub(super) fn call_function(
+        &mut self,
+        i: usize,
+        mut values: Vec<Value>,
+        outputs: &[RslType],
+        lengths: Vec<u32>,
+        f: &Ident,
+    ) -> Lower<Vec<Value>> {
+        let program = self.cx.program;
+        let info = &program.functions[i];
+        for name in info.effects.inputs() {
+            values.push(self.hidden_input(name, f)?);
+        }
+        let mut types: Vec<Type> = program.definition(i).result.ir().into_iter().collect();
+        let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);
+        types.extend(outputs.iter().copied().chain(globals).flat_map(RslType::values));
+        let name = arrays::version_name(&info.ir_name, &lengths);
+        if info.library || !lengths.is_empty() {
+            self.cx.needed.insert((i, lengths));
+        }
+        let mut results = self.b.call(name, values, &types);
+        let outside = results.split_off(results.len() - info.effects.writes.len());
+        for (name, value) in info.effects.writes.iter().zip(outside) {
+            if let Some(var) = self.scopes.globals.get(name).cloned() {
+                self.assign(name, var.storage, value);
+            }
+        }
+        Ok(results)
     }
 
     /// Evaluates one argument.
@@ -231,7 +243,7 @@ impl Body<'_, '_> {
         if let Some(var) = self.scopes.globals.get(name).cloned() {
             return Ok(self.b.read(var.storage));
         }
-        if name == "N" && self.shader == Some(ShaderKind::Volume) {
+        if matches!(name, "N" | "Ng") && self.shader == Some(ShaderKind::Volume) {
             return Ok(self.no_normal());
         }
         // Where there is no such space, it is the current one: a function may name spaces that this call does not ask for.

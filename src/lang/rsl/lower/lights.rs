@@ -23,7 +23,7 @@ struct LightArgs<'e> {
 
 impl Body<'_, '_> {
     /// A counting loop's head: `index` runs from 0 while below `count`. Leaves the builder in the body; gives head, end and the index.
-    fn counted(&mut self, count: Value) -> (crate::ir::BlockId, crate::ir::BlockId, Variable, Value) {
+    pub(super) fn counted(&mut self, count: Value) -> (crate::ir::BlockId, crate::ir::BlockId, Variable, Value) {
         let index = self.b.variable(Type::U32);
         let zero = self.b.u32(0);
         self.b.write(index, zero);
@@ -39,7 +39,7 @@ impl Body<'_, '_> {
     }
 
     /// Closes a counting loop: raises the index by `step` and goes back.
-    fn next_turn(&mut self, head: crate::ir::BlockId, index: Variable, step: u32) {
+    pub(super) fn next_turn(&mut self, head: crate::ir::BlockId, index: Variable, step: u32) {
         let i = self.b.read(index);
         let step = self.b.u32(step);
         let next = self.b.op(Op::IAdd, &[i, step]);

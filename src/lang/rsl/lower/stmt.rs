@@ -64,6 +64,7 @@ impl Body<'_, '_> {
             StmtKind::Continue(n) => self.leave_loop(*n, "continue", s.span, |l| l.continue_to),
             StmtKind::Return(value) => self.return_statement(*value, s.span),
             StmtKind::Illuminance(args, body) => self.illuminance(args, body, s.span),
+            StmtKind::Gather(args, hit, miss) => self.gather(args, hit, miss.as_deref(), s.span),
             StmtKind::Illuminate(args, body) => self.illuminate(args, body, s.span),
             StmtKind::Solar(args, body) => self.solar(args, body, s.span),
         }

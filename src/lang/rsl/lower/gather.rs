@@ -1,0 +1,191 @@
+//! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): sends rays into a cone, and runs a statement for each that hits something and another for each that does not.
+
+use super::super::effects::GATHER_ARGUMENTS;
+use super::super::program::Callee;
+use super::*;
+
+/// Options that steer the rays.
+#[derive(Default)]
+struct Steering {
+    bias: Option<Value>,
+    maxdist: Option<Value>,
+    distribution: Option<Value>,
+}
+
+/// What a variable receives of a ray.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Color,
+    Length,
+    Origin,
+    Direction,
+}
+
+/// The parts that can be asked for: name, part, types that fit.
+const PARTS: [(&str, Part, &[RslType]); 4] = [
+    ("surface:Ci", Part::Color, &[RslType::Color]),
+    ("ray:length", Part::Length, &[RslType::Float]),
+    ("ray:origin", Part::Origin, &[RslType::Point, RslType::Vector, RslType::Normal]),
+    ("ray:direction", Part::Direction, &[RslType::Point, RslType::Vector, RslType::Normal]),
+];
+
+/// Options that other renderers know and that change nothing here.
+const IGNORED: [&str; 6] = ["label", "samplebase", "othreshold", "subset", "weight", "lightcache"];
+
+/// The distance that a ray that hits nothing is said to have.
+const NOWHERE: f32 = 1.0e30;
+
+impl Body<'_, '_> {
+    pub(super) fn gather(&mut self, args: &[ExprId], hit: &Stmt, miss: Option<&Stmt>, span: Span) -> Lower<()> {
+        let ast = self.cx.program.ast;
+        let Some((&[category, position, direction, angle, samples], pairs)) =
+            args.split_first_chunk::<GATHER_ARGUMENTS>()
+        else {
+            let d =
+                Diagnostic::error("`gather` takes a category, a point, a direction, an angle and a number of samples");
+            return self.error(d.at(span, format!("here are {} arguments", args.len())));
+        };
+        let shoots = match &ast.expr(category).kind {
+            ExprKind::String(text) => &**text != "samplepattern",
+            _ => {
+                let d = Diagnostic::error("the category of `gather` is a constant");
+                return self.error(d.at(ast.expr(category).span, "not a string constant"));
+            }
+        };
+        let position = self.value_as(position, RslType::Point)?.value;
+        let direction = self.value_as(direction, RslType::Vector)?.value;
+        let angle = self.value_as(angle, RslType::Float)?.value;
+        let samples = self.value_as(samples, RslType::Float)?.value;
+        let (steering, parts) = self.gather_options(pairs)?;
+        self.at(span);
+        let bias = steering.bias.unwrap_or_else(|| self.b.f32(-1.0));
+        let maxdist = steering.maxdist.unwrap_or_else(|| self.b.f32(f32::MAX));
+        let distribution = match steering.distribution {
+            Some(word) => word,
+            None => self.b.constant(Const::String("cosine".into())),
+        };
+        let shades = parts.iter().any(|(part, _)| *part == Part::Color);
+        let shades = self.b.f32(if shades { 1.0 } else { 0.0 });
+        let f = Ident { name: "gather".into(), span };
+        let count = self.library_call("__count", vec![samples], &f)?[0];
+        let turns = self.b.op_as(Op::ToInt, &[count], Type::U32);
+
+        let (head, end, index, i) = self.counted(turns);
+        let number = self.b.op(Op::ToFloat, &[i]);
+        let along =
+            self.library_call("__direction", vec![position, direction, angle, distribution, number, count], &f)?[0];
+        let black = self.b.constant(Const::Vec3([0.0; 3]));
+        let answer = match shoots {
+            true => {
+                let args = vec![position, along, bias, maxdist, shades, black];
+                self.library_call("__gather", args, &f)?
+            }
+            false => vec![self.b.f32(-1.0), black],
+        };
+        let zero = self.b.f32(0.0);
+        let is_hit = self.b.op(Op::Le, &[zero, answer[0]]);
+        let nowhere = self.b.f32(NOWHERE);
+        let length = self.b.op(Op::Select, &[is_hit, answer[0], nowhere]);
+        for (part, variable) in &parts {
+            let value = match part {
+                Part::Color => answer[1],
+                Part::Length => length,
+                Part::Origin => position,
+                Part::Direction => along,
+            };
+            let Some(var) = self.scopes.find(&variable.name).cloned() else { continue };
+            self.check_class(&variable.name, &var, Class::Varying, variable.span)?;
+            self.assign(&variable.name, var.storage, value);
+        }
+        let (on_hit, on_miss, next) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.branch(is_hit, on_hit, on_miss);
+        for (block, statement) in [(on_hit, Some(hit)), (on_miss, miss)] {
+            self.b.seal(block);
+            self.b.switch_to(block);
+            if let Some(statement) = statement {
+                self.loops.push(Loop { break_to: end, continue_to: next });
+                self.inner(statement);
+                self.loops.pop();
+            }
+            self.jump_unless_terminated(next);
+        }
+        self.b.seal(next);
+        self.b.switch_to(next);
+        self.at(span);
+        self.next_turn(head, index, 1);
+        self.b.seal(end);
+        self.b.switch_to(end);
+        Ok(())
+    }
+
+    /// Sorts the pairs of a name and a value behind the positional arguments: options, and variables that receive something.
+    fn gather_options(&mut self, pairs: &[ExprId]) -> Lower<(Steering, Vec<(Part, Ident)>)> {
+        let ast = self.cx.program.ast;
+        let (mut steering, mut parts) = (Steering::default(), Vec::new());
+        for pair in pairs.chunks(2) {
+            let (name, span) = match (&ast.expr(pair[0]).kind, ast.expr(pair[0]).span) {
+                (ExprKind::String(name), span) => (&**name, span),
+                (_, span) => {
+                    let d = Diagnostic::error("the options of `gather` are pairs of a name and a value");
+                    return self.error(d.at(span, "not a string constant"));
+                }
+            };
+            let Some(&value) = pair.get(1) else {
+                let d = Diagnostic::error(format!("the option \"{name}\" of `gather` needs a value"));
+                return self.error(d.at(span, "nothing follows"));
+            };
+            match name {
+                "bias" => steering.bias = Some(self.value_as(value, RslType::Float)?.value),
+                "maxdist" => steering.maxdist = Some(self.value_as(value, RslType::Float)?.value),
+                "distribution" => steering.distribution = Some(self.value_as(value, RslType::String)?.value),
+                _ if IGNORED.contains(&name) => {}
+                _ => match PARTS.iter().find(|p| p.0 == name) {
+                    Some(&(_, part, types)) => parts.push((part, self.receiver(value, name, types)?)),
+                    None => {
+                        let known: Vec<&str> =
+                            ["bias", "maxdist", "distribution"].into_iter().chain(PARTS.iter().map(|p| p.0)).collect();
+                        let message = format!("`gather` does not know \"{name}\": it is ignored");
+                        let d = Diagnostic::warning(message).at(span, "not known");
+                        self.cx.report(d.hint(format!("it has {}", known.join(", "))));
+                    }
+                },
+            }
+        }
+        Ok((steering, parts))
+    }
+
+    /// The variable that receives a part of a ray.
+    fn receiver(&mut self, e: ExprId, name: &str, types: &[RslType]) -> Lower<Ident> {
+        let e = self.cx.program.ast.expr(e);
+        let ExprKind::Name(variable) = &e.kind else {
+            let d = Diagnostic::error(format!("`gather` gives \"{name}\" to a variable"));
+            return self.error(d.at(e.span, "not a variable"));
+        };
+        match self.scopes.find(variable).map(|v| v.ty) {
+            None => self.unknown_name(variable, e.span),
+            Some(ty) if types.contains(&ty) => Ok(Ident { name: variable.clone(), span: e.span }),
+            Some(ty) => {
+                let d = Diagnostic::error(format!("\"{name}\" of `gather` is a {}, not a {ty}", types[0]));
+                self.error(d.at(e.span, "this variable has another type"))
+            }
+        }
+    }
+
+    /// Calls a function of the standard library that the compiler itself needs.
+    fn library_call(&mut self, name: &str, args: Vec<Value>, f: &Ident) -> Lower<Vec<Value>> {
+        let function = self.cx.program.callees(name, true).into_iter().find_map(|c| match c {
+            Callee::Function(i) => Some(i),
+            Callee::Builtin(_) => None,
+        });
+        match function {
+            Some(i) => {
+                let params = self.cx.program.definition(i).params.iter();
+                let outputs: Vec<RslType> = params.filter(|p| p.output).map(|p| p.ty).collect();
+                self.call_function(i, args, &outputs, Vec::new(), f)
+            }
+            None => {
+                self.error(Diagnostic::error(format!("the standard library lacks `{name}`")).at(f.span, "needed here"))
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+/* The rays that shaders send beside trace(): transmission, occlusion and indirectdiffuse as PRMan has them, and what the statement gather is made of.
+   To all of them objects are opaque, as to shadow rays. Biases and distances are in units of length; a bias below 0 is the scene's. */
+
+#define UNIFORM_BIAS __uniform_float(0, 0)
+#define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
+#define FARTHEST 3.4028234e38
+#define MAX_SAMPLES 4096
+
+float __start(float bias) { return bias < 0 ? UNIFORM_BIAS : bias; }
+
+/* How many rays a number of samples asks for. */
+float __count(float samples) { return clamp(floor(samples + 0.5), 1, MAX_SAMPLES); }
+
+/* Direction i of count that lie around an axis, up to an angle from it: as densely everywhere ("uniform") or in proportion to the cosine of the angle (any other word).
+   They are a lattice by the golden ratio, turned by random numbers that belong to p (Cranley and Patterson 1976). */
+vector __direction(point p; vector axis; float angle; string distribution; float i; float count)
+{
+    vector turn = __random(p);
+    float a = __frac((i + 0.5) / count + xcomp(turn));
+    float b = __frac(i * 0.6180339887 + ycomp(turn));
+    float z = 1;
+    if (distribution == "uniform") {
+        z = 1 - a * (1 - cos(angle));
+    } else {
+        float s = angle < PI / 2 ? sin(angle) : 1;
+        z = sqrt(max(0, 1 - a * s * s));
+    }
+    float r = sqrt(max(0, 1 - z * z));
+    float around = 2 * PI * b;
+    vector n = normalize(axis);
+    /* Two axes across n (Duff et al., "Building an Orthonormal Basis, Revisited", 2017). */
+    float side = zcomp(n) < 0 ? -1 : 1;
+    float k = -1 / (side + zcomp(n));
+    float m = xcomp(n) * ycomp(n) * k;
+    vector x = vector (1 + side * xcomp(n) * xcomp(n) * k, side * m, -side * xcomp(n));
+    vector y = vector (m, side + ycomp(n) * ycomp(n) * k, -ycomp(n));
+    return (r * cos(around)) * x + (r * sin(around)) * y + z * n;
+}
+
+/* How much of the light from p2 arrives at p1: the share of rays, in a cone around the straight way, on which nothing lies. */
+color __transmission(point p1; point p2; float samples; float minsamples; float samplecone; float bias)
+{
+    vector way = p2 - p1;
+    float far = length(way);
+    float start = __start(bias);
+    float count = samplecone > 0 ? __count(samples) : 1;
+    float open = 0;
+    float i;
+    for (i = 0; i < count; i += 1) {
+        vector d = samplecone > 0 ? __direction(p1, way, samplecone, "uniform", i, count) : way / far;
+        open += 1 - __occluded(p1, d, start, far - start);
+    }
+    return open / count;
+}
+
+/* The share of the directions around n, in proportion to their cosines, in which something lies. */
+float __occlusion(point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
+    float minsamples; float maxvariation; float maxerror; float maxpixeldist)
+{
+    float count = __count(samples);
+    float start = __start(bias);
+    float blocked = 0;
+    float i;
+    for (i = 0; i < count; i += 1)
+        blocked += __occluded(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist);
+    return blocked / count;
+}
+
+/* What the volumes around the surface make of the colour that arrives at o from direction d: those inside where the ray goes against the geometric normal. */
+color __past_volumes(point o; vector d; float depth; color c)
+{
+    extern normal Ng;
+    color ci = c;
+    if (__has_volumes() > 0 && depth < UNIFORM_MAX_DEPTH) {
+        float t = __trace(o, d, UNIFORM_BIAS, FARTHEST);
+        if (t >= 0) {
+            color oi = 1;
+            float inside = d . Ng < 0 ? 1 : 0;
+            __volumes(inside, o, t * d, depth + 1, ci, oi);
+        }
+    }
+    return ci;
+}
+
+/* The mean colour that arrives from the directions around n, in proportion to their cosines. */
+color __indirectdiffuse(point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
+    float minsamples; float maxvariation; float maxerror; float maxpixeldist)
+{
+    extern float raydepth;
+    color sum = 0;
+    if (raydepth < UNIFORM_MAX_DEPTH) {
+        float count = __count(samples);
+        float start = __start(bias);
+        float i;
+        for (i = 0; i < count; i += 1) {
+            vector d = __direction(p, n, coneangle, distribution, i, count);
+            float is_near = 1;
+            if (maxdist < FARTHEST)
+                is_near = __trace(p, d, start, maxdist) < 0 ? 0 : 1;
+            if (is_near > 0)
+                sum += __past_volumes(p, d, raydepth, __trace_color(p, d, raydepth));
+        }
+        sum /= count;
+    }
+    return sum;
+}
+
+/* A ray of gather: how far it is to the first surface, or -1; beyond the scene's ray depth there is none. With shades the colour of what it sees, too. */
+float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci)
+{
+    extern float raydepth;
+    float t = -1;
+    if (raydepth < UNIFORM_MAX_DEPTH) {
+        t = __trace(p, d, __start(bias), maxdist);
+        if (t >= 0 && shades > 0)
+            ci = __past_volumes(p, d, raydepth, __trace_color(p, d, raydepth));
+    }
+    return t;
+}
+
+/* The distance to the first surface from o in direction d (PRMan). */
+float trace(point o; vector d)
+{
+    float t = __trace(o, d, UNIFORM_BIAS, FARTHEST);
+    return t < 0 ? 1e30 : t * length(d);
+}

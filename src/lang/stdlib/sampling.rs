@@ -1,0 +1,88 @@
+//! Random numbers that belong to a place, for rays that shaders send: integer hashing, so that every machine draws the same.
+
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+
+/// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the last bits of a position, as GPUs that fuse multiplications and additions do, then
+/// still draw the same numbers but for about one position in a hundred.
+const DROPPED: u32 = 0xff;
+
+/// Name of the function in the IR.
+pub const RANDOM_FUNCTION: &str = "std.__random";
+
+/// `std.__random(p: vec3) → vec3`: three numbers in [0, 1), by the hash `pcg3d` (Jarzynski & Olano, "Hash Functions for GPU Rendering", 2020) of the coordinates' bits.
+pub fn functions() -> Vec<Function> {
+    let mut b = FunctionBuilder::new(RANDOM_FUNCTION, FunctionKind::Function);
+    b.result("return", Type::Vec3);
+    let p = b.param("p", Type::Vec3, Class::Varying);
+    let mut v = [0, 1, 2].map(|i| {
+        let x = b.op(Op::Extract(i), &[p]);
+        let bits = b.op_as(Op::Bitcast, &[x], Type::U32);
+        let rounded = with(&mut b, Op::IAdd, bits, DROPPED.div_ceil(2));
+        let kept = with(&mut b, Op::IAnd, rounded, !DROPPED);
+        let scaled = with(&mut b, Op::IMul, kept, 1_664_525);
+        with(&mut b, Op::IAdd, scaled, 1_013_904_223)
+    });
+    mix(&mut b, &mut v);
+    v = v.map(|x| {
+        let high = with(&mut b, Op::IShr, x, 16);
+        b.op(Op::IXor, &[x, high])
+    });
+    mix(&mut b, &mut v);
+    let numbers = v.map(|x| {
+        let high = with(&mut b, Op::IShr, x, 8);
+        let number = b.op(Op::ToFloat, &[high]);
+        let unit = b.f32(1.0 / 16_777_216.0);
+        b.op(Op::Mul, &[number, unit])
+    });
+    let result = b.op(Op::Compose, &numbers);
+    b.ret(vec![result]);
+    vec![b.finish()]
+}
+
+fn with(b: &mut FunctionBuilder, op: Op, x: Value, constant: u32) -> Value {
+    let constant = b.constant(Const::U32(constant));
+    b.op(op, &[x, constant])
+}
+
+/// Adds to each coordinate the product of the two others.
+fn mix(b: &mut FunctionBuilder, v: &mut [Value; 3]) {
+    for i in 0..3 {
+        let product = b.op(Op::IMul, &[v[(i + 1) % 3], v[(i + 2) % 3]]);
+        v[i] = b.op(Op::IAdd, &[v[i], product]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::eval::{EmptyWorld, Limits, eval};
+    use crate::ir::{Const, Module};
+
+    fn random(p: [f32; 3]) -> [f32; 3] {
+        let module = Module { functions: super::functions(), ..Module::default() };
+        match eval(&module, "std.__random", &[Const::Vec3(p)], &mut EmptyWorld, Limits::default()).as_deref() {
+            Ok([Const::Vec3(v)]) => *v,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_numbers_are_spread_evenly_and_do_not_hang_together() {
+        let points = (0..4096).map(|i| [0.01 * i as f32, 2.0 - 0.003 * i as f32, 1.0]);
+        let drawn: Vec<[f32; 3]> = points.map(random).collect();
+        let mean = |f: &dyn Fn(&[f32; 3]) -> f32| drawn.iter().map(f).sum::<f32>() / drawn.len() as f32;
+        for i in 0..3 {
+            assert!((mean(&|v| v[i]) - 0.5).abs() < 0.02);
+            assert!((mean(&|v| v[i] * v[i]) - 1.0 / 3.0).abs() < 0.02);
+            assert!((mean(&|v| v[i] * v[(i + 1) % 3]) - 0.25).abs() < 0.02);
+        }
+        assert!(drawn.iter().flatten().all(|x| (0.0..1.0).contains(x)));
+    }
+
+    #[test]
+    fn the_last_bits_of_a_position_rarely_count() {
+        let near = |x: f32| f32::from_bits(x.to_bits() + 1);
+        let points: Vec<[f32; 3]> = (0..1000).map(|i| [0.1 * i as f32, 1.0 + 0.7 * i as f32, 3.0]).collect();
+        let same = points.iter().filter(|p| random(**p) == random(p.map(near))).count();
+        assert!(same > 970, "{same} of 1000");
+    }
+}

@@ -1,0 +1,87 @@
+//! The surfaces of area lights: points on them, of which a light is sampled at one for each point that it lights.
+
+use crate::scene::{MeshSpace, Scene};
+use glam::{Mat4, Vec3};
+
+/// Points on the surface of an area light: enough that a penumbra of that many steps shows none in eight bits.
+pub const POINTS: u32 = 256;
+
+/// Points on the objects that shine for a light, evenly spread by area, with the geometric normals there: two vectors of memory each. Nothing where no object does.
+pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
+    let mut triangles: Vec<[Vec3; 3]> = Vec::new();
+    for object in scene.objects.iter().filter(|o| o.attributes.emits == Some(light)) {
+        let to_world = if object.mesh_space == MeshSpace::Object { object.object_to_world } else { Mat4::IDENTITY };
+        let place = |p| to_world.transform_point3(p);
+        triangles.extend((0..object.mesh.triangles.len()).map(|t| object.mesh.corners(t).map(place)));
+    }
+    let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a);
+    let mut total = 0.0f64;
+    let sums: Vec<f64> = triangles
+        .iter()
+        .map(|&t| {
+            total += f64::from(normal(t).length());
+            total
+        })
+        .collect();
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    let vector = |v: Vec3| [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), 0];
+    (0..POINTS)
+        .flat_map(|i| {
+            let share = (f64::from(i) + 0.5) / f64::from(POINTS) * total;
+            let triangle @ [a, b, c] = triangles[sums.partition_point(|s| *s < share).min(triangles.len() - 1)];
+            // The R2 sequence (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018), warped to the triangle.
+            let [r, s] = [0.754_877_666_246_693, 0.569_840_290_998_053].map(|step| (f64::from(i + 1) * step).fract());
+            let root = r.sqrt();
+            let [u, v] = [root * (1.0 - s), root * s].map(|x| x as f32);
+            [vector(a + u * (b - a) + v * (c - a)), vector(normal(triangle).normalize_or_zero())]
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Mesh;
+    use crate::scene::{Object, ObjectAttributes};
+    use std::sync::Arc;
+
+    #[test]
+    fn points_lie_on_the_objects_that_shine_in_proportion_to_area() {
+        let mesh = |x: f32, side: f32| {
+            let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+            let positions = corners.map(|[u, v]| Vec3::new(x + side * u, side * v, 0.0)).to_vec();
+            let normals = vec![Vec3::Z; 4];
+            Arc::new(Mesh { positions, normals, triangles: vec![[0, 1, 2], [0, 2, 3]], ..Mesh::default() })
+        };
+        let object = |mesh, emits| Object {
+            name: String::new(),
+            surface: None,
+            attributes: Arc::new(ObjectAttributes { emits, ..Default::default() }),
+            lights: Arc::new([]),
+            sides: 2,
+            color: Vec3::ONE,
+            opacity: Vec3::ONE,
+            mesh,
+            mesh_space: MeshSpace::World,
+            object_to_world: Mat4::IDENTITY,
+            span: None,
+        };
+        let mut scene = Scene::empty("two squares that shine and one that does not");
+        scene.objects =
+            vec![object(mesh(0.0, 1.0), Some(3)), object(mesh(10.0, 3.0), None), object(mesh(20.0, 2.0), Some(3))];
+        let made = points(&scene, 3);
+        assert_eq!(made.len(), 2 * POINTS as usize);
+        let at = |v: &[u32; 4]| Vec3::from_array([v[0], v[1], v[2]].map(f32::from_bits));
+        let places: Vec<Vec3> = made.iter().step_by(2).map(at).collect();
+        let first = places.iter().filter(|p| (0.0..=1.0).contains(&p.x) && (0.0..=1.0).contains(&p.y)).count();
+        let second = places.iter().filter(|p| (20.0..=22.0).contains(&p.x) && (0.0..=2.0).contains(&p.y)).count();
+        // The second square has four times the area of the first.
+        assert!((first as f32 - 51.2).abs() <= 1.0 && first + second == POINTS as usize, "{first} and {second}");
+        assert!(made.iter().skip(1).step_by(2).all(|n| at(n) == Vec3::Z));
+        let mean = places.iter().filter(|p| p.x >= 20.0).sum::<Vec3>() / second as f32;
+        assert!((mean - Vec3::new(21.0, 1.0, 0.0)).length() < 0.05, "{mean}");
+        assert!(points(&scene, 2).is_empty());
+    }
+}
