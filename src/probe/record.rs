@@ -251,13 +251,13 @@ impl<'a> Recorder<'a> {
             let rows = if element == RslType::Matrix { 4 } else { 1 };
             let (own, rest) = args.split_at_checked(rows * d.ty.values().count())?;
             args = rest;
-            let values = own.chunks(rows).map(|own| match own {
+            let mut values = own.chunks(rows).map(|own| match own {
                 [one] => self.value(one, element),
                 _ => Value::Matrix(own.iter().flat_map(|row| row.floats().unwrap_or_default()).copied().collect()),
             });
             let value = match d.ty.is_array() {
                 true => Value::List(values.collect()),
-                false => values.last()?,
+                false => values.next()?,
             };
             Some(Named { name: d.name.to_string(), ty: d.ty, value })
         });

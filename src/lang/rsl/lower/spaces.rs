@@ -39,7 +39,7 @@ impl Body<'_, '_> {
         let v = if v.ty.is_triple() && ty.is_triple() { Typed { ty, ..v } } else { self.convert(v, ty) };
         let Some(space) = space else { return Ok(v) };
         match ty {
-            RslType::Color => self.from_color_system(v, space),
+            RslType::Color => self.red_green_blue(v, space),
             RslType::Matrix => {
                 let value = match self.system(space)? {
                     System::Axes(axes) => {
@@ -66,7 +66,7 @@ impl Body<'_, '_> {
     }
 
     /// A colour given in another colour system, as red, green and blue. The conversions are functions of the library.
-    fn from_color_system(&mut self, v: Typed, system: &Ident) -> Lower<Typed> {
+    fn red_green_blue(&mut self, v: Typed, system: &Ident) -> Lower<Typed> {
         if &*system.name == "rgb" {
             return Ok(v);
         }
