@@ -15,6 +15,7 @@
 //! | `Option "searchpath" "string shader"`, `"texture"`, `"archive"` | folders, `:` between them, `&` for the list so far | the scene's folder |
 //! | `Attribute "light" "string shadows" ["off"]` | later lights cast no shadows | on |
 //! | `Attribute "shade" "float creaseangle" [40]` | where computed normals break, in degrees | 40 |
+//! | `Attribute "trimcurve" "string sense" ["outside"]` | trims keep what is outside of their loops | inside |
 //! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
 
 mod archive;
