@@ -236,7 +236,7 @@ mod tests {
             &["surface", "light", "volume", "displacement", "imager", "float", "void"],
             &["mix", "if", "projection", "N"],
         );
-        offers("surface s(|", &["uniform", "output", "color"], &["if", "surface"]);
+        offers("surface s(|", &["uniform", "output", "color"], &["if", "while"]);
         offers("#|", &["define", "include", "ifdef"], &["float"]);
         offers("#define A 1\n#define B 2\n#ifdef |", &["A", "B"], &["float"]);
         offers("#define A 1\nsurface s() { |\n#define B 2\n}", &["A"], &["B"]);

@@ -551,18 +551,13 @@ b0:
   v3: vec3 = call s(v0, v1)
   ret v3, v3
 }";
-    let rows: Vec<Vec<Const>> = (0..64)
-        .map(|i| {
-            let pixel = [(i % 8) as f32 / 8.0 + 0.0625, (i / 8) as f32 / 8.0 + 0.0625, 0.0];
-            let mut row = vec![Const::Vec3(pixel)];
-            row.push(Const::F32(0.0));
-            row
-        })
-        .collect();
+    let pixels = (0..64).map(|i| Const::Vec3([(i % 8) as f32 / 8.0 + 0.0625, (i / 8) as f32 / 8.0 + 0.0625, 0.0]));
     for shader in [DEPTH, LIT] {
         let (bound, program) = thesis_program(&format!("{shader}\n{MAIN}"));
-        let hidden = bound.function("m").expect("the main function").params.len();
-        let rows: Vec<Vec<Const>> = rows.iter().map(|r| r[..hidden].to_vec()).collect();
+        // Behind the position come inputs that only the renderer's own `trace` looks at.
+        let hidden = &bound.function("m").expect("the main function").params[1..];
+        let row = |pixel| std::iter::once(pixel).chain(hidden.iter().map(|p| Const::zero(p.ty))).collect();
+        let rows: Vec<Vec<Const>> = pixels.clone().map(row).collect();
         let got = run(&program, &bound, "m", &rows);
         let mut whole = bound.clone();
         let bridge = parse(bridge, FileId(0)).expect("the text form is right");

@@ -38,7 +38,11 @@ fn the_camera_and_the_integrator_compile() {
     let unit = compile_library(&mut sources, &["__camera"], &Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
     let camera = unit.module.function(stdlib::CAMERA_FUNCTION).expect("the camera");
-    assert_eq!((camera.params.len(), camera.results.len()), (3, 2), "x, y and the start value of the output");
+    assert_eq!(
+        (camera.params.len(), camera.results.len()),
+        (6, 2),
+        "x, y, the place on the lens, whether anything is clipped, and the start value of the output"
+    );
     verify(&unit.module).expect("a valid module");
 }
 
