@@ -147,7 +147,7 @@ impl Direction {
         if knots.len() != count + order {
             return Err(BasisError::Knots { found: knots.len(), wanted: count + order });
         }
-        if let Some(i) = knots.windows(2).position(|k| !(k[0] <= k[1])) {
+        if let Some(i) = knots.windows(2).position(|k| k[0].is_nan() || k[1].is_nan() || k[0] > k[1]) {
             return Err(BasisError::Decreasing(i + 1));
         }
         let knots: Vec<f64> = knots.iter().map(|&k| f64::from(k)).collect();
@@ -231,7 +231,7 @@ impl Direction {
                 let powers = [at * at * at, at * at, at, 1.0];
                 let slopes = [3.0 * at * at, 2.0 * at, 1.0, 0.0];
                 for k in 0..4 {
-                    let sum = |p: [f64; 4]| (0..4).map(|row| p[row] * f64::from(basis[row][k])).sum();
+                    let sum = |p: [f64; 4]| p.iter().zip(basis).map(|(p, row)| p * f64::from(row[k])).sum();
                     let index = ((span * step + k) % self.count) as u32;
                     out.push(Term { index, weight: sum(powers), slope: sum(slopes) });
                 }

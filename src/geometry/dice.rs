@@ -98,6 +98,9 @@ impl Metric {
     }
 }
 
+/// A side of a patch: its pieces, where its points lie, and the inner points along it.
+type Side<'a> = (u32, Box<dyn Fn(u32) -> [Fraction; 2] + 'a>, Vec<u32>);
+
 /// A fraction of a patch's side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fraction(pub u32, pub u32);
@@ -166,7 +169,7 @@ impl Rates {
         let zero = |n: u32| Fraction(0, n);
         let one = |n: u32| Fraction(n, n);
         // Around the square, counter-clockwise: each side's points without its last, and the inner points along it.
-        let sides: [(u32, Box<dyn Fn(u32) -> [Fraction; 2]>, Vec<u32>); 4] = [
+        let sides: [Side<'_>; 4] = [
             (bottom, Box::new(move |k| [Fraction(k, bottom), zero(1)]), inner(nu).map(|i| inside(i, 1)).collect()),
             (right, Box::new(move |k| [one(1), Fraction(k, right)]), inner(nv).map(|j| inside(nu - 1, j)).collect()),
             (

@@ -7,6 +7,7 @@ use super::ast::*;
 use super::builtins::Means;
 use super::globals;
 use super::queries;
+use super::types::RslType;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -47,9 +48,9 @@ pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
     let mut effects = Vec::new();
     let mut calls = Vec::new();
     for d in &ast.definitions {
-        let mut walk = Walk { ast, scopes: vec![HashSet::new()], effects: Effects::default(), calls: HashSet::new() };
+        let mut walk = Walk { ast, scopes: vec![HashMap::new()], effects: Effects::default(), calls: HashSet::new() };
         // Defaults of parameters belong to functions of their own.
-        walk.scopes[0].extend(d.params.iter().map(|p| p.name.name.clone()));
+        walk.scopes[0].extend(d.params.iter().map(|p| (p.name.name.clone(), p.ty)));
         walk.statements(&d.body);
         effects.push(walk.effects);
         calls.push(walk.calls);
@@ -81,30 +82,36 @@ pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
 
 /// The effects of one expression, without those of functions it calls: a parameter's default.
 pub fn of_default(ast: &Ast, e: ExprId) -> Effects {
-    let mut walk = Walk { ast, scopes: vec![HashSet::new()], effects: Effects::default(), calls: HashSet::new() };
+    let mut walk = Walk { ast, scopes: vec![HashMap::new()], effects: Effects::default(), calls: HashSet::new() };
     walk.expr(e);
     walk.effects
 }
 
 struct Walk<'a> {
     ast: &'a Ast,
-    scopes: Vec<HashSet<Arc<str>>>,
+    /// Declared variables and their types, innermost scope last.
+    scopes: Vec<HashMap<Arc<str>, RslType>>,
     effects: Effects,
     calls: HashSet<Call>,
 }
 
 impl Walk<'_> {
     fn global(&self, name: &str) -> Option<&'static str> {
-        let hidden = self.scopes.iter().any(|s| s.contains(name));
+        let hidden = self.scopes.iter().any(|s| s.contains_key(name));
         globals::find(name).filter(|_| !hidden).map(|g| g.name)
+    }
+
+    /// The type of a declared variable.
+    fn type_of(&self, name: &str) -> Option<RslType> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name)).copied()
     }
 
     fn statements(&mut self, list: &[Stmt]) {
         list.iter().for_each(|s| self.statement(s));
     }
 
-    fn scope(&mut self, names: &[&str], body: impl FnOnce(&mut Self)) {
-        self.scopes.push(names.iter().map(|n| Arc::from(*n)).collect());
+    fn scope(&mut self, names: &[(&str, RslType)], body: impl FnOnce(&mut Self)) {
+        self.scopes.push(names.iter().map(|(name, ty)| (Arc::from(*name), *ty)).collect());
         body(self);
         self.scopes.pop();
     }
@@ -117,7 +124,7 @@ impl Walk<'_> {
                     if d.external {
                         self.effects.reads.extend(self.global(&d.name.name));
                     } else if let Some(scope) = self.scopes.last_mut() {
-                        scope.insert(d.name.name.clone());
+                        scope.insert(d.name.name.clone(), d.ty);
                     }
                 }
             }
@@ -134,7 +141,8 @@ impl Walk<'_> {
             StmtKind::Illuminance(args, body) => {
                 args.iter().for_each(|e| self.expr(*e));
                 self.effects.reads.insert("N");
-                self.scope(&["L", "Cl", "Ol"], |w| w.statement(body));
+                let light = [("L", RslType::Vector), ("Cl", RslType::Color), ("Ol", RslType::Color)];
+                self.scope(&light, |w| w.statement(body));
             }
             StmtKind::Gather(args, ..) => {
                 args.iter().for_each(|e| self.expr(*e));
@@ -221,9 +229,29 @@ impl Walk<'_> {
         for &e in args.iter().rev().skip(1) {
             match &self.ast.expr(e).kind {
                 ExprKind::String(name) => self.space(name),
-                ExprKind::Tuple(_) | ExprKind::Cast(..) => {}
+                _ if self.is_matrix(e) => {}
                 _ => ["shader", "object"].into_iter().for_each(|name| self.space(name)),
             }
+        }
+    }
+
+    /// Whether an argument that is a matrix or the name of a system is a matrix for sure.
+    fn is_matrix(&self, e: ExprId) -> bool {
+        match &self.ast.expr(e).kind {
+            ExprKind::Name(name) => self.type_of(name) == Some(RslType::Matrix),
+            ExprKind::Index(place) => {
+                self.type_of(&place.name.name).is_some_and(|ty| matches!(ty, RslType::Array(RslType::Matrix, _)))
+            }
+            ExprKind::Call(f, _) => {
+                let own = self.ast.definitions.iter().filter(|d| d.shader.is_none() && d.name.name == f.name);
+                let mut results: Vec<RslType> = super::builtins::by_name(&f.name).iter().map(|b| b.result).collect();
+                results.extend(own.map(|d| d.result).chain(super::check::special_result(&f.name)));
+                !results.is_empty() && !results.contains(&RslType::String)
+            }
+            ExprKind::Ternary(_, a, b) => self.is_matrix(*a) && self.is_matrix(*b),
+            // No operator takes texts.
+            ExprKind::Tuple(_) | ExprKind::Cast(..) | ExprKind::Binary(..) | ExprKind::Unary(..) => true,
+            _ => false,
         }
     }
 

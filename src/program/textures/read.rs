@@ -27,6 +27,9 @@ struct Picture {
     files: FileLog,
 }
 
+/// A texture that is looked for: its name, where it stands, its file, and what it shows outside.
+type Found = (Arc<str>, Option<Span>, Option<PathBuf>, Wraps);
+
 /// What reading gives.
 #[derive(Debug)]
 pub struct Read {
@@ -40,7 +43,7 @@ impl Pictures {
     /// Reads the pictures of these names. Files are noted in `log`.
     pub fn read(&mut self, scene: &Scene, names: Names, log: &mut FileLog) -> Read {
         let mut remarks = Diagnostics::new();
-        let mut found: Vec<(Arc<str>, Option<Span>, Option<PathBuf>, Wraps)> = Vec::with_capacity(names.len());
+        let mut found: Vec<Found> = Vec::with_capacity(names.len());
         for (name, span) in names {
             let TextureSource::Picture { file, wraps } = scene.texture(&name);
             let place = |d: Diagnostic| span.into_iter().fold(d, |d, s| d.at(s, "named here"));
