@@ -1,6 +1,7 @@
 //! Points with a width: small spheres (RISpec 3.2, §5.7).
 
 use super::dice::Metric;
+use super::procedural::quartered;
 use super::tensor::Diced;
 use glam::Vec3;
 
@@ -51,19 +52,7 @@ impl Ball {
             triangles: (0..4).flat_map(|i| [[i, (i + 1) % 4, 4], [(i + 1) % 4, i, 5]]).collect(),
         };
         for _ in 0..level {
-            let mut middles = std::collections::HashMap::new();
-            let points = &mut ball.points;
-            let mut middle = |a: u32, b: u32| {
-                *middles.entry((a.min(b), a.max(b))).or_insert_with(|| {
-                    points.push((points[a as usize] + points[b as usize]).normalize());
-                    points.len() as u32 - 1
-                })
-            };
-            let mut quarters = |&[a, b, c]: &[u32; 3]| {
-                let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
-                [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
-            };
-            ball.triangles = ball.triangles.iter().flat_map(&mut quarters).collect();
+            ball.triangles = quartered(&mut ball.points, &ball.triangles);
         }
         ball
     }

@@ -60,24 +60,29 @@ fn cube() -> Faces {
     Faces { points, triangles, ..Faces::default() }
 }
 
+/// Cuts each triangle on the unit sphere into four; the middles of the edges move onto the sphere.
+pub(super) fn quartered(points: &mut Vec<Vec3>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let mut middles = std::collections::HashMap::new();
+    let mut middle = |a: u32, b: u32| {
+        *middles.entry((a.min(b), a.max(b))).or_insert_with(|| {
+            points.push((points[a as usize] + points[b as usize]).normalize());
+            points.len() as u32 - 1
+        })
+    };
+    let mut quarters = |&[a, b, c]: &[u32; 3]| {
+        let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
+        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+    };
+    triangles.iter().flat_map(&mut quarters).collect()
+}
+
 /// A dented ball: an octahedron, subdivided three times.
 fn blob() -> Faces {
     let mut points = vec![Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z];
     let mut triangles: Vec<[u32; 3]> =
         vec![[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
     for _ in 0..3 {
-        let mut middles = std::collections::BTreeMap::new();
-        let mut middle = |a: u32, b: u32| {
-            *middles.entry((a.min(b), a.max(b))).or_insert_with(|| {
-                points.push((points[a as usize] + points[b as usize]).normalize());
-                points.len() as u32 - 1
-            })
-        };
-        let mut quarters = |&[a, b, c]: &[u32; 3]| {
-            let (ab, bc, ca) = (middle(a, b), middle(b, c), middle(c, a));
-            [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
-        };
-        triangles = triangles.iter().flat_map(&mut quarters).collect();
+        triangles = quartered(&mut points, &triangles);
     }
     let dented = |p: &Vec3| *p * (0.5 + 0.15 * (5.0 * p.x).sin() * (4.0 * p.y).cos() * (6.0 * p.z).sin());
     Faces { points: points.iter().map(dented).collect(), triangles, ..Faces::default() }
