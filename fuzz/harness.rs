@@ -4,10 +4,11 @@
 
 #![allow(dead_code, reason = "every fuzz target uses one of these functions")]
 
-use shadewright::lang::source::FileId;
+use shadewright::lang::source::{FileId, SourceMap};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
+use shadewright::scene::{OpenOptions, open_bytes};
 use std::sync::atomic::AtomicBool;
 
 /// Longest input that the targets look at, in bytes.
@@ -47,6 +48,24 @@ pub fn decoder(data: &[u8]) {
     if let Ok(program) = binary::from_bytes(data) {
         assert_eq!(binary::to_bytes(&program).expect("a decoded program is valid"), data);
         disasm::disassemble(&program);
+    }
+}
+
+/// A scene, as text or as binary RIB, is read at two times, or there are messages that quote what was read.
+pub fn rib(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    for time in [0.0, 0.5] {
+        let mut sources = SourceMap::new();
+        let options = OpenOptions { time, ..OpenOptions::default() };
+        match open_bytes("fuzz.rib", data.to_vec(), &options, &mut sources) {
+            Ok(opened) => assert!(!opened.warnings.has_errors()),
+            Err(errors) => {
+                assert!(errors.has_errors());
+                errors.render(&sources);
+            }
+        }
     }
 }
 

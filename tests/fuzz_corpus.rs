@@ -1,4 +1,4 @@
-//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, and programs on both machines.
+//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, and programs on both machines.
 
 use std::fs;
 use std::path::Path;
@@ -23,6 +23,11 @@ fn the_assembler_survives_its_corpus() {
 #[test]
 fn the_decoder_survives_its_corpus() {
     replay("decoder", harness::decoder);
+}
+
+#[test]
+fn the_scene_reader_survives_its_corpus() {
+    replay("rib", harness::rib);
 }
 
 #[test]

@@ -192,7 +192,6 @@ pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Resu
 ///
 /// When there is none of this name, or the options ask for an impossible size.
 pub fn open_builtin(name: &str, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
-    check_size(options)?;
     let Some(text) = builtin::scene(name) else {
         let names: Vec<&str> = builtin::SCENES.iter().map(|s| s.0).collect();
         return Err(Diagnostic::error(format!("there is no built-in scene `{name}`"))
@@ -200,7 +199,22 @@ pub fn open_builtin(name: &str, options: &OpenOptions, sources: &mut SourceMap) 
             .into());
     };
     let shown = format!("<built-in {name}.rib>");
-    rib::read(rib::Input { name: &shown, path: None, bytes: text.as_bytes().to_vec() }, options, sources)
+    open_bytes(&shown, text.as_bytes().to_vec(), options, sources)
+}
+
+/// Reads a scene from RIB that lies in no file, text or binary, and may read none.
+///
+/// # Errors
+///
+/// Those of [`open`].
+pub fn open_bytes(
+    name: &str,
+    bytes: Vec<u8>,
+    options: &OpenOptions,
+    sources: &mut SourceMap,
+) -> Result<Opened, Diagnostics> {
+    check_size(options)?;
+    rib::read(rib::Input { name, path: None, bytes }, options, sources)
 }
 
 fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {

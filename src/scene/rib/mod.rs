@@ -34,6 +34,7 @@ mod procedural;
 mod reader;
 mod requests;
 mod shading;
+mod solids;
 mod state;
 mod textures;
 mod transforms;

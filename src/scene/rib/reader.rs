@@ -8,6 +8,7 @@ use super::lexer::{Lexer, Token};
 use super::objects::{self, Retained};
 use super::params::Declarations;
 use super::requests::{self, Handler};
+use super::solids::Solids;
 use super::state::{Block, BlockKind, State};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::{FileId, SourceMap, Span};
@@ -57,6 +58,7 @@ pub struct Reader<'s> {
     pub retained: Retained,
     /// `RelativeDetail`
     pub relative_detail: f32,
+    pub solids: Solids,
     /// What each sample of a colour is in red, green and blue, where colours have others.
     pub color_samples: Vec<Vec3>,
     /// Zero-area triangles so far, and the first primitive that had one.
@@ -114,6 +116,7 @@ impl<'s> Reader<'s> {
             triangles: 0,
             retained: Retained::default(),
             relative_detail: 1.0,
+            solids: Solids::default(),
             color_samples: Vec::new(),
             zero_area: None,
             report: Diagnostics::new(),

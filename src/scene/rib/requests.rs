@@ -6,7 +6,8 @@ use super::primitives::{detail, dicing};
 use super::reader::{Reader, World};
 use super::state::BlockKind;
 use super::{
-    archive, attributes, condition, motion, objects, options, primitives, procedural, shading, textures, transforms,
+    archive, attributes, condition, motion, objects, options, primitives, procedural, shading, solids, textures,
+    transforms,
 };
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
@@ -150,11 +151,13 @@ const REQUESTS: &[Request] = &[
     request("Shutter", "Shutter min max", options::shutter),
     request("Sides", "Sides 1|2", attributes::sides),
     request("Skew", "Skew angle dx1 dy1 dz1 dx2 dy2 dz2", transforms::skew),
-    request("SolidBegin", "SolidBegin \"operation\"", |r, a| {
-        a.string("an operation")?;
-        block(r, a, BlockKind::Solid)
-    }),
-    request("SolidEnd", "SolidEnd", |r, a| r.close(BlockKind::Solid, a.span)),
+    request(
+        "SolidBegin",
+        "SolidBegin \"primitive\"|\"union\"|\"intersection\"|\"difference\"",
+        solids::solid_begin,
+    )
+    .partly("in an object's definition solids are shown whole"),
+    request("SolidEnd", "SolidEnd", solids::solid_end),
     request("Surface", "Surface \"name\" parameters", shading::surface),
     request("Transform", "Transform [16 numbers]", |r, a| {
         r.state.transform = transforms::matrix(a)?;
@@ -338,4 +341,72 @@ fn world_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
         r.world = World::After;
     }
     r.close(BlockKind::World, args.span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of all files of tests.
+    fn tests() -> Vec<String> {
+        let (mut folders, mut texts) = (vec!["src".into(), "tests".into()], Vec::new());
+        while let Some(folder) = folders.pop() {
+            let folder: std::path::PathBuf = folder;
+            let entries = std::fs::read_dir(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder));
+            for path in entries.expect("the sources are there").map(|e| e.expect("an entry").path()) {
+                let is_test =
+                    || path.components().any(|c| c.as_os_str().to_str().is_some_and(|n| n.starts_with("tests")));
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "rs") && is_test() {
+                    texts.push(std::fs::read_to_string(&path).expect("a source"));
+                }
+            }
+        }
+        texts
+    }
+
+    fn table() -> String {
+        let mut out = String::from("| request | how it is written | state |\n|---|---|---|\n");
+        let mut sorted: Vec<&Request> = REQUESTS.iter().collect();
+        sorted.sort_by_key(|r| r.name.to_lowercase());
+        for Request { name, usage, state, .. } in sorted {
+            let state = match state {
+                Support::Done => "done".to_string(),
+                Support::Partly(missing) => format!("partly: {missing}"),
+                Support::Noted(why) => format!("read, without effect: {why}"),
+                Support::LeftOut(why) => format!("left out: {why}"),
+            };
+            out += &format!("| `{name}` | `{}` | {state} |\n", usage.replace('|', "\\|"));
+        }
+        out
+    }
+
+    #[test]
+    fn the_table_in_the_documentation_is_this_one() {
+        const MARK: &str = "<!-- made by the reader's tests: SHADEWRIGHT_BLESS=1 cargo test --lib rib::requests -->\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/rib.md");
+        let text = std::fs::read_to_string(path).expect("docs/rib.md");
+        let (before, found) = text.split_once(MARK).expect("a mark before the table");
+        if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
+            std::fs::write(path, format!("{before}{MARK}{}", table())).expect("docs/rib.md can be written");
+            return;
+        }
+        assert_eq!(found, table(), "write it anew as the mark before it says");
+    }
+
+    #[test]
+    fn every_request_occurs_in_a_test_and_none_twice_in_the_table() {
+        let tests = tests();
+        for (i, request) in REQUESTS.iter().enumerate() {
+            let is_word = |text: &String| {
+                text.match_indices(request.name).any(|(at, name)| {
+                    let is_part = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+                    !is_part(text[..at].chars().next_back()) && !is_part(text[at + name.len()..].chars().next())
+                })
+            };
+            assert!(tests.iter().any(is_word), "no test has {}", request.name);
+            assert!(REQUESTS[..i].iter().all(|other| other.name != request.name), "{} is there twice", request.name);
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod objects;
 mod options;
 mod primitives;
 mod shapes;
+mod solids;
 mod state;
 
 use super::super::{OpenOptions, Opened, Scene};

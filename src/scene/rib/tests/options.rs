@@ -86,7 +86,7 @@ fn a_skew_turns_the_first_axis_towards_the_second() {
 fn what_cannot_change_a_picture_is_passed_over_in_silence() {
     let s = world(
         "ShadingRate 0.25 ShadingInterpolation \"smooth\" GeometricApproximation \"flatness\" 0.5 Matte 0\n\
-         GeometricRepresentation \"primitive\" RelativeDetail 1 Bound [-1 1 -1 1 -1 1] ErrorHandler \"print\"\n\
+         GeometricRepresentation \"primitive\" RelativeDetail 1 Bound [-1 1 -1 1 -1 1] ErrorHandler \"print\" ArchiveRecord \"comment\" \"x\"\n\
          Attribute \"visibility\" \"int camera\" [1] Attribute \"trace\" \"float bias\" [0.01]\n\
          Attribute \"displacementbound\" \"sphere\" [0.1] Attribute \"dice\" \"int binary\" [1]\n\
          Attribute \"grouping\" \"string membership\" [\"a\"] Attribute \"user\" \"float x\" [1]\n\
@@ -97,9 +97,13 @@ fn what_cannot_change_a_picture_is_passed_over_in_silence() {
 
 #[test]
 fn what_would_change_a_picture_and_is_missing_is_warned_about() {
-    let shown = warnings(&format!("WorldBegin Matte 1 Deformation \"bend\" \"float angle\" 1 {TRIANGLE} WorldEnd"));
+    let shown = warnings(&format!(
+        "WorldBegin Matte 1 Perspective 40 Deformation \"bend\" \"float angle\" 1 {TRIANGLE} WorldEnd"
+    ));
     assert!(shown.contains("matte objects are not supported"), "{shown}");
-    assert!(shown.contains("the request `Deformation` is not supported"), "{shown}");
+    for name in ["Deformation", "Perspective"] {
+        assert!(shown.contains(&format!("the request `{name}` is not supported")), "{shown}");
+    }
     let shown = warnings(&format!("Attribute \"ownstuff\" \"x\" 1 WorldBegin {TRIANGLE} WorldEnd"));
     assert!(shown.contains("Attribute \"ownstuff\" is not supported"), "{shown}");
 }

@@ -1,0 +1,83 @@
+//! Solids that are cut by one another.
+
+use super::{errors, scene, warnings, world};
+use crate::scene::Object;
+use glam::Vec3;
+
+/// A cube from 0 to 1.
+const CUBE: &str = "PointsPolygons [4 4 4 4 4 4] [0 3 2 1 4 5 6 7 0 1 5 4 2 3 7 6 1 2 6 5 0 4 7 3]\n\
+    \"P\" [0 0 0 1 0 0 1 1 0 0 1 0 0 0 1 1 0 1 1 1 1 0 1 1]";
+
+fn solid(requests: &str) -> String {
+    format!("SolidBegin \"primitive\" {requests} SolidEnd\n")
+}
+
+fn volume(objects: &[Object]) -> f64 {
+    let of = |o: &Object| {
+        let corners = |i| o.mesh.corners(i).map(Vec3::as_dvec3);
+        (0..o.mesh.triangles.len()).map(corners).map(|[a, b, c]| a.dot(b.cross(c)) / 6.0).sum::<f64>()
+    };
+    objects.iter().map(of).sum::<f64>().abs()
+}
+
+/// The objects of requests inside a world.
+fn objects(requests: &str) -> Vec<Object> {
+    scene(&format!("WorldBegin\n{requests}\nWorldEnd")).objects
+}
+
+#[test]
+fn two_cubes_are_joined_and_cut() {
+    let two = solid(CUBE) + &solid(&format!("Translate 0.5 0.5 0.5 {CUBE}"));
+    for (operation, expected) in [("union", 1.875), ("intersection", 0.125), ("difference", 0.875)] {
+        let found = volume(&objects(&format!("SolidBegin \"{operation}\" {two} SolidEnd")));
+        assert!((found - expected).abs() < 1e-5, "{operation}: {found} is not {expected}");
+    }
+}
+
+#[test]
+fn every_piece_keeps_its_surface_and_color() {
+    let two = solid(&format!("Surface \"plastic\" Color [1 0 0] {CUBE}"))
+        + &solid(&format!("Surface \"matte\" Color [0 0 1] Translate 0.5 0.5 0.5 {CUBE}"));
+    let s = scene(&format!("WorldBegin SolidBegin \"difference\" {two} SolidEnd WorldEnd"));
+    let named = |o: &Object| (s.shader_instances[o.surface.unwrap().0 as usize].name.clone(), o.color);
+    let found: Vec<_> = s.objects.iter().map(named).collect();
+    assert_eq!(found, [("plastic".to_string(), Vec3::X), ("matte".to_string(), Vec3::Z)]);
+}
+
+#[test]
+fn quadrics_are_solids_and_operations_nest() {
+    // A ball with a hole through it: of a sphere of radius 1 a cylinder of radius 0.6 leaves 4/3 π · 0.8³, where only the dicing is missing.
+    let ball = solid("Sphere 1 -1 1 360");
+    let rod = solid("Cylinder 0.6 -2 2 360 Disk -2 0.6 360 TransformBegin Disk 2 0.6 360 TransformEnd");
+    let ring = objects(&format!("SolidBegin \"difference\" {ball}{rod} SolidEnd"));
+    let expected = 4.0 / 3.0 * std::f64::consts::PI * 0.8f64.powi(3);
+    assert!((volume(&ring) / expected - 1.0).abs() < 0.03, "{} is not {expected}", volume(&ring));
+    let whole = objects(&format!(
+        "SolidBegin \"union\" SolidBegin \"difference\" {ball}{rod} SolidEnd SolidBegin \"intersection\" {ball}{rod} SolidEnd SolidEnd"
+    ));
+    let expected = volume(&objects(&ball));
+    assert!((volume(&whole) / expected - 1.0).abs() < 1e-3, "{} is not {expected}", volume(&whole));
+}
+
+#[test]
+fn what_is_not_closed_is_shown_whole_with_a_warning() {
+    let text = format!("SolidBegin \"difference\" {}{} SolidEnd", solid(CUBE), solid("Sphere 1 0 1 360"));
+    let shown = warnings(&format!("WorldBegin\n{text}\nWorldEnd"));
+    assert!(shown.contains("a solid is not cut, as its surfaces do not close"), "{shown}");
+    assert!(shown.contains("scene.rib:4:1"), "the line of the open one: {shown}");
+    assert_eq!(shown.matches("warning").count(), 1, "{shown}");
+}
+
+#[test]
+fn solids_that_make_no_sense_are_refused() {
+    assert!(errors("WorldBegin SolidBegin \"minus\" SolidEnd WorldEnd").contains("no operation `minus` on solids"));
+    let beside = errors(&format!("WorldBegin SolidBegin \"union\" {CUBE} SolidEnd WorldEnd"));
+    assert!(beside.contains("geometry stands beside the solids of an operation"), "{beside}");
+}
+
+#[test]
+fn a_primitive_by_itself_stays_what_it_is() {
+    let s = world(&solid("Sphere 1 -1 1 360"));
+    assert_eq!(s.objects.len(), 2);
+    assert!((volume(&s.objects[..1]) / (4.0 / 3.0 * std::f64::consts::PI) - 1.0).abs() < 0.05);
+}
