@@ -378,6 +378,22 @@ mod tests {
     }
 
     #[test]
+    fn triangles_are_as_many_as_the_corners_left_over_ask_for() {
+        // A wall of a large box cuts a unit box across. The unit box's four sides are two triangles each, whose common edge the wall cuts too: eight new corners, all on the wall.
+        // A closed surface without handles has twice as many triangles as corners, less four (Euler).
+        let combine = |operation| {
+            let (unit, large) = (cube(Vec3::ZERO, 1.0), cube(Vec3::new(0.5, -1.0, -3.0), 5.0));
+            let pieces = solid(0, unit).combined(operation, solid(1, large)).unwrap().pieces();
+            pieces.into_iter().map(|(_, mesh)| mesh.triangles.len()).collect::<Vec<_>>()
+        };
+        // Four corners of the unit box and the new ones are left: the box's own end, three triangles a side, and an eight-sided lid.
+        assert_eq!(combine(Operation::Difference), [2 + 4 * 3, 6]);
+        assert_eq!(combine(Operation::Intersection), [2 + 4 * 3, 6]);
+        // All eight corners of the large box too; of its wall the lid is missing.
+        assert_eq!(combine(Operation::Union), [2 + 4 * 3, 2 * (4 + 8 + 8) - 4 - 14]);
+    }
+
+    #[test]
     fn pieces_keep_their_numbers_and_holes_face_the_other_way() {
         let (a, b) = (solid(7, cube(Vec3::ZERO, 1.0)), solid(9, cube(Vec3::splat(0.5), 1.0)));
         let pieces = a.combined(Operation::Difference, b).unwrap().pieces();

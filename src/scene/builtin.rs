@@ -18,6 +18,7 @@ pub const SCENES: &[(&str, &str)] = embedded!(
     "orthographic",
     "quadrics",
     "shapes",
+    "solids",
     "glass",
     "mirrors",
     "noise",

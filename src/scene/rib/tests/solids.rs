@@ -45,6 +45,26 @@ fn every_piece_keeps_its_surface_and_color() {
 }
 
 #[test]
+fn primitive_variables_go_along_to_what_is_left() {
+    // The height of each corner, and the number of each face: the last looks along -x.
+    let variables = "\"varying float height\" [0 0 0 0 1 1 1 1] \"uniform float face\" [0 1 2 3 4 5]";
+    let two = solid(&format!("{CUBE} {variables}")) + &solid(&format!("Translate 0.5 0.5 0.5 {CUBE}"));
+    let pieces = objects(&format!("SolidBegin \"difference\" {two} SolidEnd"));
+    let mesh = &pieces[0].mesh;
+    let variable = |name| mesh.primvars.iter().find(|v| &*v.kind.name == name).unwrap();
+    let (height, face) = (variable("height"), variable("face"));
+    for (i, triangle) in mesh.triangles.iter().enumerate() {
+        for vertex in triangle.map(|v| v as usize) {
+            let z = mesh.positions[vertex].z;
+            assert!((height.numbers(vertex)[0] - z).abs() < 1e-6, "{:?} at {z}", height.numbers(vertex));
+        }
+        let looks_back = mesh.corners(i).iter().all(|p| p.x == 0.0);
+        assert_eq!(face.numbers(i)[0] == 5.0, looks_back, "triangle {i}");
+    }
+    assert!(pieces[1].mesh.primvars.is_empty());
+}
+
+#[test]
 fn quadrics_are_solids_and_operations_nest() {
     // A ball with a hole through it: of a sphere of radius 1 a cylinder of radius 0.6 leaves 4/3 π · 0.8³, where only the dicing is missing.
     let ball = solid("Sphere 1 -1 1 360");
