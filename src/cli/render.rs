@@ -72,7 +72,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
     match beside.as_slice() {
-        [] => image_file::write(out, &drawn.picture)?,
+        [] => image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?,
         beside => layers::write(out, &drawn.picture, beside)?,
     }
     let full = begin.elapsed();

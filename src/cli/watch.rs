@@ -164,7 +164,7 @@ struct Reporter<'a> {
 impl Reporter<'_> {
     /// Writes a picture and tells of it.
     fn drawn(&mut self, picture: &Picture, job: &Job, state: &State, noticed: Instant) {
-        if let Err(error) = image_file::write(self.out, picture) {
+        if let Err(error) = image_file::write_quantized(self.out, picture, state.scene.film.quantize) {
             self.failed(&error.into());
             return;
         }

@@ -9,10 +9,18 @@
 /// Values outside are clamped first, because a display shows nothing beyond them; NaN gives 0.
 #[must_use]
 pub fn encode_srgb(linear: f32) -> f32 {
+    // `min` would make white of NaN.
     if linear.is_nan() {
         return 0.0;
     }
-    let x = linear.clamp(0.0, 1.0);
+    encode_srgb_beyond_white(linear.min(1.0))
+}
+
+/// [`encode_srgb`] whose curve goes on beyond white.
+#[must_use]
+pub fn encode_srgb_beyond_white(linear: f32) -> f32 {
+    // NaN gives 0 too.
+    let x = linear.max(0.0);
     if x <= 0.003_130_8 {
         12.92 * x
     } else if x == 1.0 {

@@ -6,7 +6,7 @@
 //!
 //! | extension | channels written | values |
 //! |---|---|---|
-//! | `.png` | RGB, or RGBA where some alpha is not 1 | 8-bit sRGB, alpha unassociated |
+//! | `.png` | RGB, or RGBA where some alpha is not 1 | 8-bit sRGB, alpha unassociated; or as a scene asks ([`write_quantized`]) |
 //! | `.exr` | RGBA | 32-bit float, linear, alpha associated (premultiplied), nothing clamped |
 //! | `.hdr` | RGB, as seen over black | shared exponent, linear, not negative |
 //! | `.pnm` `.ppm` | RGB, as seen over black | 8-bit sRGB, binary (P6) |
@@ -28,6 +28,8 @@ use thiserror::Error;
 
 use super::color::{encode_srgb8, quantize8};
 use super::film::{MAX_PIXELS, Picture, SizeError};
+use super::quantize;
+use crate::scene::Quantize;
 use crate::texture::decode::{DecodeError, decode_as};
 
 /// Why a picture file could not be read or written.
@@ -180,15 +182,23 @@ pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
 /// When the extension is unknown, the folder is missing, the target is not a regular file, the format cannot hold
 /// the picture, or the system refuses. The target is untouched then, and no temporary file is left.
 pub fn write(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
+    write_quantized(path, picture, None)
+}
+
+/// [`write()`], with the numbers that a scene asks for where the format is PNG: of 16 bits if some are above 255. Other formats have their own.
+///
+/// # Errors
+/// Those of [`write()`].
+pub fn write_quantized(path: &Path, picture: &Picture, quantize: Option<Quantize>) -> Result<(), ImageFileError> {
     let format = Format::of(path)?;
     let (target, mut file) = temporary_beside(path)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    encode(&mut out, format, picture).and_then(|()| out.flush().map_err(image::ImageError::IoError)).map_err(
-        |error| match error {
+    encode(&mut out, format, picture, quantize)
+        .and_then(|()| out.flush().map_err(image::ImageError::IoError))
+        .map_err(|error| match error {
             image::ImageError::IoError(source) => write_error(path, source),
             other => ImageFileError::Encode { path: path.into(), format, reason: other.to_string() },
-        },
-    )?;
+        })?;
     drop(out);
     file.persist(target).map_err(|error| write_error(path, error.error))?;
     Ok(())
@@ -259,16 +269,17 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
     Ok((target, file))
 }
 
-fn encode(out: &mut BufWriter<&mut File>, format: Format, picture: &Picture) -> image::ImageResult<()> {
+fn encode(
+    out: &mut BufWriter<&mut File>,
+    format: Format,
+    picture: &Picture,
+    quantize: Option<Quantize>,
+) -> image::ImageResult<()> {
     let (width, height) = (picture.width, picture.height);
     match format {
         Format::Png => {
-            let encoder = PngEncoder::new(out);
-            if picture.is_opaque() {
-                encoder.write_image(&rgb8(picture), width, height, ExtendedColorType::Rgb8)
-            } else {
-                encoder.write_image(&rgba8(picture), width, height, ExtendedColorType::Rgba8)
-            }
+            let (samples, color) = png_samples(picture, quantize);
+            PngEncoder::new(out).write_image(&samples, width, height, color)
         }
         Format::Exr => OpenExrEncoder::new(out).write_image(
             bytemuck::cast_slice(&picture.rgba),
@@ -289,6 +300,24 @@ fn encode(out: &mut BufWriter<&mut File>, format: Format, picture: &Picture) -> 
             ExtendedColorType::Rgb8,
         ),
     }
+}
+
+/// The samples of a PNG file, those of 16 bits in the order of this machine, and what they are.
+fn png_samples(picture: &Picture, quantize: Option<Quantize>) -> (Vec<u8>, ExtendedColorType) {
+    let alpha = !picture.is_opaque();
+    let (eight, sixteen) = match alpha {
+        false => (ExtendedColorType::Rgb8, ExtendedColorType::Rgb16),
+        true => (ExtendedColorType::Rgba8, ExtendedColorType::Rgba16),
+    };
+    let Some(quantize) = quantize else {
+        return (if alpha { rgba8(picture) } else { rgb8(picture) }, eight);
+    };
+    let samples = quantize::samples(picture, quantize);
+    if quantize.is_deep() {
+        return (samples.into_iter().flat_map(u16::to_ne_bytes).collect(), sixteen);
+    }
+    // None is above 255.
+    (samples.into_iter().map(|s| s as u8).collect(), eight)
 }
 
 /// 8-bit sRGB codes of the premultiplied colour, which is the picture over black.
@@ -427,6 +456,23 @@ mod tests {
         let [r, g, b, a] = read(&path).unwrap().rgba[0];
         assert!((r - decode_srgb(32_768.0 / 65_535.0)).abs() < 1e-6);
         assert_eq!((g, b, a), (0.0, 1.0, 1.0));
+    }
+
+    #[test]
+    fn a_scene_chooses_the_depth_and_the_numbers_of_a_png() {
+        let folder = folder();
+        let path = folder.path().join("a.png");
+        let decoded = |max: f32, picture: &Picture| {
+            write_quantized(&path, picture, Some(Quantize { one: max, min: 0.0, max, dither: 0.0 })).unwrap();
+            image::open(&path).unwrap()
+        };
+        let quarter = Picture::new(1, 1, vec![[decode_srgb(0.25), 1.0, 0.0, 1.0]]).unwrap();
+        let deep = decoded(65_535.0, &quarter);
+        // 0.25 · 65535 = 16383.75.
+        assert_eq!(deep.as_rgb16().unwrap().get_pixel(0, 0).0, [16_384, 65_535, 0]);
+        assert_eq!(decoded(255.0, &quarter).as_rgb8().unwrap().get_pixel(0, 0).0, [64, 255, 0]);
+        let clear = decoded(65_535.0, &translucent());
+        assert_eq!(clear.as_rgba16().unwrap().get_pixel(0, 0).0[3], 26_214, "0.4 · 65535");
     }
 
     #[test]

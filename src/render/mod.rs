@@ -19,6 +19,7 @@ mod job;
 pub mod layers;
 pub mod motion;
 pub mod progressive;
+pub mod quantize;
 pub mod report;
 pub mod rpu;
 pub mod sampling;

@@ -141,7 +141,7 @@ fn permuted(index: u32, count: u32, order: u32) -> u32 {
 }
 
 /// A 32-bit mix with full avalanche ("lowbias32" of Wellons, 2018).
-fn hash(mut x: u32) -> u32 {
+pub(super) fn hash(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
     x ^= x >> 15;

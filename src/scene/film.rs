@@ -81,6 +81,29 @@ impl Default for Exposure {
     }
 }
 
+/// `Quantize`: a value `x` becomes `one · x` with noise of up to `dither` either way, rounded, and clamped to `min` and `max`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantize {
+    /// What white becomes, above 0.
+    pub one: f32,
+    /// The smallest number, not below 0.
+    pub min: f32,
+    /// The largest number, at most [`Quantize::LARGEST`], not below `min`.
+    pub max: f32,
+    /// The amplitude of the noise, not negative.
+    pub dither: f32,
+}
+
+impl Quantize {
+    /// The largest number that a picture file holds: 16 bits.
+    pub const LARGEST: f32 = 65_535.0;
+
+    /// Whether its numbers need more than eight bits.
+    pub fn is_deep(self) -> bool {
+        self.max > 255.0
+    }
+}
+
 /// A picture that a scene asks for (`Display`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Display {
@@ -99,6 +122,8 @@ pub struct FilmOptions {
     pub filter: PixelFilter,
     /// How values are exposed, before the imager.
     pub exposure: Exposure,
+    /// What numbers of files of whole numbers are; `None` for codes of eight bits without noise.
+    pub quantize: Option<Quantize>,
     /// The part of the picture to render as left, right, top and bottom, each a share of the whole from 0 to 1.
     pub crop: Option<[f32; 4]>,
     /// The times at which the shutter opens and closes, in the scene's own unit of time.

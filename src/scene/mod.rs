@@ -43,7 +43,7 @@ use std::sync::Arc;
 pub use attributes::ObjectAttributes;
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
-pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
+pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter, Quantize};
 pub use instancing::TooManyTriangles;
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 pub use texture::TextureSource;

@@ -7,13 +7,14 @@
 //! |---|---|
 //! | transforms since `ObjectBegin`; primitive variables, `Cs` and `Os` among them; the crease angle; `Orientation` where it is set there | the transform; surface and other shaders, colour, opacity, lights, sides, orientation, name |
 //!
-//! Other attributes in a definition are ignored with a warning. Orientations add up: an object defined inside out and placed inside out is right again;
+//! Other attributes in a definition are ignored with a warning. An instance in a definition adds the other object's meshes to it, each at its place, so that
+//! instances are of one level whatever the nesting; they take their attributes from the outermost. Orientations add up: an object defined inside out and placed inside out is right again;
 //! for `lh` and `rh` each of the two looks at the handedness of its own transform.
 
 use super::super::{MeshSpace, Object};
 use super::archive::outside_world;
 use super::args::Args;
-use super::reader::{Reader, World};
+use super::reader::Reader;
 use super::state::{Attributes, BlockKind, Orientation, State};
 use crate::geometry::Mesh;
 use crate::lang::diag::Diagnostic;
@@ -22,26 +23,40 @@ use glam::Mat4;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most meshes that instances place in one scene.
+/// Most meshes that instances place, in the scene and in other objects.
 const MAX_INSTANCES: usize = 1 << 20;
 
 /// The retained objects of a scene, and the one that is being defined.
 #[derive(Default)]
 pub struct Retained {
-    by_handle: HashMap<String, Definition>,
-    open: Option<(String, Definition)>,
+    /// The meshes of all objects.
+    shapes: Vec<Shape>,
+    by_handle: HashMap<String, Vec<Piece>>,
+    open: Option<Definition>,
     placed: usize,
 }
 
-/// What an object consists of: as few meshes as their colours and variables allow.
-#[derive(Default)]
+/// The object that is being defined.
 struct Definition {
+    handle: String,
+    /// The first of the shapes that are its own.
+    first_shape: usize,
     pieces: Vec<Piece>,
 }
 
-/// Primitives whose colours and variables are of the same kinds, in one mesh.
+/// A mesh at its place in an object, which consists of as few of its own as their colours and variables allow.
+#[derive(Clone, Copy)]
 struct Piece {
-    /// The mesh, in the object's space.
+    /// Which of all shapes.
+    shape: usize,
+    to_object: Mat4,
+    /// Whether it is inside out there.
+    inside: bool,
+}
+
+/// Primitives whose colours and variables are of the same kinds, in one mesh.
+struct Shape {
+    /// The mesh, in the space of the object that it was defined in.
     mesh: Arc<Mesh>,
     /// Whether its normals are the surface's own, which follow the orientation.
     computed_normals: bool,
@@ -67,7 +82,7 @@ fn admission(request: &str) -> Admission {
         | "DepthOfField" | "Displacement" | "Display" | "Exposure" | "Exterior" | "Format" | "FrameAspectRatio"
         | "Illuminate" | "Imager" | "Interior" | "Opacity" | "Option" | "PixelFilter" | "PixelSamples"
         | "Projection" | "ScreenWindow" | "Shutter" | "Sides" | "Surface" => Admission::Ignored,
-        "AreaLightSource" | "LightSource" | "ObjectBegin" | "ObjectInstance" => Admission::Refused,
+        "AreaLightSource" | "LightSource" | "ObjectBegin" => Admission::Refused,
         _ => Admission::Admitted,
     }
 }
@@ -80,17 +95,21 @@ impl Retained {
 
     /// Adds a primitive to the object that is being defined. False when there is none.
     pub fn add(&mut self, mesh: Mesh, computed_normals: bool) -> bool {
-        let Some((_, definition)) = &mut self.open else { return false };
-        let alike = |p: &&mut Piece| p.computed_normals == computed_normals && p.mesh.is_alike(&mesh);
-        match definition.pieces.iter_mut().find(alike) {
-            Some(piece) => Arc::make_mut(&mut piece.mesh).append(mesh),
-            None => definition.pieces.push(Piece { mesh: Arc::new(mesh), computed_normals, inside_out: None }),
+        let Some(definition) = &mut self.open else { return false };
+        let alike = |s: &&mut Shape| s.computed_normals == computed_normals && s.mesh.is_alike(&mesh);
+        match self.shapes[definition.first_shape..].iter_mut().find(alike) {
+            Some(shape) => Arc::make_mut(&mut shape.mesh).append(mesh),
+            None => {
+                let shape = self.shapes.len();
+                self.shapes.push(Shape { mesh: Arc::new(mesh), computed_normals, inside_out: None });
+                definition.pieces.push(Piece { shape, to_object: Mat4::IDENTITY, inside: false });
+            }
         }
         true
     }
 }
 
-impl Piece {
+impl Shape {
     fn oriented(&mut self, inside: bool) -> Arc<Mesh> {
         if !inside {
             return self.mesh.clone();
@@ -104,7 +123,7 @@ impl Piece {
 pub fn object_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let handle = args.handle("the object's handle, a number or a string")?;
     r.open(BlockKind::Object, args.span);
-    r.retained.open = Some((handle, Definition::default()));
+    r.retained.open = Some(Definition { handle, first_shape: r.retained.shapes.len(), pieces: Vec::new() });
     let attributes = Attributes { orientation: Orientation::Outside, ..r.state.attributes.clone() };
     r.state = State { transform: Mat4::IDENTITY, attributes };
     Ok(())
@@ -114,21 +133,21 @@ pub fn object_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
 pub fn object_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let defined = r.retained.open.take();
     r.close(BlockKind::Object, args.span)?;
-    let Some((handle, definition)) = defined else { return Ok(()) };
-    if definition.pieces.is_empty() {
+    let Some(Definition { handle, pieces, .. }) = defined else { return Ok(()) };
+    if pieces.is_empty() {
         r.warn(Diagnostic::warning(format!("the object {handle} is empty")).at(args.span, "it ends here"));
     }
-    r.retained.by_handle.insert(handle, definition);
+    r.retained.by_handle.insert(handle, pieces);
     Ok(())
 }
 
 /// `ObjectInstance handle`
 pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let handle = args.handle("an object's handle, a number or a string")?;
-    if r.world != World::Inside {
+    if !r.takes_geometry() {
         return Err(outside_world(args));
     }
-    let Some(definition) = r.retained.by_handle.get_mut(&handle) else {
+    let Some(pieces) = r.retained.by_handle.get(&handle) else {
         let mut known: Vec<&str> = r.retained.by_handle.keys().map(String::as_str).collect();
         known.sort_unstable();
         let hint = if known.is_empty() {
@@ -138,7 +157,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
         };
         return Err(args.error(format!("no object has the handle {handle}")).hint(hint));
     };
-    r.retained.placed += definition.pieces.len();
+    r.retained.placed += pieces.len();
     if r.retained.placed > MAX_INSTANCES {
         r.fatal(args.error(format!("the scene has more than {MAX_INSTANCES} instances")));
         return Ok(());
@@ -147,7 +166,15 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
     let attributes = &r.state.attributes;
     let left_handed = object_to_world.determinant() * r.scene.camera.world_to_camera.determinant() > 0.0;
     let inside = attributes.orientation.is_inside(left_handed);
-    for piece in &mut definition.pieces {
+    if let Some(definition) = &mut r.retained.open {
+        definition.pieces.extend(pieces.iter().map(|piece| Piece {
+            to_object: object_to_world * piece.to_object,
+            inside: piece.inside != inside,
+            ..*piece
+        }));
+        return Ok(());
+    }
+    for piece in pieces {
         let object = Object {
             name: attributes.name.clone().unwrap_or_else(|| args.request.to_string()),
             surface: attributes.surface,
@@ -156,9 +183,9 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             sides: attributes.sides,
             color: attributes.color,
             opacity: attributes.opacity,
-            mesh: piece.oriented(inside),
+            mesh: r.retained.shapes[piece.shape].oriented(piece.inside != inside),
             mesh_space: MeshSpace::Object,
-            object_to_world,
+            object_to_world: object_to_world * piece.to_object,
             span: Some(args.whole_span()),
         };
         check_placement(&object).map_err(|(what, hint)| args.error(what).hint(hint))?;

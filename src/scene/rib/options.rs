@@ -1,6 +1,6 @@
 //! Requests that set options: the camera, the film and the renderer (RISpec 3.2, §4.1).
 
-use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayProgram};
+use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, Quantize, RayProgram};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::read_params;
@@ -242,10 +242,21 @@ pub fn shutter(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagno
     Ok(())
 }
 
-/// `Quantize "type" one min max ditheramplitude`: checked only, as files have their own ways to hold values.
-pub fn quantize(_: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    args.string("\"rgba\" or \"z\"")?;
-    args.numbers::<4>("one, min, max and the dither's amplitude").map(|_| ())
+/// `Quantize "type" one min max ditheramplitude`, where `one` is 0 for values that are left as they are.
+pub fn quantize(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let kind = args.string("\"rgba\" or \"z\"")?;
+    let [one, min, max, dither] = args.numbers("one, min, max and the dither's amplitude")?;
+    if one < 0.0 || min < 0.0 || min > max || max > Quantize::LARGEST || dither < 0.0 {
+        return Err(args.error(format!("values cannot be quantized to numbers from {min} to {max}")).hint(format!(
+            "min must lie between 0 and max, max be at most {}, one and the dither's amplitude not be below 0",
+            Quantize::LARGEST
+        )));
+    }
+    // Depths and other variables go into files of floats only.
+    if matches!(kind.as_str(), "rgba" | "rgb") {
+        r.scene.film.quantize = (one > 0.0).then_some(Quantize { one, min, max, dither });
+    }
+    Ok(())
 }
 
 /// `ScreenWindow left right bottom top`

@@ -23,7 +23,7 @@ pub fn procedural(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     args.numbers::<6>("a box of six numbers")?;
     args.skip()?;
     match (kind.as_str(), strings.as_slice()) {
-        ("DelayedReadArchive", [file]) => read_named(r, args, file.clone()),
+        ("DelayedReadArchive", [file]) => r.closed(|r| read_named(r, args, file.clone())),
         ("DelayedReadArchive", _) => Err(args.error("one file name is needed")),
         ("RunProgram", [program, data]) => run_program(r, args, program, data),
         ("RunProgram", _) => Err(args.error("a program and its data are needed, two strings")),
@@ -48,7 +48,7 @@ fn run_program(r: &mut Reader<'_>, args: &Args<'_, '_>, program: &str, data: &st
     let shown = format!("<output of {program}>");
     let text = decode(output, &shown).map_err(|d| d.at(args.whole_span(), "run from here"))?;
     let file = r.sources.add(shown, None, text);
-    r.run(file, None);
+    r.closed(|r| r.run(file, None));
     Ok(())
 }
 

@@ -141,7 +141,7 @@ impl<'s> Reader<'s> {
     /// Reads the scene's main file.
     pub fn read(mut self, file: FileId, path: Option<&Path>) -> Result<Opened, Diagnostics> {
         self.apply_size();
-        self.run(file, path.map(Path::to_path_buf));
+        self.closed(|r| r.run(file, path.map(Path::to_path_buf)));
         self.finish(file)
     }
 
@@ -198,7 +198,15 @@ impl<'s> Reader<'s> {
         Ok(Opened { scene: self.scene, warnings: self.report, frames: self.frames })
     }
 
-    /// Reads the requests of a file that `sources` holds; blocks that it opens it must close.
+    /// Reads something that must close the blocks that it opens.
+    pub fn closed<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let (outer_blocks, outer_conditionals) = (self.blocks.len(), self.conditionals.len());
+        let result = read(self);
+        self.close_open(outer_blocks, outer_conditionals);
+        result
+    }
+
+    /// Reads the requests of a file that `sources` holds, as if they stood where it is read from (RISpec 3.2, §7.1): blocks may be open behind it.
     pub fn run(&mut self, file: FileId, path: Option<PathBuf>) {
         let end = self.sources.get(file).map_or(0, |f| f.text.len());
         self.run_part(file, path, 0..end);
@@ -208,8 +216,6 @@ impl<'s> Reader<'s> {
     pub fn run_part(&mut self, file: FileId, path: Option<PathBuf>, part: Range<usize>) {
         let Some(text) = self.sources.get(file).map(|f| f.text.clone()) else { return };
         let mut lexer = Lexer::new(file, &text, part);
-        let outer_blocks = self.blocks.len();
-        let outer_conditionals = self.conditionals.len();
         self.open_files.push(path);
         let mut previous = None;
         while !self.stopped {
@@ -230,12 +236,11 @@ impl<'s> Reader<'s> {
                 Err(d) => self.error(d),
             }
         }
-        self.close_file(outer_blocks, outer_conditionals, lexer.last_span());
         self.open_files.pop();
     }
 
-    /// Reports the blocks that a file leaves open.
-    fn close_file(&mut self, outer_blocks: usize, outer_conditionals: usize, end: Span) {
+    /// Reports the blocks that are open beside so many outer ones, and closes them.
+    fn close_open(&mut self, outer_blocks: usize, outer_conditionals: usize) {
         if self.stopped {
             return;
         }
@@ -244,7 +249,7 @@ impl<'s> Reader<'s> {
                 self.error(unclosed("IfBegin", "IfEnd", open.span));
             }
         }
-        if let Some((end_name, begin_name, span)) = self.skip_until.take_if(|s| s.2.file == end.file) {
+        if let Some((end_name, begin_name, span)) = self.skip_until.take() {
             self.error(unclosed(begin_name, end_name, span));
         }
         while self.blocks.len() > outer_blocks {

@@ -133,7 +133,7 @@ const REQUESTS: &[Request] = &[
         options::projection,
     ),
     request("Quantize", "Quantize \"type\" one min max ditheramplitude", options::quantize)
-        .noted("files of 8 bits are encoded as sRGB, and those of floats as they are"),
+        .partly("\"rgba\" in PNG files; what else a scene quantizes goes into files of floats"),
     request("ReadArchive", "ReadArchive \"file\"", archive::read_archive),
     request("ReverseOrientation", "ReverseOrientation", |r, _| {
         r.state.attributes.orientation = r.state.attributes.orientation.reversed();

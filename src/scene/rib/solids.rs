@@ -20,6 +20,13 @@ pub struct Solids {
     objects: Vec<Object>,
 }
 
+impl Solids {
+    /// Whether one is being declared.
+    pub fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
 struct OpenSolid {
     /// How its solids are combined; `None` for `"primitive"`.
     operation: Option<Operation>,

@@ -125,8 +125,14 @@ fn bilinear(values: &[f32], width: usize, uv: Vec2) -> impl Iterator<Item = f32>
 /// The radius on the picture that quadrics of a retained object are cut for, whose instances may have any size: a sixth of the picture's height.
 const RETAINED_RADIUS: f32 = 1.0 / 6.0;
 
+/// The radius on the picture that all quadrics of solids are cut for, so that their rims meet: as much as the picture shows of a circle around its middle, half its height.
+const SOLID_RADIUS: f32 = 0.5;
+
 /// How finely to cut a quadric, from its size on the picture.
 fn segments(r: &Reader<'_>, quadric: Quadric) -> u32 {
+    if r.solids.is_open() {
+        return segments_for(SOLID_RADIUS * r.scene.format.height as f32);
+    }
     if r.retained.is_open() {
         return segments_for(RETAINED_RADIUS * r.scene.format.height as f32);
     }

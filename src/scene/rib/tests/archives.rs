@@ -2,6 +2,7 @@
 
 use crate::lang::source::SourceMap;
 use crate::scene::{OpenOptions, Scene, open, open_builtin};
+use glam::Vec3;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -107,13 +108,28 @@ fn archives_that_multiply_end_in_an_error() {
 }
 
 #[test]
-fn an_archive_must_close_its_own_blocks() {
+fn an_archive_is_read_as_if_it_stood_in_place() {
     let dir = folder(&[
-        ("main.rib", "WorldBegin ReadArchive \"a.rib\" AttributeEnd Sphere 1 -1 1 360 WorldEnd"),
+        (
+            "main.rib",
+            "ReadArchive \"camera.rib\" ReadArchive \"lights.rib\" Sphere 1 -1 1 360 AttributeEnd ReadArchive \"end.rib\"",
+        ),
+        ("camera.rib", "Translate 0 0 5 WorldBegin"),
+        ("lights.rib", "AttributeBegin IfBegin \"1\" Color 1 0 0"),
+        ("end.rib", "IfEnd WorldEnd"),
+    ]);
+    let scene = try_open(&dir.path().join("main.rib"), &OpenOptions::default()).unwrap();
+    assert_eq!((scene.objects[0].color, scene.camera.world_to_camera.w_axis.z), (Vec3::X, 5.0));
+}
+
+#[test]
+fn what_an_archive_opens_must_be_closed_somewhere() {
+    let dir = folder(&[
+        ("main.rib", "WorldBegin ReadArchive \"a.rib\" Sphere 1 -1 1 360 WorldEnd"),
         ("a.rib", "Color 1 0 0\nAttributeBegin"),
     ]);
     let shown = error(&dir.path().join("main.rib"));
-    assert!(shown.contains("`AttributeBegin` is never closed"), "{shown}");
+    assert!(shown.contains("`WorldEnd` cannot close `AttributeBegin`"), "{shown}");
     assert!(shown.contains("a.rib:2:1"), "{shown}");
 }
 

@@ -9,6 +9,7 @@ mod primitives;
 mod shapes;
 mod solids;
 mod state;
+mod textures;
 
 use super::super::{OpenOptions, Opened, Scene};
 use super::Input;

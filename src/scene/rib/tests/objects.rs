@@ -1,7 +1,7 @@
 //! Retained objects: what a definition keeps, what an instance brings, and what is wrong with either.
 
 use super::{errors, scene, warnings};
-use crate::scene::{MeshSpace, Scene};
+use crate::scene::{MeshSpace, Object, Scene};
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -120,6 +120,38 @@ fn an_object_may_be_defined_before_the_world_and_again() {
 }
 
 #[test]
+fn instances_within_objects_are_of_one_level_and_share_their_meshes() {
+    // A row of two triangles, the second turned inside out; a second row, mirrored, beside one more triangle.
+    let text = format!(
+        "WorldBegin ObjectBegin 1 {TRIANGLE} ObjectEnd\n\
+         ObjectBegin 2 ObjectInstance 1 Translate 2 0 0 ReverseOrientation ObjectInstance 1 ObjectEnd\n\
+         ObjectBegin 3 ObjectInstance 2 Translate 0 5 0 Scale 1 -1 1 ObjectInstance 2 {TRIANGLE} ObjectEnd\n\
+         Color [1 0 0] Translate 0 0 7 ObjectInstance 3 WorldEnd"
+    );
+    let objects = scene(&text).objects;
+    let place = |o: &Object| (o.bounds().unwrap().0, o.mesh.scaled_normal(0).z);
+    let at = |x: f32, y: f32| Vec3::new(x, y, 7.0);
+    let found: Vec<_> = objects.iter().map(place).collect();
+    // The lowest corners: those that are mirrored reach from 5 down to 4.
+    assert_eq!(
+        found,
+        [(at(0.0, 0.0), 1.0), (at(2.0, 0.0), -1.0), (at(0.0, 4.0), 1.0), (at(2.0, 4.0), -1.0), (at(0.0, 4.0), 1.0)]
+    );
+    assert!(objects.iter().all(|o| o.color == Vec3::X));
+}
+
+#[test]
+fn objects_that_multiply_end_in_an_error() {
+    let level = |i: u32| {
+        let ten = format!("ObjectInstance {} ", i - 1).repeat(10);
+        format!("ObjectBegin {i} {ten} ObjectEnd\n")
+    };
+    let levels: String = (1..=8).map(level).collect();
+    let shown = errors(&format!("WorldBegin ObjectBegin 0 {TRIANGLE} ObjectEnd {levels} ObjectInstance 8 WorldEnd"));
+    assert!(shown.contains("more than 1048576 instances"), "{shown}");
+}
+
+#[test]
 fn attributes_in_a_definition_are_ignored_and_said_to_be() {
     let text = format!(
         "WorldBegin ObjectBegin 1 Color [1 0 0] Color [0 1 0] Sides 1 {TRIANGLE} ObjectEnd ObjectInstance 1 WorldEnd"
@@ -135,7 +167,7 @@ fn attributes_in_a_definition_are_ignored_and_said_to_be() {
 fn what_has_no_place_in_a_definition_is_an_error() {
     let bad = |definition: &str| errors(&format!("WorldBegin ObjectBegin 1 {definition} ObjectEnd WorldEnd"));
     assert!(bad("LightSource \"ambientlight\" 1").contains("`LightSource` cannot stand in an object's definition"));
-    assert!(bad("ObjectInstance 1").contains("`ObjectInstance` cannot stand in an object's definition"));
+    assert!(bad("ObjectInstance 1").contains("no object has the handle 1"), "it is not there yet");
     assert!(bad("ObjectBegin 2").contains("`ObjectBegin` cannot stand in an object's definition"));
     assert!(bad("WorldEnd").contains("`WorldEnd` cannot close `ObjectBegin`"));
     assert!(errors("WorldBegin ObjectBegin 1 Sphere 1 -1 1 360").contains("`ObjectBegin` is never closed"));

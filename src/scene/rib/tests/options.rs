@@ -1,7 +1,7 @@
 //! The camera's and the film's options, and what is read without effect.
 
 use super::{errors, scene, warnings, world};
-use crate::scene::{Display, Exposure, FilterKind, Lens, PixelFilter, Scene};
+use crate::scene::{Display, Exposure, FilterKind, Lens, PixelFilter, Quantize, Scene};
 use glam::Vec3;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
@@ -32,6 +32,17 @@ fn the_film_is_described_by_filter_exposure_crop_and_shutter() {
     assert_eq!(film.exposure, Exposure { gain: 1.5, gamma: 1.0 });
     assert_eq!((film.crop, film.shutter), (Some([0.25, 0.5, 0.0, 1.0]), [0.0, 0.5]));
     assert_eq!(with_options("CropWindow 0 1 0 1").film, Scene::empty("").film);
+}
+
+#[test]
+fn a_scene_says_what_numbers_a_file_holds() {
+    let quantize = |requests: &str| with_options(requests).film.quantize;
+    let deep = Quantize { one: 65535.0, min: 0.0, max: 65535.0, dither: 0.5 };
+    assert_eq!(quantize("Quantize \"rgba\" 65535 0 65535 0.5"), Some(deep));
+    assert_eq!(quantize("Quantize \"z\" 65535 0 65535 0"), None, "depths go into files of floats");
+    assert_eq!(quantize("Quantize \"rgba\" 255 0 255 0 Quantize \"rgba\" 0 0 0 0"), None, "0 asks for floats");
+    let shown = errors(&format!("Quantize \"rgba\" 255 0 65536 0 WorldBegin {TRIANGLE} WorldEnd"));
+    assert!(shown.contains("values cannot be quantized to numbers from 0 to 65536"), "{shown}");
 }
 
 #[test]
