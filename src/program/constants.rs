@@ -17,7 +17,7 @@ pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     set_options(&mut c, scene.max_depth, scene.background);
     set_view(&mut c, &scene.camera, scene.format);
     let [open, close] = scene.film.shutter;
-    c[9] = [scene.film.time, open, close, 0.0];
+    c[9] = [scene.film.time, open, close, close - open];
     c
 }
 

@@ -5,7 +5,7 @@ use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
 use super::primvars::stored_for;
 use super::shaders::CompiledFunction;
-use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, scale};
+use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
@@ -243,8 +243,7 @@ pub fn imager(instance: &Instance) -> Function {
         (None, "Ci") => color,
         (None, "Oi") => b.op_as(Op::Splat, &[alpha], Type::Vec3),
         (None, "alpha") => alpha,
-        (None, "ncomps") => b.f32(3.0),
-        _ => b.constant(Const::zero(param.ty)),
+        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let results = vec![outputs.get("Ci").unwrap_or(color), outputs.get("alpha").unwrap_or(alpha)];
     b.ret(results);

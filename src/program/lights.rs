@@ -5,7 +5,7 @@
 use super::emitters::POINTS;
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::ParamBlock;
-use super::state::normalize;
+use super::state::{normalize, of_frame};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::rsl::{
     LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
@@ -319,8 +319,7 @@ fn global(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, name: &str
             let origin = b.op(Op::Uniform(5), &[]);
             super::state::xyz(b, origin)
         }
-        "ncomps" => b.f32(3.0),
-        _ => b.constant(Const::zero(ty)),
+        _ => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
     }
 }
 

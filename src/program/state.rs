@@ -35,7 +35,7 @@ pub struct SurfaceState {
 }
 
 /// The names that [`SurfaceState::global`] knows, with their types.
-pub const SURFACE_GLOBALS: [(&str, Type); 20] = [
+pub const SURFACE_GLOBALS: [(&str, Type); 21] = [
     ("P", Type::Vec3),
     ("N", Type::Vec3),
     ("Ng", Type::Vec3),
@@ -53,6 +53,7 @@ pub const SURFACE_GLOBALS: [(&str, Type); 20] = [
     ("dv", Type::F32),
     ("ncomps", Type::F32),
     ("time", Type::F32),
+    ("dtime", Type::F32),
     ("raydepth", Type::F32),
     ("Ci", Type::Vec3),
     ("Oi", Type::Vec3),
@@ -168,19 +169,14 @@ impl SurfaceState {
                 let derivative = self.derivative(b, name == "dPdu");
                 self.to_world(b, derivative, AXES)
             }
-            "time" => {
-                let shutter = b.op(Op::Uniform(9), &[]);
-                b.op(Op::Extract(0), &[shutter])
-            }
             "raydepth" => self.inputs.depth,
 
             // There are no ray differentials: a sample stands for no area.
-            "ncomps" => b.f32(3.0),
             "Ci" | "Oi" => {
                 let zero = b.f32(0.0);
                 b.op_as(Op::Splat, &[zero], Type::Vec3)
             }
-            _ => b.f32(0.0),
+            _ => of_frame(b, name).unwrap_or_else(|| b.f32(0.0)),
         }
     }
 
@@ -298,6 +294,18 @@ fn object_vector(b: &mut FunctionBuilder, i: u32) -> Value {
 pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
     let parts = [0, 1, 2].map(|c| b.op(Op::Extract(c), &[v]));
     b.op(Op::Compose, &parts)
+}
+
+/// The value of a global that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time` or `dtime`.
+pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
+    let component = match name {
+        "ncomps" => return Some(b.f32(3.0)),
+        "time" => 0,
+        "dtime" => 3,
+        _ => return None,
+    };
+    let shutter = b.op(Op::Uniform(9), &[]);
+    Some(b.op(Op::Extract(component), &[shutter]))
 }
 
 /// A vector times a float; a float times a float.

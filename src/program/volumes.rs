@@ -5,6 +5,7 @@
 //! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing pass unchanged.
 
 use super::instances::{Instance, unpack};
+use super::state::of_frame;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{VOLUMES_ANY, VOLUMES_PASS};
@@ -58,12 +59,11 @@ impl LinkedVolume {
             (None, "Ci") => passage.light[0],
             (None, "Oi") => passage.light[1],
             (None, "raydepth") => passage.depth,
-            (None, "ncomps") => b.f32(3.0),
             (None, name) => {
                 match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, say(&a)?))) {
                     Some((asked, _)) if asked.whether => b.f32(1.0),
                     Some((_, value)) => value,
-                    None => b.constant(Const::zero(param.ty)),
+                    None => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
                 }
             }
         });

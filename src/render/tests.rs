@@ -158,14 +158,23 @@ fn what_moves_is_smeared_over_its_way() {
 }
 
 #[test]
-fn the_time_of_a_slice_reaches_the_shaders() {
+fn the_time_of_a_slice_reaches_shaders_of_every_kind() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("clock.sl"), "surface clock() { Ci = time; Oi = 1; }").unwrap();
-    let plane = format!("Surface \"clock\" {}", quad(1.0, [-1.0, 1.0, -1.0, 1.0]));
+    for (name, text) in [
+        ("clock", "surface clock() { Ci = ambient() + color (time, 0, dtime); Oi = 1; }"),
+        ("sun", "light sun() { Cl = color (0, time * dtime, 0); }"),
+        ("haze", "volume haze() { Ci += color (time, dtime, 0); }"),
+        ("stamp", "imager stamp() { Ci += color (0, 0, time + dtime); }"),
+    ] {
+        std::fs::write(dir.path().join(format!("{name}.sl")), text).unwrap();
+    }
+    let square = quad(1.0, [-1.0, 1.0, -1.0, 1.0]);
+    let plane = format!("LightSource \"sun\" 1 Surface \"clock\" Atmosphere \"haze\" {square}");
     let linking = LinkOptions { shader_paths: vec![dir.path().to_path_buf()], ..LinkOptions::default() };
     let opening = OpenOptions { time: 0.25, ..OpenOptions::default() };
-    let picture = draw(&job_of("Shutter 2 4", &plane, 2, 1, &opening, &linking));
-    assert_eq!(picture.rgba[0], [2.5, 2.5, 2.5, 1.0]);
+    let picture = draw(&job_of("Shutter 2 4 Imager \"stamp\"", &plane, 2, 1, &opening, &linking));
+    // The time is 2.5, and the shutter is open for 2.
+    assert_eq!(picture.rgba[0], [2.5 + 2.5, 2.5 * 2.0 + 2.0, 2.0 + 2.5 + 2.0, 1.0]);
 }
 
 #[test]

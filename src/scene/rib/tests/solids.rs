@@ -83,18 +83,20 @@ fn quadrics_are_solids_and_operations_nest() {
 fn rims_of_quadrics_meet_wherever_they_are_seen_from() {
     // Close to the camera and askew: a disk is far smaller on the picture than the rod that it closes.
     let view = "Projection \"perspective\" \"fov\" [60] Translate 0 0 3 Rotate 40 1 1 0 WorldBegin";
+    // Disks look along +z, and pieces go on facing as their surfaces do: those at the bottom are turned around.
+    let bottom = |disk: &str| format!("AttributeBegin ReverseOrientation Disk {disk} 360 AttributeEnd ");
     let third = std::f64::consts::FRAC_PI_3;
     for (primitives, expected) in [
-        ("Cylinder 0.5 -2 2 360 Disk -2 0.5 360 Disk 2 0.5 360", third * 3.0),
-        ("Cone 2 0.5 360 Disk 0 0.5 360", third * 0.5),
-        ("Sphere 1 -1 0 360 Disk 0 1 360", third * 2.0),
-        // A ball between two heights: a half of each cap, π (r² z - z³/3) between -1/2 and 1/2.
-        ("Sphere 1 -0.5 0.5 360 Disk -0.5 0.8660254 360 Disk 0.5 0.8660254 360", third * 2.75),
-        ("Paraboloid 1 0 2 360 Disk 2 1 360", third * 3.0),
-        ("Hyperboloid 0.5 0 0 0.5 0 2 360 Disk 0 0.5 360 Disk 2 0.5 360", third * 1.5),
-        ("Torus 1 0.25 0 360 360", third * 0.375 * std::f64::consts::PI),
+        (bottom("-2 0.5") + "Cylinder 0.5 -2 2 360 Disk 2 0.5 360", third * 3.0),
+        (bottom("0 0.5") + "Cone 2 0.5 360", third * 0.5),
+        ("Sphere 1 -1 0 360 Disk 0 1 360".to_string(), third * 2.0),
+        // A ball between two heights: π (r² z - z³/3) between -1/2 and 1/2.
+        (bottom("-0.5 0.8660254") + "Sphere 1 -0.5 0.5 360 Disk 0.5 0.8660254 360", third * 2.75),
+        ("Paraboloid 1 0 2 360 Disk 2 1 360".to_string(), third * 3.0),
+        (bottom("0 0.5") + "Hyperboloid 0.5 0 0 0.5 0 2 360 Disk 2 0.5 360", third * 1.5),
+        ("Torus 1 0.25 0 360 360".to_string(), third * 0.375 * std::f64::consts::PI),
     ] {
-        let s = scene(&format!("{view} SolidBegin \"union\" {} SolidEnd WorldEnd", solid(primitives)));
+        let s = scene(&format!("{view} SolidBegin \"union\" {} SolidEnd WorldEnd", solid(&primitives)));
         let found = volume(&s.objects);
         assert!((found / expected - 1.0).abs() < 0.01, "{primitives}: {found} is not {expected}");
     }
