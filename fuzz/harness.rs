@@ -9,6 +9,7 @@ use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
 use shadewright::scene::{OpenOptions, open_bytes};
+use shadewright::texture::{self, DepthMap, Pyramid};
 use std::sync::atomic::AtomicBool;
 
 /// Longest input that the targets look at, in bytes.
@@ -81,6 +82,25 @@ pub fn machine(data: &[u8]) {
     let timed = run_timed(&program, &executable);
     if let (Some(functional), Some(timed)) = (functional, timed) {
         assert_eq!(functional, timed, "{}", disasm::disassemble(&program));
+    }
+}
+
+/// A picture is refused, or becomes a mip map; as a map of depths too.
+pub fn pictures(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    if let Ok(picture) = texture::decode(data) {
+        let pixels = picture.rgba.len();
+        assert_eq!(pixels as u64, u64::from(picture.width) * u64::from(picture.height));
+        // Larger ones take long, and nothing else.
+        if pixels <= 1 << 16 {
+            let pyramid = Pyramid::new(picture);
+            assert!(pyramid.levels.iter().flat_map(|l| &l.texels).flatten().all(|x| x.is_finite()));
+        }
+    }
+    if let Ok(map) = DepthMap::decode(data) {
+        assert!(map.depths.iter().all(|z| *z >= 0.0));
     }
 }
 

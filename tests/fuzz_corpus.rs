@@ -31,6 +31,11 @@ fn the_scene_reader_survives_its_corpus() {
 }
 
 #[test]
+fn pictures_survive_their_corpus() {
+    replay("pictures", harness::pictures);
+}
+
+#[test]
 fn both_machines_survive_their_corpus_with_the_same_bits() {
     replay("machine", harness::machine);
 }

@@ -7,7 +7,7 @@ mod table;
 
 use rayon::prelude::*;
 use shadewright::codegen::rpu;
-use shadewright::ir::passes::Pipeline;
+use shadewright::ir::passes::{Pipeline, derivatives};
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::rsl::{Options, compile};
 use shadewright::lang::source::SourceMap;
@@ -65,7 +65,9 @@ fn bits(words: &[u32]) -> Words {
 }
 
 fn on_evaluator_before_the_passes(snippet: &Snippet) -> Result<(), String> {
-    let words = on_evaluator(&module(snippet)?, "f", &arguments(snippet)).map_err(|e| e.to_string())?;
+    let mut module = module(snippet)?;
+    derivatives::expand(&mut module);
+    let words = on_evaluator(&module, "f", &arguments(snippet)).map_err(|e| e.to_string())?;
     check(snippet, &words)
 }
 

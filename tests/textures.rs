@@ -1,5 +1,6 @@
 //! Textures from files to pictures: every format, what lies outside, what is missing, and what the machines make of it.
 
+use glam::Vec3;
 use image::{ImageFormat, Rgb, Rgb32FImage, RgbImage};
 use shadewright::ir::Const;
 use shadewright::ir::eval::{Limits, eval};
@@ -11,7 +12,9 @@ use shadewright::render::color::decode_srgb8;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, SceneWorld, Window, prepare};
-use shadewright::scene::{OpenOptions, Opened, open};
+use shadewright::scene::{CameraFrame, OpenOptions, Opened, open};
+use shadewright::texture::DepthMap;
+use shadewright::texture::depth::to_map;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -194,4 +197,149 @@ fn make_texture_gives_a_picture_another_name_and_its_wrap_modes() {
     let mixed = (decode_srgb8(60) + decode_srgb8(120)) / 2.0;
     assert_close(at(7, 0), [mixed, 0.0, decode_srgb8(128)], 1e-6);
     assert_close(at(7, 7), [mixed, decode_srgb8(180), decode_srgb8(128)], 1e-6);
+}
+
+/// Adds requests before the world.
+fn request(folder: &Path, requests: &str) {
+    let path = folder.join("scene.rib");
+    let scene = fs::read_to_string(&path).unwrap();
+    fs::write(path, scene.replace("WorldBegin", &format!("{requests}\nWorldBegin"))).unwrap();
+}
+
+/// The mean of the test picture's red, which is that of its green.
+fn mean() -> f32 {
+    (0..4).map(|i| decode_srgb8(60 * i)).sum::<f32>() / 4.0
+}
+
+#[test]
+fn a_channel_is_chosen_behind_the_name_and_filled_where_there_is_none() {
+    let folder = folder(
+        "string n = \"a.png\"; string list[2] = { \"\", \"a.png\" };
+         float r = texture(\"a.png\"[0], 0.375, 0.625);
+         float g = texture(n[1], 0.375, 0.625);
+         float b = texture(list[1][2], 0.375, 0.625);
+         float none = texture(\"a.png\"[3], x, y, \"fill\", 0.25);
+         color behind = texture(n[1], 0.375, 0.625, \"fill\", 0.5);
+         return x < 0.5 ? (y < 0.5 ? color(r, g, b) : color(none)) : behind;",
+    );
+    write_codes(&folder.path().join("a.png"));
+    let pixels = pixels(folder.path());
+    let [r, g, b] = code(1, 2).map(decode_srgb8);
+    assert_close(pixels[0], [r, g, b], 1e-6);
+    assert_close(pixels[63], [g, b, 0.5], 1e-6);
+    assert_close(pixels[56], [0.25; 3], 0.0);
+}
+
+#[test]
+fn an_area_shows_the_mean_over_it_in_whatever_order_its_corners_come() {
+    let areas = [
+        "0, 0, 1, 0, 0, 1, 1, 1",
+        "0, 0, 1, 0, 1, 1, 0, 1",
+        "0.5, 0.5, \"blur\", 1",
+        "0.5, 0.5, \"sblur\", 1, \"tblur\", 1",
+    ];
+    for area in areas {
+        let folder = folder(&format!("return texture(\"a.png\", {area});"));
+        write_codes(&folder.path().join("a.png"));
+        assert_close(pixels(folder.path())[0], [mean(), mean(), decode_srgb8(128)], 1e-6);
+    }
+}
+
+#[test]
+fn a_long_thin_area_is_averaged_along_and_not_across() {
+    // The first row of texels, from one side to the other; the third column.
+    let row = "texture(\"a.png\", 0, 0.125, 1, 0.125, 0, 0.125, 1, 0.125)";
+    let column = "texture(\"a.png\", 0.625, 0, 0.625, 1, 0.625, 0, 0.625, 1)";
+    let folder = folder(&format!("color a = {row}; color b = {column}; return x < 0.5 ? a : b;"));
+    write_codes(&folder.path().join("a.png"));
+    let pixels = pixels(folder.path());
+    assert_close(pixels[0], [mean(), 0.0, decode_srgb8(128)], 1e-5);
+    assert_close(pixels[7], [decode_srgb8(120), mean(), decode_srgb8(128)], 1e-5);
+}
+
+#[test]
+fn an_environment_by_latitude_and_longitude_goes_round_the_z_axis() {
+    let folder = folder(
+        "float a = (floor(4 * x) + 0.5) * PI / 2;
+         vector d = 3 * vector (cos(a), sin(a), 0);
+         if (y < 0.5) d = vector (0, 0, -2);
+         if (y < 0.25) d = vector (0, 0, 1);
+         return environment(\"e.env\", d);",
+    );
+    request(folder.path(), "MakeLatLongEnvironment \"e.png\" \"e.env\" \"gaussian\" 1 1");
+    // Rows: white, the codes of the longitudes, black.
+    let image = RgbImage::from_fn(4, 3, |i, j| Rgb([[255; 3], code(i, 0), [0; 3]][j as usize]));
+    image.save(folder.path().join("e.png")).unwrap();
+    let pixels = pixels(folder.path());
+    assert_close(pixels[0], [1.0; 3], 1e-6);
+    assert_close(pixels[16], [0.0; 3], 1e-6);
+    for i in 0..4 {
+        assert_close(pixels[(56 + 2 * i) as usize], code(i, 0).map(decode_srgb8), 1e-4);
+    }
+}
+
+#[test]
+fn the_faces_of_a_cube_show_their_directions_the_right_way_up() {
+    // Each face is its number in the blue; its upper right quarter is white. Above, the direction of that quarter's middle; below, of the opposite one's.
+    let folder = folder(
+        "float face = floor(6 * x);
+         float k = y < 0.5 ? 0.5 : -0.5;
+         vector d = vector (1, k, -k);
+         if (face == 1) d = vector (-1, k, k);
+         if (face == 2) d = vector (k, 1, -k);
+         if (face == 3) d = vector (k, -1, k);
+         if (face == 4) d = vector (k, k, 1);
+         if (face == 5) d = vector (-k, k, -1);
+         return environment(\"cube\", d);",
+    );
+    let names: Vec<String> = (0..6).map(|i| format!("\"{i}.png\"")).collect();
+    request(folder.path(), &format!("MakeCubeFaceEnvironment {} \"cube\" 90 \"box\" 1 1", names.join(" ")));
+    for face in 0..6 {
+        let image = RgbImage::from_fn(2, 2, |i, j| Rgb(if (i, j) == (1, 0) { [255; 3] } else { [0, 0, 40 * face] }));
+        image.save(folder.path().join(format!("{face}.png"))).unwrap();
+    }
+    let pixels = pixels(folder.path());
+    for x in 0..8 {
+        let face = (6.0 * (x as f32 + 0.5) / 8.0).floor() as u8;
+        assert_close(pixels[x], [1.0; 3], 1e-5);
+        assert_close(pixels[56 + x], [0.0, 0.0, decode_srgb8(40 * face)], 1e-5);
+    }
+}
+
+#[test]
+fn a_shadow_lies_on_what_is_farther_than_the_map_shows_by_more_than_the_bias() {
+    // The camera stands at (0, 0, -5) and looks along z; it sees something at depth 4 in the left half.
+    let origin = Vec3::new(0.0, 0.0, -5.0);
+    let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
+    let frame = CameraFrame { x, y, z, origin, half_width: 1.0, half_height: 1.0, orthographic: false };
+    let depths = (0..16).map(|i| if i % 4 < 2 { 4.0 } else { 1e30 }).collect();
+    let map = DepthMap { width: 4, height: 4, depths, to_map: to_map(&frame) };
+    let folder = folder(
+        "point p = point (8 * x - 4, 0, y < 0.5 ? 0 : -0.9);
+         if (x > 0.8) p = point (-10, 0, 0);
+         return shadow(\"m.shd\", p, \"bias\", 0.2);",
+    );
+    request(folder.path(), "MakeShadow \"m.exr\" \"m.shd\"");
+    fs::write(folder.path().join("m.exr"), map.encode().unwrap()).unwrap();
+    let pixels = pixels(folder.path());
+    // Depth 5 is behind depth 4, depth 4.1 is within the bias of it.
+    assert_eq!([pixels[0], pixels[1]], [[1.0; 3]; 2]);
+    assert_eq!([pixels[6], pixels[7]], [[0.0; 3]; 2], "nothing is in the way, and nothing is known outside of the map");
+    assert!(pixels[56..].iter().all(|p| *p == [0.0; 3]));
+}
+
+#[test]
+fn what_is_known_of_a_texture_goes_to_the_variable() {
+    let folder = folder(
+        "float size[2]; float n = 0; string type = \"\"; float there = 1;
+         float known = textureinfo(\"a.png\", \"resolution\", size);
+         known += textureinfo(\"a.png\", \"channels\", n) + textureinfo(\"a.png\", \"type\", type);
+         textureinfo(\"no.png\", \"exists\", there);
+         float is_texture = type == \"texture\" ? 1 : 0;
+         return y < 0.5 ? color(size[0], size[1], n) : color(known, is_texture, there);",
+    );
+    RgbImage::new(6, 3).save(folder.path().join("a.png")).unwrap();
+    let pixels = pixels(folder.path());
+    assert_eq!(pixels[0], [6.0, 3.0, 3.0]);
+    assert_eq!(pixels[63], [3.0, 1.0, 0.0]);
 }

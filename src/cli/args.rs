@@ -49,6 +49,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Compare two picture files
     Diff(DiffArgs),
+    /// Draw how far away a scene's camera sees something, for `MakeShadow` and shadow()
+    Depth(DepthArgs),
     /// List the machines that can render here
     Devices(DevicesArgs),
     /// Run a scene on a model of the hardware and report where the time goes
@@ -244,6 +246,20 @@ pub struct SceneArgs {
     /// Who keeps registers across calls, on the RPU
     #[arg(long, value_enum, default_value_t)]
     pub convention: Convention,
+}
+
+/// Drawing depths.
+#[derive(Debug, Args)]
+pub struct DepthArgs {
+    /// The scene, whose camera stands where the light does.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// The map of depths to write: .exr
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// CPU threads, 1024 at most; 0 is one a core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    pub threads: u16,
 }
 
 /// Which device, and how much of this one.
@@ -878,6 +894,8 @@ pub enum Benchmark {
     Rpu,
     /// Every scene of the repository on the timed machine: utilisation, and simulated instructions a second of one core
     Simulate,
+    /// Lookups into a texture on the RPU, trilinear and anisotropic: nanoseconds each, one thread
+    Textures,
 }
 
 impl Benchmark {

@@ -11,6 +11,7 @@ mod bench;
 mod common;
 mod compare;
 mod compile;
+mod depth;
 mod devices;
 mod diff;
 mod exit;
@@ -65,6 +66,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(args)) => run::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),

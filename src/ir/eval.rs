@@ -57,7 +57,7 @@ pub trait World {
         self.trace(origin, direction, [arg[0], arg[1], 1.0, arg[3]]).uvts[2] >= 0.0
     }
 
-    /// The name of the function that shades a hit; it takes `(orig, dir, depth)` and gives `(Ci, Oi)`. `None` gives zeros.
+    /// The name of the function that shades a hit; it takes what `call_shader` passes and gives `(Ci, Oi)`. `None` gives zeros.
     fn shader(&mut self, _hit: &Hit) -> Option<Arc<str>> {
         None
     }
@@ -358,10 +358,11 @@ impl<O: Observer> Machine<'_, O> {
             let callee_func = &self.module.functions[callee];
             let takes = types(&mut callee_func.params.iter().map(|p| p.ty));
             let gives = types(&mut callee_func.results.iter().map(|r| r.ty));
-            if takes != [Type::Vec3, Type::Vec3, Type::F32] || gives != [Type::Vec3, Type::Vec3] {
+            let args = self.args(inst);
+            if takes != types(&mut args.iter().map(Const::ty)) || gives != [Type::Vec3, Type::Vec3] {
                 return Err(malformed());
             }
-            return Ok(Next::Enter(callee, self.args(inst)));
+            return Ok(Next::Enter(callee, args));
         }
         let result = match inst.results.as_slice() {
             [] => self.effect(inst).map(|()| vec![]),

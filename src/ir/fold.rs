@@ -25,6 +25,10 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
         (Op::Max, [a, b]) => each_pair(a, b, |x, y| if x < y { y } else { x })?,
         (Op::Sat, [a]) => each(a, sat)?,
 
+        // One sample alone knows of no change.
+        (Op::Du | Op::Dv, [a]) => each(a, |_| 0.0)?,
+        (Op::Seed, [a, ..]) => (*a).clone(),
+
         (Op::Dot, [a, b]) => {
             let products = a.floats()?.iter().zip(b.floats()?).map(|(x, y)| x * y);
             F32(products.reduce(|sum, p| sum + p)?)

@@ -27,6 +27,7 @@
 mod builder;
 pub mod cycles;
 pub mod dominators;
+pub mod emitter;
 pub mod eval;
 pub mod fold;
 mod op;

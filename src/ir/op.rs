@@ -129,10 +129,19 @@ pub enum Op {
     /// element `i` of the slot (a `vec4` array). Bit `i` of the result is set when ray `i` is **not** blocked. A negative `t_max` shoots nothing
     /// and counts as not blocked. `t_min` is that of program constant 0.
     Visible(SlotId),
-    /// `vec3 origin, vec3 direction, f32 depth → vec3 Ci, vec3 Oi`: calls the shader of the current hit
+    /// `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`: calls the shader of the current hit; `ray` may be left out
+    /// where no shader of the module takes it
     CallShader,
     /// `arguments → results` of the function of that name
     Call(Arc<str>),
+
+    // Derivatives, which `passes::derivatives` replaces: no other pass and no back end meets them. The evaluator, which runs one sample, takes all for constant where it does.
+    /// `a → ∂a/∂u`, the derivative by the surface's parameter u: `f32` and vectors
+    Du,
+    /// `a → ∂a/∂v`
+    Dv,
+    /// `a, b, c → a`, whose derivatives by u and v are `b` and `c`
+    Seed,
 
     // For people.
     /// `a →`: from here on the source variable of that name has this value
@@ -200,6 +209,9 @@ impl Op {
             Op::Visible(_) => "visible",
             Op::CallShader => "call_shader",
             Op::Call(_) => "call",
+            Op::Du => "du",
+            Op::Dv => "dv",
+            Op::Seed => "seed",
             Op::Debug(_) => "debug",
         }
     }
@@ -245,7 +257,9 @@ impl Op {
             Op::Neg | Op::Abs | Op::Add | Op::Sub | Op::Mul | Op::Rcp | Op::Rsq | Op::Sqrt | Op::Frac | Op::Floor => {
                 vec![first?]
             }
-            Op::Min | Op::Max | Op::Sat | Op::Cross | Op::Insert(_) => vec![first?],
+            Op::Min | Op::Max | Op::Sat | Op::Cross | Op::Insert(_) | Op::Du | Op::Dv | Op::Seed => {
+                vec![first?]
+            }
             Op::IAdd | Op::ISub | Op::IMul | Op::IAnd | Op::IOr | Op::IXor | Op::IShl | Op::IShr => vec![first?],
             Op::Extract(_) if first == Some(Type::Mat4) => vec![Type::Vec4],
             Op::Dot | Op::Extract(_) | Op::ToFloat => vec![Type::F32],

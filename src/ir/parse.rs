@@ -437,7 +437,7 @@ impl Open {
 }
 
 /// Operations without immediates.
-const SIMPLE: [Op; 44] = [
+const SIMPLE: [Op; 47] = [
     Op::Neg,
     Op::Abs,
     Op::Add,
@@ -482,6 +482,9 @@ const SIMPLE: [Op; 44] = [
     Op::Trace,
     Op::Occluded,
     Op::CallShader,
+    Op::Du,
+    Op::Dv,
+    Op::Seed,
 ];
 
 fn number(line: &mut Line<'_>, letter: char, what: &str) -> Result1<u32> {

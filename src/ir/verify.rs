@@ -183,13 +183,19 @@ impl<'a> Checker<'a> {
                 [] => Ok(()),
                 _ => wanted("none"),
             },
-            Op::Neg | Op::Abs | Op::Rcp | Op::Rsq | Op::Sqrt | Op::Frac | Op::Floor | Op::Sat => match args {
-                [a] if is_float(*a) => Ok(()),
-                _ => wanted("one f32 or vector"),
-            },
+            Op::Neg | Op::Abs | Op::Rcp | Op::Rsq | Op::Sqrt | Op::Frac | Op::Floor | Op::Sat | Op::Du | Op::Dv => {
+                match args {
+                    [a] if is_float(*a) => Ok(()),
+                    _ => wanted("one f32 or vector"),
+                }
+            }
             Op::Add | Op::Sub | Op::Mul | Op::Min | Op::Max => match args {
                 [a, b] if is_float(*a) && a == b => Ok(()),
                 _ => wanted("two f32 or vectors of one type"),
+            },
+            Op::Seed => match args {
+                [a, b, c] if is_float(*a) && a == b && a == c => Ok(()),
+                _ => wanted("three f32 or vectors of one type"),
             },
             Op::Dot => match args {
                 [a, b] if is_float(*a) && *a != F32 && a == b => Ok(()),
@@ -279,8 +285,8 @@ impl<'a> Checker<'a> {
                 _ => wanted("vec3, vec3, vec4"),
             },
             Op::CallShader => match args {
-                [Vec3, Vec3, F32] => Ok(()),
-                _ => wanted("vec3, vec3, f32"),
+                [Vec3, Vec3, F32] | [Vec3, Vec3, F32, Vec4] => Ok(()),
+                _ => wanted("vec3, vec3, f32, and vec4 or nothing"),
             },
             Op::Debug(_) => match args {
                 [_] => Ok(()),

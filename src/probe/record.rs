@@ -184,7 +184,9 @@ impl<'a> Recorder<'a> {
         let primitive = self.program.memory.primitive(hit.triangle, hit.object);
         let (object, triangle) = object_of(self.scene, primitive)?;
         let entry = globals_entry(hit.uvts[3].to_bits() as usize);
-        let args = [Const::Vec3(ray.origin), Const::Vec3(ray.direction), Const::F32(self.depth())];
+        // How wide the ray is shows only where it is shaded.
+        let cone = Const::Vec4([0.0; 4]);
+        let args = [Const::Vec3(ray.origin), Const::Vec3(ray.direction), Const::F32(self.depth()), cone];
         let mut world = SceneWorld { hit: *hit, ..self.world };
         let values = eval(self.module, &entry, &args, &mut world, Limits::default()).unwrap_or_default();
         let results = self.module.function(&entry).map(|f| f.results.as_slice()).unwrap_or_default();

@@ -30,20 +30,21 @@ pub struct SurfaceVariant {
     pub output: Option<Output>,
 }
 
-/// The start of a function `(orig, dir, depth)` that is called at a hit.
-fn at_a_hit(name: String, layout: RecordLayout) -> (FunctionBuilder, SurfaceState) {
+/// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
+fn at_a_hit(name: String, layout: RecordLayout, differentiated: bool) -> (FunctionBuilder, SurfaceState) {
     let mut b = FunctionBuilder::new(name, FunctionKind::Entry);
     let origin = b.param("orig", Type::Vec3, Class::Varying);
     let direction = b.param("dir", Type::Vec3, Class::Varying);
     let depth = b.param("depth", Type::F32, Class::Varying);
-    let state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, layout });
+    let ray = b.param("ray", Type::Vec4, Class::Varying);
+    let state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated });
     (b, state)
 }
 
-/// `@surface.N(orig, dir, depth) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
-/// for rays of the camera.
-pub fn surface(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout.clone());
+/// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
+/// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
+pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
+    let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout.clone(), differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     let instance = &variant.instance;
@@ -144,9 +145,9 @@ fn inputs(
     })
 }
 
-/// `@globals.N(orig, dir, depth) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
+/// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
 pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, mut state) = at_a_hit(globals_entry(number), variant.layout.clone());
+    let (mut b, mut state) = at_a_hit(globals_entry(number), variant.layout.clone(), false);
     let mut values = Vec::new();
     for (name, ty) in SURFACE_GLOBALS {
         b.result(name, ty);

@@ -15,7 +15,8 @@ use super::textures::{self, Textures};
 use super::units::Units;
 use super::volumes::{self, LinkedVolume};
 use super::{CAMERA_ENTRY, CameraOptions};
-use crate::ir::passes::{Observer, Pipeline};
+use crate::ir::passes::derivatives::{self, Lost};
+use crate::ir::passes::{Observer, Pipeline, arguments};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::outline::Outline;
@@ -299,6 +300,7 @@ impl Linker {
         let texts = self.instances.values().flatten().flat_map(|i| &i.texts).map(|(_, text)| text);
         let questions = LightQuestions::of(&module, texts);
         add_surroundings(&mut module, &lights, &questions, &volumes, &surroundings);
+        let differentiated = derivatives::is_needed(&module);
         for (number, (instance, displacement, atmosphere, set, layout)) in wanted.iter().enumerate() {
             let core = |i: &Instance| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)));
             let variant = &SurfaceVariant {
@@ -309,7 +311,7 @@ impl Linker {
                 layout: layout.clone(),
                 output: options.output.clone(),
             };
-            module.functions.push(entries::surface(number, variant));
+            module.functions.push(entries::surface(number, variant, differentiated));
             if options.debug {
                 module.functions.push(entries::globals(number, variant));
             }
@@ -327,6 +329,7 @@ impl Linker {
         spaces::check(&module, scene, &mut self.diagnostics);
         module.functions.push(spaces::named(&scene.coordinate_systems));
         self.check_strings(&module);
+        arguments::drop_unneeded(&mut module);
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();
         pipeline.inline.specialised.extend([LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].map(Arc::from));
@@ -337,8 +340,9 @@ impl Linker {
                 [Some(instance), displacement.as_ref()].into_iter().flatten().filter(|i| passed(i) > MOST_PASSED);
             pipeline.inline.always.extend(large.map(|i| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)))));
         }
-        if let Err(error) = pipeline.run(&mut module, observer) {
-            self.diagnostics.push(Diagnostic::error(format!("internal error: {error}")));
+        match pipeline.run(&mut module, observer) {
+            Ok(report) => report.remarks.into_iter().for_each(|r| self.remark(&module, r)),
+            Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
         Ok(Program {
             module: module.into(),
@@ -446,6 +450,19 @@ impl Linker {
         self.diagnostics.extend(read.remarks);
         module.functions.push(read.textures.find_function());
         read.textures
+    }
+
+    /// Tells of a derivative that counts as 0 though the value may change.
+    fn remark(&mut self, module: &Module, remark: derivatives::Remark) {
+        let (what, label) = match remark.lost {
+            Lost::Ray => ("what a ray brings back", "this comes by a ray"),
+            Lost::Derivative => ("a derivative", "this is a derivative already"),
+        };
+        let d = Diagnostic::warning(format!("a derivative of {what} counts as 0"));
+        self.diagnostics.push(match module.span(remark.loc) {
+            Some(span) => d.at(span, label),
+            None => d,
+        });
     }
 
     /// Reports different strings that the machines could not tell apart.

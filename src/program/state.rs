@@ -21,8 +21,12 @@ pub struct SurfaceInputs {
     pub direction: Value,
     /// How many rays led here.
     pub depth: Value,
+    /// The ray as `call_shader` passes it: `(width, spread, time, kind)`.
+    pub ray: Value,
     /// How the object's records lie.
     pub layout: RecordLayout,
+    /// Whether something asks for derivatives: the state then carries those by u and v.
+    pub differentiated: bool,
 }
 
 /// Globals at the current hit. Must be made at the start of an entry, before any ray is shot, and all globals asked for there.
@@ -31,10 +35,11 @@ pub struct SurfaceState {
     inputs: SurfaceInputs,
     hit: Value,
     triangle: Value,
+    barycentric: Option<[Value; 2]>,
     known: HashMap<&'static str, Value>,
 }
 
-/// The names that [`SurfaceState::global`] knows, with their types.
+/// The predefined variables of surfaces, with their types.
 pub const SURFACE_GLOBALS: [(&str, Type); 21] = [
     ("P", Type::Vec3),
     ("N", Type::Vec3),
@@ -59,22 +64,26 @@ pub const SURFACE_GLOBALS: [(&str, Type); 21] = [
     ("Oi", Type::Vec3),
 ];
 
+/// Named inputs that tell of the ray that hit: the diameter of its cone at the hit, by how much that grows in a unit of length, the time from 0 to 1, and what the ray is for.
+const RAY_INPUTS: [&str; 4] = ["ray.footprint", "ray.spread", "ray.time", "ray.kind"];
+
 impl SurfaceState {
     /// Reads the hit.
     pub fn new(b: &mut FunctionBuilder, inputs: SurfaceInputs) -> Self {
         let hit = b.op(Op::Hit, &[]);
         let triangle = b.op(Op::HitTri, &[]);
-        Self { inputs, hit, triangle, known: HashMap::new() }
+        Self { inputs, hit, triangle, barycentric: None, known: HashMap::new() }
     }
 
-    /// The value of a global; `None` when a surface has no such global.
+    /// The value of a global or of a named input that tells of the ray; `None` when a surface has no such input.
     pub fn global(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         match name {
             "ray.origin" => return Some(self.inputs.origin),
             "ray.direction" => return Some(self.inputs.direction),
             _ => {}
         }
-        let (name, _) = SURFACE_GLOBALS.into_iter().find(|(n, _)| *n == name)?;
+        let names = SURFACE_GLOBALS.into_iter().map(|(n, _)| n).chain(RAY_INPUTS);
+        let name = names.into_iter().find(|n| *n == name)?;
         Some(self.get(b, name))
     }
 
@@ -142,7 +151,8 @@ impl SurfaceState {
             "P" => {
                 let t = b.op(Op::Extract(2), &[self.hit]);
                 let along = scale(b, self.inputs.direction, t);
-                b.op(Op::Add, &[self.inputs.origin, along])
+                let p = b.op(Op::Add, &[self.inputs.origin, along]);
+                self.seeded(b, p, |state, b| ["dPdu", "dPdv"].map(|name| state.get(b, name)))
             }
             "Ng" => {
                 let [ab, ac] = self.edges(b);
@@ -155,7 +165,7 @@ impl SurfaceState {
                 let n = self.to_world(b, n, NORMAL_AXES);
                 normalize(b, n)
             }
-            "I" => self.inputs.direction,
+            "I" => self.seeded(b, self.inputs.direction, Self::turn_of_ray),
             "E" => {
                 let origin = b.op(Op::Uniform(5), &[]);
                 xyz(b, origin)
@@ -163,15 +173,25 @@ impl SurfaceState {
             "Cs" | "Os" => self.color(b, name == "Os"),
             "s" => self.interpolate(b, 2, Part::Component(0)),
             "t" => self.interpolate(b, 2, Part::Component(1)),
-            "u" => self.interpolate(b, 2, Part::Component(2)),
-            "v" => self.interpolate(b, 2, Part::Component(3)),
-            "dPdu" | "dPdv" => {
-                let derivative = self.derivative(b, name == "dPdu");
-                self.to_world(b, derivative, AXES)
+            "u" | "v" => {
+                let x = self.interpolate(b, 2, Part::Component(if name == "u" { 2 } else { 3 }));
+                let slopes = if name == "u" { [1.0, 0.0] } else { [0.0, 1.0] };
+                self.seeded(b, x, |_, b| slopes.map(|slope| b.f32(slope)))
             }
+            "dPdu" | "dPdv" => self.tangent(b, name == "dPdu"),
+            "du" | "dv" => self.change(b, name == "du"),
             "raydepth" => self.inputs.depth,
-
-            // There are no ray differentials: a sample stands for no area.
+            "ray.footprint" => {
+                let length = length(b, self.inputs.direction);
+                let t = b.op(Op::Extract(2), &[self.hit]);
+                let distance = b.op(Op::Mul, &[t, length]);
+                let [width, spread] = [0, 1].map(|c| b.op(Op::Extract(c), &[self.inputs.ray]));
+                let growth = b.op(Op::Mul, &[spread, distance]);
+                b.op(Op::Add, &[width, growth])
+            }
+            "ray.spread" => b.op(Op::Extract(1), &[self.inputs.ray]),
+            "ray.time" => b.op(Op::Extract(2), &[self.inputs.ray]),
+            "ray.kind" => b.op(Op::Extract(3), &[self.inputs.ray]),
             "Ci" | "Oi" => {
                 let zero = b.f32(0.0);
                 b.op_as(Op::Splat, &[zero], Type::Vec3)
@@ -238,7 +258,7 @@ impl SurfaceState {
             Part::Xyz => xyz(b, v),
             Part::Whole => v,
         });
-        let [u, v] = [0, 1].map(|c| b.op(Op::Extract(c), &[self.hit]));
+        let [u, v] = self.barycentric(b);
         let ab = b.op(Op::Sub, &[q, p]);
         let ac = b.op(Op::Sub, &[r, p]);
         let along_ab = scale(b, ab, u);
@@ -247,9 +267,38 @@ impl SurfaceState {
         b.op(Op::Add, &[near, along_ac])
     }
 
-    /// `dPdu` or `dPdv` in the mesh's space from the triangle's corners and their `u, v`; an edge where those do not span a plane.
-    fn derivative(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
-        let [ab, ac] = self.edges(b);
+    /// The value, with its derivatives by u and v where something asks for derivatives.
+    fn seeded(
+        &mut self,
+        b: &mut FunctionBuilder,
+        value: Value,
+        derivatives: impl FnOnce(&mut Self, &mut FunctionBuilder) -> [Value; 2],
+    ) -> Value {
+        if !self.inputs.differentiated {
+            return value;
+        }
+        let [by_u, by_v] = derivatives(self, b);
+        b.op(Op::Seed, &[value, by_u, by_v])
+    }
+
+    /// The coordinates of the hit in its triangle, from which all that is interpolated has its derivatives.
+    fn barycentric(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
+        if let Some(known) = self.barycentric {
+            return known;
+        }
+        let at = [0, 1].map(|c| b.op(Op::Extract(c), &[self.hit]));
+        let seeded = match self.inputs.differentiated {
+            true => {
+                let [by_u, by_v] = self.slopes(b);
+                [0, 1].map(|i| b.op(Op::Seed, &[at[i], by_u[i], by_v[i]]))
+            }
+            false => at,
+        };
+        *self.barycentric.insert(seeded)
+    }
+
+    /// The derivatives of the barycentric coordinates by u, and by v, from the corners' `u, v`. Where those do not span a plane, the coordinates themselves stand for u and v.
+    fn slopes(&mut self, b: &mut FunctionBuilder) -> [[Value; 2]; 2] {
         let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.op(Op::Extract(c), &[v])));
         let sub = |b: &mut FunctionBuilder, x, y| b.op(Op::Sub, &[x, y]);
         let mul = |b: &mut FunctionBuilder, x, y| b.op(Op::Mul, &[x, y]);
@@ -257,14 +306,81 @@ impl SurfaceState {
         let [du2, dv2] = [0, 1].map(|c| sub(b, corner[2][c], corner[0][c]));
         let (left, right) = (mul(b, du1, dv2), mul(b, dv1, du2));
         let det = sub(b, left, right);
-        let (first, second, fallback) = if by_u { ((ab, dv2), (ac, dv1), ab) } else { ((ac, du1), (ab, du2), ac) };
-        let (first, second) = (scale(b, first.0, first.1), scale(b, second.0, second.1));
-        let numerator = sub(b, first, second);
         let reciprocal = b.op(Op::Rcp, &[det]);
-        let solved = scale(b, numerator, reciprocal);
-        let zero = b.f32(0.0);
+        let negative = b.op(Op::Neg, &[reciprocal]);
+        let (zero, one) = (b.f32(0.0), b.f32(1.0));
         let degenerate = b.op(Op::Eq, &[det, zero]);
-        b.op(Op::Select, &[degenerate, fallback, solved])
+        let mut solve = |x, factor, otherwise| {
+            let solved = mul(b, x, factor);
+            b.op(Op::Select, &[degenerate, otherwise, solved])
+        };
+        let by_u = [solve(dv2, reciprocal, one), solve(dv1, negative, zero)];
+        let by_v = [solve(du2, negative, zero), solve(du1, reciprocal, one)];
+        [by_u, by_v]
+    }
+
+    /// `dPdu` or `dPdv`.
+    ///
+    /// A triangle stands for a piece of a smooth surface, whose tangents are perpendicular to the shading normal: the triangle's own tangent is laid into that plane. So `dPdu ^ dPdv` and
+    /// `calculatenormal(P)` have the direction of `N`, facets do not show in what displaces `P`, and on flat faces nothing changes but rounding.
+    fn tangent(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
+        let [ab, ac] = self.edges(b);
+        let slopes = self.slopes(b)[usize::from(!by_u)];
+        let (first, second) = (scale(b, ab, slopes[0]), scale(b, ac, slopes[1]));
+        let flat = b.op(Op::Add, &[first, second]);
+        let flat = self.to_world(b, flat, AXES);
+        let n = self.get(b, "N");
+        perpendicular(b, flat, n)
+    }
+
+    /// The unit vector along the ray.
+    fn along(&mut self, b: &mut FunctionBuilder) -> Value {
+        normalize(b, self.inputs.direction)
+    }
+
+    /// How `I` changes with u and v: the rays of the cone come from its apex, which lies `width / spread` behind the origin, and are as long as this one is.
+    fn turn_of_ray(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
+        let along = self.along(b);
+        let footprint = self.get(b, "ray.footprint");
+        let length = length(b, self.inputs.direction);
+        let inverse = b.op(Op::Rcp, &[footprint]);
+        let spread = self.get(b, "ray.spread");
+        let per_way = b.op(Op::Mul, &[spread, inverse]);
+        let turn = b.op(Op::Mul, &[per_way, length]);
+        let zero = b.f32(0.0);
+        let parallel = b.op(Op::Eq, &[footprint, zero]);
+        let turn = b.op(Op::Select, &[parallel, zero, turn]);
+        ["dPdu", "dPdv"].map(|name| {
+            let tangent = self.get(b, name);
+            let across = perpendicular(b, tangent, along);
+            scale(b, across, turn)
+        })
+    }
+
+    /// `du` or `dv`: by how much u or v changes from the middle of the ray's footprint to that of the next sample's.
+    ///
+    /// The footprint on the surface is what the ray's cone cuts out of the tangent plane: steps `(x, y)` in u and v with `|x·p + y·q| ≤ ½·footprint`, where `p` and `q` are `dPdu` and `dPdv` across the ray.
+    /// The change is the width of that ellipse along u: `footprint · |q| / |p × q|`, which is `footprint / |dPdu|` where the ray falls straight on tangents at right angles.
+    fn change(&mut self, b: &mut FunctionBuilder, of_u: bool) -> Value {
+        let along = self.along(b);
+        let [u, v] = ["dPdu", "dPdv"].map(|name| self.get(b, name));
+        let other = perpendicular(b, if of_u { v } else { u }, along);
+        let other = length(b, other);
+        let area = b.op(Op::Cross, &[u, v]);
+        // |p × q| is the part of dPdu × dPdv along the ray. A glancing ray's footprint has no end.
+        let across = b.op(Op::Dot, &[area, along]);
+        let across = b.op(Op::Abs, &[across]);
+        let size = length(b, area);
+        let steepest = b.f32(GLANCING);
+        let least = b.op(Op::Mul, &[size, steepest]);
+        let across = b.op(Op::Max, &[across, least]);
+        let inverse = b.op(Op::Rcp, &[across]);
+        let ratio = b.op(Op::Mul, &[other, inverse]);
+        let footprint = self.get(b, "ray.footprint");
+        let change = b.op(Op::Mul, &[footprint, ratio]);
+        let zero = b.f32(0.0);
+        let nothing = b.op(Op::Eq, &[size, zero]);
+        b.op(Op::Select, &[nothing, zero, change])
     }
 }
 
@@ -278,6 +394,9 @@ enum Part {
     /// All four.
     Whole,
 }
+
+/// The smallest cosine between a ray and a normal for which footprints grow: a cone's cut with a plane seen along the plane has no end.
+const GLANCING: f32 = 1.0e-4;
 
 /// Vectors of an instance's object record, behind its first: images of the axes, of normals along them, `Cs` and `Os`.
 const AXES: u32 = 0;
@@ -315,6 +434,19 @@ pub fn scale(b: &mut FunctionBuilder, v: Value, by: Value) -> Value {
     b.op(Op::Mul, &[v, by])
 }
 
+/// The length of a vector.
+fn length(b: &mut FunctionBuilder, v: Value) -> Value {
+    let square = b.op(Op::Dot, &[v, v]);
+    b.op(Op::Sqrt, &[square])
+}
+
+/// The part of a vector that is perpendicular to a unit vector (or to 0: all of it).
+fn perpendicular(b: &mut FunctionBuilder, v: Value, to: Value) -> Value {
+    let dot = b.op(Op::Dot, &[v, to]);
+    let part = scale(b, to, dot);
+    b.op(Op::Sub, &[v, part])
+}
+
 /// `v / |v|`, and 0 for 0.
 pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
     let square = b.op(Op::Dot, &[v, v]);
@@ -340,7 +472,11 @@ mod tests {
             let origin = b.param("orig", Type::Vec3, Class::Varying);
             let direction = b.param("dir", Type::Vec3, Class::Varying);
             let depth = b.param("depth", Type::F32, Class::Varying);
-            let mut state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, layout });
+            let ray = b.param("ray", Type::Vec4, Class::Varying);
+            let mut state = SurfaceState::new(
+                &mut b,
+                SurfaceInputs { origin, direction, depth, ray, layout, differentiated: true },
+            );
             for (name, ty) in SURFACE_GLOBALS {
                 let v = state.global(&mut b, name);
                 assert_eq!(v.map(|v| b.ty(v)), Some(ty), "{name}");

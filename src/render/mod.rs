@@ -7,6 +7,7 @@
 mod adapter;
 pub mod call;
 pub mod color;
+pub mod depth;
 pub mod film;
 pub mod filter;
 #[cfg(feature = "gpu")]

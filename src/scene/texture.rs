@@ -12,6 +12,18 @@ pub enum TextureSource {
         /// What it shows outside.
         wraps: Wraps,
     },
+    /// Six pictures of what is seen in the directions +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).
+    Cube {
+        /// The files.
+        faces: [String; 6],
+        /// The angle that each shows, in degrees: 90 or more.
+        fov: f32,
+    },
+    /// A picture of depths (`MakeShadow`).
+    Depth {
+        /// The file.
+        file: String,
+    },
 }
 
 impl TextureSource {

@@ -3,15 +3,28 @@
 //! | record | vectors | content |
 //! |---|---|---|
 //! | descriptor | 3 + levels | `width, height, channels, kind` · `s periodic, t periodic` (1 or 0), `number of the last level` (an integer), 0 · the levels, finest first, the last one twice: `width, height, row length in vectors` (an integer), `address of texel (0, 0)` |
+//! | of a cube | 8 | `width, height` of the first face, `channels, kind` · `1 / tan(fov / 2)`, 0, 0, 0 · for each face `address of its descriptor, 0, 0, 0` |
+//! | of depths | 8 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth |
 //! | level | (width + 2) × (height + 2) | a texel a vector: red, green, blue, alpha, linear and premultiplied, rows from the top, with a border of one texel all round that holds what the wrap mode shows there |
 //!
 //! Numbers are floats unless said otherwise. The border makes every wrap mode the same arithmetic: a lookup reads four texels, whatever the mode.
 
+use super::depth::DepthMap;
 use super::pyramid::{Level, Pyramid};
 use super::{Wrap, Wraps};
+use std::sync::Arc;
 
 /// Vectors of a descriptor before its levels.
 pub const LEVELS: u32 = 2;
+
+/// Where the faces of a cube's descriptor begin.
+pub const FACES: u32 = 2;
+
+/// Where the rows of a depth map's descriptor begin.
+pub const PROJECTION: u32 = LEVELS + 2;
+
+/// Depth beyond everything, which a depth map shows outside.
+pub const FARTHEST: f32 = 1e30;
 
 /// What a descriptor describes, as its first vector says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +34,10 @@ pub enum Kind {
     Missing = 0,
     /// A picture, flat or of all directions by latitude and longitude.
     Picture = 1,
+    /// Six pictures of all directions.
+    Cube = 2,
+    /// Depths.
+    Depth = 3,
 }
 
 /// Vectors that a texture takes.
@@ -39,6 +56,46 @@ pub fn missing(address: u32) -> [[u32; 4]; MISSING_VECTORS as usize] {
 
 /// Vectors of the descriptor that [`missing`] makes.
 pub const MISSING_VECTORS: u32 = 4;
+
+/// Vectors of a cube's descriptor, beside its pictures.
+pub const CUBE_VECTORS: u64 = 8;
+
+/// Vectors that a map of depths takes.
+pub fn depth_vectors(map: &DepthMap) -> u64 {
+    u64::from(PROJECTION) + 4 + (u64::from(map.width) + 2) * (u64::from(map.height) + 2)
+}
+
+/// Appends six pictures of the directions +x, −x, +y, −y, +z, −z, which show `1 / zoom` to each side at a distance of 1; gives the address of the descriptor.
+pub fn append_cube(image: &mut Vec<[u32; 4]>, faces: &[Arc<Pyramid>], zoom: f32) -> u32 {
+    let addresses: Vec<u32> = faces.iter().map(|face| append(image, face, [Wrap::Clamp; 2])).collect();
+    let descriptor = image.len() as u32;
+    let channels = faces.iter().map(|f| f.channels).min().unwrap_or(0);
+    let first = &faces[0].levels[0];
+    image.push([first.width as f32, first.height as f32, channels as f32, Kind::Cube as u32 as f32].map(f32::to_bits));
+    image.push([zoom.to_bits(), 0, 0, 0]);
+    image.extend(addresses.iter().map(|&address| [address, 0, 0, 0]));
+    descriptor
+}
+
+/// Appends a map of depths with the rows that lead to it; gives the address of the descriptor.
+pub fn append_depths(image: &mut Vec<[u32; 4]>, map: &DepthMap) -> u32 {
+    let descriptor = image.len() as u32;
+    let (width, height) = (map.width, map.height);
+    image.push([width as f32, height as f32, 1.0, Kind::Depth as u32 as f32].map(f32::to_bits));
+    image.push([0; 4]);
+    let row = width + 2;
+    let texel = descriptor + PROJECTION + 4 + row + 1;
+    image.extend([[(width as f32).to_bits(), (height as f32).to_bits(), row, texel]; 2]);
+    image.extend(map.rows().map(|row| row.map(f32::to_bits)));
+    for y in -1..=i64::from(height) {
+        image.extend((-1..=i64::from(width)).map(|x| {
+            let inside = shown(x, width, Wrap::Black).zip(shown(y, height, Wrap::Black));
+            let depth = inside.map_or(FARTHEST, |(x, y)| map.depths[y * width as usize + x]);
+            [depth.to_bits(); 4]
+        }));
+    }
+    descriptor
+}
 
 /// Appends a texture to the image; gives the address of its descriptor.
 pub fn append(image: &mut Vec<[u32; 4]>, pyramid: &Pyramid, wraps: Wraps) -> u32 {

@@ -5,10 +5,12 @@
 //! [`crate::program`]'s business; nothing here knows scenes, shaders or machines.
 
 pub mod decode;
+pub mod depth;
 pub mod layout;
 pub mod pyramid;
 
 pub use decode::{DecodeError, decode};
+pub use depth::DepthMap;
 pub use pyramid::Pyramid;
 
 use thiserror::Error;

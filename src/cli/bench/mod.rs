@@ -16,6 +16,7 @@ mod reload;
 mod shaders;
 mod shading;
 mod simulation;
+mod textures;
 mod traversal;
 #[cfg(feature = "viewer")]
 mod view;
@@ -64,6 +65,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Shading => shading::points()?,
         Benchmark::Rpu => engines::shading()?,
         Benchmark::Simulate => simulation::scenes()?,
+        Benchmark::Textures => textures::lookups()?,
     };
     if args.json {
         println!("{}", serde_json::to_string_pretty(&results).context("writing JSON")?);

@@ -213,7 +213,7 @@ impl Plan {
 impl Signature {
     fn of_a_surface() -> Signature {
         Signature {
-            params: vec![(0, Mask::XYZ), (1, Mask::XYZ), (0, Mask::W)],
+            params: vec![(0, Mask::XYZ), (1, Mask::XYZ), (0, Mask::W), (2, Mask::XYZW)],
             results: vec![(0, Mask::XYZ), (1, Mask::XYZ)],
         }
     }
@@ -229,7 +229,9 @@ fn mixed(signature: &Signature) -> Clobbers {
 
 /// Whether a function takes and gives what `call_shader` passes.
 fn is_called_like_a_surface(f: &Function) -> bool {
+    let params = [Type::Vec3, Type::Vec3, Type::F32, Type::Vec4];
+    let fits = |taken: &[Type]| f.params.iter().map(|p| p.ty).eq(taken.iter().copied());
     f.kind == FunctionKind::Entry
-        && f.params.iter().map(|p| p.ty).eq([Type::Vec3, Type::Vec3, Type::F32])
+        && (fits(&params) || fits(&params[..3]))
         && f.results.iter().map(|r| r.ty).eq([Type::Vec3; 2])
 }

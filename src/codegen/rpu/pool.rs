@@ -6,8 +6,9 @@
 //! fit one. Vectors that find no room lie in memory, in a table that the program's loader puts behind the image ([`Layout::table`]); where it starts stands in
 //! [`BASE`]. With fewer than three different components a vector is not worth a load, and is written as literals, component by component.
 
-use super::legalize::{Emitter, definitions};
+use super::legalize::definitions;
 use super::vcode::{Class, MArith, MFunc, MInst, MOp, MSrc, Place};
+use crate::ir::emitter::Emitter;
 use crate::ir::{Function, Inst, Loc, Op, Terminator, Type, Value};
 use crate::rpu::isa::{self, Component, Mask, Multiplier, Reg, Swizzle};
 use std::collections::HashMap;

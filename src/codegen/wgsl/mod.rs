@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// Choices of the compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The function that shades a hit, for each shader index (component x of an object's record). Each must take `(orig, dir, depth)` and give `(Ci, Oi)`.
+    /// The function that shades a hit, for each shader index (component x of an object's record). Each must take what `call_shader` passes and give `(Ci, Oi)`.
     pub shaders: Vec<String>,
     /// Whether the scene has instances: hits are looked up in their table then.
     pub instances: bool,

@@ -2,6 +2,7 @@
 //!
 //! `debug` keeps nothing alive: it stays as long as its value does, so that debugging information does not change the program.
 
+use super::origin::{Origin, origins};
 use super::params::retain_params;
 use super::unreachable::remove_unreachable;
 use crate::ir::{BlockId, Function, Inst, Op, SlotId, Value};
@@ -26,27 +27,15 @@ struct Liveness {
     slots: Vec<bool>,
 }
 
-/// Where a value comes from.
-#[derive(Clone, Copy)]
-enum Origin {
-    Nowhere,
-    Param(BlockId, u32),
-    Inst(BlockId, u32),
-}
-
 impl Liveness {
     fn new(func: &Function) -> Self {
-        let mut origin = vec![Origin::Nowhere; func.values.len()];
+        let origin = origins(func);
         let mut stores: Vec<Vec<(BlockId, u32)>> = vec![Vec::new(); func.slots.len()];
         let mut live = Liveness { values: vec![false; func.values.len()], slots: vec![false; func.slots.len()] };
         let mut work: Vec<Value> = Vec::new();
         for id in func.block_ids() {
             let block = func.block(id);
-            for (i, &p) in block.params.iter().enumerate() {
-                origin[p.0 as usize] = Origin::Param(id, i as u32);
-            }
             for (i, inst) in block.insts.iter().enumerate() {
-                inst.results.iter().for_each(|r| origin[r.0 as usize] = Origin::Inst(id, i as u32));
                 match &inst.op {
                     Op::SlotStore(s) => stores[s.0 as usize].push((id, i as u32)),
                     Op::Debug(_) => {}

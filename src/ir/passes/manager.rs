@@ -2,8 +2,8 @@
 
 use super::inline::{InlinePolicy, Stage};
 use super::{
-    calls, copy, dce, facts, fold, gvn, inline, licm, matrices, pre, renumber, sccp, simplify_cfg, slots, strength,
-    strip, units, unroll, visible,
+    calls, copy, dce, derivatives, facts, fold, gvn, inline, licm, matrices, pre, renumber, sccp, simplify_cfg, slots,
+    strength, strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
 use crate::ir::{Function, Module};
@@ -180,6 +180,8 @@ pub struct Report {
     pub passes: Vec<PassReport>,
     /// Number of rounds, the last of which changed nothing (unless the bound was met).
     pub rounds: usize,
+    /// Derivatives that count as 0 though the value may change.
+    pub remarks: Vec<derivatives::Remark>,
 }
 
 impl Pipeline {
@@ -215,7 +217,7 @@ impl Pipeline {
         ALL.iter().zip(self.enabled).filter(|(_, on)| *on).map(|(p, _)| p)
     }
 
-    /// Settles what is not normalised again (see [`units`]) and replaces matrices by their rows (see [`matrices`]), whatever passes are chosen; then runs the passes on a verified module, round after round until
+    /// Settles what is not normalised again (see [`units`]), replaces matrices by their rows (see [`matrices`]) and derivatives by what computes them (see [`derivatives`]), whatever passes are chosen; then runs the passes on a verified module, round after round until
     /// nothing changes, and numbers values anew at the end.
     ///
     /// # Errors
@@ -225,8 +227,12 @@ impl Pipeline {
         if matrices::lower(module) > 0 && cfg!(debug_assertions) {
             verify(module).map_err(|errors| BrokenByPass { pass: "matrices", errors })?;
         }
+        let expansion = derivatives::expand(module);
+        if expansion.changes > 0 && cfg!(debug_assertions) {
+            verify(module).map_err(|errors| BrokenByPass { pass: "derivatives", errors })?;
+        }
         let passes = self.passes().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
-        let mut report = Report { passes: passes.collect(), rounds: 0 };
+        let mut report = Report { passes: passes.collect(), rounds: 0, remarks: expansion.remarks };
         // Functions that the last round did not change need no other one, until inlining changes them.
         let mut dirty = vec![true; module.functions.len()];
         let mut stage = Stage::Early;

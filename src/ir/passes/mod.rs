@@ -1,10 +1,12 @@
 //! Analyses and transformations, one file each; [`manager`] chooses, orders and times them. `README.md` beside this file has the
 //! rules that all passes keep.
 
+pub mod arguments;
 pub mod calls;
 pub mod copy;
 mod cost;
 pub mod dce;
+pub mod derivatives;
 pub mod facts;
 pub mod fold;
 pub mod gvn;
@@ -14,6 +16,7 @@ pub mod manager;
 pub mod matrices;
 mod natural;
 mod numbering;
+mod origin;
 pub mod params;
 pub mod pre;
 mod range;

@@ -136,6 +136,8 @@ pub enum ExprKind {
     Assign(Option<BinaryOp>, Place, ExprId),
     /// `x[i]`
     Index(Place),
+    /// `"file"[c]`: the name of a texture with a channel. Of a variable it is an [`ExprKind::Index`].
+    Channel(ExprId, ExprId),
     /// `{a, b, c}`, the values of an array.
     Array(Vec<ExprId>),
     /// `f(a, b)`
@@ -336,7 +338,7 @@ impl ExprKind {
         match self {
             ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) => f(*a),
             ExprKind::Assign(_, place, a) => place.indices.iter().copied().chain([*a]).for_each(f),
-            ExprKind::Binary(_, a, b) => [*a, *b].into_iter().for_each(f),
+            ExprKind::Binary(_, a, b) | ExprKind::Channel(a, b) => [*a, *b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Array(list) => list.iter().copied().for_each(f),
             ExprKind::Index(place) => place.indices.iter().copied().for_each(f),
@@ -348,7 +350,7 @@ impl ExprKind {
         match self {
             ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) => f(a),
             ExprKind::Assign(_, place, a) => place.indices.iter_mut().chain([a]).for_each(f),
-            ExprKind::Binary(_, a, b) => [a, b].into_iter().for_each(f),
+            ExprKind::Binary(_, a, b) | ExprKind::Channel(a, b) => [a, b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(f),
             ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Array(list) => list.iter_mut().for_each(f),
             ExprKind::Index(place) => place.indices.iter_mut().for_each(f),

@@ -89,7 +89,7 @@ pub const SPECIAL: [(&str, &str); 16] = [
 /// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {
-        "__uniform_float" | "arraylength" => Some(RslType::Float),
+        "__uniform_float" | "arraylength" | super::effects::INPUT => Some(RslType::Float),
         "concat" | "format" => Some(RslType::String),
         "match" => Some(RslType::Float),
         "__uniform_color" => Some(RslType::Color),
@@ -148,7 +148,7 @@ impl<'a> Checker<'a> {
         let ast = self.program.ast;
         let ty = match &ast.expr(e).kind {
             ExprKind::Number(_) => Some(RslType::Float),
-            ExprKind::String(_) => Some(RslType::String),
+            ExprKind::String(_) | ExprKind::Channel(..) => Some(RslType::String),
             ExprKind::Name(n) => names.type_of_name(n),
             ExprKind::Assign(_, place, _) | ExprKind::Index(place) => {
                 names.type_of_name(&place.name.name).and_then(|ty| ty.indexed(place.indices.len()))

@@ -148,6 +148,10 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
         ExprKind::Array(list) => group("{".to_string(), list, "}"),
         ExprKind::Call(f, args) => group(format!("{}(", f.name), args, ")"),
         ExprKind::Index(p) => place(p),
+        ExprKind::Channel(name, channel) => {
+            let [name, channel] = [name, channel].map(|e| Piece::Expr(*e));
+            vec![name, text("["), channel, text("]")]
+        }
         ExprKind::Cast(ty, space, e) => {
             let space = space.as_ref().map(|s| format!("{:?} ", s.name)).unwrap_or_default();
             vec![Piece::Text(format!("({ty} {space}")), Piece::Expr(*e), text(")")]

@@ -4,7 +4,6 @@
 //! may name too many (it does not choose among overloads with equally many parameters), never too few.
 
 use super::ast::*;
-use super::builtins::Means;
 use super::globals;
 use super::queries;
 use super::types::RslType;
@@ -33,6 +32,9 @@ impl Effects {
         before != (self.reads.len(), self.writes.len())
     }
 }
+
+/// The intrinsic by which the library reads a named input that no variable can be called, as `__input("ray.width")`.
+pub const INPUT: &str = "__input";
 
 /// Arguments of `gather` that stand before pairs of a name and a value.
 pub const GATHER_ARGUMENTS: usize = 5;
@@ -188,11 +190,14 @@ impl Walk<'_> {
                     self.space(&space.name);
                 }
                 ExprKind::Call(f, args) => {
+                    if let (INPUT, [name]) = (&*f.name, &args[..])
+                        && let ExprKind::String(name) = &self.ast.expr(*name).kind
+                    {
+                        self.effects.reads.extend(globals::find(name).map(|g| g.name));
+                    }
                     self.calls.insert((f.name.clone(), args.len()));
                     for b in super::builtins::by_name(&f.name) {
-                        if let Means::Library(name) = b.means {
-                            self.calls.insert((name.into(), b.params.len() + b.options.len()));
-                        }
+                        self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
                     }
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);

@@ -1,5 +1,5 @@
 //! The variables that every shader of a kind has without declaring them (RenderMan Interface 3.2.1, tables 11.1 to 11.4), and the named inputs for coordinate
-//! spaces.
+//! spaces and the ray.
 
 use super::ast::ShaderKind;
 use super::types::RslType;
@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use RslType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument tells the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 39] = [
+pub const GLOBALS: [Global; 42] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
@@ -43,8 +43,8 @@ pub const GLOBALS: [Global; 39] = [
     global("Ng", Normal, "sld"),
     global("u", Float, "sld"),
     global("v", Float, "sld"),
-    global("du", Float, "sld"),
-    global("dv", Float, "sld"),
+    global("du", Float, "slvdi"),
+    global("dv", Float, "slvdi"),
     global("s", Float, "sld"),
     global("t", Float, "sld"),
     global("I", Vector, "svd"),
@@ -60,6 +60,10 @@ pub const GLOBALS: [Global; 39] = [
     global("Ol", Color, "l"),
     global("Ps", Point, "l"),
     global("Ns", Normal, "l"),
+    global("ray.footprint", Float, "slvd"),
+    global("ray.spread", Float, "slvd"),
+    global("ray.time", Float, "slvd"),
+    global("ray.kind", Float, "slvd"),
     global("space.shader.x", Vector, "slvd"),
     global("space.shader.y", Vector, "slvd"),
     global("space.shader.z", Vector, "slvd"),
@@ -70,7 +74,6 @@ pub const GLOBALS: [Global; 39] = [
     global("space.object.o", Point, "slvd"),
     global("ray.origin", Point, "sd"),
     global("ray.direction", Vector, "sd"),
-    global("ray.kind", Float, "sd"),
     global("dtime", Float, "slvdi"),
     global(RANDOM_STATE, Float, "slvdi"),
 ];

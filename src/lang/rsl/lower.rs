@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 mod arrays;
 mod calls;
+mod channels;
 mod expr;
 mod gather;
 mod lights;

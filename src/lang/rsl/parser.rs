@@ -883,7 +883,13 @@ impl Parser<'_> {
                     text.push_str(more);
                     self.bump();
                 }
-                Ok(self.add(ExprKind::String(text.into()), span.to(self.previous())))
+                let text = self.add(ExprKind::String(text.into()), span.to(self.previous()));
+                if !self.accept("[") {
+                    return Ok(text);
+                }
+                let channel = self.expr()?;
+                self.expect("]", "after the channel")?;
+                Ok(self.add(ExprKind::Channel(text, channel), span.to(self.previous())))
             }
             Tok::Name(name) => {
                 self.bump();

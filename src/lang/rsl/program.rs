@@ -1,7 +1,7 @@
 //! The functions of a compilation, as their callers see them: types, hidden inputs, names in the IR.
 
 use super::ast::{Ast, Definition, ExprId, ExprKind};
-use super::builtins::{self, Builtin, Means, NamedOption};
+use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
 use super::types::RslType;
 use crate::lang::diag::{Diagnostic, Diagnostics};
@@ -166,8 +166,7 @@ impl<'a> Program<'a> {
 
     /// The function of the standard library that a built-in one stands for.
     pub fn library_function(&self, builtin: &Builtin) -> Option<usize> {
-        let Means::Library(name) = builtin.means else { return None };
-        let count = builtin.params.len() + builtin.options.len();
+        let (name, count) = builtin.library()?;
         let fits = |i: &usize| self.functions[*i].library && self.definition(*i).params.len() == count;
         self.by_name.get(name)?.iter().copied().find(fits)
     }

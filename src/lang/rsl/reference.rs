@@ -10,9 +10,22 @@ use super::globals;
 
 /// Built-in functions.
 const FUNCTIONS: &[(&str, &str)] = &[
+    (
+        "Deriv",
+        "The derivative of `y` by `x`, by the chain rule: Du(y)/Du(x) + Dv(y)/Dv(x). A direction in which `x` does not change has no part.",
+    ),
+    (
+        "Du",
+        "The derivative by the surface's parameter `u`: of what rays bring back, and of another derivative, it counts as 0.",
+    ),
+    (
+        "Dv",
+        "The derivative by the surface's parameter `v`: of what rays bring back, and of another derivative, it counts as 0.",
+    ),
     ("abs", "The magnitude of a number: `x` without its sign."),
     ("acos", "The angle in radians, from 0 to π, whose cosine is `x`. Arguments outside −1 to 1 are clamped."),
     ("ambient", "The sum of the light of all ambient lights."),
+    ("area", "The area of the surface `p` between this sample and the next."),
     ("arraylength", "The number of elements of an array."),
     ("asin", "The angle in radians, from −π/2 to π/2, whose sine is `x`. Arguments outside −1 to 1 are clamped."),
     (
@@ -26,6 +39,14 @@ const FUNCTIONS: &[(&str, &str)] = &[
     (
         "atmosphere",
         "In a surface or displacement shader: whether the object's atmosphere has a parameter of that name and of the variable's type; the variable then gets its value.",
+    ),
+    (
+        "bump",
+        "What to add to the normal of a surface that the texture `name` raises; `dPds` and `dPdt` lie in the surface.",
+    ),
+    (
+        "calculatenormal",
+        "The normal of the surface `p`, which may have been moved, on the side of the surface's own normal. Its length is not 1.",
     ),
     (
         "cellnoise",
@@ -57,6 +78,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "The light that a perfectly matte surface with the unit normal `n` reflects from all lights on its side (Lambert's cosine law).",
     ),
     ("distance", "The distance between two points."),
+    (
+        "environment",
+        "The filtered value of the texture of all directions `name` in direction `r`: a color or a float, by what is wanted.",
+    ),
     ("exp", "The exponential function, e to the power of `x`."),
     (
         "faceforward",
@@ -64,7 +89,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "filterstep",
-        "How much of the range from `a` to `b` lies above `edge`: a step that does not jag, weighed by the option \"filter\" (\"box\", \"triangle\", \"gaussian\", \"catmull-rom\") over \"width\" times the range.",
+        "How much of the range from `a` to `b`, or of the change of `x` to the next sample, lies above `edge`: a step that does not jag, weighed by the option \"filter\" (\"box\", \"triangle\", \"gaussian\", \"catmull-rom\") over \"width\" times the range.",
     ),
     ("floor", "The largest whole number that is not above `x`."),
     (
@@ -171,6 +196,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("setxcomp", "Changes the first component of a point, vector or normal."),
     ("setycomp", "Changes the second component of a point, vector or normal."),
     ("setzcomp", "Changes the third component of a point, vector or normal."),
+    ("shadow", "How much of the point `p` lies in shadow, by the map of depths `name`: 0 in full light, 1 in none."),
     ("sign", "−1 for negative numbers, 1 for positive ones, 0 for 0."),
     ("sin", "The sine of an angle in radians."),
     (
@@ -196,6 +222,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
     (
         "texture",
         "The filtered value of the texture `name` at `x`, `y`, or else at `s`, `t`: a color or a float, by what is wanted.",
+    ),
+    (
+        "textureinfo",
+        "Whether something is known of a texture, which goes to the variable: \"exists\", \"channels\", \"resolution\" or \"type\".",
     ),
     (
         "trace",
@@ -237,8 +267,8 @@ const VARIABLES: [(&str, &str, &str); 43] = [
     ("Ng", "sld", "The geometric normal: that of the flat triangle."),
     ("u", "sld", "The first surface parameter, 0 to 1."),
     ("v", "sld", "The second surface parameter, 0 to 1."),
-    ("du", "sld", "How much `u` changes from one sample to the next."),
-    ("dv", "sld", "How much `v` changes from one sample to the next."),
+    ("du", "slvdi", "How much `u` changes from one sample to the next."),
+    ("dv", "slvdi", "How much `v` changes from one sample to the next."),
     ("s", "sld", "The first texture coordinate."),
     ("t", "sld", "The second texture coordinate."),
     ("I", "sd", "The direction of the ray that meets the surface, from the viewer to `P`; not of length 1."),

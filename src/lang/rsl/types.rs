@@ -111,6 +111,8 @@ impl RslType {
             (RslType::Array(element, _), n) => element.indexed(n - 1),
             (ty, 1) if ty.is_triple() => Some(RslType::Float),
             (RslType::Matrix, 2) => Some(RslType::Float),
+            // The name of a texture with a channel.
+            (RslType::String, 1) => Some(RslType::String),
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ pub fn functions() -> Vec<Function> {
         function("std.__scrambled", scrambled),
         function("std.__exp2i", exp2i),
         function("std.__exponent", |b, x| split(b, x)[0]),
-        function("std.__mantissa", |b, x| split(b, x)[1]),
+        function("std.__mantissa", mantissa),
     ]
 }
 
@@ -40,6 +40,18 @@ fn exp2i(b: &mut FunctionBuilder, n: Value) -> Value {
     let shift = i32(b, 23);
     let bits = b.op(Op::IShl, &[n, shift]);
     b.op_as(Op::Bitcast, &[bits], Type::F32)
+}
+
+/// The mantissa, which changes as x/2ᵉ does: between the jumps of the exponent.
+fn mantissa(b: &mut FunctionBuilder, x: Value) -> Value {
+    let mantissa = split(b, x)[1];
+    let inverse = b.op(Op::Rcp, &[x]);
+    let scale = b.op(Op::Mul, &[mantissa, inverse]);
+    let [by_u, by_v] = [Op::Du, Op::Dv].map(|op| {
+        let change = b.op(op, &[x]);
+        b.op(Op::Mul, &[change, scale])
+    });
+    b.op(Op::Seed, &[mantissa, by_u, by_v])
 }
 
 /// The exponent `e` and mantissa `m` of a positive normal float: `x = m·2ᵉ` with `m` in [√½, √2).

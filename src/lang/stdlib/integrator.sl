@@ -7,9 +7,13 @@
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
 
+/* A ray is a cone (Akenine-Moller et al. 2019): its diameter is width at the origin and grows by spread in a unit of length. The kinds of rays: */
+#define CAMERA_RAY 0
+#define SPECULAR_RAY 1
+
 /* The colour that arrives at o from direction d, and its coverage: surfaces are composited front to back by their opacity until
    nothing shines through, the background last. Nothing is seen but between start and end. The ray goes on behind a surface from the same origin, beyond its t. */
-color __radiance(point o; vector d; float depth; float start; float end; output float alpha)
+color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start; float end; output float alpha)
 {
     color sum = 0;
     color through = 1;
@@ -25,7 +29,7 @@ color __radiance(point o; vector d; float depth; float start; float end; output 
         } else {
             color ci = 0;
             color oi = 0;
-            __shade(o, d, depth, ci, oi);
+            __shade(o, d, depth, width, spread, time, kind, ci, oi);
             sum += through * ci;
             through *= 1 - oi;
             nearest = t;
@@ -41,20 +45,21 @@ color __radiance(point o; vector d; float depth; float start; float end; output 
 }
 
 /* What trace() in a shader calls: black beyond the scene's ray depth. */
-color __trace_color(point o; vector d; float depth)
+color __trace_color(point o; vector d; float depth; float width, spread, time, kind)
 {
     color result = 0;
     float alpha = 0;
     if (depth < __uniform_float(6, 3))
-        result = __radiance(o, d, depth + 1, __uniform_float(0, 0), FARTHEST, alpha);
+        result = __radiance(o, d, depth + 1, width, spread, time, kind, __uniform_float(0, 0), FARTHEST, alpha);
     return result;
 }
 
-/* The light that arrives at o from direction d (RISpec 3.2, section 15.6). */
+/* The light that arrives at o from direction d (RISpec 3.2, section 15.6). The ray is as wide as the one that led here and goes on spreading alike: the surface counts as flat. */
 color trace(point o; vector d)
 {
     extern float raydepth;
-    return __past_volumes(o, d, raydepth, __trace_color(o, d, raydepth));
+    color c = __trace_color(o, d, raydepth, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), SPECULAR_RAY);
+    return __past_volumes(o, d, raydepth, c);
 }
 
 /* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1.
@@ -68,10 +73,17 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; outp
     vector forward = UNIFORM_VECTOR(4);
     /* To the ray's point at distance 1 along the camera's z. */
     vector through = forward;
-    if (__uniform_float(6, 2) > 0.5)
+    /* The side of a pixel on the screen, the mean of both: the ray is as wide all along, or grows to it where it meets the screen. */
+    float pixel = __uniform_float(6, 0) * __uniform_float(1, 2) + __uniform_float(6, 1) * __uniform_float(1, 3);
+    float width = 0;
+    float spread = 0;
+    if (__uniform_float(6, 2) > 0.5) {
         origin += offset;
-    else
+        width = pixel;
+    } else {
         through += offset;
+        spread = pixel / length(through);
+    }
     if (lens_x != 0 || lens_y != 0) {
         /* A thin lens (Cook, Porter & Carpenter 1984): all rays of a position meet in the plane of focus. */
         vector moved = __uniform_float(8, 0) * (lens_x * UNIFORM_VECTOR(2) + lens_y * UNIFORM_VECTOR(3));
@@ -84,5 +96,5 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; outp
         near = __uniform_float(8, 2) * length(through);
         far = min(__uniform_float(8, 3), FARTHEST / length(through)) * length(through);
     }
-    return __radiance(origin, normalize(through), 0, near, far, alpha);
+    return __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, alpha);
 }

@@ -14,9 +14,10 @@ pub mod texture;
 pub const CAMERA_FUNCTION: &str = "std.__camera";
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 8] = [
+pub const SOURCES: [(&str, &str); 9] = [
     ("math.sl", include_str!("math.sl")),
     ("color.sl", include_str!("color.sl")),
+    ("derivatives.sl", include_str!("derivatives.sl")),
     ("geometry.sl", include_str!("geometry.sl")),
     ("lighting.sl", include_str!("lighting.sl")),
     ("texture.sl", include_str!("texture.sl")),

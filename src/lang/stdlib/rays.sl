@@ -5,6 +5,9 @@
 #define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
 #define FARTHEST 3.4028234e38
 #define MAX_SAMPLES 4096
+#define DIFFUSE_RAY 2
+/* The colour that a ray among many of one place brings back: it is as wide as the ray that led here. */
+#define DIFFUSE_COLOR(o, d) __trace_color(o, d, raydepth, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), DIFFUSE_RAY)
 
 float __start(float bias) { return bias < 0 ? UNIFORM_BIAS : bias; }
 
@@ -98,7 +101,7 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
             if (maxdist < FARTHEST)
                 is_near = __trace(p, d, start, maxdist) < 0 ? 0 : 1;
             if (is_near > 0)
-                sum += __past_volumes(p, d, raydepth, __trace_color(p, d, raydepth));
+                sum += __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
         }
         sum /= count;
     }
@@ -113,7 +116,7 @@ float __gather(point p; vector d; float bias; float maxdist; float shades; outpu
     if (raydepth < UNIFORM_MAX_DEPTH) {
         t = __trace(p, d, __start(bias), maxdist);
         if (t >= 0 && shades > 0)
-            ci = __past_volumes(p, d, raydepth, __trace_color(p, d, raydepth));
+            ci = __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
     }
     return t;
 }

@@ -6,13 +6,16 @@
 //!
 //! | function | gives |
 //! |---|---|
-//! | `std.texture.float(name, channel, s, t, ss, st, tt, fill)` | one channel, or `fill` where the texture has none of that number |
-//! | `std.texture.color(name, channel, s, t, ss, st, tt, fill)` | three channels from that number on |
+//! | `std.texture.float(name, (s, t, channel), (ss, st, tt), fill)` | one channel, or `fill` where the texture has none of that number |
+//! | `std.texture.color(name, (s, t, channel), (ss, st, tt), fill)` | three channels from that number on |
+//! | `std.texture.face.float(name, face, (s, t, channel), (ss, st, tt), fill)`, `std.texture.face.color` | the same of a face of a cube |
 //! | `std.texture.filter(descriptor, place, area)` | red, green, blue, alpha |
+//! | `std.texture.project(name, P)` | where a map of depths shows a point: s, t, and the depth; a negative depth where there is no map or the point lies behind its camera |
+//! | `std.texture.compare(name, s, t, z)` | the share of the four texels around a place, weighted by nearness, that are nearer than `z` |
 
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::TEXTURES_FIND;
-use crate::texture::layout::LEVELS;
+use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 
 /// Most steps along the major axis. An ellipse longer than so many times its width is blurred across.
 pub const MAX_PROBES: f32 = 16.0;
@@ -26,17 +29,12 @@ const FILTER: &str = "std.texture.filter";
 pub fn functions() -> Vec<Function> {
     vec![
         filter(),
-        lookup("std.texture.float", Type::F32, |b, texel, channels, channel, fill| {
-            pick(b, texel, channels, channel, fill)
-        }),
-        lookup("std.texture.color", Type::Vec3, |b, texel, channels, channel, fill| {
-            let parts = [0.0, 1.0, 2.0].map(|behind| {
-                let behind = b.f32(behind);
-                let channel = add(b, channel, behind);
-                pick(b, texel, channels, channel, fill)
-            });
-            b.op(Op::Compose, &parts)
-        }),
+        lookup("std.texture.float", false, pick),
+        lookup("std.texture.color", false, pick_color),
+        lookup("std.texture.face.float", true, pick),
+        lookup("std.texture.face.color", true, pick_color),
+        project(),
+        compare(),
     ]
 }
 
@@ -84,20 +82,28 @@ fn load(b: &mut FunctionBuilder, address: Value, k: u32) -> Value {
     b.op(Op::Load(k), &[address])
 }
 
-/// `name(name: string, channel, s, t, ss, st, tt, fill)`: finds the texture, filters it, and takes of its channels what `take` takes.
-fn lookup(
-    name: &'static str,
-    result: Type,
-    take: impl Fn(&mut FunctionBuilder, Value, Value, Value, Value) -> Value,
-) -> Function {
+/// Takes of a texel, given the number of channels, what stands from a channel on, with what fills those that are not there.
+type Take = fn(&mut FunctionBuilder, Value, Value, Value, Value) -> Value;
+
+/// A function that finds a texture, or a face of one, filters it, and takes of its channels what `take` takes.
+fn lookup(name: &'static str, of_a_face: bool, take: Take) -> Function {
     let mut b = FunctionBuilder::new(name, FunctionKind::Function);
-    b.result("return", result);
+    b.result("return", if name.ends_with("color") { Type::Vec3 } else { Type::F32 });
     let texture = b.param("name", Type::String, Class::Varying);
-    let [channel, s, t, ss, st, tt, fill] =
-        ["channel", "s", "t", "ss", "st", "tt", "fill"].map(|n| b.param(n, Type::F32, Class::Varying));
-    let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
-    let place = b.op(Op::Compose, &[s, t]);
-    let area = b.op(Op::Compose, &[ss, st, tt]);
+    let face = of_a_face.then(|| b.param("face", Type::F32, Class::Varying));
+    let place = b.param("place", Type::Vec3, Class::Varying);
+    let area = b.param("area", Type::Vec3, Class::Varying);
+    let fill = b.param("fill", Type::F32, Class::Varying);
+    let mut descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
+    if let Some(face) = face {
+        let face = b.op_as(Op::ToInt, &[face], Type::U32);
+        let base = b.op_as(Op::Bitcast, &[descriptor], Type::U32);
+        let place = b.op(Op::IAdd, &[base, face]);
+        let entry = load(&mut b, place, FACES);
+        descriptor = word(&mut b, entry, 0, Type::Ref);
+    }
+    let channel = b.op(Op::Extract(2), &[place]);
+    let place = pair(&mut b, place, [0, 1]);
     let texel = b.call(FILTER, vec![descriptor, place, area], &[Type::Vec4])[0];
     let header = b.op(Op::Load(0), &[descriptor]);
     let channels = b.op(Op::Extract(2), &[header]);
@@ -117,6 +123,65 @@ fn pick(b: &mut FunctionBuilder, texel: Value, channels: Value, channel: Value, 
     }
     let there = b.op(Op::Lt, &[channel, channels]);
     select(b, there, value, fill)
+}
+
+fn pick_color(b: &mut FunctionBuilder, texel: Value, channels: Value, channel: Value, fill: Value) -> Value {
+    let parts = [0.0, 1.0, 2.0].map(|behind| {
+        let behind = b.f32(behind);
+        let channel = add(b, channel, behind);
+        pick(b, texel, channels, channel, fill)
+    });
+    b.op(Op::Compose, &parts)
+}
+
+/// `std.texture.project(name: string, P: vec3) -> vec3`
+fn project() -> Function {
+    let mut b = FunctionBuilder::new("std.texture.project", FunctionKind::Function);
+    b.result("return", Type::Vec3);
+    let texture = b.param("name", Type::String, Class::Varying);
+    let point = b.param("P", Type::Vec3, Class::Varying);
+    let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
+    let header = b.op(Op::Load(0), &[descriptor]);
+    let kind = b.op(Op::Extract(3), &[header]);
+    let depths = b.f32(Kind::Depth as u32 as f32);
+    let is_map = b.op(Op::Eq, &[kind, depths]);
+    let [x, y, z] = [0, 1, 2].map(|lane| b.op(Op::Extract(lane), &[point]));
+    let one = b.f32(1.0);
+    let point = b.op(Op::Compose, &[x, y, z, one]);
+    let [s, t, w, depth] = [0, 1, 2, 3].map(|row| {
+        let row = b.op(Op::Load(PROJECTION + row), &[descriptor]);
+        b.op(Op::Dot, &[row, point])
+    });
+    let inverse = b.op(Op::Rcp, &[w]);
+    let [s, t] = [s, t].map(|x| mul(&mut b, x, inverse));
+    let (zero, behind) = (b.f32(0.0), b.f32(-1.0));
+    let ahead = b.op(Op::Lt, &[zero, w]);
+    let seen = b.op(Op::And, &[is_map, ahead]);
+    let depth = select(&mut b, seen, depth, behind);
+    let place = b.op(Op::Compose, &[s, t, depth]);
+    b.ret(vec![place]);
+    b.finish()
+}
+
+/// `std.texture.compare(name: string, s, t, z: f32) -> f32`
+fn compare() -> Function {
+    let mut b = FunctionBuilder::new("std.texture.compare", FunctionKind::Function);
+    b.result("return", Type::F32);
+    let texture = b.param("name", Type::String, Class::Varying);
+    let [s, t, z] = ["s", "t", "z"].map(|n| b.param(n, Type::F32, Class::Varying));
+    let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
+    let level = b.op(Op::Load(LEVELS), &[descriptor]);
+    let place = b.op(Op::Compose, &[s, t]);
+    let Corners { texels, across, down } = corners(&mut b, level, place);
+    let (one, zero) = (b.f32(1.0), b.f32(0.0));
+    let nearer = texels.map(|texel| {
+        let depth = b.op(Op::Extract(0), &[texel]);
+        let nearer = b.op(Op::Lt, &[depth, z]);
+        select(&mut b, nearer, one, zero)
+    });
+    let shares = blend(&mut b, nearer, across, down);
+    b.ret(vec![shares]);
+    b.finish()
 }
 
 /// The ellipse as a walk along its major axis.
@@ -283,10 +348,28 @@ fn reduce(b: &mut FunctionBuilder, place: Value, periodic: Value) -> Value {
     sub(b, place, away)
 }
 
+/// The four texels around a place: of the upper row from the left, then of the lower one; and how far the place lies from the first.
+struct Corners {
+    texels: [Value; 4],
+    across: Value,
+    down: Value,
+}
+
 /// The bilinear value of a level at a place.
+fn tap(b: &mut FunctionBuilder, level: Value, place: Value) -> Value {
+    let Corners { texels, across, down } = corners(b, level, place);
+    blend(b, texels, across, down)
+}
+
+fn blend(b: &mut FunctionBuilder, [a, c, d, e]: [Value; 4], across: Value, down: Value) -> Value {
+    let (top, bottom) = (mix(b, a, c, across), mix(b, d, e, across));
+    mix(b, top, bottom, down)
+}
+
+/// Reads the texels around a place.
 ///
 /// Texel (0, 0) has its middle at half a texel. The place is held within half a texel of the border all round, where the level's own border is read.
-fn tap(b: &mut FunctionBuilder, level: Value, place: Value) -> Value {
+fn corners(b: &mut FunctionBuilder, level: Value, place: Value) -> Corners {
     let size = pair(b, level, [0, 1]);
     let row = word(b, level, 2, Type::U32);
     let origin = word(b, level, 3, Type::U32);
@@ -309,17 +392,15 @@ fn tap(b: &mut FunctionBuilder, level: Value, place: Value) -> Value {
     let upper = b.op(Op::IAdd, &[origin, number]);
     let lower = b.op(Op::IAdd, &[upper, row]);
     let [across, down] = [0, 1].map(|lane| b.op(Op::Extract(lane), &[offset]));
-    let [top, bottom] = [upper, lower].map(|address| {
-        let (left, right) = (load(b, address, 0), load(b, address, 1));
-        mix(b, left, right, across)
-    });
-    mix(b, top, bottom, down)
+    let texels = [(upper, 0), (upper, 1), (lower, 0), (lower, 1)].map(|(address, k)| load(b, address, k));
+    Corners { texels, across, down }
 }
 
-/// `x + (y − x)·t` of vectors.
+/// `x + (y − x)·t`
 fn mix(b: &mut FunctionBuilder, x: Value, y: Value, t: Value) -> Value {
     let way = sub(b, y, x);
-    let t = splat(b, t, Type::Vec4);
+    let ty = b.ty(x);
+    let t = if ty == Type::F32 { t } else { splat(b, t, ty) };
     let part = mul(b, way, t);
     add(b, x, part)
 }

@@ -15,7 +15,7 @@ use crate::lang::rsl::TEXTURES_FIND;
 use crate::lang::source::Span;
 use crate::scene::{ParamValue, ShaderInstance};
 use crate::texture::layout::{self, MISSING_VECTORS};
-use crate::texture::{Pyramid, Wraps};
+use crate::texture::{DepthMap, Pyramid, Wraps};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -27,11 +27,64 @@ pub const MAX_TEXTURE_VECTORS: u64 = 6 << 20;
 
 /// A texture that was found.
 #[derive(Clone, Debug)]
-pub struct Texture {
-    /// Its levels.
-    pub pyramid: Arc<Pyramid>,
-    /// What it shows outside.
-    pub wraps: Wraps,
+pub enum Texture {
+    /// A picture.
+    Picture {
+        /// Its levels.
+        pyramid: Arc<Pyramid>,
+        /// What it shows outside.
+        wraps: Wraps,
+    },
+    /// Six pictures of the directions +x, −x, +y, −y, +z, −z.
+    Cube {
+        /// Their levels.
+        faces: [Arc<Pyramid>; 6],
+        /// 1 over how far each shows to either side at a distance of 1.
+        zoom: f32,
+    },
+    /// Depths, for shadows.
+    Depths(Arc<DepthMap>),
+}
+
+impl Texture {
+    /// Its pictures.
+    pub fn pyramids(&self) -> &[Arc<Pyramid>] {
+        match self {
+            Texture::Picture { pyramid, .. } => std::slice::from_ref(pyramid),
+            Texture::Cube { faces, .. } => faces,
+            Texture::Depths(_) => &[],
+        }
+    }
+
+    fn pyramids_mut(&mut self) -> &mut [Arc<Pyramid>] {
+        match self {
+            Texture::Picture { pyramid, .. } => std::slice::from_mut(pyramid),
+            Texture::Cube { faces, .. } => faces,
+            Texture::Depths(_) => &mut [],
+        }
+    }
+
+    /// Vectors that it takes.
+    fn vectors(&self) -> u64 {
+        let pictures: u64 = self.pyramids().iter().map(|p| layout::vectors(p)).sum();
+        match self {
+            Texture::Picture { .. } => pictures,
+            Texture::Cube { .. } => layout::CUBE_VECTORS + pictures,
+            Texture::Depths(map) => layout::depth_vectors(map),
+        }
+    }
+
+    /// Appends it to an image; gives the address of its descriptor.
+    fn push(&self, image: &mut Vec<[u32; 4]>, pictures: &mut HashMap<(*const Pyramid, Wraps), u32>) -> u32 {
+        match self {
+            Texture::Picture { pyramid, wraps } => {
+                let key = (Arc::as_ptr(pyramid), *wraps);
+                *pictures.entry(key).or_insert_with(|| layout::append(image, pyramid, *wraps))
+            }
+            Texture::Cube { faces, zoom } => layout::append_cube(image, faces, *zoom),
+            Texture::Depths(map) => layout::append_depths(image, map),
+        }
+    }
 }
 
 /// The textures of a program, as its memory image holds them.
@@ -55,8 +108,7 @@ impl Textures {
 
     /// Vectors that all of it takes.
     pub fn vectors(&self) -> u64 {
-        let textures = self.entries.iter().filter_map(|e| e.1.as_ref());
-        self.table.vectors() + textures.map(|t| layout::vectors(&t.pyramid)).sum::<u64>()
+        self.table.vectors() + self.entries.iter().filter_map(|e| e.1.as_ref()).map(Texture::vectors).sum::<u64>()
     }
 
     /// Appends the table, with nothing in it, and the descriptor of what is missing: the first that a memory image holds.
@@ -70,11 +122,10 @@ impl Textures {
 
     /// Appends the pictures, the last that a memory image holds, and fills the table.
     pub fn push_pictures(&self, image: &mut Vec<[u32; 4]>) {
-        let mut known: HashMap<(*const Pyramid, Wraps), u32> = HashMap::new();
+        let mut pictures = HashMap::new();
         for (id, texture) in &self.entries {
-            let Some(Texture { pyramid, wraps }) = texture else { continue };
-            let key = (Arc::as_ptr(pyramid), *wraps);
-            let address = *known.entry(key).or_insert_with(|| layout::append(image, pyramid, *wraps));
+            let Some(texture) = texture else { continue };
+            let address = texture.push(image, &mut pictures);
             image[(TABLE + self.table.slot(*id)) as usize] = [*id, address, 0, 0];
         }
     }

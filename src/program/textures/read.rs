@@ -5,7 +5,7 @@ use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::source::Span;
 use crate::scene::{FileError, Scene, TextureSource, read_file_noting};
-use crate::texture::{Pyramid, Wraps, decode, layout};
+use crate::texture::{DepthMap, Pyramid, decode, layout};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -14,125 +14,184 @@ use std::sync::Arc;
 /// Longest picture file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// The pictures of the last linking, by path: one is decoded again when its file has changed.
-#[derive(Debug, Default)]
-pub struct Pictures {
-    kept: HashMap<PathBuf, Picture>,
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Form {
+    Picture,
+    Depths,
 }
 
-/// A picture file.
+/// A file and how it is read.
+type Key = (PathBuf, Form);
+
+/// The pictures of the last linking: one is decoded again when its file has changed.
+#[derive(Debug, Default)]
+pub struct Pictures {
+    kept: HashMap<Key, Kept>,
+}
+
+/// A file as it was read.
 #[derive(Clone, Debug)]
-struct Picture {
-    pyramid: Result<Arc<Pyramid>, String>,
+struct Kept {
+    content: Result<Content, String>,
     files: FileLog,
 }
 
-/// A texture that is looked for: its name, where it stands, its file, and what it shows outside.
-type Found = (Arc<str>, Option<Span>, Option<PathBuf>, Wraps);
+/// What a file holds.
+#[derive(Clone, Debug)]
+enum Content {
+    Picture(Arc<Pyramid>),
+    Depths(Arc<DepthMap>),
+}
 
 /// What reading gives.
 #[derive(Debug)]
 pub struct Read {
-    /// The textures, in the order of their names.
+    /// The textures.
     pub textures: Textures,
     /// What is wrong: a missing picture is a warning, a damaged one an error.
     pub remarks: Diagnostics,
+}
+
+/// A texture whose files are found, as far as they are there.
+struct Found {
+    name: Arc<str>,
+    span: Option<Span>,
+    source: TextureSource,
+    files: Vec<Key>,
+}
+
+impl Found {
+    fn place(&self, d: Diagnostic) -> Diagnostic {
+        self.span.into_iter().fold(d, |d, s| d.at(s, "named here"))
+    }
 }
 
 impl Pictures {
     /// Reads the pictures of these names. Files are noted in `log`.
     pub fn read(&mut self, scene: &Scene, names: Names, log: &mut FileLog) -> Read {
         let mut remarks = Diagnostics::new();
-        let mut found: Vec<Found> = Vec::with_capacity(names.len());
-        for (name, span) in names {
-            let TextureSource::Picture { file, wraps } = scene.texture(&name);
-            let place = |d: Diagnostic| span.into_iter().fold(d, |d, s| d.at(s, "named here"));
-            let path = match scene.find_picture(&file, log) {
-                Ok(path) => Some(path),
-                Err(error) => {
-                    let missing = matches!(error, FileError::Missing { .. });
-                    let d = match missing {
-                        true => Diagnostic::warning(format!("there is no texture `{file}`: it is black")),
-                        false => Diagnostic::error(format!("the texture `{file}`: {error}")),
-                    };
-                    remarks.push(error.hints().into_iter().fold(place(d), Diagnostic::hint));
-                    None
-                }
-            };
-            found.push((name, span, path, wraps));
-        }
-        self.refresh(found.iter().filter_map(|f| f.2.as_deref()));
-        let mut list = Vec::with_capacity(found.len());
-        for (name, span, path, wraps) in found {
-            let picture = path.as_ref().map(|path| &self.kept[path]);
-            picture.iter().for_each(|p| log.extend(&p.files));
-            let texture = match picture.map(|p| &p.pyramid) {
-                Some(Ok(pyramid)) => Some(Texture { pyramid: pyramid.clone(), wraps }),
-                Some(Err(reason)) => {
-                    let d = Diagnostic::error(format!("the texture `{name}` cannot be read: {reason}"));
-                    remarks.push(span.into_iter().fold(d, |d, s| d.at(s, "named here")));
-                    None
-                }
-                None => None,
-            };
-            list.push((name, texture));
-        }
+        let found: Vec<Found> =
+            names.into_iter().map(|(name, span)| find(scene, name, span, log, &mut remarks)).collect();
+        self.refresh(found.iter().flat_map(|f| &f.files));
+        let list = found.iter().map(|f| (f.name.clone(), self.texture(f, log, &mut remarks)));
+        let mut list: Vec<(Arc<str>, Option<Texture>)> = list.collect();
         fit(&mut list, MAX_TEXTURE_VECTORS, &mut remarks);
         Read { textures: Textures::new(list), remarks }
     }
 
-    /// Decodes the files that are new or have changed, and forgets those that are not asked for.
-    fn refresh<'a>(&mut self, paths: impl Iterator<Item = &'a Path>) {
-        let mut kept = HashMap::new();
-        let mut new: Vec<&Path> = Vec::new();
-        for path in paths {
-            let known = self.kept.remove_entry(path);
-            let unchanged = known.filter(|(_, picture)| picture.files.clone().changed().is_empty());
-            if let Some((path, picture)) = unchanged {
-                kept.insert(path, picture);
-            } else if !kept.contains_key(path) && !new.contains(&path) {
-                new.push(path);
+    /// The texture made of the files that were found; `None` where one is missing or wrong, which is reported unless it was before.
+    fn texture(&self, found: &Found, log: &mut FileLog, remarks: &mut Diagnostics) -> Option<Texture> {
+        let (mut pyramids, mut depths) = (Vec::new(), None);
+        for key in &found.files {
+            let kept = &self.kept[key];
+            log.extend(&kept.files);
+            match &kept.content {
+                Ok(Content::Picture(pyramid)) => pyramids.push(pyramid.clone()),
+                Ok(Content::Depths(map)) => depths = Some(map.clone()),
+                Err(reason) => {
+                    let message = format!("the texture `{}` cannot be read: {reason}", found.name);
+                    remarks.push(found.place(Diagnostic::error(message)));
+                    return None;
+                }
             }
         }
-        kept.par_extend(new.into_par_iter().map(|path| (path.to_path_buf(), Picture::read(path))));
+        match found.source {
+            TextureSource::Picture { wraps, .. } => pyramids.pop().map(|pyramid| Texture::Picture { pyramid, wraps }),
+            TextureSource::Cube { fov, .. } => {
+                let zoom = 1.0 / (0.5 * fov).to_radians().tan();
+                pyramids.try_into().ok().map(|faces| Texture::Cube { faces, zoom })
+            }
+            TextureSource::Depth { .. } => depths.map(Texture::Depths),
+        }
+    }
+
+    /// Decodes the files that are new or have changed, and forgets those that are not asked for.
+    fn refresh<'a>(&mut self, keys: impl Iterator<Item = &'a Key>) {
+        let mut kept = HashMap::new();
+        let mut new: Vec<&Key> = Vec::new();
+        for key in keys {
+            let known = self.kept.remove_entry(key);
+            let unchanged = known.filter(|(_, picture)| picture.files.clone().changed().is_empty());
+            if let Some((key, picture)) = unchanged {
+                kept.insert(key, picture);
+            } else if !kept.contains_key(key) && !new.contains(&key) {
+                new.push(key);
+            }
+        }
+        kept.par_extend(new.into_par_iter().map(|key| (key.clone(), Kept::read(&key.0, key.1))));
         self.kept = kept;
     }
 }
 
-impl Picture {
-    fn read(path: &Path) -> Self {
+/// Finds the files of a texture, and reports those that are not there.
+fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, remarks: &mut Diagnostics) -> Found {
+    let mut source = scene.texture(&name);
+    // A picture that is a map of depths is known by its matrices, when it is read.
+    let mut found = Found { name, span, source: source.clone(), files: Vec::new() };
+    let (files, form): (&[String], Form) = match &mut source {
+        TextureSource::Picture { file, .. } => (std::slice::from_ref(file), Form::Picture),
+        TextureSource::Cube { faces, .. } => (faces, Form::Picture),
+        TextureSource::Depth { file } => (std::slice::from_ref(file), Form::Depths),
+    };
+    for file in files {
+        match scene.find_picture(file, log) {
+            Ok(path) => found.files.push((path, form)),
+            Err(error) => {
+                let d = match error {
+                    FileError::Missing { .. } => {
+                        Diagnostic::warning(format!("there is no texture `{file}`: it is black"))
+                    }
+                    _ => Diagnostic::error(format!("the texture `{file}`: {error}")),
+                };
+                remarks.push(error.hints().into_iter().fold(found.place(d), Diagnostic::hint));
+            }
+        }
+    }
+    found
+}
+
+impl Kept {
+    fn read(path: &Path, form: Form) -> Self {
         let mut files = FileLog::default();
-        let pyramid = read_file_noting(path, MAX_FILE_BYTES, &mut files)
-            .map_err(|e| e.to_string())
-            .and_then(|bytes| decode(&bytes).map_err(|e| format!("`{}`: {e}", path.display())))
-            .map(|picture| Arc::new(Pyramid::new(picture)));
-        Self { pyramid, files }
+        let content = read_file_noting(path, MAX_FILE_BYTES, &mut files).map_err(|e| e.to_string()).and_then(|bytes| {
+            let content = match form {
+                Form::Picture => decode(&bytes).map(|picture| Content::Picture(Arc::new(Pyramid::new(picture)))),
+                Form::Depths => DepthMap::decode(&bytes).map(|map| Content::Depths(Arc::new(map))),
+            };
+            content.map_err(|e| format!("`{}`: {e}", path.display()))
+        });
+        Self { content, files }
     }
 }
 
-/// Takes the finest level from the largest texture until all fit into `limit` vectors, and says so.
+/// Takes the finest level from the largest picture until all fit into `limit` vectors, and says so.
 fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagnostics) {
-    let size = |t: &Texture| layout::vectors(&t.pyramid);
+    let depths = list.iter().filter_map(|(_, t)| match t {
+        Some(Texture::Depths(map)) => Some(layout::depth_vectors(map)),
+        _ => None,
+    });
+    let limit_of_pictures = limit.saturating_sub(depths.sum());
     let mut coarser: BTreeMap<Arc<str>, Arc<Pyramid>> = BTreeMap::new();
     loop {
         // Textures that share a picture are laid out once.
         let mut sizes: Vec<(*const Pyramid, u64)> = Vec::new();
-        for texture in list.iter().filter_map(|(_, t)| t.as_ref()) {
-            let pointer = Arc::as_ptr(&texture.pyramid);
+        for pyramid in list.iter().filter_map(|(_, t)| t.as_ref()).flat_map(Texture::pyramids) {
+            let pointer = Arc::as_ptr(pyramid);
             if !sizes.iter().any(|s| s.0 == pointer) {
-                sizes.push((pointer, size(texture)));
+                sizes.push((pointer, layout::vectors(pyramid)));
             }
         }
-        if sizes.iter().map(|s| s.1).sum::<u64>() <= limit {
+        if sizes.iter().map(|s| s.1).sum::<u64>() <= limit_of_pictures {
             break;
         }
         let Some(&(largest, _)) = sizes.iter().rev().max_by_key(|s| s.1) else { break };
         let mut smaller = None;
         for (name, texture) in list.iter_mut().filter_map(|(n, t)| t.as_mut().map(|t| (n, t))) {
-            if Arc::as_ptr(&texture.pyramid) == largest {
-                let next = smaller.get_or_insert_with(|| texture.pyramid.without_finest().map(Arc::new)).clone();
+            for pyramid in texture.pyramids_mut().iter_mut().filter(|p| Arc::as_ptr(p) == largest) {
+                let next = smaller.get_or_insert_with(|| pyramid.without_finest().map(Arc::new)).clone();
                 let Some(next) = next else { return };
-                texture.pyramid = next.clone();
+                *pyramid = next.clone();
                 coarser.insert(name.clone(), next);
             }
         }
@@ -150,24 +209,26 @@ fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::film::{Channels, Picture as Film};
+    use crate::render::film::{Channels, Picture};
     use crate::texture::DEFAULT_WRAPS;
 
     fn flat(side: u32) -> Option<Texture> {
         let rgba = vec![[1.0; 4]; (side * side) as usize];
-        let pyramid = Pyramid::new(Film { width: side, height: side, rgba, channels: Channels::Rgb });
-        Some(Texture { pyramid: Arc::new(pyramid), wraps: DEFAULT_WRAPS })
+        let pyramid = Pyramid::new(Picture { width: side, height: side, rgba, channels: Channels::Rgb });
+        Some(Texture::Picture { pyramid: Arc::new(pyramid), wraps: DEFAULT_WRAPS })
+    }
+
+    fn vectors(texture: &Option<Texture>) -> u64 {
+        texture.iter().flat_map(|t| t.pyramids()).map(|p| layout::vectors(p)).sum()
     }
 
     #[test]
     fn the_largest_textures_lose_levels_until_all_fit_and_that_is_said() {
-        let small = flat(8);
-        let mut list: Vec<(Arc<str>, _)> =
-            vec![("a".into(), flat(64)), ("b".into(), small.clone()), ("c".into(), None)];
-        let limit = layout::vectors(&flat(32).unwrap().pyramid) + layout::vectors(&small.unwrap().pyramid);
+        let mut list: Vec<(Arc<str>, _)> = vec![("a".into(), flat(64)), ("b".into(), flat(8)), ("c".into(), None)];
+        let limit = vectors(&flat(32)) + vectors(&flat(8));
         let mut remarks = Diagnostics::new();
         fit(&mut list, limit, &mut remarks);
-        let side = |i: usize| list[i].1.as_ref().map(|t| t.pyramid.levels[0].width);
+        let side = |i: usize| list[i].1.as_ref().map(|t| t.pyramids()[0].levels[0].width);
         assert_eq!([side(0), side(1), side(2)], [Some(32), Some(8), None]);
         let said: Vec<_> = remarks.iter().map(|d| d.message.as_str()).collect();
         assert_eq!(said, ["the texture `a` is used at 32 x 32: all textures together are too large"]);

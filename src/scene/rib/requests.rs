@@ -98,10 +98,16 @@ const REQUESTS: &[Request] = &[
         textures::make_texture,
     ),
     request(
+        "MakeCubeFaceEnvironment",
+        "MakeCubeFaceEnvironment \"px\" \"nx\" \"py\" \"ny\" \"pz\" \"nz\" \"texture\" fov \"filter\" swidth twidth",
+        textures::make_cube_face,
+    ),
+    request(
         "MakeLatLongEnvironment",
         "MakeLatLongEnvironment \"picture\" \"texture\" \"filter\" swidth twidth",
         textures::make_lat_long,
     ),
+    request("MakeShadow", "MakeShadow \"picture\" \"texture\"", textures::make_shadow),
     request(
         "MakeTexture",
         "MakeTexture \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",

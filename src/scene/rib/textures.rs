@@ -30,6 +30,34 @@ pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     Ok(())
 }
 
+/// `MakeCubeFaceEnvironment "px" "nx" "py" "ny" "pz" "nz" "texture" fov "filter" swidth twidth parameters`
+pub fn make_cube_face(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let mut faces: [String; 6] = Default::default();
+    for face in &mut faces {
+        *face = args.string("six pictures' names")?;
+    }
+    let name = args.string("the texture's name")?;
+    let fov = args.number("the angle that each picture shows")?;
+    if !(90.0..180.0).contains(&fov) {
+        return Err(args
+            .error(format!("pictures that show {fov} degrees are not the faces of a cube"))
+            .hint("each must show from 90 to less than 180 degrees"));
+    }
+    filter(args)?;
+    rest(r, args)?;
+    r.scene.textures.insert(name, TextureSource::Cube { faces, fov });
+    Ok(())
+}
+
+/// `MakeShadow "picture" "texture" parameters`
+pub fn make_shadow(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let file = args.string("the picture's name")?;
+    let name = args.string("the texture's name")?;
+    rest(r, args)?;
+    r.scene.textures.insert(name, TextureSource::Depth { file });
+    Ok(())
+}
+
 fn wrap(args: &mut Args<'_, '_>) -> Result<Wrap, Diagnostic> {
     let name = args.string("a wrap mode")?;
     name.parse().map_err(|e: crate::texture::UnknownWrap| args.error(e.to_string()))

@@ -46,6 +46,22 @@ pub enum Means {
     Built(&'static str),
     /// A call of the standard library's function of this name, whose parameters are the positional ones and then a parameter for each option.
     Library(&'static str),
+    /// The same of a function with other parameters, whose arguments this makes: a call passes at most 15 vectors and 15 scalars on the RPU.
+    Packed(&'static str, usize, Pack),
+}
+
+/// Makes the arguments of a library's function out of the values of positional arguments and options.
+pub type Pack = fn(&mut FunctionBuilder, &[Value]) -> Vec<Value>;
+
+impl Builtin {
+    /// The function of the standard library that a call becomes: its name and its number of parameters.
+    pub fn library(&self) -> Option<(&'static str, usize)> {
+        match self.means {
+            Means::Operations(_) | Means::Built(_) => None,
+            Means::Library(name) => Some((name, self.params.len() + self.options.len())),
+            Means::Packed(name, count, _) => Some((name, count)),
+        }
+    }
 }
 
 /// Emits a built-in function's operations for the values of its positional arguments and then of its options, in the order of the table. Gives the
@@ -73,6 +89,9 @@ pub enum OptionDefault {
     /// The option is an output: a variable, which is not there then.
     Output,
 }
+
+/// The option that names a texture's channel; a call may write it behind the texture's name, `name[2]`.
+pub const CHANNEL: &str = "channel";
 
 /// An option that is a number.
 const fn number(name: &'static str, default: f32) -> NamedOption {
@@ -148,9 +167,14 @@ impl Builtin {
                 let result: Vec<Type> = self.result.ir().into_iter().collect();
                 Some(b.call(name, args.to_vec(), &result))
             }
-            Means::Library(_) => None,
+            Means::Library(_) | Means::Packed(..) => None,
         }
     }
+}
+
+/// A function that calls one of the standard library, which has `count` parameters, with arguments that `pack` makes.
+const fn packed(name: &'static str, signature: &'static str, function: &'static str, count: usize, pack: Pack) -> Row {
+    Row { name, signature, options: &[], means: Means::Packed(function, count, pack) }
 }
 
 impl Row {

@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     row("__hit_v", "f:", |b, _| hit(b, 1)),
     row("__hit_t", "f:", |b, _| hit(b, 2)),
     row("__occluded", "f:pvff", occluded),
-    row("__shade", "x:pvf&c&c", |b, a| b.inst(Op::CallShader, a[..3].to_vec(), &[Type::Vec3, Type::Vec3])),
+    row("__shade", "x:pvfffff&c&c", shade),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
     row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
     row("__volumes", "x:fpvf&c&c", |b, a| b.call(super::super::VOLUMES_PASS, a.to_vec(), &[Type::Vec3; 2])),
@@ -64,4 +64,10 @@ fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let blocked = b.op(Op::Occluded, &args);
     let (one, zero) = (b.f32(1.0), b.f32(0.0));
     vec![b.op(Op::Select, &[blocked, one, zero])]
+}
+
+/// Calls the shader of the current hit: origin, direction and depth of the ray, then its width, spread, time and kind.
+fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let ray = b.op(Op::Compose, &args[3..7]);
+    b.inst(Op::CallShader, vec![args[0], args[1], args[2], ray], &[Type::Vec3, Type::Vec3])
 }

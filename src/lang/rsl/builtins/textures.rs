@@ -1,9 +1,108 @@
-//! Textures: the intrinsics that look into them ([`crate::lang::stdlib::texture`]); the functions of RISpec 3.2, section 15.7, are the library's `texture.sl`.
+//! Textures (RISpec 3.2, section 15.7): calls of the library's `texture.sl`, and the intrinsics out of which that is written, which look into the memory image
+//! ([`crate::lang::stdlib::texture`]).
 
-use super::{Row, row};
-use crate::ir::Type;
+use super::{CHANNEL, NamedOption, Row, number, packed, row, text};
+use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::lang::rsl::TEXTURES_FIND;
 
-pub(super) const ROWS: &[Row] = &[
-    row("__texture_float", "f:sfffffff", |b, a| b.call("std.texture.float", a.to_vec(), &[Type::F32])),
-    row("__texture_color", "c:sfffffff", |b, a| b.call("std.texture.color", a.to_vec(), &[Type::Vec3])),
+/// What calls of `texture`, `environment` and `bump` may say. `pack` makes two vectors of it.
+const LOOKUP: &[NamedOption] = &[
+    number(CHANNEL, 0.0),
+    number("blur", 0.0),
+    number("sblur", 0.0),
+    number("tblur", 0.0),
+    number("width", 1.0),
+    number("swidth", 1.0),
+    number("twidth", 1.0),
+    text("filter", "box"),
+    number("fill", 0.0),
+    number("samples", 1.0),
 ];
+
+/// What calls of `shadow` may say.
+const SHADOW: &[NamedOption] = &[
+    number(CHANNEL, 0.0),
+    number("blur", 0.0),
+    number("sblur", 0.0),
+    number("tblur", 0.0),
+    number("width", 1.0),
+    number("swidth", 1.0),
+    number("twidth", 1.0),
+    number("samples", 16.0),
+    number("bias", 0.225),
+    text("filter", "box"),
+];
+
+/// What is here.
+pub(super) const ROWS: &[Row] = &[
+    packed("texture", "c:s", "__texture_here_color", 3, |b, a| pack(b, a, 1)).with(LOOKUP),
+    packed("texture", "f:s", "__texture_here_float", 3, |b, a| pack(b, a, 1)).with(LOOKUP),
+    packed("texture", "c:sff", "__texture_at_color", 5, |b, a| pack(b, a, 3)).with(LOOKUP),
+    packed("texture", "f:sff", "__texture_at_float", 5, |b, a| pack(b, a, 3)).with(LOOKUP),
+    packed("texture", "c:sffffffff", "__texture_quad_color", 7, pack_corners).with(LOOKUP),
+    packed("texture", "f:sffffffff", "__texture_quad_float", 7, pack_corners).with(LOOKUP),
+    packed("environment", "c:sv", "__environment_color", 4, |b, a| pack(b, a, 2)).with(LOOKUP),
+    packed("environment", "f:sv", "__environment_float", 4, |b, a| pack(b, a, 2)).with(LOOKUP),
+    packed("environment", "c:svvvv", "__environment_quad_color", 7, |b, a| pack(b, a, 5)).with(LOOKUP),
+    packed("environment", "f:svvvv", "__environment_quad_float", 7, |b, a| pack(b, a, 5)).with(LOOKUP),
+    packed("bump", "v:snvv", "__bump_here", 6, |b, a| pack(b, a, 4)).with(LOOKUP),
+    packed("bump", "v:snvvff", "__bump_at", 8, |b, a| pack(b, a, 6)).with(LOOKUP),
+    packed("shadow", "f:sp", "__shadow_at", 4, |b, a| pack_shadow(b, a, 2)).with(SHADOW),
+    packed("shadow", "f:spppp", "__shadow_quad", 7, |b, a| pack_shadow(b, a, 5)).with(SHADOW),
+    row("__lookup_float", "f:sfffffff", |b, a| lookup(b, "std.texture.float", &a[..1], &a[1..], Type::F32)),
+    row("__lookup_color", "c:sfffffff", |b, a| lookup(b, "std.texture.color", &a[..1], &a[1..], Type::Vec3)),
+    row("__lookup_face_float", "f:sffffffff", |b, a| lookup(b, "std.texture.face.float", &a[..2], &a[2..], Type::F32)),
+    row("__lookup_face_color", "c:sffffffff", |b, a| lookup(b, "std.texture.face.color", &a[..2], &a[2..], Type::Vec3)),
+    row("__shadow_project", "p:sp", |b, a| b.call("std.texture.project", a.to_vec(), &[Type::Vec3])),
+    row("__shadow_compare", "f:sfff", |b, a| b.call("std.texture.compare", a.to_vec(), &[Type::F32])),
+    row("__texture_width", "f:s", |b, a| fact(b, a, 0, 0)),
+    row("__texture_height", "f:s", |b, a| fact(b, a, 0, 1)),
+    row("__texture_channels", "f:s", |b, a| fact(b, a, 0, 2)),
+    row("__texture_kind", "f:s", |b, a| fact(b, a, 0, 3)),
+    row("__texture_zoom", "f:s", |b, a| fact(b, a, 1, 0)),
+];
+
+/// Calls a lookup behind `first`: `channel, s, t, ss, st, tt, fill` as vectors.
+fn lookup(b: &mut FunctionBuilder, name: &'static str, first: &[Value], rest: &[Value], ty: Type) -> Vec<Value> {
+    let place = b.op(Op::Compose, &[rest[1], rest[2], rest[0]]);
+    let area = b.op(Op::Compose, &rest[3..6]);
+    let args = first.iter().copied().chain([place, area, rest[6]]).collect();
+    b.call(name, args, &[ty])
+}
+
+/// The first `count` values, and the options as two vectors: what widths along s and t are multiplied with, and `last`; what is added to them, and `other`.
+fn options(b: &mut FunctionBuilder, args: &[Value], count: usize, last: usize, other: usize) -> [Value; 2] {
+    let given = &args[count..];
+    let widths = [5, 6].map(|i| b.op(Op::Mul, &[given[4], given[i]]));
+    let blurs = [2, 3].map(|i| b.op(Op::Add, &[given[1], given[i]]));
+    let shape = b.op(Op::Compose, &[widths[0], widths[1], given[last]]);
+    [shape, b.op(Op::Compose, &[blurs[0], blurs[1], given[other]])]
+}
+
+/// The positional arguments as they are, then `(s width, t width, fill)` and `(s blur, t blur, channel)`.
+fn pack(b: &mut FunctionBuilder, args: &[Value], count: usize) -> Vec<Value> {
+    let options = options(b, args, count, 8, 0);
+    args[..count].iter().copied().chain(options).collect()
+}
+
+/// The same with `(s width, t width, samples)` and `(s blur, t blur, bias)`.
+fn pack_shadow(b: &mut FunctionBuilder, args: &[Value], count: usize) -> Vec<Value> {
+    let options = options(b, args, count, 7, 8);
+    args[..count].iter().copied().chain(options).collect()
+}
+
+/// The same with corners as vectors `(s, t, 0)`.
+fn pack_corners(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let zero = b.f32(0.0);
+    let mut packed = vec![args[0]];
+    packed.extend(args[1..9].chunks(2).map(|corner| b.op(Op::Compose, &[corner[0], corner[1], zero])));
+    packed.extend(options(b, args, 9, 8, 0));
+    packed
+}
+
+/// A number of a texture's descriptor.
+fn fact(b: &mut FunctionBuilder, args: &[Value], vector: u32, lane: u8) -> Vec<Value> {
+    let descriptor = b.call(TEXTURES_FIND, args.to_vec(), &[Type::Ref])[0];
+    let vector = b.op(Op::Load(vector), &[descriptor]);
+    vec![b.op(Op::Extract(lane), &[vector])]
+}

@@ -163,6 +163,10 @@ impl Body<'_, '_> {
             };
             return self.error(Diagnostic::error(message).at(*span, "indexed here"));
         };
+        let is_name = |indices: &[ExprId]| var.ty.indexed(indices.len()) == Some(RslType::String);
+        if ty == RslType::String && place.indices.split_last().is_some_and(|(_, before)| is_name(before)) {
+            return self.no_channel(*span);
+        }
         let mut class = var.class;
         let (mut element, mut component) = (None, Vec::new());
         for (i, &e) in place.indices.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! Calls.
 
-use super::super::builtins::NamedOption;
+use super::super::builtins::{Builtin, CHANNEL, Means, NamedOption};
 use super::super::check::Resolution;
+use super::super::effects::INPUT;
 use super::super::program::{Arguments, Callee};
 use super::super::queries;
 use super::super::reference;
@@ -61,10 +62,18 @@ impl Body<'_, '_> {
         let Arguments { positional, options } = self.cx.program.arguments(callee, args).unwrap_or_default();
         let (first, pairs) = args.split_at(positional.len());
         let mut given = Given { values: Vec::new(), written: Vec::new(), lengths: Vec::new(), class: Class::Constant };
-        for (&arg, &(ty, output)) in first.iter().zip(&positional) {
-            self.argument(arg, ty, output, f, &mut given)?;
+        let channel = self.channel_of(options, first.first());
+        for (i, (&arg, &(ty, output))) in first.iter().zip(&positional).enumerate() {
+            match &channel {
+                Some((name, _)) if i == 0 => {
+                    let name = self.texture_name(name)?;
+                    given.class = given.class.max(name.class);
+                    given.values.push(name.value);
+                }
+                _ => self.argument(arg, ty, output, f, &mut given)?,
+            }
         }
-        self.options(options, pairs, f, &mut given)?;
+        self.options(options, channel.map(|c| c.1), pairs, f, &mut given)?;
         Ok(given)
     }
 
@@ -86,6 +95,9 @@ impl Body<'_, '_> {
             Callee::Function(i) => (None, Some(i)),
             Callee::Builtin(b) => (b.emit(&mut self.b, &values), program.library_function(b)),
         };
+        if let Callee::Builtin(Builtin { means: Means::Packed(_, _, pack), .. }) = callee {
+            values = pack(&mut self.b, &values);
+        }
         let mut results = match (emitted, function) {
             (Some(results), _) => results,
             (None, None) => {
@@ -168,9 +180,16 @@ impl Body<'_, '_> {
     }
 
     /// Evaluates the options of a call, given as pairs of a name and a value, into the order in which the function has them. Those that the function
-    /// does not know are evaluated and have no effect.
-    fn options(&mut self, known: &[NamedOption], pairs: &[ExprId], f: &Ident, given: &mut Given) -> Lower<()> {
-        let mut chosen: Vec<Option<ExprId>> = vec![None; known.len()];
+    /// does not know are evaluated and have no effect. `channel` is the option of that name.
+    fn options(
+        &mut self,
+        known: &[NamedOption],
+        channel: Option<ExprId>,
+        pairs: &[ExprId],
+        f: &Ident,
+        given: &mut Given,
+    ) -> Lower<()> {
+        let mut chosen: Vec<Option<ExprId>> = known.iter().map(|o| channel.filter(|_| o.name == CHANNEL)).collect();
         for pair in pairs.chunks_exact(2) {
             let ExprKind::String(name) = self.ast().expr(pair[0]).kind.clone() else { continue };
             match known.iter().position(|o| *o.name == *name) {
@@ -283,7 +302,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Calls that the compiler treats on their own: program constants (in the library) and changes of coordinate system.
+    /// Calls that the compiler treats on their own: program constants and named inputs (in the library) and changes of coordinate system.
     fn special_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
         if !self.in_library && self.cx.program.defines(&f.name) {
             return None;
@@ -292,6 +311,12 @@ impl Body<'_, '_> {
             ExprKind::Number(x) => Some(x as u32),
             _ => None,
         };
+        if let (INPUT, [name]) = (&*f.name, args)
+            && let ExprKind::String(name) = &self.ast().expr(*name).kind
+            && let Some(var) = self.scopes.globals.get(&**name).cloned()
+        {
+            return Some(Ok(Typed { value: self.b.read(var.storage), ty: var.ty, class: var.class }));
+        }
         let numbers: Option<Vec<u32>> = args.iter().map(number).collect();
         match (&*f.name, numbers.as_deref()) {
             ("__uniform_float", Some(&[k, lane])) => {

@@ -93,6 +93,7 @@ impl<'a> Body<'_, 'a> {
                 let place = self.place(place)?;
                 Ok(self.read_place(&place))
             }
+            ExprKind::Channel(..) => self.no_channel(expr.span),
             ExprKind::Array(_) => {
                 let d = Diagnostic::error("values in braces stand behind `=` only");
                 self.error(d.at(expr.span, "the values of an array"))

@@ -1,0 +1,78 @@
+//! Lookups into a texture on the RPU, by the shape of the area: nanoseconds each, of one thread.
+
+use super::{RUNS, median, rounded, scene_job};
+use crate::cli::args::Size;
+use crate::cli::exit::Failure;
+use crate::render::film::{Channels, Picture};
+use crate::render::image_file;
+use crate::render::rpu::{Loaded, draw};
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::time::Instant;
+
+/// Side of the picture that is drawn, and of the texture.
+const SIDE: u32 = 128;
+const TEXTURE_SIDE: u32 = 1024;
+
+/// Lookups a pixel.
+const LOOKUPS: u32 = 64;
+
+/// What is measured: a name, and what a turn of the loop computes at `(x, y)`, where `e` is the side of a texel. The first is what the loop itself takes.
+const KINDS: [(&str, &str); 4] = [
+    ("loop_alone", "color(x, y, 0)"),
+    ("trilinear", "texture(\"t.png\", x, y, x + 3 * e, y, x + 3 * e, y + 3 * e, x, y + 3 * e)"),
+    ("anisotropic_4", "texture(\"t.png\", x, y, x + 12 * e, y, x + 12 * e, y + 3 * e, x, y + 3 * e)"),
+    ("anisotropic_16", "texture(\"t.png\", x, y, x + 48 * e, y, x + 48 * e, y + 3 * e, x, y + 3 * e)"),
+];
+
+/// Nanoseconds a lookup.
+pub fn lookups() -> Result<Value, Failure> {
+    let folder = tempfile::tempdir().context("making a folder for the scene")?;
+    let path = folder.path().join("scene.rib");
+    let size = Size(SIDE, SIDE);
+    fs::write(&path, "Projection \"look.sl:look\"\nWorldBegin\nSphere 1 -1 1 360\nWorldEnd\n")
+        .context("writing a scene")?;
+    let texel = |i: u32| [(i % 251) as f32 / 250.0, (i % 13) as f32 / 12.0, (i / 7 % 17) as f32 / 16.0, 1.0];
+    let rgba = (0..TEXTURE_SIDE * TEXTURE_SIDE).map(texel).collect();
+    let texture = Picture { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
+    image_file::write(&folder.path().join("t.png"), &texture)?;
+    let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
+    let mut kinds = Vec::new();
+    for (name, value) in KINDS {
+        let source = format!(
+            "color look(point p) {{
+                color sum = 0; float i = 0; float e = 1 / {TEXTURE_SIDE};
+                while (i < {LOOKUPS}) {{
+                    float x = xcomp(p) + 0.618034 * i; float y = ycomp(p) + 0.381966 * i;
+                    sum += {value}; i += 1;
+                }}
+                return sum / {LOOKUPS};
+            }}"
+        );
+        fs::write(folder.path().join("look.sl"), source).context("writing a shader")?;
+        let job = scene_job(&path, size)?;
+        let program = &job.program;
+        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
+        let loaded = loaded.map_err(|e| Failure::render(&e, &program.sources))?;
+        kinds.push((name, job, loaded, Vec::new()));
+    }
+    for run in 0..=RUNS {
+        for (_, job, loaded, times) in &mut kinds {
+            let start = Instant::now();
+            let drawn = single.install(|| draw(job, loaded, &|_| {}));
+            drawn.map_err(|e| Failure::render(&e, &job.program.sources))?;
+            if run > 0 {
+                times.push(start.elapsed().as_secs_f64());
+            }
+        }
+    }
+    let count = f64::from(SIDE * SIDE * LOOKUPS);
+    let mut results = Map::new();
+    results.insert("texture".to_string(), json!(format!("{TEXTURE_SIDE} x {TEXTURE_SIDE}")));
+    let alone = kinds.first().map_or(0.0, |k| median(k.3.clone()));
+    for (name, _, _, times) in kinds.into_iter().skip(1) {
+        results.insert(format!("{name}_ns"), rounded((median(times) - alone) / count * 1e9));
+    }
+    Ok(Value::Object(results))
+}

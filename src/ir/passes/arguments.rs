@@ -1,0 +1,220 @@
+//! Parameters that nothing needs are no parameters: a value that functions only hand on to each other, and that none of them uses, is not passed at all.
+//!
+//! It takes a linked module, before any pass. What it is for is the ray that `call_shader` passes on: the cone, time and kind of a ray go from the camera through every surface that reflects, and in a
+//! program without a shader that asks for them they cost nothing. Parameters go where no result and no effect depends on them, through calls around a cycle too: named inputs, and all of
+//! the library's functions. Those that a shader's text declares stay, as people look at their values, and so do those of entries, but for the `ray` of surfaces, which goes from all of them and from each `call_shader`, or from
+//! none.
+
+use super::origin::{Origin, origins};
+use crate::ir::{BlockId, Const, Function, FunctionKind, Inst, Loc, Module, Op, Terminator, Type, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Which parameter of a surface entry, and operand of `call_shader`, the ray is.
+const RAY: usize = 3;
+
+/// What the names of the library's functions start with.
+const LIBRARY: &str = "std.";
+
+/// Drops the parameters that nothing needs. Returns how many they were.
+pub fn drop_unneeded(module: &mut Module) -> usize {
+    let needed = Needed::of(module);
+    let ray = needed.ray;
+    let goes = |f: usize, i: usize| {
+        let func = &module.functions[f];
+        let may_go = match func.kind {
+            FunctionKind::Entry => is_surface(func) && i == RAY && !ray,
+            FunctionKind::Function if func.name.starts_with(LIBRARY) => true,
+            // Named inputs have a point in their names.
+            _ => func.params[i].name.contains('.'),
+        };
+        may_go && !needed.params[f][i]
+    };
+    let gone: Vec<Vec<bool>> = (0..module.functions.len())
+        .map(|f| (0..module.functions[f].params.len()).map(|i| goes(f, i)).collect())
+        .collect();
+    let index = module.index();
+    for (func, own) in module.functions.iter_mut().zip(&gone) {
+        for inst in func.blocks.iter_mut().flat_map(|b| &mut b.insts) {
+            match &inst.op {
+                Op::Call(name) => {
+                    if let Some(&callee) = index.get(name) {
+                        retain(&mut inst.args, &gone[callee]);
+                    }
+                }
+                Op::CallShader if !ray => inst.args.truncate(RAY),
+                _ => {}
+            }
+        }
+        drop_params(func, own);
+    }
+    gone.iter().flatten().filter(|g| **g).count()
+}
+
+/// Whether `call_shader` may reach the function, and passes it the ray.
+fn is_surface(f: &Function) -> bool {
+    f.kind == FunctionKind::Entry
+        && f.params.iter().map(|p| p.ty).eq([Type::Vec3, Type::Vec3, Type::F32, Type::Vec4])
+        && f.results.iter().map(|r| r.ty).eq([Type::Vec3; 2])
+}
+
+fn retain<T>(list: &mut Vec<T>, gone: &[bool]) {
+    let mut gone = gone.iter();
+    list.retain(|_| gone.next().is_none_or(|g| !g));
+}
+
+/// Removes parameters; what only leads nowhere from them starts from zeros.
+fn drop_params(func: &mut Function, gone: &[bool]) {
+    if !gone.contains(&true) {
+        return;
+    }
+    let dropped = func.param_values().iter().zip(gone).filter(|(_, gone)| **gone).map(|(&v, _)| v);
+    let zero = |v: Value| {
+        let op = Op::Const(Const::zero(func.ty(v)));
+        Inst { op, args: Vec::new(), results: vec![v], loc: Loc::NONE }
+    };
+    let zeros: Vec<Inst> = dropped.map(zero).collect();
+    retain(&mut func.params, gone);
+    let entry = func.block_mut(BlockId(0));
+    retain(&mut entry.params, gone);
+    entry.insts.splice(0..0, zeros);
+}
+
+/// What results and effects depend on, across calls.
+struct Needed {
+    /// For each function and parameter, whether it is needed.
+    params: Vec<Vec<bool>>,
+    /// Whether some surface needs the ray.
+    ray: bool,
+}
+
+/// A value of a function of the module.
+type Place = (usize, Value);
+
+impl Needed {
+    fn of(module: &Module) -> Self {
+        let index = module.index();
+        let mut callers: HashMap<Arc<str>, Vec<(usize, &[Value])>> = HashMap::new();
+        let mut shooters: Vec<Place> = Vec::new();
+        let mut work: Vec<Place> = Vec::new();
+        for (f, func) in module.functions.iter().enumerate() {
+            for block in &func.blocks {
+                for inst in &block.insts {
+                    match &inst.op {
+                        Op::Call(name) if index.contains_key(name) => {
+                            callers.entry(name.clone()).or_default().push((f, &inst.args));
+                        }
+                        Op::CallShader => {
+                            shooters.extend(inst.args.get(RAY).map(|&ray| (f, ray)));
+                            work.extend(inst.args.iter().take(RAY).map(|&v| (f, v)));
+                        }
+                        Op::Debug(_) => {}
+                        op if op.is_removable() => {}
+                        _ => work.extend(inst.args.iter().map(|&v| (f, v))),
+                    }
+                }
+                match &block.term {
+                    Terminator::Branch(c, ..) => work.push((f, *c)),
+                    Terminator::Return(values) => work.extend(values.iter().map(|&v| (f, v))),
+                    Terminator::Jump(_) => {}
+                }
+            }
+        }
+        let ways: Vec<_> = module.functions.iter().map(|f| (origins(f), f.predecessors())).collect();
+        let mut live: Vec<Vec<bool>> = module.functions.iter().map(|f| vec![false; f.values.len()]).collect();
+        let mut needed =
+            Needed { params: module.functions.iter().map(|f| vec![false; f.params.len()]).collect(), ray: false };
+        while let Some((f, value)) = work.pop() {
+            if std::mem::replace(&mut live[f][value.0 as usize], true) {
+                continue;
+            }
+            let func = &module.functions[f];
+            let (origins, predecessors) = &ways[f];
+            match origins[value.0 as usize] {
+                Origin::Nowhere => {}
+                Origin::Param(BlockId(0), i) => {
+                    needed.params[f][i as usize] = true;
+                    let calls = callers.get(&func.name).into_iter().flatten();
+                    work.extend(calls.filter_map(|(caller, args)| Some((*caller, *args.get(i as usize)?))));
+                    if i as usize == RAY && is_surface(func) {
+                        needed.ray = true;
+                        work.append(&mut shooters);
+                    }
+                }
+                Origin::Param(block, i) => {
+                    for &p in &predecessors[block.0 as usize] {
+                        let targets = func.block(p).term.targets().filter(|t| t.block == block);
+                        work.extend(targets.map(|t| (f, t.args[i as usize])));
+                    }
+                }
+                Origin::Inst(block, i) => {
+                    let inst = &func.block(block).insts[i as usize];
+                    if !matches!(inst.op, Op::Call(_) | Op::CallShader) {
+                        work.extend(inst.args.iter().map(|&v| (f, v)));
+                    }
+                }
+            }
+        }
+        needed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::check_module;
+    use super::drop_unneeded;
+
+    /// A camera whose ray goes around through a surface; `USE` is what the surface does with its width.
+    const RENDERER: &str = "fn std.radiance(v0 o: varying vec3, v1 depth: varying f32, v2 ray: varying vec4) -> (return: vec3) {
+b0:
+  trace v0, v0, v2
+  v3: vec3, v4: vec3 = call_shader v0, v0, v1, v2
+  ret v3
+}
+entry \"@surface.0\"(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32, v3 ray: varying vec4) -> (Ci: vec3, Oi: vec3) {
+b0:
+  v4: f32 = extract.x v3
+  v5: vec4 = insert.y v3, v4
+  v6: vec3 = call std.radiance(v0, v2, v5)
+  v7: vec3 = splat USE
+  ret v6, v7
+}
+";
+
+    fn renderer(used: &str) -> String {
+        RENDERER.replace("trace v0, v0, v2", "v9: vec4 = uniform 0\n  trace v0, v0, v9").replace("USE", used)
+    }
+
+    #[test]
+    fn a_ray_that_is_only_handed_on_is_not_passed() {
+        check_module(
+            drop_unneeded,
+            &renderer("v2"),
+            "fn std.radiance(v0 o: varying vec3, v1 depth: varying f32) -> (return: vec3) {
+b0:
+  v2: vec4 = const (0.0, 0.0, 0.0, 0.0)
+  v9: vec4 = uniform 0
+  trace v0, v0, v9
+  v3: vec3, v4: vec3 = call_shader v0, v0, v1
+  ret v3
+}
+
+entry @surface.0(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+b0:
+  v3: vec4 = const (0.0, 0.0, 0.0, 0.0)
+  v4: f32 = extract.x v3
+  v5: vec4 = insert.y v3, v4
+  v6: vec3 = call std.radiance(v0, v2)
+  v7: vec3 = splat v2
+  ret v6, v7
+}",
+        );
+    }
+
+    #[test]
+    fn a_ray_that_one_surface_looks_at_is_passed_everywhere() {
+        let text = renderer("v4");
+        let module = super::super::testing::module(&text);
+        check_module(drop_unneeded, &text, &module.to_string());
+    }
+}

@@ -1,0 +1,32 @@
+//! The depth pass: how far away a camera sees something, for maps of shadows. It shoots rays and runs no shader, so surfaces block whatever their opacity.
+
+use crate::bvh::{Ray, TwoLevel};
+use crate::scene::{CameraFrame, Scene};
+use crate::texture::DepthMap;
+use crate::texture::depth::to_map;
+use crate::texture::layout::FARTHEST;
+use rayon::prelude::*;
+
+/// The depths that a scene's camera sees through the middles of its pixels.
+pub fn draw(scene: &Scene, tree: &TwoLevel) -> DepthMap {
+    let frame = scene.camera_frame();
+    let (width, height) = (scene.format.width, scene.format.height);
+    let pixels = (0..u64::from(width) * u64::from(height)).into_par_iter();
+    let depths = pixels.map(|i| {
+        let [x, y] = [i % u64::from(width), i / u64::from(width)].map(|k| k as f32 + 0.5);
+        depth(&frame, tree, 2.0 * x / width as f32 - 1.0, 1.0 - 2.0 * y / height as f32)
+    });
+    DepthMap { width, height, depths: depths.collect(), to_map: to_map(&frame) }
+}
+
+/// The depth at a place of the picture, from −1 to 1, right and up.
+fn depth(frame: &CameraFrame, tree: &TwoLevel, a: f32, b: f32) -> f32 {
+    let offset = a * frame.half_width * frame.x + b * frame.half_height * frame.y;
+    // Directions are as long as their depth, so `t` is the depth.
+    let (origin, dir) = match frame.orthographic {
+        true => (frame.origin + offset, frame.z),
+        false => (frame.origin, frame.z + offset),
+    };
+    let ray = Ray { origin, dir, t_min: 0.0, t_max: FARTHEST };
+    tree.closest_hit(&ray).map_or(FARTHEST, |hit| hit.t)
+}

@@ -1,0 +1,147 @@
+//! Maps of depths, for shadows: what a camera sees, as distances along its axis.
+//!
+//! A map is an OpenEXR file with one channel `Z` and the attributes `worldToCamera` and `worldToNDC`: matrices for row vectors, NDC from −1 to 1, right and up. Depths are
+//! z in camera space; where nothing is seen they are [`FARTHEST`].
+
+use super::decode::{DecodeError, MAX_TEXTURE_PIXELS};
+use super::layout::FARTHEST;
+use crate::render::film::check_size;
+use crate::scene::CameraFrame;
+use exr::meta::MetaData;
+use exr::prelude::{
+    AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, ReadChannels, ReadLayers,
+    WritableImage, read,
+};
+use glam::{Mat3, Mat4, Vec4};
+use std::io::Cursor;
+
+/// What a camera sees, as depths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DepthMap {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// A depth a pixel, rows from the top.
+    pub depths: Vec<f32>,
+    /// From world space to `(a·w, b·w, depth, w)`, where a and b are the place in the picture from −1 to 1, right and up.
+    pub to_map: Mat4,
+}
+
+/// The matrix from world space to a camera's picture and depth, as [`DepthMap::to_map`] has it.
+pub fn to_map(frame: &CameraFrame) -> Mat4 {
+    let axes = Mat3::from_cols(frame.half_width * frame.x, frame.half_height * frame.y, frame.z).inverse();
+    let place = Mat4::from_mat3(axes) * Mat4::from_translation(-frame.origin);
+    let [x, y, depth] = [place.row(0), place.row(1), place.row(2)];
+    let w = if frame.orthographic { Vec4::W } else { depth };
+    Mat4::from_cols(x, y, depth, w).transpose()
+}
+
+impl DepthMap {
+    /// The rows that, multiplied with a point, give `s·w`, `t·w`, `w` and the depth.
+    pub fn rows(&self) -> [[f32; 4]; 4] {
+        let [x, y, depth, w] = [0, 1, 2, 3].map(|i| self.to_map.row(i));
+        [0.5 * (x + w), 0.5 * (w - y), w, depth].map(|row| row.to_array())
+    }
+
+    /// The map as the bytes of a file.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn encode(&self) -> Result<Vec<u8>, String> {
+        let [x, y, depth, w] = [0, 1, 2, 3].map(|i| self.to_map.row(i));
+        let rows_of =
+            |rows: [Vec4; 4]| Mat4::from_cols_array_2d(&rows.map(|r| r.to_array())).transpose().to_cols_array();
+        let attributes = LayerAttributes {
+            // Only the depth is looked at; the picture's axes stand for the camera's.
+            world_to_camera: Some(rows_of([x, y, depth, Vec4::W])),
+            world_to_normalized_device: Some(rows_of([x, y, depth, w])),
+            ..LayerAttributes::default()
+        };
+        let channel = AnyChannel::new("Z", FlatSamples::F32(self.depths.clone()));
+        let channels = AnyChannels::sort([channel].into_iter().collect());
+        let size = (self.width as usize, self.height as usize);
+        let image = Image::from_layer(Layer::new(size, attributes, Encoding::FAST_LOSSLESS, channels));
+        let mut bytes = Cursor::new(Vec::new());
+        image.write().non_parallel().to_buffered(&mut bytes).map_err(|e| e.to_string())?;
+        Ok(bytes.into_inner())
+    }
+
+    /// Reads a map.
+    ///
+    /// # Errors
+    /// When the bytes are no OpenEXR file, there is no channel of depths, the matrices are missing, or it is too large.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let corrupt = |e: exr::error::Error| DecodeError::Corrupt(e.to_string());
+        let missing = |what: &str| DecodeError::Corrupt(format!("it is no map of depths: {what}"));
+        let meta = MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(corrupt)?;
+        let size = meta.headers.first().map(|h| h.layer_size).ok_or_else(|| missing("it has no layer"))?;
+        let side = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (width, height) = (side(size.width()), side(size.height()));
+        if check_size(width, height)? as u64 > MAX_TEXTURE_PIXELS {
+            return Err(DecodeError::TooLarge { width, height, limit: MAX_TEXTURE_PIXELS });
+        }
+        let image = read()
+            .no_deep_data()
+            .largest_resolution_level()
+            .all_channels()
+            .first_valid_layer()
+            .all_attributes()
+            .non_parallel()
+            .from_buffered(Cursor::new(bytes))
+            .map_err(corrupt)?;
+        let layer = image.layer_data;
+        let named = |name: &str| layer.channel_data.list.iter().find(|c| c.name == *name);
+        let channel =
+            ["Z", "z", "Y", "R"].into_iter().find_map(named).ok_or_else(|| missing("it has no channel `Z`"))?;
+        let depths: Vec<f32> =
+            channel.sample_data.values_as_f32().map(|z| if z >= 0.0 { z.min(FARTHEST) } else { FARTHEST }).collect();
+        let attributes = layer.attributes;
+        let matrix = |m: Option<[f32; 16]>, name| {
+            m.map(|m| Mat4::from_cols_array(&m)).ok_or_else(|| missing(&format!("it has no attribute `{name}`")))
+        };
+        let camera = matrix(attributes.world_to_camera, "worldToCamera")?;
+        let ndc = matrix(attributes.world_to_normalized_device, "worldToNDC")?;
+        let to_map = Mat4::from_cols(ndc.row(0), ndc.row(1), camera.row(2), ndc.row(3)).transpose();
+        if depths.len() as u64 != u64::from(width) * u64::from(height) {
+            return Err(missing("it has several samples a pixel"));
+        }
+        Ok(Self { width, height, depths, to_map })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::Vec3;
+
+    fn frame(orthographic: bool) -> CameraFrame {
+        let (x, y, z) = (Vec3::Z, Vec3::Y, -Vec3::X);
+        CameraFrame { x, y, z, origin: Vec3::new(5.0, 1.0, 2.0), half_width: 0.5, half_height: 0.25, orthographic }
+    }
+
+    #[test]
+    fn the_matrix_finds_a_points_place_and_depth() {
+        for orthographic in [false, true] {
+            let frame = frame(orthographic);
+            let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_map: to_map(&frame) };
+            // To the right by half of the half width, up by a quarter of the half height, at depth 2.
+            let away = if orthographic { 1.0 } else { 2.0 };
+            let p = frame.origin + 2.0 * frame.z + away * (0.25 * frame.x + 0.0625 * frame.y);
+            let [s, t, w, depth] = map.rows().map(|row| Vec4::from_array(row).dot(p.extend(1.0)));
+            let close = |a: f32, b: f32| (a - b).abs() < 1e-5;
+            assert!(close(s / w, 0.75) && close(t / w, 0.375) && close(depth, 2.0), "{s} {t} {w} {depth}");
+        }
+    }
+
+    #[test]
+    fn a_map_comes_back_from_its_file() {
+        let depths = vec![1.0, 2.5, FARTHEST, 4.0, 5.0, 6.0];
+        let map = DepthMap { width: 3, height: 2, depths, to_map: to_map(&frame(false)) };
+        let bytes = map.encode().unwrap();
+        assert_eq!(DepthMap::decode(&bytes).unwrap(), map);
+        for length in (0..bytes.len()).step_by(7) {
+            assert!(DepthMap::decode(&bytes[..length]).is_err());
+        }
+    }
+}
