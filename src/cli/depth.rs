@@ -1,9 +1,8 @@
 //! `shadewright depth SCENE --out FILE.exr`: a map of shadows.
 
 use super::args::DepthArgs;
-use super::common::{project_options, set_thread_count, source_of};
+use super::common::{open_project, set_thread_count};
 use super::exit::Failure;
-use crate::project::{Outcome, Project};
 use crate::render::{depth, image_file};
 
 /// Draws the depths that the scene's camera sees into a file.
@@ -16,12 +15,7 @@ pub fn run(args: &DepthArgs) -> Result<(), Failure> {
     }
     image_file::check_writable(&args.out)?;
     set_thread_count(args.threads)?;
-    let state = match Project::new(source_of(&args.scene), project_options(&args.scene)?).refresh() {
-        Outcome::Ready(state) => state,
-        Outcome::Broken(failure) => return Err(Failure::diagnostics(&failure.diagnostics, &failure.sources)),
-        Outcome::Unchanged => unreachable!("nothing was read before"),
-    };
-    eprint!("{}", state.warnings.render(&state.program.sources));
+    let (_, state) = open_project(&args.scene)?;
     let map = depth::draw(&state.scene, &state.bvh);
     let bytes = map.encode().map_err(|e| Failure::input(format!("error: {}: {e}", args.out.display())))?;
     image_file::write_bytes(&args.out, &bytes)?;
