@@ -301,6 +301,11 @@ pub struct Ast {
 }
 
 impl Ast {
+    /// How many pairs of a text and a value the arguments of a call end with: options, if the function has any.
+    pub fn named_pairs(&self, args: &[ExprId]) -> usize {
+        args.rchunks_exact(2).take_while(|p| matches!(self.expr(p[0]).kind, ExprKind::String(_))).count()
+    }
+
     /// The expression.
     pub fn expr(&self, id: ExprId) -> &Expr {
         &self.exprs[id.0 as usize]

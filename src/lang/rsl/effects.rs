@@ -4,6 +4,7 @@
 //! may name too many (it does not choose among overloads with equally many parameters), never too few.
 
 use super::ast::*;
+use super::builtins::Builtin;
 use super::globals;
 use super::queries;
 use super::types::RslType;
@@ -196,7 +197,9 @@ impl Walk<'_> {
                         self.effects.reads.extend(globals::find(name).map(|g| g.name));
                     }
                     self.calls.insert((f.name.clone(), args.len()));
-                    for b in super::builtins::by_name(&f.name) {
+                    let pairs = self.ast.named_pairs(args);
+                    let fits = |b: &&Builtin| b.positional(args.len(), pairs).is_some();
+                    for b in super::builtins::by_name(&f.name).iter().filter(fits) {
                         self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
                     }
                     if &*f.name == "rayinfo" {

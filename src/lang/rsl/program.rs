@@ -1,6 +1,6 @@
 //! The functions of a compilation, as their callers see them: types, hidden inputs, names in the IR.
 
-use super::ast::{Ast, Definition, ExprId, ExprKind};
+use super::ast::{Ast, Definition, ExprId};
 use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
 use super::types::RslType;
@@ -142,26 +142,18 @@ impl<'a> Program<'a> {
                 let params = self.definition(i).declared();
                 (params.len() == count).then(|| params.iter().map(|p| (p.ty, p.output)).collect())
             }
-            Callee::Builtin(b) => {
-                let last = b.params.last().copied().filter(|_| b.variadic && count >= b.params.len());
-                let mut list = b.params.clone();
-                list.extend(std::iter::repeat_n(last, count.saturating_sub(list.len())).flatten());
-                (list.len() == count).then_some(list)
-            }
+            Callee::Builtin(b) => b.params_of(count),
         }
     }
 
     /// How a callee takes these arguments; `None` when it cannot.
     pub fn arguments(&self, callee: Callee, args: &[ExprId]) -> Option<Arguments> {
-        let options = match callee {
-            Callee::Builtin(b) => b.options,
-            Callee::Function(_) => &[],
-        };
-        let is_name = |e: &ExprId| matches!(self.ast.expr(*e).kind, ExprKind::String(_));
-        let pairs = if options.is_empty() { 0 } else { args.rchunks_exact(2).take_while(|p| is_name(&p[0])).count() };
-        // A string may be a positional argument too: as many pairs as leave arguments that fit.
-        let positional = (0..=pairs).rev().find_map(|n| self.params(callee, args.len() - 2 * n))?;
-        Some(Arguments { positional, options })
+        Some(match callee {
+            Callee::Builtin(b) => {
+                Arguments { positional: b.positional(args.len(), self.ast.named_pairs(args))?, options: b.options }
+            }
+            Callee::Function(_) => Arguments { positional: self.params(callee, args.len())?, options: &[] },
+        })
     }
 
     /// The function of the standard library that a built-in one stands for.

@@ -8,8 +8,8 @@
 #define FILL zcomp(shape)
 
 /* How x changes to the next sample. */
-#define BY_U(x) 0
-#define BY_V(x) 0
+#define BY_U(x) (Du(x) * du)
+#define BY_V(x) (Dv(x) * dv)
 
 /* The area of a sample around (x, y). */
 #define SAMPLE_AREA \

@@ -54,6 +54,22 @@ pub enum Means {
 pub type Pack = fn(&mut FunctionBuilder, &[Value]) -> Vec<Value>;
 
 impl Builtin {
+    /// Types of the parameters that `count` positional arguments are for, with whether each is an output; `None` when it cannot take so many.
+    pub fn params_of(&self, count: usize) -> Option<Vec<(RslType, bool)>> {
+        let last = self.params.last().copied().filter(|_| self.variadic && count >= self.params.len());
+        let mut list = self.params.clone();
+        list.extend(std::iter::repeat_n(last, count.saturating_sub(list.len())).flatten());
+        (list.len() == count).then_some(list)
+    }
+
+    /// The parameters of those of `count` arguments that stand before options; `None` when there are too few or too many. As many as `pairs` at the end
+    /// could be options.
+    pub fn positional(&self, count: usize, pairs: usize) -> Option<Vec<(RslType, bool)>> {
+        let pairs = if self.options.is_empty() { 0 } else { pairs };
+        // A string may be a positional argument too: as many pairs as leave arguments that fit.
+        (0..=pairs).rev().find_map(|n| self.params_of(count - 2 * n))
+    }
+
     /// The function of the standard library that a call becomes: its name and its number of parameters.
     pub fn library(&self) -> Option<(&'static str, usize)> {
         match self.means {
