@@ -347,7 +347,8 @@ impl Body<'_, '_> {
         for (&a, _) in args.iter().zip(&types).filter(|(_, t)| t.is_none()) {
             let _: Lower<Typed> = self.value(a, None);
         }
-        if self.cx.diags.error_count() > before {
+        // So does one whose error was told before.
+        if self.cx.diags.error_count() > before || (before > 0 && types.contains(&None)) {
             return Err(Poison);
         }
         let words: Vec<String> = types.iter().map(|t| t.map_or("?".to_string(), |t| t.to_string())).collect();
