@@ -2,6 +2,8 @@
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
+#[path = "shading/classes.rs"]
+mod classes;
 #[path = "shading/kinds.rs"]
 mod kinds;
 #[path = "shading/lights.rs"]
@@ -11,6 +13,7 @@ mod rays;
 #[path = "shading/state.rs"]
 mod state;
 
+use classes::CLASSES;
 use kinds::KINDS;
 use lights::LIGHTS;
 use rays::RAYS;
@@ -44,7 +47,7 @@ struct Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, LIGHTS, STATE, RAYS].into_iter().flatten()
+    [KINDS, CLASSES, LIGHTS, STATE, RAYS].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.

@@ -45,8 +45,8 @@ impl RawToken {
 }
 
 /// Operators of more than one character, longest first.
-const LONG_PUNCT: [&str; 16] =
-    ["<<=", ">>=", "##", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "::"];
+const LONG_PUNCT: [&str; 17] =
+    ["<<=", ">>=", "##", "+=", "-=", "->", "*=", "/=", "==", "!=", "<=", ">=", "&&", "||", "<<", ">>", "::"];
 
 /// Operators of one character.
 const PUNCT: &str = "+-*/%=<>!&|^~?:.,;(){}[]#@";

@@ -388,7 +388,7 @@ impl CompiledFile {
         }
         let shared = Arc::new(module);
         let shaders = unit.shaders.iter().filter_map(|info| {
-            let core: Arc<str> = format!("{prefix}{}", info.name).into();
+            let core: Arc<str> = format!("{prefix}{}", info.core).into();
             let function = shared.function(&core)?;
             let params = info.params.iter().map(|p| CompiledParam {
                 name: p.name.to_string(),

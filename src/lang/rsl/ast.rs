@@ -3,6 +3,7 @@
 //! Expressions live in one arena per file and refer to each other by index, so that a chain of a hundred thousand operators is built, walked and
 //! dropped without a deep stack. Statements nest in the ordinary way; the parser bounds their depth.
 
+use super::LightKind;
 use super::types::RslType;
 use crate::ir::Class;
 use crate::lang::source::Span;
@@ -142,15 +143,49 @@ pub enum ExprKind {
     Array(Vec<ExprId>),
     /// `f(a, b)`
     Call(Ident, Vec<ExprId>),
+    /// `s->f(a, b)`: a method of a shader that a variable holds.
+    Method(Place, Ident, Vec<ExprId>),
 }
 
-/// A variable, an element of an array, or a component of either.
+/// A variable, an element of an array, or a component of either; or such a part of a struct.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// The variable.
     pub name: Ident,
+    /// The members that are chosen from it, one from another: none once structs are taken apart (`rsl::objects`).
+    pub members: Vec<Member>,
     /// The indices behind it, if any.
     pub indices: Vec<ExprId>,
+}
+
+/// `[i]->name` in a place: what is chosen from the struct before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The indices of the struct before it, where that is an element of an array.
+    pub indices: Vec<ExprId>,
+    /// The member's name.
+    pub name: Ident,
+}
+
+impl Place {
+    /// A variable as a whole.
+    pub fn variable(name: Ident) -> Self {
+        Self { name, members: Vec::new(), indices: Vec::new() }
+    }
+
+    /// The member `name` of what lies here.
+    pub fn choose(&mut self, name: Ident) {
+        let indices = std::mem::take(&mut self.indices);
+        self.members.push(Member { indices, name });
+    }
+
+    fn operands(&self) -> impl Iterator<Item = &ExprId> {
+        self.members.iter().flat_map(|m| &m.indices).chain(&self.indices)
+    }
+
+    fn operands_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
+        self.members.iter_mut().flat_map(|m| &mut m.indices).chain(&mut self.indices)
+    }
 }
 
 /// A variable as declared: a parameter or a local.
@@ -158,8 +193,10 @@ pub struct Place {
 pub struct Decl {
     /// The name.
     pub name: Ident,
-    /// The type.
+    /// The type. Of a struct it tells only whether there is an array of them, as an array of floats or a float.
     pub ty: RslType,
+    /// The struct whose value it is, until structs are taken apart (`rsl::objects`).
+    pub structure: Option<Ident>,
     /// `uniform` or `varying`, when written.
     pub class: Option<Class>,
     /// Whether `output` is written.
@@ -260,8 +297,12 @@ pub struct Definition {
     pub name: Ident,
     /// For a shader, which kind; a function has none.
     pub shader: Option<ShaderKind>,
+    /// For a light that its statements do not tell it of, how it shines.
+    pub light: Option<LightKind>,
     /// The type of a function's value; `Void` for shaders.
     pub result: RslType,
+    /// The struct that a function gives, until structs are taken apart (`rsl::objects`).
+    pub structure: Option<Ident>,
     /// Parameters; behind those declared, the variables of the function around it that a function names `extern`.
     pub params: Vec<Decl>,
     /// How many of the parameters are such variables.
@@ -291,11 +332,43 @@ impl Definition {
     }
 }
 
+/// A struct: `struct Name { float a = 1; color c; };`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Struct {
+    /// The name.
+    pub name: Ident,
+    /// The members, with what they hold at first.
+    pub members: Vec<Decl>,
+}
+
+/// A class of shaders: `class name(parameters) { members and methods }`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShaderClass {
+    /// The place of all of it.
+    pub span: Span,
+    /// The name.
+    pub name: Ident,
+    /// The parameters of its shaders.
+    pub params: Vec<Decl>,
+    /// The variables that its methods share, with what they hold at first.
+    pub members: Vec<Decl>,
+    /// The methods, under their names among all definitions: `CLASS.METHOD`.
+    pub methods: Vec<Definition>,
+    /// The brace that opens it.
+    pub open: Span,
+    /// The brace that ends it.
+    pub end: Span,
+}
+
 /// A file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ast {
     /// Shaders and functions, in order.
     pub definitions: Vec<Definition>,
+    /// Structs, until they are taken apart (`rsl::objects`).
+    pub structs: Vec<Struct>,
+    /// Classes of shaders, until they are taken apart (`rsl::objects`).
+    pub classes: Vec<ShaderClass>,
     /// All expressions.
     pub exprs: Vec<Expr>,
 }
@@ -311,7 +384,33 @@ impl Ast {
         &self.exprs[id.0 as usize]
     }
 
-    /// Moves the definitions of `other` behind this tree's own.
+    /// What an expression names, when it can stand left of `=`. What looks like a product of names may be the member of a struct: `s.a`.
+    pub fn place(&self, e: ExprId) -> Option<Place> {
+        let mut links = Vec::new();
+        let mut at = e;
+        while let ExprKind::Binary(BinaryOp::Dot, l, r) = self.expr(at).kind {
+            links.push(r);
+            at = l;
+        }
+        let mut place = self.simple_place(at)?;
+        for r in links.into_iter().rev() {
+            let part = self.simple_place(r).filter(|p| p.members.is_empty())?;
+            place.choose(part.name);
+            place.indices = part.indices;
+        }
+        Some(place)
+    }
+
+    fn simple_place(&self, e: ExprId) -> Option<Place> {
+        let expr = self.expr(e);
+        match &expr.kind {
+            ExprKind::Name(name) => Some(Place::variable(Ident { name: name.clone(), span: expr.span })),
+            ExprKind::Index(place) => Some(place.clone()),
+            _ => None,
+        }
+    }
+
+    /// Moves the definitions of `other` behind this tree's own. Both are flat already.
     pub fn append(&mut self, other: Ast) {
         let offset = self.exprs.len() as u32;
         let mut other = other;
@@ -342,11 +441,12 @@ impl ExprKind {
     pub fn for_each_child(&self, mut f: impl FnMut(ExprId)) {
         match self {
             ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) => f(*a),
-            ExprKind::Assign(_, place, a) => place.indices.iter().copied().chain([*a]).for_each(f),
+            ExprKind::Assign(_, place, a) => place.operands().copied().chain([*a]).for_each(f),
             ExprKind::Binary(_, a, b) | ExprKind::Channel(a, b) => [*a, *b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [*a, *b, *c].into_iter().for_each(f),
             ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Array(list) => list.iter().copied().for_each(f),
-            ExprKind::Index(place) => place.indices.iter().copied().for_each(f),
+            ExprKind::Index(place) => place.operands().copied().for_each(f),
+            ExprKind::Method(place, _, list) => place.operands().chain(list).copied().for_each(f),
             ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) => {}
         }
     }
@@ -354,11 +454,12 @@ impl ExprKind {
     fn for_each_child_mut(&mut self, mut f: impl FnMut(&mut ExprId)) {
         match self {
             ExprKind::Unary(_, a) | ExprKind::Cast(_, _, a) => f(a),
-            ExprKind::Assign(_, place, a) => place.indices.iter_mut().chain([a]).for_each(f),
+            ExprKind::Assign(_, place, a) => place.operands_mut().chain([a]).for_each(f),
             ExprKind::Binary(_, a, b) | ExprKind::Channel(a, b) => [a, b].into_iter().for_each(f),
             ExprKind::Ternary(a, b, c) => [a, b, c].into_iter().for_each(f),
             ExprKind::Tuple(list) | ExprKind::Call(_, list) | ExprKind::Array(list) => list.iter_mut().for_each(f),
-            ExprKind::Index(place) => place.indices.iter_mut().for_each(f),
+            ExprKind::Index(place) => place.operands_mut().for_each(f),
+            ExprKind::Method(place, _, list) => place.operands_mut().chain(list).for_each(f),
             ExprKind::Number(_) | ExprKind::String(_) | ExprKind::Name(_) => {}
         }
     }

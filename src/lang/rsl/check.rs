@@ -159,6 +159,7 @@ impl<'a> Checker<'a> {
                 _ => None,
             },
             ExprKind::Cast(ty, ..) => Some(*ty),
+            ExprKind::Method(..) => None,
             ExprKind::Tuple(list) if list.len() == 16 => Some(RslType::Matrix),
             ExprKind::Tuple(_) => Some(wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector)),
             ExprKind::Unary(UnaryOp::Not, _) => Some(RslType::Bool),

@@ -126,8 +126,14 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
         pieces
     };
     let place = |p: &Place| {
-        let indices = p.indices.iter().flat_map(|e| [text("["), Piece::Expr(*e), text("]")]);
-        std::iter::once(text(&p.name.name)).chain(indices).collect::<Vec<_>>()
+        let indices = |list: &[ExprId]| list.iter().flat_map(|e| [text("["), Piece::Expr(*e), text("]")]).collect();
+        let mut pieces = vec![text(&p.name.name)];
+        for m in &p.members {
+            pieces.extend::<Vec<_>>(indices(&m.indices));
+            pieces.push(Piece::Text(format!("->{}", m.name.name)));
+        }
+        pieces.extend(indices(&p.indices));
+        pieces
     };
     match kind {
         ExprKind::Number(x) => vec![Piece::Text(x.to_string())],
@@ -152,6 +158,7 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
             let [name, channel] = [name, channel].map(|e| Piece::Expr(*e));
             vec![name, text("["), channel, text("]")]
         }
+        ExprKind::Method(p, f, args) => place(p).into_iter().chain(group(format!("->{}(", f.name), args, ")")).collect(),
         ExprKind::Cast(ty, space, e) => {
             let space = space.as_ref().map(|s| format!("{:?} ", s.name)).unwrap_or_default();
             vec![Piece::Text(format!("({ty} {space}")), Piece::Expr(*e), text(")")]

@@ -74,9 +74,9 @@ pub const KEYWORDS: [&str; 22] = [
 ];
 
 /// Operators and brackets of the language.
-const PUNCT: [&str; 30] = [
+const PUNCT: [&str; 31] = [
     "+", "-", "*", "/", "^", ".", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "!", "?", ":", "=", "+=", "-=", "*=",
-    "/=", "(", ")", "{", "}", "[", "]", ",", ";",
+    "/=", "->", "(", ")", "{", "}", "[", "]", ",", ";",
 ];
 
 /// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last token.

@@ -248,8 +248,7 @@ impl<'a> Lowering<'a> {
     /// Lowers the function that gives the default of a shader's parameter.
     pub fn default_value(&mut self, index: usize, param: &Decl) {
         let program = self.program;
-        let shader = program.definition(index);
-        let name = default_name(&shader.name.name, &param.name.name);
+        let name = default_name(&program.functions[index].ir_name, &param.name.name);
         let mut body = Body::new(self, name.into(), FunctionKind::Function, param.name.span, false);
         body.result = param.ty;
         body.results("return", param.ty);
@@ -267,9 +266,9 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// The IR function that computes the default of a shader's parameter.
-pub fn default_name(shader: &str, param: &str) -> String {
-    format!("{shader}.default.{param}")
+/// The IR function that computes the default of a parameter of the shader with this core.
+pub fn default_name(core: &str, param: &str) -> String {
+    format!("{core}.default.{param}")
 }
 
 impl<'c, 'a> Body<'c, 'a> {

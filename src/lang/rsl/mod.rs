@@ -17,6 +17,7 @@ pub mod lexer;
 mod lower;
 mod matrices;
 mod notes;
+mod objects;
 pub mod outline;
 pub mod parser;
 mod program;
@@ -97,8 +98,10 @@ pub struct Unit {
 /// A shader of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShaderInfo {
-    /// Its name, which is that of its core in the module.
+    /// Its name.
     pub name: Arc<str>,
+    /// The name of its core in the module: another one only where a class has shaders of several kinds.
+    pub core: Arc<str>,
     /// What it is for.
     pub kind: ShaderKind,
     /// Its declared parameters: the first parameters of the core.
@@ -159,7 +162,8 @@ fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocess
     let mut diags = Diagnostics::new();
     let preprocessed = preprocess(sources, file, &options.preprocess, &mut diags);
     let tokens = lexer::lex(file, &preprocessed.tokens);
-    let ast = parser::parse(&tokens, &mut diags);
+    let mut ast = parser::parse(&tokens, &mut diags);
+    objects::flatten(&mut ast, &mut diags);
     (preprocessed, ast, diags)
 }
 
@@ -287,8 +291,8 @@ fn lower(
     }
     diags.extend(std::mem::take(&mut lowering.diags));
     let mut texts = std::mem::take(&mut lowering.texts);
-    let shaders = program.ast.definitions[..own].iter().enumerate();
-    let shaders = shaders.filter_map(|(i, d)| shader_info(d, texts.remove(&i).unwrap_or_default())).collect();
+    let info = |i: usize| shader_info(&program, i, texts.remove(&i).unwrap_or_default());
+    let shaders = (0..own).filter_map(info).collect();
     let mut module = lowering.module;
     add_built_functions(&mut module);
     if !diags.has_errors() {
@@ -346,22 +350,26 @@ fn report_endless(module: &Module, diags: &mut Diagnostics) {
     }
 }
 
-fn shader_info(d: &Definition, texts: Vec<texts::Text>) -> Option<ShaderInfo> {
+fn shader_info(program: &Program<'_>, index: usize, texts: Vec<texts::Text>) -> Option<ShaderInfo> {
+    let d = program.definition(index);
+    let core = program.functions[index].ir_name.clone();
     let kind = d.shader?;
-    let params = d.params.iter().map(|p| ShaderParam {
+    let params: Vec<ShaderParam> = d.params.iter().map(|p| ShaderParam {
         name: p.name.name.clone(),
         ty: p.ty,
         class: p.class.unwrap_or(Class::Uniform),
         output: p.output,
-        default: lower::default_name(&d.name.name, &p.name.name).into(),
-    });
-    let light = (kind == ShaderKind::Light).then(|| light_kind(&d.body));
-    Some(ShaderInfo { name: d.name.name.clone(), kind, params: params.collect(), light, texts })
+        default: lower::default_name(&core, &p.name.name).into(),
+    }).collect();
+    Some(ShaderInfo { name: d.name.name.clone(), core, kind, params, light: light_kind(d), texts })
 }
 
-/// A light with both statements counts as positional.
-fn light_kind(body: &[Stmt]) -> LightKind {
-    let mut list: Vec<&Stmt> = body.iter().collect();
+/// How a light shines. One with both statements counts as positional.
+fn light_kind(d: &Definition) -> Option<LightKind> {
+    if d.shader != Some(ShaderKind::Light) || d.light.is_some() {
+        return d.light;
+    }
+    let mut list: Vec<&Stmt> = d.body.iter().collect();
     let mut kind = LightKind::Ambient;
     while let Some(s) = list.pop() {
         match &s.kind {
@@ -371,7 +379,7 @@ fn light_kind(body: &[Stmt]) -> LightKind {
         }
         list.extend(s.children());
     }
-    kind
+    Some(kind)
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl Outline {
             place: definition.name.span,
             extent,
             shader: definition.shader,
-            light: (definition.shader == Some(ShaderKind::Light)).then(|| light_kind(&definition.body)),
+            light: light_kind(definition),
             result: definition.result,
             library,
             params: definition.params.len(),

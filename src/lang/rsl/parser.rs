@@ -77,12 +77,7 @@ pub const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
 ];
 
 /// Words of RSL 2.0 that start what is left out, and how a message calls it.
-pub const LEFT_OUT: [(&str, &str); 4] = [
-    ("class", "shader classes with methods"),
-    ("struct", "structs"),
-    ("public", "methods of shader classes"),
-    ("shader", "variables that hold shaders"),
-];
+pub const LEFT_OUT: [(&str, &str); 1] = [("shader", "variables that hold shaders")];
 
 /// The kind of shader that a word starts: `lightsource` starts a light.
 pub fn shader_kind(word: &str) -> Option<ShaderKind> {
@@ -289,20 +284,23 @@ impl Parser<'_> {
                 return self.fail(d);
             };
             let name = self.ident("the shader's name")?;
-            return self.rest_of_definition(start, name, Some(kind), RslType::Void);
+            return self.rest_of_definition(start, name, Some(kind), (RslType::Void, None));
+        }
+        match (self.tok(), self.tok_ahead(1)) {
+            (Tok::Name(word), Tok::Name(_)) if &**word == "class" => return self.class(start),
+            (Tok::Name(word), Tok::Name(_)) if &**word == "struct" => return self.structure(),
+            _ => {}
         }
         self.refuse_left_out()?;
         self.qualifiers(false)?;
-        let result = match self.tok() {
-            Tok::Keyword(k) => RslType::from_keyword(k),
-            _ => None,
-        };
+        let result = self.type_here();
         if result.is_some() {
             self.bump();
         } else if let (Tok::Name(word), Tok::Name(_)) = (self.tok(), self.tok_ahead(1)) {
             let message = format!("`{word}` starts neither a shader nor a function");
-            let words = SHADER_WORDS.iter().map(|(w, _)| *w);
-            let hint = closest(word, words.chain(RslType::DECLARABLE.iter().map(|t| t.name())));
+            let words = SHADER_WORDS.iter().map(|(w, _)| *w).chain(["class", "struct"]);
+            let structs = self.ast.structs.iter().map(|s| &*s.name.name);
+            let hint = closest(word, words.chain(structs).chain(RslType::DECLARABLE.iter().map(|t| t.name())));
             let mut d = Diagnostic::error(message).at(self.span(), "expected a kind of shader or a type");
             if let Some(h) = hint {
                 d = d.hint(format!("did you mean `{h}`?"));
@@ -314,15 +312,16 @@ impl Parser<'_> {
             let d = Diagnostic::error("only shaders and functions may stand outside of shaders and functions");
             return self.fail(d.at(name.span, "expected `(` behind this name"));
         }
-        self.rest_of_definition(start, name, None, result.unwrap_or(RslType::Float))
+        self.rest_of_definition(start, name, None, result.unwrap_or((RslType::Float, None)))
     }
 
+    /// A definition from its parameters on.
     fn rest_of_definition(
         &mut self,
         start: Span,
         name: Ident,
         shader: Option<ShaderKind>,
-        result: RslType,
+        (result, structure): TypeName,
     ) -> Parse<()> {
         self.expect("(", "before the parameters")?;
         let mut params = self.formals()?;
@@ -343,12 +342,14 @@ impl Parser<'_> {
         }
         let count = captured.len();
         params.extend(captured);
-        self.ast.definitions.push(Definition { span, name, shader, result, params, captured: count, open, body, end });
+        let (captured, light) = (count, None);
+        let d = Definition { span, name, shader, light, result, structure, params, captured, open, body, end };
+        self.ast.definitions.push(d);
         Ok(())
     }
 
     /// A function within a definition, from its name on: it becomes a definition of its own, which only this one can call.
-    fn inner_function(&mut self, start: Span, result: RslType) -> Parse<()> {
+    fn inner_function(&mut self, start: Span, result: TypeName) -> Parse<()> {
         let Ident { name, span } = self.ident("the function's name")?;
         let Some(around) = self.around.last_mut() else { return Err(Stop) };
         let full: Arc<str> = format!("{}.{name}", around.name).into();
@@ -371,7 +372,27 @@ impl Parser<'_> {
         full
     }
 
-    /// Reads `output`, `extern`, `uniform`, `varying` in any order.
+    /// The type that the next word names: one of the language, or a struct.
+    fn type_here(&self) -> Option<TypeName> {
+        match self.tok() {
+            Tok::Keyword(word) => RslType::from_keyword(word).map(|ty| (ty, None)),
+            Tok::Name(name) if matches!(self.tok_ahead(1), Tok::Name(_)) && self.is_struct(name) => {
+                Some((RslType::Float, Some(Ident { name: name.clone(), span: self.span() })))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_struct(&self, name: &str) -> bool {
+        self.ast.structs.iter().any(|s| *s.name.name == *name)
+    }
+
+    /// Whether the next word is `constant` and starts a declaration: it is no keyword.
+    fn is_constant(&self) -> bool {
+        matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(word), Tok::Keyword(_)) if &**word == "constant")
+    }
+
+    /// Reads `output`, `extern`, `uniform`, `varying`, `constant` in any order. What is constant is uniform.
     fn qualifiers(&mut self, outputs: bool) -> Parse<(bool, bool, Option<Class>)> {
         let (mut output, mut external, mut class) = (false, false, None);
         loop {
@@ -380,8 +401,8 @@ impl Parser<'_> {
                 output = true;
             } else if self.is_keyword("extern") {
                 external = true;
-            } else if self.is_keyword("uniform") || self.is_keyword("varying") {
-                let new = if self.is_keyword("uniform") { Class::Uniform } else { Class::Varying };
+            } else if self.is_keyword("uniform") || self.is_keyword("varying") || self.is_constant() {
+                let new = if self.is_keyword("varying") { Class::Varying } else { Class::Uniform };
                 if class.is_some_and(|c| c != new) {
                     let d = Diagnostic::error("a variable is `uniform` or `varying`, not both");
                     return self.fail(d.at(span, "the second word"));
@@ -396,17 +417,15 @@ impl Parser<'_> {
 
     fn formals(&mut self) -> Parse<Vec<Decl>> {
         let mut params: Vec<Decl> = Vec::new();
-        let mut current: Option<(bool, Option<Class>, RslType)> = None;
+        let mut current: Option<(bool, Option<Class>, TypeName)> = None;
         loop {
             while self.accept(";") || self.accept(",") {}
             if self.is(")") || self.at_end() {
                 return Ok(params);
             }
             let (output, _, class) = self.qualifiers(true)?;
-            if let Tok::Keyword(k) = self.tok()
-                && let Some(ty) = RslType::from_keyword(k)
-            {
-                if ty == RslType::Void {
+            if let Some(ty) = self.type_here() {
+                if ty.0 == RslType::Void {
                     let d = Diagnostic::error("a parameter cannot be `void`").at(self.span(), "not a type of values");
                     return self.fail(d);
                 }
@@ -415,14 +434,14 @@ impl Parser<'_> {
                 let (late_output, _, late_class) = self.qualifiers(true)?;
                 current = Some((output || late_output, class.or(late_class), ty));
             }
-            let Some((output, class, ty)) = current else {
+            let Some((output, class, (ty, structure))) = current.clone() else {
                 let found = self.tok().describe();
                 let d = Diagnostic::error(format!("expected the type of a parameter, found {found}"));
                 return self.fail(d.at(self.span(), "a type is missing"));
             };
             let name = self.ident("the parameter's name")?;
             let (ty, init) = self.rest_of_variable(ty)?;
-            params.push(Decl { name, ty, class, output, external: false, init });
+            params.push(Decl { name, ty, structure, class, output, external: false, init });
             if !(self.is(";") || self.is(",") || self.is(")")) {
                 let found = self.tok().describe();
                 let d = Diagnostic::error(format!("expected `;`, `,` or `)` after a parameter, found {found}"));
@@ -578,6 +597,7 @@ impl Parser<'_> {
             Tok::Keyword(word) => self.keyword_statement(word)?,
             // It is no keyword: files that know nothing of it may call a variable so.
             Tok::Name(name) if &*name == "gather" && matches!(self.tok_ahead(1), Tok::Punct("(")) => self.gather()?,
+            Tok::Name(_) if self.type_here().is_some() || self.is_constant() => self.declaration()?,
             _ => self.expression_statement()?,
         };
         self.leave();
@@ -688,49 +708,72 @@ impl Parser<'_> {
     }
 
     fn declaration(&mut self) -> Parse<StmtKind> {
-        let (_, mut external, mut class) = self.qualifiers(false)?;
-        let ty = match self.tok() {
-            Tok::Keyword(k) => RslType::from_keyword(k),
-            _ => None,
-        };
-        if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (ty, self.tok_ahead(1), self.tok_ahead(2)) {
-            let start = self.bump();
-            self.inner_function(start, ty)?;
-            return Ok(StmtKind::Block(Vec::new()));
+        let (_, external, class) = self.qualifiers(false)?;
+        match (self.type_here(), self.tok_ahead(1), self.tok_ahead(2)) {
+            (Some(ty), Tok::Name(_), Tok::Punct("(")) => {
+                let start = self.bump();
+                self.inner_function(start, ty)?;
+                Ok(StmtKind::Block(Vec::new()))
+            }
+            (ty, ..) => self.local_variables(ty, external, class),
         }
-        let Some(ty) = ty.filter(|t| *t != RslType::Void) else {
+    }
+
+    /// Variables of a block, from their type on.
+    fn local_variables(
+        &mut self,
+        ty: Option<TypeName>,
+        mut external: bool,
+        mut class: Option<Class>,
+    ) -> Parse<StmtKind> {
+        let ty = self.type_of_variable(ty)?;
+        let (_, late_external, late_class) = self.qualifiers(false)?;
+        external |= late_external;
+        class = class.or(late_class);
+        let mut decls = self.variables(&ty, class)?;
+        if external {
+            decls.iter_mut().for_each(|d| d.external = true);
+            if let [.., _, inner] = self.around.as_mut_slice() {
+                let outside = |d: &Decl| globals::find(&d.name.name).is_none();
+                for decl in decls.extract_if(.., |d| outside(d)) {
+                    if !inner.captured.iter().any(|c| c.name.name == decl.name.name) {
+                        inner.captured.push(Decl { output: true, external: false, ..decl });
+                    }
+                }
+            }
+        }
+        Ok(StmtKind::Declare(decls))
+    }
+
+    /// Goes on behind the type of a variable.
+    fn type_of_variable(&mut self, ty: Option<TypeName>) -> Parse<TypeName> {
+        let Some(ty) = ty.filter(|t| t.0 != RslType::Void) else {
             let found = self.tok().describe();
             let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
             return self.fail(d.at(self.span(), "a type is missing"));
         };
         self.bump();
-        let (_, late_external, late_class) = self.qualifiers(false)?;
-        external |= late_external;
-        class = class.or(late_class);
+        Ok(ty)
+    }
+
+    /// Variables of a type, up to and including `;`.
+    fn variables(&mut self, (ty, structure): &TypeName, class: Option<Class>) -> Parse<Vec<Decl>> {
         let mut decls = Vec::new();
         loop {
             let name = self.ident("the variable's name")?;
-            let (ty, init) = self.rest_of_variable(ty)?;
+            let (ty, init) = self.rest_of_variable(*ty)?;
             if ty.is_unsized() {
                 let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
                 let d = d.at(name.span, "declared here");
                 return self.fail(d.hint(format!("write `{}[4]`, or give its values in braces", name.name)));
             }
-            let decl = Decl { name, ty, class, output: false, external, init };
-            match self.around.as_mut_slice() {
-                [.., _, inner] if external && globals::find(&decl.name.name).is_none() => {
-                    if !inner.captured.iter().any(|c| c.name.name == decl.name.name) {
-                        inner.captured.push(Decl { output: true, external: false, ..decl });
-                    }
-                }
-                _ => decls.push(decl),
-            }
+            decls.push(Decl { name, ty, structure: structure.clone(), class, output: false, external: false, init });
             if !self.accept(",") || self.is(";") {
                 break;
             }
         }
         self.expect(";", "after the variable")?;
-        Ok(StmtKind::Declare(decls))
+        Ok(decls)
     }
 
     /// Refuses what the language of PRMan 13 and later has and this one leaves out.
@@ -747,7 +790,7 @@ impl Parser<'_> {
         self.refuse_left_out()?;
         let e = self.expr()?;
         self.expect(";", "after the statement")?;
-        if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..)) {
+        if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..) | ExprKind::Method(..)) {
             let d =
                 Diagnostic::warning("this statement has no effect").at(self.ast.expr(e).span, "its value is unused");
             self.report(d);
@@ -802,14 +845,8 @@ impl Parser<'_> {
 
     /// What an expression names, when it can stand left of `=`.
     fn place(&self, e: ExprId) -> Option<Place> {
-        let expr = self.ast.expr(e);
-        match &expr.kind {
-            ExprKind::Name(name) => {
-                Some(Place { name: Ident { name: name.clone(), span: expr.span }, indices: Vec::new() })
-            }
-            ExprKind::Index(place) => Some(place.clone()),
-            _ => None,
-        }
+        let is_product = matches!(self.ast.expr(e).kind, ExprKind::Binary(..));
+        self.ast.place(e).filter(|_| !is_product || !self.ast.structs.is_empty())
     }
 
     fn operator(&self) -> Option<BinaryOp> {
@@ -893,21 +930,8 @@ impl Parser<'_> {
             }
             Tok::Name(name) => {
                 self.bump();
-                let mut indices = Vec::new();
-                while self.accept("[") {
-                    indices.push(self.expr()?);
-                    self.expect("]", "after the index")?;
-                }
-                if !indices.is_empty() {
-                    let place = Place { name: Ident { name, span }, indices };
-                    return Ok(self.add(ExprKind::Index(place), span.to(self.previous())));
-                }
-                if !self.accept("(") {
-                    return Ok(self.add(ExprKind::Name(name), span));
-                }
-                let args = self.args()?;
-                let name = self.callee(name);
-                Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.previous())))
+                let name = Ident { name, span };
+                if self.accept("(") { self.call(name) } else { self.name_or_part(name) }
             }
             Tok::Punct("(") => self.parenthesis(),
             Tok::Keyword(k) if RslType::from_keyword(k).is_some_and(|t| t != RslType::Void) => self.cast(k),
@@ -918,6 +942,40 @@ impl Parser<'_> {
                     Tok::Stray(c) if &*c == "%" => d.hint("write `mod(a, b)` for the remainder"),
                     _ => d,
                 })
+            }
+        }
+    }
+
+    /// A call, from its arguments on.
+    fn call(&mut self, Ident { name, span }: Ident) -> Parse<ExprId> {
+        let args = self.args()?;
+        if self.is("->") {
+            let d = Diagnostic::error("`->` stands behind a variable").at(self.span(), "this is behind a call");
+            return self.fail(d.hint("assign what the call gives to a variable first"));
+        }
+        let name = self.callee(name);
+        Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.previous())))
+    }
+
+    /// A variable, or what is chosen from it by indices, members and methods.
+    fn name_or_part(&mut self, name: Ident) -> Parse<ExprId> {
+        let start = name.span;
+        let mut place = Place::variable(name);
+        loop {
+            if self.accept("[") {
+                place.indices.push(self.expr()?);
+                self.expect("]", "after the index")?;
+            } else if self.accept("->") {
+                let name = self.ident("the name of a member")?;
+                if self.accept("(") {
+                    let args = self.args()?;
+                    return Ok(self.add(ExprKind::Method(place, name, args), start.to(self.previous())));
+                }
+                place.choose(name);
+            } else if place.members.is_empty() && place.indices.is_empty() {
+                return Ok(self.add(ExprKind::Name(place.name.name), start));
+            } else {
+                return Ok(self.add(ExprKind::Index(place), start.to(self.previous())));
             }
         }
     }
@@ -972,6 +1030,9 @@ impl Parser<'_> {
     }
 }
 
+/// A type as a declaration names it: one of the language, or a struct, for which [`RslType::Float`] stands in.
+type TypeName = (RslType, Option<Ident>);
+
 /// Arguments and body of `illuminance`, `illuminate` or `solar`.
 struct LightStatement(Vec<ExprId>, Stmt);
 
@@ -980,6 +1041,8 @@ impl LightStatement {
         make(self.0, Box::new(self.1))
     }
 }
+
+mod objects;
 
 #[cfg(test)]
 mod tests;

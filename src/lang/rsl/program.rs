@@ -61,6 +61,12 @@ impl<'a> Program<'a> {
             let library = i >= own;
             let alike = by_name.get(&d.name.name).map_or(0, |l| l.iter().filter(|o| (**o >= own) == library).count());
             let mut name = if library { format!("std.{}", d.name.name) } else { d.name.name.to_string() };
+            if let Some(kind) = d.shader
+                && ast.definitions[..i].iter().any(|o| o.shader.is_some() && o.name.name == d.name.name)
+            {
+                // Shaders of one class.
+                name += &format!(".as.{}", kind.name());
+            }
             if d.shader.is_none() && alike > 1 {
                 let letters: String = d.params.iter().map(|p| p.ty.letter()).collect();
                 name += &format!(".{letters}.{}", d.result.letter());
@@ -76,13 +82,14 @@ impl<'a> Program<'a> {
     fn report_duplicates(&self, own: usize, diags: &mut Diagnostics) {
         let mut seen: HashMap<(&str, Option<Vec<RslType>>, RslType), &Definition> = HashMap::new();
         for d in &self.ast.definitions[..own] {
+            // A class has shaders of several kinds, which stand at one place.
             let types = d.shader.is_none().then(|| d.params.iter().map(|p| p.ty).collect());
             let shares_name = |o: &Definition| o.name.name == d.name.name && o.shader.is_some() && d.shader.is_none();
             let old = match seen.insert((&d.name.name, types, d.result), d) {
                 Some(old) => Some(old),
                 None => self.ast.definitions[..own].iter().find(|o| shares_name(o)),
             };
-            if let Some(old) = old {
+            if let Some(old) = old.filter(|old| old.name.span != d.name.span) {
                 let message = format!("`{}` is defined twice", d.name.name);
                 diags.push(
                     Diagnostic::error(message).at(d.name.span, "defined again").also(old.name.span, "defined first"),

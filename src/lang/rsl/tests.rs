@@ -2,6 +2,7 @@ use super::*;
 use crate::ir::verify::verify;
 
 mod functions;
+mod objects;
 mod spaces;
 
 fn compile_text(source: &str) -> (Result<Unit, Diagnostics>, SourceMap) {

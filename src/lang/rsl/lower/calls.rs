@@ -86,7 +86,9 @@ impl Body<'_, '_> {
             for variable in program.definition(i).captured() {
                 let place = self.captured(variable, f)?;
                 values.extend(self.read_all_of(&place));
-                written.push((place.ty, Some(place)));
+                if variable.output {
+                    written.push((place.ty, Some(place)));
+                }
             }
         }
         self.at(self.span(e));
@@ -233,7 +235,7 @@ impl Body<'_, '_> {
     /// The variable here that a function within this one names `extern`.
     fn captured(&mut self, variable: &Decl, f: &Ident) -> Lower<Located> {
         let name = Ident { name: variable.name.name.clone(), span: f.span };
-        let place = self.place(&Place { name, indices: Vec::new() })?;
+        let place = self.place(&Place::variable(name))?;
         if place.ty == variable.ty {
             return Ok(place);
         }
@@ -247,7 +249,7 @@ impl Body<'_, '_> {
         let span = self.span(arg);
         match &self.ast().expr(arg).kind {
             ExprKind::Name(name) => {
-                self.place(&Place { name: Ident { name: name.clone(), span }, indices: Vec::new() })
+                self.place(&Place::variable(Ident { name: name.clone(), span }))
             }
             ExprKind::Index(place) => self.place(place),
             _ => {

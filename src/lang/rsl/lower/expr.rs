@@ -99,6 +99,8 @@ impl<'a> Body<'_, 'a> {
                 self.error(d.at(expr.span, "the values of an array"))
             }
             ExprKind::Call(f, args) => self.call(e, f, args, wanted),
+            // What is left of these when structs and classes are flattened had an error.
+            ExprKind::Method(..) => Err(Poison),
         }
     }
 

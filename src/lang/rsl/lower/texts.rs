@@ -103,7 +103,8 @@ pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>
                 let callees = program.callees(&f.name, false);
                 for callee in &callees {
                     if let Callee::Function(i) = callee {
-                        names.extend(program.definition(*i).captured().iter().map(|d| d.name.name.clone()));
+                        let written = program.definition(*i).captured().iter().filter(|d| d.output);
+                        names.extend(written.map(|d| d.name.name.clone()));
                     }
                 }
                 if callees.iter().any(|c| program.writes_arguments(*c)) {

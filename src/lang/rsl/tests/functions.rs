@@ -94,11 +94,6 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
 #[test]
 fn what_is_left_out_is_named_by_one_error() {
     for (source, message) in [
-        (
-            "class c(float a = 1) { public void surface(output color Ci, Oi) { Ci = 1; } }",
-            "shader classes with methods are left out",
-        ),
-        ("struct s { float a; }", "structs are left out"),
         ("surface s() { shader a = 0; }", "variables that hold shaders are left out"),
     ] {
         let text = errors(source);

@@ -1,0 +1,100 @@
+//! Structs, and classes of shaders with their methods (RSL 2.0).
+
+use super::*;
+
+impl Parser<'_> {
+    /// `struct Name { members }`
+    pub(super) fn structure(&mut self) -> Parse<()> {
+        self.bump();
+        let name = self.ident("the struct's name")?;
+        if let Some(first) = self.ast.structs.iter().find(|s| s.name.name == name.name) {
+            let d = Diagnostic::error(format!("the struct `{}` is defined twice", name.name));
+            let d = d.at(name.span, "defined again").also(first.name.span, "defined first");
+            self.report(d);
+        }
+        let open = self.expect("{", "before the members")?;
+        let mut members = Vec::new();
+        self.members(open, |parser| {
+            let (_, _, class) = parser.qualifiers(false)?;
+            let ty = parser.type_of_variable(parser.type_here())?;
+            members.extend(parser.variables(&ty, class)?);
+            Ok(())
+        });
+        if members.is_empty() {
+            self.report(Diagnostic::error("a struct has at least one member").at(name.span, "this one has none"));
+        }
+        self.accept(";");
+        self.ast.structs.push(Struct { name, members });
+        Ok(())
+    }
+
+    /// `class name(parameters) { members and methods }`
+    pub(super) fn class(&mut self, start: Span) -> Parse<()> {
+        self.bump();
+        let name = self.ident("the name of the class")?;
+        self.expect("(", "before the parameters")?;
+        let params = self.formals()?;
+        self.expect(")", "after the parameters")?;
+        let open = self.expect("{", "before the members")?;
+        let (mut members, mut methods) = (Vec::new(), Vec::new());
+        self.members(open, |parser| parser.member_of_class(&name.name, &mut members, &mut methods));
+        let end = self.end();
+        let span = start.to(end);
+        self.ast.classes.push(ShaderClass { span, name, params, members, methods, open, end });
+        Ok(())
+    }
+
+    /// Members up to and including `}`, each read by `member`.
+    fn members(&mut self, open: Span, mut member: impl FnMut(&mut Self) -> Parse<()>) {
+        loop {
+            if self.accept("}") {
+                return;
+            }
+            if self.at_end() {
+                self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                self.unclosed = true;
+                return;
+            }
+            if self.accept(";") {
+                continue;
+            }
+            let (start, depth) = (self.at, self.depth);
+            if member(self).is_err() {
+                self.depth = depth;
+                self.recover_statement();
+                if self.at == start {
+                    self.bump();
+                }
+            }
+        }
+    }
+
+    /// A struct, variables, or a method. `public` and `private` say who else may use a member: its own methods always may.
+    fn member_of_class(&mut self, class: &str, members: &mut Vec<Decl>, methods: &mut Vec<Definition>) -> Parse<()> {
+        let start = self.span();
+        if matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(word), Tok::Name(_)) if &**word == "struct") {
+            return self.structure();
+        }
+        if matches!(self.tok(), Tok::Name(word) if matches!(&**word, "public" | "private")) {
+            self.bump();
+        }
+        let (_, _, class_of_values) = self.qualifiers(false)?;
+        let ty = self.type_here();
+        if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (&ty, self.tok_ahead(1), self.tok_ahead(2)) {
+            let ty = ty.clone();
+            self.bump();
+            let Ident { name, span } = self.ident("the name of the method")?;
+            let full = Ident { name: format!("{class}.{name}").into(), span };
+            let before = self.ast.definitions.len();
+            self.rest_of_definition(start, full, None, ty)?;
+            // The method itself stands behind the functions within it; a declaration leaves none.
+            if self.ast.definitions.len() > before {
+                methods.extend(self.ast.definitions.pop());
+            }
+            return Ok(());
+        }
+        let ty = self.type_of_variable(ty)?;
+        members.extend(self.variables(&ty, class_of_values)?);
+        Ok(())
+    }
+}

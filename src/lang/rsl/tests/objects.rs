@@ -1,0 +1,113 @@
+use super::*;
+
+#[test]
+fn a_class_gives_a_shader_of_each_kind_that_it_has_methods_for() {
+    let unit = unit(
+        "class c(float a = 1; string t = \"x\") {
+            public void displacement(output point P; output normal N) { P += a * N; }
+            public void surface(output color Ci, Oi) { Ci = a * Cs; }
+            public void volume(output color Ci, Oi) { Ci = a; }
+        }",
+    );
+    let shaders: Vec<(&str, &str, ShaderKind)> = unit.shaders.iter().map(|s| (&*s.name, &*s.core, s.kind)).collect();
+    let expected = [
+        ("c", "c", ShaderKind::Surface),
+        ("c", "c.as.displacement", ShaderKind::Displacement),
+        ("c", "c.as.volume", ShaderKind::Volume),
+    ];
+    assert_eq!(shaders, expected);
+    for shader in &unit.shaders {
+        assert_eq!(shader.params.len(), 2);
+        assert!(unit.module.function(&shader.core).is_some());
+        assert!(shader.params.iter().all(|p| unit.module.function(&p.default).is_some()));
+    }
+}
+
+#[test]
+fn a_class_is_no_shader_of_a_kind_that_lacks_what_its_methods_use() {
+    let unit = unit(
+        "class c() {
+            color tint = 0;
+            public void begin() { tint = Cs; }
+            public void displacement(output point P; output normal N) { P += N; }
+            public void surface(output color Ci, Oi) { Ci = tint; }
+        }",
+    );
+    assert_eq!(unit.shaders.iter().map(|s| s.kind).collect::<Vec<_>>(), [ShaderKind::Surface]);
+}
+
+#[test]
+fn a_light_method_that_leaves_its_direction_alone_shines_everywhere_alike() {
+    let kind = |body: &str| {
+        let text = format!("class c() {{ public void light(output vector L; output color Cl) {{ {body} }} }}");
+        unit(&text).shaders[0].light
+    };
+    assert_eq!(kind("Cl = 1;"), Some(LightKind::Ambient));
+    assert_eq!(kind("L = Ps; Cl = 1;"), Some(LightKind::Positional));
+}
+
+#[test]
+fn a_method_takes_only_the_variables_of_its_class_that_it_uses() {
+    let unit = unit(
+        "class c(float a = 1, b = 2) {
+            float x, y;
+            float one() { return x + a; }
+            void two() { y = one(); }
+            public void surface(output color Ci, Oi) { two(); Ci = y * b; }
+        }",
+    );
+    let params = |name: &str| {
+        let function = unit.module.function(name).expect("the method");
+        let results: Vec<&str> = function.results.iter().map(|r| &*r.name).collect();
+        (function.params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>(), results.join(" "))
+    };
+    assert_eq!(params("c.one"), (vec!["a".to_string(), "x".to_string()], "return".to_string()));
+    assert_eq!(params("c.two").0, ["a", "x", "y"]);
+    assert_eq!(params("c.two").1, "y");
+}
+
+#[test]
+fn errors_about_structs_and_classes_say_what_is_meant() {
+    let pair = "struct Pair { float a; float b; } ";
+    for (source, message) in [
+        ("float f() { Pair p; return p->c; }", "the struct `Pair` has no member `c`"),
+        ("float f() { Pair p; return p; }", "a struct as a whole is assigned, passed to a function or returned"),
+        ("float f() { Pair p = 1; return 2; }", "expected a struct `Pair`, found something else"),
+        ("struct Other { float a; } float f() { Other o; Pair p = o; return 2; }", "expected a struct `Pair`, found a `Other`"),
+        ("float f() { Pair p = Pair(1, 2, 3); return 2; }", "the struct `Pair` has 2 members, not 3"),
+        ("float f() { float x; return x->a; }", "`x` is no struct, so it has no members"),
+        ("float f() { Pair p[2]; return p->a; }", "`p` is an array of structs: `p[i]` is one of them"),
+        ("float f() { Pair p; return p[0]->a; }", "`p` is a struct, which has no elements"),
+        ("Pair g() { Pair p; return p; } float f() { return g()->a; }", "`->` stands behind a variable"),
+        ("Pair g() { Pair p; return p; } float f() { return h(g()); }", "`g` gives a struct, which must go to a variable"),
+        ("struct Pair { float c; } float f() { return 1; }", "the struct `Pair` is defined twice"),
+        ("struct Twice { float c; color c; } float f() { return 1; }", "the struct `Twice` has two members `c`"),
+        ("struct Long { float c[4]; } float f() { Long l[2]; return 1; }", "so there are no arrays of this struct"),
+        ("surface s(Pair p;) { Ci = 1; }", "a shader's parameter cannot be a struct"),
+        ("class c() { float x; public void surface(output color Ci, Oi) { Ci = this->y(); } }", "this class has no method `y`"),
+        ("class c() { float x; public void surface(output color Ci, Oi) { Ci = y; } }", "unknown variable `y`"),
+        ("class c() { public void surface(output color Ci) { Ci = 1; } }", "no function `c.surface` takes (color, color)"),
+        ("class c() { public void surface(output color Ci, Oi) { Ci = 1; }", "this block never ends"),
+        ("float f() { Pair p; Pair q; if (p == q) return 1; return 2; }", "this is a struct"),
+    ] {
+        let text = errors(&format!("{pair}{source}"));
+        assert!(text.contains(message), "{source}: {text}");
+        assert_eq!(text.matches("error:").count(), if source.contains("p == q") { 2 } else { 1 }, "{source}: {text}");
+    }
+}
+
+#[test]
+fn an_error_in_a_member_leaves_the_others_known() {
+    let text = errors("class c() { float x = ; float y; public void surface(output color Ci, Oi) { Ci = y + z; } }");
+    assert!(text.contains("expected a value, found `;`"), "{text}");
+    assert!(!text.contains("`y`"), "{text}");
+}
+
+#[test]
+fn methods_and_structs_nest_as_deep_as_anything() {
+    let nested = |inner: &str| format!("{}{inner}{}", "if (a > 0) { ".repeat(100), " }".repeat(100));
+    let method = format!("public void surface(output color Ci, Oi) {{ Pair p; {} Ci = p->b; }}", nested("p = Pair(a, 2);"));
+    unit(&format!("struct Pair {{ float a; float b; }} class c(float a = 1) {{ {method} }}"));
+    let deep = format!("{}p->b{}", "(1 + ".repeat(200), ")".repeat(200));
+    unit(&format!("struct Pair {{ float a; float b; }} float f() {{ Pair p; return {deep}; }}"));
+}
