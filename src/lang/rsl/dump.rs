@@ -158,7 +158,9 @@ fn pieces(kind: &ExprKind) -> Vec<Piece> {
             let [name, channel] = [name, channel].map(|e| Piece::Expr(*e));
             vec![name, text("["), channel, text("]")]
         }
-        ExprKind::Method(p, f, args) => place(p).into_iter().chain(group(format!("->{}(", f.name), args, ")")).collect(),
+        ExprKind::Method(p, f, args) => {
+            place(p).into_iter().chain(group(format!("->{}(", f.name), args, ")")).collect()
+        }
         ExprKind::Cast(ty, space, e) => {
             let space = space.as_ref().map(|s| format!("{:?} ", s.name)).unwrap_or_default();
             vec![Piece::Text(format!("({ty} {space}")), Piece::Expr(*e), text(")")]

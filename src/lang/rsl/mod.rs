@@ -354,13 +354,17 @@ fn shader_info(program: &Program<'_>, index: usize, texts: Vec<texts::Text>) -> 
     let d = program.definition(index);
     let core = program.functions[index].ir_name.clone();
     let kind = d.shader?;
-    let params: Vec<ShaderParam> = d.params.iter().map(|p| ShaderParam {
-        name: p.name.name.clone(),
-        ty: p.ty,
-        class: p.class.unwrap_or(Class::Uniform),
-        output: p.output,
-        default: lower::default_name(&core, &p.name.name).into(),
-    }).collect();
+    let params: Vec<ShaderParam> = d
+        .params
+        .iter()
+        .map(|p| ShaderParam {
+            name: p.name.name.clone(),
+            ty: p.ty,
+            class: p.class.unwrap_or(Class::Uniform),
+            output: p.output,
+            default: lower::default_name(&core, &p.name.name).into(),
+        })
+        .collect();
     Some(ShaderInfo { name: d.name.name.clone(), core, kind, params, light: light_kind(d), texts })
 }
 

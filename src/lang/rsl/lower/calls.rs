@@ -248,9 +248,7 @@ impl Body<'_, '_> {
     fn output_argument(&mut self, arg: ExprId, f: &Ident) -> Lower<Located> {
         let span = self.span(arg);
         match &self.ast().expr(arg).kind {
-            ExprKind::Name(name) => {
-                self.place(&Place::variable(Ident { name: name.clone(), span }))
-            }
+            ExprKind::Name(name) => self.place(&Place::variable(Ident { name: name.clone(), span })),
             ExprKind::Index(place) => self.place(place),
             _ => {
                 let d = Diagnostic::error(format!("`{}` changes this argument, so it must be a variable", f.name));

@@ -68,7 +68,10 @@ const STANDARD: [(&str, &[&str], &[ShaderKind]); 12] = [
 
 /// The kinds of shaders that a class may become, and the methods of which it has one then.
 const KINDS: [(ShaderKind, &[&str]); 4] = [
-    (Surface, &["opacity", "prelighting", "lighting", "diffuselighting", "specularlighting", "postlighting", "surface"]),
+    (
+        Surface,
+        &["opacity", "prelighting", "lighting", "diffuselighting", "specularlighting", "postlighting", "surface"],
+    ),
     (Displacement, &["displacement"]),
     (Volume, &["volume"]),
     (Light, &["light"]),

@@ -314,7 +314,8 @@ impl Flattening<'_> {
         let is_this = *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty();
         let Some(class) = self.class.as_ref().filter(|_| is_this) else {
             let d = Diagnostic::error("methods of other shaders are left out").at(place.name.span, "another shader");
-            return self.error(d.hint(format!("a method calls those of its own class by `{}()` or `this->{0}()`", f.name)));
+            return self
+                .error(d.hint(format!("a method calls those of its own class by `{}()` or `this->{0}()`", f.name)));
         };
         if class.has_method(&f.name, args) {
             return Ok(f.clone());

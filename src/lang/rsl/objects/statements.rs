@@ -123,7 +123,9 @@ impl Flattening<'_> {
                 self.expr(condition);
                 StmtKind::While(condition, self.inner_box(body))
             }
-            StmtKind::For { init, condition, step, body } => return self.repeat(init, (condition, step), body, span, out),
+            StmtKind::For { init, condition, step, body } => {
+                return self.repeat(init, (condition, step), body, span, out);
+            }
             StmtKind::Illuminance(args, body) => {
                 args.iter().for_each(|&e| self.expr(e));
                 StmtKind::Illuminance(args, self.inner_box(body))
@@ -212,7 +214,15 @@ impl Flattening<'_> {
     }
 
     /// A call that gives a struct to a place.
-    fn receive(&mut self, place: &Place, shape: usize, f: Ident, mut args: Vec<ExprId>, span: Span, out: &mut Vec<Stmt>) {
+    fn receive(
+        &mut self,
+        place: &Place,
+        shape: usize,
+        f: Ident,
+        mut args: Vec<ExprId>,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
         args.extend(self.leaves(place, shape));
         let call = self.add(ExprKind::Call(f, args), span);
         out.push(Stmt { kind: StmtKind::Expr(call), span });
@@ -229,7 +239,8 @@ impl Flattening<'_> {
                 if is_made {
                     let name = Ident { name: NEW.into(), span };
                     let ty = RslType::Float;
-                    let all = Decl { name, ty, structure: None, class: None, output: false, external: false, init: None };
+                    let all =
+                        Decl { name, ty, structure: None, class: None, output: false, external: false, init: None };
                     let mut new = self.variables(&all, NEW, shape);
                     new.iter_mut().zip(&values).for_each(|(d, e)| d.init = Some(*e));
                     values = self.leaves(&Place::variable(all.name), shape);

@@ -126,7 +126,10 @@ impl Flattening<'_> {
                 match leaf.ty.array(len) {
                     Some(array) => ty = array,
                     None => {
-                        let message = format!("the member `{}` is an array, so there are no arrays of this struct", leaf.name.name);
+                        let message = format!(
+                            "the member `{}` is an array, so there are no arrays of this struct",
+                            leaf.name.name
+                        );
                         self.diags.push(Diagnostic::error(message).at(d.name.span, "an array of them"));
                     }
                 }

@@ -93,9 +93,7 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
 
 #[test]
 fn what_is_left_out_is_named_by_one_error() {
-    for (source, message) in [
-        ("surface s() { shader a = 0; }", "variables that hold shaders are left out"),
-    ] {
+    for (source, message) in [("surface s() { shader a = 0; }", "variables that hold shaders are left out")] {
         let text = errors(source);
         assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
     }

@@ -73,20 +73,32 @@ fn errors_about_structs_and_classes_say_what_is_meant() {
         ("float f() { Pair p; return p->c; }", "the struct `Pair` has no member `c`"),
         ("float f() { Pair p; return p; }", "a struct as a whole is assigned, passed to a function or returned"),
         ("float f() { Pair p = 1; return 2; }", "expected a struct `Pair`, found something else"),
-        ("struct Other { float a; } float f() { Other o; Pair p = o; return 2; }", "expected a struct `Pair`, found a `Other`"),
+        (
+            "struct Other { float a; } float f() { Other o; Pair p = o; return 2; }",
+            "expected a struct `Pair`, found a `Other`",
+        ),
         ("float f() { Pair p = Pair(1, 2, 3); return 2; }", "the struct `Pair` has 2 members, not 3"),
         ("float f() { float x; return x->a; }", "`x` is no struct, so it has no members"),
         ("float f() { Pair p[2]; return p->a; }", "`p` is an array of structs: `p[i]` is one of them"),
         ("float f() { Pair p; return p[0]->a; }", "`p` is a struct, which has no elements"),
         ("Pair g() { Pair p; return p; } float f() { return g()->a; }", "`->` stands behind a variable"),
-        ("Pair g() { Pair p; return p; } float f() { return h(g()); }", "`g` gives a struct, which must go to a variable"),
+        (
+            "Pair g() { Pair p; return p; } float f() { return h(g()); }",
+            "`g` gives a struct, which must go to a variable",
+        ),
         ("struct Pair { float c; } float f() { return 1; }", "the struct `Pair` is defined twice"),
         ("struct Twice { float c; color c; } float f() { return 1; }", "the struct `Twice` has two members `c`"),
         ("struct Long { float c[4]; } float f() { Long l[2]; return 1; }", "so there are no arrays of this struct"),
         ("surface s(Pair p;) { Ci = 1; }", "a shader's parameter cannot be a struct"),
-        ("class c() { float x; public void surface(output color Ci, Oi) { Ci = this->y(); } }", "this class has no method `y`"),
+        (
+            "class c() { float x; public void surface(output color Ci, Oi) { Ci = this->y(); } }",
+            "this class has no method `y`",
+        ),
         ("class c() { float x; public void surface(output color Ci, Oi) { Ci = y; } }", "unknown variable `y`"),
-        ("class c() { public void surface(output color Ci) { Ci = 1; } }", "no function `c.surface` takes (color, color)"),
+        (
+            "class c() { public void surface(output color Ci) { Ci = 1; } }",
+            "no function `c.surface` takes (color, color)",
+        ),
         ("class c() { public void surface(output color Ci, Oi) { Ci = 1; }", "this block never ends"),
         ("float f() { Pair p; Pair q; if (p == q) return 1; return 2; }", "this is a struct"),
     ] {
@@ -106,7 +118,8 @@ fn an_error_in_a_member_leaves_the_others_known() {
 #[test]
 fn methods_and_structs_nest_as_deep_as_anything() {
     let nested = |inner: &str| format!("{}{inner}{}", "if (a > 0) { ".repeat(100), " }".repeat(100));
-    let method = format!("public void surface(output color Ci, Oi) {{ Pair p; {} Ci = p->b; }}", nested("p = Pair(a, 2);"));
+    let method =
+        format!("public void surface(output color Ci, Oi) {{ Pair p; {} Ci = p->b; }}", nested("p = Pair(a, 2);"));
     unit(&format!("struct Pair {{ float a; float b; }} class c(float a = 1) {{ {method} }}"));
     let deep = format!("{}p->b{}", "(1 + ".repeat(200), ")".repeat(200));
     unit(&format!("struct Pair {{ float a; float b; }} float f() {{ Pair p; return {deep}; }}"));
