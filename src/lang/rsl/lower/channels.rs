@@ -20,7 +20,7 @@ impl Body<'_, '_> {
             ExprKind::Index(place) => {
                 let (&channel, indices) = place.indices.split_last()?;
                 let is_name = self.scopes.find(&place.name.name)?.ty.indexed(indices.len()) == Some(RslType::String);
-                let variable = Place { name: place.name.clone(), indices: indices.to_vec() };
+                let variable = Place { indices: indices.to_vec(), ..place.clone() };
                 is_name.then_some((TextureName::Variable(variable), channel))
             }
             _ => None,
