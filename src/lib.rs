@@ -3,7 +3,7 @@
 //!
 //! The modules are the pipeline, in order: [`lang`] reads shaders into [`ir`], whose passes optimise them;
 //! [`scene`] and [`geometry`] read scenes, [`texture`] reads pictures for shaders, [`bvh`] indexes geometry; [`program`] links shaders and a scene into one
-//! program; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
+//! program; [`displace`] moves the points of meshes before that; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
 //! [`render`] runs either; [`compare`] judges the pictures; [`probe`] follows one sample step by step; [`project`] keeps a scene up to date with its
 //! files; [`inspect`] lists what becomes of a shader; `viewer` shows it in a window; [`lsp`] answers editors; [`cli`] is the command line.
 //! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` and the viewer know wgpu.
@@ -12,6 +12,7 @@ pub mod bvh;
 pub mod cli;
 pub mod codegen;
 pub mod compare;
+pub mod displace;
 pub mod geometry;
 pub mod inspect;
 pub mod ir;

@@ -184,7 +184,7 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
             let given = vec![(name.to_string(), FileId(0))];
             let defines = rsl_options(args).preprocess.defines;
             let options =
-                LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, output: None, debug: false };
+                LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, ..LinkOptions::default() };
             Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
         }
         None => unit.module,

@@ -4,6 +4,7 @@ use super::args::ProbeArgs;
 use super::common::{open_scene, print_json, sampling};
 use super::exit::Failure;
 use crate::bvh::BuildOptions;
+use crate::displace::Displacer;
 use crate::probe::{self, ProbeError, Reach, Sample, Subject};
 use crate::program::LinkOptions;
 use crate::program::memory::build_tree;
@@ -16,8 +17,10 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
             "error: --crop and --passes are about rendering: one sample is followed in the whole picture, before any pass",
         ));
     }
-    let (scene, sources) = open_scene(&args.scene)?;
+    let (mut scene, mut sources) = open_scene(&args.scene)?;
     let options = LinkOptions { shader_paths: args.scene.shader_paths.clone(), ..LinkOptions::default() };
+    let displaced = Displacer::default().displace(&mut scene, &mut sources, &options);
+    displaced.map_err(|d| Failure::diagnostics(&d, &sources))?;
     let program = probe::link(&scene, sources, &options)?;
     eprint!("{}", program.warnings.render(&program.sources));
     let sampling = sampling(&args.scene, &scene);

@@ -56,7 +56,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
 fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<(), Failure> {
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (mut project, state) = open_project(scene)?;
-    let (job, times) = (job_of(scene, &state)?, state.times);
+    let job = job_of(scene, &state)?;
     let names = variables::wanted(args, &state.scene.film, out)?;
     let rpu = RpuRenderer::with_options(rpu_options(scene)).in_format(args.format.into());
     let mut first = None;
@@ -78,7 +78,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let full = begin.elapsed();
     let pictures = Pictures { first: first.unwrap_or(full), full };
     let Drawn { picture, machine, report, time } = drawn;
-    let stats = args.stats.then(|| RenderStats::of(&job, machine, report, times, time, rendered.elapsed(), pictures));
+    let stats = args.stats.then(|| RenderStats::of(&job, machine, report, &state, time, rendered.elapsed(), pictures));
     let judgement = reference.map(|reference| Judgement::of(&reference, &picture, &args.judge, None)).transpose()?;
     if args.judge.json {
         let mut document = judgement.as_ref().map_or_else(|| serde_json::json!({}), Judgement::json);

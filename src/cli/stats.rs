@@ -1,6 +1,6 @@
 //! What `--stats` tells of a render: as lines for people, as JSON for scripts.
 
-use crate::project::Times;
+use crate::project::State;
 use crate::render::Job;
 use crate::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
 use serde::Serialize;
@@ -15,6 +15,7 @@ const KERNELS_SHOWN: usize = 20;
 pub struct RenderStats {
     machine: String,
     triangles: u64,
+    displaced_triangles: usize,
     scene_bytes: usize,
     phases: Vec<Phase>,
     render: Report,
@@ -34,23 +35,30 @@ pub struct Pictures {
 }
 
 impl RenderStats {
-    /// Of a picture that a machine, which says so in its report, has just rendered in `render`, and that was written in `write`.
+    /// Of a picture of a project's state that a machine, which says so in its report, has just rendered in `render`, and that was written in `write`.
     pub fn of(
         job: &Job,
         machine: String,
         report: Report,
-        times: Times,
+        state: &State,
         render: Duration,
         write: Duration,
         pictures: Pictures,
     ) -> Self {
-        let phases =
-            [("open", times.open), ("compile", times.link), ("tree", times.tree), ("render", render), ("write", write)];
+        let times = state.times;
+        let displace = Some(("displace", times.displace)).filter(|_| state.displaced_triangles > 0);
+        let phases = [("open", times.open)].into_iter().chain(displace).chain([
+            ("compile", times.link),
+            ("tree", times.tree),
+            ("render", render),
+            ("write", write),
+        ]);
         Self {
             machine,
             triangles: job.bvh.primitive_count(),
+            displaced_triangles: state.displaced_triangles,
             scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
-            phases: phases.map(|(name, time)| Phase { name, time }).into(),
+            phases: phases.map(|(name, time)| Phase { name, time }).collect(),
             render: report,
             pictures,
         }
@@ -61,6 +69,9 @@ impl fmt::Display for RenderStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "machine        {}", self.machine)?;
         writeln!(f, "triangles      {}", self.triangles)?;
+        if self.displaced_triangles > 0 {
+            writeln!(f, "  displaced    {}", self.displaced_triangles)?;
+        }
         writeln!(f, "scene data     {:.1} MiB", self.scene_bytes as f64 / (1 << 20) as f64)?;
         for Phase { name, time } in &self.phases {
             writeln!(f, "{name:<14} {:.1} ms", ms(*time))?;
@@ -124,6 +135,7 @@ mod tests {
         RenderStats {
             machine: "M".to_string(),
             triangles: 7,
+            displaced_triangles: 0,
             scene_bytes: 1 << 20,
             phases,
             render,

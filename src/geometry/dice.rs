@@ -25,8 +25,8 @@ pub struct Metric {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum View {
-    /// Of a camera: object space to camera space, the pixels of a unit at distance 1, and whether they shrink with distance.
-    Camera { to_camera: DMat4, pixels: f64, perspective: bool },
+    /// Of a camera: object space to camera space and by how much that stretches, the pixels of a unit at distance 1, and whether they shrink with distance.
+    Camera { to_camera: DMat4, scale: f64, pixels: f64, perspective: bool },
     /// Of none: every curve is that many pixels long.
     Anywhere { pixels: f64 },
 }
@@ -34,7 +34,8 @@ enum View {
 impl Metric {
     /// For shapes of a space that `to_camera` takes to camera space, where a unit at distance 1 (with `perspective`; anywhere without) is so many pixels.
     pub fn of_camera(to_camera: DMat4, pixels: f64, perspective: bool, flatness: f64) -> Self {
-        Self { view: View::Camera { to_camera, pixels, perspective }, flatness }
+        let scale = to_camera.determinant().abs().cbrt();
+        Self { view: View::Camera { to_camera, scale, pixels, perspective }, flatness }
     }
 
     /// For shapes that may be seen at any size: as if each of their edges were so many pixels long.
@@ -45,8 +46,7 @@ impl Metric {
     /// Pixels that a length at a place takes, where something of this `size` lies around the place.
     pub fn pixels(&self, at: DVec3, length: f64, size: f64) -> f64 {
         match self.view {
-            View::Camera { to_camera, pixels, perspective } => {
-                let scale = to_camera.determinant().abs().cbrt();
+            View::Camera { to_camera, scale, pixels, perspective } => {
                 // Something around or behind the camera may still be seen in a mirror: its own size stands for its distance.
                 let distance = to_camera.transform_point3(at).length().max(0.25 * size * scale);
                 length * scale * pixels / if perspective { distance } else { 1.0 }

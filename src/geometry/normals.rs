@@ -31,6 +31,17 @@ pub fn face_normal([a, b, c]: [Vec3; 3]) -> Vec3 {
     (b.as_dvec3() - a).cross(c.as_dvec3() - a).normalize_or_zero().as_vec3()
 }
 
+/// A triangle's normal at each of its corners, weighted by the angle there.
+pub fn corner_normals([a, b, c]: [Vec3; 3], face_normal: Vec3) -> [Vec3; 3] {
+    [(a, b, c), (b, c, a), (c, a, b)].map(|(at, u, v)| face_normal * angle(at, u, v))
+}
+
+/// The angle at a point between the ways to two others, in radians.
+fn angle(at: Vec3, u: Vec3, v: Vec3) -> f32 {
+    let (u, v) = ((u - at).normalize_or_zero(), (v - at).normalize_or_zero());
+    u.cross(v).length().atan2(u.dot(v))
+}
+
 /// Splits the points of a mesh at creases sharper than `crease_angle` degrees and gives every vertex its normal.
 /// Points that no triangle uses get no vertex.
 pub fn split_at_creases(points: &[Vec3], triangles: &[[u32; 3]], crease_angle: f32) -> CreasedVertices {
@@ -163,8 +174,7 @@ impl Incidence<'_> {
     fn weighted_normal(&self, corner: usize) -> Vec3 {
         let (t, k) = (corner / 3, corner % 3);
         let at = |i: usize| self.points[self.triangles[t][(k + i) % 3] as usize];
-        let (u, v) = ((at(1) - at(0)).normalize_or_zero(), (at(2) - at(0)).normalize_or_zero());
-        self.face_normals[t] * u.cross(v).length().atan2(u.dot(v))
+        self.face_normals[t] * angle(at(0), at(1), at(2))
     }
 }
 

@@ -174,6 +174,24 @@ impl Primvar {
         transform(self.kind.ty, &mut self.values, m);
     }
 
+    /// The variable of a mesh whose triangles were cut: behind its vertices lie others, each between two that come before it, and each triangle is a part of one of `sources`.
+    pub(super) fn refined(&self, between: &[[u32; 2]], sources: &[u32]) -> Primvar {
+        let width = self.kind.width();
+        let values = match (self.place, &self.values) {
+            (PrimvarPlace::Triangles, values) => values.gather(width, sources.iter().copied()),
+            (PrimvarPlace::Vertices, PrimvarValues::Numbers(numbers)) => {
+                let mut all = numbers.clone();
+                for [a, b] in between.iter().map(|ends| ends.map(|i| i as usize * width)) {
+                    all.extend((0..width).map(|k| (all[a + k] + all[b + k]) * 0.5).collect::<Vec<_>>());
+                }
+                PrimvarValues::Numbers(all)
+            }
+            // A text is never between two others.
+            (PrimvarPlace::Constant | PrimvarPlace::Vertices, values) => values.clone(),
+        };
+        Primvar { kind: self.kind.clone(), place: self.place, values }
+    }
+
     /// Adds the values of a variable of the same kind and place behind its own.
     pub(super) fn append(&mut self, other: Primvar) {
         match (&mut self.values, other.values) {

@@ -1,13 +1,13 @@
 //! The entry functions: what a back end is asked for by name.
 
-use super::instances::{Instance, unpack};
+use super::instances::{Instance, Outputs, unpack};
 use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
 use super::primvars::stored_for;
 use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use super::volumes::{LinkedVolume, Passage};
-use super::{CAMERA_ENTRY, IMAGER_ENTRY, globals_entry, surface_entry};
+use super::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
 use crate::scene::Scene;
@@ -20,14 +20,25 @@ pub struct SurfaceVariant {
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// The core of the displacement shader, and an instance of it; its parameters lie behind the surface's.
-    pub displacement: Option<(Arc<str>, Arc<Instance>)>,
+    /// The displacement shader; its parameters lie behind the surface's.
+    pub displacement: Option<Displacement>,
     /// The core of the atmosphere, and the atmosphere itself.
     pub atmosphere: Option<(Arc<str>, LinkedVolume)>,
     /// How the object's records lie.
     pub layout: RecordLayout,
     /// What camera rays get in the place of the colour.
     pub output: Option<Output>,
+}
+
+/// A displacement shader as an entry calls it.
+#[derive(Clone, Debug)]
+pub struct Displacement {
+    /// Its core, renamed for what is around the object.
+    pub core: Arc<str>,
+    /// An instance of the shader; only its signature matters.
+    pub instance: Arc<Instance>,
+    /// Whether it has moved the points of the mesh already: it is not called then, and only tells its parameters.
+    pub done: bool,
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
@@ -59,18 +70,17 @@ pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) ->
     let passage = variant.atmosphere.as_ref().map(|_| state.way(&mut b));
     let of_surface = args.clone();
     let depth = variant.output.as_ref().and_then(|_| state.global(&mut b, "raydepth"));
-    if let Some((core, displacement)) = &variant.displacement {
-        let behind = instance.block.len() as u32;
-        let mut given = inputs(&mut b, &mut state, layout, displacement, behind);
-        answer(&mut b, displacement, &mut given, "surface", |_, asked| instance.message(asked, &of_surface, None));
-        let values = given.clone();
-        let moved = displacement.call_with(&mut b, core, given);
+    if let Some(displacement) = &variant.displacement {
+        let values = displacement_inputs(&mut b, &mut state, variant, displacement, &of_surface);
+        let moved = (!displacement.done).then(|| displacement.call(&mut b, values.clone()));
         for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.declared()) {
-            if let Some(v) = matches!(&*param.name, "P" | "N").then(|| moved.get(&param.name)).flatten() {
+            let moved = moved.as_ref().filter(|_| matches!(&*param.name, "P" | "N"));
+            if let Some(v) = moved.and_then(|moved| moved.get(&param.name)) {
                 *arg = v;
             }
         }
-        let say = |_: &mut FunctionBuilder, asked: &Asked<'_>| displacement.message(asked, &values, Some(&moved));
+        let say =
+            |_: &mut FunctionBuilder, asked: &Asked<'_>| displacement.instance.message(asked, &values, moved.as_ref());
         answer(&mut b, instance, &mut args, "displacement", say);
     }
     if let Some((_, atmosphere)) = &variant.atmosphere {
@@ -105,6 +115,47 @@ pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) ->
         b.switch_to(other);
     }
     b.ret(vec![color, opacity]);
+    b.finish()
+}
+
+impl Displacement {
+    fn call(&self, b: &mut FunctionBuilder, args: Vec<Value>) -> Outputs<'_> {
+        self.instance.call_with(b, &self.core, args)
+    }
+}
+
+/// The arguments of a displacement shader's core, where the surface's own are those.
+fn displacement_inputs(
+    b: &mut FunctionBuilder,
+    state: &mut SurfaceState,
+    variant: &SurfaceVariant,
+    displacement: &Displacement,
+    of_surface: &[Value],
+) -> Vec<Value> {
+    let surface = &variant.instance;
+    let behind = surface.block.len() as u32;
+    let mut given = inputs(b, state, &variant.layout, &displacement.instance, behind);
+    let say = |_: &mut FunctionBuilder, asked: &Asked<'_>| surface.message(asked, of_surface, None);
+    answer(b, &displacement.instance, &mut given, "surface", say);
+    given
+}
+
+/// `@displace.N(orig, dir, depth, ray) -> (P, N)`: where the displacement shader moves the point at the current hit, and the normal that it leaves there.
+pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
+    let (mut b, mut state) = at_a_hit(displacement_entry(number), variant.layout.clone(), differentiated);
+    let names = ["P", "N"];
+    names.iter().for_each(|name| b.result(*name, Type::Vec3));
+    let before = names.map(|name| state.global(&mut b, name).unwrap_or_else(|| b.constant(Const::zero(Type::Vec3))));
+    let of_surface = inputs(&mut b, &mut state, &variant.layout, &variant.instance, 0);
+    let results = match &variant.displacement {
+        Some(displacement) => {
+            let values = displacement_inputs(&mut b, &mut state, variant, displacement, &of_surface);
+            let moved = displacement.call(&mut b, values);
+            names.iter().zip(before).map(|(name, before)| moved.get(name).unwrap_or(before)).collect()
+        }
+        None => before.to_vec(),
+    };
+    b.ret(results);
     b.finish()
 }
 

@@ -69,6 +69,8 @@ fn attribute(object: &Object, name: &str) -> Option<ParamValue> {
         "Sides" => number(f32::from(object.sides)),
         "Color" => Some(ParamValue::Color(vec![object.color])),
         "Opacity" => Some(ParamValue::Color(vec![object.opacity])),
+        "ShadingRate" => number(object.attributes.shading_rate),
+        "displacementbound:sphere" => number(object.attributes.displacement_bound),
         "identifier:name" => text(&object.name),
         name => object.attributes.user.get(name.strip_prefix("user:")?).cloned(),
     }

@@ -2,7 +2,7 @@
 
 use super::constants::{PROGRAM_CONSTANTS, frame_constants, set_options};
 use super::emitters;
-use super::entries::{self, SurfaceVariant};
+use super::entries::{self, Displacement, SurfaceVariant};
 use super::facts::is_option;
 use super::instances::{Instance, bind};
 use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
@@ -20,6 +20,7 @@ use crate::ir::passes::{Observer, Pipeline, arguments};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::outline::Outline;
+use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE, VOLUMES_ANY, VOLUMES_PASS};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
@@ -42,8 +43,20 @@ pub struct LinkOptions {
     pub output: Option<Output>,
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
+    /// What the program is for.
+    pub stage: Stage,
     /// Whether variables leave `debug` instructions, and the program has outlines and entries for the globals at a hit. The memory image is the same.
     pub debug: bool,
+}
+
+/// What a program is linked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// Pictures: it has entries for the camera, surfaces and the imager.
+    #[default]
+    Picture,
+    /// Moving the points of meshes: in the place of each surface entry it has the one that runs the object's displacement shader ([`super::displacement_entry`]), and no other.
+    Displacement,
 }
 
 /// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and the shading data.
@@ -76,6 +89,19 @@ impl Program {
         instances.flat_map(|i| &i.shader.core_params).any(|p| is_option(&p.name))
     }
 
+    /// Whether a displacement shader asks for parameters of the surface shader.
+    pub fn asks_for_surface(&self, displacement: ShaderId) -> bool {
+        let instance = self.instances.get(displacement.0 as usize).and_then(Option::as_ref);
+        let mut inputs = instance.into_iter().flat_map(|i| &i.shader.core_params);
+        inputs.any(|p| Asked::parse(&p.name).is_some_and(|asked| asked.word == "surface"))
+    }
+
+    /// Whether a shader of the scene changes a predefined variable.
+    pub fn changes(&self, shader: ShaderId, name: &str) -> bool {
+        let instance = self.instances.get(shader.0 as usize).and_then(Option::as_ref);
+        instance.is_some_and(|i| i.shader.changes(name))
+    }
+
     /// How many of the camera's arguments the program takes for a sample (see [`crate::render::sampling::CameraSample::arguments`]).
     pub fn camera_arguments(&self) -> usize {
         self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
@@ -86,7 +112,13 @@ impl Program {
     pub fn with_parameters_of(&self, scene: &Scene, id: ShaderId) -> Option<Self> {
         let number = id.0 as usize;
         let given = &scene.shader_instances[number];
-        if given.kind == ShaderKind::Imager {
+        // The parameters of a displacement shader that has moved the points of a mesh are in the mesh, as may be those of the surface that it asks for.
+        let in_mesh = |o: &Object| {
+            let own = &o.attributes;
+            let asks = || own.displacement.is_some_and(|id| self.asks_for_surface(id));
+            own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && asks())
+        };
+        if given.kind == ShaderKind::Imager || scene.objects.iter().any(in_mesh) {
             return None;
         }
         let old = self.instances.get(number)?.as_ref()?;
@@ -266,10 +298,13 @@ impl Linker {
             for shader in std::iter::once(instance).chain(&displacement) {
                 mismatches.of(object, shader).into_iter().for_each(|d| self.diagnostics.push(d));
             }
-            let cores = (instance.shader.core.clone(), displacement.as_ref().map(|d| d.shader.core.clone()));
+            let displaced = object.attributes.displaced;
+            let cores =
+                (instance.shader.core.clone(), displacement.as_ref().map(|d| (d.shader.core.clone(), displaced)));
             let atmosphere = object.attributes.atmosphere;
             let params = object_block(scene, object, instance, displacement.as_deref());
             let entry = *keys.entry((cores, atmosphere, set, layout.clone())).or_insert_with(|| {
+                let displacement = displacement.map(|d| (d, displaced));
                 wanted.push((instance.clone(), displacement, atmosphere, set, layout.clone()));
                 wanted.len() as u32 - 1
             });
@@ -306,17 +341,21 @@ impl Linker {
             let variant = &SurfaceVariant {
                 core: core(instance),
                 instance: instance.clone(),
-                displacement: displacement.clone().map(|d| (core(&d), d)),
+                displacement: displacement.clone().map(|(d, done)| Displacement { core: core(&d), instance: d, done }),
                 atmosphere: atmosphere.and_then(|id| volumes.get(&id)).map(|v| (core(&v.instance), v.clone())),
                 layout: layout.clone(),
                 output: options.output.clone(),
             };
-            module.functions.push(entries::surface(number, variant, differentiated));
+            module.functions.push(match options.stage {
+                Stage::Picture => entries::surface(number, variant, differentiated),
+                Stage::Displacement => entries::displacement(number, variant, differentiated),
+            });
             if options.debug {
                 module.functions.push(entries::globals(number, variant));
             }
         }
         let camera = match &ray_program {
+            _ if options.stage == Stage::Displacement => None,
             Some(function) => Some(entries::ray_program(function)),
             None => module
                 .function(crate::lang::stdlib::CAMERA_FUNCTION)
@@ -336,8 +375,10 @@ impl Linker {
         // Registers hold so many arguments: a core with more parameters becomes a part of its entry.
         let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
         for (instance, displacement, _, set, _) in &wanted {
-            let large =
-                [Some(instance), displacement.as_ref()].into_iter().flatten().filter(|i| passed(i) > MOST_PASSED);
+            let large = [Some(instance), displacement.as_ref().map(|d| &d.0)]
+                .into_iter()
+                .flatten()
+                .filter(|i| passed(i) > MOST_PASSED);
             pipeline.inline.always.extend(large.map(|i| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)))));
         }
         match pipeline.run(&mut module, observer) {

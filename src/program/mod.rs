@@ -25,7 +25,7 @@ mod volumes;
 pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use entries::CameraOptions;
 pub use instances::{Instance, convert};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, link, link_keeping, link_observed};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
 pub use memory::MemoryImage;
 pub use outputs::Output;
 pub use primvars::StoredPrimvar;
@@ -40,6 +40,11 @@ pub const IMAGER_ENTRY: &str = "@imager";
 /// Name of surface entry `n`; `n` is what a hit carries in its fourth component.
 pub fn surface_entry(n: usize) -> String {
     format!("@surface.{n}")
+}
+
+/// Name of the entry that displaces points of objects whose surface entry is `n`, see [`Stage::Displacement`].
+pub fn displacement_entry(n: usize) -> String {
+    format!("@displace.{n}")
 }
 
 /// Name of the entry that gives all globals where surface entry `n` would run; programs linked for a debugger have it.

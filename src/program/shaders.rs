@@ -4,7 +4,7 @@ use super::link::LinkOptions;
 use super::textures::{self, Names};
 use super::units::{Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::{Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Type};
+use crate::ir::{Block, Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::rsl::outline::Outline;
@@ -94,6 +94,15 @@ impl CompiledShader {
         let before = self.params[..i].iter().map(CompiledParam::values).sum();
         let param = &self.params[i];
         (param.array.is_none() && param.type_name == ty.name()).then_some((before, param))
+    }
+
+    /// Whether the core leaves a predefined variable in another state than it finds it.
+    pub fn changes(&self, name: &str) -> bool {
+        let Some(core) = self.unit.function(&self.core) else { return false };
+        let Some(result) = core.results.iter().position(|r| &*r.name == name) else { return false };
+        let found = core.params.iter().position(|p| &*p.name == name).map(|i| core.param_values()[i]);
+        let leaves = |b: &Block| matches!(&b.term, Terminator::Return(values) if Some(values[result]) != found);
+        core.blocks.iter().any(leaves)
     }
 
     /// The default of a parameter for an instance whose shader space is `to_world`, one constant for each of its values; zeros when it cannot be computed.

@@ -4,6 +4,7 @@ use super::edits::{self, Edits};
 use super::parameters::{Parameters, in_type};
 use super::{EditError, Failure, InstanceId, OptionEdits, Options, Outcome, Redone, Source, State, Times};
 use crate::bvh::{BuildOptions, TwoLevel};
+use crate::displace::{Displaced, Displacer, keep_meshes};
 use crate::geometry::Mesh;
 use crate::kernels;
 use crate::lang::diag::{Diagnostic, Diagnostics};
@@ -36,6 +37,7 @@ pub struct Project {
     scene_is_broken: bool,
     /// The compiled shader files.
     units: Units,
+    displacer: Displacer,
     /// The files of the shaders, when they were last linked.
     shader_files: FileLog,
     kernels: Option<kernels::Folder>,
@@ -64,6 +66,7 @@ impl Project {
             read: None,
             scene_is_broken: false,
             units: Units::default(),
+            displacer: Displacer::default(),
             shader_files: FileLog::default(),
             state: None,
             failure: None,
@@ -184,6 +187,7 @@ impl Project {
     fn edited(&mut self, old: &State, instance: Option<InstanceId>, note: impl FnOnce(&mut Parameters)) -> Outcome {
         let mut scene = (*old.as_read).clone();
         self.edits.apply(&mut scene);
+        keep_meshes(&mut scene, &old.scene);
         let program = match instance {
             Some(InstanceId(id)) => old.program.with_parameters_of(&scene, ShaderId(id)),
             None => Some(old.program.clone()).filter(|program| !program.asks_for_options()),
@@ -230,7 +234,7 @@ impl Project {
     fn update(&mut self, mut redone: Redone, mut times: Times) -> Outcome {
         let Some(read) = self.read.clone() else { return Outcome::Unchanged };
         let start = Instant::now();
-        let (scene, mut program) = match self.link(&read.scene) {
+        let Linked { scene, mut program, displaced } = match self.link(&read.scene, &mut times) {
             Ok(linked) => linked,
             Err(errors) => {
                 let mut diagnostics = read.warnings;
@@ -238,7 +242,7 @@ impl Project {
                 return self.broken(diagnostics);
             }
         };
-        times.link = start.elapsed();
+        times.link = start.elapsed() - times.displace;
         let start = Instant::now();
         let old = self.state.as_deref();
         let kept = old.filter(|old| is_same_geometry(&scene, &old.scene)).map(|old| old.bvh.clone());
@@ -260,6 +264,7 @@ impl Project {
         redone.memory = old.is_none_or(|old| !Arc::ptr_eq(&old.program.memory, &program.memory));
         let mut warnings = read.warnings;
         warnings.extend(program.warnings.clone());
+        displaced.remarks.into_iter().for_each(|remark| warnings.push(remark));
         let parameters = Parameters::new(&read.scene, &program, &self.edits);
         self.failure = None;
         self.publish(State {
@@ -271,6 +276,7 @@ impl Project {
             bvh,
             parameters: Arc::new(parameters),
             warnings,
+            displaced_triangles: displaced.triangles,
             kernels: 0,
             redone,
             times,
@@ -279,14 +285,18 @@ impl Project {
         })
     }
 
-    /// Links the scene with the edits in it. Edits that it has no place for are forgotten.
-    fn link(&mut self, read: &Scene) -> Result<(Scene, Program), Diagnostics> {
+    /// Displaces and links the scene with the edits in it. Edits that it has no place for are forgotten.
+    fn link(&mut self, read: &Scene, times: &mut Times) -> Result<Linked, Diagnostics> {
         let keys = edits::keys(read);
         loop {
             let mut scene = read.clone();
             self.edits.apply(&mut scene);
+            let start = Instant::now();
+            let options = self.link_options();
+            let displaced = self.displacer.displace(&mut scene, &mut self.sources, &options);
+            times.displace += start.elapsed();
             let sources = std::mem::take(&mut self.sources);
-            let linked = link_keeping(&scene, sources, &self.link_options(), &mut self.units);
+            let linked = link_keeping(&scene, sources, &options, &mut self.units);
             let (sources, result) = match linked {
                 Ok(program) => (program.sources.clone(), Ok(program)),
                 Err(e) => (e.sources, Err(e.diagnostics)),
@@ -294,6 +304,7 @@ impl Project {
             self.sources = sources;
             self.shader_files = self.sources.take_log();
             let mut program = result?;
+            let displaced = displaced?;
             let _ = program.sources.take_log();
             let fits = |number: usize, name: &str, value: &ParamValue| {
                 let bound = program.instances[number].as_ref();
@@ -301,7 +312,7 @@ impl Project {
                 param.is_some_and(|p| in_type(value, p).is_some())
             };
             if !self.edits.retain(&keys, fits) {
-                return Ok((scene, program));
+                return Ok(Linked { scene, program, displaced });
             }
         }
     }
@@ -330,6 +341,13 @@ impl Project {
         self.failure = Some(failure.clone());
         Outcome::Broken(failure)
     }
+}
+
+/// A scene that is ready for its tree.
+struct Linked {
+    scene: Scene,
+    program: Program,
+    displaced: Displaced,
 }
 
 /// Takes the old one where they are equal.

@@ -32,6 +32,8 @@ pub struct State {
     pub parameters: Arc<Parameters>,
     /// What there was to remark on, in the scene and in the shaders; it points into the program's sources.
     pub warnings: Diagnostics,
+    /// The triangles that displacement shaders have moved.
+    pub displaced_triangles: usize,
     /// The [`crate::kernels::version`] that a GPU is to draw with.
     pub kernels: u64,
     /// What is not that of the state before.
@@ -74,6 +76,8 @@ impl Redone {
 pub struct Times {
     /// Reading the scene.
     pub open: Duration,
+    /// Displacing meshes.
+    pub displace: Duration,
     /// Compiling and linking shaders.
     pub link: Duration,
     /// Building the tree.

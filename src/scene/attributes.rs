@@ -4,10 +4,16 @@ use super::{ParamValue, ShaderId};
 use std::collections::BTreeMap;
 
 /// The other shaders of an object, and the attributes that its shaders may ask for. Objects that are declared alike share one.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ObjectAttributes {
     /// Moves its points and turns its normals before the surface shader runs.
     pub displacement: Option<ShaderId>,
+    /// How far that may move points, in world space (`Attribute "displacementbound"`). Above 0 it moves the points of the mesh itself, else only those that are shaded.
+    pub displacement_bound: f32,
+    /// Whether the mesh is what the displacement shader has made of it, so that it does not run when the object is shaded.
+    pub displaced: bool,
+    /// The area in pixels that may be shaded alike (`ShadingRate`), above 0.
+    pub shading_rate: f32,
     /// Changes what the camera sees of it on the way from there (RISpec 3.2, §5.4).
     pub atmosphere: Option<ShaderId>,
     /// Changes what arrives by rays that its surface shader traces into it.
@@ -20,7 +26,29 @@ pub struct ObjectAttributes {
     pub user: BTreeMap<String, ParamValue>,
 }
 
+impl Default for ObjectAttributes {
+    /// RISpec 3.2, tables 4.4 and 4.5.
+    fn default() -> Self {
+        Self {
+            displacement: None,
+            displacement_bound: 0.0,
+            displaced: false,
+            shading_rate: 1.0,
+            atmosphere: None,
+            interior: None,
+            exterior: None,
+            emits: None,
+            user: BTreeMap::new(),
+        }
+    }
+}
+
 impl ObjectAttributes {
+    /// The shader that is to move the points of the mesh itself.
+    pub fn true_displacement(&self) -> Option<ShaderId> {
+        self.displacement.filter(|_| self.displacement_bound > 0.0 && !self.displaced)
+    }
+
     /// The shaders that it names.
     pub fn shaders(&self) -> impl Iterator<Item = ShaderId> {
         [self.displacement, self.atmosphere, self.interior, self.exterior].into_iter().flatten()
@@ -28,7 +56,7 @@ impl ObjectAttributes {
 
     /// Replaces each shader that it names.
     pub fn renumber(&mut self, renumber: impl Fn(ShaderId) -> ShaderId) {
-        let Self { displacement, atmosphere, interior, exterior, emits: _, user: _ } = self;
+        let Self { displacement, atmosphere, interior, exterior, .. } = self;
         for id in [displacement, atmosphere, interior, exterior].into_iter().flatten() {
             *id = renumber(*id);
         }

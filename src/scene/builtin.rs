@@ -22,12 +22,14 @@ pub const SCENES: &[(&str, &str)] = embedded!(
     "glass",
     "mirrors",
     "noise",
-    "sepia"
+    "sepia",
+    "displaced"
 );
 
 /// Name and RSL text of the shaders that the built-in scenes use, beside the standard ones.
-pub const SHADERS: &[(&str, &str)] =
-    embedded!("shaders", "sl", "checker", "marble", "wood", "mirror", "stripes", "glow", "sepia", "tinted");
+pub const SHADERS: &[(&str, &str)] = embedded!(
+    "shaders", "sl", "checker", "marble", "wood", "mirror", "stripes", "glow", "sepia", "tinted", "lumps", "ripples"
+);
 
 /// The text of a built-in scene.
 pub fn scene(name: &str) -> Option<&'static str> {

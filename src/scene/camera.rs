@@ -1,5 +1,6 @@
 //! The camera and the picture's format, after RISpec 3.2, §4.1.
 
+use crate::geometry::dice::Metric;
 use glam::{Mat4, Vec3};
 
 /// Size of the picture.
@@ -135,16 +136,35 @@ impl Camera {
         })
     }
 
+    /// How far the picture reaches from the camera's axis: in camera units, for a perspective at distance 1.
+    pub fn reach(&self, format: Format) -> f32 {
+        let [left, right, bottom, top] = self.window(format);
+        left.abs().max(right.abs()).hypot(bottom.abs().max(top.abs())) * self.screen_scale()
+    }
+
+    /// Camera units of a unit of the screen, for a perspective at distance 1.
+    fn screen_scale(&self) -> f32 {
+        match self.projection {
+            Projection::Perspective { fov } => (0.5 * fov).to_radians().tan(),
+            Projection::Orthographic => 1.0,
+        }
+    }
+
+    /// How large things of a space are on a picture of this format, and how exact they must be there, in pixels.
+    pub fn metric(&self, format: Format, to_world: Mat4, flatness: f64) -> Metric {
+        let to_camera = self.world_to_camera.as_dmat4() * to_world.as_dmat4();
+        let frame = self.frame(format);
+        let pixels = 0.5 * f64::from(format.height) / f64::from(frame.half_height);
+        Metric::of_camera(to_camera, pixels, !frame.orthographic, flatness)
+    }
+
     /// The camera for a picture of this format.
     pub fn frame(&self, format: Format) -> CameraFrame {
         let [left, right, bottom, top] = self.window(format);
         let m = self.camera_to_world();
         let (x, y, z) = (m.x_axis.truncate(), m.y_axis.truncate(), m.z_axis.truncate());
         let origin = m.w_axis.truncate();
-        let scale = match self.projection {
-            Projection::Perspective { fov } => (0.5 * fov).to_radians().tan(),
-            Projection::Orthographic => 1.0,
-        };
+        let scale = self.screen_scale();
         let offset = (0.5 * scale * (left + right)) * x + (0.5 * scale * (bottom + top)) * y;
         let orthographic = self.projection == Projection::Orthographic;
         CameraFrame {

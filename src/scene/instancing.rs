@@ -66,7 +66,7 @@ impl Scene {
 
 impl Object {
     /// Moves its mesh to world space.
-    pub(super) fn flatten(&mut self) {
+    pub fn flatten(&mut self) {
         if self.mesh_space == MeshSpace::Object {
             self.mesh = Arc::new(self.mesh.transformed(self.object_to_world));
             self.mesh_space = MeshSpace::World;

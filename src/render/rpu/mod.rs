@@ -7,6 +7,7 @@ mod bare;
 pub mod breakdown;
 mod calls;
 mod frame;
+mod hits;
 mod loaded;
 mod passes;
 mod progressive;
@@ -15,6 +16,7 @@ mod tracer;
 
 pub use bare::{Bare, BareError, registers};
 pub use calls::Calls;
+pub use hits::{Batch, Hit, run_at_hits};
 pub use loaded::Loaded;
 pub use progressive::RpuProgressive;
 pub use simulate::{Simulation, simulate};

@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::shading::user_values;
 use super::state::Orientation;
 use crate::lang::diag::Diagnostic;
-use glam::Vec3;
+use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
 /// What is passed over: hints to renderers of another kind, names and memberships that nothing here asks for, and speed settings.
@@ -18,7 +18,6 @@ const GROUPS: &[Group] = &[
     Group { name: "deathline", passed_over: "*" },
     Group { name: "derivatives", passed_over: "*" },
     Group { name: "dice", passed_over: "*" },
-    Group { name: "displacementbound", passed_over: "*" },
     Group { name: "grouping", passed_over: "*" },
     Group { name: "identifier", passed_over: "*" },
     Group { name: "irradiance", passed_over: "*" },
@@ -82,6 +81,7 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
             }
             Ok(true)
         }),
+        "displacementbound" => displacement_bound(r, args),
         "user" => {
             let values = user_values(r, args)?;
             Arc::make_mut(&mut r.state.attributes.own).user.extend(values);
@@ -89,6 +89,47 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
         }
         _ => other_group(r, args, GROUPS, &group),
     }
+}
+
+/// `Attribute "displacementbound" "float sphere" [radius] "string coordinatesystem" [name]`: how far a displacement shader moves points, as a radius in a
+/// coordinate system, the current one where none is named.
+fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let (mut radius, mut unit) = (None, stretch(r.state.transform));
+    for_each_param(r, args, GROUPS, "displacementbound", |r, p| {
+        match p.name.as_str() {
+            "sphere" => {
+                let value = one_float(p)?;
+                if !(value >= 0.0 && value.is_finite()) {
+                    return Err(Diagnostic::error("a displacement bound is 0 or more")
+                        .at(p.value_span, "the radius of a sphere around each point"));
+                }
+                radius = Some(value);
+            }
+            "coordinatesystem" => match one_string(p)? {
+                "current" | "object" | "shader" => {}
+                name => match r.scene.coordinate_systems.get(name) {
+                    Some(to_world) => unit = stretch(*to_world),
+                    None => {
+                        return Err(Diagnostic::error(format!("no coordinate system is named `{name}` here")).at(
+                            p.value_span,
+                            "use \"current\", \"world\", \"camera\" or one that CoordinateSystem has named",
+                        ));
+                    }
+                },
+            },
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    if let Some(radius) = radius {
+        Arc::make_mut(&mut r.state.attributes.own).displacement_bound = radius * unit;
+    }
+    Ok(())
+}
+
+/// By how much a transform stretches at most one of the axes.
+fn stretch(m: Mat4) -> f32 {
+    [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().length()).into_iter().fold(0.0, f32::max)
 }
 
 /// The numbers of a colour: three, or as many as `ColorSamples` says, which takes them to red, green and blue.

@@ -164,10 +164,13 @@ impl Default for Declarations {
     fn default() -> Self {
         let standard = [
             ("Ka Kd Ks Kr Km roughness intensity coneangle conedeltaangle beamdistribution", "uniform float"),
-            ("distance mindistance maxdistance amplitude fov creaseangle maxdepth minwidth", "uniform float"),
+            ("distance mindistance maxdistance amplitude fov creaseangle maxdepth minwidth sphere", "uniform float"),
             ("lightcolor specularcolor background bgcolor", "uniform color"),
             ("from to", "uniform point"),
-            ("texturename shadername mapname name shader texture archive shadows sense", "uniform string"),
+            (
+                "texturename shadername mapname name shader texture archive shadows sense coordinatesystem",
+                "uniform string",
+            ),
             ("P", "vertex point"),
             ("Pw", "vertex hpoint"),
             ("Pz", "vertex float"),

@@ -77,7 +77,12 @@ fn table(ui: &mut Ui, name: &str, rows: impl Iterator<Item = (String, f64)>) {
 fn reading(ui: &mut Ui, model: &Model) {
     let Some(state) = &model.state else { return };
     let times = state.times;
-    let parts = [("read the scene", times.open), ("compile and link", times.link), ("build the tree", times.tree)];
+    let parts = [
+        ("read the scene", times.open),
+        ("displace", times.displace),
+        ("compile and link", times.link),
+        ("build the tree", times.tree),
+    ];
     let frames = [
         ("interface frame, median", model.frames.quantile(0.5)),
         ("interface frame, 99 %", model.frames.quantile(0.99)),

@@ -1,6 +1,5 @@
 //! How finely primitives are cut: the attributes that say so, and the camera that they are cut for.
 
-use super::super::super::Projection;
 use super::super::args::Args;
 use super::super::reader::Reader;
 use crate::geometry::basis::{B_SPLINE, BEZIER, Basis, CATMULL_ROM, HERMITE, POWER};
@@ -26,8 +25,6 @@ pub struct SurfaceAttributes {
     pub basis: [(Basis, usize); 2],
     /// `TextureCoordinates`: `s, t` at the corners (0,0), (1,0), (0,1), (1,1) of the unit square.
     pub texture_coordinates: Option<[Vec2; 4]>,
-    /// `ShadingRate`: the area in pixels that may be shaded alike.
-    pub shading_rate: f32,
     /// `GeometricApproximation "flatness"`, in pixels.
     pub flatness: Option<f32>,
     /// `TrimCurve`, for NURBS; without loops there is none.
@@ -37,33 +34,25 @@ pub struct SurfaceAttributes {
 impl Default for SurfaceAttributes {
     /// RISpec 3.2, table 4.4.
     fn default() -> Self {
-        Self {
-            basis: [(BEZIER, 3); 2],
-            texture_coordinates: None,
-            shading_rate: 1.0,
-            flatness: None,
-            trim: Arc::default(),
-        }
+        Self { basis: [(BEZIER, 3); 2], texture_coordinates: None, flatness: None, trim: Arc::default() }
     }
 }
 
 impl SurfaceAttributes {
-    /// How far from the true surface triangles may be, in pixels. A pixel that may be shaded as a whole has room for a tenth of it.
-    pub fn flatness(&self) -> f64 {
-        f64::from(self.flatness.unwrap_or(FLATNESS * self.shading_rate.sqrt()))
+    /// How far from the true surface triangles may be, in pixels, at a shading rate. A pixel that may be shaded as a whole has room for a tenth of it.
+    fn flatness(&self, shading_rate: f32) -> f64 {
+        f64::from(self.flatness.unwrap_or(FLATNESS * shading_rate.sqrt()))
     }
 }
 
 /// What primitives of the current object space are cut by.
 pub fn metric(r: &Reader<'_>) -> Metric {
-    let flatness = r.state.attributes.surfaces.flatness();
+    let attributes = &r.state.attributes;
+    let flatness = attributes.surfaces.flatness(attributes.own.shading_rate);
     if r.retained.is_open() {
         return Metric::of_any_size(RETAINED_PIXELS, flatness);
     }
-    let to_camera = r.scene.camera.world_to_camera.as_dmat4() * r.state.transform.as_dmat4();
-    let pixels = 0.5 * f64::from(r.scene.format.height) / f64::from(r.frame.half_height);
-    let perspective = matches!(r.scene.camera.projection, Projection::Perspective { .. });
-    Metric::of_camera(to_camera, pixels, perspective, flatness)
+    r.scene.camera.metric(r.scene.format, r.state.transform, flatness)
 }
 
 /// The error for a primitive that would become too many triangles.
@@ -117,7 +106,7 @@ pub fn shading_rate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     if rate <= 0.0 {
         return Err(args.error("the shading rate must be above 0"));
     }
-    r.state.attributes.surfaces.shading_rate = rate;
+    Arc::make_mut(&mut r.state.attributes.own).shading_rate = rate;
     Ok(())
 }
 
