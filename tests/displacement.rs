@@ -135,10 +135,10 @@ fn a_plane_becomes_the_wave_that_its_shader_says() {
         let slope = -nx / nz;
         assert!((slope - 0.6 * (3.0 * x).cos()).abs() < if x.abs() < 0.95 { 0.02 } else { 0.2 }, "{x}: {slope}");
     }
-    // As fine as the picture asks: 64 pixels are 4.6 units at that distance.
+    // Two triangles a pixel: 64 pixels are 4.62 units at that distance.
     let expected = 2.0 * 4.0 * (64.0f64 / 4.62).powi(2);
     let triangles = displaced.triangles as f64;
-    assert!((0.7 * expected..3.0 * expected).contains(&triangles), "{triangles} against {expected}");
+    assert!((0.6 * expected..1.6 * expected).contains(&triangles), "{triangles} against {expected}");
 }
 
 #[test]
@@ -149,7 +149,9 @@ fn shading_rates_say_how_fine() {
             .triangles
     };
     let (fine, usual, coarse) = (count("ShadingRate 0.25"), count(""), count("ShadingRate 4"));
-    assert_eq!((fine / usual, usual / coarse), (4, 4));
+    for ratio in [fine as f64 / usual as f64, usual as f64 / coarse as f64] {
+        assert!((3.5..4.5).contains(&ratio), "{coarse} {usual} {fine}");
+    }
 }
 
 #[test]

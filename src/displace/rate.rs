@@ -4,9 +4,9 @@ use crate::geometry::dice::Metric;
 use crate::scene::{Camera, Format};
 use glam::{DMat4, DVec3, Mat4, Vec3};
 
-/// The longest edge in pixels at a shading rate of 1. Edges are halved until they are shorter, so the legs of the halves of squares are one pixel long on the average, and
-/// a pixel has about two triangles: the square micropolygon that the rate is about (Cook, Carpenter & Catmull 1987).
-const LONGEST: f64 = 2.0;
+/// The longest edge L in pixels at a shading rate of 1. Right triangles whose long sides are halved until they are shorter end with areas between L²/8 and L²/4, all equally likely on a
+/// logarithmic scale: 4 / (L² ln 2) triangles a pixel. Two of them are the square micropolygon that the rate is about (Cook, Carpenter & Catmull 1987).
+const LONGEST: f64 = 1.7;
 
 /// By how much longer edges may be that no ray of the camera meets. They throw shadows and are seen in mirrors.
 const UNSEEN: f64 = 4.0;
@@ -94,9 +94,9 @@ mod tests {
             let [a, b] = ends(0.0, z, 0.1);
             dicer().is_long(a, b, rate)
         };
-        // 5 / d pixels against 2 · √rate.
-        assert!(long(2.49, 1.0) && !long(2.51, 1.0));
-        assert!(long(1.24, 4.0) && !long(1.26, 4.0));
+        // 5 / d pixels against 1.7 · √rate.
+        assert!(long(2.93, 1.0) && !long(2.95, 1.0));
+        assert!(long(1.46, 4.0) && !long(1.48, 4.0));
         assert!(!dicer().coarser(2.0).is_long(Vec3::Z, Vec3::new(0.05, 0.0, 1.0), 1.0));
     }
 
