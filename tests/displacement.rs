@@ -142,6 +142,18 @@ fn a_plane_becomes_the_wave_that_its_shader_says() {
 }
 
 #[test]
+fn normals_of_the_moved_surface_come_from_derivatives() {
+    let wave = ("wave", WAVE.1.replace("}", "N = calculatenormal(P); }"));
+    let world = format!("{BOUND} Rotate 20 0 1 0 Displacement \"wave\" Polygon \"P\" [-1 -1 0  -1 1 0  1 1 0  1 -1 0]");
+    let (scene, _) = displaced(&[(wave.0, &wave.1)], &world);
+    let (sin, cos) = 20f32.to_radians().sin_cos();
+    for (p, n) in scene.objects[0].mesh.positions.iter().zip(&scene.objects[0].mesh.normals) {
+        let (x, nx, nz) = (cos * p.x - sin * p.z, cos * n.x - sin * n.z, sin * n.x + cos * n.z);
+        assert!((-nx / nz - 0.6 * (3.0 * x).cos()).abs() < 1e-4, "{p} {n}");
+    }
+}
+
+#[test]
 fn shading_rates_say_how_fine() {
     let count = |rate: &str| {
         displaced(&[WAVE], &format!("{BOUND} {rate} Displacement \"wave\" Polygon \"P\" [-1 -1 0 -1 1 0 1 1 0 1 -1 0]"))
@@ -197,6 +209,42 @@ fn a_point_beyond_the_bound_is_told_with_the_distance() {
 }
 
 #[test]
+fn where_there_is_no_room_for_all_triangles_edges_are_longer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = write(folder.path(), &[ROUGH], &format!("{BOUND} Displacement \"rough\" {BOX}"));
+    let mut sources = SourceMap::new();
+    let scene = open(&path, &OpenOptions::default(), &mut sources).expect("a scene").scene;
+    let mut within = |most: usize| {
+        let mut scene = scene.clone();
+        let displaced = Displacer::new(most).displace(&mut scene, &mut sources, &LinkOptions::default());
+        displaced.map(|d| (d.triangles, open_edges(&scene.objects), d.remarks)).map_err(|e| e.render(&sources))
+    };
+    let (all, _, remarks) = within(1 << 20).expect("room");
+    assert!(remarks.is_empty());
+    let (fewer, open, remarks) = within(all / 10).expect("some room");
+    assert!(fewer <= all / 10 && fewer > all / 80 && open == 0, "{fewer} of {all}");
+    assert!(remarks[0].message.contains("4 times as long as ShadingRate asks"), "{}", remarks[0].message);
+    let error = within(11).expect_err("no room");
+    assert!(error.contains("the objects to displace have 12 triangles; 11 is the limit"), "{error}");
+}
+
+#[test]
+fn what_is_wrong_with_a_shader_is_told_once_with_its_line() {
+    for (text, expected) in [
+        ("displacement rough() { P += hieght * N; }", "hieght"),
+        ("displacement rough() { while (1 > 0) P += N; }", "a shader did not end within"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = write(folder.path(), &[("rough", text)], &format!("{BOUND} Displacement \"rough\" {BOX}"));
+        let mut project = Project::new(Source::File(path), Options::default());
+        let Outcome::Broken(failure) = project.refresh() else { panic!("{text} is wrong") };
+        let shown = failure.diagnostics.render(&failure.sources);
+        assert!(shown.contains(expected) && shown.contains("rough.sl:1"), "{shown}");
+        assert_eq!(failure.diagnostics.error_count(), 1, "{shown}");
+    }
+}
+
+#[test]
 fn instances_are_displaced_where_they_stand() {
     let world = format!(
         "ObjectBegin 1 Sphere 0.5 -0.5 0.5 360 ObjectEnd {BOUND} Displacement \"rough\" \
@@ -226,14 +274,21 @@ fn the_bits_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn the_shader_does_not_move_points_again_when_they_are_shaded() {
     // A plane at z = 0 is moved to -1, so its distance from the camera is 3.
-    let lift = ("lift", "displacement lift(float by = 1;) { P -= by * vector (0, 0, 1); }");
+    let lift = (
+        "lift",
+        "displacement lift(float by = 1; output varying point from = 0; output varying float twice = 0;) {
+            from = P; twice = 2 * by; P -= by * vector (0, 0, 1);
+        }",
+    );
     let show = (
         "show",
         "surface show() {
             float by = 0;
-            float there = displacement(\"by\", by);
+            float twice = 0;
+            point from = 0;
+            float there = displacement(\"by\", by) * displacement(\"twice\", twice) * displacement(\"from\", from);
             Oi = 1;
-            Ci = color (0.1 * (4 + zcomp(P)), by / 4, there);
+            Ci = color (0.1 * (4 + zcomp(P)), by / 4, there * (zcomp(from) - zcomp(P)) * twice / 2);
         }",
     );
     let folder = tempfile::tempdir().expect("a folder");
@@ -248,7 +303,7 @@ fn the_shader_does_not_move_points_again_when_they_are_shaded() {
     let job = prepare(program, &scene, Window::whole(64, 64), sampling, DEFAULT_BUDGET).expect("a job");
     let picture = RpuRenderer::new().render(&job, &|_| {}).expect("a picture");
     let [r, g, b, _] = picture.rgba[32 * 64 + 32];
-    assert!((r - 0.3).abs() < 1e-5 && (g - 0.25).abs() < 1e-6 && b == 1.0, "{r} {g} {b}");
+    assert!((r - 0.3).abs() < 1e-5 && (g - 0.25).abs() < 1e-6 && (b - 1.0).abs() < 1e-5, "{r} {g} {b}");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! True displacement: displacement shaders move the points of meshes, once, before trees are built.
 //!
 //! A [`Displacer`] takes a scene and gives the objects that ask for it ([`crate::scene::ObjectAttributes::true_displacement`]) other meshes: cut finely ([`rate`],
-//! [`crate::geometry::refine`]), moved by their shaders, which run on the RPU whatever draws the picture, and joined where they were joined ([`weld`]). Machines know
+//! [`crate::geometry::refine`]), moved by their shaders ([`points`]), which run on the RPU whatever draws the picture, and joined where they were joined ([`weld`]). Machines know
 //! nothing of it: they see more triangles. Whoever draws a scene runs this before linking it.
 
+mod points;
 mod rate;
 mod weld;
 
@@ -11,28 +12,30 @@ use crate::geometry::Mesh;
 use crate::geometry::refine::refine;
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::SourceMap;
-use crate::program::{
-    LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, Stage, Units, displacement_entry, link_keeping,
-};
-use crate::render::DEFAULT_BUDGET;
-use crate::render::rpu::{Batch, Hit, run_at_hits};
-use crate::scene::{Camera, Format, MeshSpace, Object, Scene, ShaderId};
-use glam::{Mat4, Vec3};
+use crate::program::{LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, Stage, Units, link_keeping};
+use crate::scene::{Camera, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
+use glam::Mat4;
 use rate::Dicer;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use weld::Weld;
 
 /// Most triangles that all displaced objects of a scene are cut into. Each takes about 250 bytes of trees and shading data.
 pub const MAX_TRIANGLES: usize = 1 << 23;
 
 /// Displaces scenes, and knows what it made of the last one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Displacer {
+    most_triangles: usize,
     units: Units,
     last: Option<Last>,
+}
+
+impl Default for Displacer {
+    fn default() -> Self {
+        Self::new(MAX_TRIANGLES)
+    }
 }
 
 /// What was done to a scene.
@@ -90,11 +93,16 @@ impl Given {
 }
 
 impl Displacer {
+    /// One that cuts the objects of a scene into so many triangles at most.
+    pub fn new(most_triangles: usize) -> Self {
+        Self { most_triangles, units: Units::default(), last: None }
+    }
+
     /// Gives the objects of a scene that are to be displaced their meshes, those of the last time where nothing has changed.
     /// The shaders are compiled as for [`crate::program::link`], and their texts are added to `sources`.
     ///
     /// # Errors
-    /// What is wrong with the objects' shaders, a shader that does not end, and objects with more than [`MAX_TRIANGLES`] triangles of their own.
+    /// What is wrong with the objects' shaders, a shader that does not end, and objects with more triangles of their own than there may be.
     pub fn displace(
         &mut self,
         scene: &mut Scene,
@@ -130,9 +138,9 @@ impl Displacer {
         };
         if !self.last.as_ref().is_some_and(is_last) {
             let mut displaced = Displaced::default();
-            let dicer = dice(&mut stage, &mut displaced)?;
+            let dicer = self.dice(&mut stage, &mut displaced)?;
             let fine = self.link(&stage, sources, options)?;
-            let meshes = moved(&stage, &fine, &given, &dicer, &mut displaced.remarks)?;
+            let meshes = points::moved(&stage, &fine, &given, &dicer, &mut displaced.remarks)?;
             displaced.triangles = meshes.iter().map(|m| m.triangles.len()).sum();
             let Program { module, memory, constants, .. } = program;
             self.last = Some(Last { given, view, module, memory, constants, meshes, displaced });
@@ -156,6 +164,41 @@ impl Displacer {
             }
         }
     }
+
+    /// Moves the objects to world space and cuts them as finely as the camera asks, or as there is room for.
+    fn dice(&self, stage: &mut Scene, displaced: &mut Displaced) -> Result<Dicer, Diagnostics> {
+        let most = self.most_triangles;
+        let triangles: usize = stage.objects.iter().map(|o| o.mesh.triangles.len()).sum();
+        if triangles > most {
+            let message = format!("the objects to displace have {triangles} triangles; {most} is the limit");
+            let hint = "without Attribute \"displacementbound\" their shaders turn normals only";
+            return Err(Diagnostic::error(message).hint(hint).into());
+        }
+        stage.objects.iter_mut().for_each(Object::flatten);
+        let mut dicer = Dicer::new(&stage.camera, stage.format);
+        let mut coarser = 1.0;
+        loop {
+            let made = AtomicUsize::new(0);
+            let cut = |object: &Object| {
+                let rate = object.attributes.shading_rate;
+                refine(&object.mesh, &|a, b| dicer.is_long(a, b, rate), &made, most)
+            };
+            let meshes: Option<Vec<Mesh>> = stage.objects.par_iter().map(cut).collect();
+            if let Some(meshes) = meshes {
+                stage.objects.iter_mut().zip(meshes).for_each(|(object, mesh)| object.mesh = Arc::new(mesh));
+                break;
+            }
+            coarser *= 2.0;
+            dicer = dicer.coarser(coarser);
+        }
+        if coarser > 1.0 {
+            let message = format!(
+                "the displaced objects would have more than {most} triangles: their edges are {coarser} times as long as ShadingRate asks"
+            );
+            displaced.remarks.push(Diagnostic::warning(message).hint("a larger ShadingRate makes do with fewer"));
+        }
+        Ok(dicer)
+    }
 }
 
 /// Gives a scene that was read anew, or edited, the displaced meshes of another with the same objects.
@@ -173,7 +216,7 @@ fn set_meshes(scene: &mut Scene, meshes: impl Iterator<Item = (usize, Arc<Mesh>)
         (object.mesh, object.mesh_space) = (mesh, MeshSpace::World);
         let own = object.attributes.clone();
         let displaced = known.entry(Arc::as_ptr(&own)).or_insert_with(|| {
-            let attributes = crate::scene::ObjectAttributes { displaced: true, ..(*own).clone() };
+            let attributes = ObjectAttributes { displaced: true, ..(*own).clone() };
             (own, Arc::new(attributes))
         });
         object.attributes = displaced.1.clone();
@@ -185,151 +228,4 @@ fn scene_of(scene: &Scene, given: &[Given]) -> Scene {
     let bare = |g: &Given| Object { lights: Arc::new([]), surface: None, ..scene.objects[g.object].clone() };
     let objects = given.iter().map(bare).collect();
     Scene { objects, lights: Vec::new(), imager: None, ray_program: None, ..scene.clone() }
-}
-
-/// Moves the objects to world space and cuts them as finely as the camera asks, or as there is room for.
-fn dice(stage: &mut Scene, displaced: &mut Displaced) -> Result<Dicer, Diagnostics> {
-    let triangles: usize = stage.objects.iter().map(|o| o.mesh.triangles.len()).sum();
-    if triangles > MAX_TRIANGLES {
-        let message = format!("the objects to displace have {triangles} triangles; {MAX_TRIANGLES} is the limit");
-        let hint = "without Attribute \"displacementbound\" their shaders turn normals only";
-        return Err(Diagnostic::error(message).hint(hint).into());
-    }
-    stage.objects.iter_mut().for_each(Object::flatten);
-    let mut dicer = Dicer::new(&stage.camera, stage.format);
-    let mut coarser = 1.0;
-    loop {
-        let made = AtomicUsize::new(0);
-        let cut = |object: &Object| {
-            let rate = object.attributes.shading_rate;
-            refine(&object.mesh, &|a, b| dicer.is_long(a, b, rate), &made, MAX_TRIANGLES)
-        };
-        let meshes: Option<Vec<Mesh>> = stage.objects.par_iter().map(cut).collect();
-        if let Some(meshes) = meshes {
-            stage.objects.iter_mut().zip(meshes).for_each(|(object, mesh)| object.mesh = Arc::new(mesh));
-            break;
-        }
-        coarser *= 2.0;
-        dicer = dicer.coarser(coarser);
-    }
-    if coarser > 1.0 {
-        let message = format!(
-            "the displaced objects would have more than {MAX_TRIANGLES} triangles: their edges are {coarser} times as long as ShadingRate asks"
-        );
-        displaced.remarks.push(Diagnostic::warning(message).hint("a larger ShadingRate makes do with fewer"));
-    }
-    Ok(dicer)
-}
-
-/// The meshes of a stage as the shaders of its program leave them.
-fn moved(
-    stage: &Scene,
-    program: &Program,
-    given: &[Given],
-    dicer: &Dicer,
-    remarks: &mut Vec<Diagnostic>,
-) -> Result<Vec<Arc<Mesh>>, Diagnostics> {
-    let meshes: Vec<Mesh> = stage.objects.iter().map(|o| (*o.mesh).clone()).collect();
-    let mut results = run(stage, program, dicer, &meshes)?;
-    let shaders: Vec<u32> = given.iter().map(|g| g.shader.0).collect();
-    let weld = Weld::of(&meshes, &shaders);
-    let before = || meshes.iter().flat_map(|m| &m.positions);
-    let mut lost = 0usize;
-    for (point, &before) in results.points.iter_mut().zip(before()) {
-        if !point.is_finite() {
-            (*point, lost) = (before, lost + 1);
-        }
-    }
-    if lost > 0 {
-        let message = format!("displacement shaders move {lost} points to no finite place");
-        remarks.push(Diagnostic::warning(message).hint("these points stay where they are"));
-    }
-    weld.places.average(&mut results.points);
-    let computed = weld.sides.normals(&meshes, &results.points);
-    let mut made = Vec::with_capacity(meshes.len());
-    let mut farthest: BTreeMap<ShaderId, (f32, f32)> = BTreeMap::new();
-    let mut first = 0;
-    for (mesh, given) in meshes.into_iter().zip(given) {
-        let vertices = first..first + mesh.positions.len();
-        first = vertices.end;
-        let positions = results.points[vertices.clone()].to_vec();
-        let far = positions.iter().zip(&mesh.positions).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
-        let known = farthest.entry(given.shader).or_insert((far, given.bound));
-        if far / given.bound > known.0 / known.1 {
-            *known = (far, given.bound);
-        }
-        let from_shader = program.changes(given.shader, "N");
-        let normal = |(i, own): (usize, &Vec3)| {
-            let left = results.normals[i].try_normalize().filter(|_| from_shader);
-            left.or(computed[i].try_normalize()).unwrap_or(*own)
-        };
-        let normals = vertices.zip(&mesh.normals).map(normal).collect();
-        made.push(Arc::new(Mesh { positions, normals, ..mesh }));
-    }
-    for (shader, (far, bound)) in farthest.into_iter().filter(|(_, (far, bound))| far > bound) {
-        let instance = &stage.shader_instances[shader.0 as usize];
-        let message = format!(
-            "`{}` moves points by up to {far} units of the world, and its displacementbound is {bound}",
-            instance.name
-        );
-        let d = Diagnostic::warning(message).hint("nothing is cut off here; other renderers need the true bound");
-        remarks.push(match instance.span {
-            Some(span) => d.at(span, "named here"),
-            None => d,
-        });
-    }
-    Ok(made)
-}
-
-/// What the shaders make of the vertices of all meshes.
-struct Results {
-    points: Vec<Vec3>,
-    normals: Vec<Vec3>,
-}
-
-/// Runs the shaders at all vertices.
-fn run(stage: &Scene, program: &Program, dicer: &Dicer, meshes: &[Mesh]) -> Result<Results, Diagnostics> {
-    let image = &program.memory;
-    let frame = stage.camera_frame();
-    let mut first = 0;
-    let mut runs = Vec::with_capacity(meshes.len());
-    for (object, mesh) in stage.objects.iter().zip(meshes) {
-        let [entry, triangle, record] = image.resolve(first);
-        first += mesh.triangles.len() as u32;
-        let corners = corner_of_each_vertex(mesh);
-        let width_of = f64::from(object.attributes.shading_rate).sqrt();
-        let hit = move |i: usize| {
-            let point = mesh.positions[i];
-            let (number, corner) = corners[i];
-            Hit {
-                point,
-                direction: if frame.orthographic { frame.z } else { point - frame.origin },
-                // What a pixel shows, and so what there is between two samples.
-                width: (width_of / dicer.pixels(point.as_dvec3(), 1.0)) as f32,
-                barycentric: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]][usize::from(corner)],
-                triangle: triangle + number,
-                object: record,
-            }
-        };
-        runs.push((displacement_entry(entry as usize), mesh.positions.len(), hit));
-    }
-    let batches: Vec<Batch<'_>> = runs.iter().map(|(entry, count, hit)| Batch { entry, count: *count, hit }).collect();
-    let words = run_at_hits(program, &batches, DEFAULT_BUDGET).map_err(|e| Diagnostics::from(e.diagnostic()))?;
-    let vector = |words: &[u32]| Vec3::from_array(std::array::from_fn(|i| f32::from_bits(words[i])));
-    let rows = || words.iter().flat_map(|words| words.chunks_exact(6));
-    Ok(Results {
-        points: rows().map(|row| vector(&row[..3])).collect(),
-        normals: rows().map(|row| vector(&row[3..])).collect(),
-    })
-}
-
-/// For each vertex of a mesh, the first triangle that has it, and as which corner.
-fn corner_of_each_vertex(mesh: &Mesh) -> Vec<(u32, u8)> {
-    let mut corners = vec![(0, 0); mesh.positions.len()];
-    for (number, triangle) in mesh.triangles.iter().enumerate().rev() {
-        for (corner, &vertex) in (0..).zip(triangle) {
-            corners[vertex as usize] = (number as u32, corner);
-        }
-    }
-    corners
 }

@@ -3,7 +3,7 @@
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
-use super::primvars::stored_for;
+use super::primvars::{stored_for, stored_message};
 use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use super::volumes::{LinkedVolume, Passage};
@@ -79,8 +79,10 @@ pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) ->
                 *arg = v;
             }
         }
-        let say =
-            |_: &mut FunctionBuilder, asked: &Asked<'_>| displacement.instance.message(asked, &values, moved.as_ref());
+        let say = |b: &mut FunctionBuilder, asked: &Asked<'_>| match stored_message(layout, asked) {
+            Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, asked.ty.ir()?)),
+            _ => displacement.instance.message(asked, &values, moved.as_ref()),
+        };
         answer(&mut b, instance, &mut args, "displacement", say);
     }
     if let Some((_, atmosphere)) = &variant.atmosphere {
@@ -140,21 +142,24 @@ fn displacement_inputs(
     given
 }
 
-/// `@displace.N(orig, dir, depth, ray) -> (P, N)`: where the displacement shader moves the point at the current hit, and the normal that it leaves there.
+/// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: where the displacement shader moves the point at the current hit, the normal that it leaves there, and what it leaves in output parameters
+/// (`CompiledShader::left_over`).
 pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
     let (mut b, mut state) = at_a_hit(displacement_entry(number), variant.layout.clone(), differentiated);
     let names = ["P", "N"];
     names.iter().for_each(|name| b.result(*name, Type::Vec3));
     let before = names.map(|name| state.global(&mut b, name).unwrap_or_else(|| b.constant(Const::zero(Type::Vec3))));
     let of_surface = inputs(&mut b, &mut state, &variant.layout, &variant.instance, 0);
-    let results = match &variant.displacement {
-        Some(displacement) => {
-            let values = displacement_inputs(&mut b, &mut state, variant, displacement, &of_surface);
-            let moved = displacement.call(&mut b, values);
-            names.iter().zip(before).map(|(name, before)| moved.get(name).unwrap_or(before)).collect()
+    let mut results = before.to_vec();
+    if let Some(displacement) = &variant.displacement {
+        let values = displacement_inputs(&mut b, &mut state, variant, displacement, &of_surface);
+        let moved = displacement.call(&mut b, values);
+        results = names.iter().zip(before).map(|(name, before)| moved.get(name).unwrap_or(before)).collect();
+        for param in displacement.instance.shader.left_over() {
+            b.result(param.name.as_str(), param.ty);
+            results.push(moved.get(&param.name).unwrap_or_else(|| b.constant(Const::zero(param.ty))));
         }
-        None => before.to_vec(),
-    };
+    }
     b.ret(results);
     b.finish()
 }

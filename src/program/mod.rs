@@ -28,7 +28,7 @@ pub use instances::{Instance, convert};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
 pub use memory::MemoryImage;
 pub use outputs::Output;
-pub use primvars::StoredPrimvar;
+pub use primvars::{StoredPrimvar, left_by_displacement};
 pub use shaders::{CompiledParam, CompiledShader, read_shader};
 pub use units::Units;
 

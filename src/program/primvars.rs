@@ -11,6 +11,7 @@ use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
 use crate::ir::{Class, Const, string_id};
 use crate::lang::diag::Diagnostic;
+use crate::lang::rsl::queries::Asked;
 use crate::scene::{Object, Scene};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -43,6 +44,24 @@ fn element_vectors(ty: PrimvarType) -> u32 {
     ty.components().div_ceil(4) as u32
 }
 
+/// The name of the primitive variable that holds what a displacement shader has left in an output parameter when it moved the points of a mesh.
+pub fn left_by_displacement(parameter: &str) -> String {
+    format!("displacement:{parameter}")
+}
+
+/// Whether a shader asks for a variable of that kind as something that the displacement shader has left.
+fn hears(shader: &CompiledShader, kind: &PrimvarKind) -> bool {
+    let asked = shader.core_params.iter().filter_map(|p| Asked::parse(&p.name)).filter(|a| a.word == "displacement");
+    let mut asked = asked.filter(|a| a.element.is_none() && a.ty.name() == kind.ty.name() && kind.array.is_none());
+    asked.any(|a| left_by_displacement(a.name) == *kind.name)
+}
+
+/// The stored variable that answers a question for what the displacement shader has left.
+pub fn stored_message<'a>(layout: &'a RecordLayout, asked: &Asked<'_>) -> Option<&'a StoredPrimvar> {
+    let name = left_by_displacement(asked.name);
+    layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == asked.ty.name())
+}
+
 /// What of each mesh is stored: the variables that a shader of one of its objects takes and that differ within the mesh.
 #[derive(Debug, Default)]
 pub struct Taken {
@@ -54,7 +73,8 @@ impl Taken {
     pub fn of(scene: &Scene, shaders: &[Vec<Arc<Instance>>]) -> Self {
         let mut numbers: HashMap<*const Mesh, (&Mesh, BTreeSet<usize>)> = HashMap::new();
         for (object, shaders) in scene.objects.iter().zip(shaders).filter(|(o, _)| !o.mesh.primvars.is_empty()) {
-            let taken = |p: &Primvar| shaders.iter().any(|s| taker(&s.shader, &p.kind).is_some());
+            let taken =
+                |p: &Primvar| shaders.iter().any(|s| taker(&s.shader, &p.kind).is_some() || hears(&s.shader, &p.kind));
             let stored = |p: &Primvar| p.place != PrimvarPlace::Constant && taken(p);
             let (_, taken) = numbers.entry(Arc::as_ptr(&object.mesh)).or_insert((&object.mesh, BTreeSet::new()));
             taken.extend((0..object.mesh.primvars.len()).filter(|&i| stored(&object.mesh.primvars[i])));

@@ -105,6 +105,15 @@ impl CompiledShader {
         core.blocks.iter().any(leaves)
     }
 
+    /// The numbers and triples among the output parameters that the core changes, as many as are handed on where it has moved the points of a mesh.
+    pub fn left_over(&self) -> impl Iterator<Item = &CompiledParam> {
+        // Registers hold 15 results, and two are the point and the normal.
+        const MOST: usize = 12;
+        let fits =
+            |p: &&CompiledParam| p.array.is_none() && matches!(p.ty, Type::F32 | Type::Vec3) && self.changes(&p.name);
+        self.params.iter().filter(fits).take(MOST)
+    }
+
     /// The default of a parameter for an instance whose shader space is `to_world`, one constant for each of its values; zeros when it cannot be computed.
     pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Vec<Const> {
         let zero = || vec![Const::zero(param.ty); param.values()];

@@ -16,6 +16,7 @@
 //! | `Attribute "light" "string shadows" ["off"]` | later lights cast no shadows | on |
 //! | `Attribute "shade" "float creaseangle" [40]` | where computed normals break, in degrees | 40 |
 //! | `Attribute "trimcurve" "string sense" ["outside"]` | trims keep what is outside of their loops | inside |
+//! | `Attribute "displacementbound" "float sphere" [r] "string coordinatesystem" ["…"]` | displacement shaders move the geometry itself, by r at most | 0, they do not |
 //! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
 
 mod archive;
