@@ -70,6 +70,19 @@ const STRUCTS: (&str, &str) = (
      }",
 );
 
+/// What one method gathers the next one counts; the method that is called twice takes more variables than a call on the RPU can pass.
+const GATHERED: (&str, &str) = (
+    "gathered",
+    "class gathered(uniform float count = 3) {
+        float seen[];
+        float a1 = 1, a2 = 2, a3 = 3, a4 = 4, a5 = 5, a6 = 6, a7 = 7, a8 = 8, a9 = 9, a10 = 10, a11 = 11, a12 = 12, a13 = 13, a14 = 14, a15 = 15, a16 = 16, a17 = 17;
+        float all() { return a1 + a2 + a3 + a4 + a5 + a6 + a7 + a8 + a9 + a10 + a11 + a12 + a13 + a14 + a15 + a16 + a17; }
+        void see(float x) { if (x > 0.5) push(seen, x); }
+        public void begin() { float i; for (i = 0; i < count; i += 1) see(i); a1 = all(); see(a1); }
+        public void surface(output color Ci, Oi) { Oi = 1; Ci = color (arraylength(seen) / 10, pop(seen) / 1000, all() / 1000); }
+    }",
+);
+
 const MIST: (&str, &str) = (
     "mist",
     "class mist(color tint = 1) { public void volume(output color Ci, Oi) { Ci = mix(Ci, tint, 0.25); Oi = 1; } }",
@@ -139,6 +152,15 @@ pub const CLASSES: &[Case] = &[
         world: "Surface \"structs\" \"color base\" [0 0 1] SQUARE",
         // Red and green and blue, by the smallest weight.
         expected: [0.25, 0.25, 0.25, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "a class holds an array that grows, and more variables than a call can pass",
+        shaders: &[GATHERED],
+        options: "",
+        world: "Surface \"gathered\" \"float count\" [4] SQUARE",
+        // 1, 2, 3 and the sum to 17, which is 153; with that for the 1, the sum is 305.
+        expected: [0.4, 0.153, 0.305, 1.0],
         tolerance: 1e-6,
     },
     Case {

@@ -402,6 +402,17 @@ pub const SNIPPETS: &[Snippet] = &[
     s("an array of structs", "struct Pair { float a = 2; float b; } float f(float x) { Pair a[3]; float i; for (i = 0; i < 3; i += 1) a[i]->b = i * x; Pair last = a[2]; return 100 * last->a + last->b + a[1]->b; }", &[F(4.0)], F(212.0)),
     s("an array of structs of any length", "struct Pair { float a = 2; float b; } float sum(Pair a[]) { float i, s = 0; for (i = 0; i < arraylength(a); i += 1) s += a[i]->b; return s; } float f(float x) { Pair a[2] = {Pair(1, 10), Pair(2, x)}; return sum(a); }", &[F(4.0)], F(14.0)),
     s("a struct in the branches of a choice", "struct Pair { float a; float b; } Pair pick(float x) { if (x > 0) return Pair(x, 1); Pair p = Pair(5, x); return p; } float f(float x) { Pair p = pick(x); Pair q = pick(-x); return 10 * p->a + q->a + p->b + q->b; }", &[F(2.0)], F(24.0)),
+    // --- arrays that grow and shrink ---
+    s("push makes an array longer", "float f(float n) { float a[]; float i; for (i = 0; i < n; i += 1) push(a, i * i); return 100 * arraylength(a) + a[2]; }", &[F(4.0)], F(404.0)),
+    s("pop gives the last element and takes it away", "float f(float x) { vector a[]; push(a, vector (1, x, 0)); push(a, vector (2, 3, 4)); vector v = pop(a); return 100 * arraylength(a) + zcomp(v) + ycomp(a[0]); }", &[F(7.0)], F(111.0)),
+    s("resize cuts an array off", "float f(float x) { float a[] = {1, 2, 3}; resize(a, x); push(a, 9); return 100 * arraylength(a) + 10 * a[1] + a[0]; }", &[F(1.0)], F(291.0)),
+    s("an index beyond the length reads the last element and writes nothing", "float f(float x) { float a[]; push(a, 5); push(a, 7); a[x] = 9; a[1] += 1; return 100 * arraylength(a) + 10 * a[x] + a[-1]; }", &[F(2.0)], F(285.0)),
+    s("an array that grows has room for so many", "float f(float n) { float a[]; float i; for (i = 0; i < n; i += 1) push(a, i); float l = arraylength(a); return 10 * l + pop(a) - capacity(a); }", &[F(100.0)], F(639.0)),
+    s("functions take arrays that grow and others", "float sum(float a[]) { float i, s = 0; for (i = 0; i < arraylength(a); i += 1) s += a[i]; return s; } float f(float x) { float a[]; reserve(a, 8); push(a, x); push(a, 2); float b[2] = {10, 20}; return sum(a) + sum(b); }", &[F(3.0)], F(35.0)),
+    s("a function makes its caller's array longer", "void twice(output color a[]) { float i, n = arraylength(a); for (i = 0; i < n; i += 1) push(a, 2 * a[i]); } color f(color c) { color a[]; push(a, c); twice(a); twice(a); return a[3]; }", &[V([1.0, 2.0, 3.0])], V([4.0, 8.0, 12.0])),
+    s("an array that grows takes the elements of others", "float f(float x) { float a[]; float b[3] = {1, 2, 3}; a = b; push(a, x); float c[] = a; a = {}; return 100 * arraylength(c) + 10 * c[3] + arraylength(a) + c[1]; }", &[F(5.0)], F(452.0)),
+    s("an array that grows within a loop is empty at each turn", "float f(float n) { float i, s = 0; for (i = 0; i < n; i += 1) { float a[]; push(a, i); s += 10 * arraylength(a) + a[0]; } return s; }", &[F(3.0)], F(33.0)),
+    s("a struct holds an array that grows", "struct Bag { float n = 3; float a[]; } void put(output Bag b; float x) { push(b->a, x); b->n += 1; } float f(float x) { Bag b; put(b, x); put(b, 2 * x); return 100 * b->n + 10 * arraylength(b->a) + b->a[1]; }", &[F(2.0)], F(524.0)),
     // --- the preprocessor ---
     s("a macro", "#define TWICE(x) ((x) * 2)\nfloat f(float a) { return TWICE(a + 1); }", &[F(3.0)], F(8.0)),
     s("a macro over lines", "#define SUM(a, b) \\\n  (a + \\\n   b)\nfloat f(float a) { return SUM(a, 1); }", &[F(3.0)], F(4.0)),

@@ -1,11 +1,12 @@
 //! Inlining: a call becomes a copy of the function it calls.
 //!
-//! Callees come before their callers, so a callee is copied with everything that was inlined into it. Recursive functions and entries are never inlined.
+//! A function that takes or gives more than a call can pass on the RPU is always inlined. Callees come before their callers, so a callee is copied with everything that was inlined into it. Recursive functions and entries are never inlined.
 //! Every copied instruction gets a place that leads to the call.
 
 use super::unreachable::lay_out;
 use crate::ir::{
-    Block, BlockId, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, SlotId, Target, Terminator, Value,
+    Block, BlockId, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, SlotId, Target, Terminator, Type,
+    Value,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -87,6 +88,7 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
             let may_shrink = shoots(f) || is_special && args.iter().any(|a| constants.contains(a));
             let (size, branches) = (cost(f), branches(f) * policy.branch);
             let is_wanted = starts(&policy.always)
+                || passes_too_much(f)
                 || call_count[callee] == 1 && (waits(f) || branches <= policy.small)
                 || size + branches <= policy.small.max(cost_of_call(f))
                 || may_shrink && size <= policy.medium;
@@ -111,6 +113,25 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
         module.functions[caller as usize] = inliner.func;
     }
     inlined
+}
+
+/// Most registers that a call passes in either direction: `R0` to `R14` of the RPU.
+const MOST_PASSED: u32 = 15;
+
+/// Whether a function takes or gives so much that it must become a part of its callers.
+fn passes_too_much(func: &Function) -> bool {
+    let (params, results) = (func.params.iter().map(|p| p.ty), func.results.iter().map(|r| r.ty));
+    registers(params).max(registers(results)) > MOST_PASSED
+}
+
+/// The registers that values are passed in on the RPU: vectors and scalars share them, what has four components takes one for itself.
+fn registers(types: impl Iterator<Item = Type>) -> u32 {
+    let (vectors, scalars) = types.fold((0u32, 0u32), |(vectors, scalars), ty| match ty.words() {
+        1 => (vectors, scalars + 1),
+        2 | 3 => (vectors + 1, scalars),
+        words => (vectors.max(scalars) + words / 4, vectors.max(scalars) + words / 4),
+    });
+    vectors.max(scalars)
 }
 
 /// Instructions that take time.
@@ -171,7 +192,7 @@ impl Inliner<'_> {
                 };
                 let fits = |f: &&Function| {
                     let zeroed = f.slots.iter().fold(0u32, |n, s| n.saturating_add(s.len));
-                    size + f.inst_count() <= max_size && !(in_loop && zeroed > MAX_ZEROED)
+                    size + f.inst_count() <= max_size && !(in_loop && zeroed > MAX_ZEROED && !passes_too_much(f))
                 };
                 match callee.filter(fits) {
                     Some(callee) => {

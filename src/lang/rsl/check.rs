@@ -67,11 +67,16 @@ pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
 }
 
 /// The calls of [`special_result`] that shaders may write: name and signature, as in the table of built-in functions.
-pub const SPECIAL: [(&str, &str); 16] = [
+pub const SPECIAL: [(&str, &str); 21] = [
     ("concat", "s:ss*"),
     ("format", "s:ss*"),
     ("match", "f:ss"),
     ("arraylength", "f:F"),
+    ("capacity", "f:F"),
+    ("pop", "f:&F"),
+    ("push", "x:&Ff"),
+    ("reserve", "x:&Ff"),
+    ("resize", "x:&Ff"),
     ("transform", "p:sp"),
     ("transform", "p:ssp"),
     ("transform", "p:mp"),
@@ -86,10 +91,14 @@ pub const SPECIAL: [(&str, &str); 16] = [
     ("ntransform", "n:smn"),
 ];
 
+/// The calls among them that change an array.
+pub const RESIZING: [&str; 4] = ["pop", "push", "reserve", "resize"];
+
 /// The type of a call that the compiler treats on its own: its arguments must be constants, or choose what it means.
 pub fn special_result(name: &str) -> Option<RslType> {
     match name {
-        "__uniform_float" | "arraylength" | super::effects::INPUT => Some(RslType::Float),
+        "__uniform_float" | "arraylength" | "capacity" | "pop" | super::effects::INPUT => Some(RslType::Float),
+        "push" | "reserve" | "resize" => Some(RslType::Void),
         "concat" | "format" => Some(RslType::String),
         "match" => Some(RslType::Float),
         "__uniform_color" => Some(RslType::Color),
@@ -169,9 +178,12 @@ impl<'a> Checker<'a> {
                 a.zip(b).and_then(|(a, b)| joined(a, b))
             }
             ExprKind::Binary(..) => self.chain_type(names, e, wanted),
-            ExprKind::Call(f, _) => {
+            ExprKind::Call(f, args) => {
                 let special = || special_result(&f.name).or_else(|| self.query_result(&f.name));
                 match special().filter(|_| self.in_library || !self.program.defines(&f.name)) {
+                    Some(_) if *f.name == *"pop" => {
+                        args.first().and_then(|&array| self.type_of(names, array, None)).map(RslType::element)
+                    }
                     Some(ty) => Some(ty),
                     None => match self.resolve(names, e, wanted) {
                         Resolution::Callee(c) => Some(self.program.result(c)),

@@ -26,10 +26,12 @@ mod expr;
 mod gather;
 mod lights;
 mod queries;
+mod resizing;
 mod spaces;
 mod stmt;
 mod texts;
 
+pub use arrays::lengths_without_caller;
 pub use texts::TEXT_PREFIX;
 
 /// Errors after which a file is not looked at further.
@@ -64,7 +66,7 @@ pub type Version = (usize, Vec<u32>);
 /// A variable in scope.
 #[derive(Clone, Debug)]
 struct Var {
-    /// Where its value is; that of an array is in `slot`.
+    /// Where its value is; of an array, which is in `slot`, the length where that changes.
     storage: Variable,
     /// For an array, its elements.
     slot: Option<SlotId>,

@@ -266,7 +266,7 @@ fn lower(
             lowering.definition(i, &[]);
         }
         if i < own && d.shader.is_some() {
-            d.params.iter().for_each(|p| lowering.default_value(i, p));
+            d.params.iter().filter(|p| !p.ty.is_unsized()).for_each(|p| lowering.default_value(i, p));
         }
     }
     let notes = lowering.notes.take();
@@ -281,7 +281,8 @@ fn lower(
         let open = |i: usize| program.definition(i).params.iter().filter(|p| p.ty.is_unsized()).count();
         let made = |i: usize| program.definition(i).shader.is_some() || done.iter().any(|v| v.0 == i);
         let Some(uncalled) = (0..own).find(|&i| open(i) > 0 && !made(i)) else { break };
-        lowering.needed.insert((uncalled, vec![1; open(uncalled)]));
+        let lengths = lower::lengths_without_caller(program.ast, program.definition(uncalled));
+        lowering.needed.insert((uncalled, lengths));
     }
     let done: HashSet<usize> = done.into_iter().map(|(i, _)| i).collect();
     let mut outlines = Vec::new();

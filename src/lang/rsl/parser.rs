@@ -6,10 +6,12 @@
 use super::ast::*;
 use super::globals;
 use super::lexer::{Tok, Token};
-use super::types::RslType;
+use super::check::RESIZING;
+use super::types::{RESIZABLE, RslType};
 use crate::ir::Class;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How deep expressions and statements may nest.
@@ -26,9 +28,19 @@ type Parse<T> = Result<T, Stop>;
 /// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
     let ast = Ast::default();
-    let mut parser = Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, around: Vec::new(), ast, diags };
+    let (around, resized) = (Vec::new(), resized(tokens));
+    let mut parser = Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, around, resized, ast, diags };
     parser.file();
     parser.ast
+}
+
+/// The names of variables that calls change the length of.
+fn resized(tokens: &[Token]) -> HashSet<Arc<str>> {
+    let changes = |w: &[Token]| match (&w[0].tok, &w[1].tok, &w[2].tok) {
+        (Tok::Name(f), Tok::Punct("("), Tok::Name(variable)) if RESIZING.contains(&&**f) => Some(variable.clone()),
+        _ => None,
+    };
+    tokens.windows(3).filter_map(changes).collect()
 }
 
 struct Parser<'a> {
@@ -41,6 +53,8 @@ struct Parser<'a> {
     fatal: bool,
     /// The definitions that are being read, the innermost last.
     around: Vec<Around>,
+    /// Names of variables that calls change the length of: those of them that are declared without a length may grow and shrink.
+    resized: HashSet<Arc<str>>,
     ast: Ast,
     diags: &'a mut Diagnostics,
 }
@@ -507,9 +521,6 @@ impl Parser<'_> {
             }
         }
         let span = start.to(self.previous());
-        if list.is_empty() {
-            return self.fail(Diagnostic::error("an array has at least one value").at(span, "there is none"));
-        }
         Ok(self.add(ExprKind::Array(list), span))
     }
 
@@ -761,11 +772,13 @@ impl Parser<'_> {
         let mut decls = Vec::new();
         loop {
             let name = self.ident("the variable's name")?;
-            let (ty, init) = self.rest_of_variable(*ty)?;
-            if ty.is_unsized() {
-                let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
-                let d = d.at(name.span, "declared here");
-                return self.fail(d.hint(format!("write `{}[4]`, or give its values in braces", name.name)));
+            let is_open = self.is("[") && matches!(self.tok_ahead(1), Tok::Punct("]"));
+            let (mut ty, init) = self.rest_of_variable(*ty)?;
+            if let RslType::Array(element, _) = ty
+                && is_open
+                && (ty.is_unsized() || self.resized.contains(&name.name))
+            {
+                ty = RslType::Array(element, RESIZABLE);
             }
             decls.push(Decl { name, ty, structure: structure.clone(), class, output: false, external: false, init });
             if !self.accept(",") || self.is(";") {

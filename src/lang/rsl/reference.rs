@@ -52,6 +52,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "cellnoise",
         "Pseudo-random values from 0 to below 1 that stay the same between whole numbers and differ from cell to cell, a function of one to four coordinates.",
     ),
+    ("capacity", "The number of elements that there is room for in an array: 64 in one whose length changes."),
     ("ceil", "The smallest whole number that is not below `x`."),
     ("clamp", "The value limited to the range from `low` to `high`, component by component."),
     (
@@ -159,8 +160,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "pnoise",
         "Noise that repeats: behind each coordinate's place in the arguments of `noise` follow as many periods, whole numbers.",
     ),
+    ("pop", "Takes the last element from an array whose length changes, and gives it."),
     ("pow", "`x` to the power of `y`. A negative `x` takes whole exponents only and gives 0 for others."),
     ("ptlined", "The distance of the point `q` from the line segment between `a` and `b`."),
+    ("push", "Puts an element behind the last of an array whose length changes, if there is room."),
     ("radians", "Converts an angle from degrees to radians."),
     (
         "rayinfo",
@@ -179,6 +182,8 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "rendererinfo",
         "What is known of the renderer: `renderer`, `version` or `versionstring`. The variable gets the value if it is of that type.",
     ),
+    ("reserve", "Says how many elements an array whose length changes will have. There is room for all that it may have anyway."),
+    ("resize", "Gives an array whose length changes another length. New elements hold what lay there before, or zero."),
     (
         "rotate",
         "A point turned by an angle in radians about the axis from `a` to `b`, or a matrix with a rotation about an axis put before it.",

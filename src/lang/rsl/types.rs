@@ -3,6 +3,12 @@
 use crate::ir::Type;
 use std::fmt;
 
+/// Stands for the length of an array that grows and shrinks as the shader runs ([`RslType::Array`]).
+pub const RESIZABLE: u32 = u32::MAX;
+
+/// Most elements of such an array. All of them, used or not, are passed to functions, and stay with a thread while its rays are on their way.
+pub const CAPACITY: u32 = 64;
+
 /// A type of the language. `Point`, `Vector`, `Normal` and `Color` become one type of the IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RslType {
@@ -24,7 +30,8 @@ pub enum RslType {
     String,
     /// A transformation.
     Matrix,
-    /// An array: the type of its elements, which is no array itself, and their number, 0 where the declaration leaves it to the caller.
+    /// An array: the type of its elements, which is no array itself, and their number: 0 where the declaration leaves it to the caller, [`RESIZABLE`] where
+    /// it changes.
     Array(&'static RslType, u32),
 }
 
@@ -104,6 +111,20 @@ impl RslType {
         matches!(self, RslType::Array(_, 0))
     }
 
+    /// Whether it is an array whose length changes.
+    pub fn is_resizable(self) -> bool {
+        matches!(self, RslType::Array(_, RESIZABLE))
+    }
+
+    /// The number of elements that there is room for in an array.
+    pub fn capacity(self) -> u32 {
+        match self {
+            RslType::Array(_, RESIZABLE) => CAPACITY,
+            RslType::Array(_, len) => len,
+            _ => 0,
+        }
+    }
+
     /// What `count` indices behind a variable of this type choose: an element of an array, a component of a triple or (two of them) of a matrix.
     pub fn indexed(self, count: usize) -> Option<RslType> {
         match (self, count) {
@@ -139,13 +160,12 @@ impl RslType {
         })
     }
 
-    /// The types of the IR's values that stand for one of this type: none for `void`, one for each element of an array.
+    /// The types of the IR's values that stand for one of this type: none for `void`, one for each element of an array and, where its length changes, a
+    /// last one for that.
     pub fn values(self) -> impl Iterator<Item = Type> {
-        let count = match self {
-            RslType::Array(_, len) => len as usize,
-            _ => 1,
-        };
-        self.element().ir().into_iter().flat_map(move |ty| std::iter::repeat_n(ty, count))
+        let count = if self.is_array() { self.capacity() as usize } else { 1 };
+        let elements = self.element().ir().into_iter().flat_map(move |ty| std::iter::repeat_n(ty, count));
+        elements.chain(self.is_resizable().then_some(Type::F32))
     }
 
     /// Number of conversions (0 or 1) that make a value of this type one of type `to` without a cast; `None` when there is no way.
@@ -154,6 +174,7 @@ impl RslType {
         match (self, to) {
             (a, b) if a == b => Some(0),
             (RslType::Array(a, _), RslType::Array(b, 0)) if a == b => Some(0),
+            (RslType::Array(a, len), RslType::Array(b, RESIZABLE)) if a == b && len <= CAPACITY => Some(1),
             (RslType::Float, b) if b.is_triple() || b == RslType::Matrix => Some(1),
             (a, b) if a.is_spatial() && b.is_spatial() => Some(1),
             (RslType::Bool, RslType::Float) | (RslType::Float, RslType::Bool) => Some(1),
@@ -170,7 +191,7 @@ impl RslType {
 impl fmt::Display for RslType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RslType::Array(element, 0) => write!(f, "{element}[]"),
+            RslType::Array(element, 0 | RESIZABLE) => write!(f, "{element}[]"),
             RslType::Array(element, len) => write!(f, "{element}[{len}]"),
             _ => f.write_str(self.name()),
         }

@@ -1,8 +1,10 @@
 //! Arrays, and the places that assignments go to.
 //!
-//! An array is a slot of its function. Functions take and give arrays element by element, so a function with a parameter of any length is made once for each
+//! An array is a slot of its function; one whose length changes ([`RESIZABLE`]) has room for [`CAPACITY`](super::super::types::CAPACITY) elements, and its length is a variable. Functions take and give arrays element by element, so a function with a parameter of any length is made once for each
 //! length that it is called with: a [`Version`]. An index is rounded towards zero; out of range, reading gives the nearest element and writing does nothing.
 
+use super::super::check::RESIZING;
+use super::super::types::RESIZABLE;
 use super::super::{builtins, matrices};
 use super::*;
 
@@ -19,7 +21,7 @@ pub(super) struct Located {
     pub name: Ident,
     /// The variable.
     pub var: Var,
-    /// The element of the array.
+    /// The element of the array: its number, or of an array whose length changes the index as it is given.
     element: Option<Value>,
     /// The component: one index of a triple, two of a matrix.
     component: Vec<Value>,
@@ -46,16 +48,41 @@ pub(super) fn version_name(name: &Arc<str>, lengths: &[u32]) -> Arc<str> {
     match lengths {
         [] => name.clone(),
         _ => {
-            let lengths: Vec<String> = lengths.iter().map(u32::to_string).collect();
+            let word = |len: &u32| if *len == RESIZABLE { "any".to_string() } else { len.to_string() };
+            let lengths: Vec<String> = lengths.iter().map(word).collect();
             format!("{name}.of.{}", lengths.join(".")).into()
         }
     }
 }
 
-/// The names of the values that stand for a variable: its own or, for the elements of an array, `a.0`, `a.1`, …
+/// The lengths of arrays for which a function is looked at that nobody calls: one element, or any number where it changes that itself.
+pub fn lengths_without_caller(ast: &Ast, d: &Definition) -> Vec<u32> {
+    let mut exprs = Vec::new();
+    let mut statements: Vec<&Stmt> = d.body.iter().collect();
+    while let Some(s) = statements.pop() {
+        statements.extend(s.children());
+        exprs.extend(s.exprs());
+    }
+    let mut resized: BTreeSet<&str> = BTreeSet::new();
+    while let Some(e) = exprs.pop() {
+        let kind = &ast.expr(e).kind;
+        kind.for_each_child(|c| exprs.push(c));
+        if let ExprKind::Call(f, args) = kind
+            && RESIZING.contains(&&*f.name)
+            && let Some(ExprKind::Name(name)) = args.first().map(|e| &ast.expr(*e).kind)
+        {
+            resized.insert(name);
+        }
+    }
+    let open = d.params.iter().filter(|p| p.ty.is_unsized());
+    open.map(|p| if resized.contains(&*p.name.name) { RESIZABLE } else { 1 }).collect()
+}
+
+/// The names of the values that stand for a variable: its own or, for the elements of an array, `a.0`, `a.1`, …, with `a.length` behind them where that changes.
 pub(super) fn value_names(name: &Arc<str>, ty: RslType) -> impl Iterator<Item = Arc<str>> {
-    let count = ty.values().count();
-    (0..count).map(move |i| if ty.is_array() { format!("{name}.{i}").into() } else { name.clone() })
+    let elements = (0..ty.capacity()).map(move |i| format!("{name}.{i}").into());
+    let own = (!ty.is_array() && ty.ir().is_some()).then(|| name.clone());
+    own.into_iter().chain(elements).chain(ty.is_resizable().then(|| format!("{name}.length").into()))
 }
 
 impl Body<'_, '_> {
@@ -69,9 +96,10 @@ impl Body<'_, '_> {
     /// A variable of the text, in a slot if it is an array.
     pub(super) fn declared_var(&mut self, ty: RslType, class: Class, name: &Ident) -> Var {
         let element = ty.element().ir().unwrap_or(Type::F32);
-        let mut var = self.new_var(ty, class, Some(name.span), element);
-        if let RslType::Array(_, len) = ty {
-            var.slot = Some(self.b.slot(name.name.clone(), element, len.max(1)));
+        let held = if ty.is_resizable() { Type::F32 } else { element };
+        let mut var = self.new_var(ty, class, Some(name.span), held);
+        if ty.is_array() {
+            var.slot = Some(self.b.slot(name.name.clone(), element, ty.capacity().max(1)));
         }
         var
     }
@@ -81,7 +109,8 @@ impl Body<'_, '_> {
         ty.values().map(|ty| self.b.constant(Const::zero(ty))).collect()
     }
 
-    /// The value of `e` converted to `ty`, or the values of an array.
+    /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length changes the length stands behind the elements; these may be fewer than
+    /// there is room for.
     pub(super) fn values_as(&mut self, e: ExprId, ty: RslType) -> Lower<(Vec<Value>, Class)> {
         let RslType::Array(element, len) = ty else {
             let v = self.value_as(e, ty)?;
@@ -89,13 +118,21 @@ impl Body<'_, '_> {
         };
         let expr = self.cx.program.ast.expr(e);
         match &expr.kind {
-            ExprKind::Array(list) if len == 0 || list.len() <= len as usize => {
+            ExprKind::Array(list) if list.is_empty() && !ty.is_resizable() => {
+                let d = Diagnostic::error("an array has at least one value").at(expr.span, "there is none");
+                self.error(d.hint("one that is declared as `float a[]` may be empty"))
+            }
+            ExprKind::Array(list) if len == 0 || list.len() <= ty.capacity() as usize => {
                 let mut class = Class::Constant;
                 let mut values = Vec::new();
                 for &e in list {
                     let v = self.value_as(e, *element)?;
                     class = class.max(v.class);
                     values.push(v.value);
+                }
+                if ty.is_resizable() {
+                    values.push(self.b.f32(list.len() as f32));
+                    return Ok((values, class));
                 }
                 // As in C, elements without a value are zero.
                 if let (Some(ty), true) = (element.ir(), values.len() < len as usize) {
@@ -104,7 +141,10 @@ impl Body<'_, '_> {
                 Ok((values, class))
             }
             ExprKind::Array(list) => {
-                let message = format!("{} values are too many for {ty}", list.len());
+                let message = match ty.is_resizable() {
+                    true => format!("{} values are too many: arrays that grow have at most {}", list.len(), ty.capacity()),
+                    false => format!("{} values are too many for {ty}", list.len()),
+                };
                 self.error(Diagnostic::error(message).at(expr.span, "these values"))
             }
             ExprKind::Name(name) => {
@@ -119,7 +159,11 @@ impl Body<'_, '_> {
                     let d = Diagnostic::error(format!("this file copies more than {MAX_COPIED} elements of arrays"));
                     return self.error(d.at(expr.span, "one array too many"));
                 }
-                Ok((self.read_all(&var), var.class))
+                let mut values = self.read_all(&var);
+                if ty.is_resizable() && !var.ty.is_resizable() {
+                    values.push(self.b.f32(var.ty.capacity() as f32));
+                }
+                Ok((values, var.class))
             }
             _ => {
                 let v = self.value(e, Some(ty))?;
@@ -131,23 +175,33 @@ impl Body<'_, '_> {
 
     /// All values of a variable here.
     pub(super) fn read_all(&mut self, var: &Var) -> Vec<Value> {
-        let Some(slot) = var.slot else { return vec![self.b.read(var.storage)] };
-        let types: Vec<Type> = var.ty.values().collect();
-        let load = |(i, ty): (usize, Type)| {
-            let index = self.b.u32(i as u32);
+        let (Some(slot), Some(ty)) = (var.slot, var.ty.element().ir()) else { return vec![self.b.read(var.storage)] };
+        let load = |i| {
+            let index = self.b.u32(i);
             self.b.op_as(Op::SlotLoad(slot), &[index], ty)
         };
-        types.into_iter().enumerate().map(load).collect()
+        let mut values: Vec<Value> = (0..var.ty.capacity()).map(load).collect();
+        if var.ty.is_resizable() {
+            values.push(self.b.read(var.storage));
+        }
+        values
     }
 
     /// Gives a variable its values.
     pub(super) fn assign_all(&mut self, name: &str, var: &Var, values: &[Value]) {
         match var.slot {
             None => values.iter().for_each(|&v| self.assign(name, var.storage, v)),
-            Some(slot) => values.iter().enumerate().for_each(|(i, &v)| {
-                let index = self.b.u32(i as u32);
-                self.b.effect(Op::SlotStore(slot), &[index, v]);
-            }),
+            Some(slot) => {
+                let mut elements = values;
+                if let Some((&length, rest)) = values.split_last().filter(|_| var.ty.is_resizable()) {
+                    self.b.write(var.storage, length);
+                    elements = rest;
+                }
+                for (i, &v) in elements.iter().enumerate() {
+                    let index = self.b.u32(i as u32);
+                    self.b.effect(Op::SlotStore(slot), &[index, v]);
+                }
+            }
         }
     }
 
@@ -173,6 +227,7 @@ impl Body<'_, '_> {
             let index = self.value_as(e, RslType::Float)?;
             class = class.max(index.class);
             match var.ty {
+                RslType::Array(_, RESIZABLE) if i == 0 => element = Some(index.value),
                 RslType::Array(_, len) if i == 0 => element = Some(self.element_index(e, index.value, name, len)),
                 _ => component.push(index.value),
             }
@@ -213,7 +268,10 @@ impl Body<'_, '_> {
     /// The whole element, or variable, that a place lies in.
     fn read_element(&mut self, place: &Located) -> Value {
         match (place.var.slot, place.element, place.var.ty.element().ir()) {
-            (Some(slot), Some(index), Some(ty)) => self.b.op_as(Op::SlotLoad(slot), &[index], ty),
+            (Some(slot), Some(index), Some(ty)) => {
+                let index = if place.var.ty.is_resizable() { self.index_to_read(&place.var, index) } else { index };
+                self.b.op_as(Op::SlotLoad(slot), &[index], ty)
+            }
             _ => self.b.read(place.var.storage),
         }
     }
@@ -247,7 +305,10 @@ impl Body<'_, '_> {
             }
         };
         match (place.var.slot, place.element) {
-            (Some(slot), Some(index)) => self.b.effect(Op::SlotStore(slot), &[index, whole]),
+            (Some(slot), Some(index)) => {
+                let index = if place.var.ty.is_resizable() { self.index_to_write(&place.var, index) } else { index };
+                self.b.effect(Op::SlotStore(slot), &[index, whole]);
+            }
             _ => self.assign(&place.name.name, place.var.storage, whole),
         }
     }

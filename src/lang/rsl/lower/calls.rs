@@ -6,6 +6,7 @@ use super::super::effects::INPUT;
 use super::super::program::{Arguments, Callee};
 use super::super::queries;
 use super::super::reference;
+use super::super::types::RESIZABLE;
 use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
@@ -92,6 +93,10 @@ impl Body<'_, '_> {
             }
         }
         self.at(self.span(e));
+        if matches!(callee, Callee::Builtin(_)) && lengths.contains(&RESIZABLE) {
+            let d = Diagnostic::error(format!("`{}` takes arrays whose length is known, and this one's changes", f.name));
+            return self.error(d.at(f.span, "called here").hint("copy its elements to an array that is declared with a length"));
+        }
         let result = program.result(callee);
         let (emitted, function) = match callee {
             Callee::Function(i) => (None, Some(i)),
@@ -176,7 +181,11 @@ impl Body<'_, '_> {
             false => self.values_as(arg, ty)?,
         };
         given.class = given.class.max(class);
-        given.lengths.extend(ty.is_unsized().then_some(values.len() as u32));
+        if ty.is_unsized() {
+            let variable = if let ExprKind::Name(name) = &self.ast().expr(arg).kind { self.scopes.find(name) } else { None };
+            let is_resizable = variable.is_some_and(|v| v.ty.is_resizable());
+            given.lengths.push(if is_resizable { RESIZABLE } else { values.len() as u32 });
+        }
         given.values.extend(values);
         Ok(())
     }
@@ -328,14 +337,10 @@ impl Body<'_, '_> {
                 Some(Ok(Typed { value: self.uniform_triple(k), ty: RslType::Color, class: Class::Uniform }))
             }
             (name, _) if texts::TEXT_FUNCTIONS.contains(&name) => Some(self.text_call(f, args)),
-            ("arraylength", _) if let [a] = *args => {
-                let RslType::Array(_, len) = self.checker.type_of(&self.scopes, a, None)? else { return None };
-                Some(Ok(self.constant(Const::F32(len as f32), RslType::Float)))
-            }
             ("transform" | "vtransform" | "ntransform", _) if matches!(args.len(), 2 | 3) => {
                 Some(self.transform(f, args))
             }
-            _ => None,
+            _ => self.array_call(f, args),
         }
     }
 

@@ -96,6 +96,7 @@ impl Body<'_, '_> {
         self.cx.note_variable(d, class, Role::Local);
         let init = match d.init {
             Some(e) => self.values_as(e, d.ty),
+            None if d.ty.is_resizable() => Ok((vec![self.b.f32(0.0)], Class::Constant)),
             // An array that nobody wrote has zeros from the start of the function.
             None if d.ty.is_array() => Ok((Vec::new(), Class::Constant)),
             None => Ok((self.zeros(d.ty), Class::Constant)),

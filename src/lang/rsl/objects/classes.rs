@@ -6,6 +6,7 @@
 
 use super::super::ShaderKind::*;
 use super::super::builtins;
+use super::super::check::RESIZING;
 use super::super::effects;
 use super::super::globals;
 use super::super::{LightKind, ShaderKind};
@@ -173,7 +174,10 @@ impl Flattening<'_> {
 
     /// What a method itself uses: its own variables have other names.
     fn uses(&self, d: &Definition, names: &BTreeSet<Arc<str>>, with_outputs: &HashSet<Arc<str>>, uses: &mut Uses) {
-        let writes = |f: &str| with_outputs.contains(f) || builtins::has_outputs(f) || queries::source(f).is_some();
+        let writes = |f: &str| {
+            let is_built_in = builtins::has_outputs(f) || queries::source(f).is_some() || RESIZING.contains(&f);
+            is_built_in || with_outputs.contains(f)
+        };
         let variable = |e: ExprId| self.ast.place(e).map(|p| p.name.name).filter(|n| names.contains(n));
         let mut statements: Vec<&Stmt> = d.body.iter().collect();
         let mut exprs = Vec::new();

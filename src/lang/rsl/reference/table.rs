@@ -103,6 +103,11 @@ const SECTIONS: [(&str, &[&str]); 10] = [
         "Extensions",
         &[
             "arraylength",
+            "capacity",
+            "push",
+            "pop",
+            "resize",
+            "reserve",
             "bump",
             "transmission",
             "occlusion",

@@ -124,3 +124,26 @@ fn methods_and_structs_nest_as_deep_as_anything() {
     let deep = format!("{}p->b{}", "(1 + ".repeat(200), ")".repeat(200));
     unit(&format!("struct Pair {{ float a; float b; }} float f() {{ Pair p; return {deep}; }}"));
 }
+
+#[test]
+fn errors_about_arrays_that_grow_say_what_is_meant() {
+    for (source, message) in [
+        ("float f() { float a[3]; push(a, 1); return 1; }", "the array `a` has 3 elements for good"),
+        ("float f() { float a[]; push(a, color (1, 1, 1)); return 1; }", "expected a float, found a color"),
+        ("float f() { float a[]; push(a); return 1; }", "unknown function `push`"),
+        ("float f() { float a[]; push(a, 1); float b[2] = a; return 1; }", "expected float[2], found float[]"),
+        ("float f() { float a[] = {}; float b[2] = {}; return 1; }", "an array has at least one value"),
+        ("float f(float x) { float a[]; push(a, 1); return spline(x, a); }", "`spline` takes arrays whose length is known"),
+        ("surface s(float a[] = {}) { Ci = 1; }", "a shader's parameter needs one"),
+    ] {
+        let text = errors(source);
+        assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
+    }
+}
+
+#[test]
+fn a_function_that_nobody_calls_may_resize_its_parameter() {
+    let unit = unit("void f(output float a[]) { push(a, 1); } float g(float a[]) { return a[0]; }");
+    let names: Vec<&str> = unit.module.functions.iter().map(|f| &*f.name).collect();
+    assert!(names.contains(&"f.of.any") && names.contains(&"g.of.1"), "{names:?}");
+}

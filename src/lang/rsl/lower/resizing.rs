@@ -1,0 +1,98 @@
+//! Arrays that grow and shrink as a shader runs (RSL 2.0): their elements within the length of the moment, and the calls that change or ask it.
+
+use super::super::types::CAPACITY;
+use super::arrays::NO_VALUE;
+use super::*;
+
+impl Body<'_, '_> {
+    /// Which element of the slot is read at an index: the nearest that the array has.
+    pub(super) fn index_to_read(&mut self, array: &Var, index: Value) -> Value {
+        let (length, one) = (self.b.read(array.storage), self.b.f32(1.0));
+        let last = self.b.op(Op::Sub, &[length, one]);
+        let index = self.b.op(Op::Min, &[index, last]);
+        self.b.op_as(Op::ToInt, &[index], Type::U32)
+    }
+
+    /// Which element of the slot is written at an index: none where the array has no such element.
+    pub(super) fn index_to_write(&mut self, array: &Var, index: Value) -> Value {
+        let length = self.b.read(array.storage);
+        let is_there = self.b.op(Op::Lt, &[index, length]);
+        let (index, none) = (self.b.op_as(Op::ToInt, &[index], Type::U32), self.b.u32(CAPACITY));
+        self.b.op(Op::Select, &[is_there, index, none])
+    }
+
+    /// `arraylength capacity push pop resize reserve`; `None` for other calls, and where the first argument is no array.
+    pub(super) fn array_call(&mut self, f: &Ident, args: &[ExprId]) -> Option<Lower<Typed>> {
+        let (&first, rest) = args.split_first()?;
+        let expected = match &*f.name {
+            "arraylength" | "capacity" | "pop" => 0,
+            "push" | "resize" | "reserve" => 1,
+            _ => return None,
+        };
+        let ExprKind::Name(name) = &self.ast().expr(first).kind else { return None };
+        let array = self.scopes.find(name).filter(|v| v.ty.is_array() && rest.len() == expected).cloned()?;
+        let Some(slot) = array.slot else { return None };
+        self.at(f.span);
+        match &*f.name {
+            "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float))),
+            "arraylength" if array.ty.is_resizable() => {
+                let value = self.b.read(array.storage);
+                return Some(Ok(Typed { value, ty: RslType::Float, class: Class::Varying }));
+            }
+            "arraylength" => {
+                return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float)));
+            }
+            _ => {}
+        }
+        if !array.ty.is_resizable() {
+            let message = format!("the array `{name}` has {} elements for good", array.ty.capacity());
+            let d = Diagnostic::error(message).at(f.span, "changes how many there are");
+            let hint = format!("declare it as `{} {name}[]`, without a length", array.ty.element());
+            return Some(self.error(d.hint(hint)));
+        }
+        Some(self.resize(f, &array, slot, rest))
+    }
+
+    /// A call that changes the length of an array. It never has more than [`CAPACITY`] elements: what is pushed beyond them is dropped.
+    fn resize(&mut self, f: &Ident, array: &Var, slot: SlotId, rest: &[ExprId]) -> Lower<Typed> {
+        let (zero, one, most) = (self.b.f32(0.0), self.b.f32(1.0), self.b.f32(CAPACITY as f32));
+        let nothing = Typed { value: NO_VALUE, ty: RslType::Void, class: Class::Constant };
+        match (&*f.name, rest) {
+            ("push", [e]) => {
+                let v = self.value_as(*e, array.ty.element())?;
+                self.check_class(&f.name, array, v.class, self.span(*e))?;
+                let length = self.b.read(array.storage);
+                let index = self.b.op_as(Op::ToInt, &[length], Type::U32);
+                self.b.effect(Op::SlotStore(slot), &[index, v.value]);
+                let longer = self.b.op(Op::Add, &[length, one]);
+                let longer = self.b.op(Op::Min, &[longer, most]);
+                self.b.write(array.storage, longer);
+                Ok(nothing)
+            }
+            ("resize", [e]) => {
+                let v = self.value_as(*e, RslType::Float)?;
+                let length = self.b.op(Op::Max, &[v.value, zero]);
+                let length = self.b.op(Op::Min, &[length, most]);
+                let length = self.b.op_as(Op::ToInt, &[length], Type::U32);
+                let length = self.b.op(Op::ToFloat, &[length]);
+                self.b.write(array.storage, length);
+                Ok(nothing)
+            }
+            ("pop", []) => {
+                let length = self.b.read(array.storage);
+                let shorter = self.b.op(Op::Sub, &[length, one]);
+                let shorter = self.b.op(Op::Max, &[shorter, zero]);
+                self.b.write(array.storage, shorter);
+                let index = self.b.op_as(Op::ToInt, &[shorter], Type::U32);
+                let element = array.ty.element();
+                let value = self.b.op_as(Op::SlotLoad(slot), &[index], element.ir().unwrap_or(Type::F32));
+                Ok(Typed { value, ty: element, class: array.class })
+            }
+            // There is room for as many as there can be.
+            _ => {
+                rest.iter().try_for_each(|&e| self.effect(e))?;
+                Ok(nothing)
+            }
+        }
+    }
+}
