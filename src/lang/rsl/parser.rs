@@ -4,9 +4,9 @@
 //! and of `else if` are read in loops and cost no depth.
 
 use super::ast::*;
+use super::check::RESIZING;
 use super::globals;
 use super::lexer::{Tok, Token};
-use super::check::RESIZING;
 use super::types::{RESIZABLE, RslType};
 use crate::ir::Class;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};

@@ -182,7 +182,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "rendererinfo",
         "What is known of the renderer: `renderer`, `version` or `versionstring`. The variable gets the value if it is of that type.",
     ),
-    ("reserve", "Says how many elements an array whose length changes will have. There is room for all that it may have anyway."),
+    (
+        "reserve",
+        "Says how many elements an array whose length changes will have. There is room for all that it may have anyway.",
+    ),
     ("resize", "Gives an array whose length changes another length. New elements hold what lay there before, or zero."),
     (
         "rotate",

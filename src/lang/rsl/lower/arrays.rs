@@ -142,7 +142,9 @@ impl Body<'_, '_> {
             }
             ExprKind::Array(list) => {
                 let message = match ty.is_resizable() {
-                    true => format!("{} values are too many: arrays that grow have at most {}", list.len(), ty.capacity()),
+                    true => {
+                        format!("{} values are too many: arrays that grow have at most {}", list.len(), ty.capacity())
+                    }
                     false => format!("{} values are too many for {ty}", list.len()),
                 };
                 self.error(Diagnostic::error(message).at(expr.span, "these values"))

@@ -94,8 +94,11 @@ impl Body<'_, '_> {
         }
         self.at(self.span(e));
         if matches!(callee, Callee::Builtin(_)) && lengths.contains(&RESIZABLE) {
-            let d = Diagnostic::error(format!("`{}` takes arrays whose length is known, and this one's changes", f.name));
-            return self.error(d.at(f.span, "called here").hint("copy its elements to an array that is declared with a length"));
+            let d =
+                Diagnostic::error(format!("`{}` takes arrays whose length is known, and this one's changes", f.name));
+            return self.error(
+                d.at(f.span, "called here").hint("copy its elements to an array that is declared with a length"),
+            );
         }
         let result = program.result(callee);
         let (emitted, function) = match callee {
@@ -182,7 +185,8 @@ impl Body<'_, '_> {
         };
         given.class = given.class.max(class);
         if ty.is_unsized() {
-            let variable = if let ExprKind::Name(name) = &self.ast().expr(arg).kind { self.scopes.find(name) } else { None };
+            let variable =
+                if let ExprKind::Name(name) = &self.ast().expr(arg).kind { self.scopes.find(name) } else { None };
             let is_resizable = variable.is_some_and(|v| v.ty.is_resizable());
             given.lengths.push(if is_resizable { RESIZABLE } else { values.len() as u32 });
         }

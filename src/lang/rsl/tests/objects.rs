@@ -133,7 +133,10 @@ fn errors_about_arrays_that_grow_say_what_is_meant() {
         ("float f() { float a[]; push(a); return 1; }", "unknown function `push`"),
         ("float f() { float a[]; push(a, 1); float b[2] = a; return 1; }", "expected float[2], found float[]"),
         ("float f() { float a[] = {}; float b[2] = {}; return 1; }", "an array has at least one value"),
-        ("float f(float x) { float a[]; push(a, 1); return spline(x, a); }", "`spline` takes arrays whose length is known"),
+        (
+            "float f(float x) { float a[]; push(a, 1); return spline(x, a); }",
+            "`spline` takes arrays whose length is known",
+        ),
         ("surface s(float a[] = {}) { Ci = 1; }", "a shader's parameter needs one"),
     ] {
         let text = errors(source);
