@@ -369,6 +369,8 @@ pub struct Ast {
     pub structs: Vec<Struct>,
     /// Classes of shaders, until they are taken apart (`rsl::objects`).
     pub classes: Vec<ShaderClass>,
+    /// The plugins that the file names: libraries of compiled functions, of which there are none here.
+    pub plugins: Vec<Ident>,
     /// All expressions.
     pub exprs: Vec<Expr>,
 }

@@ -90,9 +90,6 @@ pub const SHADER_WORDS: [(&str, Option<ShaderKind>); 8] = [
     ("projection", None),
 ];
 
-/// Words of RSL 2.0 that start what is left out, and how a message calls it.
-pub const LEFT_OUT: [(&str, &str); 1] = [("shader", "variables that hold shaders")];
-
 /// The kind of shader that a word starts: `lightsource` starts a light.
 pub fn shader_kind(word: &str) -> Option<ShaderKind> {
     SHADER_WORDS.iter().find(|(w, _)| *w == word).and_then(|(_, kind)| *kind)
@@ -305,7 +302,15 @@ impl Parser<'_> {
             (Tok::Name(word), Tok::Name(_)) if &**word == "struct" => return self.structure(),
             _ => {}
         }
-        self.refuse_left_out()?;
+        if let (Tok::Name(word), Tok::String(name)) = (self.tok(), self.tok_ahead(1))
+            && &**word == "plugin"
+        {
+            let name = name.clone();
+            self.bump();
+            let span = self.bump();
+            self.ast.plugins.push(Ident { name, span });
+            return self.expect(";", "after the name of the plugin").map(drop);
+        }
         self.qualifiers(false)?;
         let result = self.type_here();
         if result.is_some() {
@@ -390,6 +395,10 @@ impl Parser<'_> {
     fn type_here(&self) -> Option<TypeName> {
         match self.tok() {
             Tok::Keyword(word) => RslType::from_keyword(word).map(|ty| (ty, None)),
+            // A variable that holds a shader is the text of its handle: of null, which is all there is, the empty one.
+            Tok::Name(word) if &**word == "shader" && matches!(self.tok_ahead(1), Tok::Name(_)) => {
+                Some((RslType::String, None))
+            }
             Tok::Name(name) if matches!(self.tok_ahead(1), Tok::Name(_)) && self.is_struct(name) => {
                 Some((RslType::Float, Some(Ident { name: name.clone(), span: self.span() })))
             }
@@ -778,6 +787,11 @@ impl Parser<'_> {
                 && is_open
                 && (ty.is_unsized() || self.resized.contains(&name.name))
             {
+                if structure.is_some() {
+                    let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
+                    let d = d.at(name.span, "declared here");
+                    return self.fail(d.hint("arrays of structs neither grow nor shrink"));
+                }
                 ty = RslType::Array(element, RESIZABLE);
             }
             decls.push(Decl { name, ty, structure: structure.clone(), class, output: false, external: false, init });
@@ -789,18 +803,7 @@ impl Parser<'_> {
         Ok(decls)
     }
 
-    /// Refuses what the language of PRMan 13 and later has and this one leaves out.
-    fn refuse_left_out(&mut self) -> Parse<()> {
-        let (Tok::Name(word), Tok::Name(_)) = (self.tok(), self.tok_ahead(1)) else { return Ok(()) };
-        let Some((word, what)) = LEFT_OUT.iter().find(|(w, _)| *w == &**word) else { return Ok(()) };
-        let d = Diagnostic::error(format!("{what} are left out")).at(self.span(), format!("`{word}`"));
-        self.fail(d.hint(
-            "the language is that of the RenderMan Interface 3.2.1, with arrays, and functions and options of PRMan",
-        ))
-    }
-
     fn expression_statement(&mut self) -> Parse<StmtKind> {
-        self.refuse_left_out()?;
         let e = self.expr()?;
         self.expect(";", "after the statement")?;
         if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..) | ExprKind::Method(..)) {

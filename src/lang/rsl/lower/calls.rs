@@ -380,6 +380,10 @@ impl Body<'_, '_> {
                 }
                 let d = Diagnostic::error(format!("unknown function `{}`", f.name)).at(f.span, "not defined");
                 let program = self.cx.program;
+                if let Some(plugin) = program.ast.plugins.first() {
+                    let hint = format!("functions of plugins such as \"{}\" are left out", plugin.name);
+                    return self.error(d.also(plugin.span, "the plugin that the file names").hint(hint));
+                }
                 let guess = closest(&f.name, program.callable_names());
                 return self.error(match guess {
                     Some(guess) => d.hint(format!("did you mean `{guess}`?")),

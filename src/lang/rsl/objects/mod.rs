@@ -4,6 +4,7 @@
 //! (types, effects, lowering) knows neither. It knows names and scopes, and of types what declarations say; what it cannot take apart it reports.
 
 mod classes;
+mod coshaders;
 mod statements;
 mod structs;
 
@@ -12,7 +13,7 @@ use super::queries;
 use super::types::RslType;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use structs::{Giver, Shape};
 
@@ -24,7 +25,7 @@ pub fn flatten(ast: &mut Ast, diags: &mut Diagnostics) {
     let is_choice = |e: &Expr| match &e.kind {
         ExprKind::Index(place) | ExprKind::Assign(_, place, _) => !place.members.is_empty(),
         ExprKind::Method(..) => true,
-        _ => false,
+        kind => coshaders::is_about_coshaders(kind),
     };
     if ast.structs.is_empty() && ast.classes.is_empty() && !ast.exprs.iter().any(is_choice) {
         return;
@@ -32,8 +33,10 @@ pub fn flatten(ast: &mut Ast, diags: &mut Diagnostics) {
     let structs = std::mem::take(&mut ast.structs);
     let classes = std::mem::take(&mut ast.classes);
     let definitions = std::mem::take(&mut ast.definitions);
+    let defined = definitions.iter().map(|d| d.name.name.clone()).collect();
     let mut flat = Flattening {
         ast,
+        defined,
         diags,
         shapes: Vec::new(),
         givers: Vec::new(),
@@ -76,6 +79,8 @@ struct Part {
 struct Flattening<'a> {
     ast: &'a mut Ast,
     diags: &'a mut Diagnostics,
+    /// The functions of the file.
+    defined: HashSet<Arc<str>>,
     shapes: Vec<Shape>,
     givers: Vec<Giver>,
     /// Declared variables, innermost scope last.
@@ -220,6 +225,10 @@ impl Flattening<'_> {
     /// Takes one node of an expression apart; what is below it joins the list.
     fn one(&mut self, e: ExprId, list: &mut Vec<ExprId>) -> Flat<()> {
         let Expr { kind, span } = self.ast.expr(e).clone();
+        if let Some(answer) = self.without_coshaders(&kind, span) {
+            self.ast.exprs[e.0 as usize].kind = answer;
+            return Ok(());
+        }
         let kind = match kind {
             ExprKind::Name(_) | ExprKind::Index(_) => match self.ast.place(e) {
                 Some(place) => self.value_of_part(&place, span)?,
@@ -313,7 +322,8 @@ impl Flattening<'_> {
     fn own_method(&mut self, place: &Place, f: &Ident, args: usize) -> Flat<Ident> {
         let is_this = *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty();
         let Some(class) = self.class.as_ref().filter(|_| is_this) else {
-            let d = Diagnostic::error("methods of other shaders are left out").at(place.name.span, "another shader");
+            let d = Diagnostic::error("methods of co-shaders are left out: scenes have no co-shaders");
+            let d = d.at(place.name.span, "another shader");
             return self
                 .error(d.hint(format!("a method calls those of its own class by `{}()` or `this->{0}()`", f.name)));
         };

@@ -158,10 +158,19 @@ const LEFT_OUT: [(&str, &str); 12] = [
     ("subsurface", "it reads point clouds, which there are none of here"),
     ("readbin", "shaders read no files but textures"),
     ("evalparam", "it is an extension of one other renderer"),
-    ("getshader", "shaders do not call other shaders by handle"),
-    ("getshaders", "shaders do not call other shaders by handle"),
-    ("getlights", "shaders do not call other shaders by handle"),
-    ("getvar", "shaders do not call other shaders by handle"),
+    ("getshader", "scenes have no co-shaders: it gives null, with a warning"),
+    ("getshaders", "scenes have no co-shaders: it gives an empty array, with a warning"),
+    ("getlights", "lights are called by `illuminance` alone: it gives an empty array, with a warning"),
+    ("getvar", "scenes have no co-shaders: it gives 0"),
+];
+
+/// What is left out of the language that is no function, and what a file that has it is told.
+const LEFT_OUT_OF_LANGUAGE: [(&str, &str); 5] = [
+    ("`s->method()` of a co-shader", "an error with the line: scenes have no co-shaders, and a variable that holds a shader is always `null`"),
+    ("`plugin \"name\";`", "nothing by itself; an error with the line for each function of the plugin that is called (DSO shadeops)"),
+    ("`transformation` and `projection` shaders", "an error with the line: rays are straight, and geometry is transformed by matrices"),
+    ("`public` members of other shaders", "nothing: `public` and `private` are read and mean nothing"),
+    ("structs as parameters of shaders", "an error with the line: scenes know no structs"),
 ];
 
 /// How much of a function there is.
@@ -285,6 +294,14 @@ pub fn markdown() -> String {
         let separator = if code.is_empty() || entry.text.is_empty() { "" } else { "<br>" };
         let what = format!("{}{separator}{}", entry.text, code.join("<br>"));
         let _ = writeln!(page, "| `{}` | {}{reason} | {what} |", entry.name, entry.state.word());
+    }
+    page += "\n## What is left out\n\n| of the language | what a file that has it is told |\n|---|---|\n";
+    for (what, told) in LEFT_OUT_OF_LANGUAGE {
+        let _ = writeln!(page, "| {what} | {told} |");
+    }
+    page += "\n| function | why |\n|---|---|\n";
+    for (name, why) in LEFT_OUT {
+        let _ = writeln!(page, "| `{name}` | {why} |");
     }
     page += "\n## Predefined variables\n";
     for kind in ShaderKind::ALL {

@@ -93,7 +93,18 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
 
 #[test]
 fn what_is_left_out_is_named_by_one_error() {
-    for (source, message) in [("surface s() { shader a = 0; }", "variables that hold shaders are left out")] {
+    for (source, message) in [
+        (
+            "class c() { public void surface(output color Ci, Oi) { shader a = null; Ci = a->tint(1); } }",
+            "methods of co-shaders are left out",
+        ),
+        ("surface s() { Ci = texture3d(\"a\", P, N); }", "`texture3d` is left out: it reads point clouds"),
+        (
+            "plugin \"noises\";\nsurface s() { Ci = voronoise(P); }",
+            "functions of plugins such as \"noises\" are left out",
+        ),
+        ("transformation t() { P = P; }", "transformation shaders have no place in a ray tracer"),
+    ] {
         let text = errors(source);
         assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
     }

@@ -137,6 +137,8 @@ fn errors_about_arrays_that_grow_say_what_is_meant() {
             "float f(float x) { float a[]; push(a, 1); return spline(x, a); }",
             "`spline` takes arrays whose length is known",
         ),
+        ("struct P { float b; } float f() { P a[]; return 1; }", "arrays of structs neither grow nor shrink"),
+        ("surface s() { float a[]; if (surface(\"x\", a) == 1) Ci = 1; }", "`surface` gives arrays to variables that are declared with a length"),
         ("surface s(float a[] = {}) { Ci = 1; }", "a shader's parameter needs one"),
     ] {
         let text = errors(source);
@@ -149,4 +151,33 @@ fn a_function_that_nobody_calls_may_resize_its_parameter() {
     let unit = unit("void f(output float a[]) { push(a, 1); } float g(float a[]) { return a[0]; }");
     let names: Vec<&str> = unit.module.functions.iter().map(|f| &*f.name).collect();
     assert!(names.contains(&"f.of.any") && names.contains(&"g.of.1"), "{names:?}");
+}
+
+#[test]
+fn without_co_shaders_a_handle_is_null_and_one_warning_says_so() {
+    let unit = unit(
+        "class c(string layer = \"\") {
+            shader under;
+            public void begin() { under = getshader(layer); }
+            public void surface(output color Ci, Oi) {
+                shader lights[] = getlights(\"category\", \"key\");
+                float k = 0;
+                if (under != null && hasmethod(under, \"tint\") == 1) Ci = 1;
+                else if (getvar(under, \"k\", k) == 1) Ci = 2;
+                else Ci = arraylength(lights);
+                if (iscoshader()) Ci = 3;
+            }
+        }",
+    );
+    let messages: Vec<&str> = unit.warnings.iter().map(|d| &*d.message).collect();
+    let expected = [
+        "scenes have no co-shaders: `getshader` gives null",
+        "scenes have no co-shaders: `getlights` gives an empty array",
+    ];
+    assert_eq!(messages, expected);
+}
+
+#[test]
+fn a_file_may_name_a_plugin_that_it_does_not_use() {
+    unit("plugin \"noises\"; float f(float null) { return null; } float getvar(float x) { return x; }");
 }
