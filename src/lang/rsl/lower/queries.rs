@@ -45,7 +45,8 @@ impl Body<'_, '_> {
     /// Asks for `name` and puts the answer into a variable.
     pub(super) fn ask(&mut self, source: Source, f: &Ident, name: &str, variable: &str, var: &Var) -> Lower<Typed> {
         if var.ty.is_resizable() {
-            let d = Diagnostic::error(format!("`{}` gives arrays to variables that are declared with a length", f.name));
+            let d =
+                Diagnostic::error(format!("`{}` gives arrays to variables that are declared with a length", f.name));
             return self.error(d.at(f.span, format!("`{variable}` has none")));
         }
         if let Some(slot) = var.slot {

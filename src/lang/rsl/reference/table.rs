@@ -166,9 +166,18 @@ const LEFT_OUT: [(&str, &str); 12] = [
 
 /// What is left out of the language that is no function, and what a file that has it is told.
 const LEFT_OUT_OF_LANGUAGE: [(&str, &str); 5] = [
-    ("`s->method()` of a co-shader", "an error with the line: scenes have no co-shaders, and a variable that holds a shader is always `null`"),
-    ("`plugin \"name\";`", "nothing by itself; an error with the line for each function of the plugin that is called (DSO shadeops)"),
-    ("`transformation` and `projection` shaders", "an error with the line: rays are straight, and geometry is transformed by matrices"),
+    (
+        "`s->method()` of a co-shader",
+        "an error with the line: scenes have no co-shaders, and a variable that holds a shader is always `null`",
+    ),
+    (
+        "`plugin \"name\";`",
+        "nothing by itself; an error with the line for each function of the plugin that is called (DSO shadeops)",
+    ),
+    (
+        "`transformation` and `projection` shaders",
+        "an error with the line: rays are straight, and geometry is transformed by matrices",
+    ),
     ("`public` members of other shaders", "nothing: `public` and `private` are read and mean nothing"),
     ("structs as parameters of shaders", "an error with the line: scenes know no structs"),
 ];

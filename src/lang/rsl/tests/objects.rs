@@ -138,7 +138,10 @@ fn errors_about_arrays_that_grow_say_what_is_meant() {
             "`spline` takes arrays whose length is known",
         ),
         ("struct P { float b; } float f() { P a[]; return 1; }", "arrays of structs neither grow nor shrink"),
-        ("surface s() { float a[]; if (surface(\"x\", a) == 1) Ci = 1; }", "`surface` gives arrays to variables that are declared with a length"),
+        (
+            "surface s() { float a[]; if (surface(\"x\", a) == 1) Ci = 1; }",
+            "`surface` gives arrays to variables that are declared with a length",
+        ),
         ("surface s(float a[] = {}) { Ci = 1; }", "a shader's parameter needs one"),
     ] {
         let text = errors(source);
