@@ -241,11 +241,11 @@ mod tests {
         for (i, p) in fine.positions.iter().enumerate() {
             assert_eq!((fine.uv[i], height[i]), (p.truncate(), 10.0 * p.x));
         }
-        for t in 0..fine.triangles.len() {
+        for (t, (color, side)) in fine.triangle_colors.iter().zip(side).enumerate() {
             let [a, b, c] = fine.corners(t);
             let middle = (a + b + c) / 3.0;
-            let (color, name) = if middle.x > middle.y { (Vec3::X, "lower") } else { (Vec3::Y, "upper") };
-            assert_eq!((fine.triangle_colors[t], &*side[t]), (color, name));
+            let expected = if middle.x > middle.y { (Vec3::X, "lower") } else { (Vec3::Y, "upper") };
+            assert_eq!((*color, &**side), expected);
         }
     }
 

@@ -26,9 +26,11 @@ pub use cost::Cost;
 pub use listing::{Line, Listing, Place, Row};
 
 use crate::ir::Module;
+use crate::program::{self, LinkOptions};
 use crate::project::{Failure, InstanceId, State, View};
 use crate::render::RenderError;
 use crate::render::rpu::Loaded;
+use crate::scene::ShaderId;
 use extent::Extent;
 use listing::Interner;
 use std::sync::Arc;
@@ -89,6 +91,8 @@ pub struct Prepared {
     extent: Extent,
     module: Arc<Module>,
     loaded: Result<Loaded, RenderError>,
+    /// Whether it has moved the points of meshes, and is no part of the picture's program.
+    displaced: bool,
 }
 
 /// Links the scene once more, and lists what becomes of the shader of an instance.
@@ -100,10 +104,15 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
     let mut lines = Interner::default();
     let source = extent.source(&mut lines);
     let mut stages = stages::Stages::new(&extent, &mut lines);
-    let program = state.link_again(state.link_options(), &mut stages).map_err(|e| InspectError::Link(Box::new(e)))?;
+    let id = Some(ShaderId(instance.0));
+    let displaced = state.scene.objects.iter().any(|o| o.attributes.displaced && o.attributes.displacement == id);
+    let stage = if displaced { program::Stage::Displacement } else { program::Stage::Picture };
+    let options = LinkOptions { stage, ..state.link_options().clone() };
+    let program = state.link_again(&options, &mut stages).map_err(|e| InspectError::Link(Box::new(e)))?;
     stages.end(&program.module);
     let stages = stages.into_list();
-    let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries);
+    let surfaces = if displaced { 0 } else { program.surface_entries };
+    let loaded = Loaded::new(&program.module, &program.constants, surfaces);
     let rpu = match &loaded {
         Ok(loaded) => Ok(machines::rpu(&extent, &program.module, loaded.program(), &mut lines)),
         Err(error) => Err(error.to_string()),
@@ -111,7 +120,7 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
     let wgsl = machines::wgsl(&extent, &program, state.bvh.has_instances(), &mut lines);
     let listings = Arc::new(Listings { source, stages, rpu, wgsl });
     let code = state.program.module.clone();
-    Ok(Prepared { instance, code, listings, extent, module: program.module, loaded })
+    Ok(Prepared { instance, code, listings, extent, module: program.module, loaded, displaced })
 }
 
 impl Prepared {
@@ -130,7 +139,7 @@ impl Prepared {
         }
     }
 
-    /// Runs a small picture of the state on the timed RPU and counts what each line of the shader took.
+    /// Runs a small picture of the state on the timed RPU and counts what each line of the shader took: nothing, where it has moved the points of meshes before.
     ///
     /// `budget` bounds the work of a sample, see [`crate::render::Job::budget`].
     ///
@@ -138,6 +147,9 @@ impl Prepared {
     /// Those of rendering.
     pub fn measure(&self, state: &State, view: &View, budget: u32) -> Result<Cost, RenderError> {
         let unsupported = |e: &RenderError| RenderError::Unsupported { machine: "the RPU", reason: e.to_string() };
+        if self.displaced {
+            return Ok(Cost::default());
+        }
         let loaded = self.loaded.as_ref().map_err(unsupported)?;
         cost::measure(state, view, budget, loaded, &|loc| self.extent.place(&self.module.locs, loc))
     }

@@ -31,11 +31,16 @@ const SCENE: &str = r#"
 "#;
 
 fn state() -> Arc<State> {
+    state_of(SCENE)
+}
+
+fn state_of(scene: &str) -> Arc<State> {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("striped.sl", SHADER);
+    write("dented.sl", "displacement dented(float depth = 0.1) {\n  P -= depth * noise(9 * P) * normalize(N);\n}\n");
     write("tint.h", INCLUDED);
-    write("scene.rib", SCENE);
+    write("scene.rib", scene);
     match Project::new(Source::File(folder.path().join("scene.rib")), project::Options::default()).refresh() {
         Outcome::Ready(state) => state,
         Outcome::Broken(failure) => panic!("{}", failure.render()),
@@ -122,6 +127,21 @@ fn only_the_chosen_shader_is_listed() {
     assert!(!from(&end(&striped), file, 3).is_empty());
     assert!(from(&end(&matte), file, 3).is_empty());
     assert!(end(&matte).rows.len() < end(&striped).rows.len());
+}
+
+#[test]
+fn a_shader_that_has_moved_meshes_is_listed_and_costs_the_picture_nothing() {
+    let bound = "Attribute \"displacementbound\" \"float sphere\" [0.1] Displacement \"dented\" Surface \"striped\"";
+    let state = state_of(&SCENE.replace("Surface \"striped\"", bound));
+    assert!(state.displaced_triangles > 0);
+    let (inspection, file) = inspected(&state, "dented");
+    let rpu = inspection.listings.rpu.as_ref().unwrap();
+    assert!(!from(rpu, file, 2).is_empty(), "{rpu:?}");
+    assert_eq!(inspection.cost.unwrap().unwrap().total, 0);
+    let (inspection, file) = inspected(&state, "striped");
+    assert!(!from(inspection.listings.rpu.as_ref().unwrap(), file, 3).is_empty());
+    let dented = &state.parameters.instance(instance(&state, "dented")).unwrap().params[0];
+    assert!(!dented.dynamic);
 }
 
 #[test]

@@ -142,6 +142,10 @@ impl Parameters {
         let instances =
             scene.shader_instances.iter().zip(users).zip(&keys).enumerate().map(|(i, ((own, used_by), key))| {
                 let bound = program.instances.get(i).and_then(Option::as_ref);
+                let id = ShaderId(i as u32);
+                // What moves the points of meshes is in the meshes.
+                let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
+                let dynamic = own.kind != ShaderKind::Imager && !(displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
                     let params = bound.shader.params.iter().map(|p| {
                         let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
@@ -152,7 +156,7 @@ impl Parameters {
                             array: p.array,
                             scene: given.and_then(|v| in_type(v, p)),
                             edited: edits.get(key, &p.name).cloned(),
-                            dynamic: own.kind != ShaderKind::Imager,
+                            dynamic,
                             hint: hint(p, &default, bound.shader.unit()),
                             default,
                         }

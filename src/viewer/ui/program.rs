@@ -332,6 +332,9 @@ fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
         Some(Err(why)) => {
             ui.label(RichText::new(format!("The cost is not known: {why}")).color(super::error_color(ui)));
         }
+        Some(Ok(cost)) if cost.total == 0 => {
+            ui.weak("It has moved points before the picture was begun, and costs the picture nothing.");
+        }
         Some(Ok(cost)) => {
             let [width, height] = cost.size;
             let text = format!(
