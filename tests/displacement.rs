@@ -312,7 +312,7 @@ fn a_project_displaces_again_what_an_edit_moves_and_nothing_else() {
     let world =
         format!("{BOUND} Surface \"matte\" Displacement \"wave\" {BOX} Displacement \"rough\" Translate 3 0 0 {BOX}");
     let path = write(folder.path(), &[WAVE, ROUGH], &world);
-    let mut project = Project::new(Source::File(path), Options::default());
+    let mut project = Project::new(Source::File(path.clone()), Options::default());
     let ready = |outcome: Outcome| -> Arc<State> {
         match outcome {
             Outcome::Ready(state) => state,
@@ -327,6 +327,16 @@ fn a_project_displaces_again_what_an_edit_moves_and_nothing_else() {
         InstanceId(number as u32)
     };
     let number = |x| Some(ParamValue::Float(vec![x]));
+    // From twice as near there are four times as many triangles, until the scene is read again.
+    let mut near = first.view();
+    near.camera.world_to_camera.w_axis.z = 2.0;
+    let finer = ready(project.cut_for(&near));
+    assert!(finer.displaced_triangles > 2 * first.displaced_triangles && finer.redone.tree && !finer.redone.code);
+    assert_eq!(finer.view(), first.view());
+    let text = fs::read_to_string(&path).expect("the scene");
+    fs::write(&path, text + "\n# read me again\n").expect("a writable file");
+    let first = ready(project.refresh());
+    assert!(first.displaced_triangles * 2 < finer.displaced_triangles);
     // A surface's parameter is data.
     let edited = ready(project.set_parameter(id("matte"), "Kd", number(0.5)).expect("a parameter"));
     assert!(Arc::ptr_eq(&edited.bvh, &first.bvh) && edited.redone.memory && !edited.redone.code);

@@ -2,7 +2,7 @@
 
 use super::edits::{self, Edits};
 use super::parameters::{Parameters, in_type};
-use super::{EditError, Failure, InstanceId, OptionEdits, Options, Outcome, Redone, Source, State, Times};
+use super::{EditError, Failure, InstanceId, OptionEdits, Options, Outcome, Redone, Source, State, Times, View};
 use crate::bvh::{BuildOptions, TwoLevel};
 use crate::displace::{Displaced, Displacer, keep_meshes};
 use crate::geometry::Mesh;
@@ -83,6 +83,15 @@ impl Project {
     pub fn set_time(&mut self, share: f32) {
         self.options.open.time = share;
         self.scene_files = None;
+    }
+
+    /// Cuts displaced surfaces for a view, until the scene is read again.
+    pub fn cut_for(&mut self, view: &View) -> Outcome {
+        if self.state.as_ref().is_none_or(|state| state.displaced_triangles == 0) {
+            return Outcome::Unchanged;
+        }
+        self.displacer.set_view(Some((view.camera.clone(), view.format)));
+        self.update(Redone::default(), Times::default())
     }
 
     /// The files that the last attempt read, and those that it looked for in vain.
@@ -221,6 +230,7 @@ impl Project {
         let opened = self.source.open(&self.options.open, &mut self.sources);
         self.scene_files = Some(self.sources.take_log());
         self.scene_is_broken = opened.is_err();
+        self.displacer.set_view(None);
         let mut opened = opened?;
         name_default_surface(&mut opened.scene);
         if let Some(old) = &self.state {

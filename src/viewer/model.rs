@@ -181,6 +181,8 @@ pub enum Action {
     FrameAll,
     /// Looks through the scene's camera.
     SceneCamera,
+    /// Cuts displaced surfaces as finely as they are seen now.
+    CutForView,
     /// Changes the field of view, in degrees.
     SetFov(f32),
     /// Turns about this point from now on.
@@ -356,6 +358,10 @@ impl Model {
             Action::Fly(flight, seconds) => self.navigate(|n, _| n.fly(flight, seconds)),
             Action::FrameAll => self.navigate(|n, format| n.frame_all(format)),
             Action::SceneCamera => self.navigate(|n, _| n.reset()),
+            Action::CutForView => {
+                let view = self.view().map(Command::CutFor);
+                self.commands.extend(view);
+            }
             Action::SetFov(degrees) => self.navigate(|n, _| n.set_fov(degrees)),
             Action::SetPivot(point) => self.navigate(|n, _| n.set_pivot(point)),
             Action::SetDisplay(display) => {

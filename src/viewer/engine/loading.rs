@@ -2,7 +2,7 @@
 
 use super::message::Event;
 use super::outbox::Outbox;
-use crate::project::{self, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State, Watcher};
+use crate::project::{self, EditError, InstanceId, OptionEdits, Outcome, Project, Source, State, View, Watcher};
 use crate::scene::ParamValue;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -18,6 +18,8 @@ pub enum Request {
     SetParameter(InstanceId, String, Option<ParamValue>),
     /// Options of other values.
     SetOptions(OptionEdits),
+    /// Displaced surfaces for another view.
+    CutFor(View),
     /// The thread shall end.
     End,
 }
@@ -28,6 +30,7 @@ impl Request {
         match (self, later) {
             (_, Request::Open(_))
             | (Request::Look, Request::Look)
+            | (Request::CutFor(_), Request::CutFor(_))
             | (Request::SetOptions(_), Request::SetOptions(_)) => true,
             (Request::SetParameter(a, name, _), Request::SetParameter(b, other, _)) => a == b && name == other,
             _ => false,
@@ -94,6 +97,12 @@ fn carry_out(
         Request::Open(_) | Request::Look | Request::End => Ok(project.refresh()),
         Request::SetParameter(instance, name, value) => project.set_parameter(instance, &name, value),
         Request::SetOptions(edits) => project.set_options(edits),
+        Request::CutFor(view) => {
+            if project.state().is_some_and(|state| state.displaced_triangles > 0) {
+                outbox.send(Event::Busy("displacing surfaces".to_string()));
+            }
+            Ok(project.cut_for(&view))
+        }
     }
 }
 

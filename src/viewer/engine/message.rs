@@ -51,6 +51,8 @@ pub enum Command {
     SetOptions(OptionEdits),
     /// Looks from there.
     Look(View),
+    /// Cuts displaced surfaces for the view from there.
+    CutFor(View),
     /// Says which machines draw.
     Draw(Vec<Machine>),
     /// Takes at most so many samples a pixel; `None` as many as the scene asks for.

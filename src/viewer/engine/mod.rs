@@ -136,6 +136,7 @@ impl Engine {
                 self.request(Request::SetParameter(instance, name, value));
             }
             Command::SetOptions(edits) => self.request(Request::SetOptions(edits)),
+            Command::CutFor(view) => self.request(Request::CutFor(view)),
             Command::Look(view) => {
                 self.slots.iter().for_each(|slot| slot.change(|wish| wish.view = Some(view.clone())));
                 self.prober.set_view(view.clone());

@@ -279,6 +279,24 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
 }
 
 #[test]
+fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
+    let mut desk = Desk::new(&[Machine::Rpu]);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("up.sl", "displacement up() { P += 0.1 * normalize(N); }");
+    write(
+        "scene.rib",
+        "Format 20 20 1 Projection \"perspective\" \"fov\" [40] Translate 0 0 5 WorldBegin \
+         Attribute \"displacementbound\" \"float sphere\" [0.1] Displacement \"up\" Sphere 1 -1 1 360 WorldEnd",
+    );
+    desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    let first = desk.loaded();
+    desk.engine.send(Command::CutFor(view(&first, 80, 80)));
+    let finer = desk.loaded();
+    assert!(first.displaced_triangles > 0 && finer.displaced_triangles > 4 * first.displaced_triangles);
+}
+
+#[test]
 fn a_pixel_is_looked_into() {
     let mut desk = Desk::new(&[Machine::Rpu]);
     desk.engine.send(Command::Samples(Some(1)));

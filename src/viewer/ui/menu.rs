@@ -132,6 +132,13 @@ fn camera(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut V
             }
         });
     }
+    if model.state.as_ref().is_some_and(|state| state.displaced_triangles > 0) {
+        let cut = ui.button("Cut displaced surfaces anew");
+        if cut.on_hover_text("as finely as they are seen now, until the scene is read again").clicked() {
+            actions.push(Action::CutForView);
+            ui.close();
+        }
+    }
     ui.separator();
     if ui.button("Copy as RIB").clicked() {
         let text = rib::camera_rib(&view);
