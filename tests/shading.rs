@@ -12,6 +12,8 @@ mod lights;
 mod rays;
 #[path = "shading/state.rs"]
 mod state;
+#[path = "shading/visibility.rs"]
+mod visibility;
 
 use classes::CLASSES;
 use kinds::KINDS;
@@ -27,6 +29,7 @@ use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, Scene, open};
 use state::STATE;
 use std::fs;
+use visibility::VISIBILITY;
 
 /// A scene of one pixel. The camera looks along z from the origin, orthographically; a surface that it should see lies around (0, 0, z).
 struct Case {
@@ -47,7 +50,7 @@ struct Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, LIGHTS, STATE, RAYS].into_iter().flatten()
+    [KINDS, CLASSES, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.

@@ -6,11 +6,12 @@ use super::outputs::{Output, triple};
 use super::primvars::{stored_for, stored_message};
 use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
+use super::visibility;
 use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
-use crate::scene::Scene;
+use crate::scene::{Scene, Visibility};
 use std::sync::Arc;
 
 /// A surface core, and those around it, as one entry calls them.
@@ -28,6 +29,10 @@ pub struct SurfaceVariant {
     pub layout: RecordLayout,
     /// What camera rays get in the place of the colour.
     pub output: Option<Output>,
+    /// Which rays see the objects.
+    pub seen: Visibility,
+    /// The cores again, copied for where no light shines, where rays ask the surface shader for its opacity.
+    pub dark: Option<Box<SurfaceVariant>>,
 }
 
 /// A displacement shader as an entry calls it.
@@ -42,37 +47,52 @@ pub struct Displacement {
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
-fn at_a_hit(name: String, layout: RecordLayout, differentiated: bool) -> (FunctionBuilder, SurfaceState) {
+fn at_a_hit(name: String, layout: RecordLayout, differentiated: bool) -> (FunctionBuilder, SurfaceInputs) {
     let mut b = FunctionBuilder::new(name, FunctionKind::Entry);
     let origin = b.param("orig", Type::Vec3, Class::Varying);
     let direction = b.param("dir", Type::Vec3, Class::Varying);
     let depth = b.param("depth", Type::F32, Class::Varying);
     let ray = b.param("ray", Type::Vec4, Class::Varying);
-    let state = SurfaceState::new(&mut b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated });
-    (b, state)
+    (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated })
 }
 
 /// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
 /// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
 pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
-    let (mut b, mut state) = at_a_hit(surface_entry(number), variant.layout.clone(), differentiated);
+    let (mut b, inputs) = at_a_hit(surface_entry(number), variant.layout.clone(), differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
+    visibility::begin(&mut b, variant.seen, inputs.ray, |b| match &variant.dark {
+        Some(dark) => shade(b, number, dark, &inputs),
+        None => {
+            let mut state = SurfaceState::new(b, inputs.clone());
+            let nothing = b.constant(Const::zero(Type::Vec3));
+            let opacity = state.global(b, "Os").unwrap_or(nothing);
+            b.ret(vec![nothing, opacity]);
+        }
+    });
+    shade(&mut b, number, variant, &inputs);
+    b.finish()
+}
+
+/// The code of [`surface`] for rays that see the object, up to its return.
+fn shade(b: &mut FunctionBuilder, number: usize, variant: &SurfaceVariant, given: &SurfaceInputs) {
+    let mut state = SurfaceState::new(b, given.clone());
+    let shown = |b: &mut FunctionBuilder, color| visibility::color(b, variant.seen, given.ray, color);
     let instance = &variant.instance;
-    if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(&mut b, &mut state, number)) {
-        let opaque = b.constant(Const::Vec3([1.0; 3]));
-        b.ret(vec![value, opaque]);
-        return b.finish();
+    if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(b, &mut state, number)) {
+        let results = vec![shown(b, value), b.constant(Const::Vec3([1.0; 3]))];
+        return b.ret(results);
     }
     // All is read before a core is called, which may shoot rays and so lose the hit.
     let layout = &variant.layout;
-    let mut args = inputs(&mut b, &mut state, layout, instance, 0);
-    let passage = variant.atmosphere.as_ref().map(|_| state.way(&mut b));
+    let mut args = inputs(b, &mut state, layout, instance, 0);
+    let passage = variant.atmosphere.as_ref().map(|_| state.way(b));
     let of_surface = args.clone();
-    let depth = variant.output.as_ref().and_then(|_| state.global(&mut b, "raydepth"));
+    let depth = variant.output.as_ref().and_then(|_| state.global(b, "raydepth"));
     if let Some(displacement) = &variant.displacement {
-        let values = displacement_inputs(&mut b, &mut state, variant, displacement, &of_surface);
-        let moved = (!displacement.done).then(|| displacement.call(&mut b, values.clone()));
+        let values = displacement_inputs(b, &mut state, variant, displacement, &of_surface);
+        let moved = (!displacement.done).then(|| displacement.call(b, values.clone()));
         for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.declared()) {
             let moved = moved.as_ref().filter(|_| matches!(&*param.name, "P" | "N"));
             if let Some(v) = moved.and_then(|moved| moved.get(&param.name)) {
@@ -83,24 +103,24 @@ pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) ->
             Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, asked.ty.ir()?)),
             _ => displacement.instance.message(asked, &values, moved.as_ref()),
         };
-        answer(&mut b, instance, &mut args, "displacement", say);
+        answer(b, instance, &mut args, "displacement", say);
     }
     if let Some((_, atmosphere)) = &variant.atmosphere {
-        answer(&mut b, instance, &mut args, "atmosphere", |b, asked| atmosphere.parameter(b, asked));
+        answer(b, instance, &mut args, "atmosphere", |b, asked| atmosphere.parameter(b, asked));
     }
-    let outputs = instance.call_with(&mut b, &variant.core, args);
+    let outputs = instance.call_with(b, &variant.core, args);
     // A shader that never sets its opacity is as opaque as the surface it sits on.
     let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
     if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
         let value = outputs.get(name).unwrap_or_else(|| b.f32(0.0));
-        let value = triple(&mut b, value);
+        let value = triple(b, value);
         let seen = b.op(Op::Mul, &[value, opacity]);
         let zero = b.f32(0.0);
         let is_seen = b.op(Op::Eq, &[depth, zero]);
         let chosen = b.op(Op::Select, &[is_seen, seen, color]);
-        b.ret(vec![chosen, opacity]);
-        return b.finish();
+        let results = vec![shown(b, chosen), opacity];
+        return b.ret(results);
     }
     if let (Some((core, atmosphere)), Some([origin, way, depth])) = (&variant.atmosphere, passage) {
         let zero = b.f32(0.0);
@@ -112,12 +132,13 @@ pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) ->
         b.switch_to(seen);
         let passage = Passage { origin, way, depth, light: [color, opacity] };
         let say = |asked: &Asked<'_>| instance.message(asked, &of_surface, Some(&outputs));
-        let changed = atmosphere.call(&mut b, core, passage, say);
-        b.ret(changed.to_vec());
+        let [color, opacity] = atmosphere.call(b, core, passage, say);
+        let results = vec![shown(b, color), opacity];
+        b.ret(results);
         b.switch_to(other);
     }
-    b.ret(vec![color, opacity]);
-    b.finish()
+    let results = vec![shown(b, color), opacity];
+    b.ret(results);
 }
 
 impl Displacement {
@@ -145,7 +166,8 @@ fn displacement_inputs(
 /// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: where the displacement shader moves the point at the current hit, the normal that it leaves there, and what it leaves in output parameters
 /// (`CompiledShader::left_over`).
 pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
-    let (mut b, mut state) = at_a_hit(displacement_entry(number), variant.layout.clone(), differentiated);
+    let (mut b, given) = at_a_hit(displacement_entry(number), variant.layout.clone(), differentiated);
+    let mut state = SurfaceState::new(&mut b, given);
     let names = ["P", "N"];
     names.iter().for_each(|name| b.result(*name, Type::Vec3));
     let before = names.map(|name| state.global(&mut b, name).unwrap_or_else(|| b.constant(Const::zero(Type::Vec3))));
@@ -203,7 +225,8 @@ fn inputs(
 
 /// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
 pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, mut state) = at_a_hit(globals_entry(number), variant.layout.clone(), false);
+    let (mut b, inputs) = at_a_hit(globals_entry(number), variant.layout.clone(), false);
+    let mut state = SurfaceState::new(&mut b, inputs);
     let mut values = Vec::new();
     for (name, ty) in SURFACE_GLOBALS {
         b.result(name, ty);
@@ -220,6 +243,8 @@ pub struct CameraOptions {
     pub lens: bool,
     /// Clipping planes hide what is before and behind them.
     pub clipped: bool,
+    /// Some objects hide what is behind them without being seen themselves.
+    pub matte: bool,
     /// Samples have a weight, the last argument, which multiplies the results.
     pub weighted: bool,
 }
@@ -228,7 +253,8 @@ impl CameraOptions {
     /// Those of a scene.
     pub fn of(scene: &Scene) -> Self {
         let weighted = scene.film.filter.kind.has_negative_lobes();
-        Self { lens: scene.camera.lens.is_some() || weighted, clipped: scene.camera.is_clipped(), weighted }
+        let (lens, clipped) = (scene.camera.lens.is_some() || weighted, scene.camera.is_clipped());
+        Self { lens, clipped, matte: visibility::has_matte(scene), weighted }
     }
 }
 
@@ -243,7 +269,7 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     b.result("alpha", Type::F32);
     let types: Vec<Type> = library_function.results.iter().map(|r| r.ty).collect();
     args.resize_with(4, || b.f32(0.0));
-    args.push(b.f32(if options.clipped { 1.0 } else { 0.0 }));
+    args.extend([options.clipped, options.matte].map(|on| b.f32(if on { 1.0 } else { 0.0 })));
     // Outputs start at zero.
     args.extend(
         library_function.params.iter().skip(args.len()).map(|p| b.constant(Const::zero(p.ty))).collect::<Vec<_>>(),

@@ -10,17 +10,29 @@ use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, O
 use crate::lang::rsl::{
     LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
 };
+use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+/// What surfaces do to a light on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shadows {
+    /// Nothing.
+    None,
+    /// They block it: the caller shoots a ray.
+    Opaque,
+    /// Each lets through what it does: the light's colour is dimmed already.
+    Dimming,
+}
 
 /// A light, ready to be called.
 #[derive(Clone, Debug)]
 pub struct LinkedLight {
     /// Its shader with its parameters.
     pub instance: Arc<Instance>,
-    /// Whether surfaces shadow it.
-    pub shadows: bool,
+    /// How surfaces shadow it.
+    pub shadows: Shadows,
     /// Address of its block: its parameters, then the points of [`super::emitters`], if it is an area light.
     pub address: u32,
     /// Those points, as vectors of memory.
@@ -241,9 +253,9 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
     let (from_light, color) = (outputs.direction, outputs.color);
     let towards = b.op(Op::Neg, &[from_light]);
     let t_max = match (light.shadows, light.instance.shader.light) {
-        (false, _) | (_, LightKind::Ambient) => b.f32(-1.0),
-        (true, LightKind::Directional) => b.f32(f32::MAX),
-        (true, LightKind::Positional) => {
+        (Shadows::None, _) | (_, LightKind::Ambient) => b.f32(-1.0),
+        (_, LightKind::Directional) => b.f32(f32::MAX),
+        (_, LightKind::Positional) => {
             let square = b.op(Op::Dot, &[towards, towards]);
             let length = b.op(Op::Sqrt, &[square]);
             let default = b.op(Op::Uniform(0), &[]);
@@ -257,7 +269,14 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
     let dark = b.op(Op::Eq, &[square, zero]);
     let none = b.f32(-1.0);
     let t_max = b.op(Op::Select, &[dark, none, t_max]);
-    vec![towards, color, t_max]
+    if light.shadows != Shadows::Dimming {
+        return vec![towards, color, t_max];
+    }
+    let direction = normalize(b, towards);
+    let default = b.op(Op::Uniform(0), &[]);
+    let bias = b.op(Op::Extract(0), &[default]);
+    let through = b.call(OPEN_FUNCTION, vec![place.position, direction, bias, t_max], &[Type::Vec3])[0];
+    vec![towards, b.op(Op::Mul, &[color, through]), none]
 }
 
 /// `lights.ambient(Ps, Ns) -> vec3`: the sum of the lights without a direction.

@@ -5,28 +5,30 @@ use super::emitters;
 use super::entries::{self, Displacement, SurfaceVariant};
 use super::facts::is_option;
 use super::instances::{Instance, bind};
-use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
-use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock};
+use super::lights::{LightQuestions, LinkedLight, Shadows};
+use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::shaders::ShaderLibrary;
 use super::spaces;
+use super::surroundings::{Surroundings, add_surroundings, set_suffix};
 use super::textures::{self, Textures};
 use super::units::Units;
-use super::volumes::{self, LinkedVolume};
+use super::visibility;
+use super::volumes::LinkedVolume;
 use super::{CAMERA_ENTRY, CameraOptions};
 use crate::ir::passes::derivatives::{self, Lost};
 use crate::ir::passes::{Observer, Pipeline, arguments};
-use crate::ir::{Function, FunctionKind, Module, Op};
+use crate::ir::{Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::queries::Asked;
-use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE, VOLUMES_ANY, VOLUMES_PASS};
+use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
-use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind};
+use crate::scene::{HitMode, Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
 use glam::Mat4;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -161,16 +163,50 @@ fn volume_ids(scene: &Scene) -> BTreeSet<ShaderId> {
     scene.objects.iter().flat_map(of_object).flatten().collect()
 }
 
-/// What is around an object: the lights that shine on it, and the volumes inside and outside of it. Cores that ask for them are copied for each.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Surroundings {
-    lights: Arc<[u32]>,
-    sides: [Option<ShaderId>; 2],
+/// A surface entry that objects want.
+struct WantedEntry {
+    instance: Arc<Instance>,
+    /// The displacement shader, and whether it has moved the points of the mesh already.
+    displacement: Option<(Arc<Instance>, bool)>,
+    atmosphere: Option<ShaderId>,
+    /// The number of its surroundings.
+    set: usize,
+    layout: RecordLayout,
+    seen: Visibility,
+    /// The number of the surroundings without lights, where rays ask the surface shader for its opacity.
+    dark: Option<usize>,
 }
 
-impl Surroundings {
-    fn of(object: &Object) -> Self {
-        Self { lights: object.lights.clone(), sides: [object.attributes.interior, object.attributes.exterior] }
+impl WantedEntry {
+    /// The shaders whose cores it calls.
+    fn shaders(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        std::iter::once(&self.instance).chain(self.displacement.iter().map(|d| &d.0))
+    }
+
+    fn variant(&self, volumes: &BTreeMap<ShaderId, LinkedVolume>, output: Option<&Output>) -> SurfaceVariant {
+        let core = |i: &Instance, set: usize| Arc::from(format!("{}{}", i.shader.core, set_suffix(set)));
+        let of_set = |set: usize| SurfaceVariant {
+            core: core(&self.instance, set),
+            instance: self.instance.clone(),
+            displacement: self.displacement.clone().map(|(d, done)| Displacement {
+                core: core(&d, set),
+                instance: d,
+                done,
+            }),
+            atmosphere: None,
+            layout: self.layout.clone(),
+            output: None,
+            seen: Visibility::default(),
+            dark: None,
+        };
+        let atmosphere = self.atmosphere.and_then(|id| volumes.get(&id));
+        SurfaceVariant {
+            atmosphere: atmosphere.map(|v| (core(&v.instance, self.set), v.clone())),
+            output: output.cloned(),
+            seen: self.seen,
+            dark: self.dark.map(|set| of_set(set).into()),
+            ..of_set(self.set)
+        }
     }
 }
 
@@ -191,6 +227,8 @@ const MOST_PASSED: u32 = 15;
 
 /// The name of ray generation in the standard library's source.
 const CAMERA_SOURCE_NAME: &str = "__camera";
+/// The name there of what asks how much light gets through.
+const OPEN_SOURCE_NAME: &str = "__open";
 
 /// Links `scene`. `sources` holds the scene's files; the shaders' are added.
 ///
@@ -303,9 +341,21 @@ impl Linker {
                 (instance.shader.core.clone(), displacement.as_ref().map(|d| (d.shader.core.clone(), displaced)));
             let atmosphere = object.attributes.atmosphere;
             let params = object_block(scene, object, instance, displacement.as_deref());
-            let entry = *keys.entry((cores, atmosphere, set, layout.clone())).or_insert_with(|| {
-                let displacement = displacement.map(|d| (d, displaced));
-                wanted.push((instance.clone(), displacement, atmosphere, set, layout.clone()));
+            let seen = object.attributes.visibility;
+            let dark = Surroundings { lights: Arc::new([]), ..Surroundings::of(object) };
+            let next = surroundings.len();
+            let asks_shader = visibility::asks_entry(seen) && seen.hit_mode == HitMode::Shader;
+            let dark = asks_shader.then(|| *surroundings.entry(dark).or_insert(next));
+            let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen)).or_insert_with(|| {
+                wanted.push(WantedEntry {
+                    instance: instance.clone(),
+                    displacement: displacement.map(|d| (d, displaced)),
+                    atmosphere,
+                    set,
+                    layout: layout.clone(),
+                    seen,
+                    dark,
+                });
                 wanted.len() as u32 - 1
             });
             records.push(ObjectRecord { entry, params, layout });
@@ -318,7 +368,9 @@ impl Linker {
         }
         let of_volumes = volumes.values().map(|v| v.instance.block.clone());
         let blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).collect();
-        if let Err(errors) = self.shaders.add_standard(&[CAMERA_SOURCE_NAME]) {
+        let selective = visibility::is_selective(scene);
+        let asked = [CAMERA_SOURCE_NAME, OPEN_SOURCE_NAME];
+        if let Err(errors) = self.shaders.add_standard(if selective { &asked } else { &asked[..1] }) {
             self.diagnostics.extend(errors);
         }
         let mut module = self.shaders.take_module();
@@ -335,17 +387,10 @@ impl Linker {
         let texts = self.instances.values().flatten().flat_map(|i| &i.texts).map(|(_, text)| text);
         let questions = LightQuestions::of(&module, texts);
         add_surroundings(&mut module, &lights, &questions, &volumes, &surroundings);
+        module.functions.push(visibility::selective_function(scene));
         let differentiated = derivatives::is_needed(&module);
-        for (number, (instance, displacement, atmosphere, set, layout)) in wanted.iter().enumerate() {
-            let core = |i: &Instance| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)));
-            let variant = &SurfaceVariant {
-                core: core(instance),
-                instance: instance.clone(),
-                displacement: displacement.clone().map(|(d, done)| Displacement { core: core(&d), instance: d, done }),
-                atmosphere: atmosphere.and_then(|id| volumes.get(&id)).map(|v| (core(&v.instance), v.clone())),
-                layout: layout.clone(),
-                output: options.output.clone(),
-            };
+        for (number, wanted) in wanted.iter().enumerate() {
+            let variant = &wanted.variant(&volumes, options.output.as_ref());
             module.functions.push(match options.stage {
                 Stage::Picture => entries::surface(number, variant, differentiated),
                 Stage::Displacement => entries::displacement(number, variant, differentiated),
@@ -374,12 +419,11 @@ impl Linker {
         pipeline.inline.specialised.extend([LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].map(Arc::from));
         // Registers hold so many arguments: a core with more parameters becomes a part of its entry.
         let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
-        for (instance, displacement, _, set, _) in &wanted {
-            let large = [Some(instance), displacement.as_ref().map(|d| &d.0)]
-                .into_iter()
-                .flatten()
-                .filter(|i| passed(i) > MOST_PASSED);
-            pipeline.inline.always.extend(large.map(|i| Arc::from(format!("{}{}", i.shader.core, set_suffix(*set)))));
+        for wanted in &wanted {
+            let large = wanted.shaders().filter(|i| passed(i) > MOST_PASSED);
+            let sets = || std::iter::once(wanted.set).chain(wanted.dark).map(set_suffix);
+            let cores = large.flat_map(|i| sets().map(|set| Arc::from(format!("{}{set}", i.shader.core))));
+            pipeline.inline.always.extend(cores);
         }
         match pipeline.run(&mut module, observer) {
             Ok(report) => report.remarks.into_iter().for_each(|r| self.remark(&module, r)),
@@ -464,6 +508,7 @@ impl Linker {
     }
 
     fn lights(&mut self, scene: &Scene) -> Vec<LinkedLight> {
+        let selective = visibility::is_selective(scene);
         scene
             .lights
             .iter()
@@ -475,7 +520,12 @@ impl Linker {
                     let message = format!("no object shines for the area light {}", light.handle);
                     self.diagnostics.push(Diagnostic::warning(message).hint("it shines from its origin; objects that stand behind AreaLightSource in its attribute block shine for it"));
                 }
-                Some(LinkedLight { instance, shadows: light.shadows, address: 0, points })
+                let shadows = match (light.shadows, selective) {
+                    (false, _) => Shadows::None,
+                    (true, false) => Shadows::Opaque,
+                    (true, true) => Shadows::Dimming,
+                };
+                Some(LinkedLight { instance, shadows, address: 0, points })
             })
             .collect()
     }
@@ -522,83 +572,9 @@ impl Linker {
     }
 }
 
-/// Adds the functions of all surroundings, and for each a copy of every core that calls them.
-fn add_surroundings(
-    module: &mut Module,
-    lights: &[LinkedLight],
-    questions: &LightQuestions,
-    volumes: &BTreeMap<ShaderId, LinkedVolume>,
-    surroundings: &BTreeMap<Surroundings, usize>,
-) {
-    let cores: Vec<Function> = std::mem::take(&mut module.functions);
-    let mut asked: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
-    asked.extend(questions.messages.keys().cloned());
-    // Tracing is a part of every core that asks for volumes: it is copied only where there are any.
-    if surroundings.keys().any(|s| s.sides.iter().any(Option::is_some)) {
-        asked.extend([VOLUMES_PASS, VOLUMES_ANY].map(Arc::from));
-    }
-    let users = users_of(&cores, asked.clone());
-    let is_copied = |f: &&Function| is_core_of_object(f) || users.contains(&f.name);
-    for (around, &number) in surroundings {
-        let suffix = set_suffix(number);
-        let members: Vec<&LinkedLight> = around.lights.iter().filter_map(|&i| lights.get(i as usize)).collect();
-        module.functions.extend(light_functions(&suffix, &members, questions));
-        if asked.contains(VOLUMES_PASS) {
-            let sides = around.sides.map(|id| {
-                let volume = volumes.get(&id?)?;
-                Some((volume, Arc::from(format!("{}{suffix}", volume.instance.shader.core))))
-            });
-            module.functions.extend([volumes::pass(&suffix, &sides), volumes::any(&suffix, &sides)]);
-        }
-        module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &users)));
-    }
-    module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
-    module.functions.extend(light_functions("", &[], questions));
-    module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
-}
-
-/// Whether it is a core that entries call under the name of its copy.
-fn is_core_of_object(f: &Function) -> bool {
-    matches!(f.kind, FunctionKind::Surface | FunctionKind::Displacement | FunctionKind::Volume)
-}
-
 /// The constants with nothing behind the scene.
 fn without_background(mut constants: [[f32; 4]; PROGRAM_CONSTANTS]) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     let max_depth = constants[6][3] as u32;
     set_options(&mut constants, max_depth, [0.0; 4]);
     constants
-}
-
-fn set_suffix(set: usize) -> String {
-    format!("@{set}")
-}
-
-/// These functions, and all functions that call one, directly or not.
-fn users_of(all: &[Function], mut users: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
-    loop {
-        let before = users.len();
-        for f in all {
-            let insts = f.blocks.iter().flat_map(|b| &b.insts);
-            if insts.into_iter().any(|i| matches!(&i.op, Op::Call(callee) if users.contains(callee))) {
-                users.insert(f.name.clone());
-            }
-        }
-        if users.len() == before {
-            return users;
-        }
-    }
-}
-
-/// A copy of `f` whose calls to the functions in `users` go to their copies for one object's surroundings.
-fn with_suffix(f: &Function, suffix: &str, users: &HashSet<Arc<str>>) -> Function {
-    let mut copy = f.clone();
-    copy.name = Arc::from(format!("{}{suffix}", f.name));
-    for inst in copy.blocks.iter_mut().flat_map(|b| &mut b.insts) {
-        if let Op::Call(callee) = &mut inst.op
-            && users.contains(callee)
-        {
-            *callee = Arc::from(format!("{callee}{suffix}"));
-        }
-    }
-    copy
 }

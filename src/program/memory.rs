@@ -6,6 +6,7 @@
 
 use super::primvars::{StoredPrimvar, value_vectors};
 use super::textures::Textures;
+use super::visibility;
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use crate::geometry::{Mesh, NormalMap};
 use crate::scene::{MeshSpace, Object, Scene};
@@ -206,7 +207,8 @@ impl MemoryImage {
         for (object, record) in scene.objects.iter().zip(objects) {
             let address = image.next();
             image.objects.push(address);
-            image.vectors.push([record.entry, 0, 0, 0]);
+            let seen = visibility::words(object.attributes.visibility);
+            image.vectors.push([record.entry, seen[0], seen[1], seen[2]]);
             match object.mesh_space {
                 MeshSpace::World => {
                     let paint = Paint { color: object.color, opacity: object.opacity, object: address };

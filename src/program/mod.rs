@@ -6,6 +6,7 @@
 //! knows a back end.
 
 pub mod constants;
+mod depths;
 mod emitters;
 mod entries;
 mod facts;
@@ -18,8 +19,10 @@ mod primvars;
 mod shaders;
 mod spaces;
 mod state;
+mod surroundings;
 pub mod textures;
 mod units;
+mod visibility;
 mod volumes;
 
 pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};

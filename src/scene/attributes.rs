@@ -3,6 +3,49 @@
 use super::{ParamValue, ShaderId};
 use std::collections::BTreeMap;
 
+/// How much light an object lets through on its way to a surface, where shadows and `transmission()` ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum HitMode {
+    /// None.
+    #[default]
+    Opaque,
+    /// What its opacity `Os` leaves.
+    Color,
+    /// What the opacity that its surface shader gives leaves. The shader sees no light.
+    Shader,
+}
+
+/// Which rays see an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Visibility {
+    /// Rays of the camera.
+    pub camera: bool,
+    /// Rays of `trace`.
+    pub specular: bool,
+    /// Rays of `gather`, `occlusion` and `indirectdiffuse`.
+    pub diffuse: bool,
+    /// Rays between surfaces and lights, and those of `transmission`.
+    pub transmission: bool,
+    /// What those find.
+    pub hit_mode: HitMode,
+    /// Whether it hides what is behind it from the camera without being seen itself (`Matte`).
+    pub matte: bool,
+}
+
+impl Default for Visibility {
+    /// All see it, and it is opaque to shadows.
+    fn default() -> Self {
+        Self {
+            camera: true,
+            specular: true,
+            diffuse: true,
+            transmission: true,
+            hit_mode: HitMode::Opaque,
+            matte: false,
+        }
+    }
+}
+
 /// The other shaders of an object, and the attributes that its shaders may ask for. Objects that are declared alike share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectAttributes {
@@ -22,6 +65,10 @@ pub struct ObjectAttributes {
     pub exterior: Option<ShaderId>,
     /// The area light that its surface shines for, as an index into [`super::Scene::lights`].
     pub emits: Option<u32>,
+    /// Which rays see it.
+    pub visibility: Visibility,
+    /// How many rays at most lead to a specular and to a diffuse ray that its surface sends, where that is limited further than by the scene's [`super::Scene::max_depth`].
+    pub ray_depths: [Option<u32>; 2],
     /// `Attribute "user"`: values by their names, as they were declared.
     pub user: BTreeMap<String, ParamValue>,
 }
@@ -38,6 +85,8 @@ impl Default for ObjectAttributes {
             interior: None,
             exterior: None,
             emits: None,
+            visibility: Visibility::default(),
+            ray_depths: [None; 2],
             user: BTreeMap::new(),
         }
     }

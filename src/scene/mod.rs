@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use attributes::ObjectAttributes;
+pub use attributes::{HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter, Quantize};
@@ -73,6 +73,8 @@ pub struct Scene {
     pub access: FileAccess,
     /// How many times a ray may spawn another (`Option "trace" "maxdepth"`).
     pub max_depth: u32,
+    /// How far from a surface rays that it sends begin, where the scene says so.
+    pub ray_bias: Option<f32>,
     /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
     /// `Option "trace" "color background"` sets it. (`Imager "background"` is a shader, and acts on the film.)
     pub background: [f32; 4],
@@ -293,6 +295,7 @@ impl Scene {
             search_paths: SearchPaths::default(),
             access: FileAccess::default(),
             max_depth: DEFAULT_MAX_DEPTH,
+            ray_bias: None,
             background: [0.0; 4],
             coordinate_systems: [("world", Mat4::IDENTITY), ("camera", Mat4::IDENTITY)]
                 .map(|(n, m)| (n.to_string(), m))

@@ -71,6 +71,12 @@ pub const SPACES_NAMED: &str = "spaces.named";
 /// The linker's function `() → f32`: 1 where there is a volume inside or outside of the surface being shaded, else 0.
 pub const VOLUMES_ANY: &str = "volumes.any";
 
+/// The linker's function `() → f32`: 1 where some object is not seen by all rays or lets light through, so that rays that ask only what lies on their way must look at it; else 0.
+pub const RAYS_SELECTIVE: &str = "rays.selective";
+
+/// The linker's function `(f32 kind) → f32`: how many rays at most lead to one of that kind which the surface being shaded sends.
+pub const RAYS_DEPTH: &str = "rays.depth";
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {

@@ -6,19 +6,22 @@
 /* Less light than this gets through a stack of surfaces: it is lost in eight bits. */
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
+#define MATTE -FARTHEST
 
 /* A ray is a cone (Akenine-Moller et al. 2019): its diameter is width at the origin and grows by spread in a unit of length. The kinds of rays: */
 #define CAMERA_RAY 0
 #define SPECULAR_RAY 1
 
 /* The colour that arrives at o from direction d, and its coverage: surfaces are composited front to back by their opacity until
-   nothing shines through, the background last. Nothing is seen but between start and end. The ray goes on behind a surface from the same origin, beyond its t. */
-color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start; float end; output float alpha)
+   nothing shines through, the background last. Nothing is seen but between start and end. The ray goes on behind a surface from the same origin, beyond its t.
+   Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and cover nothing themselves. */
+color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start; float end; float mattes; output float alpha)
 {
     color sum = 0;
     color through = 1;
     float nearest = start;
     float layers = 0;
+    color held = 0;
     while (layers < MAX_LAYERS) {
         float t = __trace(o, d, nearest, end);
         if (t < 0) {
@@ -30,6 +33,10 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
             color ci = 0;
             color oi = 0;
             __shade(o, d, depth, width, spread, time, kind, ci, oi);
+            if (mattes != 0 && comp(ci, 0) == MATTE) {
+                ci = 0;
+                held += through * oi;
+            }
             sum += through * ci;
             through *= 1 - oi;
             nearest = t;
@@ -40,17 +47,18 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
             }
         }
     }
+    through += held;
     alpha = 1 - (comp(through, 0) + comp(through, 1) + comp(through, 2)) / 3;
     return sum;
 }
 
-/* What trace() in a shader calls: black beyond the scene's ray depth. */
+/* What trace() in a shader calls: black beyond the ray depth of the scene and of the object. */
 color __trace_color(point o; vector d; float depth; float width, spread, time, kind)
 {
     color result = 0;
     float alpha = 0;
-    if (depth < __uniform_float(6, 3))
-        result = __radiance(o, d, depth + 1, width, spread, time, kind, __uniform_float(0, 0), FARTHEST, alpha);
+    if (depth < __ray_depth(kind))
+        result = __radiance(o, d, depth + 1, width, spread, time, kind, __uniform_float(0, 0), FARTHEST, 0, alpha);
     return result;
 }
 
@@ -62,9 +70,9 @@ color trace(point o; vector d)
     return __past_volumes(o, d, raydepth, c);
 }
 
-/* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1.
+/* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1, matte objects where mattes is.
    A scene without a lens or clipping planes gives constants, and what they would need is left out. */
-color __camera(float x; float y; float lens_x; float lens_y; float clipped; output float alpha)
+color __camera(float x; float y; float lens_x; float lens_y; float clipped; float mattes; output float alpha)
 {
     float across = (2 * x * __uniform_float(1, 2) - 1) * __uniform_float(6, 0);
     float up = (1 - 2 * y * __uniform_float(1, 3)) * __uniform_float(6, 1);
@@ -96,5 +104,5 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; outp
         near = __uniform_float(8, 2) * length(through);
         far = min(__uniform_float(8, 3), FARTHEST / length(through)) * length(through);
     }
-    return __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, alpha);
+    return __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, alpha);
 }

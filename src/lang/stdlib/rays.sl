@@ -1,11 +1,16 @@
 /* The rays that shaders send beside trace(): transmission, occlusion and indirectdiffuse as PRMan has them, and what the statement gather is made of.
-   To all of them objects are opaque, as to shadow rays. Biases and distances are in units of length; a bias below 0 is the scene's. */
+   Objects are opaque to them, as to shadow rays, but those that say otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0 is the scene's. */
 
 #define UNIFORM_BIAS __uniform_float(0, 0)
 #define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
 #define FARTHEST 3.4028234e38
 #define MAX_SAMPLES 4096
+#define SPECULAR_RAY 1
 #define DIFFUSE_RAY 2
+#define TRANSMISSION_RAY 3
+/* Less light than this gets through: it is lost in eight bits. */
+#define OPAQUE 0.001
+#define MAX_LAYERS 64
 /* The colour that a ray among many of one place brings back: it is as wide as the ray that led here. */
 #define DIFFUSE_COLOR(o, d) __trace_color(o, d, raydepth, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), DIFFUSE_RAY)
 
@@ -40,19 +45,88 @@ vector __direction(point p; vector axis; float angle; string distribution; float
     return (r * cos(around)) * x + (r * sin(around)) * y + z * n;
 }
 
-/* How much of the light from p2 arrives at p1: the share of rays, in a cone around the straight way, on which nothing lies. */
+/* How much light gets through on the way from o in direction d, between start and far; all where far is below 0. An object lets through nothing (0), everything (1), or what its own
+   surface entry leaves (2), which shoots no rays that bring colours: they are beyond the scene's ray depth. */
+color __open(point o; vector d; float start, far)
+{
+    color through = 1;
+    float nearest = start;
+    float layers = far < 0 ? MAX_LAYERS : 0;
+    while (layers < MAX_LAYERS) {
+        float t = __trace(o, d, nearest, far);
+        float lets = __hit_lets_through();
+        layers += 1;
+        nearest = t;
+        if (t < 0) {
+            layers = MAX_LAYERS;
+        } else if (lets == 0) {
+            through = 0;
+            layers = MAX_LAYERS;
+        } else if (lets == 2) {
+            color ci = 0;
+            color oi = 0;
+            __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, 0, TRANSMISSION_RAY, ci, oi);
+            through *= 1 - oi;
+            if (max(comp(through, 0), comp(through, 1), comp(through, 2)) < OPAQUE) {
+                through = 0;
+                layers = MAX_LAYERS;
+            }
+        }
+    }
+    return through;
+}
+
+/* Whether rays of a kind do not see the surface that was just hit. */
+#define PASSES(kind) (kind == DIFFUSE_RAY ? __hit_passes_diffuse() : __hit_passes_specular())
+
+/* The distance to the first surface that rays of a kind see, or -1. */
+float __first(point o; vector d; float start, far, kind)
+{
+    float t = __trace(o, d, start, far);
+    float passes = PASSES(kind);
+    if (__is_selective() > 0) {
+        float layers = 0;
+        while (layers < MAX_LAYERS && t >= 0 && passes > 0) {
+            t = __trace(o, d, t, far);
+            passes = PASSES(kind);
+            layers += 1;
+        }
+    }
+    return t;
+}
+
+/* Whether a ray of occlusion meets a surface: 1 or 0. */
+float __meets(point o; vector d; float start, far)
+{
+    float met = 0;
+    if (__is_selective() > 0)
+        met = __first(o, d, start, far, DIFFUSE_RAY) < 0 ? 0 : 1;
+    else
+        met = __occluded(o, d, start, far);
+    return met;
+}
+
+/* How much of the light from p2 arrives at p1: the share of rays, in a cone around the straight way, on which nothing lies, or what shines through.
+   Where a ray asks a surface for its opacity, all of it: two such surfaces would ask each other without end. */
 color __transmission(point p1; point p2; float samples; float minsamples; float samplecone; float bias)
 {
+    extern float raydepth;
     vector way = p2 - p1;
     float far = length(way);
     float start = __start(bias);
     float count = samplecone > 0 ? __count(samples) : 1;
-    float open = 0;
+    color open = 0;
+    float unblocked = 0;
     float i;
     for (i = 0; i < count; i += 1) {
         vector d = samplecone > 0 ? __direction(p1, way, samplecone, "uniform", i, count) : way / far;
-        open += 1 - __occluded(p1, d, start, far - start);
+        if (__is_selective() > 0)
+            open += __open(p1, d, start, raydepth > UNIFORM_MAX_DEPTH ? -1 : far - start);
+        else
+            unblocked += 1 - __occluded(p1, d, start, far - start);
     }
+    if (__is_selective() == 0)
+        open = unblocked;
     return open / count;
 }
 
@@ -65,7 +139,7 @@ float __occlusion(point p; vector n; float samples; float maxdist; float coneang
     float blocked = 0;
     float i;
     for (i = 0; i < count; i += 1)
-        blocked += __occluded(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist);
+        blocked += __meets(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist);
     return blocked / count;
 }
 
@@ -75,7 +149,7 @@ color __past_volumes(point o; vector d; float depth; color c)
     extern normal Ng;
     color ci = c;
     if (__has_volumes() > 0 && depth < UNIFORM_MAX_DEPTH) {
-        float t = __trace(o, d, UNIFORM_BIAS, FARTHEST);
+        float t = __first(o, d, UNIFORM_BIAS, FARTHEST, SPECULAR_RAY);
         if (t >= 0) {
             color oi = 1;
             float inside = d . Ng < 0 ? 1 : 0;
@@ -91,7 +165,7 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
 {
     extern float raydepth;
     color sum = 0;
-    if (raydepth < UNIFORM_MAX_DEPTH) {
+    if (raydepth < __ray_depth(DIFFUSE_RAY)) {
         float count = __count(samples);
         float start = __start(bias);
         float i;
@@ -99,7 +173,7 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
             vector d = __direction(p, n, coneangle, distribution, i, count);
             float is_near = 1;
             if (maxdist < FARTHEST)
-                is_near = __trace(p, d, start, maxdist) < 0 ? 0 : 1;
+                is_near = __first(p, d, start, maxdist, DIFFUSE_RAY) < 0 ? 0 : 1;
             if (is_near > 0)
                 sum += __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
         }
@@ -108,13 +182,13 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
     return sum;
 }
 
-/* A ray of gather: how far it is to the first surface, or -1; beyond the scene's ray depth there is none. With shades the colour of what it sees, too. */
+/* A ray of gather: how far it is to the first surface, or -1; beyond the ray depth there is none. With shades the colour of what it sees, too. */
 float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci)
 {
     extern float raydepth;
     float t = -1;
-    if (raydepth < UNIFORM_MAX_DEPTH) {
-        t = __trace(p, d, __start(bias), maxdist);
+    if (raydepth < __ray_depth(DIFFUSE_RAY)) {
+        t = __first(p, d, __start(bias), maxdist, DIFFUSE_RAY);
         if (t >= 0 && shades > 0)
             ci = __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
     }
@@ -124,6 +198,6 @@ float __gather(point p; vector d; float bias; float maxdist; float shades; outpu
 /* The distance to the first surface from o in direction d (PRMan). */
 float trace(point o; vector d)
 {
-    float t = __trace(o, d, UNIFORM_BIAS, FARTHEST);
+    float t = __first(o, d, UNIFORM_BIAS, FARTHEST, SPECULAR_RAY);
     return t < 0 ? 1e30 : t * length(d);
 }

@@ -208,6 +208,15 @@ impl<'l, 'a> Args<'l, 'a> {
         })
     }
 
+    /// Words and numbers in brackets, or a single one, as texts.
+    pub fn word_values(&mut self) -> Result<(Vec<String>, Span), Diagnostic> {
+        self.values("a number or a string", |args, token, at| match token {
+            Token::Number(n) => Ok(n.to_string()),
+            Token::Str(s) => Ok(unescape(s).into_owned()),
+            found => Err(args.wanted("a number or a string", found, at)),
+        })
+    }
+
     fn values<T>(
         &mut self,
         what: &str,

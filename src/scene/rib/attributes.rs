@@ -1,11 +1,12 @@
 //! Requests that set attributes (RISpec 3.2, §4.2), but for shaders.
 
 use super::args::Args;
-use super::groups::{Group, for_each_param, one_float, one_string, other_group};
+use super::groups::{Group, Word, for_each_param, for_each_word, one_float, one_string, other_group};
 use super::primitives::trimming;
 use super::reader::Reader;
 use super::shading::user_values;
 use super::state::Orientation;
+use super::visibility;
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
@@ -26,13 +27,16 @@ const GROUPS: &[Group] = &[
     Group { name: "polygon", passed_over: "*" },
     Group { name: "procedural", passed_over: "*" },
     Group { name: "render", passed_over: "*" },
-    Group { name: "shade", passed_over: "*" },
+    Group {
+        name: "shade",
+        passed_over: "camerahitmode diffusehitmode specularhitmode frequency relativeshadingrate shadinginterpolation strategy volumeintersectionpriority volumeintersectionstrategy",
+    },
     Group { name: "sides", passed_over: "*" },
     Group { name: "splitchildren", passed_over: "*" },
     Group { name: "stitch", passed_over: "*" },
     Group { name: "stochastic", passed_over: "*" },
     Group { name: "trace", passed_over: "*" },
-    Group { name: "visibility", passed_over: "*" },
+    Group { name: "visibility", passed_over: "photon midpoint hair subset subsurface" },
 ];
 
 /// `Attribute "name" parameters`
@@ -54,6 +58,13 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
             Ok(true)
         }),
         "shade" => for_each_param(r, args, GROUPS, "shade", |r, p| {
+            if p.name == "transmissionhitmode" {
+                let word = one_string(p)?;
+                return visibility::set_hit_mode(r, word).then_some(true).ok_or_else(|| {
+                    Diagnostic::error(format!("there is no hit mode \"{word}\""))
+                        .at(p.value_span, "expected \"primitive\" or \"shader\"")
+                });
+            }
             if p.name != "creaseangle" {
                 return Ok(false);
             }
@@ -63,6 +74,18 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
                     .at(p.value_span, "expected 0 to 180"));
             }
             r.state.attributes.crease_angle = angle;
+            Ok(true)
+        }),
+        "visibility" => for_each_word(r, args, GROUPS, "visibility", visibility::set),
+        "trace" => for_each_word(r, args, GROUPS, "trace", |r, word| {
+            let limit = match word.name.as_str() {
+                "bias" => return set_bias(r, word).map(|()| true),
+                "maxspeculardepth" => 0,
+                "maxdiffusedepth" => 1,
+                _ => return Ok(false),
+            };
+            let depth = word.one()?.parse().map_err(|_| word.wrong("a whole number, 0 or more"))?;
+            Arc::make_mut(&mut r.state.attributes.own).ray_depths[limit] = Some(depth);
             Ok(true)
         }),
         "trimcurve" => for_each_param(r, args, GROUPS, "trimcurve", |r, p| {
@@ -123,6 +146,21 @@ fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
     })?;
     if let Some(radius) = radius {
         Arc::make_mut(&mut r.state.attributes.own).displacement_bound = radius * unit;
+    }
+    Ok(())
+}
+
+/// `Attribute "trace" "bias"`: how far from a surface rays that it sends begin, one distance for the whole scene.
+fn set_bias(r: &mut Reader<'_>, word: &Word) -> Result<(), Diagnostic> {
+    let bias = word.one()?.parse::<f32>().ok().filter(|b| *b >= 0.0 && b.is_finite());
+    let bias = bias.ok_or_else(|| word.wrong("a distance, 0 or more"))?;
+    match r.scene.ray_bias {
+        Some(first) if first != bias => r.warn_once(
+            "bias",
+            Diagnostic::warning("a scene has one bias for all rays, the first that it gives")
+                .at(word.span, format!("rays begin {first} away from surfaces here, too")),
+        ),
+        _ => r.scene.ray_bias = Some(bias),
     }
     Ok(())
 }
@@ -189,16 +227,4 @@ pub fn shading_interpolation(_: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Res
             .error(format!("there is no shading interpolation `{other}`"))
             .hint("use \"constant\" or \"smooth\"")),
     }
-}
-
-/// `Matte onoff`: objects that hide others and are not seen themselves.
-pub fn matte(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    if args.integer("0 or 1")? != 0 {
-        r.warn_once(
-            "matte",
-            Diagnostic::warning("matte objects are not supported")
-                .at(args.whole_span(), "objects from here on are shown as usual"),
-        );
-    }
-    Ok(())
 }

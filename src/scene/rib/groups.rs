@@ -6,6 +6,7 @@ use super::args::Args;
 use super::params::{Param, read_params};
 use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
+use crate::lang::source::Span;
 
 /// A group of options or attributes, and which of its parameters are passed over.
 pub struct Group {
@@ -36,14 +37,71 @@ pub fn for_each_param(
     let known = known.iter().find(|g| g.name == group);
     for p in read_params(args, &r.declarations)? {
         if !f(r, &p)? && !known.is_some_and(|g| g.passes_over(&p.name)) {
-            r.warn_once(
-                &format!("{} {group} {}", args.request, p.name),
-                Diagnostic::warning(format!("{} \"{group}\" \"{}\" is not supported", args.request, p.name))
-                    .at(p.name_span, "skipped"),
-            );
+            not_supported(r, args, group, &p.name, p.name_span);
         }
     }
     Ok(())
+}
+
+/// A parameter as it is written, whatever its declaration.
+pub struct Word {
+    /// Its name, without the declaration before it.
+    pub name: String,
+    values: Vec<String>,
+    /// Where the values stand.
+    pub span: Span,
+}
+
+impl Word {
+    /// Its one value.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, or more.
+    pub fn one(&self) -> Result<&str, Diagnostic> {
+        match self.values.as_slice() {
+            [value] => Ok(value),
+            values => Err(Diagnostic::error(format!("`{}` needs one value, not {}", self.name, values.len()))
+                .at(self.span, "expected one value")),
+        }
+    }
+
+    /// The error for a value that the parameter cannot have.
+    pub fn wrong(&self, expected: &str) -> Diagnostic {
+        Diagnostic::error(format!("`{}` cannot be {}", self.name, self.values.join(" ")))
+            .at(self.span, format!("expected {expected}"))
+    }
+}
+
+/// [`for_each_param`] for parameters that need no declaration, as renderers know them: numbers and words.
+///
+/// # Errors
+///
+/// Those of the parameter list, and those of `f`.
+pub fn for_each_word(
+    r: &mut Reader<'_>,
+    args: &mut Args<'_, '_>,
+    known: &[Group],
+    group: &str,
+    mut f: impl FnMut(&mut Reader<'_>, &Word) -> Result<bool, Diagnostic>,
+) -> Result<(), Diagnostic> {
+    let known = known.iter().find(|g| g.name == group);
+    while let Some((token, at)) = args.parameter_name()? {
+        let name = token.split_whitespace().next_back().unwrap_or_default().to_string();
+        let (values, span) = args.word_values()?;
+        let word = Word { name, values, span };
+        if !f(r, &word)? && !known.is_some_and(|g| g.passes_over(&word.name)) {
+            not_supported(r, args, group, &word.name, at);
+        }
+    }
+    Ok(())
+}
+
+fn not_supported(r: &mut Reader<'_>, args: &Args<'_, '_>, group: &str, name: &str, at: Span) {
+    r.warn_once(
+        &format!("{} {group} {name}", args.request),
+        Diagnostic::warning(format!("{} \"{group}\" \"{name}\" is not supported", args.request)).at(at, "skipped"),
+    );
 }
 
 /// A group none of whose parameters does anything here: passed over in silence where it is known, else warned about. Its parameters need no declarations.

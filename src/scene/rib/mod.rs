@@ -3,7 +3,7 @@
 //! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list; [`reader`] keeps
 //! the graphics state ([`state`]) and calls the request's function: [`requests`] has them all), [`options`], [`attributes`] and
 //! [`transforms`], [`shading`] for shaders and lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
-//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time, [`condition`] for parts under a condition. [`binary`] takes binary RIB to text.
+//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time, [`condition`] for parts under a condition, [`solids`] for what is cut, [`visibility`] for who sees what. [`binary`] takes binary RIB to text.
 //! The text is read in one pass; nothing of it is kept but what the scene holds and what messages quote.
 //!
 //! Beyond the specification's own options and attributes, these are understood:
@@ -15,6 +15,10 @@
 //! | `Option "searchpath" "string shader"`, `"texture"`, `"archive"` | folders, `:` between them, `&` for the list so far | the scene's folder |
 //! | `Attribute "light" "string shadows" ["off"]` | later lights cast no shadows | on |
 //! | `Attribute "shade" "float creaseangle" [40]` | where computed normals break, in degrees | 40 |
+//! | `Attribute "visibility" "int camera" [0]`, `"specular"`, `"diffuse"`, `"trace"` (the last two), `"transmission"` | rays of that kind do not see later objects; the last are shadow rays | 1 |
+//! | `Attribute "shade" "string transmissionhitmode" ["primitive"]`, `["shader"]` | shadows of later objects are as dense as `Os`, or as the opacity that their shader gives | opaque |
+//! | `Attribute "trace" "float bias" [0.01]` | how far from a surface its rays begin; one for the scene | a share of its size |
+//! | `Attribute "trace" "int maxspeculardepth" [2]`, `"maxdiffusedepth"` | how many rays may lead to one that later objects send | `maxdepth` |
 //! | `Attribute "trimcurve" "string sense" ["outside"]` | trims keep what is outside of their loops | inside |
 //! | `Attribute "displacementbound" "float sphere" [r] "string coordinatesystem" ["…"]` | displacement shaders move the geometry itself, by r at most | 0, they do not |
 //! | `Attribute "identifier" "string name" ["…"]` | the name of later objects | the request's |
@@ -39,6 +43,7 @@ mod solids;
 mod state;
 mod textures;
 mod transforms;
+mod visibility;
 
 #[cfg(test)]
 mod tests;

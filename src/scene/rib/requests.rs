@@ -7,7 +7,7 @@ use super::reader::{Reader, World};
 use super::state::BlockKind;
 use super::{
     archive, attributes, condition, motion, objects, options, primitives, procedural, shading, solids, textures,
-    transforms,
+    transforms, visibility,
 };
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
@@ -113,7 +113,7 @@ const REQUESTS: &[Request] = &[
         "MakeTexture \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
         textures::make_texture,
     ),
-    request("Matte", "Matte 0|1", attributes::matte).partly("matte objects are shown as usual, with a warning"),
+    request("Matte", "Matte 0|1", visibility::matte),
     request("MotionBegin", "MotionBegin [times]", motion::motion_begin),
     request("MotionEnd", "MotionEnd", motion::motion_end),
     request("ObjectBegin", "ObjectBegin handle", objects::object_begin),
@@ -398,7 +398,11 @@ mod tests {
             std::fs::write(path, format!("{before}{MARK}{}", table())).expect("docs/rib.md can be written");
             return;
         }
-        assert_eq!(found, table(), "write it anew as the mark before it says");
+        let (found, expected): (Vec<_>, String) = (found.lines().collect(), table());
+        for (i, line) in expected.lines().enumerate() {
+            assert_eq!(found.get(i), Some(&line), "write it anew as the mark before it says");
+        }
+        assert_eq!(found.len(), expected.lines().count(), "requests that are no more");
     }
 
     #[test]

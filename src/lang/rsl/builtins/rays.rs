@@ -21,6 +21,11 @@ pub(super) const ROWS: &[Row] = &[
     row("__hit_u", "f:", |b, _| hit(b, 0)),
     row("__hit_v", "f:", |b, _| hit(b, 1)),
     row("__hit_t", "f:", |b, _| hit(b, 2)),
+    row("__hit_lets_through", "f:", |b, _| hit_object(b, 1)),
+    row("__hit_passes_specular", "f:", |b, _| hit_object(b, 2)),
+    row("__hit_passes_diffuse", "f:", |b, _| hit_object(b, 3)),
+    row("__is_selective", "f:", |b, _| b.call(super::super::RAYS_SELECTIVE, Vec::new(), &[Type::F32])),
+    row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvfffff&c&c", shade),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
@@ -57,6 +62,13 @@ fn trace(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 fn hit(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
     let hit = b.op(Op::Hit, &[]);
     vec![b.op(Op::Extract(lane), &[hit])]
+}
+
+/// A word of the first vector of the record of the object that was hit.
+fn hit_object(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
+    let object = b.op(Op::HitObj, &[]);
+    let first = b.op(Op::Load(0), &[object]);
+    vec![b.op(Op::Extract(lane), &[first])]
 }
 
 fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {

@@ -10,6 +10,7 @@ mod shapes;
 mod solids;
 mod state;
 mod textures;
+mod visibility;
 
 use super::super::{OpenOptions, Opened, Scene};
 use super::Input;

@@ -1,0 +1,34 @@
+//! How deep rays may go: `rays.depth`, which the library asks before a surface sends one.
+//!
+//! The scene has one limit, program constant 6; an object may limit the specular and diffuse rays of its surface further.
+
+use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type};
+use crate::lang::rsl::RAYS_DEPTH;
+
+/// The kind of rays of `gather` and `indirectdiffuse`, as the library knows it.
+const DIFFUSE: f32 = 2.0;
+
+/// `rays.depth(kind) -> f32`: how many rays at most lead to one of that kind, of an object with these limits for specular and diffuse rays.
+pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function {
+    let mut b = FunctionBuilder::new(format!("{RAYS_DEPTH}{suffix}"), FunctionKind::Function);
+    b.result("return", Type::F32);
+    let kind = b.param("kind", Type::F32, Class::Varying);
+    let options = b.op(Op::Uniform(6), &[]);
+    let of_scene = b.op(Op::Extract(3), &[options]);
+    let [specular, diffuse] = [specular, diffuse].map(|limit| match limit {
+        Some(limit) => {
+            let limit = b.f32(limit as f32);
+            b.op(Op::Min, &[of_scene, limit])
+        }
+        None => of_scene,
+    });
+    let limit = if specular == diffuse {
+        specular
+    } else {
+        let is_diffuse = b.f32(DIFFUSE);
+        let is_diffuse = b.op(Op::Eq, &[kind, is_diffuse]);
+        b.op(Op::Select, &[is_diffuse, diffuse, specular])
+    };
+    b.ret(vec![limit]);
+    b.finish()
+}
