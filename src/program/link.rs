@@ -17,9 +17,10 @@ use super::units::Units;
 use super::visibility;
 use super::volumes::LinkedVolume;
 use super::{CAMERA_ENTRY, CameraOptions};
-use crate::ir::passes::derivatives::{self, Lost};
 use crate::ir::passes::{Observer, Pipeline, arguments};
 use crate::ir::{Module, Op};
+use crate::ir::passes::{Observer, Pipeline, arguments, derivatives};
+use crate::ir::{Function, FunctionKind, Loc, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::queries::Asked;
@@ -426,7 +427,7 @@ impl Linker {
             pipeline.inline.always.extend(cores);
         }
         match pipeline.run(&mut module, observer) {
-            Ok(report) => report.remarks.into_iter().for_each(|r| self.remark(&module, r)),
+            Ok(report) => report.rays.into_iter().for_each(|loc| self.warn_of_ray(&module, loc)),
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
         Ok(Program {
@@ -543,15 +544,11 @@ impl Linker {
         read.textures
     }
 
-    /// Tells of a derivative that counts as 0 though the value may change.
-    fn remark(&mut self, module: &Module, remark: derivatives::Remark) {
-        let (what, label) = match remark.lost {
-            Lost::Ray => ("what a ray brings back", "this comes by a ray"),
-            Lost::Derivative => ("a derivative", "this is a derivative already"),
-        };
-        let d = Diagnostic::warning(format!("a derivative of {what} counts as 0"));
-        self.diagnostics.push(match module.span(remark.loc) {
-            Some(span) => d.at(span, label),
+    /// Tells that a derivative of what a ray brings back counts as 0.
+    fn warn_of_ray(&mut self, module: &Module, loc: Loc) {
+        let d = Diagnostic::warning("a derivative of what a ray brings back counts as 0");
+        self.diagnostics.push(match module.span(loc) {
+            Some(span) => d.at(span, "this comes by a ray"),
             None => d,
         });
     }

@@ -9,7 +9,7 @@
 //! results need shadows goes to a copy of the callee that has more parameters and results ([`copy`]). Block parameters and array slots have shadows as values have.
 //!
 //! What is not differentiable counts as constant: `floor`, comparisons, integers, reads of memory, and what rays bring back. `select` and branches are those of the point itself. A derivative of
-//! a derivative counts as 0. The last two are remarked on where something asks for them.
+//! a derivative counts as 0 too: the width of a filter changes slowly, and a bumped surface may be made of filtered noise. Where what rays bring back is asked for, it is said.
 
 mod activity;
 mod copy;
@@ -22,31 +22,13 @@ use super::replace::Replacements;
 use crate::ir::{Const, Function, Loc, Module, Op};
 use copy::Copies;
 
-/// A derivative that counts as 0 although the value may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Lost {
-    /// Of what a ray brings back.
-    Ray,
-    /// Of a derivative.
-    Derivative,
-}
-
-/// What somebody who asks for derivatives should know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Remark {
-    /// The instruction that is taken for a constant.
-    pub loc: Loc,
-    /// Why.
-    pub lost: Lost,
-}
-
 /// What [`expand`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expansion {
     /// Instructions replaced, and functions copied.
     pub changes: usize,
-    /// What counts as constant though it may change, each place once.
-    pub remarks: Vec<Remark>,
+    /// Where rays bring back what something asks for the derivative of, each place once.
+    pub rays: Vec<Loc>,
 }
 
 fn is_operation(op: &Op) -> bool {
@@ -68,7 +50,7 @@ pub fn is_needed(module: &Module) -> bool {
 pub fn expand(module: &mut Module) -> Expansion {
     let count = |f: &Function| f.blocks.iter().flat_map(|b| &b.insts).filter(|i| is_operation(&i.op)).count();
     let operations = module.functions.iter().map(count).sum();
-    let mut expansion = Expansion { changes: operations, remarks: Vec::new() };
+    let mut expansion = Expansion { changes: operations, rays: Vec::new() };
     if operations == 0 {
         return expansion;
     }
@@ -81,7 +63,7 @@ pub fn expand(module: &mut Module) -> Expansion {
     let made: Vec<Option<Function>> = (0..originals.len()).map(|f| copies.plain(f)).collect();
     let more = copies.rest();
     expansion.changes += more.len();
-    expansion.remarks = copies.into_remarks();
+    expansion.rays = copies.into_rays();
     module.functions = originals.into_iter().zip(made).map(|(old, new)| new.unwrap_or(old)).chain(more).collect();
     expansion
 }

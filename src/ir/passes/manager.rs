@@ -6,7 +6,7 @@ use super::{
     strength, strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
-use crate::ir::{Function, Module};
+use crate::ir::{Function, Loc, Module};
 use std::time::{Duration, Instant};
 
 /// A pass of the pipeline.
@@ -180,8 +180,8 @@ pub struct Report {
     pub passes: Vec<PassReport>,
     /// Number of rounds, the last of which changed nothing (unless the bound was met).
     pub rounds: usize,
-    /// Derivatives that count as 0 though the value may change.
-    pub remarks: Vec<derivatives::Remark>,
+    /// Where rays bring back what derivatives are asked for.
+    pub rays: Vec<Loc>,
 }
 
 impl Pipeline {
@@ -232,7 +232,7 @@ impl Pipeline {
             verify(module).map_err(|errors| BrokenByPass { pass: "derivatives", errors })?;
         }
         let passes = self.passes().map(|p| PassReport { name: p.name, runs: 0, changes: 0, time: Duration::ZERO });
-        let mut report = Report { passes: passes.collect(), rounds: 0, remarks: expansion.remarks };
+        let mut report = Report { passes: passes.collect(), rounds: 0, rays: expansion.rays };
         // Functions that the last round did not change need no other one, until inlining changes them.
         let mut dirty = vec![true; module.functions.len()];
         let mut stage = Stage::Early;

@@ -4,8 +4,8 @@ use super::super::replace::Replacements;
 use super::super::unreachable::remove_unreachable;
 use super::activity::Activity;
 use super::demand::{Demand, Flow, Needs};
+use super::is_operation;
 use super::rules::{self, Shadow, or_zero};
-use super::{Remark, is_operation};
 use crate::ir::emitter::Emitter;
 use crate::ir::{
     BlockId, Const, Function, FunctionKind, Inst, Loc, Op, Param, ResultInfo, Slot, SlotId, Terminator, Type, Value,
@@ -33,13 +33,13 @@ pub(super) struct Copies<'a> {
     needs: Needs<'a>,
     names: HashMap<Key, Arc<str>>,
     waiting: VecDeque<Key>,
-    remarks: BTreeSet<Remark>,
+    rays: BTreeSet<Loc>,
 }
 
 impl<'a> Copies<'a> {
     pub(super) fn new(functions: &'a [Function]) -> Self {
         let needs = Needs::of(functions);
-        Copies { needs, names: HashMap::new(), waiting: VecDeque::new(), remarks: BTreeSet::new() }
+        Copies { needs, names: HashMap::new(), waiting: VecDeque::new(), rays: BTreeSet::new() }
     }
 
     /// The function as it is called by others than copies; `None` where it stays as it is.
@@ -66,8 +66,8 @@ impl<'a> Copies<'a> {
         made
     }
 
-    pub(super) fn into_remarks(self) -> Vec<Remark> {
-        self.remarks.into_iter().collect()
+    pub(super) fn into_rays(self) -> Vec<Loc> {
+        self.rays.into_iter().collect()
     }
 
     /// The name of a copy, which is made later if it is new.
@@ -87,7 +87,7 @@ impl<'a> Copies<'a> {
         func.name = name;
         remove_unreachable(&mut func);
         let demand = Flow::of(&func).demand(&key.results, &self.needs);
-        self.remarks.extend(&demand.lost);
+        self.rays.extend(&demand.rays);
         let active = Activity::of(&func, &key.params, &self.needs);
         let mut writer = Writer::new(func, active, &demand);
         writer.parameters(key, plain);

@@ -2,9 +2,8 @@
 
 use super::super::origin::{Origin, origins};
 use super::activity::{differentiable, is_float};
-use super::{Lost, Remark};
 use crate::ir::cycles::Components;
-use crate::ir::{BlockId, Function, FunctionKind, Op, Terminator, Value};
+use crate::ir::{BlockId, Function, FunctionKind, Loc, Op, Terminator, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,8 +14,8 @@ pub(super) struct Demand {
     pub(super) derived: Vec<bool>,
     /// For each slot, whether something asks for those of its elements.
     pub(super) slots: Vec<bool>,
-    /// What was asked for and cannot be given.
-    pub(super) lost: Vec<Remark>,
+    /// Where rays bring back what was asked for.
+    pub(super) rays: Vec<Loc>,
 }
 
 /// Of which parameters a function needs the derivatives.
@@ -153,7 +152,7 @@ impl<'a> Flow<'a> {
     pub(super) fn demand(&self, wanted: &[bool], needs: &Needs<'_>) -> Demand {
         let func = self.func;
         let demand =
-            Demand { derived: vec![false; func.values.len()], slots: vec![false; func.slots.len()], lost: Vec::new() };
+            Demand { derived: vec![false; func.values.len()], slots: vec![false; func.slots.len()], rays: Vec::new() };
         let mut walk = Walk { needs, live: vec![false; func.values.len()], demand, work: Vec::new() };
         for block in &func.blocks {
             for inst in block.insts.iter().filter(|i| !i.op.is_pure() && !matches!(i.op, Op::Debug(_))) {
@@ -181,8 +180,8 @@ impl<'a> Flow<'a> {
                 Need::Derivatives => self.need_derivatives(&mut walk, value),
             }
         }
-        walk.demand.lost.sort_unstable();
-        walk.demand.lost.dedup();
+        walk.demand.rays.sort_unstable();
+        walk.demand.rays.dedup();
         walk.demand
     }
 
@@ -225,9 +224,7 @@ impl<'a> Flow<'a> {
                 let inst = &self.func.block(block).insts[i as usize];
                 match &inst.op {
                     Op::Seed => walk.live(&inst.args[1..]),
-                    Op::Du | Op::Dv => {
-                        walk.demand.lost.push(Remark { loc: inst.loc, lost: Lost::Derivative });
-                    }
+                    Op::Du | Op::Dv => {}
                     Op::SlotLoad(slot) => {
                         walk.demand.slots[slot.0 as usize] = true;
                         walk.derive(&self.stores[slot.0 as usize]);
@@ -239,10 +236,10 @@ impl<'a> Flow<'a> {
                         let fed = needs.by_result(callee, i).iter().zip(&inst.args).filter(|(needed, _)| **needed);
                         fed.for_each(|(_, &arg)| walk.derive(&[arg]));
                     }
-                    Op::CallShader => walk.demand.lost.push(Remark { loc: inst.loc, lost: Lost::Ray }),
+                    Op::CallShader => walk.demand.rays.push(inst.loc),
                     // An entry reads the hit that it was called for, which its seeds stand before.
                     Op::Hit if self.func.kind != FunctionKind::Entry => {
-                        walk.demand.lost.push(Remark { loc: inst.loc, lost: Lost::Ray });
+                        walk.demand.rays.push(inst.loc);
                     }
                     op => {
                         let through = differentiable(op, &inst.args);
