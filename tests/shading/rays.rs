@@ -123,4 +123,24 @@ pub const RAYS: &[Case] = &[
         expected: [0.367_879, 0.183_940 + 0.632_121, 0.091_970 + 0.367_879, 1.0],
         tolerance: 1e-5,
     },
+    Case {
+        name: "a surface is told how many rays led to it and of what kind the last one was",
+        shaders: &[
+            ("tell", "surface tell() { Oi = 1; Ci = color (raylevel() / 2, isindirectray(), isshadowray()); }"),
+            (
+                "ask",
+                "surface ask() {
+                    vector on = vector (0, 0, 1);
+                    color c = 0;
+                    Ci = trace(P, on) + color (raylevel(), isindirectray(), 1) * visibility(P, P - on) + visibility(P, P + 5 * on);
+                    gather (\"illuminance\", P, on, 0, 1, \"surface:Ci\", c) Ci += c;
+                    Oi = 1;
+                }",
+            ),
+        ],
+        options: "",
+        world: "AttributeBegin Surface \"tell\" Translate 0 0 3 SQUARE AttributeEnd Surface \"ask\" SQUARE",
+        expected: [1.0, 1.0, 1.0, 1.0],
+        tolerance: 1e-6,
+    },
 ];

@@ -99,4 +99,46 @@ pub const STATE: &[Case] = &[
         expected: [0.625, 0.625, 0.625, 1.0],
         tolerance: 1e-6,
     },
+    Case {
+        name: "depth counts from the near to the far clipping plane",
+        shaders: &[("s", "surface s() { Ci = color (depth(P), depth(P + vector (7, 0, 4)), depth(point \"camera\" (0, 0, 2))); }")],
+        options: "Clipping 2 10",
+        world: "Surface \"s\" SQUARE",
+        expected: [0.25, 0.75, 0.0, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "a matrix is made to end in another coordinate system",
+        shaders: &[(
+            "s",
+            "surface s() {
+                matrix here = matrix \"shader\" 1;
+                matrix there = mtransform(\"other\", here);
+                matrix back = mtransform(\"shader\", \"current\", mtransform(\"shader\", here));
+                /* The shader's origin is (1, 2, 3), of which the other one has the halves. */
+                Ci = color (comp(there, 3, 0), comp(there, 3, 1) / 2, comp(back, 3, 2) / 3);
+            }",
+        )],
+        options: "",
+        world: "TransformBegin Scale 2 2 2 CoordinateSystem \"other\" TransformEnd
+            TransformBegin Translate 1 2 3 Surface \"s\" TransformEnd SQUARE",
+        expected: [0.5, 0.5, 1.0, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "a normal faces forward as the surface does, not as it lies itself",
+        shaders: &[(
+            "s",
+            "surface s() {
+                normal away = normal (0, 0, 1);
+                vector own = faceforward(away, I);
+                vector bent = faceforward(away, I, normal (0, 0, 1));
+                Ci = color (zcomp(own), zcomp(bent) + 2, zcomp(faceforward(-away, I)) + 3) / 2;
+            }",
+        )],
+        options: "",
+        world: "Surface \"s\" SQUARE",
+        expected: [0.5, 0.5, 1.0, 1.0],
+        tolerance: 1e-6,
+    },
 ];

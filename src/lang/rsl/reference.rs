@@ -10,6 +10,15 @@ use super::globals;
 
 /// Built-in functions.
 const FUNCTIONS: &[(&str, &str)] = &[
+    ("visibility", "How much light gets from one point to another, as `transmission` has it."),
+    ("isshadowray", "1 where a shadow ray led here: never, for shadow rays run no shaders."),
+    ("isindirectray", "1 where a ray of `gather` or `indirectdiffuse` led here, else 0."),
+    ("raylevel", "How many rays led here: 0 for what the camera sees."),
+    (
+        "mtransform",
+        "A matrix that ends in the current coordinate system, or in the first of two that are named, made to end in another.",
+    ),
+    ("depth", "How far the point lies between the camera's near and far clipping planes, from 0 to 1."),
     (
         "Deriv",
         "The derivative of `y` by `x`, by the chain rule: Du(y)/Du(x) + Dv(y)/Dv(x). A direction in which `x` does not change has no part.",

@@ -1,10 +1,36 @@
 /* Geometry of RISpec 3.2, section 15.2. */
 
-/* Turns n to face against i, with n itself as the reference. */
-normal faceforward(normal n; vector i) { return i . n < 0 ? n : -n; }
-vector faceforward(vector n; vector i) { return i . n < 0 ? n : -n; }
+/* Turns n to face against i, as the surface itself does unless there is another reference. */
+normal faceforward(normal n; vector i) { extern normal Ng; return i . Ng < 0 ? n : -n; }
+vector faceforward(vector n; vector i) { extern normal Ng; return i . Ng < 0 ? n : -n; }
 normal faceforward(normal n; vector i; normal reference) { return i . reference < 0 ? n : -n; }
 vector faceforward(vector n; vector i; vector reference) { return i . reference < 0 ? n : -n; }
+
+/* How far p lies between the camera's near and far clipping planes, from 0 to 1. */
+float depth(point p)
+{
+    point eye = point (__uniform_float(5, 0), __uniform_float(5, 1), __uniform_float(5, 2));
+    vector forward = vector (__uniform_float(4, 0), __uniform_float(4, 1), __uniform_float(4, 2));
+    float near = __uniform_float(8, 2);
+    return ((p - eye) . forward - near) / (__uniform_float(8, 3) - near);
+}
+
+/* The matrix that takes the current coordinate system to the one of a name. */
+matrix __into(string space)
+{
+    vector x = vtransform(space, vector (1, 0, 0));
+    vector y = vtransform(space, vector (0, 1, 0));
+    vector z = vtransform(space, vector (0, 0, 1));
+    point o = transform(space, point (0, 0, 0));
+    return matrix (xcomp(x), ycomp(x), zcomp(x), 0,
+                   xcomp(y), ycomp(y), zcomp(y), 0,
+                   xcomp(z), ycomp(z), zcomp(z), 0,
+                   xcomp(o), ycomp(o), zcomp(o), 1);
+}
+
+/* m, which ends in the current coordinate system or in another, made to end in `space`. */
+matrix mtransform(string space; matrix m) { return m * __into(space); }
+matrix mtransform(string from, space; matrix m) { return m * (1 / __into(from)) * __into(space); }
 
 /* Distance of q from the line segment between a and b. */
 float ptlined(point a; point b; point q)

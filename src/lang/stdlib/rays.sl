@@ -201,3 +201,10 @@ float trace(point o; vector d)
     float t = __first(o, d, UNIFORM_BIAS, FARTHEST, SPECULAR_RAY);
     return t < 0 ? 1e30 : t * length(d);
 }
+
+/* What is asked of the ray that led here. Shadow rays run no shaders. */
+float raylevel() { extern float raydepth; return raydepth; }
+float isindirectray() { return __input("ray.kind") == DIFFUSE_RAY ? 1 : 0; }
+float isshadowray() { return 0; }
+
+color visibility(point a, b) { return transmission(a, b); }

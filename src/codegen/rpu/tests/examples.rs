@@ -207,7 +207,7 @@ fn common_functions_take_few_instructions() {
         &["dp3 R2.w, R0, R1", "mad R0.xyz, -2*R2.w, R1, R0 + return always"],
     );
     example(
-        "vector f(vector i; normal n) { return faceforward(n, i); }",
+        "vector f(vector i; normal n) { return faceforward(n, i, n); }",
         &[
             "dp3 R15.w, R0, R1 + jmp L2, w (<0)",
             "mov R0.xyz, -R1 + return always",

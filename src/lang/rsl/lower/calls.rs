@@ -275,8 +275,13 @@ impl Body<'_, '_> {
         if let Some(var) = self.scopes.globals.get(name).cloned() {
             return Ok(self.b.read(var.storage));
         }
-        if matches!(name, "N" | "Ng") && self.shader == Some(ShaderKind::Volume) {
-            return Ok(self.no_normal());
+        // What a surface has and these have not: a function may serve both.
+        if matches!(self.shader, Some(ShaderKind::Volume | ShaderKind::Imager)) {
+            match name {
+                "N" | "Ng" => return Ok(self.no_normal()),
+                "du" | "dv" => return Ok(self.b.f32(0.0)),
+                _ => {}
+            }
         }
         // Where there is no such space, it is the current one: a function may name spaces that this call does not ask for.
         if let Some((_, part)) = name.strip_prefix("space.").and_then(|n| n.split_once('.')) {

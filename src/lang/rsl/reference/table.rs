@@ -137,19 +137,18 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 8] = [
+const PARTLY: [(&str, &str); 7] = [
     ("gather", "of what is hit it gives the colour, not other outputs of the shader"),
     ("incident", "there is never such a parameter: volumes belong to rays"),
     ("opposite", "there is never such a parameter: volumes belong to rays"),
     ("surface", "lights hear nothing of surfaces"),
     ("transmission", "every object is opaque to it"),
     ("occlusion", "every object is opaque to it"),
-    ("faceforward", "with two arguments the normal itself is the reference, where the specification takes `Ng`"),
     ("spline", "the inverse (`\"solve…\"`) is there for a basis that is a constant"),
 ];
 
 /// What is left out for good, and why.
-const LEFT_OUT: [(&str, &str); 12] = [
+const LEFT_OUT: [(&str, &str); 14] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
     ("bake3d", "it writes point clouds, which there are none of here"),
     ("texture3d", "it reads point clouds and brick maps, which there are none of here"),
@@ -157,6 +156,8 @@ const LEFT_OUT: [(&str, &str); 12] = [
     ("caustic", "it reads photon maps, which there are none of here"),
     ("subsurface", "it reads point clouds, which there are none of here"),
     ("readbin", "shaders read no files but textures"),
+    ("areashadow", "it mixes several maps of depths: rays make soft shadows, and `shadow` averages one map"),
+    ("rayhittest", "of what a ray hits shaders learn the colour and the distance: `gather` gives them"),
     ("evalparam", "it is an extension of one other renderer"),
     ("getshader", "scenes have no co-shaders: it gives null, with a warning"),
     ("getshaders", "scenes have no co-shaders: it gives an empty array, with a warning"),
