@@ -158,7 +158,13 @@ impl SurfaceState {
                 let [ab, ac] = self.edges(b);
                 let n = b.op(Op::Cross, &[ab, ac]);
                 let n = self.to_world(b, n, NORMAL_AXES);
-                normalize(b, n)
+                let n = normalize(b, n);
+                // Where normals that a mesh brings contradict the order of its corners, they say which side is the outside.
+                let shading = self.get(b, "N");
+                let (along, zero) = (b.op(Op::Dot, &[n, shading]), b.f32(0.0));
+                let inside = b.op(Op::Lt, &[along, zero]);
+                let turned = b.op(Op::Neg, &[n]);
+                b.op(Op::Select, &[inside, turned, n])
             }
             "N" => {
                 let n = self.interpolate(b, 1, Part::Xyz);
