@@ -45,6 +45,16 @@ fn the_rpu_has_phases_and_no_kernels() {
 }
 
 #[test]
+fn displacement_is_a_phase_where_something_is_displaced() {
+    let scene = common::repository("assets/scenes/displaced.rib");
+    let document = json(&["--backend", "rpu", scene.to_str().expect("text")]);
+    let stats = &document["stats"];
+    assert_eq!(names(&stats["phases"]), ["open", "displace", "compile", "tree", "render", "write"]);
+    assert!(stats["displaced_triangles"].as_u64().is_some_and(|n| n > 100), "{stats}");
+    assert_eq!(stats["displaced_triangles"], stats["triangles"]);
+}
+
+#[test]
 fn a_comparison_and_the_statistics_are_one_document() {
     let folder = tempfile::tempdir().expect("a folder");
     let picture = folder.path().join("reference.png");

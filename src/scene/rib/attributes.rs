@@ -132,12 +132,12 @@ fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
                 "current" | "object" | "shader" => {}
                 name => match r.scene.coordinate_systems.get(name) {
                     Some(to_world) => unit = stretch(*to_world),
-                    None => {
-                        return Err(Diagnostic::error(format!("no coordinate system is named `{name}` here")).at(
-                            p.value_span,
-                            "use \"current\", \"world\", \"camera\" or one that CoordinateSystem has named",
-                        ));
-                    }
+                    // Of the spaces of the picture, too: what a length is there depends on the place.
+                    None => r.warn(
+                        Diagnostic::warning(format!("lengths in the coordinate system `{name}` are not known here"))
+                            .at(p.value_span, "the bound is taken in the current space")
+                            .hint("use \"current\", \"world\", \"camera\" or one that CoordinateSystem has named"),
+                    ),
                 },
             },
             _ => return Ok(false),

@@ -107,6 +107,18 @@ fn what_cannot_change_a_picture_is_passed_over_in_silence() {
 }
 
 #[test]
+fn a_displacement_bound_in_a_space_without_lengths_is_one_in_the_current_space() {
+    let attribute =
+        |system: &str| format!("Attribute \"displacementbound\" \"sphere\" [2] \"coordinatesystem\" [\"{system}\"]");
+    let shown = warnings(&format!("WorldBegin {} {TRIANGLE} WorldEnd", attribute("raster")));
+    assert!(shown.contains("lengths in the coordinate system `raster` are not known here"), "{shown}");
+    let shown = errors(&format!("WorldBegin Attribute \"displacementbound\" \"sphere\" [-2] {TRIANGLE} WorldEnd"));
+    assert!(shown.contains("a displacement bound is 0 or more"), "{shown}");
+    let s = world(&format!("Scale 3 3 3 {} {TRIANGLE}", attribute("object")));
+    assert_eq!(s.objects[0].attributes.displacement_bound, 6.0);
+}
+
+#[test]
 fn what_would_change_a_picture_and_is_missing_is_warned_about() {
     let shown =
         warnings(&format!("WorldBegin Perspective 40 Deformation \"bend\" \"float angle\" 1 {TRIANGLE} WorldEnd"));
