@@ -29,6 +29,7 @@ use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, Scene, open};
 use state::STATE;
 use std::fs;
+use std::process::Command;
 use visibility::VISIBILITY;
 
 /// A scene of one pixel. The camera looks along z from the origin, orthographically; a surface that it should see lies around (0, 0, z).
@@ -123,4 +124,38 @@ fn the_rpu_gives_the_colours_that_are_worked_out() {
 fn the_gpu_gives_the_colours_that_are_worked_out() {
     let mut gpu = GpuRenderer::new(None).expect("an adapter");
     run(|case| Ok(gpu.render(&job(case, false)?.1, &|_| ()).map_err(|e| e.to_string())?.rgba[0]));
+}
+
+#[test]
+fn what_shaders_print_comes_out_in_the_order_of_the_pixels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a writable folder");
+    write(
+        "speak.sl",
+        "surface speak(string word = \"none\";) {
+            matrix m = 2;
+            printf(\"%s %.1f %c %m%%\\n\", word, xcomp(P), color (0.5, 1, 2), m);
+            Oi = 1; Ci = 1;
+        }",
+    );
+    write(
+        "scene.rib",
+        "Format 3 1 1\nPixelSamples 1 1\nProjection \"orthographic\"\nScreenWindow -3 3 -1 1\nWorldBegin\n\
+         Surface \"speak\" \"string word\" [\"left\"] Polygon \"P\" [-4 -1 1  -4 1 1  -1 1 1  -1 -1 1]\n\
+         Surface \"speak\" \"string word\" [\"right\"] Polygon \"P\" [1 -1 1  1 1 1  4 1 1  4 -1 1]\nWorldEnd\n",
+    );
+    let run = |more: &[&str]| {
+        let args = ["scene.rib", "--backend", "rpu", "--render", "out.exr"];
+        let command = Command::new(env!("CARGO_BIN_EXE_shadewright")).args(args).args(more).current_dir(&folder).output();
+        let output = command.expect("the program was built with the tests");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("plain text")
+    };
+    let line = |word: &str, x: &str| {
+        let diagonal: Vec<String> =
+            (0..16).map(|i| if i % 5 == 0 { "2.000000" } else { "0.000000" }.to_string()).collect();
+        format!("{word} {x} 0.500000 1.000000 2.000000 {}%\n", diagonal.join(" "))
+    };
+    assert_eq!(run(&[]), line("left", "-2.0") + &line("right", "2.0"));
+    assert_eq!(run(&["--threads", "1"]), run(&["--threads", "2"]));
 }

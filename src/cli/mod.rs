@@ -23,6 +23,7 @@ mod kernels;
 mod kernels;
 mod layers;
 mod lsp;
+mod printing;
 mod probe;
 mod progress;
 mod reference;

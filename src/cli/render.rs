@@ -8,7 +8,7 @@ use super::common::{
 use super::exit::Failure;
 use super::progress::with_bar;
 use super::stats::{Pictures, RenderStats};
-use super::{frames, layers as variables, viewer, watch};
+use super::{frames, layers as variables, printing, viewer, watch};
 use crate::project::Project;
 use crate::render::film::Picture;
 use crate::render::report::Report;
@@ -75,6 +75,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         [] => image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?,
         beside => layers::write(out, &drawn.picture, beside)?,
     }
+    printing::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
     let pictures = Pictures { first: first.unwrap_or(full), full };
     let Drawn { picture, machine, report, time } = drawn;

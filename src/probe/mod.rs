@@ -8,11 +8,13 @@
 //! | [`rays`] | the tree of rays |
 //! | [`recording`] | steps and variables, and what there is to see at each step |
 //! | `navigate` | ways from one step to another |
+//! | [`printing`] | what shaders print |
 //! | `record` | the observer of the evaluator that writes both down |
 //! | [`value`] | values with the types of the source |
 //! | [`report`] | all of it as text and as JSON |
 
 mod navigate;
+pub mod printing;
 pub mod rays;
 mod record;
 pub mod recording;
@@ -86,6 +88,8 @@ pub struct Probe {
     pub rays: Vec<RayRecord>,
     /// Whether it shot more rays than are kept.
     pub rays_truncated: bool,
+    /// What its shaders printed.
+    pub printed: Vec<String>,
     /// Its steps.
     pub recording: Recording,
 }
@@ -200,8 +204,9 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
         }
         Err(error) => return Err(ProbeError::Program(error)),
     };
-    let Recorder { recording, rays, rays_truncated, .. } = recorder;
-    Ok(Probe { sample: *sample, raster, color, alpha, imaged, failure, rays, rays_truncated, recording })
+    let Recorder { recording, rays, rays_truncated, printer, .. } = recorder;
+    let printed = printer.texts;
+    Ok(Probe { sample: *sample, raster, color, alpha, imaged, failure, rays, rays_truncated, printed, recording })
 }
 
 impl Probe {

@@ -1,5 +1,6 @@
 //! Looks on while the evaluator runs a sample, and writes down its steps and rays.
 
+use super::printing::Printer;
 use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
 use super::recording::{Activation, Change, MAX_STEPS, Recording, Step, Track, Variable};
 use super::value::{Named, Value};
@@ -40,6 +41,8 @@ pub struct Recorder<'a> {
     pub rays: Vec<RayRecord>,
     /// Whether more rays were shot than are kept.
     pub rays_truncated: bool,
+    /// What shaders print.
+    pub printer: Printer,
 }
 
 /// A running function.
@@ -87,6 +90,7 @@ impl<'a> Recorder<'a> {
             recording,
             rays: Vec::new(),
             rays_truncated: false,
+            printer: Printer::default(),
         }
     }
 
@@ -279,6 +283,9 @@ impl Observer for Recorder<'_> {
     }
 
     fn variable(&mut self, name: &Arc<str>, value: &Const, loc: Loc) {
+        if self.printer.hear(name, value, |id| self.strings.get(&id).cloned()) {
+            return;
+        }
         let Some(frame) = self.frames.last_mut() else { return };
         let (Some(activation), true) = (frame.activation, frame.is_shown) else { return };
         let Some(index) = self.outline_of[frame.function] else { return };
@@ -437,7 +444,7 @@ impl Observer for Recorder<'_> {
 const SURFACE_PREFIX: &str = "@surface.";
 
 /// The texts of all strings that a program and its scene know, by their identifiers.
-fn strings(module: &Module, scene: &Scene) -> HashMap<u32, String> {
+pub fn strings(module: &Module, scene: &Scene) -> HashMap<u32, String> {
     let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     let of_module = insts.filter_map(|i| match &i.op {
         Op::Const(Const::String(s)) => Some(s.to_string()),

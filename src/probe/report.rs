@@ -46,6 +46,12 @@ impl Probe {
             Some(hit) => write_hit(out, hit)?,
             None => writeln!(out, "hit     nothing")?,
         }
+        if !self.printed.is_empty() {
+            writeln!(out, "printed")?;
+            for line in self.printed.concat().lines() {
+                writeln!(out, "{:INDENT$}{line}", "")?;
+            }
+        }
         writeln!(out, "rays")?;
         // Depth first, children in order.
         let tree = RayTree::of(&self.rays);
@@ -85,6 +91,7 @@ impl Probe {
             "alpha": self.alpha,
             "imaged": self.imaged.map(|(color, alpha)| json!({ "color": color, "alpha": alpha })),
             "stopped": self.failure.as_ref().map(|f| f.describe(&self.recording)),
+            "printed": self.printed,
             "rays": self.rays,
             "rays_truncated": self.rays_truncated,
         });

@@ -71,6 +71,8 @@ pub struct Program {
     pub surface_entries: usize,
     /// Whether there is an imager entry.
     pub has_imager: bool,
+    /// Whether a shader may print; a program that was linked with [`LinkOptions::debug`] then leaves records of what is printed.
+    pub prints: bool,
     /// The program constants.
     pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
     /// The text of everything that was compiled, for messages.
@@ -437,6 +439,7 @@ impl Linker {
                 None => frame_constants(scene),
                 Some(_) => without_background(frame_constants(scene)),
             },
+            prints: self.shaders.prints(),
             instances: self.instances_of(scene),
             outlines: self.shaders.take_outlines().into(),
             ..self.empty()
@@ -449,6 +452,7 @@ impl Linker {
             memory: Arc::default(),
             surface_entries: 0,
             has_imager: false,
+            prints: false,
             constants: [[0.0; 4]; PROGRAM_CONSTANTS],
             sources: SourceMap::new(),
             warnings: Diagnostics::new(),

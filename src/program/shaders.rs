@@ -168,6 +168,7 @@ pub(super) struct CompiledFile {
     outlines: Vec<Outline>,
     shaders: Vec<(ShaderKind, String, CompiledShader)>,
     functions: Vec<CompiledFunction>,
+    prints: bool,
 }
 
 /// A function of a shader file.
@@ -325,6 +326,11 @@ impl ShaderLibrary {
         std::mem::take(&mut self.warnings)
     }
 
+    /// Whether a shader file so far calls `printf`.
+    pub fn prints(&self) -> bool {
+        self.taken.values().flatten().any(|file| file.prints)
+    }
+
     /// All functions of the shaders so far.
     pub fn take_module(&mut self) -> Module {
         std::mem::take(&mut self.module)
@@ -449,6 +455,7 @@ impl CompiledFile {
             shaders: shaders.collect(),
             functions: functions.collect(),
             outlines: unit.outlines.clone(),
+            prints: unit.prints,
             module: shared.clone(),
         }
     }

@@ -125,9 +125,11 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
             all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
         }
     }
-    // A statement that is called like a function.
-    let gather = builtins::Signature { variadic: true, ..parse_signature("x:spvff") };
-    all.entry("gather".into()).or_default().push(Signature::of_table("gather", gather, &[]));
+    // What takes any values behind the first: a statement that is called like a function, and a function.
+    for (name, signature) in [("gather", "x:spvff"), ("printf", "x:sf")] {
+        let row = builtins::Signature { variadic: true, ..parse_signature(signature) };
+        all.entry(name.into()).or_default().push(Signature::of_table(name, row, &[]));
+    }
     for signature in ["s:", "s:s"] {
         let name = "shadername";
         all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));

@@ -185,6 +185,7 @@ impl<'a> Checker<'a> {
                         args.first().and_then(|&array| self.type_of(names, array, None)).map(RslType::element)
                     }
                     Some(ty) => Some(ty),
+                    None if self.is_printf(&f.name) => Some(RslType::Void),
                     None => match self.resolve(names, e, wanted) {
                         Resolution::Callee(c) => Some(self.program.result(c)),
                         _ => None,
@@ -204,6 +205,11 @@ impl<'a> Checker<'a> {
             None => return None,
         };
         self.program.callees(name, self.in_library).is_empty().then_some(ty)
+    }
+
+    /// Whether a call of that name prints.
+    pub fn is_printf(&self, name: &str) -> bool {
+        name == "printf" && self.program.callees(name, self.in_library).is_empty()
     }
 
     /// Types of the two values of `?:`.

@@ -25,6 +25,7 @@ mod channels;
 mod expr;
 mod gather;
 mod lights;
+mod printing;
 mod queries;
 mod resizing;
 mod spaces;
@@ -51,6 +52,8 @@ pub struct Lowering<'a> {
     pub broken: bool,
     /// Functions of the library that are called, and functions that are made for each length of an array.
     pub needed: BTreeSet<Version>,
+    /// Whether something calls `printf`.
+    pub prints: bool,
     /// What editors ask for; `None` where nobody does.
     pub notes: Option<Notes>,
     /// What the shaders' named inputs `text.0`, `text.1`, … are, by the number of the definition.
@@ -161,6 +164,7 @@ impl<'a> Lowering<'a> {
             debug,
             broken,
             needed: BTreeSet::new(),
+            prints: false,
             notes: None,
             texts: HashMap::new(),
             copied: 0,

@@ -77,6 +77,11 @@ pub const RAYS_SELECTIVE: &str = "rays.selective";
 /// The linker's function `(f32 kind) → f32`: how many rays at most lead to one of that kind which the surface being shaded sends.
 pub const RAYS_DEPTH: &str = "rays.depth";
 
+/// Name of the `debug` instruction with the pattern of a `printf`, behind those with its values.
+pub const PRINTF: &str = "printf?";
+/// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type follows.
+pub const PRINTF_VALUE: &str = "printf?.";
+
 /// How to compile.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -97,6 +102,8 @@ pub struct Unit {
     pub functions: Vec<FunctionInfo>,
     /// Things worth knowing.
     pub warnings: Diagnostics,
+    /// Whether something calls `printf`.
+    pub prints: bool,
     /// With [`Options::debug`], the outlines of all definitions in the module.
     pub outlines: Vec<Outline>,
 }
@@ -300,6 +307,7 @@ fn lower(
     let mut texts = std::mem::take(&mut lowering.texts);
     let info = |i: usize| shader_info(&program, i, texts.remove(&i).unwrap_or_default());
     let shaders = (0..own).filter_map(info).collect();
+    let prints = lowering.prints;
     let mut module = lowering.module;
     add_built_functions(&mut module);
     if !diags.has_errors() {
@@ -307,7 +315,7 @@ fn lower(
     }
     let unit = match diags.has_errors() {
         true => Err(diags),
-        false => Ok(Unit { module, shaders, functions: Vec::new(), warnings: diags, outlines }),
+        false => Ok(Unit { module, shaders, functions: Vec::new(), warnings: diags, prints, outlines }),
     };
     (unit, notes)
 }

@@ -158,6 +158,10 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "Whether the scene has an option of that name (`Format`, `DeviceResolution`, `FrameAspectRatio`, `trace:maxdepth`, `user:NAME`) and of the variable's type; the variable then gets its value.",
     ),
     (
+        "printf",
+        "Prints values by a pattern: `%f %g %e` numbers, `%d` whole numbers, `%s` strings, `%c %p %v %n %m` colors, points, vectors, normals and matrices. What the shaders of a picture print comes out in the order of its pixels.",
+    ),
+    (
         "opposite",
         "Whether the volume on the far side of the surface has a parameter of that name. It never has: volumes belong to rays.",
     ),

@@ -30,6 +30,9 @@ pub struct InspectorPanel {
 /// Rays up to which all are unfolded at first, and most that are listed of one hit.
 const FEW_RAYS: usize = 100;
 
+/// Height in points of what the shaders print, above which it scrolls.
+const PRINTED_HEIGHT: f32 = 96.0;
+
 /// Rays that follow each other and are listed.
 const MOST_DEPTH: usize = 40;
 
@@ -103,6 +106,12 @@ impl InspectorPanel {
         }
         if let Some(stopped) = &probe.failure {
             ui.label(RichText::new(stopped.describe(&probe.recording)).color(super::error_color(ui)));
+        }
+        if !probe.printed.is_empty() {
+            ui.weak("printed").on_hover_text("what the shaders print for this sample");
+            ScrollArea::vertical().id_salt("printed").max_height(PRINTED_HEIGHT).show(ui, |ui| {
+                ui.monospace(probe.printed.concat().trim_end());
+            });
         }
         ui.horizontal(|ui| {
             ui.selectable_value(&mut self.tab, Tab::Surface, "Surface");

@@ -38,6 +38,9 @@ impl Body<'_, '_> {
                 None => self.shader_name(f, args),
             };
         }
+        if self.checker.is_printf(&f.name) {
+            return self.printf(f, args);
+        }
         if let Some(special) = self.special_call(f, args) {
             return special;
         }

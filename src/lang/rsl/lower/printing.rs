@@ -1,0 +1,27 @@
+//! `printf (pattern, …)`: leaves what it is given in `debug` instructions, which no machine runs; whoever wants to read it follows the samples on the evaluator.
+
+use super::super::{PRINTF, PRINTF_VALUE};
+use super::*;
+
+impl Body<'_, '_> {
+    pub(super) fn printf(&mut self, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let Some((&pattern, rest)) = args.split_first() else {
+            let d = Diagnostic::error("`printf` takes a pattern and what is to be printed");
+            return self.error(d.at(f.span, "there are no arguments"));
+        };
+        self.cx.prints = true;
+        let pattern = self.value_as(pattern, RslType::String)?;
+        let mut values = Vec::new();
+        for &e in rest {
+            values.push(self.value(e, None)?);
+        }
+        self.at(f.span);
+        if self.cx.debug {
+            for v in values.iter().filter(|v| v.ty.ir().is_some()) {
+                self.b.effect(Op::Debug(format!("{PRINTF_VALUE}{}", v.ty.letter()).into()), &[v.value]);
+            }
+            self.b.effect(Op::Debug(PRINTF.into()), &[pattern.value]);
+        }
+        Ok(Typed { value: arrays::NO_VALUE, ty: RslType::Void, class: Class::Uniform })
+    }
+}

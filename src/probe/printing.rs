@@ -1,0 +1,130 @@
+//! What shaders print: `printf` leaves its values in `debug` instructions, and the evaluator's observers put the texts together.
+//!
+//! No machine prints. A picture's texts come from its samples on the evaluator, in the order of the pixels, whatever machine made the picture and whoever works first.
+
+use super::record::strings;
+use super::{MAX_DEPTH, Subject};
+use crate::ir::eval::{Observer, eval_observed};
+use crate::ir::{Const, Limits, Loc};
+use crate::lang::rsl::texts::format;
+use crate::lang::rsl::{PRINTF, PRINTF_VALUE};
+use crate::program::CAMERA_ENTRY;
+use crate::render::film::FilmSettings;
+use crate::render::sampling::Sampling;
+use crate::render::{SceneWorld, Window};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Most texts that are kept of one sample.
+pub const MAX_TEXTS: usize = 10_000;
+
+/// Puts the texts of `printf` together.
+#[derive(Debug, Default)]
+pub struct Printer {
+    values: Vec<Const>,
+    /// Rows of a matrix whose other rows follow.
+    rows: Vec<f32>,
+    /// The texts so far.
+    pub texts: Vec<String>,
+}
+
+impl Printer {
+    /// Hears of a `debug` instruction; `text` gives the strings of identifiers. Whether it belonged to a `printf`.
+    pub fn hear(&mut self, name: &str, value: &Const, text: impl Fn(u32) -> Option<String>) -> bool {
+        let known = |c: &Const| match c {
+            Const::U32(id) => Const::String(text(*id).unwrap_or_else(|| std::format!("string #{id:08x}")).into()),
+            other => other.clone(),
+        };
+        if name == PRINTF {
+            if let Const::String(pattern) = known(value)
+                && self.texts.len() < MAX_TEXTS
+            {
+                self.texts.push(format(&pattern, &self.values));
+            }
+            self.values.clear();
+            return true;
+        }
+        let Some(kind) = name.strip_prefix(PRINTF_VALUE) else { return false };
+        match kind.split_once('.') {
+            // The rows of a matrix come one by one.
+            Some(_) => {
+                self.rows.extend(value.floats().unwrap_or_default());
+                if let Ok(rows) = <[f32; 16]>::try_from(self.rows.as_slice()) {
+                    self.rows.clear();
+                    self.values.push(Const::Mat4(Box::new(rows)));
+                }
+            }
+            None if kind == "s" => self.values.push(known(value)),
+            None => self.values.push(value.clone()),
+        }
+        true
+    }
+}
+
+/// Listens to one sample.
+struct Listener<'a> {
+    printer: Printer,
+    strings: &'a HashMap<u32, String>,
+}
+
+impl Observer for Listener<'_> {
+    fn variable(&mut self, name: &Arc<str>, value: &Const, _loc: Loc) {
+        self.printer.hear(name, value, |id| self.strings.get(&id).cloned());
+    }
+}
+
+/// What the shaders of a picture print.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// The texts, in the order of the pixels, row by row, and of their samples.
+    pub texts: Vec<String>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// Samples that are followed at a time.
+const BATCH: usize = 1024;
+
+/// The first `most` texts that the shaders of a part of a picture print. `budget` is what a sample may take; one that takes more prints nothing further.
+pub fn printed(subject: &Subject<'_>, window: Window, sampling: Sampling, budget: u32, most: usize) -> Printed {
+    let strings = strings(&subject.program.module, subject.scene);
+    let samples = sampling.count() as usize;
+    let film = FilmSettings::of(&subject.scene.film);
+    let count = window.width as usize * window.height as usize * samples;
+    let mut printed = Printed::default();
+    for first in (0..count).step_by(BATCH) {
+        let batch: Vec<Vec<String>> = (first..count.min(first + BATCH))
+            .into_par_iter()
+            .map(|i| {
+                let (pixel, number) = (i / samples, (i % samples) as u32);
+                let [x, y] = [pixel % window.width as usize, pixel / window.width as usize].map(|p| p as u32);
+                let shot = sampling.sample(&film, window.x + x, window.y + y, number);
+                texts_of_sample(subject, &shot.arguments().map(Const::F32), budget, &strings)
+            })
+            .collect();
+        printed.texts.extend(batch.into_iter().flatten());
+        if printed.texts.len() > most {
+            printed.texts.truncate(most);
+            printed.truncated = true;
+            break;
+        }
+    }
+    printed
+}
+
+fn texts_of_sample(
+    subject: &Subject<'_>,
+    arguments: &[Const],
+    budget: u32,
+    strings: &HashMap<u32, String>,
+) -> Vec<String> {
+    let program = subject.program;
+    let mut world = SceneWorld::new(&program.constants, &program.memory, subject.bvh);
+    let limits = Limits { fuel: u64::from(budget), depth: MAX_DEPTH };
+    let mut listener = Listener { printer: Printer::default(), strings };
+    // What went wrong is for whoever renders the picture to tell.
+    let arguments = &arguments[..program.camera_arguments()];
+    let _ = eval_observed(&program.module, CAMERA_ENTRY, arguments, &mut world, limits, &mut listener);
+    listener.printer.texts
+}
