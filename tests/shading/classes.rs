@@ -83,6 +83,24 @@ const GATHERED: (&str, &str) = (
     }",
 );
 
+/// Methods ask as shaders do; what is asked twice is one question.
+const ASKS: (&str, &str) = (
+    "asks",
+    "struct State { float k; uniform float depth = 3; }
+     class asks() {
+        State state = State(0.125);
+        uniform color missing = 0.25;
+        color tint;
+        float ask(output float k) { return option(\"user:k\", k); }
+        public void begin() { if (attribute(\"user:none\", missing) != 0) missing = 9; rayinfo(\"depth\", state->depth); }
+        public void surface(output color Ci, Oi) {
+            float found = option(\"user:k\", state->k) + ask(state->k) + attribute(\"user:tint\", tint);
+            Oi = 1;
+            Ci = shadername() == \"asks\" ? color (state->k, comp(missing, 1) + comp(tint, 1), found / 4 + state->depth) : color 0;
+        }
+    }",
+);
+
 const MIST: (&str, &str) = (
     "mist",
     "class mist(color tint = 1) { public void volume(output color Ci, Oi) { Ci = mix(Ci, tint, 0.25); Oi = 1; } }",
@@ -161,6 +179,14 @@ pub const CLASSES: &[Case] = &[
         world: "Surface \"gathered\" \"float count\" [4] SQUARE",
         // 1, 2, 3 and the sum to 17, which is 153; with that for the 1, the sum is 305.
         expected: [0.4, 0.153, 0.305, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "methods ask the scene and the object",
+        shaders: &[ASKS],
+        options: "Option \"user\" \"uniform float k\" [0.5]",
+        world: "Attribute \"user\" \"uniform color tint\" [0 0.5 0] Surface \"asks\" SQUARE",
+        expected: [0.5, 0.75, 0.75, 1.0],
         tolerance: 1e-6,
     },
     Case {

@@ -210,6 +210,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
             .into(),
         surface_entries: 1,
         has_imager,
+        prints: false,
         constants,
         sources: SourceMap::new(),
         warnings: Diagnostics::new(),

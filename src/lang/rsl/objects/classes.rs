@@ -10,6 +10,7 @@ use super::super::check::RESIZING;
 use super::super::effects;
 use super::super::globals;
 use super::super::{LightKind, ShaderKind};
+use super::questions::Question;
 use super::*;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,8 +21,10 @@ pub(super) struct Around {
     variables: HashSet<Arc<str>>,
     /// Its methods' names with the numbers of their parameters.
     methods: BTreeSet<(Arc<str>, usize)>,
-    /// The method.
+    /// The method; empty outside of methods.
     method: Arc<str>,
+    /// What methods ask.
+    pub questions: Vec<Question>,
 }
 
 impl Around {
@@ -38,6 +41,16 @@ impl Around {
     /// Whether there is a method of that name with so many parameters.
     pub fn has_method(&self, name: &str, params: usize) -> bool {
         self.methods.iter().any(|m| *m.0 == *name && m.1 == params)
+    }
+
+    /// The class.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Whether a method is taken apart.
+    pub fn is_in_method(&self) -> bool {
+        !self.method.is_empty()
     }
 
     /// The names of all methods.
@@ -95,7 +108,7 @@ impl Flattening<'_> {
         let short = |d: &Definition| Arc::from(d.name.name.rsplit('.').next().unwrap_or_default());
         let methods = class.methods.iter().map(|d| (short(d), d.declared().len())).collect();
         let (name, variables) = (class.name.name.clone(), HashSet::new());
-        self.class = Some(Around { name, variables, methods, method: "".into() });
+        self.class = Some(Around { name, variables, methods, method: "".into(), questions: Vec::new() });
         self.scopes.push(HashMap::new());
         self.refuse_structs(&class.params);
         let params = self.parameters(class.params);
@@ -111,7 +124,12 @@ impl Flattening<'_> {
             functions.push(self.definition(d));
         }
         self.scopes.pop();
-        self.class = None;
+        let questions = self.class.take().map_or_else(Vec::new, |around| around.questions);
+        for q in &questions {
+            let answers = self.answer_variables(q);
+            body.push(Stmt { kind: StmtKind::Declare(answers), span: class.name.span });
+            functions.push(self.answer(&class.name.name, q));
+        }
         let members = body.iter().filter_map(|s| if let StmtKind::Declare(list) = &s.kind { Some(list) } else { None });
         let variables: Vec<Decl> = params.iter().chain(members.flatten()).cloned().collect();
         self.capture(&mut functions, &variables, done);

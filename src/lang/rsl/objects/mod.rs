@@ -5,6 +5,7 @@
 
 mod classes;
 mod coshaders;
+mod questions;
 mod statements;
 mod structs;
 
@@ -62,6 +63,8 @@ type Flat<T> = Result<T, Wrong>;
 struct Binding {
     /// The struct that the variable holds, or that its elements are.
     shape: Option<usize>,
+    /// Its declared type.
+    ty: Option<RslType>,
     /// Whether it is an array.
     is_array: bool,
     /// Its name in the flat tree, where that is another one.
@@ -113,7 +116,7 @@ impl Flattening<'_> {
         let renamed = self.class.as_ref().and_then(|class| class.renamed(&name));
         let flat = renamed.clone().unwrap_or_else(|| name.clone());
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name, Binding { shape, is_array: d.ty.is_array(), renamed });
+            scope.insert(name, Binding { shape, ty: Some(d.ty), is_array: d.ty.is_array(), renamed });
         }
         flat
     }
@@ -159,7 +162,7 @@ impl Flattening<'_> {
             Some(binding) => (Some(binding), place.members[0].name.clone(), &place.members[1..]),
             None => (self.lookup(&place.name.name), place.name.clone(), &place.members[..]),
         };
-        let Binding { mut shape, mut is_array, renamed } = binding.cloned().unwrap_or_default();
+        let Binding { mut shape, mut is_array, renamed, .. } = binding.cloned().unwrap_or_default();
         let span = members.last().map_or(name.span, |m| name.span.to(m.name.span));
         let mut text = renamed.unwrap_or(name.name).to_string();
         let mut indices = Vec::new();
@@ -249,7 +252,16 @@ impl Flattening<'_> {
                 list.push(value);
                 ExprKind::Assign(op, part.place, value)
             }
-            ExprKind::Call(f, args) => self.call(&f, &args, span)?,
+            ExprKind::Call(f, args) if *f.name == *"shadername" && args.is_empty() && self.is_in_method() => {
+                self.class.as_ref().map_or(ExprKind::Call(f, args), |class| ExprKind::String(class.name().clone()))
+            }
+            ExprKind::Call(f, args) => match self.question(&f, &args) {
+                Some(function) => {
+                    list.push(args[1]);
+                    ExprKind::Call(function, vec![args[1]])
+                }
+                None => self.call(&f, &args, span)?,
+            },
             ExprKind::Method(place, f, args) => {
                 let f = self.own_method(&place, &f, args.len())?;
                 self.call(&f, &args, span)?
@@ -261,6 +273,10 @@ impl Flattening<'_> {
         };
         self.ast.exprs[e.0 as usize].kind = kind;
         Ok(())
+    }
+
+    fn is_in_method(&self) -> bool {
+        self.class.as_ref().is_some_and(classes::Around::is_in_method)
     }
 
     fn value_of_part(&mut self, place: &Place, span: Span) -> Flat<ExprKind> {

@@ -82,7 +82,7 @@ impl Flattening<'_> {
                 break;
             }
             shape.leaves.extend(leaves);
-            let binding = Binding { shape: inner, is_array: d.ty.is_array(), renamed: None };
+            let binding = Binding { shape: inner, ty: Some(d.ty), is_array: d.ty.is_array(), renamed: None };
             shape.members.push(ShapeMember { name: d.name.name, binding, leaves: start..shape.leaves.len() });
         }
         shape
@@ -131,13 +131,15 @@ impl Flattening<'_> {
                             leaf.name.name
                         );
                         self.diags.push(Diagnostic::error(message).at(d.name.span, "an array of them"));
+                        init = None;
                     }
                 }
                 let span = d.name.span;
                 init = init.filter(|_| len > 0).map(|e| self.add(ExprKind::Array(vec![e; len as usize]), span));
             }
-            let class = d.class.or(leaf.class);
-            variables.push(Decl { name, ty, structure: None, class, output: d.output, external: d.external, init });
+            // Where a struct goes through a function, what varies in it and what does not come back as one.
+            let (class, output, external) = (d.class, d.output, d.external);
+            variables.push(Decl { name, ty, structure: None, class, output, external, init });
         }
         variables
     }

@@ -179,6 +179,7 @@ fn probe(pixel: [u32; 2]) -> Probe {
         failure: None,
         rays: vec![ray],
         rays_truncated: false,
+        printed: Vec::new(),
         recording: Recording::default(),
     }
 }

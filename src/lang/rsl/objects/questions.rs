@@ -1,0 +1,105 @@
+//! Questions to other shaders and to the scene (`option`, `attribute`, `surface`, …) in methods of a class.
+//!
+//! Only a shader itself can ask, so that of a class asks before it calls its methods, and keeps the answer in two more variables of the class: the value, and whether there is one. In place
+//! of the question a method calls a function that looks at them.
+
+use super::super::globals;
+use super::super::queries::Source;
+use super::*;
+
+/// A question that a method asks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Question {
+    /// The word: `option`.
+    word: Arc<str>,
+    /// What is asked for.
+    name: Arc<str>,
+    /// The type of the value.
+    ty: RslType,
+    /// Where it is asked first.
+    span: Span,
+}
+
+impl Question {
+    /// The variable of the class that holds the value.
+    fn value(&self) -> Arc<str> {
+        queries::value_input(&self.word, self.ty, &self.name, 0).into()
+    }
+
+    /// The variable of the class that tells whether there is one, and behind the name of the class the function that stands for the question.
+    fn found(&self) -> Arc<str> {
+        queries::found_input(&self.word, self.ty, &self.name).into()
+    }
+}
+
+impl Flattening<'_> {
+    /// The function that stands for a question in a method; `None` for other calls.
+    pub(super) fn question(&mut self, f: &Ident, args: &[ExprId]) -> Option<Ident> {
+        if queries::source(&f.name) != Some(Source::Input) || self.defined.contains(&f.name) {
+            return None;
+        }
+        let (&[name, variable], true) = (args, self.is_in_method()) else { return None };
+        let ExprKind::String(name) = self.ast.expr(name).kind.clone() else { return None };
+        let ty = self.type_at(&self.ast.place(variable)?)?;
+        let question = Question { word: f.name.clone(), name, ty, span: f.span };
+        let class = self.class.as_mut()?;
+        let full = class.method(&Ident { name: question.found(), span: f.span });
+        if !class.questions.iter().any(|q| q.found() == question.found()) {
+            class.questions.push(question);
+        }
+        Some(full)
+    }
+
+    /// The declared type of a variable, or of a member of one that holds a struct.
+    fn type_at(&self, place: &Place) -> Option<RslType> {
+        let declared = match place.members.last() {
+            Some(member) => self.shapes[self.owner(place)?].member(&member.name.name)?.binding.ty,
+            None => self.lookup(&place.name.name).and_then(|b| b.ty),
+        };
+        declared.or_else(|| globals::find(&place.name.name).map(|g| g.ty)).filter(|_| place.indices.is_empty())
+    }
+
+    /// The variables in which the shader of a class keeps the answer to a question.
+    pub(super) fn answer_variables(&mut self, q: &Question) -> Vec<Decl> {
+        let span = q.span;
+        let word = Ident { name: q.word.clone(), span };
+        let name = self.add(ExprKind::String(q.name.clone()), span);
+        let value = self.add(ExprKind::Name(q.value()), span);
+        let ask = self.add(ExprKind::Call(word, vec![name, value]), span);
+        let variable = |name, ty, init| {
+            let name = Ident { name, span };
+            Decl { name, ty, structure: None, class: None, output: false, external: false, init }
+        };
+        vec![variable(q.value(), q.ty, None), variable(q.found(), RslType::Float, Some(ask))]
+    }
+
+    /// The function that stands for a question: it gives its variable the value, if there is one, and says so.
+    pub(super) fn answer(&mut self, class: &str, q: &Question) -> Definition {
+        const GIVEN: &str = "given";
+        let span = q.span;
+        let found = self.add(ExprKind::Name(q.found()), span);
+        let value = self.add(ExprKind::Name(q.value()), span);
+        let given = Ident { name: GIVEN.into(), span };
+        let give = self.add(ExprKind::Assign(None, Place::variable(given.clone()), value), span);
+        let give = Stmt { kind: StmtKind::Expr(give), span };
+        let body = vec![
+            Stmt { kind: StmtKind::If(vec![(found, give)], None), span },
+            Stmt { kind: StmtKind::Return(Some(found)), span },
+        ];
+        let param =
+            Decl { name: given, ty: q.ty, structure: None, class: None, output: true, external: false, init: None };
+        Definition {
+            span,
+            name: Ident { name: format!("{class}.{}", q.found()).into(), span },
+            shader: None,
+            light: None,
+            result: RslType::Float,
+            structure: None,
+            params: vec![param],
+            captured: 0,
+            open: span,
+            body,
+            end: span,
+        }
+    }
+}
