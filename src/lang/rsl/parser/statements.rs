@@ -1,0 +1,265 @@
+//! Statements, and the variables that they declare.
+
+use super::super::globals;
+use super::*;
+
+impl Parser<'_> {
+    /// Statements up to and including `}`.
+    pub(super) fn block_rest(&mut self) -> Parse<Vec<Stmt>> {
+        let open = self.previous();
+        let mut list = Vec::new();
+        loop {
+            if self.accept("}") {
+                return Ok(list);
+            }
+            if self.at_end() {
+                // What stands in it is still worth looking at.
+                self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                self.unclosed = true;
+                return Ok(list);
+            }
+            let (start, depth) = (self.at, self.depth);
+            match self.statement() {
+                Ok(Some(s)) => list.push(s),
+                Ok(None) => {}
+                Err(Stop) => {
+                    self.depth = depth;
+                    self.recover_statement();
+                    if self.at == start {
+                        self.bump();
+                    }
+                }
+            }
+        }
+    }
+
+    /// A statement where one must stand; an empty one is an empty block.
+    fn inner_statement(&mut self) -> Parse<Stmt> {
+        let span = self.span();
+        let s = self.statement()?;
+        Ok(s.unwrap_or(Stmt { kind: StmtKind::Block(Vec::new()), span }))
+    }
+
+    /// A statement; `None` for `;` alone.
+    fn statement(&mut self) -> Parse<Option<Stmt>> {
+        self.enter()?;
+        let start = self.span();
+        let kind = match self.tok().clone() {
+            Tok::Punct(";") => {
+                self.bump();
+                self.leave();
+                return Ok(None);
+            }
+            Tok::Punct("{") => {
+                self.bump();
+                StmtKind::Block(self.block_rest()?)
+            }
+            Tok::Keyword(word) => self.keyword_statement(word)?,
+            // It is no keyword: files that know nothing of it may call a variable so.
+            Tok::Name(name) if &*name == "gather" && matches!(self.tok_ahead(1), Tok::Punct("(")) => self.gather()?,
+            Tok::Name(_) if self.type_here().is_some() || self.is_constant() => self.declaration()?,
+            _ => self.expression_statement()?,
+        };
+        self.leave();
+        Ok(Some(Stmt { kind, span: start.to(self.end()) }))
+    }
+
+    fn keyword_statement(&mut self, word: &'static str) -> Parse<StmtKind> {
+        match word {
+            "if" => self.if_statement(),
+            "while" => {
+                self.bump();
+                let condition = self.parenthesised("after `while`")?;
+                Ok(StmtKind::While(condition, Box::new(self.inner_statement()?)))
+            }
+            "for" => self.for_statement(),
+            "break" | "continue" => {
+                self.bump();
+                let levels = self.levels(word)?;
+                self.expect(";", &format!("after `{word}`"))?;
+                Ok(if word == "break" { StmtKind::Break(levels) } else { StmtKind::Continue(levels) })
+            }
+            "return" => {
+                self.bump();
+                let value = if self.is(";") { None } else { Some(self.expr()?) };
+                self.expect(";", "after `return`")?;
+                Ok(StmtKind::Return(value))
+            }
+            "illuminance" => Ok(self.light_statement()?.apply(StmtKind::Illuminance)),
+            "illuminate" => Ok(self.light_statement()?.apply(StmtKind::Illuminate)),
+            "solar" => Ok(self.light_statement()?.apply(StmtKind::Solar)),
+            "else" => {
+                let d = Diagnostic::error("`else` without `if`").at(self.span(), "no `if` ends before this");
+                self.fail(d)
+            }
+            "extern" | "uniform" | "varying" | "output" => self.declaration(),
+            _ if matches!(self.tok_ahead(1), Tok::Name(_) | Tok::Keyword("uniform" | "varying")) => self.declaration(),
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn if_statement(&mut self) -> Parse<StmtKind> {
+        let mut arms = Vec::new();
+        loop {
+            self.bump();
+            let condition = self.parenthesised("after `if`")?;
+            arms.push((condition, self.inner_statement()?));
+            if !self.accept_keyword("else") {
+                return Ok(StmtKind::If(arms, None));
+            }
+            if !self.is_keyword("if") {
+                return Ok(StmtKind::If(arms, Some(Box::new(self.inner_statement()?))));
+            }
+        }
+    }
+
+    fn for_statement(&mut self) -> Parse<StmtKind> {
+        self.bump();
+        self.expect("(", "after `for`")?;
+        let init = self.statement()?;
+        if let Some(s) = init.as_ref().filter(|s| !matches!(s.kind, StmtKind::Declare(_) | StmtKind::Expr(_))) {
+            let d = Diagnostic::error("`for` starts with an expression or a variable").at(s.span, "not allowed here");
+            return self.fail(d);
+        }
+        let condition = if self.is(";") { None } else { Some(self.expr()?) };
+        self.expect(";", "after the condition of `for`")?;
+        let step = if self.is(")") { None } else { Some(self.expr()?) };
+        self.expect(")", "after the parts of `for`")?;
+        let body = Box::new(self.inner_statement()?);
+        Ok(StmtKind::For { init: init.map(Box::new), condition, step, body })
+    }
+
+    /// The number behind `break` or `continue`, 1 when there is none.
+    fn levels(&mut self, word: &str) -> Parse<u32> {
+        let Tok::Number(n) = *self.tok() else { return Ok(1) };
+        let span = self.bump();
+        if n.fract() != 0.0 || !(1.0..=MAX_NESTING as f32).contains(&n) {
+            let d = Diagnostic::error(format!("`{word}` counts loops, from 1")).at(span, "not a number of loops");
+            return self.fail(d);
+        }
+        Ok(n as u32)
+    }
+
+    /// `gather (…) s`, with or without `else`.
+    fn gather(&mut self) -> Parse<StmtKind> {
+        let span = self.span();
+        let LightStatement(args, hit) = self.light_statement()?;
+        if args.is_empty() {
+            let d =
+                Diagnostic::error("`gather` takes a category, a point, a direction, an angle and a number of samples");
+            return self.fail(d.at(span, "there are no arguments"));
+        }
+        let miss = if self.accept_keyword("else") { Some(Box::new(self.inner_statement()?)) } else { None };
+        Ok(StmtKind::Gather(args, Box::new(hit), miss))
+    }
+
+    fn light_statement(&mut self) -> Parse<LightStatement> {
+        self.bump();
+        self.expect("(", "before the arguments")?;
+        let args = self.args()?;
+        Ok(LightStatement(args, self.inner_statement()?))
+    }
+
+    fn parenthesised(&mut self, after: &str) -> Parse<ExprId> {
+        self.expect("(", after)?;
+        let e = self.expr()?;
+        self.expect(")", "after the condition")?;
+        Ok(e)
+    }
+
+    fn declaration(&mut self) -> Parse<StmtKind> {
+        let (_, external, class) = self.qualifiers(false)?;
+        match (self.type_here(), self.tok_ahead(1), self.tok_ahead(2)) {
+            (Some(ty), Tok::Name(_), Tok::Punct("(")) => {
+                let start = self.bump();
+                self.inner_function(start, ty)?;
+                Ok(StmtKind::Block(Vec::new()))
+            }
+            (ty, ..) => self.local_variables(ty, external, class),
+        }
+    }
+
+    /// Variables of a block, from their type on.
+    fn local_variables(
+        &mut self,
+        ty: Option<TypeName>,
+        mut external: bool,
+        mut class: Option<Class>,
+    ) -> Parse<StmtKind> {
+        let ty = self.type_of_variable(ty)?;
+        let (_, late_external, late_class) = self.qualifiers(false)?;
+        external |= late_external;
+        class = class.or(late_class);
+        let mut decls = self.variables(&ty, class)?;
+        if external {
+            decls.iter_mut().for_each(|d| d.external = true);
+            if let [.., _, inner] = self.around.as_mut_slice() {
+                let outside = |d: &Decl| globals::find(&d.name.name).is_none();
+                for decl in decls.extract_if(.., |d| outside(d)) {
+                    if !inner.captured.iter().any(|c| c.name.name == decl.name.name) {
+                        inner.captured.push(Decl { output: true, external: false, ..decl });
+                    }
+                }
+            }
+        }
+        Ok(StmtKind::Declare(decls))
+    }
+
+    /// Goes on behind the type of a variable.
+    pub(super) fn type_of_variable(&mut self, ty: Option<TypeName>) -> Parse<TypeName> {
+        let Some(ty) = ty.filter(|t| t.0 != RslType::Void) else {
+            let found = self.tok().describe();
+            let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
+            return self.fail(d.at(self.span(), "a type is missing"));
+        };
+        self.bump();
+        Ok(ty)
+    }
+
+    /// Variables of a type, up to and including `;`.
+    pub(super) fn variables(&mut self, (ty, structure): &TypeName, class: Option<Class>) -> Parse<Vec<Decl>> {
+        let mut decls = Vec::new();
+        loop {
+            let name = self.ident("the variable's name")?;
+            let is_open = self.is("[") && matches!(self.tok_ahead(1), Tok::Punct("]"));
+            let (mut ty, init) = self.rest_of_variable(*ty)?;
+            if let RslType::Array(element, _) = ty
+                && is_open
+                && (ty.is_unsized() || self.resized.contains(&name.name))
+            {
+                if structure.is_some() {
+                    let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
+                    let d = d.at(name.span, "declared here");
+                    return self.fail(d.hint("arrays of structs neither grow nor shrink"));
+                }
+                ty = RslType::Array(element, RESIZABLE);
+            }
+            decls.push(Decl { name, ty, structure: structure.clone(), class, output: false, external: false, init });
+            if !self.accept(",") || self.is(";") {
+                break;
+            }
+        }
+        self.expect(";", "after the variable")?;
+        Ok(decls)
+    }
+
+    fn expression_statement(&mut self) -> Parse<StmtKind> {
+        let e = self.expr()?;
+        self.expect(";", "after the statement")?;
+        if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..) | ExprKind::Method(..)) {
+            let d =
+                Diagnostic::warning("this statement has no effect").at(self.ast.expr(e).span, "its value is unused");
+            self.report(d);
+        }
+        Ok(StmtKind::Expr(e))
+    }
+}
+
+/// Arguments and body of `illuminance`, `illuminate` or `solar`.
+struct LightStatement(Vec<ExprId>, Stmt);
+
+impl LightStatement {
+    fn apply(self, make: impl Fn(Vec<ExprId>, Box<Stmt>) -> StmtKind) -> StmtKind {
+        make(self.0, Box::new(self.1))
+    }
+}
