@@ -146,7 +146,8 @@ fn what_shaders_print_comes_out_in_the_order_of_the_pixels() {
     );
     let run = |more: &[&str]| {
         let args = ["scene.rib", "--backend", "rpu", "--render", "out.exr"];
-        let command = Command::new(env!("CARGO_BIN_EXE_shadewright")).args(args).args(more).current_dir(&folder).output();
+        let command =
+            Command::new(env!("CARGO_BIN_EXE_shadewright")).args(args).args(more).current_dir(&folder).output();
         let output = command.expect("the program was built with the tests");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("plain text")
