@@ -1,6 +1,7 @@
 //! `shadewright bench NAME`: the project's own measurements, as ratios of two things in one run where there are two.
 
 mod bvh;
+mod compilation;
 mod compiler;
 mod engines;
 mod frames;
@@ -62,6 +63,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Passes => compiler::passes(args)?,
         Benchmark::Conventions => compiler::conventions(args)?,
         Benchmark::Inlining => compiler::inlining(args)?,
+        Benchmark::Compile => compilation::times()?,
         Benchmark::Shading => shading::points()?,
         Benchmark::Rpu => engines::shading()?,
         Benchmark::Simulate => simulation::scenes()?,

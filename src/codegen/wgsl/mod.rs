@@ -174,10 +174,18 @@ fn finish(kit: Kit, entry: naga::EntryPoint) -> Result<(naga::Module, String), E
     let mut module = kit.module;
     module.entry_points.push(entry);
     naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
-    let info = validate(&module)?;
-    let wgsl = naga::back::wgsl::write_string(&module, &info, naga::back::wgsl::WriterFlags::empty())
-        .map_err(|e| Error::Internal(e.to_string()))?;
+    let wgsl = text(&module)?;
     Ok((module, wgsl))
+}
+
+/// The WGSL of a kernel, as naga checks and writes it.
+///
+/// # Errors
+/// naga refuses the module: a mistake of this back end.
+pub fn text(module: &naga::Module) -> Result<String, Error> {
+    let info = validate(module)?;
+    naga::back::wgsl::write_string(module, &info, naga::back::wgsl::WriterFlags::empty())
+        .map_err(|e| Error::Internal(e.to_string()))
 }
 
 fn validate(module: &naga::Module) -> Result<ModuleInfo, Error> {
