@@ -343,3 +343,14 @@ fn what_is_known_of_a_texture_goes_to_the_variable() {
     assert_eq!(pixels[0], [6.0, 3.0, 3.0]);
     assert_eq!(pixels[63], [3.0, 1.0, 0.0]);
 }
+
+#[test]
+fn a_bump_leans_away_from_where_the_texture_rises() {
+    let folder = folder(
+        "vector b = bump(\"ramp.exr\", normal (0, 0, 1), vector (1, 0, 0), vector (0, 1, 0), x, y); return color (-xcomp(b), abs(ycomp(b)), abs(zcomp(b)));",
+    );
+    let ramp = Rgb32FImage::from_fn(SIDE, SIDE, |i, _| Rgb([i as f32 / 4.0; 3]));
+    ramp.save(folder.path().join("ramp.exr")).expect("a writable folder");
+    // The height grows by a quarter in an eighth of s: a slope of 2, and (0, 0, 1) × (0, 1, 0) is (-1, 0, 0).
+    assert_close(pixels(folder.path())[(3 * SIDE + 3) as usize], [2.0, 0.0, 0.0], 1e-5);
+}

@@ -125,4 +125,14 @@ pub const LIGHTS: &[Case] = &[
         expected: [0.12, 0.06, 0.0, 1.0],
         tolerance: 1e-6,
     },
+    Case {
+        name: "phong is the power of the cosine between the light and the mirrored view, ambient the light from nowhere",
+        shaders: sum!("Ci = phong(normal (0, 0, -1), vector (0.6, 0, -0.8), 2) + ambient();"),
+        options: "",
+        world: "Attribute \"light\" \"shadows\" [\"off\"] LightSource \"lamp\" 1 \"lightcolor\" [1 0.5 0.25]
+            LightSource \"ambientlight\" 2 \"intensity\" [0.125] Surface \"sum\" SQUARE",
+        // The mirrored view is (-0.6, 0, -0.8), the light comes from (0, 0, -1).
+        expected: [0.64 + 0.125, 0.32 + 0.125, 0.16 + 0.125, 1.0],
+        tolerance: 1e-6,
+    },
 ];

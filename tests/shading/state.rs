@@ -141,4 +141,45 @@ pub const STATE: &[Case] = &[
         expected: [0.5, 0.5, 1.0, 1.0],
         tolerance: 1e-6,
     },
+    Case {
+        name: "texts are put together, written and searched",
+        shaders: &[(
+            "s",
+            "surface s(string name = \"pic\") {
+                Ci = color (concat(name, \".\", \"tx\") == \"pic.tx\" ? 1 : 0, format(\"%s-%d\", name, 3) == \"pic-3\" ? 0.5 : 0,
+                    match(\"p.c\", name) - match(\"x\", name));
+            }",
+        )],
+        options: "",
+        world: "Surface \"s\" SQUARE",
+        expected: [1.0, 0.5, 1.0, 1.0],
+        tolerance: 0.0,
+    },
+    Case {
+        name: "no volume on either side of a surface has a parameter",
+        shaders: &[(
+            "s",
+            "surface s() { float x = 0.25; Ci = color (incident(\"density\", x), opposite(\"density\", x), x); }",
+        )],
+        options: "",
+        world: "Surface \"s\" SQUARE",
+        expected: [0.0, 0.0, 0.25, 1.0],
+        tolerance: 0.0,
+    },
+    Case {
+        name: "random numbers lie between 0 and 1 and differ",
+        shaders: &[(
+            "s",
+            "surface s() {
+                float a = random(), b = random();
+                color c = random();
+                float low = min(a, b, comp(c, 0), comp(c, 1), comp(c, 2)), high = max(a, b, comp(c, 0), comp(c, 1), comp(c, 2));
+                Ci = color (low >= 0 ? 1 : 0, high < 1 ? 1 : 0, a != b && comp(c, 0) != comp(c, 1) && a != comp(c, 0) ? 1 : 0);
+            }",
+        )],
+        options: "",
+        world: "Surface \"s\" SQUARE",
+        expected: [1.0, 1.0, 1.0, 1.0],
+        tolerance: 0.0,
+    },
 ];

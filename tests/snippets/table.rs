@@ -351,6 +351,8 @@ pub const SNIPPETS: &[Snippet] = &[
     // --- geometry ---
     s("length", "float f(vector v) { return length(v); }", &[V([2.0, 3.0, 6.0])], F(7.0)),
     s("length of zero", "float f(vector v) { return length(v); }", &[V([0.0; 3])], F(0.0)),
+    s("ptlined beside the line", "float f(point a, b, q) { return ptlined(a, b, q); }", &[V([0.0; 3]), V([4.0, 0.0, 0.0]), V([2.0, 3.0, 0.0])], F(3.0)),
+    s("ptlined beyond its end", "float f(point a, b, q) { return ptlined(a, b, q); }", &[V([0.0; 3]), V([4.0, 0.0, 0.0]), V([7.0, 4.0, 0.0])], F(5.0)),
     s("distance", "float f(point a, b) { return distance(a, b); }", &[V([1.0, 1.0, 1.0]), V([3.0, 4.0, 7.0])], F(7.0)),
     s("normalize", "vector f(vector x) { return normalize(x); }", &[V([3.0, 4.0, 0.0])], V([0.6, 0.8, 0.0])),
     s("normalize zero", "vector f(vector x) { return normalize(x); }", &[V([0.0; 3])], V([0.0; 3])),

@@ -373,7 +373,26 @@ All mathematics is single precision and polynomial, the same operations on every
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn every_function_that_there_is_has_a_test_of_its_values() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let read = |path: PathBuf| fs::read_to_string(path).expect("a file of tests");
+        let folders = ["snippets", "shading"].map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
+        let mut text: String = folders.into_iter().flatten().map(|e| read(e.expect("a file").path())).collect();
+        ["textures.rs", "derivatives.rs"].into_iter().for_each(|name| text += &read(tests.join(name)));
+        let is_called = |name: &str| {
+            let before = |at: usize| text[..at].chars().next_back();
+            let behind = |at: usize| text[at + name.len()..].trim_start().starts_with('(');
+            text.match_indices(name)
+                .any(|(at, _)| behind(at) && before(at).is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+        };
+        let there = functions().into_iter().filter(|e| matches!(e.state, State::Done | State::Partly(_)));
+        let untested: Vec<String> = there.map(|e| e.name).filter(|name| !is_called(name)).collect();
+        assert!(untested.is_empty(), "{untested:?}");
+    }
 
     #[test]
     fn the_page_in_the_documentation_is_what_the_tables_say() {
