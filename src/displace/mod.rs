@@ -126,6 +126,10 @@ impl Displacer {
         let mut stage = scene_of(scene, &given);
         let mut program = self.link(&stage, sources, options)?;
         given.retain(|g| program.changes(g.shader, "P"));
+        if given.is_empty() {
+            self.last = None;
+            return Ok(Displaced::default());
+        }
         let mut asks = false;
         stage = scene_of(scene, &given);
         for (object, given) in stage.objects.iter_mut().zip(&given).filter(|(_, g)| program.asks_for_surface(g.shader))
@@ -148,7 +152,7 @@ impl Displacer {
             let mut displaced = Displaced::default();
             let dicer = self.dice(&mut stage, &view, &mut displaced)?;
             let fine = self.link(&stage, sources, options)?;
-            let meshes = points::moved(&stage, &fine, &given, &dicer, &mut displaced.remarks)?;
+            let meshes = points::moved(stage, &fine, &given, &dicer, &mut displaced.remarks)?;
             displaced.triangles = meshes.iter().map(|m| m.triangles.len()).sum();
             let Program { module, memory, constants, .. } = program;
             self.last = Some(Last { given, view, module, memory, constants, meshes, displaced });

@@ -22,15 +22,15 @@ use std::sync::Arc;
 /// # Errors
 /// When a shader does not end.
 pub(super) fn moved(
-    stage: &Scene,
+    mut stage: Scene,
     program: &Program,
     given: &[Given],
     dicer: &Dicer,
     remarks: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Arc<Mesh>>, Diagnostics> {
-    let meshes: Vec<Mesh> = stage.objects.iter().map(|o| (*o.mesh).clone()).collect();
     let left: Vec<Vec<PrimvarKind>> = given.iter().map(|g| kinds_left(program, g.shader)).collect();
-    let mut results = run(stage, program, dicer, &meshes, &left)?;
+    let mut results = run(&stage, program, dicer, &left)?;
+    let meshes: Vec<Mesh> = stage.objects.drain(..).map(|o| Arc::unwrap_or_clone(o.mesh)).collect();
     let shaders: Vec<u32> = given.iter().map(|g| g.shader.0).collect();
     let weld = Weld::of(&meshes, &shaders);
     let before = || meshes.iter().flat_map(|m| &m.positions);
@@ -45,11 +45,12 @@ pub(super) fn moved(
         remarks.push(Diagnostic::warning(message).hint("these points stay where they are"));
     }
     weld.places.average(&mut results.points);
-    let computed = weld.sides.normals(&meshes, &results.points);
+    let from_shader: Vec<bool> = given.iter().map(|g| program.changes(g.shader, "N")).collect();
+    let computed = weld.sides.normals(&meshes, &results.points, |mesh| !from_shader[mesh]);
     let mut made = Vec::with_capacity(meshes.len());
     let mut farthest: BTreeMap<ShaderId, (f32, f32)> = BTreeMap::new();
     let mut first = 0;
-    for (mesh, given) in meshes.into_iter().zip(given) {
+    for ((mesh, given), from_shader) in meshes.into_iter().zip(given).zip(from_shader) {
         let vertices = first..first + mesh.positions.len();
         first = vertices.end;
         let positions = results.points[vertices.clone()].to_vec();
@@ -58,11 +59,8 @@ pub(super) fn moved(
         if far / given.bound > known.0 / known.1 {
             *known = (far, given.bound);
         }
-        let from_shader = program.changes(given.shader, "N");
-        let normal = |(i, own): (usize, &Vec3)| {
-            let left = results.normals[i].try_normalize().filter(|_| from_shader);
-            left.or(computed[i].try_normalize()).unwrap_or(*own)
-        };
+        let normals = if from_shader { &results.normals } else { &computed };
+        let normal = |(i, own): (usize, &Vec3)| normals[i].try_normalize().unwrap_or(*own);
         let normals = vertices.zip(&mesh.normals).map(normal).collect();
         let mut mesh = Mesh { positions, normals, ..mesh };
         mesh.primvars.extend(results.left.next().into_iter().flatten());
@@ -104,18 +102,13 @@ fn kinds_left(program: &Program, shader: ShaderId) -> Vec<PrimvarKind> {
 }
 
 /// Runs the shaders at all vertices.
-fn run(
-    stage: &Scene,
-    program: &Program,
-    dicer: &Dicer,
-    meshes: &[Mesh],
-    left: &[Vec<PrimvarKind>],
-) -> Result<Results, Diagnostics> {
+fn run(stage: &Scene, program: &Program, dicer: &Dicer, left: &[Vec<PrimvarKind>]) -> Result<Results, Diagnostics> {
     let image = &program.memory;
     let frame = stage.camera_frame();
     let mut first = 0;
-    let mut runs = Vec::with_capacity(meshes.len());
-    for (object, mesh) in stage.objects.iter().zip(meshes) {
+    let mut runs = Vec::with_capacity(stage.objects.len());
+    for object in &stage.objects {
+        let mesh = &*object.mesh;
         let [entry, triangle, record] = image.resolve(first);
         first += mesh.triangles.len() as u32;
         let corners = corner_of_each_vertex(mesh);

@@ -75,11 +75,11 @@ impl Groups {
     }
 
     /// Normals for meshes whose vertices have moved to `moved`: in each group one, the mean of those of all triangles around it by the angle that each has there. They are on the
-    /// side of the triangles that the meshes' own normals are on. 0 where there is none.
-    pub fn normals(&self, meshes: &[Mesh], moved: &[Vec3]) -> Vec<Vec3> {
+    /// side of the triangles that the meshes' own normals are on. 0 where there is none. Only the triangles of meshes whose numbers are `wanted` count.
+    pub fn normals(&self, meshes: &[Mesh], moved: &[Vec3], wanted: impl Fn(usize) -> bool) -> Vec<Vec3> {
         let mut sums = vec![Vec3::ZERO; self.count];
         let mut first = 0;
-        for mesh in meshes {
+        for (number, mesh) in meshes.iter().enumerate() {
             let (positions, groups) = (&moved[first..], &self.of[first..]);
             let weighted = |t: &[u32; 3]| {
                 let corners = t.map(|i| positions[i as usize]);
@@ -89,7 +89,7 @@ impl Groups {
                     |k: usize| if side.dot(mesh.normals[t[k] as usize]) < 0.0 { -normals[k] } else { normals[k] };
                 [0, 1, 2].map(turned)
             };
-            for triangles in mesh.triangles.chunks(AT_ONCE) {
+            for triangles in mesh.triangles.chunks(AT_ONCE).filter(|_| wanted(number)) {
                 let normals: Vec<[Vec3; 3]> = triangles.par_iter().map(weighted).collect();
                 for (corner, normal) in triangles.iter().flatten().zip(normals.iter().flatten()) {
                     sums[groups[*corner as usize] as usize] += normal;
@@ -144,7 +144,7 @@ mod tests {
         let mut moved: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.clone()).collect();
         moved[5].z = 1.0;
         moved[6].z = 1.0;
-        let normals = Weld::of(&meshes, &[0; 3]).sides.normals(&meshes, &moved);
+        let normals = Weld::of(&meshes, &[0; 3]).sides.normals(&meshes, &moved, |_| true);
         let (flat, slope) = (Vec3::Z, Vec3::new(-1.0, 0.0, 1.0).normalize());
         assert!(normals[0].distance(flat) < 1e-6 && normals[5].distance(slope) < 1e-6);
         let between = (flat + slope).normalize();
@@ -152,7 +152,7 @@ mod tests {
         assert!(normals[8].distance(-flat) < 1e-6);
         // With a crease between them each keeps its own.
         let meshes = [square(0.0, Vec3::Z), square(1.0, Vec3::new(0.1, 0.0, 1.0).normalize())];
-        let normals = Weld::of(&meshes, &[0; 2]).sides.normals(&meshes, &moved[..8]);
+        let normals = Weld::of(&meshes, &[0; 2]).sides.normals(&meshes, &moved[..8], |_| true);
         assert!(normals[1].distance(flat) < 1e-6 && normals[4].distance(slope) < 1e-6);
     }
 }
