@@ -137,12 +137,11 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 7] = [
+const PARTLY: [(&str, &str); 6] = [
     ("gather", "of what is hit it gives the colour, not other outputs of the shader"),
     ("incident", "there is never such a parameter: volumes belong to rays"),
     ("opposite", "there is never such a parameter: volumes belong to rays"),
     ("surface", "lights hear nothing of surfaces"),
-    ("transmission", "every object is opaque to it"),
     ("occlusion", "every object is opaque to it"),
     ("spline", "the inverse (`\"solve…\"`) is there for a basis that is a constant"),
 ];
