@@ -305,7 +305,7 @@ fn lower(
     }
     diags.extend(std::mem::take(&mut lowering.diags));
     let mut texts = std::mem::take(&mut lowering.texts);
-    let info = |i: usize| shader_info(&program, i, texts.remove(&i).unwrap_or_default());
+    let info = |i: usize| shader_info(program, i, texts.remove(&i).unwrap_or_default());
     let shaders = (0..own).filter_map(info).collect();
     let prints = lowering.prints;
     let mut module = lowering.module;

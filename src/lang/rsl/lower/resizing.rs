@@ -31,7 +31,7 @@ impl Body<'_, '_> {
         };
         let ExprKind::Name(name) = &self.ast().expr(first).kind else { return None };
         let array = self.scopes.find(name).filter(|v| v.ty.is_array() && rest.len() == expected).cloned()?;
-        let Some(slot) = array.slot else { return None };
+        let slot = array.slot?;
         self.at(f.span);
         match &*f.name {
             "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float))),

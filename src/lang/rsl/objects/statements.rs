@@ -82,8 +82,8 @@ impl Flattening<'_> {
         }
     }
 
-    fn inner_box(&mut self, s: Box<Stmt>) -> Box<Stmt> {
-        Box::new(self.inner(*s))
+    fn inner_box(&mut self, s: Stmt) -> Box<Stmt> {
+        Box::new(self.inner(s))
     }
 
     /// A statement, which may become several, or none.
@@ -117,31 +117,31 @@ impl Flattening<'_> {
                     self.expr(condition);
                     flat.push((condition, self.inner(s)));
                 }
-                StmtKind::If(flat, last.map(|s| self.inner_box(s)))
+                StmtKind::If(flat, last.map(|s| self.inner_box(*s)))
             }
             StmtKind::While(condition, body) => {
                 self.expr(condition);
-                StmtKind::While(condition, self.inner_box(body))
+                StmtKind::While(condition, self.inner_box(*body))
             }
             StmtKind::For { init, condition, step, body } => {
-                return self.repeat(init, (condition, step), body, span, out);
+                return self.repeat(init, (condition, step), *body, span, out);
             }
             StmtKind::Illuminance(args, body) => {
                 args.iter().for_each(|&e| self.expr(e));
-                StmtKind::Illuminance(args, self.inner_box(body))
+                StmtKind::Illuminance(args, self.inner_box(*body))
             }
             StmtKind::Illuminate(args, body) => {
                 args.iter().for_each(|&e| self.expr(e));
-                StmtKind::Illuminate(args, self.inner_box(body))
+                StmtKind::Illuminate(args, self.inner_box(*body))
             }
             StmtKind::Solar(args, body) => {
                 args.iter().for_each(|&e| self.expr(e));
-                StmtKind::Solar(args, self.inner_box(body))
+                StmtKind::Solar(args, self.inner_box(*body))
             }
             StmtKind::Gather(args, hit, miss) => {
                 args.iter().for_each(|&e| self.expr(e));
-                let hit = self.inner_box(hit);
-                StmtKind::Gather(args, hit, miss.map(|s| self.inner_box(s)))
+                let hit = self.inner_box(*hit);
+                StmtKind::Gather(args, hit, miss.map(|s| self.inner_box(*s)))
             }
             kind @ (StmtKind::Break(_) | StmtKind::Continue(_)) => kind,
         };
@@ -153,7 +153,7 @@ impl Flattening<'_> {
         &mut self,
         init: Option<Box<Stmt>>,
         (condition, step): (Option<ExprId>, Option<ExprId>),
-        body: Box<Stmt>,
+        body: Stmt,
         span: Span,
         out: &mut Vec<Stmt>,
     ) {
