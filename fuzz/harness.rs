@@ -1,9 +1,11 @@
 //! What the fuzz targets do with an input. The regression test (`tests/fuzz_corpus.rs`) does the same with the inputs of `corpus`.
 //!
-//! Each function takes bytes that nobody vouches for, and panics if the RPU's tools break a promise about them.
+//! Each function takes bytes that nobody vouches for, and panics if a promise about them is broken.
 
 #![allow(dead_code, reason = "every fuzz target uses one of these functions")]
 
+use shadewright::ir::verify;
+use shadewright::lang::rsl;
 use shadewright::lang::source::{FileId, SourceMap};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
@@ -66,6 +68,26 @@ pub fn rib(data: &[u8]) {
                 assert!(errors.has_errors());
                 errors.render(&sources);
             }
+        }
+    }
+}
+
+/// A shader file, its bytes taken for Latin-1, compiles to a module that keeps the rules of the IR, or there are messages that quote it.
+pub fn shaders(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    let text: String = data.iter().map(|byte| char::from(*byte)).collect();
+    let mut sources = SourceMap::new();
+    let file = sources.add("fuzz.sl", None, text);
+    match rsl::compile(&mut sources, file, &rsl::Options::default()) {
+        Ok(unit) => {
+            verify(&unit.module).expect("what the front end makes keeps the rules");
+            unit.warnings.render(&sources);
+        }
+        Err(errors) => {
+            assert!(errors.has_errors());
+            errors.render(&sources);
         }
     }
 }

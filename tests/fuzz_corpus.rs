@@ -1,4 +1,4 @@
-//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, and programs on both machines.
+//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders, pictures, and programs on both machines.
 
 use std::fs;
 use std::path::Path;
@@ -28,6 +28,11 @@ fn the_decoder_survives_its_corpus() {
 #[test]
 fn the_scene_reader_survives_its_corpus() {
     replay("rib", harness::rib);
+}
+
+#[test]
+fn the_front_end_survives_its_corpus() {
+    replay("shaders", harness::shaders);
 }
 
 #[test]

@@ -381,7 +381,7 @@ mod tests {
         let read = |path: PathBuf| fs::read_to_string(path).expect("a file of tests");
         let folders = ["snippets", "shading"].map(|name| fs::read_dir(tests.join(name)).expect("a folder of tests"));
         let mut text: String = folders.into_iter().flatten().map(|e| read(e.expect("a file").path())).collect();
-        ["textures.rs", "derivatives.rs"].into_iter().for_each(|name| text += &read(tests.join(name)));
+        ["textures.rs", "derivatives.rs", "shading.rs"].into_iter().for_each(|name| text += &read(tests.join(name)));
         let is_called = |name: &str| {
             let before = |at: usize| text[..at].chars().next_back();
             let behind = |at: usize| text[at + name.len()..].trim_start().starts_with('(');
