@@ -143,4 +143,36 @@ pub const RAYS: &[Case] = &[
         expected: [1.0, 1.0, 1.0, 1.0],
         tolerance: 1e-6,
     },
+    Case {
+        name: "a surface that a diffuse ray found sends none itself",
+        shaders: &[(
+            "bounce",
+            "surface bounce() {
+                color c = 0;
+                Ci = 0.25;
+                gather (\"illuminance\", P, vector (0, 0, zcomp(P) < 5 ? 1 : -1), 0, 1, \"surface:Ci\", c) Ci += 0.5 * c;
+                Oi = 1;
+            }",
+        )],
+        options: "",
+        world: "Surface \"bounce\" SQUARE Translate 0 0 3 SQUARE",
+        expected: [0.375, 0.375, 0.375, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "unless its object says how deep they go",
+        shaders: &[(
+            "bounce",
+            "surface bounce() {
+                color c = 0;
+                Ci = 0.25;
+                gather (\"illuminance\", P, vector (0, 0, zcomp(P) < 5 ? 1 : -1), 0, 1, \"surface:Ci\", c) Ci += 0.5 * c;
+                Oi = 1;
+            }",
+        )],
+        options: "",
+        world: "Attribute \"trace\" \"int maxdiffusedepth\" [2] Surface \"bounce\" SQUARE Translate 0 0 3 SQUARE",
+        expected: [0.4375, 0.4375, 0.4375, 1.0],
+        tolerance: 1e-6,
+    },
 ];

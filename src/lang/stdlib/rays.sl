@@ -159,13 +159,20 @@ color __past_volumes(point o; vector d; float depth; color c)
     return ci;
 }
 
+/* Whether a surface that so many rays led to sends diffuse rays. One that a diffuse ray found does so only where its object says how deep they go: they multiply. */
+float __may_gather(float level)
+{
+    float limit = __ray_depth(DIFFUSE_RAY);
+    return level < limit && (__input("ray.kind") != DIFFUSE_RAY || limit < UNIFORM_MAX_DEPTH) ? 1 : 0;
+}
+
 /* The mean colour that arrives from the directions around n, in proportion to their cosines. */
 color __indirectdiffuse(point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
     float minsamples; float maxvariation; float maxerror; float maxpixeldist)
 {
     extern float raydepth;
     color sum = 0;
-    if (raydepth < __ray_depth(DIFFUSE_RAY)) {
+    if (__may_gather(raydepth) > 0) {
         float count = __count(samples);
         float start = __start(bias);
         float i;
@@ -187,7 +194,7 @@ float __gather(point p; vector d; float bias; float maxdist; float shades; outpu
 {
     extern float raydepth;
     float t = -1;
-    if (raydepth < __ray_depth(DIFFUSE_RAY)) {
+    if (__may_gather(raydepth) > 0) {
         t = __first(p, d, __start(bias), maxdist, DIFFUSE_RAY);
         if (t >= 0 && shades > 0)
             ci = __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
