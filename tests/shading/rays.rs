@@ -20,6 +20,17 @@ pub fn with_wall(world: &str) -> String {
     world.replace("WALL", WALL)
 }
 
+/// A surface of which each half sends one ray to the other.
+const BOUNCE: (&str, &str) = (
+    "bounce",
+    "surface bounce() {
+        color c = 0;
+        Ci = 0.25;
+        gather (\"illuminance\", P, vector (0, 0, zcomp(P) < 5 ? 1 : -1), 0, 1, \"surface:Ci\", c) Ci += 0.5 * c;
+        Oi = 1;
+    }",
+);
+
 pub const RAYS: &[Case] = &[
     Case {
         name: "transmission is 0 where something lies between two points",
@@ -145,15 +156,7 @@ pub const RAYS: &[Case] = &[
     },
     Case {
         name: "a surface that a diffuse ray found sends none itself",
-        shaders: &[(
-            "bounce",
-            "surface bounce() {
-                color c = 0;
-                Ci = 0.25;
-                gather (\"illuminance\", P, vector (0, 0, zcomp(P) < 5 ? 1 : -1), 0, 1, \"surface:Ci\", c) Ci += 0.5 * c;
-                Oi = 1;
-            }",
-        )],
+        shaders: &[BOUNCE],
         options: "",
         world: "Surface \"bounce\" SQUARE Translate 0 0 3 SQUARE",
         expected: [0.375, 0.375, 0.375, 1.0],
@@ -161,15 +164,7 @@ pub const RAYS: &[Case] = &[
     },
     Case {
         name: "unless its object says how deep they go",
-        shaders: &[(
-            "bounce",
-            "surface bounce() {
-                color c = 0;
-                Ci = 0.25;
-                gather (\"illuminance\", P, vector (0, 0, zcomp(P) < 5 ? 1 : -1), 0, 1, \"surface:Ci\", c) Ci += 0.5 * c;
-                Oi = 1;
-            }",
-        )],
+        shaders: &[BOUNCE],
         options: "",
         world: "Attribute \"trace\" \"int maxdiffusedepth\" [2] Surface \"bounce\" SQUARE Translate 0 0 3 SQUARE",
         expected: [0.4375, 0.4375, 0.4375, 1.0],
