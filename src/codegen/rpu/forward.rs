@@ -5,6 +5,7 @@
 //! lets instructions read `S`, `I`, `HIT` and `C` directly while these still hold the value, and loads take `HIT_TRI` and `HIT_OBJ` as their base; dead code
 //! elimination then removes the copies.
 
+use super::liveness::live_outs;
 use super::vcode::{MBlock, MFunc, MInst, MOp, MSrc, Place};
 use crate::rpu::isa::{Base, Component, Mask, Multiplier, Op, Reg, Scale, Swizzle};
 use std::collections::HashMap;
@@ -23,12 +24,15 @@ type Facts = HashMap<(Place, Component), Fact>;
 pub fn forward(f: &mut MFunc) {
     let mut at_entry: Vec<Option<Facts>> = vec![None; f.blocks.len()];
     at_entry[0] = Some(Facts::new());
+    // What is not read any more needs no facts: a long function would carry thousands from block to block.
+    let live = live_outs(f);
     let mut work = vec![0];
     while let Some(b) = work.pop() {
         let Some(mut facts) = at_entry[b].clone() else { continue };
         for inst in &f.blocks[b].insts {
             update(inst, &mut facts);
         }
+        facts.retain(|&(place, c), _| place.node().is_none_or(|node| live[b].get(node).contains(c)));
         for s in f.blocks[b].term.successors() {
             let changed = match &mut at_entry[s] {
                 None => {
