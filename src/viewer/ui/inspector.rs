@@ -135,6 +135,12 @@ impl InspectorPanel {
         };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
             ui.label(RichText::new(ray_title(ray)).strong());
+            // Above the variables, which may fill more than the panel.
+            if let Some(step) = ray.shader_step
+                && ui.button("Step through its shader").clicked()
+            {
+                self.go_to(step as usize);
+            }
             match &ray.hit {
                 None => {
                     ui.weak(ray.outcome());
@@ -159,11 +165,6 @@ impl InspectorPanel {
                     ui.end_row();
                 }
             });
-            if let Some(step) = ray.shader_step
-                && ui.button("Step through its shader").clicked()
-            {
-                self.go_to(step as usize);
-            }
         });
     }
 
