@@ -96,7 +96,8 @@ fn instances_look_like_the_triangles_that_they_stand_for() {
         let render = |job: &Job| RpuRenderer::new().render(job, &|_| {}).expect("a picture");
         let (a, b) = (render(&instanced), render(&flat));
         // An instance's shading normals are interpolated before they are moved, those written out are moved before: uneven scales part them by up to 0.015.
-        let tolerance = if what == 0 { 2e-2 } else { 2e-3 };
+        // Tangents lie in the plane of the shading normal, and are up to 2π · 0.7 long: a quarter of that is shown.
+        let tolerance = if what == 0 || what == 2 { 2e-2 } else { 2e-3 };
         let different = differences(&a, &b, tolerance);
         // A sample at an edge may fall to either side of it; there are 6912 pixels.
         assert!(different < 20, "{different} pixels show different values, of kind {what}");
