@@ -130,6 +130,19 @@ pub const VISIBILITY: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
+        name: "a shader that a shadow ray asks for its opacity is told so",
+        shaders: &[
+            PAINT,
+            SUN,
+            LIT,
+            ("veil", "surface veil() { Ci = 0; Oi = isshadowray() * color (0.75, 0.25, 1); }"),
+        ],
+        options: "",
+        world: between!("Surface \"veil\" Attribute \"shade\" \"string transmissionhitmode\" [\"shader\"]", "Attribute \"visibility\" \"int transmission\" [0]"),
+        expected: [0.25, 0.75, 0.0, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
         name: "transmission finds what shadows find",
         shaders: &[
             PAINT,

@@ -11,7 +11,7 @@ use super::globals;
 /// Built-in functions.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("visibility", "How much light gets from one point to another, as `transmission` has it."),
-    ("isshadowray", "1 where a shadow ray led here: never, for shadow rays run no shaders."),
+    ("isshadowray", "1 where a shadow ray led here, which asks for the opacity (`transmissionhitmode`), else 0."),
     ("isindirectray", "1 where a ray of `gather` or `indirectdiffuse` led here, else 0."),
     ("raylevel", "How many rays led here: 0 for what the camera sees."),
     (

@@ -209,9 +209,9 @@ float trace(point o; vector d)
     return t < 0 ? 1e30 : t * length(d);
 }
 
-/* What is asked of the ray that led here. Shadow rays run no shaders. */
+/* What is asked of the ray that led here. Shadow rays run a shader where its opacity is what they ask for. */
 float raylevel() { extern float raydepth; return raydepth; }
 float isindirectray() { return __input("ray.kind") == DIFFUSE_RAY ? 1 : 0; }
-float isshadowray() { return 0; }
+float isshadowray() { return __input("ray.kind") == TRANSMISSION_RAY ? 1 : 0; }
 
 color visibility(point a, b) { return transmission(a, b); }
