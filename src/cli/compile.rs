@@ -1,6 +1,6 @@
 //! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much compiles.
 
-mod folder;
+pub mod folder;
 
 use super::args::{Abi, CompileArgs, Emit};
 use super::common::{pipeline, rpu_passes};

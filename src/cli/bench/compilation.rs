@@ -1,12 +1,13 @@
 //! How long shaders take to compile, on one thread: many of them through the front end, and a long one to both machines.
 
 use super::{RUNS, median, rounded};
+use crate::cli::compile::folder::compile_one;
 use crate::cli::exit::Failure;
 use crate::cli::kernels;
 use crate::codegen::rpu;
 use crate::lang::rsl;
 use crate::lang::source::SourceMap;
-use crate::program::{LinkOptions, link, read_shader, surface_entry};
+use crate::program::{LinkOptions, link, surface_entry};
 use crate::scene::{self, ShaderKind};
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
@@ -31,13 +32,8 @@ fn milliseconds(since: Instant) -> f64 {
 }
 
 fn front_end(path: &Path) -> Result<(), Failure> {
-    let text = read_shader(path).map_err(|e| anyhow!("{e}"))?;
-    let mut sources = SourceMap::new();
-    let file = sources.add(path.display().to_string(), Some(path), text);
-    match rsl::compile(&mut sources, file, &rsl::Options::default()) {
-        Ok(_) => Ok(()),
-        Err(errors) => Err(Failure::diagnostics(&errors, &sources)),
-    }
+    let compiled = compile_one(path, &rsl::Options::default());
+    compiled.map(drop).map_err(|reason| Failure::input(format!("error: {}: {reason}", path.display())))
 }
 
 fn many() -> Result<Value, Failure> {

@@ -120,7 +120,7 @@ fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
 }
 
 /// The compiled file, or its first error.
-fn compile_one(path: &Path, options: &rsl::Options) -> Result<rsl::Unit, String> {
+pub fn compile_one(path: &Path, options: &rsl::Options) -> Result<rsl::Unit, String> {
     let text = read_shader(path).map_err(|e| e.to_string())?;
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), Some(path), text);

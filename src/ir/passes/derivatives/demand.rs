@@ -224,6 +224,7 @@ impl<'a> Flow<'a> {
                 let inst = &self.func.block(block).insts[i as usize];
                 match &inst.op {
                     Op::Seed => walk.live(&inst.args[1..]),
+                    // A derivative of a derivative counts as 0.
                     Op::Du | Op::Dv => {}
                     Op::SlotLoad(slot) => {
                         walk.demand.slots[slot.0 as usize] = true;
