@@ -3,10 +3,8 @@
 //! The scene has one limit, program constant 6; an object may limit the specular and diffuse rays of its surface further.
 
 use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type};
+use super::visibility::DIFFUSE;
 use crate::lang::rsl::RAYS_DEPTH;
-
-/// The kind of rays of `gather` and `indirectdiffuse`, as the library knows it.
-const DIFFUSE: f32 = 2.0;
 
 /// `rays.depth(kind) -> f32`: how many rays at most lead to one of that kind, of an object with these limits for specular and diffuse rays.
 pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function {
@@ -25,7 +23,7 @@ pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function
     let limit = if specular == diffuse {
         specular
     } else {
-        let is_diffuse = b.f32(DIFFUSE);
+        let is_diffuse = b.f32(DIFFUSE.into());
         let is_diffuse = b.op(Op::Eq, &[kind, is_diffuse]);
         b.op(Op::Select, &[is_diffuse, diffuse, specular])
     };

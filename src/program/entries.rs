@@ -4,6 +4,7 @@ use super::instances::{Instance, Outputs, unpack};
 use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
 use super::primvars::{stored_for, stored_message};
+use super::questions::Questions;
 use super::shaders::CompiledFunction;
 use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use super::visibility;
@@ -11,7 +12,7 @@ use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
-use crate::scene::{Scene, Visibility};
+use crate::scene::{HitMode, Scene, Visibility};
 use std::sync::Arc;
 
 /// A surface core, and those around it, as one entry calls them.
@@ -58,25 +59,32 @@ fn at_a_hit(name: String, layout: RecordLayout, differentiated: bool) -> (Functi
 
 /// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
 /// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
-pub fn surface(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
+pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, differentiated: bool) -> Function {
     let (mut b, inputs) = at_a_hit(surface_entry(number), variant.layout.clone(), differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
-    visibility::begin(&mut b, variant.seen, inputs.ray, |b| match &variant.dark {
-        Some(dark) => shade(b, number, dark, &inputs),
-        None => {
+    visibility::begin(&mut b, variant.seen, inputs.ray, |b, mode| match (&variant.dark, mode) {
+        (Some(dark), HitMode::Shader) => shade(b, number, dark, &Questions::default(), &inputs),
+        _ => {
             let mut state = SurfaceState::new(b, inputs.clone());
             let nothing = b.constant(Const::zero(Type::Vec3));
             let opacity = state.global(b, "Os").unwrap_or(nothing);
             b.ret(vec![nothing, opacity]);
         }
     });
-    shade(&mut b, number, variant, &inputs);
+    shade(&mut b, number, variant, questions, &inputs);
     b.finish()
 }
 
 /// The code of [`surface`] for rays that see the object, up to its return.
-fn shade(b: &mut FunctionBuilder, number: usize, variant: &SurfaceVariant, given: &SurfaceInputs) {
+fn shade(
+    b: &mut FunctionBuilder,
+    number: usize,
+    variant: &SurfaceVariant,
+    questions: &Questions,
+    given: &SurfaceInputs,
+) {
+    questions.answer_at_hit(b, given);
     let mut state = SurfaceState::new(b, given.clone());
     let shown = |b: &mut FunctionBuilder, color| visibility::color(b, variant.seen, given.ray, color);
     let instance = &variant.instance;
@@ -90,9 +98,11 @@ fn shade(b: &mut FunctionBuilder, number: usize, variant: &SurfaceVariant, given
     let passage = variant.atmosphere.as_ref().map(|_| state.way(b));
     let of_surface = args.clone();
     let depth = variant.output.as_ref().and_then(|_| state.global(b, "raydepth"));
+    let mut asked = questions.to(b, &mut state, given.ray);
     if let Some(displacement) = &variant.displacement {
         let values = displacement_inputs(b, &mut state, variant, displacement, &of_surface);
         let moved = (!displacement.done).then(|| displacement.call(b, values.clone()));
+        moved.iter().for_each(|moved| asked.displace(moved));
         for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.declared()) {
             let moved = moved.as_ref().filter(|_| matches!(&*param.name, "P" | "N"));
             if let Some(v) = moved.and_then(|moved| moved.get(&param.name)) {
@@ -112,6 +122,7 @@ fn shade(b: &mut FunctionBuilder, number: usize, variant: &SurfaceVariant, given
     // A shader that never sets its opacity is as opaque as the surface it sits on.
     let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
+    let [color, opacity] = asked.answer(b, instance, &of_surface, &outputs, [color, opacity]);
     if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
         let value = outputs.get(name).unwrap_or_else(|| b.f32(0.0));
         let value = triple(b, value);

@@ -6,6 +6,7 @@ use super::emitters::POINTS;
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::ParamBlock;
 use super::state::{normalize, of_frame};
+use super::visibility::TRANSMISSION;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::rsl::{
     LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
@@ -275,7 +276,8 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
     let direction = normalize(b, towards);
     let default = b.op(Op::Uniform(0), &[]);
     let bias = b.op(Op::Extract(0), &[default]);
-    let through = b.call(OPEN_FUNCTION, vec![place.position, direction, bias, t_max], &[Type::Vec3])[0];
+    let kind = b.f32(TRANSMISSION.into());
+    let through = b.call(OPEN_FUNCTION, vec![place.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
     vec![towards, b.op(Op::Mul, &[color, through]), none]
 }
 

@@ -8,6 +8,7 @@ use super::instances::{Instance, bind};
 use super::lights::{LightQuestions, LinkedLight, Shadows};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
+use super::questions::Questions;
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::shaders::ShaderLibrary;
 use super::spaces;
@@ -25,7 +26,7 @@ use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
-use crate::scene::{HitMode, Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
+use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
 use glam::Mat4;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -345,8 +346,7 @@ impl Linker {
             let seen = object.attributes.visibility;
             let dark = Surroundings { lights: Arc::new([]), ..Surroundings::of(object) };
             let next = surroundings.len();
-            let asks_shader = visibility::asks_entry(seen) && seen.hit_mode == HitMode::Shader;
-            let dark = asks_shader.then(|| *surroundings.entry(dark).or_insert(next));
+            let dark = visibility::asks_shader(seen).then(|| *surroundings.entry(dark).or_insert(next));
             let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen)).or_insert_with(|| {
                 wanted.push(WantedEntry {
                     instance: instance.clone(),
@@ -389,11 +389,13 @@ impl Linker {
         let questions = LightQuestions::of(&module, texts);
         add_surroundings(&mut module, &lights, &questions, &volumes, &surroundings);
         module.functions.push(visibility::selective_function(scene));
+        let to_surfaces = Questions::of(&module);
+        module.functions.extend(to_surfaces.functions());
         let differentiated = derivatives::is_needed(&module);
         for (number, wanted) in wanted.iter().enumerate() {
             let variant = &wanted.variant(&volumes, options.output.as_ref());
             module.functions.push(match options.stage {
-                Stage::Picture => entries::surface(number, variant, differentiated),
+                Stage::Picture => entries::surface(number, variant, &to_surfaces, differentiated),
                 Stage::Displacement => entries::displacement(number, variant, differentiated),
             });
             if options.debug {

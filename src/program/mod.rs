@@ -16,6 +16,7 @@ mod link;
 pub mod memory;
 mod outputs;
 mod primvars;
+mod questions;
 mod shaders;
 mod spaces;
 mod state;

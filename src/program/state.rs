@@ -8,6 +8,7 @@ use super::memory::{
     COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
 };
 use super::primvars::StoredPrimvar;
+use super::visibility;
 use crate::geometry::primvar::PrimvarType;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use std::collections::HashMap;
@@ -197,7 +198,12 @@ impl SurfaceState {
             }
             "ray.spread" => b.op(Op::Extract(1), &[self.inputs.ray]),
             "ray.time" => b.op(Op::Extract(2), &[self.inputs.ray]),
-            "ray.kind" => b.op(Op::Extract(3), &[self.inputs.ray]),
+            "ray.kind" => {
+                let kind = b.op(Op::Extract(3), &[self.inputs.ray]);
+                let [last, diffuse] = [visibility::LAST_TOLD, visibility::DIFFUSE].map(|kind| b.f32(kind.into()));
+                let is_untold = b.op(Op::Lt, &[last, kind]);
+                b.op(Op::Select, &[is_untold, diffuse, kind])
+            }
             "Ci" | "Oi" => {
                 let zero = b.f32(0.0);
                 b.op_as(Op::Splat, &[zero], Type::Vec3)

@@ -3,7 +3,7 @@
 use super::{ParamValue, ShaderId};
 use std::collections::BTreeMap;
 
-/// How much light an object lets through on its way to a surface, where shadows and `transmission()` ask.
+/// How much light an object lets through on its way to a surface, where shadows, `transmission()` and `occlusion()` ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HitMode {
     /// None.
@@ -28,12 +28,14 @@ pub struct Visibility {
     pub transmission: bool,
     /// What those find.
     pub hit_mode: HitMode,
+    /// What rays of `occlusion` find, if that is something else.
+    pub diffuse_hit_mode: Option<HitMode>,
     /// Whether it hides what is behind it from the camera without being seen itself (`Matte`).
     pub matte: bool,
 }
 
 impl Default for Visibility {
-    /// All see it, and it is opaque to shadows.
+    /// All see it, and it is opaque to shadows and `occlusion`.
     fn default() -> Self {
         Self {
             camera: true,
@@ -41,6 +43,7 @@ impl Default for Visibility {
             diffuse: true,
             transmission: true,
             hit_mode: HitMode::Opaque,
+            diffuse_hit_mode: None,
             matte: false,
         }
     }

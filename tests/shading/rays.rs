@@ -90,6 +90,54 @@ pub const RAYS: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
+        name: "gather tells what the surface that was hit makes of its variables",
+        shaders: &[
+            (
+                "told",
+                "surface told(output varying color tint = 0; output varying float heat = 0; float given = 2;) {
+                    tint = color (0.1, 0.2, 0.3); heat = 0.5; N = -N; Oi = color (0.25, 0.5, 1); Ci = Oi;
+                }",
+            ),
+            (
+                "ask",
+                "surface ask() {
+                    color o = 0, c = 0, tint = 0; float heat = 0, given = 0, none = 0.25; normal n = 0; point p = 0, q = 0; float across = 0;
+                    gather (\"illuminance\", P, N, 0, 1, \"surface:Ci\", c, \"surface:Oi\", o, \"surface:tint\", tint, \"surface:heat\", heat, \"surface:given\", given,
+                        \"surface:none\", none, \"primitive:N\", n, \"primitive:P\", p, \"surface:P\", q, \"primitive:s\", across)
+                        Ci = o - color (heat, given, none) + 10 * tint + (c - o) + (zcomp(p) - zcomp(q)) + (zcomp(p) + 2 + zcomp(n)) + across;
+                    Oi = 1;
+                }",
+            ),
+        ],
+        options: "",
+        // The square is at z = -2, its normal before the shader is -z, and s is 1/2 in its middle.
+        world: "AttributeBegin Surface \"told\" \"float given\" [3] Translate 0 0 -6 SQUARE AttributeEnd Surface \"ask\" SQUARE",
+        expected: [0.25 - 0.5 + 1.0 - 0.5, 0.5 - 3.0 + 2.0 - 0.5, 1.0 - 0.25 + 3.0 - 0.5, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
+        name: "gather tells where displacement has moved the point, and goes behind surfaces that are hidden",
+        shaders: &[
+            GLOW,
+            ("move", "displacement move(output varying float by = 0;) { P += vector (0, 0, 0.5); N = normal (0, 1, 0); by = 0.5; }"),
+            (
+                "ask",
+                "surface ask() {
+                    point p = 0, q = 0; normal m = 0, n = 0; float told = 0;
+                    gather (\"illuminance\", P, N, 0, 1, \"primitive:P\", p, \"surface:P\", q, \"primitive:N\", m, \"surface:N\", n) told = 1;
+                    gather (\"illuminance\", P, -N, 0, 1, \"primitive:P\", q) told = 9; else told += 1;
+                    Ci = color (-zcomp(p) / 3, zcomp(q) - zcomp(p), ycomp(n) - ycomp(m)) / told;
+                    Oi = 1;
+                }",
+            ),
+        ],
+        options: "",
+        world: "AttributeBegin Surface \"glow\" Translate 0 0 -6 Attribute \"visibility\" \"diffuse\" [0] SQUARE AttributeEnd
+            AttributeBegin Surface \"glow\" Displacement \"move\" Translate 0 0 -7 SQUARE AttributeEnd Surface \"ask\" SQUARE",
+        expected: [0.5, 0.25, 0.5, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
         name: "gather is a loop",
         shaders: glowing!(
             "float turns = 0, odd = 0;

@@ -158,6 +158,46 @@ pub const VISIBILITY: &[Case] = &[
         tolerance: 1e-6,
     },
     Case {
+        name: "occlusion is as dense as the objects' opacities where a hit mode says so",
+        shaders: &[
+            PAINT,
+            (
+                "ask",
+                "surface ask() {
+                    Oi = 1;
+                    Ci = color (occlusion(P, N, 4, \"coneangle\", 0.001, \"maxdist\", 6.5), occlusion(P, N, 4, \"coneangle\", 0.001), comp(transmission(P, P - vector (0, 0, 6.5)), 0));
+                }",
+            ),
+        ],
+        options: "",
+        world: behind!("Opacity [0.25 0.5 0.75] Attribute \"shade\" \"string diffusehitmode\" [\"primitive\"]"),
+        // The mean opacity of the first square; the second is opaque, and both are to transmission.
+        expected: [0.5, 1.0, 0.0, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
+        name: "occlusion finds what shadows find, unless it is told otherwise",
+        shaders: &[
+            PAINT,
+            ("veil", "surface veil() { color light = diffuse(N) + occlusion(P, N, 4); Ci = light; Oi = isindirectray() * color (0.75, 0.25, 0.2) + isshadowray() * 0.875; }"),
+            (
+                "ask",
+                "surface ask() {
+                    vector d = vector (0, 0, -1);
+                    Oi = 1;
+                    Ci = color (occlusion(P, d, 1, \"coneangle\", 0.001, \"maxdist\", 6.5), comp(transmission(P, P + 6.5 * d), 0), occlusion(P, d, 1, \"coneangle\", 0.001, \"maxdist\", 7.5));
+                }",
+            ),
+        ],
+        options: "",
+        world: "AttributeBegin Translate 0 0 -6 Surface \"veil\" Attribute \"shade\" \"string diffusehitmode\" \"shader\" \"string transmissionhitmode\" \"shader\" SQUARE AttributeEnd
+            AttributeBegin Surface \"paint\" Translate 0 0 -7 Opacity [0.5 0.5 0.5] Attribute \"shade\" \"string transmissionhitmode\" \"primitive\" SQUARE AttributeEnd
+            Surface \"ask\" SQUARE",
+        // 0.4 of the veil, and behind it half of what is left.
+        expected: [0.4, 0.125, 0.7, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
         name: "a light without shadows is not dimmed",
         shaders: &[PAINT, SUN, LIT],
         options: "Attribute \"light\" \"string shadows\" [\"off\"]",

@@ -88,6 +88,11 @@ pub fn position(kind: ShaderKind) -> &'static str {
 }
 
 impl Global {
+    /// Whether it is one of those that text can name in surface shaders.
+    pub fn is_of_surfaces(&self) -> bool {
+        self.in_kind(ShaderKind::Surface) && is_written(self.name) && self.name != RANDOM_STATE
+    }
+
     /// Whether shaders of that kind have it.
     pub fn in_kind(&self, kind: ShaderKind) -> bool {
         self.kinds.contains(letter(kind))

@@ -77,6 +77,9 @@ pub const RAYS_SELECTIVE: &str = "rays.selective";
 /// The linker's function `(f32 kind) → f32`: how many rays at most lead to one of that kind which the surface being shaded sends.
 pub const RAYS_DEPTH: &str = "rays.depth";
 
+/// The linker's functions `rays.question.T.WORD:NAME`: `() → f32`, the kind of the rays that ask surfaces for the value of type `T` (`f`, or `v` for triples) which `gather` calls `WORD:NAME`.
+pub const RAYS_QUESTION: &str = "rays.question.";
+
 /// Name of the `debug` instruction with the pattern of a `printf`, behind those with its values.
 pub const PRINTF: &str = "printf?";
 /// Start of the names of `debug` instructions with the values of a `printf`; the letter of the type follows.

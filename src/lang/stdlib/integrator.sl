@@ -10,20 +10,25 @@
 
 /* A ray is a cone (Akenine-Moller et al. 2019): its diameter is width at the origin and grows by spread in a unit of length. The kinds of rays: */
 #define CAMERA_RAY 0
-#define SPECULAR_RAY 1
 
-/* The colour that arrives at o from direction d, and its coverage: surfaces are composited front to back by their opacity until
-   nothing shines through, the background last. Nothing is seen but between start and end. The ray goes on behind a surface from the same origin, beyond its t.
+/* The colour that arrives at o from direction d, and in open how much of what is farther away would: surfaces are composited front to back by their opacity until
+   nothing shines through, the background last. Nothing is seen but between start and end, and the first surface before reach; first is how far it is away, -1 if there is none.
+   The ray goes on behind a surface from the same origin, beyond its t.
    Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and cover nothing themselves. */
-color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start; float end; float mattes; output float alpha)
+color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start, reach, end; float mattes; output color open; output float first)
 {
     color sum = 0;
     color through = 1;
     float nearest = start;
     float layers = 0;
     color held = 0;
+    /* Asked here: a call between a ray and its hit would lose the hit. */
+    float is_selective = __is_selective();
+    first = -1;
     while (layers < MAX_LAYERS) {
-        float t = __trace(o, d, nearest, end);
+        float t = __trace(o, d, nearest, first < 0 ? reach : end);
+        float is_hidden = is_selective > 0 ? __hit_is_hidden(kind) : 0;
+        first = first < 0 && is_hidden == 0 ? t : first;
         if (t < 0) {
             float coverage = __uniform_float(7, 3);
             sum += through * UNIFORM_COLOR(7);
@@ -47,27 +52,8 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
             }
         }
     }
-    through += held;
-    alpha = 1 - (comp(through, 0) + comp(through, 1) + comp(through, 2)) / 3;
+    open = through + held;
     return sum;
-}
-
-/* What trace() in a shader calls: black beyond the ray depth of the scene and of the object. */
-color __trace_color(point o; vector d; float depth; float width, spread, time, kind)
-{
-    color result = 0;
-    float alpha = 0;
-    if (depth < __ray_depth(kind))
-        result = __radiance(o, d, depth + 1, width, spread, time, kind, __uniform_float(0, 0), FARTHEST, 0, alpha);
-    return result;
-}
-
-/* The light that arrives at o from direction d (RISpec 3.2, section 15.6). The ray is as wide as the one that led here and goes on spreading alike: the surface counts as flat. */
-color trace(point o; vector d)
-{
-    extern float raydepth;
-    color c = __trace_color(o, d, raydepth, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), SPECULAR_RAY);
-    return __past_volumes(o, d, raydepth, c);
 }
 
 /* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1, matte objects where mattes is.
@@ -104,5 +90,9 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
         near = __uniform_float(8, 2) * length(through);
         far = min(__uniform_float(8, 3), FARTHEST / length(through)) * length(through);
     }
-    return __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, alpha);
+    color open = 0;
+    float first = 0;
+    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, far, mattes, open, first);
+    alpha = 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / 3;
+    return seen;
 }

@@ -1,5 +1,6 @@
-/* The rays that shaders send beside trace(): transmission, occlusion and indirectdiffuse as PRMan has them, and what the statement gather is made of.
-   Objects are opaque to them, as to shadow rays, but those that say otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0 is the scene's. */
+/* The rays that shaders send: trace (RISpec 3.2, section 15.6), transmission, occlusion and indirectdiffuse as PRMan has them, and what the statement gather is made of.
+   Objects are opaque to transmission and occlusion, as to shadow rays, but those that say otherwise (docs/rib.md, "Visibility"). Biases and distances are in units of length; a bias below 0
+   is the scene's. */
 
 #define UNIFORM_BIAS __uniform_float(0, 0)
 #define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
@@ -8,12 +9,12 @@
 #define SPECULAR_RAY 1
 #define DIFFUSE_RAY 2
 #define TRANSMISSION_RAY 3
+#define OCCLUSION_RAY 5
 /* Less light than this gets through: it is lost in eight bits. */
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
-/* The colour that a ray among many of one place brings back: it is as wide as the ray that led here. */
-#define DIFFUSE_COLOR(o, d) __trace_color(o, d, raydepth, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), DIFFUSE_RAY)
-
+/* A distance times this is the least bit nearer: two or three floats before it. */
+#define JUST_BEFORE 0.9999998
 float __start(float bias) { return bias < 0 ? UNIFORM_BIAS : bias; }
 
 /* How many rays a number of samples asks for. */
@@ -45,16 +46,19 @@ vector __direction(point p; vector axis; float angle; string distribution; float
     return (r * cos(around)) * x + (r * sin(around)) * y + z * n;
 }
 
-/* How much light gets through on the way from o in direction d, between start and far; all where far is below 0. An object lets through nothing (0), everything (1), or what its own
-   surface entry leaves (2), which shoots no rays that bring colours: they are beyond the scene's ray depth. */
-color __open(point o; vector d; float start, far)
+/* What an object that was hit lets through of rays that only ask that: nothing (0), everything (1), or what its own surface entry leaves (2). */
+#define LETS_THROUGH(kind) (kind == OCCLUSION_RAY ? __hit_lets_past() : __hit_lets_through())
+
+/* How much light gets through on the way from o in direction d, between start and far; all where far is below 0. An object's surface entry that is asked
+   shoots no rays that bring colours: they are beyond the scene's ray depth. */
+color __open(point o; vector d; float start, far, kind)
 {
     color through = 1;
     float nearest = start;
     float layers = far < 0 ? MAX_LAYERS : 0;
     while (layers < MAX_LAYERS) {
         float t = __trace(o, d, nearest, far);
-        float lets = __hit_lets_through();
+        float lets = LETS_THROUGH(kind);
         layers += 1;
         nearest = t;
         if (t < 0) {
@@ -65,7 +69,7 @@ color __open(point o; vector d; float start, far)
         } else if (lets == 2) {
             color ci = 0;
             color oi = 0;
-            __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, 0, TRANSMISSION_RAY, ci, oi);
+            __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, 0, kind, ci, oi);
             through *= 1 - oi;
             if (max(comp(through, 0), comp(through, 1), comp(through, 2)) < OPAQUE) {
                 through = 0;
@@ -76,84 +80,81 @@ color __open(point o; vector d; float start, far)
     return through;
 }
 
-/* Whether rays of a kind do not see the surface that was just hit. */
-#define PASSES(kind) (kind == DIFFUSE_RAY ? __hit_passes_diffuse() : __hit_passes_specular())
+/* The same by one ray where nothing lets light through. Where a ray asks a surface for its opacity, all gets through: two such surfaces would ask each other without end. */
+color __let_through(point o; vector d; float start, far, kind)
+{
+    extern float raydepth;
+    color open = 1;
+    if (__is_selective() > 0)
+        open = __open(o, d, start, raydepth > UNIFORM_MAX_DEPTH ? -1 : far, kind);
+    else
+        open = 1 - __occluded(o, d, start, far);
+    return open;
+}
 
 /* The distance to the first surface that rays of a kind see, or -1. */
 float __first(point o; vector d; float start, far, kind)
 {
+    float is_selective = __is_selective();
     float t = __trace(o, d, start, far);
-    float passes = PASSES(kind);
-    if (__is_selective() > 0) {
+    if (is_selective > 0) {
+        float is_hidden = __hit_is_hidden(kind);
         float layers = 0;
-        while (layers < MAX_LAYERS && t >= 0 && passes > 0) {
+        while (layers < MAX_LAYERS && t >= 0 && is_hidden > 0) {
             t = __trace(o, d, t, far);
-            passes = PASSES(kind);
+            is_hidden = __hit_is_hidden(kind);
             layers += 1;
         }
     }
     return t;
 }
 
-/* Whether a ray of occlusion meets a surface: 1 or 0. */
-float __meets(point o; vector d; float start, far)
-{
-    float met = 0;
-    if (__is_selective() > 0)
-        met = __first(o, d, start, far, DIFFUSE_RAY) < 0 ? 0 : 1;
-    else
-        met = __occluded(o, d, start, far);
-    return met;
-}
-
-/* How much of the light from p2 arrives at p1: the share of rays, in a cone around the straight way, on which nothing lies, or what shines through.
-   Where a ray asks a surface for its opacity, all of it: two such surfaces would ask each other without end. */
+/* How much of the light from p2 arrives at p1: the share of rays, in a cone around the straight way, on which nothing lies, or what shines through. */
 color __transmission(point p1; point p2; float samples; float minsamples; float samplecone; float bias)
 {
-    extern float raydepth;
     vector way = p2 - p1;
     float far = length(way);
     float start = __start(bias);
     float count = samplecone > 0 ? __count(samples) : 1;
     color open = 0;
-    float unblocked = 0;
     float i;
     for (i = 0; i < count; i += 1) {
         vector d = samplecone > 0 ? __direction(p1, way, samplecone, "uniform", i, count) : way / far;
-        if (__is_selective() > 0)
-            open += __open(p1, d, start, raydepth > UNIFORM_MAX_DEPTH ? -1 : far - start);
-        else
-            unblocked += 1 - __occluded(p1, d, start, far - start);
+        open += __let_through(p1, d, start, far - start, TRANSMISSION_RAY);
     }
-    if (__is_selective() == 0)
-        open = unblocked;
     return open / count;
 }
 
-/* The share of the directions around n, in proportion to their cosines, in which something lies. */
+/* The share of the directions around n, in proportion to their cosines, in which something lies; what lets light through counts by its opacity, the mean of its three. */
 float __occlusion(point p; vector n; float samples; float maxdist; float coneangle; float bias; string distribution;
     float minsamples; float maxvariation; float maxerror; float maxpixeldist)
 {
     float count = __count(samples);
     float start = __start(bias);
-    float blocked = 0;
+    color open = 0;
     float i;
     for (i = 0; i < count; i += 1)
-        blocked += __meets(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist);
-    return blocked / count;
+        open += __let_through(p, __direction(p, n, coneangle, distribution, i, count), start, maxdist, OCCLUSION_RAY);
+    return 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / (3 * count);
 }
 
-/* What the volumes around the surface make of the colour that arrives at o from direction d: those inside where the ray goes against the geometric normal. */
-color __past_volumes(point o; vector d; float depth; color c)
+/* The colour that arrives at o from direction d by a ray of a kind, and in open how much of it comes past all surfaces; black beyond the ray depth of the scene and of the object. The first
+   surface is looked for between start and reach; t is how far it is away, -1 if there is none.
+   The ray is as wide as the one that led here and goes on spreading alike: the surface counts as flat.
+   What arrives from a surface passes the volume inside of this one where the ray goes against the geometric normal, else the one outside. */
+color __arriving(point o; vector d; float kind; float start, reach; output color open; output float t)
 {
+    extern float raydepth;
     extern normal Ng;
-    color ci = c;
-    if (__has_volumes() > 0 && depth < UNIFORM_MAX_DEPTH) {
-        float t = __first(o, d, UNIFORM_BIAS, FARTHEST, SPECULAR_RAY);
-        if (t >= 0) {
+    color ci = 0;
+    open = 1;
+    t = -1;
+    if (raydepth < __ray_depth(kind)) {
+        ci = __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), kind, start, reach, FARTHEST, 0, open, t);
+        if (__has_volumes() > 0 && t >= 0) {
             color oi = 1;
             float inside = d . Ng < 0 ? 1 : 0;
-            __volumes(inside, o, t * d, depth + 1, ci, oi);
+            __volumes(inside, o, t * d, raydepth + 1, ci, oi);
         }
     }
     return ci;
@@ -178,28 +179,55 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
         float i;
         for (i = 0; i < count; i += 1) {
             vector d = __direction(p, n, coneangle, distribution, i, count);
-            float is_near = 1;
-            if (maxdist < FARTHEST)
-                is_near = __first(p, d, start, maxdist, DIFFUSE_RAY) < 0 ? 0 : 1;
-            if (is_near > 0)
-                sum += __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
+            color open = 1;
+            float t = -1;
+            color c = __arriving(p, d, DIFFUSE_RAY, start, maxdist, open, t);
+            if (t >= 0 || maxdist == FARTHEST)
+                sum += c;
         }
         sum /= count;
     }
     return sum;
 }
 
-/* A ray of gather: how far it is to the first surface, or -1; beyond the ray depth there is none. With shades the colour of what it sees, too. */
-float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci)
+/* A ray of gather: how far it is to the first surface, or -1; beyond the ray depth there is none. With shades the colour of what it sees, too, and its opacity. */
+float __gather(point p; vector d; float bias; float maxdist; float shades; output color ci; output color oi)
 {
     extern float raydepth;
     float t = -1;
     if (__may_gather(raydepth) > 0) {
-        t = __first(p, d, __start(bias), maxdist, DIFFUSE_RAY);
-        if (t >= 0 && shades > 0)
-            ci = __past_volumes(p, d, raydepth, DIFFUSE_COLOR(p, d));
+        if (shades > 0) {
+            color open = 1;
+            ci = __arriving(p, d, DIFFUSE_RAY, __start(bias), maxdist, open, t);
+            oi = 1 - open;
+        } else {
+            t = __first(p, d, __start(bias), maxdist, DIFFUSE_RAY);
+        }
     }
     return t;
+}
+
+/* What the surface that a ray of gather has found at distance t answers to a question, a kind of ray; found is 1 if it knows an answer. */
+vector __gather_answer(point p; vector d; float t; float question; output float found)
+{
+    extern float raydepth;
+    color answer = 0;
+    found = 0;
+    if (t >= 0) {
+        color oi = 0;
+        __trace(p, d, t * JUST_BEFORE, FARTHEST);
+        __shade(p, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), question, answer, oi);
+        found = comp(oi, 0);
+    }
+    return vector (comp(answer, 0), comp(answer, 1), comp(answer, 2));
+}
+
+/* The light that arrives at o from direction d (RISpec 3.2, section 15.6). */
+color trace(point o; vector d)
+{
+    color open = 1;
+    float t = -1;
+    return __arriving(o, d, SPECULAR_RAY, UNIFORM_BIAS, FARTHEST, open, t);
 }
 
 /* The distance to the first surface from o in direction d (PRMan). */

@@ -29,7 +29,7 @@ const GROUPS: &[Group] = &[
     Group { name: "render", passed_over: "*" },
     Group {
         name: "shade",
-        passed_over: "camerahitmode diffusehitmode specularhitmode frequency relativeshadingrate shadinginterpolation strategy volumeintersectionpriority volumeintersectionstrategy",
+        passed_over: "camerahitmode specularhitmode frequency relativeshadingrate shadinginterpolation strategy volumeintersectionpriority volumeintersectionstrategy",
     },
     Group { name: "sides", passed_over: "*" },
     Group { name: "splitchildren", passed_over: "*" },
@@ -58,9 +58,9 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
             Ok(true)
         }),
         "shade" => for_each_param(r, args, GROUPS, "shade", |r, p| {
-            if p.name == "transmissionhitmode" {
+            if [visibility::TRANSMISSION_HIT_MODE, visibility::DIFFUSE_HIT_MODE].contains(&&*p.name) {
                 let word = one_string(p)?;
-                return visibility::set_hit_mode(r, word).then_some(true).ok_or_else(|| {
+                return visibility::set_hit_mode(r, &p.name, word).then_some(true).ok_or_else(|| {
                     Diagnostic::error(format!("there is no hit mode \"{word}\""))
                         .at(p.value_span, "expected \"primitive\" or \"shader\"")
                 });

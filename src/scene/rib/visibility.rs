@@ -1,4 +1,4 @@
-//! Who sees an object: `Attribute "visibility"`, `Attribute "shade" "transmissionhitmode"` and `Matte` (RISpec 3.2, §4.2.5; the attributes are PRMan's and 3Delight's).
+//! Who sees an object: `Attribute "visibility"`, hit modes (`Attribute "shade" "transmissionhitmode"`, `"diffusehitmode"`) and `Matte` (RISpec 3.2, §4.2.5; the attributes are PRMan's and 3Delight's).
 //!
 //! Names and values need no declarations, as renderers differ in those: a value is 0, 1 or a word.
 
@@ -49,14 +49,23 @@ fn older_transmission(word: &str) -> Option<Option<HitMode>> {
     }
 }
 
-/// `Attribute "shade" "string transmissionhitmode"`. False for a word that is none.
-pub fn set_hit_mode(r: &mut Reader<'_>, word: &str) -> bool {
+/// The parameter of `Attribute "shade"` that says what rays of `occlusion` find.
+pub const DIFFUSE_HIT_MODE: &str = "diffusehitmode";
+/// The one that says what shadow rays find.
+pub const TRANSMISSION_HIT_MODE: &str = "transmissionhitmode";
+
+/// `Attribute "shade" "string transmissionhitmode"`, or `"diffusehitmode"`. False for a word that is no hit mode.
+pub fn set_hit_mode(r: &mut Reader<'_>, parameter: &str, word: &str) -> bool {
     let mode = match word {
         "primitive" => HitMode::Color,
         "shader" => HitMode::Shader,
         _ => return false,
     };
-    current(r).hit_mode = mode;
+    let own = current(r);
+    match parameter {
+        DIFFUSE_HIT_MODE => own.diffuse_hit_mode = Some(mode),
+        _ => own.hit_mode = mode,
+    }
     true
 }
 

@@ -22,8 +22,8 @@ pub(super) const ROWS: &[Row] = &[
     row("__hit_v", "f:", |b, _| hit(b, 1)),
     row("__hit_t", "f:", |b, _| hit(b, 2)),
     row("__hit_lets_through", "f:", |b, _| hit_object(b, 1)),
-    row("__hit_passes_specular", "f:", |b, _| hit_object(b, 2)),
-    row("__hit_passes_diffuse", "f:", |b, _| hit_object(b, 3)),
+    row("__hit_lets_past", "f:", |b, _| hit_object(b, 3)),
+    row("__hit_is_hidden", "f:f", hit_is_hidden),
     row("__is_selective", "f:", |b, _| b.call(super::super::RAYS_SELECTIVE, Vec::new(), &[Type::F32])),
     row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
@@ -69,6 +69,16 @@ fn hit_object(b: &mut FunctionBuilder, lane: u8) -> Vec<Value> {
     let object = b.op(Op::HitObj, &[]);
     let first = b.op(Op::Load(0), &[object]);
     vec![b.op(Op::Extract(lane), &[first])]
+}
+
+/// Whether rays of a kind do not see the object that was hit: 1 or 0.
+fn hit_is_hidden(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let [specular, diffuse] = [2, 3].map(|lane| hit_object(b, lane)[0]);
+    let (diffuse_ray, one, zero) = (b.f32(2.0), b.f32(1.0), b.f32(0.0));
+    let is_diffuse = b.op(Op::Eq, &[args[0], diffuse_ray]);
+    let word = b.op(Op::Select, &[is_diffuse, diffuse, specular]);
+    let is_hidden = b.op(Op::Eq, &[word, one]);
+    vec![b.op(Op::Select, &[is_hidden, one, zero])]
 }
 
 fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {

@@ -1,6 +1,8 @@
 //! `gather (category, P, dir, angle, samples, …) hit [else miss]` (PRMan): sends rays into a cone, and runs a statement for each that hits something and another for each that does not.
 
+use super::super::RAYS_QUESTION;
 use super::super::effects::GATHER_ARGUMENTS;
+use super::super::globals;
 use super::super::program::Callee;
 use super::*;
 
@@ -13,24 +15,48 @@ struct Steering {
 }
 
 /// What a variable receives of a ray.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Color,
+    Opacity,
     Length,
     Origin,
     Direction,
+    Point,
+    /// What the surface that was hit answers: the linker's function for the kind of ray that asks.
+    Answer(Arc<str>),
 }
 
-/// The parts that can be asked for: name, part, types that fit.
-const PARTS: [(&str, Part, &[RslType]); 4] = [
+const TRIPLES: &[RslType] = &[RslType::Point, RslType::Vector, RslType::Normal, RslType::Color];
+
+/// The parts that the ray itself tells, and what all surfaces give: name, part, types that fit.
+const PARTS: [(&str, Part, &[RslType]); 6] = [
     ("surface:Ci", Part::Color, &[RslType::Color]),
+    ("surface:Oi", Part::Opacity, &[RslType::Color]),
     ("ray:length", Part::Length, &[RslType::Float]),
-    ("ray:origin", Part::Origin, &[RslType::Point, RslType::Vector, RslType::Normal]),
-    ("ray:direction", Part::Direction, &[RslType::Point, RslType::Vector, RslType::Normal]),
+    ("ray:origin", Part::Origin, TRIPLES),
+    ("ray:direction", Part::Direction, TRIPLES),
+    ("primitive:P", Part::Point, TRIPLES),
 ];
 
 /// Options that other renderers know and that change nothing here.
-const IGNORED: [&str; 6] = ["label", "samplebase", "othreshold", "subset", "weight", "lightcache"];
+const IGNORED: [&str; 5] = ["label", "samplebase", "othreshold", "weight", "lightcache"];
+
+const FLOATS_AND_TRIPLES: &[RslType] =
+    &[RslType::Float, RslType::Color, RslType::Point, RslType::Vector, RslType::Normal];
+
+/// The types of what surfaces are asked for by a name with a word before it; `None` where they know nothing of the kind.
+/// Of a primitive that is a predefined variable before the shader runs, of a surface what the shader makes of one, or one of its parameters.
+fn answer_types(name: &str) -> Option<&'static [RslType]> {
+    let (word, name) = name.split_once(':')?;
+    let global = globals::find(name).filter(|g| g.is_of_surfaces());
+    match (word, global) {
+        ("surface" | "primitive", Some(g)) if g.ty == RslType::Float => Some(&[RslType::Float]),
+        ("surface" | "primitive", Some(_)) => Some(TRIPLES),
+        ("surface", None) => Some(FLOATS_AND_TRIPLES),
+        _ => None,
+    }
+}
 
 /// The distance that a ray that hits nothing is said to have.
 const NOWHERE: f32 = 1.0e30;
@@ -64,7 +90,7 @@ impl Body<'_, '_> {
             Some(word) => word,
             None => self.b.constant(Const::String("cosine".into())),
         };
-        let shades = parts.iter().any(|(part, _)| *part == Part::Color);
+        let shades = parts.iter().any(|(part, _)| matches!(part, Part::Color | Part::Opacity));
         let shades = self.b.f32(if shades { 1.0 } else { 0.0 });
         let f = Ident { name: "gather".into(), span };
         let count = self.library_call("__count", vec![samples], &f)?[0];
@@ -77,24 +103,45 @@ impl Body<'_, '_> {
         let black = self.b.constant(Const::Vec3([0.0; 3]));
         let answer = match shoots {
             true => {
-                let args = vec![position, along, bias, maxdist, shades, black];
+                let args = vec![position, along, bias, maxdist, shades, black, black];
                 self.library_call("__gather", args, &f)?
             }
-            false => vec![self.b.f32(-1.0), black],
+            false => vec![self.b.f32(-1.0), black, black],
         };
         let zero = self.b.f32(0.0);
         let is_hit = self.b.op(Op::Le, &[zero, answer[0]]);
         let nowhere = self.b.f32(NOWHERE);
         let length = self.b.op(Op::Select, &[is_hit, answer[0], nowhere]);
         for (part, variable) in &parts {
+            let Some(var) = self.scopes.find(&variable.name).cloned() else { continue };
+            self.check_class(&variable.name, &var, Class::Varying, variable.span)?;
             let value = match part {
                 Part::Color => answer[1],
+                Part::Opacity => answer[2],
                 Part::Length => length,
                 Part::Origin => position,
                 Part::Direction => along,
+                Part::Point => {
+                    let far = self.b.op_as(Op::Splat, &[length], Type::Vec3);
+                    let way = self.b.op(Op::Mul, &[along, far]);
+                    let point = self.b.op(Op::Add, &[position, way]);
+                    let before = self.b.read(var.storage);
+                    self.b.op(Op::Select, &[is_hit, point, before])
+                }
+                Part::Answer(_) if !shoots => continue,
+                Part::Answer(question) => {
+                    let question = self.b.call(question.clone(), Vec::new(), &[Type::F32])[0];
+                    let args = vec![position, along, answer[0], question, zero];
+                    let answer = self.library_call("__gather_answer", args, &f)?;
+                    let value = match var.ty {
+                        RslType::Float => self.b.op(Op::Extract(0), &[answer[0]]),
+                        _ => answer[0],
+                    };
+                    let is_known = self.b.op(Op::Ne, &[answer[1], zero]);
+                    let before = self.b.read(var.storage);
+                    self.b.op(Op::Select, &[is_known, value, before])
+                }
             };
-            let Some(var) = self.scopes.find(&variable.name).cloned() else { continue };
-            self.check_class(&variable.name, &var, Class::Varying, variable.span)?;
             self.assign(&variable.name, var.storage, value);
         }
         let (on_hit, on_miss, next) = (self.b.block(), self.b.block(), self.b.block());
@@ -139,11 +186,18 @@ impl Body<'_, '_> {
                 "maxdist" => steering.maxdist = Some(self.value_as(value, RslType::Float)?.value),
                 "distribution" => steering.distribution = Some(self.value_as(value, RslType::String)?.value),
                 _ if IGNORED.contains(&name) => {}
-                _ => match PARTS.iter().find(|p| p.0 == name) {
-                    Some(&(_, part, types)) => parts.push((part, self.receiver(value, name, types)?)),
-                    None => {
-                        let known: Vec<&str> =
-                            ["bias", "maxdist", "distribution"].into_iter().chain(PARTS.iter().map(|p| p.0)).collect();
+                _ => match (PARTS.iter().find(|p| p.0 == name), answer_types(name)) {
+                    (Some((_, part, types)), _) => parts.push((part.clone(), self.receiver(value, name, types)?)),
+                    (None, Some(types)) => {
+                        let variable = self.receiver(value, name, types)?;
+                        let is_float = self.scopes.find(&variable.name).is_some_and(|v| v.ty == RslType::Float);
+                        let letter = if is_float { RslType::Float } else { RslType::Vector }.letter();
+                        let question = format!("{RAYS_QUESTION}{letter}.{name}");
+                        parts.push((Part::Answer(question.into()), variable));
+                    }
+                    (None, None) => {
+                        let known = ["bias", "maxdist", "distribution"].into_iter().chain(PARTS.iter().map(|p| p.0));
+                        let known: Vec<&str> = known.chain(["surface:NAME", "primitive:N"]).collect();
                         let message = format!("`gather` does not know \"{name}\": it is ignored");
                         let d = Diagnostic::warning(message).at(span, "not known");
                         self.cx.report(d.hint(format!("it has {}", known.join(", "))));
@@ -154,7 +208,7 @@ impl Body<'_, '_> {
         Ok((steering, parts))
     }
 
-    /// The variable that receives a part of a ray.
+    /// The variable that receives a part of a ray; the types that fit are floats, triples or both.
     fn receiver(&mut self, e: ExprId, name: &str, types: &[RslType]) -> Lower<Ident> {
         let e = self.cx.program.ast.expr(e);
         let ExprKind::Name(variable) = &e.kind else {
@@ -165,7 +219,11 @@ impl Body<'_, '_> {
             None => self.unknown_name(variable, e.span),
             Some(ty) if types.contains(&ty) => Ok(Ident { name: variable.clone(), span: e.span }),
             Some(ty) => {
-                let d = Diagnostic::error(format!("\"{name}\" of `gather` is a {}, not a {ty}", types[0]));
+                let is = match types {
+                    FLOATS_AND_TRIPLES => "number, a color, a point, a vector or a normal".to_string(),
+                    _ => types[0].to_string(),
+                };
+                let d = Diagnostic::error(format!("\"{name}\" of `gather` is a {is}, not a {ty}"));
                 self.error(d.at(e.span, "this variable has another type"))
             }
         }

@@ -137,12 +137,11 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 6] = [
-    ("gather", "of what is hit it gives the colour, not other outputs of the shader"),
+const PARTLY: [(&str, &str); 5] = [
+    ("gather", "it gives no texts, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are passed over with a warning"),
     ("incident", "there is never such a parameter: volumes belong to rays"),
     ("opposite", "there is never such a parameter: volumes belong to rays"),
     ("surface", "lights hear nothing of surfaces"),
-    ("occlusion", "every object is opaque to it"),
     ("spline", "the inverse (`\"solve…\"`) is there for a basis that is a constant"),
 ];
 

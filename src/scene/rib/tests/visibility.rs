@@ -36,6 +36,10 @@ fn kinds_of_rays_are_named_with_or_without_a_declaration() {
             "Attribute \"shade\" \"string transmissionhitmode\" [\"primitive\"]",
             Visibility { hit_mode: HitMode::Color, ..all },
         ),
+        (
+            "Attribute \"shade\" \"string diffusehitmode\" [\"shader\"]",
+            Visibility { diffuse_hit_mode: Some(HitMode::Shader), ..all },
+        ),
         ("Matte 1", Visibility { matte: true, ..all }),
         ("Matte 1 Matte 0", all),
     ] {
