@@ -121,7 +121,7 @@ fn the_command_prints_hit_rays_and_steps() {
     for part in expected {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
-    assert!(!text.contains("integrator.sl"), "the library's own functions are asked for by --library\n{text}");
+    assert!(!text.contains("rays.sl"), "the library's own functions are asked for by --library\n{text}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_command_prints_json() {
     assert_eq!((&first["function"], &first["line"], &first["depth"]), (&"mirror".into(), &5.into(), &0.into()));
     let kr = first["variables"].as_array().expect("variables").iter().find(|v| v["name"] == "Kr").expect("Kr");
     assert_eq!((&kr["type"], kr["value"].as_f64().map(|x| x as f32)), (&"float".into(), Some(0.85)));
-    assert!(steps.iter().any(|s| s["file"].as_str().is_some_and(|f| f.contains("integrator.sl"))));
+    assert!(steps.iter().any(|s| s["file"].as_str().is_some_and(|f| f.contains("rays.sl"))));
 }
 
 #[test]
