@@ -47,7 +47,8 @@ impl Questions {
     /// Those that the functions of a module ask.
     pub fn of(module: &Module) -> Self {
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-        let called: BTreeSet<&Arc<str>> = insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None }).collect();
+        let called: BTreeSet<&Arc<str>> =
+            insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None }).collect();
         Self(called.into_iter().filter_map(Question::parse).collect())
     }
 

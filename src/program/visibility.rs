@@ -96,7 +96,12 @@ pub fn color(b: &mut FunctionBuilder, seen: Visibility, ray: Value, color: Value
 }
 
 /// Code that returns, for rays of some kinds; the builder goes on with the others.
-pub fn for_rays_of_kinds(b: &mut FunctionBuilder, ray: Value, kinds: &[u16], answer: impl FnOnce(&mut FunctionBuilder)) {
+pub fn for_rays_of_kinds(
+    b: &mut FunctionBuilder,
+    ray: Value,
+    kinds: &[u16],
+    answer: impl FnOnce(&mut FunctionBuilder),
+) {
     let is_kind = kinds.iter().fold(None, |so_far, &kind| {
         let is_this = is_of_kind(b, ray, kind);
         Some(so_far.map_or(is_this, |is_other| b.op(Op::Or, &[is_other, is_this])))

@@ -41,8 +41,7 @@ pub const INPUT: &str = "__input";
 pub const GATHER_ARGUMENTS: usize = 5;
 
 /// The functions of the library that `gather` is made of, with the number of their parameters.
-const GATHER_CALLS: [(&str, usize); 4] =
-    [("__count", 1), ("__direction", 6), ("__gather", 7), ("__gather_answer", 5)];
+const GATHER_CALLS: [(&str, usize); 4] = [("__count", 1), ("__direction", 6), ("__gather", 7), ("__gather_answer", 5)];
 
 /// A call's name and number of arguments.
 type Call = (Arc<str>, usize);

@@ -138,7 +138,10 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 
 /// What there is of these functions but not all of it.
 const PARTLY: [(&str, &str); 5] = [
-    ("gather", "it gives no texts, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are passed over with a warning"),
+    (
+        "gather",
+        "it gives no texts, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are passed over with a warning",
+    ),
     ("incident", "there is never such a parameter: volumes belong to rays"),
     ("opposite", "there is never such a parameter: volumes belong to rays"),
     ("surface", "lights hear nothing of surfaces"),
