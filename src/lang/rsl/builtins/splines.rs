@@ -1,7 +1,7 @@
 //! Curves through control values (RISpec 3.2, section 15.1): `spline([basis,] value, f1, …, fn)`, and with the control values in an array.
 //!
 //! A span of the curve is a cubic of four control values; the value, 0 to 1, runs over all spans. The name of the basis may be known only while the shader runs:
-//! then the coefficients of all bases are chosen from. The inverse of a curve (`"solve…"`) must be asked for by a constant name.
+//! then the coefficients of all bases are chosen from, and of floats whether the curve or its inverse (`"solve…"`) is meant.
 
 use super::{Row, row};
 use crate::ir::{Const, FunctionBuilder, Op, SlotId, Type, Value};
@@ -89,19 +89,23 @@ impl Cubic {
 /// The basis of a curve.
 enum Basis {
     Known(&'static Cubic),
-    /// The value is its name.
-    Asked(Value),
+    /// The value is its name, with these letters before it.
+    Asked(&'static str, Value),
 }
+
+/// What stands before the name of a basis that asks for the inverse of a curve.
+const SOLVE: &str = "solve";
 
 impl Basis {
     /// A vector that depends on the basis.
     fn choose(&self, b: &mut FunctionBuilder, of: impl Fn(&Cubic) -> Const) -> Value {
         match *self {
             Basis::Known(cubic) => b.constant(of(cubic)),
-            Basis::Asked(name) => {
+            Basis::Asked(before, name) => {
                 let first = b.constant(of(CUBICS[0]));
                 CUBICS[1..].iter().fold(first, |so_far, cubic| {
-                    let [own, text] = [of(cubic), Const::String(cubic.name.into())].map(|c| b.constant(c));
+                    let text = format!("{before}{}", cubic.name);
+                    let [own, text] = [of(cubic), Const::String(text.into())].map(|c| b.constant(c));
                     let is_it = b.op(Op::IEq, &[name, text]);
                     b.op(Op::Select, &[is_it, own, so_far])
                 })
@@ -124,17 +128,44 @@ fn constant_text(b: &FunctionBuilder, value: Value) -> Option<Arc<str>> {
 fn named(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let basis = match constant_text(b, args[0]) {
         Some(name) => Basis::Known(Cubic::of_name(&name)),
-        None => Basis::Asked(args[0]),
+        None => Basis::Asked("", args[0]),
     };
     curve(b, &basis, &args[1..])
 }
 
 /// The same for floats, which may ask for the curve's inverse.
 fn named_floats(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    match constant_text(b, args[0]).as_deref().and_then(|name| name.strip_prefix("solve")) {
-        Some(name) => solve(b, &Basis::Known(Cubic::of_name(name)), &args[1..]),
-        None => named(b, args),
+    match constant_text(b, args[0]) {
+        Some(name) => match name.strip_prefix(SOLVE) {
+            Some(name) => solve(b, &Basis::Known(Cubic::of_name(name)), &args[1..]),
+            None => named(b, args),
+        },
+        None => either(b, args),
     }
+}
+
+/// The curve or its inverse, as a name says that is known only while the shader runs.
+fn either(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let is_inverse = CUBICS.iter().fold(None, |so_far, cubic| {
+        let text = b.constant(Const::String(format!("{SOLVE}{}", cubic.name).into()));
+        let is_it = b.op(Op::IEq, &[args[0], text]);
+        Some(so_far.map_or(is_it, |other| b.op(Op::Or, &[other, is_it])))
+    });
+    let Some(is_inverse) = is_inverse else { return named(b, args) };
+    let result = b.variable(Type::F32);
+    let (inverse, straight, after) = (b.block(), b.block(), b.block());
+    b.branch(is_inverse, inverse, straight);
+    for (block, before) in [(inverse, SOLVE), (straight, "")] {
+        b.seal(block);
+        b.switch_to(block);
+        let basis = Basis::Asked(before, args[0]);
+        let value = if block == inverse { solve(b, &basis, &args[1..]) } else { curve(b, &basis, &args[1..]) }[0];
+        b.write(result, value);
+        b.jump(after, Vec::new());
+    }
+    b.seal(after);
+    b.switch_to(after);
+    vec![b.read(result)]
 }
 
 /// A curve ready to be evaluated: its control values in a slot.

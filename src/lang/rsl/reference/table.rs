@@ -137,7 +137,7 @@ const SECTIONS: [(&str, &[&str]); 10] = [
 ];
 
 /// What there is of these functions but not all of it.
-const PARTLY: [(&str, &str); 5] = [
+const PARTLY: [(&str, &str); 4] = [
     (
         "gather",
         "it gives no texts, matrices and arrays, and `\"subset\"` and `\"hitsides\"` are passed over with a warning",
@@ -145,7 +145,6 @@ const PARTLY: [(&str, &str); 5] = [
     ("incident", "there is never such a parameter: volumes belong to rays"),
     ("opposite", "there is never such a parameter: volumes belong to rays"),
     ("surface", "lights hear nothing of surfaces"),
-    ("spline", "the inverse (`\"solve…\"`) is there for a basis that is a constant"),
 ];
 
 /// What is left out for good, and why.
