@@ -1,6 +1,6 @@
 //! Textures from files to pictures: every format, what lies outside, what is missing, and what the machines make of it.
 
-use glam::Vec3;
+use glam::{Mat4, Vec3};
 use image::{ImageFormat, Rgb, Rgb32FImage, RgbImage};
 use shadewright::ir::Const;
 use shadewright::ir::eval::{Limits, eval};
@@ -14,7 +14,7 @@ use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, SceneWorld, Window, prepare};
 use shadewright::scene::{CameraFrame, OpenOptions, Opened, open};
 use shadewright::texture::DepthMap;
-use shadewright::texture::depth::to_map;
+use shadewright::texture::depth::to_ndc;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -313,7 +313,8 @@ fn a_shadow_lies_on_what_is_farther_than_the_map_shows_by_more_than_the_bias() {
     let (x, y, z) = (Vec3::X, Vec3::Y, Vec3::Z);
     let frame = CameraFrame { x, y, z, origin, half_width: 1.0, half_height: 1.0, orthographic: false };
     let depths = (0..16).map(|i| if i % 4 < 2 { 4.0 } else { 1e30 }).collect();
-    let map = DepthMap { width: 4, height: 4, depths, to_map: to_map(&frame) };
+    let to_camera = Mat4::from_translation(-origin);
+    let map = DepthMap { width: 4, height: 4, depths, to_camera, to_ndc: to_ndc(&frame, [1.0, 9.0]) };
     let folder = folder(
         "point p = point (8 * x - 4, 0, y < 0.5 ? 0 : -0.9);
          if (x > 0.8) p = point (-10, 0, 0);
@@ -342,6 +343,40 @@ fn what_is_known_of_a_texture_goes_to_the_variable() {
     let pixels = pixels(folder.path());
     assert_eq!(pixels[0], [6.0, 3.0, 3.0]);
     assert_eq!(pixels[63], [3.0, 1.0, 0.0]);
+}
+
+#[test]
+fn a_map_of_depths_tells_its_matrices() {
+    // The camera stands at (1, 2, -5), looks along z, and sees half a unit to each side at distance 1, between depths 1 and 9.
+    let origin = Vec3::new(1.0, 2.0, -5.0);
+    let frame = CameraFrame {
+        x: Vec3::X,
+        y: Vec3::Y,
+        z: Vec3::Z,
+        origin,
+        half_width: 0.5,
+        half_height: 0.5,
+        orthographic: false,
+    };
+    let (to_camera, to_ndc) = (Mat4::from_translation(-origin), to_ndc(&frame, [1.0, 9.0]));
+    let map = DepthMap { width: 2, height: 2, depths: vec![4.0; 4], to_camera, to_ndc };
+    let folder = folder(
+        "matrix view = 0, picture = 0; float numbers[16]; float size[2]; string type = \"\";
+         float known = textureinfo(\"m.shd\", \"viewingmatrix\", view) + textureinfo(\"m.shd\", \"projectionmatrix\", picture)
+             + textureinfo(\"m.shd\", \"viewingmatrix\", numbers) + textureinfo(\"a.png\", \"viewingmatrix\", view)
+             + textureinfo(\"m.shd\", \"resolution\", size) + textureinfo(\"m.shd\", \"type\", type);
+         point p = point (2, 1, -2);
+         if (x > 0.8) return color (numbers[12], numbers[14], known) + size[0] + (type == \"shadow\" ? 1 : 0);
+         return y < 0.5 ? color transform(view, p) : color transform(picture, p);",
+    );
+    request(folder.path(), "MakeShadow \"m.exr\" \"m.shd\"");
+    RgbImage::new(2, 2).save(folder.path().join("a.png")).unwrap();
+    fs::write(folder.path().join("m.exr"), map.encode().unwrap()).unwrap();
+    let pixels = pixels(folder.path());
+    assert_close(pixels[0], [1.0, -1.0, 3.0], 1e-6);
+    // At depth 3 the picture is 1.5 wide to each side; (3 - 1) / 8 of the way between the planes is 9/8 of that over 3 (perspective).
+    assert_close(pixels[56], [1.0 / 1.5, -1.0 / 1.5, 9.0 / 8.0 * 2.0 / 3.0], 1e-6);
+    assert_close(pixels[7], [-1.0 + 3.0, 5.0 + 3.0, 5.0 + 3.0], 1e-6);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::bvh::{Ray, TwoLevel};
 use crate::scene::{CameraFrame, Scene};
 use crate::texture::DepthMap;
-use crate::texture::depth::to_map;
+use crate::texture::depth::to_ndc;
 use crate::texture::layout::FARTHEST;
 use rayon::prelude::*;
 
@@ -16,7 +16,9 @@ pub fn draw(scene: &Scene, tree: &TwoLevel) -> DepthMap {
         let [x, y] = [i % u64::from(width), i / u64::from(width)].map(|k| k as f32 + 0.5);
         depth(&frame, tree, 2.0 * x / width as f32 - 1.0, 1.0 - 2.0 * y / height as f32)
     });
-    DepthMap { width, height, depths: depths.collect(), to_map: to_map(&frame) }
+    let (camera, depths) = (&scene.camera, depths.collect());
+    let to_ndc = to_ndc(&frame, [camera.near, camera.far]);
+    DepthMap { width, height, depths, to_camera: camera.world_to_camera, to_ndc }
 }
 
 /// The depth at a place of the picture, from −1 to 1, right and up.

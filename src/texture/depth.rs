@@ -24,23 +24,28 @@ pub struct DepthMap {
     pub height: u32,
     /// A depth a pixel, rows from the top.
     pub depths: Vec<f32>,
-    /// From world space to `(a·w, b·w, depth, w)`, where a and b are the place in the picture from −1 to 1, right and up.
-    pub to_map: Mat4,
+    /// From world space to the camera's.
+    pub to_camera: Mat4,
+    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the picture from −1 to 1, right and up; c is [`to_ndc`]'s, or that of the renderer that made the map.
+    pub to_ndc: Mat4,
 }
 
-/// The matrix from world space to a camera's picture and depth, as [`DepthMap::to_map`] has it.
-pub fn to_map(frame: &CameraFrame) -> Mat4 {
+/// The matrix from world space to a camera's picture, as [`DepthMap::to_ndc`] has it, with depths from 0 at the near clipping plane to 1 at the far one. Where that is infinitely far away, they are
+/// the distance behind the near one over w.
+pub fn to_ndc(frame: &CameraFrame, [near, far]: [f32; 2]) -> Mat4 {
     let axes = Mat3::from_cols(frame.half_width * frame.x, frame.half_height * frame.y, frame.z).inverse();
     let place = Mat4::from_mat3(axes) * Mat4::from_translation(-frame.origin);
     let [x, y, depth] = [place.row(0), place.row(1), place.row(2)];
-    let w = if frame.orthographic { Vec4::W } else { depth };
-    Mat4::from_cols(x, y, depth, w).transpose()
+    let (w, at_far) = if frame.orthographic { (Vec4::W, 1.0) } else { (depth, far) };
+    let scale = if far.is_finite() { at_far / (far - near) } else { 1.0 };
+    Mat4::from_cols(x, y, scale * (depth - near * Vec4::W), w).transpose()
 }
 
 impl DepthMap {
     /// The rows that, multiplied with a point, give `s·w`, `t·w`, `w` and the depth.
     pub fn rows(&self) -> [[f32; 4]; 4] {
-        let [x, y, depth, w] = [0, 1, 2, 3].map(|i| self.to_map.row(i));
+        let [x, y, w] = [0, 1, 3].map(|i| self.to_ndc.row(i));
+        let depth = self.to_camera.row(2);
         [0.5 * (x + w), 0.5 * (w - y), w, depth].map(|row| row.to_array())
     }
 
@@ -49,13 +54,9 @@ impl DepthMap {
     /// # Errors
     /// What the encoder says.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
-        let [x, y, depth, w] = [0, 1, 2, 3].map(|i| self.to_map.row(i));
-        let rows_of =
-            |rows: [Vec4; 4]| Mat4::from_cols_array_2d(&rows.map(|r| r.to_array())).transpose().to_cols_array();
         let attributes = LayerAttributes {
-            // Only the depth is looked at; the picture's axes stand for the camera's.
-            world_to_camera: Some(rows_of([x, y, depth, Vec4::W])),
-            world_to_normalized_device: Some(rows_of([x, y, depth, w])),
+            world_to_camera: Some(self.to_camera.to_cols_array()),
+            world_to_normalized_device: Some(self.to_ndc.to_cols_array()),
             ..LayerAttributes::default()
         };
         let channel = AnyChannel::new("Z", FlatSamples::F32(self.depths.clone()));
@@ -100,13 +101,12 @@ impl DepthMap {
         let matrix = |m: Option<[f32; 16]>, name| {
             m.map(|m| Mat4::from_cols_array(&m)).ok_or_else(|| missing(&format!("it has no attribute `{name}`")))
         };
-        let camera = matrix(attributes.world_to_camera, "worldToCamera")?;
-        let ndc = matrix(attributes.world_to_normalized_device, "worldToNDC")?;
-        let to_map = Mat4::from_cols(ndc.row(0), ndc.row(1), camera.row(2), ndc.row(3)).transpose();
+        let to_camera = matrix(attributes.world_to_camera, "worldToCamera")?;
+        let to_ndc = matrix(attributes.world_to_normalized_device, "worldToNDC")?;
         if depths.len() as u64 != u64::from(width) * u64::from(height) {
             return Err(missing("it has several samples a pixel"));
         }
-        Ok(Self { width, height, depths, to_map })
+        Ok(Self { width, height, depths, to_camera, to_ndc })
     }
 }
 
@@ -120,11 +120,32 @@ mod tests {
         CameraFrame { x, y, z, origin: Vec3::new(5.0, 1.0, 2.0), half_width: 0.5, half_height: 0.25, orthographic }
     }
 
+    /// The matrix to the camera of such a frame.
+    fn to_camera(frame: &CameraFrame) -> Mat4 {
+        Mat4::from_cols(frame.x.extend(0.0), frame.y.extend(0.0), frame.z.extend(0.0), frame.origin.extend(1.0))
+            .inverse()
+    }
+
+    #[test]
+    fn the_picture_lies_between_the_clipping_planes() {
+        let at = |orthographic, clipping: [f32; 2], depth: f32| {
+            let frame = frame(orthographic);
+            to_ndc(&frame, clipping).project_point3(frame.origin + depth * frame.z).z
+        };
+        let close = |a: f32, b: f32| (a - b).abs() < 1e-6;
+        for orthographic in [false, true] {
+            assert!(close(at(orthographic, [2.0, 10.0], 2.0), 0.0) && close(at(orthographic, [2.0, 10.0], 10.0), 1.0));
+        }
+        assert!(close(at(true, [2.0, 10.0], 4.0), 0.25) && close(at(false, [2.0, 10.0], 4.0), 0.625));
+        assert!(close(at(false, [2.0, f32::INFINITY], 8.0), 0.75));
+    }
+
     #[test]
     fn the_matrix_finds_a_points_place_and_depth() {
         for orthographic in [false, true] {
             let frame = frame(orthographic);
-            let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_map: to_map(&frame) };
+            let (to_camera, to_ndc) = (to_camera(&frame), to_ndc(&frame, [0.0, f32::INFINITY]));
+            let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_camera, to_ndc };
             // To the right by half of the half width, up by a quarter of the half height, at depth 2.
             let away = if orthographic { 1.0 } else { 2.0 };
             let p = frame.origin + 2.0 * frame.z + away * (0.25 * frame.x + 0.0625 * frame.y);
@@ -137,7 +158,9 @@ mod tests {
     #[test]
     fn a_map_comes_back_from_its_file() {
         let depths = vec![1.0, 2.5, FARTHEST, 4.0, 5.0, 6.0];
-        let map = DepthMap { width: 3, height: 2, depths, to_map: to_map(&frame(false)) };
+        let frame = frame(false);
+        let to_ndc = to_ndc(&frame, [1.0, 100.0]);
+        let map = DepthMap { width: 3, height: 2, depths, to_camera: to_camera(&frame), to_ndc };
         let bytes = map.encode().unwrap();
         assert_eq!(DepthMap::decode(&bytes).unwrap(), map);
         for length in (0..bytes.len()).step_by(7) {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | descriptor | 3 + levels | `width, height, channels, kind` · `s periodic, t periodic` (1 or 0), `number of the last level` (an integer), 0 · the levels, finest first, the last one twice: `width, height, row length in vectors` (an integer), `address of texel (0, 0)` |
 //! | of a cube | 8 | `width, height` of the first face, `channels, kind` · `1 / tan(fov / 2)`, 0, 0, 0 · for each face `address of its descriptor, 0, 0, 0` |
-//! | of depths | 8 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth |
+//! | of depths | 16 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth; then the matrix from the world to the camera, and that to the picture ([`DepthMap::to_ndc`]), as values of the language's type |
 //! | level | (width + 2) × (height + 2) | a texel a vector: red, green, blue, alpha, linear and premultiplied, rows from the top, with a border of one texel all round that holds what the wrap mode shows there |
 //!
 //! Numbers are floats unless said otherwise. The border makes every wrap mode the same arithmetic: a lookup reads four texels, whatever the mode.
@@ -22,6 +22,15 @@ pub const FACES: u32 = 2;
 
 /// Where the rows of a depth map's descriptor begin.
 pub const PROJECTION: u32 = LEVELS + 2;
+
+/// Where the matrix to the camera begins in a depth map's descriptor.
+pub const VIEWING: u32 = PROJECTION + 4;
+
+/// Where the matrix to the picture begins there.
+pub const NDC: u32 = VIEWING + 4;
+
+/// Vectors of a depth map's descriptor.
+const DEPTH_DESCRIPTOR: u32 = NDC + 4;
 
 /// Depth beyond everything, which a depth map shows outside.
 pub const FARTHEST: f32 = 1e30;
@@ -62,7 +71,7 @@ pub const CUBE_VECTORS: u64 = 8;
 
 /// Vectors that a map of depths takes.
 pub fn depth_vectors(map: &DepthMap) -> u64 {
-    u64::from(PROJECTION) + 4 + (u64::from(map.width) + 2) * (u64::from(map.height) + 2)
+    u64::from(DEPTH_DESCRIPTOR) + (u64::from(map.width) + 2) * (u64::from(map.height) + 2)
 }
 
 /// Appends six pictures of the directions +x, −x, +y, −y, +z, −z, which show `1 / zoom` to each side at a distance of 1; gives the address of the descriptor.
@@ -84,9 +93,12 @@ pub fn append_depths(image: &mut Vec<[u32; 4]>, map: &DepthMap) -> u32 {
     image.push([width as f32, height as f32, 1.0, Kind::Depth as u32 as f32].map(f32::to_bits));
     image.push([0; 4]);
     let row = width + 2;
-    let texel = descriptor + PROJECTION + 4 + row + 1;
+    let texel = descriptor + DEPTH_DESCRIPTOR + row + 1;
     image.extend([[(width as f32).to_bits(), (height as f32).to_bits(), row, texel]; 2]);
     image.extend(map.rows().map(|row| row.map(f32::to_bits)));
+    for matrix in [map.to_camera, map.to_ndc] {
+        image.extend(matrix.to_cols_array_2d().map(|row| row.map(f32::to_bits)));
+    }
     for y in -1..=i64::from(height) {
         image.extend((-1..=i64::from(width)).map(|x| {
             let inside = shown(x, width, Wrap::Black).zip(shown(y, height, Wrap::Black));

@@ -68,7 +68,7 @@ impl<'a> Program<'a> {
                 name += &format!(".as.{}", kind.name());
             }
             if d.shader.is_none() && alike > 1 {
-                let letters: String = d.params.iter().map(|p| p.ty.letter()).collect();
+                let letters: String = d.params.iter().map(|p| p.ty.signature()).collect();
                 name += &format!(".{letters}.{}", d.result.letter());
             }
             Function { ir_name: name.into(), effects, library }

@@ -87,6 +87,14 @@ impl RslType {
         }
     }
 
+    /// The letter, and behind it the length of an array that has one.
+    pub fn signature(self) -> String {
+        match self {
+            RslType::Array(_, len) if !self.is_unsized() && !self.is_resizable() => format!("{}{len}", self.letter()),
+            _ => self.letter().to_string(),
+        }
+    }
+
     /// An array of `len` values of this type (0: as many as the caller has); `None` where there are no such arrays.
     pub fn array(self, len: u32) -> Option<RslType> {
         const ELEMENTS: &[RslType] = &RslType::DECLARABLE;

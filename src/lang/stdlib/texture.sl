@@ -307,3 +307,28 @@ float textureinfo(string name; string what; output string x)
     }
     return known;
 }
+
+/* The matrices of maps of depths, from the world to the camera and to its picture (PRMan). */
+float textureinfo(string name; string what; output matrix x)
+{
+    float known = __texture_kind(name) == 3 ? 1 : 0;
+    if (known > 0 && what == "viewingmatrix")
+        x = __texture_viewing_matrix(name);
+    else if (known > 0 && what == "projectionmatrix")
+        x = __texture_projection_matrix(name);
+    else
+        known = 0;
+    return known;
+}
+
+float textureinfo(string name; string what; output float x[16])
+{
+    matrix m = 1;
+    float known = textureinfo(name, what, m);
+    if (known > 0) {
+        float i;
+        for (i = 0; i < 16; i += 1)
+            x[i] = comp(m, floor(i / 4), mod(i, 4));
+    }
+    return known;
+}

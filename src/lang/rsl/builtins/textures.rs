@@ -4,34 +4,29 @@
 use super::{CHANNEL, NamedOption, Row, number, packed, row, text};
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::TEXTURES_FIND;
+use crate::texture::layout::{NDC, VIEWING};
 
 /// What calls of `texture`, `environment` and `bump` may say. `pack` makes two vectors of it.
-const LOOKUP: &[NamedOption] = &[
-    number(CHANNEL, 0.0),
-    number("blur", 0.0),
-    number("sblur", 0.0),
-    number("tblur", 0.0),
-    number("width", 1.0),
-    number("swidth", 1.0),
-    number("twidth", 1.0),
-    text("filter", "box"),
-    number("fill", 0.0),
-    number("samples", 1.0),
-];
+const LOOKUP: &[NamedOption] = &with_area([text("filter", "box"), number("fill", 0.0), number("samples", 1.0)]);
 
 /// What calls of `shadow` may say.
-const SHADOW: &[NamedOption] = &[
-    number(CHANNEL, 0.0),
-    number("blur", 0.0),
-    number("sblur", 0.0),
-    number("tblur", 0.0),
-    number("width", 1.0),
-    number("swidth", 1.0),
-    number("twidth", 1.0),
-    number("samples", 16.0),
-    number("bias", 0.225),
-    text("filter", "box"),
-];
+const SHADOW: &[NamedOption] = &with_area([number("samples", 16.0), number("bias", 0.225), text("filter", "box")]);
+
+/// The options of all that averages an area, with three that follow.
+const fn with_area([a, b, c]: [NamedOption; 3]) -> [NamedOption; 10] {
+    [
+        number(CHANNEL, 0.0),
+        number("blur", 0.0),
+        number("sblur", 0.0),
+        number("tblur", 0.0),
+        number("width", 1.0),
+        number("swidth", 1.0),
+        number("twidth", 1.0),
+        a,
+        b,
+        c,
+    ]
+}
 
 /// What is here.
 pub(super) const ROWS: &[Row] = &[
@@ -60,6 +55,8 @@ pub(super) const ROWS: &[Row] = &[
     row("__texture_channels", "f:s", |b, a| fact(b, a, 0, 2)),
     row("__texture_kind", "f:s", |b, a| fact(b, a, 0, 3)),
     row("__texture_zoom", "f:s", |b, a| fact(b, a, 1, 0)),
+    row("__texture_viewing_matrix", "m:s", |b, a| matrix(b, a, VIEWING)),
+    row("__texture_projection_matrix", "m:s", |b, a| matrix(b, a, NDC)),
 ];
 
 /// Calls a lookup behind `first`: `channel, s, t, ss, st, tt, fill` as vectors.
@@ -105,4 +102,11 @@ fn fact(b: &mut FunctionBuilder, args: &[Value], vector: u32, lane: u8) -> Vec<V
     let descriptor = b.call(TEXTURES_FIND, args.to_vec(), &[Type::Ref])[0];
     let vector = b.op(Op::Load(vector), &[descriptor]);
     vec![b.op(Op::Extract(lane), &[vector])]
+}
+
+/// A matrix of the descriptor of a depth map.
+fn matrix(b: &mut FunctionBuilder, args: &[Value], first: u32) -> Vec<Value> {
+    let descriptor = b.call(TEXTURES_FIND, args.to_vec(), &[Type::Ref])[0];
+    let rows: Vec<Value> = (first..first + 4).map(|k| b.op(Op::Load(k), &[descriptor])).collect();
+    vec![b.op(Op::Compose, &rows)]
 }
