@@ -4,6 +4,8 @@
 
 #[path = "shading/classes.rs"]
 mod classes;
+#[path = "shading/coshaders.rs"]
+mod coshaders;
 #[path = "shading/kinds.rs"]
 mod kinds;
 #[path = "shading/lights.rs"]
@@ -16,6 +18,7 @@ mod state;
 mod visibility;
 
 use classes::CLASSES;
+use coshaders::COSHADERS;
 use kinds::KINDS;
 use lights::LIGHTS;
 use rays::RAYS;
@@ -51,7 +54,7 @@ struct Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
+    [KINDS, CLASSES, COSHADERS, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.

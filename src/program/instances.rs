@@ -148,7 +148,7 @@ pub fn bind(
     };
     for (name, _) in &instance.params {
         if !shader.params.iter().any(|p| p.name == *name) {
-            let known: Vec<_> = shader.params.iter().map(|p| p.name.as_str()).collect();
+            let known: Vec<_> = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str()).collect();
             let hint = match known.as_slice() {
                 [] => format!("`{}` has no parameters", instance.name),
                 _ => format!("`{}` has: {}", instance.name, known.join(", ")),

@@ -1,6 +1,7 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
 use super::constants::{PROGRAM_CONSTANTS, frame_constants, set_options};
+use super::coshaders::{self, CoShaders, LinkedCoShader, LinkedCore};
 use super::emitters;
 use super::entries::{self, Displacement, SurfaceVariant};
 use super::facts::is_option;
@@ -122,7 +123,7 @@ impl Program {
             let asks = || own.displacement.is_some_and(|id| self.asks_for_surface(id));
             own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && asks())
         };
-        if given.kind == ShaderKind::Imager || scene.objects.iter().any(in_mesh) {
+        if matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader) || scene.objects.iter().any(in_mesh) {
             return None;
         }
         let old = self.instances.get(number)?.as_ref()?;
@@ -315,6 +316,7 @@ impl Linker {
             .into_iter()
             .filter_map(|id| Some((id, LinkedVolume { instance: self.instance(scene, id.0)?, address: 0 })))
             .collect();
+        let mut coshaders = self.coshaders(scene);
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
         let mut shaders: Vec<Vec<Arc<Instance>>> = surfaces.iter().map(|s| s.iter().cloned().collect()).collect();
         for (object, shaders) in scene.objects.iter().zip(&mut shaders) {
@@ -368,7 +370,8 @@ impl Linker {
             return Ok(self.empty());
         }
         let of_volumes = volumes.values().map(|v| v.instance.block.clone());
-        let blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).collect();
+        let of_coshaders = coshaders.values().flat_map(|c| &c.cores).map(|core| core.instance.block.clone());
+        let blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).chain(of_coshaders).collect();
         let selective = visibility::is_selective(scene);
         let asked = [CAMERA_SOURCE_NAME, OPEN_SOURCE_NAME];
         if let Err(errors) = self.shaders.add_standard(if selective { &asked } else { &asked[..1] }) {
@@ -380,14 +383,17 @@ impl Linker {
         }
         let textures = self.add_textures(scene, &mut module);
         let memory = MemoryImage::build(scene, &records, &blocks, &textures)?;
+        let cores = coshaders.values_mut().flat_map(|c| &mut c.cores).map(|core| &mut core.address);
         let addressed = lights.iter_mut().map(|l| &mut l.address).chain(volumes.values_mut().map(|v| &mut v.address));
+        let addressed = addressed.chain(cores);
         for (place, address) in addressed.zip(&memory.blocks) {
             *place = *address;
         }
 
         let texts = self.instances.values().flatten().flat_map(|i| &i.texts).map(|(_, text)| text);
         let questions = LightQuestions::of(&module, texts);
-        add_surroundings(&mut module, &lights, &questions, &volumes, &surroundings);
+        coshaders::misfits(&coshaders::asked(&module), &coshaders).into_iter().for_each(|d| self.diagnostics.push(d));
+        add_surroundings(&mut module, &lights, &questions, &volumes, &coshaders, &surroundings);
         module.functions.push(visibility::selective_function(scene));
         let to_surfaces = Questions::of(&module);
         module.functions.extend(to_surfaces.functions());
@@ -510,6 +516,36 @@ impl Linker {
                 None
             }
         }
+    }
+
+    /// The co-shaders that objects know, with all that can be asked of them.
+    fn coshaders(&mut self, scene: &Scene) -> CoShaders {
+        let named: BTreeSet<ShaderId> =
+            scene.objects.iter().flat_map(|o| o.attributes.coshaders.iter()).map(|c| c.shader).collect();
+        let mut linked = CoShaders::new();
+        for id in named {
+            let given = &scene.shader_instances[id.0 as usize];
+            let cores = match self.shaders.coshader(given) {
+                Ok(cores) => cores,
+                Err(errors) => {
+                    self.diagnostics.extend(errors);
+                    continue;
+                }
+            };
+            let mut remarks = Vec::new();
+            let bound = cores.into_iter().map(|(name, shader)| {
+                // All have the parameters of the class: what is wrong with those that the scene gives is told once.
+                remarks.clear();
+                let instance = Arc::new(bind(Arc::new(shader), given, scene, &mut remarks));
+                LinkedCore { name, instance, address: 0 }
+            });
+            let cores: Vec<LinkedCore> = bound.collect();
+            remarks.into_iter().for_each(|r| self.diagnostics.push(r));
+            let members = cores.iter().find(|c| c.name.is_empty()).map(|c| c.instance.clone());
+            self.instances.insert(Some(id.0), members);
+            linked.insert(id, LinkedCoShader { cores });
+        }
+        linked
     }
 
     fn lights(&mut self, scene: &Scene) -> Vec<LinkedLight> {

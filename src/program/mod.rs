@@ -6,6 +6,7 @@
 //! knows a back end.
 
 pub mod constants;
+mod coshaders;
 mod depths;
 mod emitters;
 mod entries;

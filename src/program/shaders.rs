@@ -7,6 +7,7 @@ use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
+use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
@@ -14,7 +15,7 @@ use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
 use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
 use glam::{Mat4, Vec4};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -71,6 +72,11 @@ pub struct CompiledParam {
 }
 
 impl CompiledParam {
+    /// Whether it belongs to the call of a co-shader's method, and not to the shader.
+    pub fn is_of_call(&self) -> bool {
+        self.name.starts_with(ARROW)
+    }
+
     /// Number of the core's parameters that stand for it.
     pub fn values(&self) -> usize {
         self.array.unwrap_or(1) as usize
@@ -167,6 +173,8 @@ pub(super) struct CompiledFile {
     module: Arc<Module>,
     outlines: Vec<Outline>,
     shaders: Vec<(ShaderKind, String, CompiledShader)>,
+    /// What can be asked of co-shaders: a class, the name of a method, and its core.
+    methods: Vec<(Arc<str>, Arc<str>, CompiledShader)>,
     functions: Vec<CompiledFunction>,
     prints: bool,
 }
@@ -261,6 +269,34 @@ impl ShaderLibrary {
                 let d = Diagnostic::error(format!("the file of `{}` defines no {keyword} of that name", instance.name));
                 if names.is_empty() { d } else { d.hint(format!("it defines: {}", names.join(", "))) }
             }
+        };
+        Err(place(d).into())
+    }
+
+    /// What can be asked of the co-shader that an instance names: cores by the names of methods, that of the members by none.
+    ///
+    /// # Errors
+    /// A class that is missing or wrong: all of its errors.
+    pub fn coshader(&mut self, instance: &ShaderInstance) -> Result<Vec<(Arc<str>, CompiledShader)>, Diagnostics> {
+        let place = |d: Diagnostic| match instance.span {
+            Some(span) => d.at(span, "named here"),
+            None => d,
+        };
+        let what = format!("class `{}`", instance.name);
+        let spaces = self.spaces.clone();
+        let methods = &self.file(&instance.name).map_err(|e| e.into_diagnostics(&what, place))?.methods;
+        let own = methods.iter().filter(|(class, ..)| **class == *instance.name);
+        let cores: Vec<_> = own
+            .map(|(_, name, core)| (name.clone(), CompiledShader { spaces: spaces.clone(), ..core.clone() }))
+            .collect();
+        if !cores.is_empty() {
+            return Ok(cores);
+        }
+        let d = Diagnostic::error(format!("the file of `{}` defines no class of that name", instance.name));
+        let classes: BTreeSet<&str> = methods.iter().map(|(class, ..)| &**class).collect();
+        let d = match classes.is_empty() {
+            true => d.hint("co-shaders are classes: `class name(parameters) { public … }`"),
+            false => d.hint(format!("it defines: {}", classes.into_iter().collect::<Vec<_>>().join(", "))),
         };
         Err(place(d).into())
     }
@@ -411,7 +447,7 @@ impl CompiledFile {
             }
         }
         let shared = Arc::new(module);
-        let shaders = unit.shaders.iter().filter_map(|info| {
+        let compiled = |info: &rsl::ShaderInfo| {
             let core: Arc<str> = format!("{prefix}{}", info.core).into();
             let function = shared.function(&core)?;
             let params = info.params.iter().map(|p| CompiledParam {
@@ -425,7 +461,7 @@ impl CompiledFile {
                 class: p.class,
                 default: format!("{prefix}{}", p.default).into(),
             });
-            let compiled = CompiledShader {
+            Some(CompiledShader {
                 core,
                 core_params: function.params.clone(),
                 core_results: function.results.clone(),
@@ -434,7 +470,9 @@ impl CompiledFile {
                 texts: info.texts.clone(),
                 unit: shared.clone(),
                 spaces: None,
-            };
+            })
+        };
+        let shaders = unit.shaders.iter().filter_map(|info| {
             let kind = match info.kind {
                 rsl::ShaderKind::Surface => ShaderKind::Surface,
                 rsl::ShaderKind::Light => ShaderKind::Light,
@@ -442,8 +480,9 @@ impl CompiledFile {
                 rsl::ShaderKind::Displacement => ShaderKind::Displacement,
                 rsl::ShaderKind::Imager => ShaderKind::Imager,
             };
-            Some((kind, info.name.to_string(), compiled))
+            Some((kind, info.name.to_string(), compiled(info)?))
         });
+        let methods = unit.methods.iter().filter_map(|m| Some((m.class.clone(), m.name.clone(), compiled(&m.core)?)));
         let functions = unit.functions.iter().filter_map(|info| {
             let name: Arc<str> = format!("{prefix}{}", info.ir_name).into();
             let function = shared.function(&name)?;
@@ -453,6 +492,7 @@ impl CompiledFile {
         });
         Self {
             shaders: shaders.collect(),
+            methods: methods.collect(),
             functions: functions.collect(),
             outlines: unit.outlines.clone(),
             prints: unit.prints,

@@ -1,18 +1,19 @@
-//! Copies of cores for what is around objects: lights, volumes and limits of rays, which a core asks for by functions that differ from object to object.
+//! Copies of cores for what is around objects: lights, volumes, limits of rays and co-shaders, which a core asks for by functions that differ from object to object.
 //!
-//! Takes a module of cores that call `lights.…`, `volumes.…` and `rays.depth`, and leaves one in which every core and function that calls one of those, directly or not, is there once for each different surroundings, under its name with
+//! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and leaves one in which every core and function that calls one of those, directly or not, is there once for each different surroundings, under its name with
 //! the surroundings' suffix. It knows no records and no entries.
 
+use super::coshaders::{self, CoShaders};
 use super::depths;
 use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
 use super::volumes::{self, LinkedVolume};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::rsl::{RAYS_DEPTH, VOLUMES_ANY, VOLUMES_PASS};
-use crate::scene::{Object, ShaderId};
+use crate::scene::{CoShader, Object, ShaderId};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What is around an object: the lights that shine on it, the volumes inside and outside of it, and how deep its rays may go. Cores that ask for them are copied for each.
+/// What is around an object: the lights that shine on it, the volumes inside and outside of it, how deep its rays may go, and the shaders that its own may call. Cores that ask for them are copied for each.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Surroundings {
     /// Indices into the scene's lights.
@@ -21,13 +22,20 @@ pub struct Surroundings {
     pub sides: [Option<ShaderId>; 2],
     /// How deep its rays may go ([`depths`]).
     pub depths: [Option<u32>; 2],
+    /// The shaders that its shaders may call.
+    pub coshaders: Arc<[CoShader]>,
 }
 
 impl Surroundings {
     /// Those of an object.
     pub fn of(object: &Object) -> Self {
         let own = &object.attributes;
-        Self { lights: object.lights.clone(), sides: [own.interior, own.exterior], depths: own.ray_depths }
+        Self {
+            lights: object.lights.clone(),
+            sides: [own.interior, own.exterior],
+            depths: own.ray_depths,
+            coshaders: own.coshaders.clone(),
+        }
     }
 }
 
@@ -37,11 +45,15 @@ pub fn add_surroundings(
     lights: &[LinkedLight],
     questions: &LightQuestions,
     volumes: &BTreeMap<ShaderId, LinkedVolume>,
+    coshaders: &CoShaders,
     surroundings: &BTreeMap<Surroundings, usize>,
 ) {
+    let questions_to_shaders = coshaders::asked(module);
+    coshaders::retain(module, &questions_to_shaders, coshaders);
     let cores: Vec<Function> = std::mem::take(&mut module.functions);
     let mut asked: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
     asked.extend(questions.messages.keys().cloned());
+    asked.extend(questions_to_shaders.iter().cloned());
     // Tracing is a part of every core that asks for volumes: it is copied only where there are any.
     if surroundings.keys().any(|s| s.sides.iter().any(Option::is_some)) {
         asked.extend([VOLUMES_PASS, VOLUMES_ANY].map(Arc::from));
@@ -62,6 +74,14 @@ pub fn add_surroundings(
             });
             module.functions.extend([volumes::pass(&suffix, &sides), volumes::any(&suffix, &sides)]);
         }
+        let of_set = |core: &Arc<str>| Arc::from(format!("{core}{suffix}"));
+        module.functions.extend(coshaders::functions(
+            &suffix,
+            &questions_to_shaders,
+            &around.coshaders,
+            coshaders,
+            &of_set,
+        ));
         if asked.contains(RAYS_DEPTH) {
             module.functions.push(depths::function(&suffix, around.depths));
         }
@@ -71,6 +91,7 @@ pub fn add_surroundings(
     module.functions.extend(light_functions("", &[], questions));
     module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
     module.functions.push(depths::function("", [None, None]));
+    module.functions.extend(coshaders::functions("", &questions_to_shaders, &[], coshaders, &Arc::clone));
 }
 
 /// Whether it is a core that entries call under the name of its copy.

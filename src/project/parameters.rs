@@ -145,9 +145,10 @@ impl Parameters {
                 let id = ShaderId(i as u32);
                 // What moves the points of meshes is in the meshes.
                 let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
-                let dynamic = own.kind != ShaderKind::Imager && !(displaces && program.changes(id, "P"));
+                let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader);
+                let dynamic = !is_apart && !(displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
-                    let params = bound.shader.params.iter().map(|p| {
+                    let params = bound.shader.params.iter().filter(|p| !p.is_of_call()).map(|p| {
                         let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
                         let default = from_constants(&bound.shader.default(p, own.to_world), p.type_name);
                         Parameter {
@@ -163,14 +164,16 @@ impl Parameters {
                     });
                     params.collect()
                 });
-                let light = scene.lights.iter().find(|light| light.shader.0 as usize == i);
+                let light = scene.lights.iter().find(|light| light.shader == id).map(|light| &light.handle);
+                let mut coshaders = scene.objects.iter().flat_map(|o| o.attributes.coshaders.iter());
+                let handle = light.or_else(|| coshaders.find(|c| c.shader == id).map(|c| &c.handle)).cloned();
                 Instance {
                     id: InstanceId(i as u32),
                     kind: own.kind,
                     request: request(scene, ShaderId(i as u32)),
                     shader: own.name.clone(),
                     used_by,
-                    handle: light.map(|light| light.handle.clone()),
+                    handle,
                     span: own.span,
                     to_world: own.to_world,
                     params,
@@ -199,6 +202,7 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
         ShaderKind::Light if scene.lights.iter().any(|l| l.shader == id && l.area) => "AreaLightSource",
         ShaderKind::Light => "LightSource",
         ShaderKind::Imager => "Imager",
+        ShaderKind::CoShader => "Shader",
     }
 }
 

@@ -12,6 +12,7 @@ pub fn instance_rib(instance: &Instance) -> String {
     let mut text = format!("{} {name}", instance.request);
     text += &match (instance.kind, &instance.handle) {
         (ShaderKind::Light, None) => " 1".to_string(),
+        (ShaderKind::CoShader, Some(handle)) => format!(" {}", quoted(handle)),
         (ShaderKind::Light, Some(handle)) => match handle.parse::<i32>() {
             Ok(number) => format!(" {number}"),
             Err(_) => format!(" {}", quoted(handle)),

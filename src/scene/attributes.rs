@@ -2,6 +2,7 @@
 
 use super::{ParamValue, ShaderId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// How much light an object lets through on its way to a surface, where shadows, `transmission()` and `occlusion()` ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,6 +50,15 @@ impl Default for Visibility {
     }
 }
 
+/// A shader that others call by its handle.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CoShader {
+    /// What they call it.
+    pub handle: String,
+    /// The shader, of kind [`super::ShaderKind::CoShader`].
+    pub shader: ShaderId,
+}
+
 /// The other shaders of an object, and the attributes that its shaders may ask for. Objects that are declared alike share one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectAttributes {
@@ -66,6 +76,8 @@ pub struct ObjectAttributes {
     pub interior: Option<ShaderId>,
     /// Changes what arrives by rays that its surface shader traces away from it.
     pub exterior: Option<ShaderId>,
+    /// The shaders that its own may call, no two with the same handle.
+    pub coshaders: Arc<[CoShader]>,
     /// The area light that its surface shines for, as an index into [`super::Scene::lights`].
     pub emits: Option<u32>,
     /// Which rays see it.
@@ -87,6 +99,7 @@ impl Default for ObjectAttributes {
             atmosphere: None,
             interior: None,
             exterior: None,
+            coshaders: Arc::default(),
             emits: None,
             visibility: Visibility::default(),
             ray_depths: [None; 2],
@@ -103,7 +116,8 @@ impl ObjectAttributes {
 
     /// The shaders that it names.
     pub fn shaders(&self) -> impl Iterator<Item = ShaderId> {
-        [self.displacement, self.atmosphere, self.interior, self.exterior].into_iter().flatten()
+        let own = [self.displacement, self.atmosphere, self.interior, self.exterior].into_iter().flatten();
+        own.chain(self.coshaders.iter().map(|c| c.shader))
     }
 
     /// Replaces each shader that it names.
@@ -112,5 +126,6 @@ impl ObjectAttributes {
         for id in [displacement, atmosphere, interior, exterior].into_iter().flatten() {
             *id = renumber(*id);
         }
+        self.coshaders = self.coshaders.iter().map(|c| CoShader { shader: renumber(c.shader), ..c.clone() }).collect();
     }
 }

@@ -1,7 +1,8 @@
 //! A scene around a bare mesh: a camera that frames it in three-quarter view, lights, a surface.
 
 use super::{
-    Camera, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderInstance, ShaderKind,
+    Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderInstance,
+    ShaderKind,
 };
 use crate::geometry::Mesh;
 use crate::scene::ParamValue;
@@ -94,6 +95,11 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
         }
         ShaderKind::Light => push_light(&mut scene, shader, true),
         ShaderKind::Imager => scene.imager = Some(shader),
+        ShaderKind::CoShader => {
+            let coshaders = [CoShader { handle: name.to_string(), shader }].into();
+            let attributes = Arc::new(ObjectAttributes { coshaders, ..Default::default() });
+            scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
+        }
     }
     scene
 }

@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use attributes::{HitMode, ObjectAttributes, Visibility};
+pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter, Quantize};

@@ -20,12 +20,20 @@ pub enum ShaderKind {
     Displacement,
     /// Runs once a pixel.
     Imager,
+    /// Is called by other shaders.
+    CoShader,
 }
 
 impl ShaderKind {
     /// All of them.
-    pub const ALL: [ShaderKind; 5] =
-        [ShaderKind::Surface, ShaderKind::Displacement, ShaderKind::Volume, ShaderKind::Light, ShaderKind::Imager];
+    pub const ALL: [ShaderKind; 6] = [
+        ShaderKind::Surface,
+        ShaderKind::Displacement,
+        ShaderKind::Volume,
+        ShaderKind::Light,
+        ShaderKind::Imager,
+        ShaderKind::CoShader,
+    ];
 
     /// The word that declares such a shader in RSL.
     pub fn keyword(self) -> &'static str {
@@ -35,6 +43,7 @@ impl ShaderKind {
             ShaderKind::Volume => "volume",
             ShaderKind::Displacement => "displacement",
             ShaderKind::Imager => "imager",
+            ShaderKind::CoShader => "class",
         }
     }
 }

@@ -6,6 +6,7 @@
 use super::ast::{Decl, Definition, ShaderKind};
 use super::builtins::{self, parse_signature};
 use super::check::SPECIAL;
+use super::coshaders;
 use super::globals::{self, GLOBALS};
 use super::lower::Lowering;
 use super::notes::Notes;
@@ -115,7 +116,7 @@ fn functions(program: &Program<'_>) -> BTreeMap<Arc<str>, Vec<Signature>> {
     };
     let mut all: BTreeMap<Arc<str>, Vec<Signature>> =
         program.callable_names().into_iter().map(|name| (name.into(), overloads(name))).collect();
-    for (name, signature) in SPECIAL {
+    for (name, signature) in SPECIAL.into_iter().chain(coshaders::SIGNATURES) {
         all.entry(name.into()).or_default().push(Signature::of_table(name, parse_signature(signature), &[]));
     }
     for (name, _) in queries::QUERIES {

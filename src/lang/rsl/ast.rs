@@ -354,6 +354,8 @@ pub struct ShaderClass {
     pub members: Vec<Decl>,
     /// The methods, under their names among all definitions: `CLASS.METHOD`.
     pub methods: Vec<Definition>,
+    /// Members and methods, by their own names, that other shaders may use.
+    pub public: Vec<Arc<str>>,
     /// The brace that opens it.
     pub open: Span,
     /// The brace that ends it.

@@ -6,6 +6,7 @@
 //! Answers are remembered, so each question is worked out once: the work is linear in the size of the expression.
 
 use super::ast::*;
+use super::coshaders::{self, Question};
 use super::program::{Callee, Program};
 use super::queries;
 use super::types::RslType;
@@ -179,6 +180,9 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Binary(..) => self.chain_type(names, e, wanted),
             ExprKind::Call(f, args) => {
+                if let Some((question, _)) = Question::of_call(&f.name) {
+                    return Some(question.result(wanted));
+                }
                 let special = || special_result(&f.name).or_else(|| self.query_result(&f.name));
                 match special().filter(|_| self.in_library || !self.program.defines(&f.name)) {
                     Some(_) if *f.name == *"pop" => {
@@ -283,6 +287,9 @@ impl<'a> Checker<'a> {
             ExprKind::Binary(..) => {
                 let (first, links) = chain(ast, e);
                 links.iter().all(|l| l.1.is_arithmetic() && self.is_open(l.2)) && self.is_open(first)
+            }
+            ExprKind::Call(f, _) if f.name.starts_with(coshaders::PREFIX) => {
+                Question::of_call(&f.name).is_some_and(|(question, _)| question.is_open())
             }
             ExprKind::Call(f, args) => {
                 let callees = self.program.callees(&f.name, self.in_library);

@@ -5,6 +5,7 @@
 
 use super::ast::*;
 use super::builtins::Builtin;
+use super::coshaders::{self, Question};
 use super::globals;
 use super::queries;
 use super::types::RslType;
@@ -18,19 +19,32 @@ pub struct Effects {
     pub reads: BTreeSet<&'static str>,
     /// Written.
     pub writes: BTreeSet<&'static str>,
+    /// Whether co-shaders run, which see what there is of [`coshaders::inputs`].
+    pub runs_coshaders: bool,
 }
 
 impl Effects {
     /// Those that are inputs of a function: it passes on what it does not write on every path.
     pub fn inputs(&self) -> BTreeSet<&'static str> {
+        let mut inputs = self.needed();
+        if self.runs_coshaders {
+            inputs.extend(coshaders::inputs().map(|g| g.name));
+        }
+        inputs
+    }
+
+    /// The inputs that must be there, whatever the kind of shader.
+    pub fn needed(&self) -> BTreeSet<&'static str> {
         self.reads.union(&self.writes).copied().collect()
     }
 
     fn absorb(&mut self, other: &Effects) -> bool {
-        let before = (self.reads.len(), self.writes.len());
+        let size = |e: &Effects| (e.reads.len(), e.writes.len(), e.runs_coshaders);
+        let before = size(self);
         self.reads.extend(other.reads.union(&other.writes));
         self.writes.extend(&other.writes);
-        before != (self.reads.len(), self.writes.len())
+        self.runs_coshaders |= other.runs_coshaders;
+        before != size(self)
     }
 }
 
@@ -202,6 +216,8 @@ impl Walk<'_> {
                     for b in super::builtins::by_name(&f.name).iter().filter(fits) {
                         self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
                     }
+                    self.effects.runs_coshaders |=
+                        Question::of_call(&f.name).is_some_and(|(question, _)| question.runs());
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);
                     }
@@ -267,6 +283,7 @@ impl Walk<'_> {
     fn has_outputs(&self, name: &str, count: usize) -> bool {
         let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
         super::builtins::has_outputs(name)
+            || Question::of_call(name).is_some_and(|(question, _)| question.writes())
             || queries::source(name).is_some()
             || functions.any(|d| d.declared().len() == count && d.declared().iter().any(|p| p.output))
     }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 mod arrays;
 mod calls;
 mod channels;
+mod coshaders;
 mod expr;
 mod gather;
 mod lights;
@@ -200,8 +201,9 @@ impl<'a> Lowering<'a> {
         });
     }
 
+    /// Reports something, once: what stands in a class is part of each of its shaders.
     fn report(&mut self, d: Diagnostic) {
-        if self.diags.error_count() < MAX_ERRORS {
+        if self.diags.error_count() < MAX_ERRORS && !self.diags.iter().any(|known| *known == d) {
             self.diags.push(d);
         }
     }

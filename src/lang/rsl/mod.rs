@@ -10,6 +10,7 @@ pub mod analysis;
 pub mod ast;
 mod builtins;
 mod check;
+pub mod coshaders;
 pub mod dump;
 mod effects;
 mod globals;
@@ -101,6 +102,8 @@ pub struct Unit {
     pub module: Module,
     /// The file's shaders, in order.
     pub shaders: Vec<ShaderInfo>,
+    /// What co-shaders of the file's classes can be asked.
+    pub methods: Vec<MethodInfo>,
     /// The file's functions, in order.
     pub functions: Vec<FunctionInfo>,
     /// Things worth knowing.
@@ -126,6 +129,20 @@ pub struct ShaderInfo {
     pub light: Option<LightKind>,
     /// What the core's inputs `text.0`, `text.1`, … are.
     pub texts: Vec<texts::Text>,
+}
+
+/// What a co-shader can be asked: one of its public methods, or its public members.
+///
+/// Parameters and outputs of the core whose names begin with [`coshaders::ARROW`] belong to the call: the method's own parameters, and its value, whose name is that alone;
+/// or the members.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MethodInfo {
+    /// The class.
+    pub class: Arc<str>,
+    /// The name of the method; empty for the members.
+    pub name: Arc<str>,
+    /// The core, as one of a surface shader.
+    pub core: ShaderInfo,
 }
 
 /// A declared parameter of a shader.
@@ -309,7 +326,16 @@ fn lower(
     diags.extend(std::mem::take(&mut lowering.diags));
     let mut texts = std::mem::take(&mut lowering.texts);
     let info = |i: usize| shader_info(program, i, texts.remove(&i).unwrap_or_default());
-    let shaders = (0..own).filter_map(info).collect();
+    let (mut shaders, mut methods) = (Vec::new(), Vec::new());
+    for core in (0..own).filter_map(info) {
+        match coshaders::class_and_method(&core.name) {
+            Some((class, name)) => {
+                let (class, name) = (class.into(), name.into());
+                methods.push(MethodInfo { class, name, core });
+            }
+            None => shaders.push(core),
+        }
+    }
     let prints = lowering.prints;
     let mut module = lowering.module;
     add_built_functions(&mut module);
@@ -318,7 +344,7 @@ fn lower(
     }
     let unit = match diags.has_errors() {
         true => Err(diags),
-        false => Ok(Unit { module, shaders, functions: Vec::new(), warnings: diags, prints, outlines }),
+        false => Ok(Unit { module, shaders, methods, functions: Vec::new(), warnings: diags, prints, outlines }),
     };
     (unit, notes)
 }

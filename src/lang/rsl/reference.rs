@@ -122,6 +122,23 @@ const FUNCTIONS: &[(&str, &str)] = &[
         "fresnel",
         "How much unpolarised light is reflected (`kr`) and refracted (`kt` = 1 − `kr`) where a ray of direction `i` meets a surface of normal `n`; `eta` is the index of refraction on the ray's side over that behind. Also gives the two directions, if asked.",
     ),
+    (
+        "getshader",
+        "The co-shader that the scene gives the object under a handle, `getshader(\"handle\")`, or `null`. Its public methods are called by `s->f(…)`, its parameters and public members read by `s->x`.",
+    ),
+    (
+        "getshaders",
+        "All co-shaders of the object, or those whose parameter `__category` names a category: `shader list[] = getshaders(\"category\", \"paint\");`. It stands behind `=` only.",
+    ),
+    (
+        "getvar",
+        "Whether a co-shader has a parameter or public member of that name and of the variable's type; the variable then gets its value: `getvar(s, \"name\", variable)`.",
+    ),
+    ("hasmethod", "1 where a co-shader has a public method of that name, else 0: `hasmethod(s, \"name\")`."),
+    (
+        "iscoshader",
+        "In a method of a class: 1 where another shader calls it, 0 where the class is the object's own shader.",
+    ),
     ("inversesqrt", "One over the square root of `x`."),
     ("length", "The length of a vector."),
     (

@@ -164,6 +164,7 @@ const REQUESTS: &[Request] = &[
     )
     .partly("in an object's definition solids are shown whole"),
     request("SolidEnd", "SolidEnd", solids::solid_end),
+    request("Shader", "Shader \"name\" \"handle\" parameters", shading::shader),
     request("Surface", "Surface \"name\" parameters", shading::surface),
     request("Transform", "Transform [16 numbers]", |r, a| {
         r.state.transform = transforms::matrix(a)?;

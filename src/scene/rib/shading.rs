@@ -1,6 +1,6 @@
 //! Requests that name shaders: surfaces, displacements, volumes, lights, imagers.
 
-use super::super::{Light, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+use super::super::{CoShader, Light, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 use super::args::Args;
 use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
@@ -9,6 +9,9 @@ use std::sync::Arc;
 
 /// Most lights in a scene.
 const MAX_LIGHTS: usize = 4096;
+
+/// Most co-shaders of an object: all are told apart where one is called, and as many fit into an array that grows.
+const MAX_COSHADERS: usize = 64;
 
 /// `Surface "name" parameters`
 pub fn surface(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
@@ -35,6 +38,21 @@ pub fn interior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
 /// `Exterior "name" parameters`
 pub fn exterior(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     attach(r, args, ShaderKind::Volume, |own| &mut own.exterior)
+}
+
+/// `Shader "name" "handle" parameters`: a co-shader, which the shaders of the objects that follow may call (RSL 2.0).
+pub fn shader(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the name of a class")?;
+    let handle = args.handle("the handle by which shaders call it")?;
+    let shader = instance(r, args, ShaderKind::CoShader, name)?;
+    let own = Arc::make_mut(&mut r.state.attributes.own);
+    let mut list: Vec<CoShader> = own.coshaders.iter().filter(|c| c.handle != handle).cloned().collect();
+    if list.len() >= MAX_COSHADERS {
+        return Err(args.error(format!("more than {MAX_COSHADERS} co-shaders for one object")));
+    }
+    list.push(CoShader { handle, shader });
+    own.coshaders = list.into();
+    Ok(())
 }
 
 /// Makes a shader one of those of the objects that follow.

@@ -33,6 +33,7 @@ impl ParametersPanel {
                     ShaderKind::Volume => "Volumes",
                     ShaderKind::Light => "Lights",
                     ShaderKind::Imager => "Imager",
+                    ShaderKind::CoShader => "Co-shaders",
                 };
                 let wanted: Vec<&Instance> =
                     state.parameters.instances.iter().filter(|i| i.kind == kind && self.wants(i)).collect();

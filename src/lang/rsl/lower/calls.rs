@@ -2,6 +2,7 @@
 
 use super::super::builtins::{Builtin, CHANNEL, Means, NamedOption};
 use super::super::check::Resolution;
+use super::super::coshaders;
 use super::super::effects::INPUT;
 use super::super::program::{Arguments, Callee};
 use super::super::queries;
@@ -32,6 +33,9 @@ fn listed(options: &[NamedOption]) -> String {
 
 impl Body<'_, '_> {
     pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
+        if let Some((question, name)) = coshaders::Question::of_call(&f.name) {
+            return self.ask_coshader(question, name, f, args, wanted);
+        }
         if self.checker.query_result(&f.name).is_some() {
             return match queries::source(&f.name) {
                 Some(source) => self.query(source, f, args),
@@ -149,8 +153,12 @@ impl Body<'_, '_> {
     ) -> Lower<Vec<Value>> {
         let program = self.cx.program;
         let info = &program.functions[i];
+        let needed = info.effects.needed();
         for name in info.effects.inputs() {
-            values.push(self.hidden_input(name, f)?);
+            values.push(match needed.contains(name) {
+                true => self.hidden_input(name, f)?,
+                false => self.global_or_zero(name),
+            });
         }
         let mut types: Vec<Type> = program.definition(i).result.ir().into_iter().collect();
         let globals = info.effects.writes.iter().filter_map(|g| globals::find(g)).map(|g| g.ty);

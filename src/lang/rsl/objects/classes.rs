@@ -7,11 +7,14 @@
 use super::super::ShaderKind::*;
 use super::super::builtins;
 use super::super::check::RESIZING;
+use super::super::coshaders::{ARROW, core_name};
 use super::super::effects;
 use super::super::globals;
 use super::super::{LightKind, ShaderKind};
-use super::questions::Question;
+use super::coshaders::IS_COSHADER;
+use super::questions;
 use super::*;
+use crate::ir::Class;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The class whose method is taken apart.
@@ -24,7 +27,9 @@ pub(super) struct Around {
     /// The method; empty outside of methods.
     method: Arc<str>,
     /// What methods ask.
-    pub questions: Vec<Question>,
+    pub questions: Vec<questions::Question>,
+    /// Whether a method asks if it is called as one of a co-shader.
+    pub asks_whether_coshader: bool,
 }
 
 impl Around {
@@ -91,6 +96,9 @@ const KINDS: [(ShaderKind, &[&str]); 4] = [
     (Light, &["light"]),
 ];
 
+/// The methods that make a class what it is when others are called.
+const MAKING: [&str; 2] = ["construct", "begin"];
+
 /// The methods of which one takes the place of `surface`.
 const LIGHTING: [&str; 3] = ["lighting", "diffuselighting", "specularlighting"];
 
@@ -108,7 +116,8 @@ impl Flattening<'_> {
         let short = |d: &Definition| Arc::from(d.name.name.rsplit('.').next().unwrap_or_default());
         let methods = class.methods.iter().map(|d| (short(d), d.declared().len())).collect();
         let (name, variables) = (class.name.name.clone(), HashSet::new());
-        self.class = Some(Around { name, variables, methods, method: "".into(), questions: Vec::new() });
+        let (questions, asks_whether_coshader) = (Vec::new(), false);
+        self.class = Some(Around { name, variables, methods, method: "".into(), questions, asks_whether_coshader });
         self.scopes.push(HashMap::new());
         self.refuse_structs(&class.params);
         let params = self.parameters(class.params);
@@ -124,11 +133,19 @@ impl Flattening<'_> {
             functions.push(self.definition(d));
         }
         self.scopes.pop();
-        let questions = self.class.take().map_or_else(Vec::new, |around| around.questions);
-        for q in &questions {
-            let answers = self.answer_variables(q);
-            body.push(Stmt { kind: StmtKind::Declare(answers), span: class.name.span });
-            functions.push(self.answer(&class.name.name, q));
+        if let Some(around) = self.class.take() {
+            for q in &around.questions {
+                let answers = self.answer_variables(q);
+                body.push(Stmt { kind: StmtKind::Declare(answers), span: class.name.span });
+                functions.push(self.answer(&class.name.name, q));
+            }
+            if around.asks_whether_coshader {
+                let name = Ident { name: IS_COSHADER.into(), span: class.name.span };
+                body.push(Stmt {
+                    kind: StmtKind::Declare(vec![variable(name, RslType::Float)]),
+                    span: class.name.span,
+                });
+            }
         }
         let members = body.iter().filter_map(|s| if let StmtKind::Declare(list) = &s.kind { Some(list) } else { None });
         let variables: Vec<Decl> = params.iter().chain(members.flatten()).cloned().collect();
@@ -147,10 +164,13 @@ impl Flattening<'_> {
             end: class.end,
         };
         let shaders = self.shaders(&shader, &functions);
-        let first = done.len() + functions.len();
+        let cores = self.cores(&shader, &functions, &class.public);
+        // The errors of a class's first shader are told.
+        let sure = done.len() + functions.len() + shaders.len().min(1);
         done.extend(functions);
         done.extend(shaders);
-        self.drop_impossible(done, first);
+        done.extend(cores);
+        self.drop_impossible(done, sure);
     }
 
     /// Gives methods the variables of their class that they use.
@@ -193,7 +213,9 @@ impl Flattening<'_> {
     /// What a method itself uses: its own variables have other names.
     fn uses(&self, d: &Definition, names: &BTreeSet<Arc<str>>, with_outputs: &HashSet<Arc<str>>, uses: &mut Uses) {
         let writes = |f: &str| {
-            let is_built_in = builtins::has_outputs(f) || queries::source(f).is_some() || RESIZING.contains(&f);
+            let is_coshader = Question::of_call(f).is_some_and(|(question, _)| question.writes());
+            let is_built_in =
+                builtins::has_outputs(f) || queries::source(f).is_some() || RESIZING.contains(&f) || is_coshader;
             is_built_in || with_outputs.contains(f)
         };
         let variable = |e: ExprId| self.ast.place(e).map(|p| p.name.name).filter(|n| names.contains(n));
@@ -268,11 +290,83 @@ impl Flattening<'_> {
         if uses.writes.is_empty() { LightKind::Ambient } else { LightKind::Positional }
     }
 
-    /// Leaves out shaders of a class whose methods use variables that shaders of that kind do not have: all but the first, whose errors are told.
-    fn drop_impossible(&mut self, done: &mut Vec<Definition>, first: usize) {
-        if done.len() < first + 2 {
-            return;
+    /// What other shaders call where the class is a co-shader: a core for each public method, which makes the class anew, and one that gives its public members.
+    ///
+    /// The parameters of a method stand behind those of the class under names that begin with [`ARROW`]; the method's value is an output of that name alone.
+    fn cores(&mut self, shader: &Definition, methods: &[Definition], public: &[Arc<str>]) -> Vec<Definition> {
+        let full = |name: &str| format!("{}.{name}", shader.name.name);
+        let of_name = |name: &str| methods.iter().find(|d| *d.name.name == *full(name));
+        let arrow = |name: &str, span| Ident { name: format!("{ARROW}{name}").into(), span };
+        let mut members = shader.clone();
+        for d in
+            shader.body.iter().filter_map(|s| if let StmtKind::Declare(list) = &s.kind { Some(list) } else { None })
+        {
+            for d in d.iter().filter(|d| public.contains(&d.name.name) && !d.ty.is_array()) {
+                let output = arrow(&d.name.name, d.name.span);
+                let value = self.add(ExprKind::Name(d.name.name.clone()), d.name.span);
+                let give = self.add(ExprKind::Assign(None, Place::variable(output.clone()), value), d.name.span);
+                members.params.push(Decl { output: true, class: Some(Class::Varying), ..variable(output, d.ty) });
+                members.body.push(Stmt { kind: StmtKind::Expr(give), span: d.name.span });
+            }
         }
+        members.name.name = core_name(&shader.name.name, "").into();
+        let mut cores = vec![members];
+        let short = |d: &Definition| d.name.name.strip_prefix(&*full("")).unwrap_or_default().to_string();
+        let is_called = |d: &&Definition| {
+            let short = short(d);
+            public.iter().any(|p| **p == *short)
+                && !MAKING.contains(&&*short)
+                && !d.declared().iter().any(|p| p.ty.is_unsized() || p.ty.is_resizable())
+        };
+        for d in methods.iter().filter(is_called) {
+            let span = d.name.span;
+            let mut core = shader.clone();
+            core.name = Ident { name: core_name(&shader.name.name, &short(d)).into(), span };
+            let mut args = Vec::new();
+            for p in d.declared() {
+                let name = arrow(&p.name.name, p.name.span);
+                args.push(self.add(ExprKind::Name(name.name.clone()), span));
+                core.params.push(Decl { output: p.output, class: Some(Class::Varying), ..variable(name, p.ty) });
+            }
+            let mut call = self.add(ExprKind::Call(d.name.clone(), args), span);
+            if d.result != RslType::Void {
+                let value = arrow("", span);
+                core.params.push(Decl {
+                    output: true,
+                    class: Some(Class::Varying),
+                    ..variable(value.clone(), d.result)
+                });
+                call = self.add(ExprKind::Assign(None, Place::variable(value), call), span);
+            }
+            core.body.push(Stmt { kind: StmtKind::Expr(call), span });
+            cores.push(core);
+        }
+        for core in &mut cores {
+            core.shader = Some(Surface);
+            // The class is made behind its variables, and before what was put there.
+            let mut making = Vec::new();
+            let span = shader.name.span;
+            if shader
+                .body
+                .iter()
+                .any(|s| matches!(&s.kind, StmtKind::Declare(d) if d.iter().any(|d| *d.name.name == *IS_COSHADER)))
+            {
+                let yes = self.add(ExprKind::Number(1.0), span);
+                let is = Place::variable(Ident { name: IS_COSHADER.into(), span });
+                making.push(self.add(ExprKind::Assign(None, is, yes), span));
+            }
+            for method in MAKING.iter().filter_map(|name| of_name(name)) {
+                making.push(self.add(ExprKind::Call(method.name.clone(), Vec::new()), span));
+            }
+            let making = making.into_iter().map(|e| Stmt { kind: StmtKind::Expr(e), span });
+            let place = shader.body.len();
+            core.body.splice(place..place, making);
+        }
+        cores
+    }
+
+    /// Leaves out shaders of a class, behind the first `sure` definitions, whose methods use variables that shaders of that kind do not have.
+    fn drop_impossible(&mut self, done: &mut Vec<Definition>, sure: usize) {
         std::mem::swap(&mut self.ast.definitions, done);
         let effects = effects::of_definitions(self.ast);
         std::mem::swap(&mut self.ast.definitions, done);
@@ -280,7 +374,12 @@ impl Flattening<'_> {
         done.retain(|d| {
             place += 1;
             let has = |name: &&str| d.shader.is_none_or(|kind| globals::find(name).is_none_or(|g| g.in_kind(kind)));
-            place <= first + 1 || effects[place - 1].inputs().iter().all(has)
+            place <= sure || effects[place - 1].needed().iter().all(has)
         });
     }
+}
+
+/// A variable that nobody gave a value.
+fn variable(name: Ident, ty: RslType) -> Decl {
+    Decl { name, ty, structure: None, class: None, output: false, external: false, init: None }
 }

@@ -10,6 +10,7 @@ mod statements;
 mod structs;
 
 use super::ast::*;
+use super::coshaders::Question;
 use super::queries;
 use super::types::RslType;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
@@ -228,8 +229,8 @@ impl Flattening<'_> {
     /// Takes one node of an expression apart; what is below it joins the list.
     fn one(&mut self, e: ExprId, list: &mut Vec<ExprId>) -> Flat<()> {
         let Expr { kind, span } = self.ast.expr(e).clone();
-        if let Some(answer) = self.without_coshaders(&kind, span) {
-            self.ast.exprs[e.0 as usize].kind = answer;
+        if let Some(kind) = self.of_coshaders(&kind, span, list)? {
+            self.ast.exprs[e.0 as usize].kind = kind;
             return Ok(());
         }
         let kind = match kind {
@@ -262,10 +263,11 @@ impl Flattening<'_> {
                 }
                 None => self.call(&f, &args, span)?,
             },
-            ExprKind::Method(place, f, args) => {
-                let f = self.own_method(&place, &f, args.len())?;
+            ExprKind::Method(place, f, args) if self.is_own(&place) => {
+                let f = self.own_method(&f, args.len())?;
                 self.call(&f, &args, span)?
             }
+            ExprKind::Method(place, f, args) => self.method_of(Question::Method, &place, &f, &args)?,
             other => {
                 other.for_each_child(|c| list.push(c));
                 return Ok(());
@@ -280,6 +282,9 @@ impl Flattening<'_> {
     }
 
     fn value_of_part(&mut self, place: &Place, span: Span) -> Flat<ExprKind> {
+        if let Some(member) = self.member_of(place)? {
+            return Ok(member);
+        }
         let Part { place, shape } = self.part(place)?;
         match shape {
             Some(_) => self.stands_alone(span),
@@ -335,14 +340,8 @@ impl Flattening<'_> {
     }
 
     /// The method of this class that `this->f()` names.
-    fn own_method(&mut self, place: &Place, f: &Ident, args: usize) -> Flat<Ident> {
-        let is_this = *place.name.name == *THIS && place.members.is_empty() && place.indices.is_empty();
-        let Some(class) = self.class.as_ref().filter(|_| is_this) else {
-            let d = Diagnostic::error("methods of co-shaders are left out: scenes have no co-shaders");
-            let d = d.at(place.name.span, "another shader");
-            return self
-                .error(d.hint(format!("a method calls those of its own class by `{}()` or `this->{0}()`", f.name)));
-        };
+    fn own_method(&mut self, f: &Ident, args: usize) -> Flat<Ident> {
+        let Some(class) = &self.class else { return Err(Wrong) };
         if class.has_method(&f.name, args) {
             return Ok(f.clone());
         }

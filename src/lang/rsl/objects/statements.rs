@@ -98,7 +98,11 @@ impl Flattening<'_> {
                 {
                     return self.assign(&place, shape, value, span, out);
                 }
-                self.expr(e);
+                match self.shaders_at_work(e, span) {
+                    Ok(Some(filled)) => return out.push(filled),
+                    Ok(None) => {}
+                    Err(Wrong) => return,
+                }
                 StmtKind::Expr(e)
             }
             StmtKind::Return(Some(e)) if let Some(shape) = self.result => {
@@ -148,6 +152,26 @@ impl Flattening<'_> {
         out.push(Stmt { kind, span });
     }
 
+    /// An expression that stands as a statement: gives the one that takes its place where it fills an array with co-shaders.
+    fn shaders_at_work(&mut self, e: ExprId, span: Span) -> Flat<Option<Stmt>> {
+        match self.ast.expr(e).kind.clone() {
+            ExprKind::Assign(None, place, value) => {
+                if let Some(ty) = self.lookup(&place.name.name).and_then(|b| b.ty)
+                    && let Some(listed) = self.listed_shaders(value)?
+                {
+                    let part = self.part(&place)?;
+                    return Ok(Some(self.fill(&part.place, ty, listed, span)));
+                }
+                self.expr(e);
+            }
+            ExprKind::Method(place, f, args) if !self.is_own(&place) => {
+                self.ast.exprs[e.0 as usize].kind = self.method_of(Question::Run, &place, &f, &args)?;
+            }
+            _ => self.expr(e),
+        }
+        Ok(None)
+    }
+
     /// `for`: a first statement that became several stands before it, in the same scope.
     fn repeat(
         &mut self,
@@ -187,9 +211,19 @@ impl Flattening<'_> {
                 continue;
             }
             let Some(shape) = self.shape_of(&d) else {
-                d.init.iter().for_each(|&e| self.expr(e));
-                let name = self.bind(&d, None);
-                flat.push(Decl { name: Ident { name, ..d.name }, ..d });
+                let (listed, init) = match d.init.map(|e| self.listed_shaders(e)) {
+                    Some(Ok(listed @ Some(_))) => (listed, None),
+                    Some(Err(Wrong)) => (None, None),
+                    _ => (None, d.init),
+                };
+                init.iter().for_each(|&e| self.expr(e));
+                let name = Ident { name: self.bind(&d, None), ..d.name };
+                let (array, ty, of_variable) = (Place::variable(name.clone()), d.ty, d.name.span);
+                flat.push(Decl { name, init, ..d });
+                if let Some(listed) = listed {
+                    out.push(Stmt { kind: StmtKind::Declare(std::mem::take(&mut flat)), span });
+                    out.push(self.fill(&array, ty, listed, of_variable));
+                }
                 continue;
             };
             let source = d.init.map(|e| self.source(e, shape));

@@ -187,8 +187,8 @@ impl Flattening<'_> {
                 (None, Some(given)) if given == shape => return self.given(&f, &args),
                 (made, given) => made.or(given),
             },
-            ExprKind::Method(place, f, args) => {
-                let f = self.own_method(&place, &f, args.len())?;
+            ExprKind::Method(place, f, args) if self.is_own(&place) => {
+                let f = self.own_method(&f, args.len())?;
                 match self.giver(&f, &args) {
                     Some(given) if given == shape => return self.given(&f, &args),
                     given => given,

@@ -36,11 +36,20 @@ impl Parser<'_> {
         let params = self.formals()?;
         self.expect(")", "after the parameters")?;
         let open = self.expect("{", "before the members")?;
-        let (mut members, mut methods) = (Vec::new(), Vec::new());
-        self.members(open, |parser| parser.member_of_class(&name.name, &mut members, &mut methods));
-        let end = self.end();
-        let span = start.to(end);
-        self.ast.classes.push(ShaderClass { span, name, params, members, methods, open, end });
+        let mut class = ShaderClass {
+            span: start,
+            name,
+            params,
+            members: Vec::new(),
+            methods: Vec::new(),
+            public: Vec::new(),
+            open,
+            end: open,
+        };
+        self.members(open, |parser| parser.member_of_class(&mut class));
+        class.end = self.end();
+        class.span = start.to(class.end);
+        self.ast.classes.push(class);
         Ok(())
     }
 
@@ -70,12 +79,13 @@ impl Parser<'_> {
     }
 
     /// A struct, variables, or a method. `public` and `private` say who else may use a member: its own methods always may.
-    fn member_of_class(&mut self, class: &str, members: &mut Vec<Decl>, methods: &mut Vec<Definition>) -> Parse<()> {
+    fn member_of_class(&mut self, class: &mut ShaderClass) -> Parse<()> {
         let start = self.span();
         if matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(word), Tok::Name(_)) if &**word == "struct") {
             return self.structure();
         }
-        if matches!(self.tok(), Tok::Name(word) if matches!(&**word, "public" | "private")) {
+        let is_public = matches!(self.tok(), Tok::Name(word) if &**word == "public");
+        if is_public || matches!(self.tok(), Tok::Name(word) if &**word == "private") {
             self.bump();
         }
         let (_, _, class_of_values) = self.qualifiers(false)?;
@@ -84,17 +94,22 @@ impl Parser<'_> {
             let ty = ty.clone();
             self.bump();
             let Ident { name, span } = self.ident("the name of the method")?;
-            let full = Ident { name: format!("{class}.{name}").into(), span };
+            let full = Ident { name: format!("{}.{name}", class.name.name).into(), span };
+            class.public.extend(is_public.then_some(name));
             let before = self.ast.definitions.len();
             self.rest_of_definition(start, full, None, ty)?;
             // The method itself stands behind the functions within it; a declaration leaves none.
             if self.ast.definitions.len() > before {
-                methods.extend(self.ast.definitions.pop());
+                class.methods.extend(self.ast.definitions.pop());
             }
             return Ok(());
         }
         let ty = self.type_of_variable(ty)?;
-        members.extend(self.variables(&ty, class_of_values)?);
+        let variables = self.variables(&ty, class_of_values)?;
+        if is_public {
+            class.public.extend(variables.iter().map(|d| d.name.name.clone()));
+        }
+        class.members.extend(variables);
         Ok(())
     }
 }

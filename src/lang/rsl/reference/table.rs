@@ -131,6 +131,8 @@ const SECTIONS: [(&str, &[&str]); 10] = [
             "getshaders",
             "getlights",
             "getvar",
+            "hasmethod",
+            "iscoshader",
         ],
     ),
     ("15.9 Functions from shared libraries", &["DSO shadeops"]),
@@ -148,7 +150,7 @@ const PARTLY: [(&str, &str); 4] = [
 ];
 
 /// What is left out for good, and why.
-const LEFT_OUT: [(&str, &str); 14] = [
+const LEFT_OUT: [(&str, &str); 11] = [
     ("DSO shadeops", "code of the machine that renders has no place in programs that run on the RPU and the GPU alike"),
     ("bake3d", "it writes point clouds, which there are none of here"),
     ("texture3d", "it reads point clouds and brick maps, which there are none of here"),
@@ -159,17 +161,18 @@ const LEFT_OUT: [(&str, &str); 14] = [
     ("areashadow", "it mixes several maps of depths: rays make soft shadows, and `shadow` averages one map"),
     ("rayhittest", "of what a ray hits shaders learn the colour and the distance: `gather` gives them"),
     ("evalparam", "it is an extension of one other renderer"),
-    ("getshader", "scenes have no co-shaders: it gives null, with a warning"),
-    ("getshaders", "scenes have no co-shaders: it gives an empty array, with a warning"),
     ("getlights", "lights are called by `illuminance` alone: it gives an empty array, with a warning"),
-    ("getvar", "scenes have no co-shaders: it gives 0"),
 ];
 
 /// What is left out of the language that is no function, and what a file that has it is told.
 const LEFT_OUT_OF_LANGUAGE: [(&str, &str); 5] = [
     (
-        "`s->method()` of a co-shader",
-        "an error with the line: scenes have no co-shaders, and a variable that holds a shader is always `null`",
+        "co-shaders of lights, volumes and imagers",
+        "nothing: `getshader` gives `null` in these; and members that a co-shader's method changes are back at the next call",
+    ),
+    (
+        "arrays without a length as arguments of a co-shader's method",
+        "an error with the line where one is called with such an array",
     ),
     (
         "`plugin \"name\";`",
@@ -179,7 +182,6 @@ const LEFT_OUT_OF_LANGUAGE: [(&str, &str); 5] = [
         "`transformation` and `projection` shaders",
         "an error with the line: rays are straight, and geometry is transformed by matrices",
     ),
-    ("`public` members of other shaders", "nothing: `public` and `private` are read and mean nothing"),
     ("structs as parameters of shaders", "an error with the line: scenes know no structs"),
 ];
 

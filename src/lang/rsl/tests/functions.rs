@@ -94,10 +94,6 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
 #[test]
 fn what_is_left_out_is_named_by_one_error() {
     for (source, message) in [
-        (
-            "class c() { public void surface(output color Ci, Oi) { shader a = null; Ci = a->tint(1); } }",
-            "methods of co-shaders are left out",
-        ),
         ("surface s() { Ci = texture3d(\"a\", P, N); }", "`texture3d` is left out: it reads point clouds"),
         (
             "plugin \"noises\";\nsurface s() { Ci = voronoise(P); }",

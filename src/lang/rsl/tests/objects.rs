@@ -157,27 +157,62 @@ fn a_function_that_nobody_calls_may_resize_its_parameter() {
 }
 
 #[test]
-fn without_co_shaders_a_handle_is_null_and_one_warning_says_so() {
+fn a_class_has_a_core_for_each_method_that_other_shaders_may_call() {
     let unit = unit(
-        "class c(string layer = \"\") {
-            shader under;
-            public void begin() { under = getshader(layer); }
-            public void surface(output color Ci, Oi) {
-                shader lights[] = getlights(\"category\", \"key\");
-                float k = 0;
-                if (under != null && hasmethod(under, \"tint\") == 1) Ci = 1;
-                else if (getvar(under, \"k\", k) == 1) Ci = 2;
-                else Ci = arraylength(lights);
-                if (iscoshader()) Ci = 3;
-            }
+        "class c(float k = 1) {
+            public float seen = 0;
+            float own = 0;
+            public void begin() { seen = k; }
+            public color tint(float x; output float y) { y = x * k; return helper(x); }
+            color helper(float x) { return x; }
+            public void grow(output float a[]) { push(a, 1); }
+            public void light(output vector L; output color Cl) { L = P - Ps; }
         }",
     );
+    let cores: Vec<(&str, &str)> = unit.methods.iter().map(|m| (&*m.class, &*m.name)).collect();
+    assert_eq!(cores, [("c", ""), ("c", "tint")], "no array of any length, and no light");
+    let names = |i: usize| unit.methods[i].core.params.iter().map(|p| p.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        (names(0), names(1)),
+        (vec!["k".into(), "->seen".into()], vec!["k".into(), "->x".into(), "->y".into(), "->".into()])
+    );
+    assert_eq!(unit.shaders.iter().map(|s| s.kind).collect::<Vec<_>>(), [ShaderKind::Light]);
+}
+
+#[test]
+fn errors_about_co_shaders_say_what_is_meant() {
+    for (source, message) in [
+        ("surface s() { shader a = getshader(); }", "`getshader` takes the handle of a shader"),
+        (
+            "surface s(string n = \"\") { shader a = null; if (hasmethod(a, n) == 1) Ci = 1; }",
+            "the name of a method as a constant",
+        ),
+        ("surface s() { shader a = null; getvar(a, \"k\", 3); }", "`getvar` changes this argument"),
+        ("surface s() { shader a = null; float k[2]; getvar(a, \"k\", k); }", "`getvar` gives no arrays"),
+        (
+            "surface s() { if (arraylength(getshaders()) > 0) Ci = 1; }",
+            "`getshaders` gives an array, which must go to a variable",
+        ),
+        ("surface s() { shader a[] = getshaders(\"kind\", \"x\"); }", "the word \"category\" and a category"),
+        ("surface s() { float a = 1; a->run(); }", "expected a string, found a float"),
+        ("surface s() { shader a = null; float k[]; a->run(k); }", "take arrays whose length is known"),
+        ("surface s() { shader a = null; a->run(printf(\"x\")); }", "is given something without a value"),
+        ("surface s() { shader a = null; a->run(x); }", "unknown variable `x`"),
+        (
+            "class c() { float a = b; public void f() {} public void g() {} public void surface(output color Ci, Oi) {} }",
+            "unknown variable `b`",
+        ),
+    ] {
+        let text = errors(source);
+        assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
+    }
+}
+
+#[test]
+fn lights_are_no_co_shaders() {
+    let unit = unit("surface s() { shader a[] = getlights(\"category\", \"key\"); Ci = arraylength(a); }");
     let messages: Vec<&str> = unit.warnings.iter().map(|d| &*d.message).collect();
-    let expected = [
-        "scenes have no co-shaders: `getshader` gives null",
-        "scenes have no co-shaders: `getlights` gives an empty array",
-    ];
-    assert_eq!(messages, expected);
+    assert_eq!(messages, ["lights are called by `illuminance` alone: `getlights` gives an empty array"]);
 }
 
 #[test]

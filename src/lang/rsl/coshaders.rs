@@ -1,0 +1,224 @@
+//! Co-shaders (RSL 2.0): the names by which a shader asks for others and calls them.
+//!
+//! A handle is a text, and that of no shader is empty. A call's name in the flat tree says what is asked ([`Question`]); in the IR it goes to a function of the linker that also
+//! has the types in its name ([`Asked`]), because who answers, with which types, is known only when a scene is linked. What a method finds in predefined variables is what its caller
+//! has there: all of [`inputs`] go along, and what nobody reads is dropped later.
+
+use super::ShaderKind;
+use super::globals::{self, GLOBALS, Global};
+use super::types::RslType;
+use std::fmt;
+use std::sync::Arc;
+
+/// What all names begin with.
+pub const PREFIX: &str = "coshader.";
+
+/// The end of the names of cores, behind `CLASS.METHOD`: no text can name them.
+const CORE: &str = "$call";
+
+/// Stands before the names of parameters and results of cores that belong to the call: no text can name them.
+pub const ARROW: &str = "->";
+
+/// The name of the core that runs a method of a class, or that gives the class's members, for an empty name.
+pub fn core_name(class: &str, method: &str) -> String {
+    format!("{class}.{method}{CORE}")
+}
+
+/// Whether a function has the name of such a core.
+pub fn is_core(function: &str) -> bool {
+    function.ends_with(CORE)
+}
+
+/// The class and the method that a core's name tells.
+pub fn class_and_method(core: &str) -> Option<(&str, &str)> {
+    core.strip_suffix(CORE)?.split_once('.')
+}
+
+/// The calls that shaders write, with their signatures as in the table of built-in functions.
+pub const SIGNATURES: [(&str, &str); 13] = [
+    ("getshader", "s:s"),
+    ("getshaders", "S:"),
+    ("getshaders", "S:ss"),
+    ("getvar", "f:ss"),
+    ("getvar", "f:ss&f"),
+    ("getvar", "f:ss&c"),
+    ("getvar", "f:ss&p"),
+    ("getvar", "f:ss&v"),
+    ("getvar", "f:ss&n"),
+    ("getvar", "f:ss&s"),
+    ("getvar", "f:ss&m"),
+    ("hasmethod", "f:ss"),
+    ("iscoshader", "f:"),
+];
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Question {
+    /// `getshader(handle)`: the handle, if there is such a shader, or null.
+    Find,
+    /// How many shaders are of a category.
+    Count,
+    /// The handle of one of them, by its number.
+    At,
+    /// `hasmethod(s, "name")`
+    Has,
+    /// `s->name`
+    Member,
+    /// `getvar(s, "name", variable)`
+    Variable,
+    /// `s->name(…)`, for its value.
+    Method,
+    /// `s->name(…);`, for its effect.
+    Run,
+}
+
+impl Question {
+    const WORDS: [(Question, &str); 8] = [
+        (Question::Find, "find"),
+        (Question::Count, "count"),
+        (Question::At, "at"),
+        (Question::Has, "has"),
+        (Question::Member, "member"),
+        (Question::Variable, "variable"),
+        (Question::Method, "method"),
+        (Question::Run, "run"),
+    ];
+
+    fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|w| w.0 == self).map_or("", |w| w.1)
+    }
+
+    /// The name of the call in the flat tree that asks for something called `name`.
+    pub fn call(self, name: &str) -> Arc<str> {
+        format!("{PREFIX}{}.{name}", self.word()).into()
+    }
+
+    /// What a call in the flat tree asks, and the name that it asks for.
+    pub fn of_call(call: &str) -> Option<(Self, &str)> {
+        let (word, name) = call.strip_prefix(PREFIX)?.split_once('.')?;
+        Some((Self::WORDS.iter().find(|w| w.1 == word)?.0, name))
+    }
+
+    /// The type of the value, where `wanted` is wanted.
+    pub fn result(self, wanted: Option<RslType>) -> RslType {
+        match self {
+            Self::Find | Self::At => RslType::String,
+            Self::Count | Self::Has | Self::Variable => RslType::Float,
+            Self::Run => RslType::Void,
+            Self::Member | Self::Method => wanted.filter(|w| RslType::DECLARABLE.contains(w)).unwrap_or(RslType::Float),
+        }
+    }
+
+    /// Whether the type of the value is what its place wants.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Member | Self::Method)
+    }
+
+    /// Whether the answer may change variables among the arguments.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Variable | Self::Method | Self::Run)
+    }
+
+    /// Whether the shader that is asked runs, so that it is given [`inputs`].
+    pub fn runs(self) -> bool {
+        matches!(self, Self::Member | Self::Variable | Self::Method | Self::Run)
+    }
+}
+
+/// A question with the types of its arguments and its answer: the name of a function of the linker.
+///
+/// The function takes the handle (`Count` and `At` a category, behind the number), the values of the arguments, and [`inputs`] where the shader [runs](Question::runs). It gives the value; of `Member` and `Variable`
+/// 1 or 0 before it, for whether there is such a member; of `Method` and `Run` behind it the new values of those arguments that are variables.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asked {
+    /// What is asked.
+    pub question: Question,
+    /// What is asked for.
+    pub name: Arc<str>,
+    /// The type of the value.
+    pub result: RslType,
+    /// Types of a method's arguments, and whether each is a variable, which the method may change.
+    pub args: Vec<(RslType, bool)>,
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.question.call(&self.name), self.result.letter())?;
+        for (ty, variable) in &self.args {
+            let mark = if *variable { VARIABLE } else { "" };
+            let length = if ty.is_array() { ty.capacity().to_string() } else { String::new() };
+            write!(f, ".{mark}{}{length}", ty.element().letter())?;
+        }
+        Ok(())
+    }
+}
+
+impl Asked {
+    /// Reads the name of a function; `None` where it is no question.
+    pub fn parse(function: &str) -> Option<Self> {
+        let (question, rest) = Question::of_call(function)?;
+        let mut types = rest.split('.');
+        let name = types.next()?;
+        let result = of_letter(types.next()?)?;
+        let arg = |text: &str| {
+            let (variable, text) = text.strip_prefix(VARIABLE).map_or((false, text), |rest| (true, rest));
+            let element = of_letter(text.get(..1)?)?;
+            let ty = match &text[1..] {
+                "" => element,
+                length => element.array(length.parse().ok()?)?,
+            };
+            Some((ty, variable))
+        };
+        Some(Self { question, name: name.into(), result, args: types.map(arg).collect::<Option<_>>()? })
+    }
+}
+
+/// Stands before the type of an argument that is a variable: no type's letter.
+const VARIABLE: &str = "w";
+
+fn of_letter(letter: &str) -> Option<RslType> {
+    let types = RslType::DECLARABLE.into_iter().chain([RslType::Void]);
+    types.into_iter().find(|t| letter.chars().eq([t.letter()]))
+}
+
+/// The predefined variables of a caller that a method sees, in the order in which they are passed.
+pub fn inputs() -> impl Iterator<Item = &'static Global> {
+    let is_own = |name: &str| matches!(name, "Ci" | "Oi" | globals::RANDOM_STATE) || name.starts_with("space.shader.");
+    GLOBALS.iter().filter(move |g| g.in_kind(ShaderKind::Surface) && !is_own(g.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_function_says_what_is_asked() {
+        let args = vec![(RslType::Float, false), (RslType::Color, true), (RslType::Array(&RslType::Point, 4), true)];
+        let asked = Asked { question: Question::Method, name: "eval".into(), result: RslType::Color, args };
+        assert_eq!(asked.to_string(), "coshader.method.eval.c.f.wc.wp4");
+        assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
+        let find = Asked { question: Question::Find, name: "".into(), result: RslType::String, args: Vec::new() };
+        assert_eq!(Asked::parse(&find.to_string()), Some(find));
+        for other in ["lights.sample", "coshader.method.eval", "coshader.dance.eval.f", "coshader.method.eval.q"] {
+            assert_eq!(Asked::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn cores_tell_their_class_and_method() {
+        assert_eq!(class_and_method(&core_name("layer", "eval")), Some(("layer", "eval")));
+        assert_eq!(class_and_method(&core_name("layer", "")), Some(("layer", "")));
+        assert_eq!(class_and_method("layer.eval"), None, "the method itself");
+    }
+
+    #[test]
+    fn methods_see_where_the_caller_is_but_not_its_colour() {
+        let names: Vec<&str> = inputs().map(|g| g.name).collect();
+        for seen in ["P", "N", "I", "Cs", "u", "space.object.x", "ray.kind"] {
+            assert!(names.contains(&seen), "{seen}");
+        }
+        for own in ["Ci", "Oi", "space.shader.x", "L", "Ps"] {
+            assert!(!names.contains(&own), "{own}");
+        }
+    }
+}

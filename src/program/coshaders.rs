@@ -1,0 +1,404 @@
+//! The co-shaders of objects as functions that cores call (`lang::rsl::coshaders`).
+//!
+//! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions for each different list of them, told apart by a suffix. A function compares the handle with
+//! those of the list, which is closed, and calls the core of the one that it is. A method's core makes its class anew, so members that a method changes are back at the next call.
+
+use super::instances::{Instance, Outputs, unpack};
+use super::shaders::CompiledParam;
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::lang::diag::Diagnostic;
+use crate::lang::rsl::RslType;
+use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
+use crate::scene::{CoShader, ShaderId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The parameter that names the categories of a co-shader, with commas between them (PRMan).
+const CATEGORY: &str = "__category";
+
+/// A co-shader, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct LinkedCoShader {
+    /// What can be asked: the members under an empty name, and the methods.
+    pub cores: Vec<LinkedCore>,
+}
+
+/// A core of a co-shader.
+#[derive(Clone, Debug)]
+pub struct LinkedCore {
+    /// The name of the method; empty for the members.
+    pub name: Arc<str>,
+    /// The core with the parameters of the class.
+    pub instance: Arc<Instance>,
+    /// Address of its parameter block.
+    pub address: u32,
+}
+
+/// The scene's co-shaders.
+pub type CoShaders = BTreeMap<ShaderId, LinkedCoShader>;
+
+impl LinkedCoShader {
+    fn core(&self, name: &str) -> Option<&LinkedCore> {
+        self.cores.iter().find(|c| *c.name == *name)
+    }
+
+    fn is_of_category(&self) -> BTreeSet<&str> {
+        let texts = self.core("").into_iter().flat_map(|c| &c.instance.texts);
+        texts.filter(|(name, _)| name == CATEGORY).flat_map(|(_, text)| text.split(',').map(str::trim)).collect()
+    }
+}
+
+/// All that a module's functions ask of co-shaders.
+pub fn asked(module: &Module) -> BTreeSet<Arc<str>> {
+    let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    let calls = insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None });
+    calls.filter(|name| name.starts_with(PREFIX)).cloned().collect()
+}
+
+/// Leaves out of a module the cores of methods that no co-shader of the scene has, or that nobody asks for.
+pub fn retain(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders) {
+    let questions: Vec<Asked> = asked.iter().filter_map(|name| Asked::parse(name)).collect();
+    let is_asked = |core: &LinkedCore| {
+        questions.iter().any(|q| match q.question {
+            Question::Method | Question::Run => q.name == core.name,
+            Question::Member | Question::Variable => core.name.is_empty(),
+            _ => false,
+        })
+    };
+    let cores: BTreeSet<&str> = coshaders
+        .values()
+        .flat_map(|c| &c.cores)
+        .filter(|core| is_asked(core))
+        .map(|core| &*core.instance.shader.core)
+        .collect();
+    module.functions.retain(|f| !is_core(&f.name) || cores.contains(&*f.name));
+}
+
+/// Methods that are called and that some co-shader has, but none with such parameters and such a value.
+pub fn misfits(asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders) -> Vec<Diagnostic> {
+    let mut remarks = Vec::new();
+    for asked in asked.iter().filter_map(|name| Asked::parse(name)) {
+        if !matches!(asked.question, Question::Method | Question::Run) {
+            continue;
+        }
+        let named: Vec<&LinkedCore> = coshaders.values().filter_map(|c| c.core(&asked.name)).collect();
+        if named.iter().any(|core| Fit::of(&asked, core).is_some()) {
+            continue;
+        }
+        if let Some(core) = named.first() {
+            let types: Vec<String> = asked.args.iter().map(|(ty, _)| ty.to_string()).collect();
+            let own: Vec<String> = call_params(core).map(declared).collect();
+            let value = if asked.result == RslType::Void { String::new() } else { format!(" for a {}", asked.result) };
+            let message = format!(
+                "no co-shader's method `{}` takes ({}){value}: the call does nothing",
+                asked.name,
+                types.join(", ")
+            );
+            remarks.push(Diagnostic::warning(message).hint(format!("there is {}({})", asked.name, own.join(", "))));
+        }
+    }
+    remarks
+}
+
+/// A parameter as its method declares it.
+fn declared(p: &CompiledParam) -> String {
+    let length = p.array.map(|n| format!("[{n}]")).unwrap_or_default();
+    format!("{} {}{length}", p.type_name, p.name.trim_start_matches(ARROW))
+}
+
+/// The functions for one list of co-shaders.
+pub fn functions(
+    suffix: &str,
+    asked: &BTreeSet<Arc<str>>,
+    list: &[CoShader],
+    coshaders: &CoShaders,
+    core: &dyn Fn(&Arc<str>) -> Arc<str>,
+) -> Vec<Function> {
+    let known: Vec<Known<'_>> = list
+        .iter()
+        .filter_map(|c| Some(Known { handle: c.handle.as_str().into(), shader: coshaders.get(&c.shader)? }))
+        .collect();
+    asked.iter().filter_map(|name| Some(function(name, suffix, &Asked::parse(name)?, &known, core))).collect()
+}
+
+/// A co-shader that an object knows.
+struct Known<'a> {
+    handle: Arc<str>,
+    shader: &'a LinkedCoShader,
+}
+
+fn function(
+    name: &str,
+    suffix: &str,
+    asked: &Asked,
+    known: &[Known<'_>],
+    core: &dyn Fn(&Arc<str>) -> Arc<str>,
+) -> Function {
+    let mut b = FunctionBuilder::new(format!("{name}{suffix}"), FunctionKind::Function);
+    match asked.question {
+        Question::Find => {
+            let handle = text_param(&mut b, "handle");
+            b.result("return", Type::String);
+            let null = b.constant(Const::String("".into()));
+            let found = chosen(&mut b, handle, known, null, |b, k| Some(b.constant(Const::String(k.handle.clone()))));
+            b.ret(vec![found]);
+        }
+        Question::Has => {
+            let handle = text_param(&mut b, "handle");
+            b.result("return", Type::F32);
+            let no = b.f32(0.0);
+            let has = chosen(&mut b, handle, known, no, |b, k| k.shader.core(&asked.name).map(|_| b.f32(1.0)));
+            b.ret(vec![has]);
+        }
+        Question::Count | Question::At => listed(&mut b, asked.question, known),
+        Question::Member | Question::Variable | Question::Method | Question::Run => {
+            called(&mut b, asked, known, core);
+        }
+    }
+    b.finish()
+}
+
+fn text_param(b: &mut FunctionBuilder, name: &str) -> Value {
+    b.param(name, Type::String, Class::Varying)
+}
+
+/// What `value` gives for the co-shader of a handle, else `other`.
+fn chosen(
+    b: &mut FunctionBuilder,
+    handle: Value,
+    known: &[Known<'_>],
+    other: Value,
+    value: impl Fn(&mut FunctionBuilder, &Known<'_>) -> Option<Value>,
+) -> Value {
+    known.iter().fold(other, |other, k| match value(b, k) {
+        Some(value) => {
+            let own = b.constant(Const::String(k.handle.clone()));
+            let is = b.op(Op::IEq, &[handle, own]);
+            b.op(Op::Select, &[is, value, other])
+        }
+        None => other,
+    })
+}
+
+/// `Count` and `At`: those of a category, or all where that is empty, in the order in which the scene names them.
+fn listed(b: &mut FunctionBuilder, question: Question, known: &[Known<'_>]) {
+    let number = (question == Question::At).then(|| b.param("i", Type::F32, Class::Varying));
+    let category = text_param(b, "category");
+    b.result("return", if number.is_some() { Type::String } else { Type::F32 });
+    let (mut count, one) = (b.f32(0.0), b.f32(1.0));
+    let mut handle = b.constant(Const::String("".into()));
+    for k in known {
+        let mut is_meant = b.constant(Const::Bool(false));
+        for own in std::iter::once("").chain(k.shader.is_of_category()) {
+            let own = b.constant(Const::String(own.into()));
+            let is = b.op(Op::IEq, &[category, own]);
+            is_meant = b.op(Op::Or, &[is_meant, is]);
+        }
+        if let Some(number) = number {
+            let is_next = b.op(Op::Eq, &[count, number]);
+            let is_it = b.op(Op::And, &[is_meant, is_next]);
+            let own = b.constant(Const::String(k.handle.clone()));
+            handle = b.op(Op::Select, &[is_it, own, handle]);
+        }
+        let more = b.op(Op::Add, &[count, one]);
+        count = b.op(Op::Select, &[is_meant, more, count]);
+    }
+    b.ret(vec![if number.is_some() { handle } else { count }]);
+}
+
+/// What a caller gives a core.
+struct Given {
+    /// The values of the arguments, one after the other.
+    args: Vec<Value>,
+    /// The predefined variables by their names.
+    globals: Vec<(&'static str, Value)>,
+}
+
+/// `Member`, `Method` and `Run`: asks the co-shader of a handle.
+fn called(b: &mut FunctionBuilder, asked: &Asked, known: &[Known<'_>], core: &dyn Fn(&Arc<str>) -> Arc<str>) {
+    let is_member = asked.question == Question::Member;
+    let handle = text_param(b, "handle");
+    let values = asked.args.iter().flat_map(|(ty, _)| ty.values()).enumerate();
+    // With a point in their names, parameters that no method needs are dropped.
+    let args = values.map(|(i, ty)| b.param(format!("given.{i}"), ty, Class::Varying)).collect();
+    let globals = inputs()
+        .filter_map(|g| Some((g.name, b.param(format!("given.{}", g.name), g.ty.ir()?, Class::Varying))))
+        .collect();
+    let given = Given { args, globals };
+    let found = is_member.then_some(("found", Type::F32));
+    let value = asked.result.ir().map(|ty| ("return", ty));
+    for (name, ty) in found.into_iter().chain(value) {
+        b.result(name, ty);
+    }
+    for (i, ty) in asked.args.iter().filter(|a| a.1).flat_map(|a| a.0.values()).enumerate() {
+        b.result(format!("changed.{i}"), ty);
+    }
+    for k in known {
+        let fit = k.shader.core(if is_member { "" } else { &asked.name }).and_then(|core| Fit::of(asked, core));
+        let Some(fit) = fit else { continue };
+        let own = b.constant(Const::String(k.handle.clone()));
+        let is = b.op(Op::IEq, &[handle, own]);
+        let (yes, no) = (b.block(), b.block());
+        b.branch(is, yes, no);
+        b.seal(yes);
+        b.seal(no);
+        b.switch_to(yes);
+        let mut results: Vec<Value> = is_member.then(|| b.f32(1.0)).into_iter().collect();
+        results.extend(fit.ask(b, asked, &given, core));
+        b.ret(results);
+        b.switch_to(no);
+    }
+    let mut results: Vec<Value> = is_member.then(|| b.f32(0.0)).into_iter().collect();
+    results.extend(asked.result.ir().map(|ty| b.constant(Const::zero(ty))));
+    results.extend(given.unchanged(asked));
+    b.ret(results);
+}
+
+impl Given {
+    /// The values of each argument.
+    fn each<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = (&'a [Value], bool)> {
+        let mut rest = &self.args[..];
+        asked.args.iter().map(move |(ty, variable)| {
+            let (own, behind) = rest.split_at(ty.values().count());
+            rest = behind;
+            (own, *variable)
+        })
+    }
+
+    /// The values of the arguments that a method may change.
+    fn unchanged(&self, asked: &Asked) -> Vec<Value> {
+        self.each(asked).filter(|a| a.1).flat_map(|a| a.0).copied().collect()
+    }
+}
+
+/// The parameters of a method that its caller gives.
+fn call_params(core: &LinkedCore) -> impl Iterator<Item = &CompiledParam> {
+    core.instance.shader.params.iter().filter(|p| p.name.len() > ARROW.len() && p.is_of_call())
+}
+
+/// How a core answers a question.
+enum Fit<'a> {
+    /// By a parameter at that place of its block.
+    Parameter(&'a LinkedCore, u32, Type),
+    /// By its output of that name.
+    Output(&'a LinkedCore, String, Type),
+    /// By running, without a value.
+    Nothing(&'a LinkedCore),
+}
+
+/// Whether a value of a type can be used where another is wanted: a number stands for three equal ones.
+fn becomes(from: Type, to: Type) -> bool {
+    from == to || (from, to) == (Type::F32, Type::Vec3)
+}
+
+fn converted(b: &mut FunctionBuilder, value: Value, to: Type) -> Value {
+    if b.ty(value) == to { value } else { b.op_as(Op::Splat, &[value], to) }
+}
+
+impl<'a> Fit<'a> {
+    fn of(asked: &Asked, core: &'a LinkedCore) -> Option<Self> {
+        let shader = &core.instance.shader;
+        let output = |name: &str| shader.core_results.iter().find(|r| *r.name == *name).map(|r| r.ty);
+        let fits = |ty: Type| asked.result.ir().is_none_or(|wanted| becomes(ty, wanted));
+        if core.name.is_empty() {
+            let before = |i: usize| shader.params[..i].iter().map(CompiledParam::values).sum();
+            if let Some(i) = shader.params.iter().position(|p| *p.name == *asked.name) {
+                let p = &shader.params[i];
+                let slot = core.instance.slot(before(i))?;
+                return (p.array.is_none() && fits(p.ty)).then_some(Self::Parameter(core, slot, p.ty));
+            }
+            let name = format!("{ARROW}{}", asked.name);
+            let ty = output(&name).filter(|ty| fits(*ty))?;
+            return Some(Self::Output(core, name, ty));
+        }
+        let params: Vec<&CompiledParam> = call_params(core).collect();
+        let takes = |p: &CompiledParam, ty: RslType| match (p.array, ty) {
+            (Some(len), RslType::Array(element, given)) => len == given && element.ir() == Some(p.ty),
+            (None, ty) => ty.ir().is_some_and(|ty| becomes(ty, p.ty)),
+            _ => false,
+        };
+        if params.len() != asked.args.len() || !params.iter().zip(&asked.args).all(|(p, (ty, _))| takes(p, *ty)) {
+            return None;
+        }
+        match (asked.result.ir(), output(ARROW)) {
+            (None, _) => Some(Self::Nothing(core)),
+            (Some(_), Some(ty)) if fits(ty) => Some(Self::Output(core, ARROW.to_string(), ty)),
+            _ => None,
+        }
+    }
+
+    /// The value, and behind it the new values of the arguments that are variables.
+    fn ask(
+        &self,
+        b: &mut FunctionBuilder,
+        asked: &Asked,
+        given: &Given,
+        of_set: &dyn Fn(&Arc<str>) -> Arc<str>,
+    ) -> Vec<Value> {
+        let wanted = asked.result.ir();
+        match self {
+            Self::Parameter(core, slot, ty) => {
+                let block = b.constant(Const::Ref(core.address));
+                let value = unpack(b, *ty, |b, k| b.op(Op::Load(slot + k), &[block]));
+                wanted.map(|wanted| converted(b, value, wanted)).into_iter().collect()
+            }
+            Self::Output(core, name, ty) => {
+                let outputs = run(b, core, asked, given, of_set);
+                let value = outputs.get(name).unwrap_or_else(|| b.constant(Const::zero(*ty)));
+                let value = wanted.map(|wanted| converted(b, value, wanted));
+                value.into_iter().chain(changed(core, asked, given, &outputs, b)).collect()
+            }
+            Self::Nothing(core) => {
+                let outputs = run(b, core, asked, given, of_set);
+                changed(core, asked, given, &outputs, b)
+            }
+        }
+    }
+}
+
+/// The names of the values that stand for a parameter, as its core has them.
+fn value_names(p: &CompiledParam) -> Vec<String> {
+    p.array.map_or(vec![p.name.clone()], |len| (0..len).map(|i| format!("{}.{i}", p.name)).collect())
+}
+
+/// Calls a core.
+fn run<'c>(
+    b: &mut FunctionBuilder,
+    core: &'c LinkedCore,
+    asked: &Asked,
+    given: &Given,
+    of_set: &dyn Fn(&Arc<str>) -> Arc<str>,
+) -> Outputs<'c> {
+    let args: BTreeMap<String, Value> = call_params(core)
+        .zip(given.each(asked))
+        .flat_map(|(p, (values, _))| value_names(p).into_iter().zip(values.iter().copied()))
+        .collect();
+    let block = b.constant(Const::Ref(core.address));
+    let name = of_set(&core.instance.shader.core);
+    core.instance.call(b, &name, |b, slot, param| {
+        if let Some(&value) = args.get(&*param.name) {
+            return converted(b, value, param.ty);
+        }
+        // What there is of the object is the caller's.
+        if let Some((_, value)) = given.globals.iter().find(|(name, _)| *name == &*param.name) {
+            return *value;
+        }
+        match slot {
+            Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
+            None => b.constant(Const::zero(param.ty)),
+        }
+    })
+}
+
+/// The new values of the arguments that are variables: what the method leaves in parameters that are outputs, and the old ones.
+fn changed(core: &LinkedCore, asked: &Asked, given: &Given, outputs: &Outputs<'_>, b: &FunctionBuilder) -> Vec<Value> {
+    let mut list = Vec::new();
+    for (p, (values, variable)) in call_params(core).zip(given.each(asked)) {
+        let new = value_names(p).into_iter().map(|name| outputs.get(&name));
+        let new = new.zip(values).map(|(new, &old)| new.filter(|v| b.ty(*v) == b.ty(old)).unwrap_or(old));
+        if variable {
+            list.extend(new);
+        }
+    }
+    list
+}
