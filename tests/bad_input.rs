@@ -98,6 +98,36 @@ fn a_missing_shader_says_where_it_was_looked_for() {
 }
 
 #[test]
+fn a_co_shader_must_be_a_class_of_its_file() {
+    says(
+        &refused_scene(&scene(&format!("Shader \"nosuch\" \"a\"\n{SPHERE}"))),
+        &["there is no class `nosuch`", "s.rib:4"],
+    );
+    let text = scene(&format!("Shader \"plastic\" \"a\"\n{SPHERE}"));
+    says(
+        &refused_scene(&text),
+        &["the file of `plastic` defines no class of that name", "s.rib:4", "co-shaders are classes"],
+    );
+}
+
+#[test]
+fn a_method_that_takes_other_arguments_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("Shader \"layer\" \"a\" \"float wight\" [2]\nSurface \"asks\"\n{SPHERE}");
+    fs::write(folder.path().join("s.rib"), scene(&text)).unwrap();
+    let class = "class layer(float weight = 1) { public color eval(float x; normal n) { return x; } }";
+    fs::write(folder.path().join("layer.sl"), class).unwrap();
+    let asks = "surface asks() { shader a = getshader(\"a\"); Ci = a->eval(color (1, 0, 0)); Ci += a->nothing(); }";
+    fs::write(folder.path().join("asks.sl"), asks).unwrap();
+    let output = shadewright(folder.path(), &["s.rib", "--render", "out.png", "--backend", "rpu"]);
+    let text = stderr(&output);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(text.matches("warning").count(), 2, "{text}");
+    says(&text, &["no co-shader's method `eval` takes (color) for a color", "there is eval(float x, normal n)"]);
+    says(&text, &["shader `layer` has no parameter `wight`", "`layer` has: weight"]);
+}
+
+#[test]
 fn a_damaged_texture_says_which_and_where_it_is_named() {
     let text = scene(&format!("Surface \"paintedplastic\" \"texturename\" [\"s.rib\"]\n{SPHERE}"));
     says(&refused_scene(&text), &["s.rib:4", "texture `s.rib` cannot be read", "no picture of a known format"]);

@@ -1,11 +1,16 @@
 //! The co-shaders of objects as functions that cores call (`lang::rsl::coshaders`).
 //!
 //! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions for each different list of them, told apart by a suffix. A function compares the handle with
-//! those of the list, which is closed, and calls the core of the one that it is. A method's core makes its class anew, so members that a method changes are back at the next call.
+//! those of the list, which is closed, and calls the method of the one that it is. A method's core makes its class anew, so members that a method changes are back at the next call.
+//!
+//! Co-shaders call each other in turn, so these functions may be recursive, and are not inlined then. For a call to pass little, there is one function for each method of each co-shader, which knows
+//! where its parameters lie: of what it takes, all but the method's own parameters goes where nobody needs it.
 
-use super::instances::{Instance, Outputs, unpack};
+use super::instances::{Instance, unpack};
 use super::shaders::CompiledParam;
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::ir::passes::InlinePolicy;
+use crate::ir::passes::inline::{self, Stage};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, Type, Value};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
@@ -26,6 +31,8 @@ pub struct LinkedCoShader {
 /// A core of a co-shader.
 #[derive(Clone, Debug)]
 pub struct LinkedCore {
+    /// The co-shader.
+    pub id: ShaderId,
     /// The name of the method; empty for the members.
     pub name: Arc<str>,
     /// The core with the parameters of the class.
@@ -55,23 +62,36 @@ pub fn asked(module: &Module) -> BTreeSet<Arc<str>> {
     calls.filter(|name| name.starts_with(PREFIX)).cloned().collect()
 }
 
-/// Leaves out of a module the cores of methods that no co-shader of the scene has, or that nobody asks for.
-pub fn retain(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders) {
-    let questions: Vec<Asked> = asked.iter().filter_map(|name| Asked::parse(name)).collect();
-    let is_asked = |core: &LinkedCore| {
-        questions.iter().any(|q| match q.question {
-            Question::Method | Question::Run => q.name == core.name,
-            Question::Member | Question::Variable => core.name.is_empty(),
-            _ => false,
-        })
-    };
-    let cores: BTreeSet<&str> = coshaders
-        .values()
-        .flat_map(|c| &c.cores)
-        .filter(|core| is_asked(core))
-        .map(|core| &*core.instance.shader.core)
-        .collect();
-    module.functions.retain(|f| !is_core(&f.name) || cores.contains(&*f.name));
+/// Puts the functions of what is asked of the scene's co-shaders into a module, in the place of the cores that they are made of.
+pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders) {
+    let mut methods = BTreeMap::new();
+    for asked in asked.iter().filter_map(|name| Asked::parse(name)) {
+        for fit in coshaders.values().filter_map(|c| Fit::of(&asked, c.core(asked.core()?)?)) {
+            if let Some(name) = fit.function_name() {
+                methods.entry(name).or_insert_with_key(|name| fit.function(name));
+            }
+        }
+    }
+    if !methods.is_empty() {
+        let calls = |f: &Function, of: &BTreeSet<Arc<str>>| {
+            let insts = f.blocks.iter().flat_map(|b| &b.insts);
+            insts.into_iter().any(|i| matches!(&i.op, Op::Call(name) if of.contains(name)))
+        };
+        let mut asking = asked.clone();
+        loop {
+            let more = module.functions.iter().filter(|f| !asking.contains(&f.name) && calls(f, &asking));
+            let more: Vec<Arc<str>> = more.map(|f| f.name.clone()).collect();
+            if more.is_empty() {
+                break;
+            }
+            asking.extend(more);
+        }
+        asking.extend(module.functions.iter().map(|f| &f.name).filter(|name| is_core(name)).cloned());
+        module.functions.extend(methods.into_values());
+        let policy = InlinePolicy { always: asking.into_iter().collect(), ..InlinePolicy::default() };
+        inline::run(module, &policy, Stage::Early);
+    }
+    module.functions.retain(|f| !is_core(&f.name));
 }
 
 /// Methods that are called and that some co-shader has, but none with such parameters and such a value.
@@ -107,18 +127,12 @@ fn declared(p: &CompiledParam) -> String {
 }
 
 /// The functions for one list of co-shaders.
-pub fn functions(
-    suffix: &str,
-    asked: &BTreeSet<Arc<str>>,
-    list: &[CoShader],
-    coshaders: &CoShaders,
-    core: &dyn Fn(&Arc<str>) -> Arc<str>,
-) -> Vec<Function> {
+pub fn functions(suffix: &str, asked: &BTreeSet<Arc<str>>, list: &[CoShader], coshaders: &CoShaders) -> Vec<Function> {
     let known: Vec<Known<'_>> = list
         .iter()
         .filter_map(|c| Some(Known { handle: c.handle.as_str().into(), shader: coshaders.get(&c.shader)? }))
         .collect();
-    asked.iter().filter_map(|name| Some(function(name, suffix, &Asked::parse(name)?, &known, core))).collect()
+    asked.iter().filter_map(|name| Some(function(name, suffix, &Asked::parse(name)?, &known))).collect()
 }
 
 /// A co-shader that an object knows.
@@ -127,13 +141,7 @@ struct Known<'a> {
     shader: &'a LinkedCoShader,
 }
 
-fn function(
-    name: &str,
-    suffix: &str,
-    asked: &Asked,
-    known: &[Known<'_>],
-    core: &dyn Fn(&Arc<str>) -> Arc<str>,
-) -> Function {
+fn function(name: &str, suffix: &str, asked: &Asked, known: &[Known<'_>]) -> Function {
     let mut b = FunctionBuilder::new(format!("{name}{suffix}"), FunctionKind::Function);
     match asked.question {
         Question::Find => {
@@ -152,7 +160,7 @@ fn function(
         }
         Question::Count | Question::At => listed(&mut b, asked.question, known),
         Question::Member | Question::Variable | Question::Method | Question::Run => {
-            called(&mut b, asked, known, core);
+            called(&mut b, suffix, asked, known);
         }
     }
     b.finish()
@@ -210,20 +218,18 @@ fn listed(b: &mut FunctionBuilder, question: Question, known: &[Known<'_>]) {
 struct Given {
     /// The values of the arguments, one after the other.
     args: Vec<Value>,
-    /// The predefined variables by their names.
-    globals: Vec<(&'static str, Value)>,
+    /// The predefined variables, in the order of [`inputs`].
+    globals: Vec<Value>,
 }
 
 /// `Member`, `Method` and `Run`: asks the co-shader of a handle.
-fn called(b: &mut FunctionBuilder, asked: &Asked, known: &[Known<'_>], core: &dyn Fn(&Arc<str>) -> Arc<str>) {
+fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'_>]) {
     let is_member = asked.question == Question::Member;
     let handle = text_param(b, "handle");
     let values = asked.args.iter().flat_map(|(ty, _)| ty.values()).enumerate();
     // With a point in their names, parameters that no method needs are dropped.
     let args = values.map(|(i, ty)| b.param(format!("given.{i}"), ty, Class::Varying)).collect();
-    let globals = inputs()
-        .filter_map(|g| Some((g.name, b.param(format!("given.{}", g.name), g.ty.ir()?, Class::Varying))))
-        .collect();
+    let globals = typed_inputs().map(|(name, ty)| b.param(format!("given.{name}"), ty, Class::Varying)).collect();
     let given = Given { args, globals };
     let found = is_member.then_some(("found", Type::F32));
     let value = asked.result.ir().map(|ty| ("return", ty));
@@ -234,7 +240,7 @@ fn called(b: &mut FunctionBuilder, asked: &Asked, known: &[Known<'_>], core: &dy
         b.result(format!("changed.{i}"), ty);
     }
     for k in known {
-        let fit = k.shader.core(if is_member { "" } else { &asked.name }).and_then(|core| Fit::of(asked, core));
+        let fit = asked.core().and_then(|name| k.shader.core(name)).and_then(|core| Fit::of(asked, core));
         let Some(fit) = fit else { continue };
         let own = b.constant(Const::String(k.handle.clone()));
         let is = b.op(Op::IEq, &[handle, own]);
@@ -244,7 +250,7 @@ fn called(b: &mut FunctionBuilder, asked: &Asked, known: &[Known<'_>], core: &dy
         b.seal(no);
         b.switch_to(yes);
         let mut results: Vec<Value> = is_member.then(|| b.f32(1.0)).into_iter().collect();
-        results.extend(fit.ask(b, asked, &given, core));
+        results.extend(fit.ask(b, asked, &given, suffix));
         b.ret(results);
         b.switch_to(no);
     }
@@ -273,7 +279,8 @@ impl Given {
 
 /// The parameters of a method that its caller gives.
 fn call_params(core: &LinkedCore) -> impl Iterator<Item = &CompiledParam> {
-    core.instance.shader.params.iter().filter(|p| p.name.len() > ARROW.len() && p.is_of_call())
+    let is_given = |p: &&CompiledParam| !core.name.is_empty() && p.name.len() > ARROW.len() && p.is_of_call();
+    core.instance.shader.params.iter().filter(is_given)
 }
 
 /// How a core answers a question.
@@ -281,7 +288,7 @@ enum Fit<'a> {
     /// By a parameter at that place of its block.
     Parameter(&'a LinkedCore, u32, Type),
     /// By its output of that name.
-    Output(&'a LinkedCore, String, Type),
+    Output(&'a LinkedCore, String),
     /// By running, without a value.
     Nothing(&'a LinkedCore),
 }
@@ -308,8 +315,7 @@ impl<'a> Fit<'a> {
                 return (p.array.is_none() && fits(p.ty)).then_some(Self::Parameter(core, slot, p.ty));
             }
             let name = format!("{ARROW}{}", asked.name);
-            let ty = output(&name).filter(|ty| fits(*ty))?;
-            return Some(Self::Output(core, name, ty));
+            return output(&name).filter(|ty| fits(*ty)).map(|_| Self::Output(core, name));
         }
         let params: Vec<&CompiledParam> = call_params(core).collect();
         let takes = |p: &CompiledParam, ty: RslType| match (p.array, ty) {
@@ -322,37 +328,103 @@ impl<'a> Fit<'a> {
         }
         match (asked.result.ir(), output(ARROW)) {
             (None, _) => Some(Self::Nothing(core)),
-            (Some(_), Some(ty)) if fits(ty) => Some(Self::Output(core, ARROW.to_string(), ty)),
+            (Some(_), Some(ty)) if fits(ty) => Some(Self::Output(core, ARROW.to_string())),
             _ => None,
         }
     }
 
-    /// The value, and behind it the new values of the arguments that are variables.
-    fn ask(
-        &self,
-        b: &mut FunctionBuilder,
-        asked: &Asked,
-        given: &Given,
-        of_set: &dyn Fn(&Arc<str>) -> Arc<str>,
-    ) -> Vec<Value> {
-        let wanted = asked.result.ir();
+    /// The core that runs.
+    fn core(&self) -> Option<&'a LinkedCore> {
         match self {
-            Self::Parameter(core, slot, ty) => {
-                let block = b.constant(Const::Ref(core.address));
-                let value = unpack(b, *ty, |b, k| b.op(Op::Load(slot + k), &[block]));
-                wanted.map(|wanted| converted(b, value, wanted)).into_iter().collect()
-            }
-            Self::Output(core, name, ty) => {
-                let outputs = run(b, core, asked, given, of_set);
-                let value = outputs.get(name).unwrap_or_else(|| b.constant(Const::zero(*ty)));
-                let value = wanted.map(|wanted| converted(b, value, wanted));
-                value.into_iter().chain(changed(core, asked, given, &outputs, b)).collect()
-            }
-            Self::Nothing(core) => {
-                let outputs = run(b, core, asked, given, of_set);
-                changed(core, asked, given, &outputs, b)
+            Self::Parameter(..) => None,
+            Self::Output(core, _) | Self::Nothing(core) => Some(core),
+        }
+    }
+
+    /// The name of the function that runs the core, before the set's suffix.
+    fn function_name(&self) -> Option<Arc<str>> {
+        let core = self.core()?;
+        let member = match self {
+            Self::Output(_, name) if core.name.is_empty() => name.trim_start_matches(ARROW),
+            _ => "",
+        };
+        Some(format!("{}.{}.{member}", core.instance.shader.core, core.id.0).into())
+    }
+
+    /// The core's results that the function gives.
+    fn results(&self) -> Vec<&'a ResultInfo> {
+        let Some(core) = self.core() else { return Vec::new() };
+        let is_given = |r: &&ResultInfo| match self {
+            Self::Output(_, name) if core.name.is_empty() => *r.name == **name,
+            _ => r.name.starts_with(ARROW),
+        };
+        core.instance.shader.core_results.iter().filter(is_given).collect()
+    }
+
+    /// That function: it takes the method's parameters and [`inputs`].
+    fn function(&self, name: &Arc<str>) -> Function {
+        let mut b = FunctionBuilder::new(name.clone(), FunctionKind::Surface);
+        for result in self.results() {
+            b.result(result.name.clone(), result.ty);
+        }
+        let Some(core) = self.core() else { return b.finish() };
+        let mut given: BTreeMap<String, Value> = BTreeMap::new();
+        for p in call_params(core) {
+            for name in value_names(p) {
+                let value = b.param(name.clone(), p.ty, Class::Varying);
+                given.insert(name, value);
             }
         }
+        for (name, ty) in typed_inputs() {
+            // With a point in their names, parameters that nobody needs are dropped.
+            let value = b.param(format!("given.{name}"), ty, Class::Varying);
+            given.insert(name.to_string(), value);
+        }
+        let block = b.constant(Const::Ref(core.address));
+        // What there is of the object is the caller's; the rest is the co-shader's own.
+        let outputs = core.instance.call(&mut b, &core.instance.shader.core, |b, slot, param| {
+            match (given.get(&*param.name), slot) {
+                (Some(&value), _) => value,
+                (None, Some(slot)) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
+                (None, None) => b.constant(Const::zero(param.ty)),
+            }
+        });
+        let results = self.results().into_iter().filter_map(|r| outputs.get(&r.name)).collect();
+        b.ret(results);
+        b.finish()
+    }
+
+    /// The value, and behind it the new values of the arguments that are variables.
+    fn ask(&self, b: &mut FunctionBuilder, asked: &Asked, given: &Given, suffix: &str) -> Vec<Value> {
+        let wanted = asked.result.ir();
+        if let Self::Parameter(core, slot, ty) = self {
+            let block = b.constant(Const::Ref(core.address));
+            let value = unpack(b, *ty, |b, k| b.op(Op::Load(slot + k), &[block]));
+            return wanted.map(|wanted| converted(b, value, wanted)).into_iter().collect();
+        }
+        let (Some(core), Some(name)) = (self.core(), self.function_name()) else { return Vec::new() };
+        let mut args = Vec::new();
+        for (p, (values, _)) in call_params(core).zip(given.each(asked)) {
+            args.extend(values.iter().map(|&v| converted(b, v, p.ty)));
+        }
+        args.extend(given.globals.iter().copied());
+        let results = self.results();
+        let types: Vec<Type> = results.iter().map(|r| r.ty).collect();
+        let values = b.call(format!("{name}{suffix}"), args, &types);
+        let output = |name: &str| results.iter().position(|r| *r.name == *name).map(|i| values[i]);
+        let mut list = Vec::new();
+        if let (Self::Output(_, name), Some(wanted)) = (self, wanted) {
+            list.extend(output(name).map(|value| converted(b, value, wanted)));
+        }
+        // What the method leaves in parameters that are outputs, and of others the old values.
+        for (p, (values, variable)) in call_params(core).zip(given.each(asked)) {
+            let new = value_names(p).into_iter().map(|name| output(&name));
+            let new = new.zip(values).map(|(new, &old)| new.filter(|v| b.ty(*v) == b.ty(old)).unwrap_or(old));
+            if variable {
+                list.extend(new);
+            }
+        }
+        list
     }
 }
 
@@ -361,44 +433,7 @@ fn value_names(p: &CompiledParam) -> Vec<String> {
     p.array.map_or(vec![p.name.clone()], |len| (0..len).map(|i| format!("{}.{i}", p.name)).collect())
 }
 
-/// Calls a core.
-fn run<'c>(
-    b: &mut FunctionBuilder,
-    core: &'c LinkedCore,
-    asked: &Asked,
-    given: &Given,
-    of_set: &dyn Fn(&Arc<str>) -> Arc<str>,
-) -> Outputs<'c> {
-    let args: BTreeMap<String, Value> = call_params(core)
-        .zip(given.each(asked))
-        .flat_map(|(p, (values, _))| value_names(p).into_iter().zip(values.iter().copied()))
-        .collect();
-    let block = b.constant(Const::Ref(core.address));
-    let name = of_set(&core.instance.shader.core);
-    core.instance.call(b, &name, |b, slot, param| {
-        if let Some(&value) = args.get(&*param.name) {
-            return converted(b, value, param.ty);
-        }
-        // What there is of the object is the caller's.
-        if let Some((_, value)) = given.globals.iter().find(|(name, _)| *name == &*param.name) {
-            return *value;
-        }
-        match slot {
-            Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
-            None => b.constant(Const::zero(param.ty)),
-        }
-    })
-}
-
-/// The new values of the arguments that are variables: what the method leaves in parameters that are outputs, and the old ones.
-fn changed(core: &LinkedCore, asked: &Asked, given: &Given, outputs: &Outputs<'_>, b: &FunctionBuilder) -> Vec<Value> {
-    let mut list = Vec::new();
-    for (p, (values, variable)) in call_params(core).zip(given.each(asked)) {
-        let new = value_names(p).into_iter().map(|name| outputs.get(&name));
-        let new = new.zip(values).map(|(new, &old)| new.filter(|v| b.ty(*v) == b.ty(old)).unwrap_or(old));
-        if variable {
-            list.extend(new);
-        }
-    }
-    list
+/// The predefined variables that a caller hands on, with their types.
+fn typed_inputs() -> impl Iterator<Item = (&'static str, Type)> {
+    inputs().filter_map(|g| Some((g.name, g.ty.ir()?)))
 }

@@ -537,7 +537,7 @@ impl Linker {
                 // All have the parameters of the class: what is wrong with those that the scene gives is told once.
                 remarks.clear();
                 let instance = Arc::new(bind(Arc::new(shader), given, scene, &mut remarks));
-                LinkedCore { name, instance, address: 0 }
+                LinkedCore { id, name, instance, address: 0 }
             });
             let cores: Vec<LinkedCore> = bound.collect();
             remarks.into_iter().for_each(|r| self.diagnostics.push(r));

@@ -49,7 +49,7 @@ pub fn add_surroundings(
     surroundings: &BTreeMap<Surroundings, usize>,
 ) {
     let questions_to_shaders = coshaders::asked(module);
-    coshaders::retain(module, &questions_to_shaders, coshaders);
+    coshaders::add_methods(module, &questions_to_shaders, coshaders);
     let cores: Vec<Function> = std::mem::take(&mut module.functions);
     let mut asked: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
     asked.extend(questions.messages.keys().cloned());
@@ -74,14 +74,8 @@ pub fn add_surroundings(
             });
             module.functions.extend([volumes::pass(&suffix, &sides), volumes::any(&suffix, &sides)]);
         }
-        let of_set = |core: &Arc<str>| Arc::from(format!("{core}{suffix}"));
-        module.functions.extend(coshaders::functions(
-            &suffix,
-            &questions_to_shaders,
-            &around.coshaders,
-            coshaders,
-            &of_set,
-        ));
+        let answers = coshaders::functions(&suffix, &questions_to_shaders, &around.coshaders, coshaders);
+        module.functions.extend(answers);
         if asked.contains(RAYS_DEPTH) {
             module.functions.push(depths::function(&suffix, around.depths));
         }
@@ -91,7 +85,7 @@ pub fn add_surroundings(
     module.functions.extend(light_functions("", &[], questions));
     module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
     module.functions.push(depths::function("", [None, None]));
-    module.functions.extend(coshaders::functions("", &questions_to_shaders, &[], coshaders, &Arc::clone));
+    module.functions.extend(coshaders::functions("", &questions_to_shaders, &[], coshaders));
 }
 
 /// Whether it is a core that entries call under the name of its copy.

@@ -217,6 +217,32 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nSurface \"asks\"\nSQUARE",
         [1.0, 0.75, 0.5],
     ),
+    case(
+        "co-shaders call each other in turn, as a stack of layers does",
+        &[
+            (
+                "veil",
+                "class veil(color tint = 1; float weight = 0.5; float a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8, i = 9, j = 10; string under = \"\") {
+                    float total = 0;
+                    public void begin() { total = a + b + c + d + e + f + g + h + i + j; }
+                    color below(float depth) {
+                        shader next = getshader(under);
+                        color c = color (0, 0, total / 110);
+                        if (next != null) c = next->eval(depth + 1);
+                        return c;
+                    }
+                    public color eval(float depth) { return mix(below(depth), tint * zcomp(P) / 4, weight) + color (0, depth / 64, 0); }
+                }",
+            ),
+            ("asks", "surface asks() { shader top = getshader(\"a\"); Oi = 1; Ci = top->eval(1); }"),
+        ],
+        // c gives (½, 0, ¼) + (0, 3/64, 0); b half of it and of (0, 1, 0), + (0, 2/64, 0); a half of that and of (1, 0, 0), + (0, 1/64, 0).
+        "Shader \"veil\" \"a\" \"color tint\" [1 0 0] \"string under\" [\"b\"]
+         Shader \"veil\" \"b\" \"color tint\" [0 1 0] \"string under\" [\"c\"]
+         Shader \"veil\" \"c\" \"color tint\" [1 0 0]
+         Surface \"asks\"\nSQUARE",
+        [0.625, 0.29296875, 0.0625],
+    ),
     case("a class that may be a co-shader is a surface too", &[LAYER], "Surface \"layer\"\nSQUARE", [0.0, 0.25, 0.5]),
     case(
         "the last co-shader of a handle counts, to the end of its block",

@@ -154,6 +154,15 @@ impl fmt::Display for Asked {
 }
 
 impl Asked {
+    /// The name of the core that answers, where one does: that of the method, or none for members.
+    pub fn core(&self) -> Option<&str> {
+        match self.question {
+            Question::Member | Question::Variable => Some(""),
+            Question::Method | Question::Run => Some(&self.name),
+            Question::Find | Question::Count | Question::At | Question::Has => None,
+        }
+    }
+
     /// Reads the name of a function; `None` where it is no question.
     pub fn parse(function: &str) -> Option<Self> {
         let (question, rest) = Question::of_call(function)?;

@@ -161,6 +161,21 @@ fn a_light_on_the_camera_moves_with_it() {
 }
 
 #[test]
+fn a_handle_names_the_last_co_shader_that_was_given_it() {
+    let s = world(&format!(
+        "Shader \"old\" \"a\" Shader \"other\" \"b\" AttributeBegin Shader \"new\" \"a\" {TRIANGLE} AttributeEnd {TRIANGLE}"
+    ));
+    let named = |object: usize| -> Vec<(&str, &str)> {
+        let list = s.objects[object].attributes.coshaders.iter();
+        list.map(|c| (&*c.handle, &*s.shader_instances[c.shader.0 as usize].name)).collect()
+    };
+    assert_eq!((named(0), named(1)), (vec![("b", "other"), ("a", "new")], vec![("a", "old"), ("b", "other")]));
+    let many: String = (0..65).map(|i| format!("Shader \"one\" \"{i}\" ")).collect();
+    let messages = errors(&format!("WorldBegin {many}{TRIANGLE} WorldEnd"));
+    assert!(messages.contains("more than 64 co-shaders for one object"), "{messages}");
+}
+
+#[test]
 fn illuminate_switches_lights_within_the_block() {
     let s = scene(&format!(
         "WorldBegin LightSource \"ambientlight\" 1 LightSource \"pointlight\" \"key\"\n\
