@@ -105,6 +105,12 @@ fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
                 summary.compiled += 1;
                 summary.warnings += unit.warnings.iter().count();
                 unit.shaders.iter().for_each(|s| *summary.shaders.entry(s.kind.name()).or_default() += 1);
+                // A class that is no shader by itself is one for others to call.
+                let is_shader = |class: &str| unit.shaders.iter().any(|s| *s.name == *class);
+                let only_called = unit.methods.iter().filter(|m| m.name.is_empty() && !is_shader(&m.class)).count();
+                if only_called > 0 {
+                    *summary.shaders.entry("co-shader").or_default() += only_called;
+                }
             }
             Err(reason) => reasons.entry(reason).or_default().push(name.clone()),
         }
@@ -178,19 +184,23 @@ mod tests {
         write("lamps/b.SL", "light b() { illuminate(P) Cl = 1; }");
         write("lamps/c.sl", "surface c() { Ci = nothing; }");
         write("d.sl", "surface d() { Ci = nothing; Oi = more; }");
+        write(
+            "e.sl",
+            "class e() { public float f() { return 1; } } class g() { public void surface(output color Ci, Oi) { Ci = 1; } }",
+        );
         write("notes.txt", "not a shader");
         let mut files = Vec::new();
         find(folder.path(), 0, &mut files).expect("a list");
         let mut options = rsl::Options::default();
         options.preprocess.include_paths.push(folder.path().to_path_buf());
         let summary = compile(folder.path(), &files, &options);
-        assert_eq!((summary.files, summary.compiled), (4, 2));
-        assert_eq!(summary.shaders, BTreeMap::from([("light", 1), ("surface", 1)]));
+        assert_eq!((summary.files, summary.compiled), (5, 3));
+        assert_eq!(summary.shaders, BTreeMap::from([("co-shader", 1), ("light", 1), ("surface", 2)]));
         assert_eq!(summary.failures.len(), 1);
         assert_eq!(summary.failures[0].reason, "unknown variable `nothing`");
         assert_eq!(summary.failures[0].files.len(), 2);
         let text = text(&summary);
         assert!(text.contains("    2  unknown variable `nothing`\n       d.sl, lamps/c.sl\n"), "{text}");
-        assert!(text.contains("2 of 4 files compile"), "{text}");
+        assert!(text.contains("3 of 5 files compile"), "{text}");
     }
 }

@@ -1,6 +1,6 @@
 //! Options, the camera, transforms, attributes, shaders and lights.
 
-use super::{scene, warnings, world};
+use super::{errors, scene, warnings, world};
 use crate::scene::{ParamValue, Projection, ShaderKind};
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
