@@ -291,9 +291,29 @@ fn the_shader_does_not_move_points_again_when_they_are_shaded() {
             Ci = color (0.1 * (4 + zcomp(P)), by / 4, there * (zcomp(from) - zcomp(P)) * twice / 2);
         }",
     );
+    let [r, g, b, _] = middle_of_plane(&[lift, show], "Surface \"show\" Displacement \"lift\"");
+    assert!((r - 0.3).abs() < 1e-5 && (g - 0.25).abs() < 1e-6 && (b - 1.0).abs() < 1e-5, "{r} {g} {b}");
+}
+
+#[test]
+fn a_class_that_has_moved_the_points_does_not_move_them_again_but_keeps_what_its_method_leaves() {
+    let lifted = (
+        "lifted",
+        "class lifted(float by = 1) {
+            float twice = 0;
+            public void displacement(output point P; output normal N) { twice = 2 * by; P -= by * vector (0, 0, 1); }
+            public void surface(output color Ci, Oi) { Oi = 1; Ci = color (0.1 * (4 + zcomp(P)), twice / 4, 0); }
+        }",
+    );
+    let [r, g, ..] = middle_of_plane(&[lifted], "Surface \"lifted\" Displacement \"lifted\"");
+    assert!((r - 0.3).abs() < 1e-5 && (g - 0.5).abs() < 1e-6, "{r} {g}");
+}
+
+/// The colour in the middle of the picture of a plane at z = 0 that may be moved.
+fn middle_of_plane(shaders: &[(&str, &str)], requests: &str) -> [f32; 4] {
     let folder = tempfile::tempdir().expect("a folder");
-    let world = format!("{BOUND} Surface \"show\" Displacement \"lift\" Polygon \"P\" [-9 -9 0 -9 9 0 9 9 0 9 -9 0]");
-    let path = write(folder.path(), &[lift, show], &world);
+    let world = format!("{BOUND} {requests} Polygon \"P\" [-9 -9 0 -9 9 0 9 9 0 9 -9 0]");
+    let path = write(folder.path(), shaders, &world);
     let mut sources = SourceMap::new();
     let mut scene = open(&path, &OpenOptions::default(), &mut sources).expect("a scene").scene;
     let options = LinkOptions::default();
@@ -302,8 +322,7 @@ fn the_shader_does_not_move_points_again_when_they_are_shaded() {
     let sampling = Sampling { strata: [1, 1], seed: 0 };
     let job = prepare(program, &scene, Window::whole(64, 64), sampling, DEFAULT_BUDGET).expect("a job");
     let picture = RpuRenderer::new().render(&job, &|_| {}).expect("a picture");
-    let [r, g, b, _] = picture.rgba[32 * 64 + 32];
-    assert!((r - 0.3).abs() < 1e-5 && (g - 0.25).abs() < 1e-6 && (b - 1.0).abs() < 1e-5, "{r} {g} {b}");
+    picture.rgba[32 * 64 + 32]
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::visibility;
 use super::volumes::{LinkedVolume, Passage};
 use super::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::lang::rsl::DISPLACED;
 use crate::lang::rsl::queries::Asked;
 use crate::scene::{HitMode, Scene, Visibility};
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub struct Displacement {
     pub instance: Arc<Instance>,
     /// Whether it has moved the points of the mesh already: it is not called then, and only tells its parameters.
     pub done: bool,
+    /// Whether it is the class that the surface shader is, too: that displaces by itself, unless it is done.
+    pub is_surface: bool,
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
@@ -99,7 +102,7 @@ fn shade(
     let of_surface = args.clone();
     let depth = variant.output.as_ref().and_then(|_| state.global(b, "raydepth"));
     let mut asked = questions.to(b, &mut state, given.ray);
-    if let Some(displacement) = &variant.displacement {
+    if let Some(displacement) = variant.displacement.as_ref().filter(|d| d.done || !d.is_surface) {
         let values = displacement_inputs(b, &mut state, variant, displacement, &of_surface);
         let moved = (!displacement.done).then(|| displacement.call(b, values.clone()));
         moved.iter().for_each(|moved| asked.displace(moved));
@@ -108,6 +111,10 @@ fn shade(
             if let Some(v) = moved.and_then(|moved| moved.get(&param.name)) {
                 *arg = v;
             }
+        }
+        if displacement.is_surface {
+            let inputs = args.iter_mut().zip(&instance.shader.core_params);
+            inputs.filter(|(_, p)| *p.name == *DISPLACED).for_each(|(arg, _)| *arg = b.f32(1.0));
         }
         let say = |b: &mut FunctionBuilder, asked: &Asked<'_>| match stored_message(layout, asked) {
             Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, asked.ty.ir()?)),

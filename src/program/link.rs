@@ -169,8 +169,8 @@ fn volume_ids(scene: &Scene) -> BTreeSet<ShaderId> {
 /// A surface entry that objects want.
 struct WantedEntry {
     instance: Arc<Instance>,
-    /// The displacement shader, and whether it has moved the points of the mesh already.
-    displacement: Option<(Arc<Instance>, bool)>,
+    /// The displacement shader, whether it has moved the points of the mesh already, and whether it is the class that the surface shader is.
+    displacement: Option<(Arc<Instance>, bool, bool)>,
     atmosphere: Option<ShaderId>,
     /// The number of its surroundings.
     set: usize,
@@ -191,10 +191,11 @@ impl WantedEntry {
         let of_set = |set: usize| SurfaceVariant {
             core: core(&self.instance, set),
             instance: self.instance.clone(),
-            displacement: self.displacement.clone().map(|(d, done)| Displacement {
+            displacement: self.displacement.clone().map(|(d, done, is_surface)| Displacement {
                 core: core(&d, set),
                 instance: d,
                 done,
+                is_surface,
             }),
             atmosphere: None,
             layout: self.layout.clone(),
@@ -341,6 +342,8 @@ impl Linker {
                 mismatches.of(object, shader).into_iter().for_each(|d| self.diagnostics.push(d));
             }
             let displaced = object.attributes.displaced;
+            let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].name;
+            let is_surface = object.surface.zip(object.attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
             let cores =
                 (instance.shader.core.clone(), displacement.as_ref().map(|d| (d.shader.core.clone(), displaced)));
             let atmosphere = object.attributes.atmosphere;
@@ -352,7 +355,7 @@ impl Linker {
             let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen)).or_insert_with(|| {
                 wanted.push(WantedEntry {
                     instance: instance.clone(),
-                    displacement: displacement.map(|d| (d, displaced)),
+                    displacement: displacement.map(|d| (d, displaced, is_surface)),
                     atmosphere,
                     set,
                     layout: layout.clone(),

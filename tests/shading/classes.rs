@@ -147,6 +147,14 @@ pub const CLASSES: &[Case] = &[
         tolerance: 1e-5,
     },
     Case {
+        name: "a class that is an object's surface and displacement moves the point once",
+        shaders: &[BENT],
+        options: "",
+        world: "Color [0 0 0.75] Surface \"bent\" \"float by\" [0.5] Displacement \"bent\" \"float by\" [0.5] SQUARE",
+        expected: [0.3, 0.5, 0.75, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
         name: "a class with a displacement method is a displacement shader too",
         shaders: &[BENT, SHOW],
         options: "",

@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use RslType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument tells the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 42] = [
+pub const GLOBALS: [Global; 43] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
@@ -76,7 +76,11 @@ pub const GLOBALS: [Global; 42] = [
     global("ray.direction", Vector, "sd"),
     global("dtime", Float, "slvdi"),
     global(RANDOM_STATE, Float, "slvdi"),
+    global(DISPLACED, Float, "s"),
 ];
+
+/// Whether (1 or 0) the class whose surface is shaded has moved the points of the mesh as a displacement shader.
+pub const DISPLACED: &str = "displacement.done";
 
 /// Where the sequence of random numbers of one run of a shader is: a whole number below 2²⁴, for the library alone. Shaders start it by
 /// [`stdlib::bits::SEED_FUNCTION`](crate::lang::stdlib::bits::SEED_FUNCTION) of the position that they are run for.

@@ -31,6 +31,7 @@ pub mod types;
 
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
+pub use globals::DISPLACED;
 pub use lower::TEXT_PREFIX;
 pub use types::RslType;
 

@@ -271,7 +271,11 @@ impl Flattening<'_> {
                 let span = method.name.span;
                 let args = args.iter().map(|arg| self.add(ExprKind::Name((*arg).into()), span)).collect();
                 let call = self.add(ExprKind::Call(method.name.clone(), args), span);
-                d.body.push(Stmt { kind: StmtKind::Expr(call), span });
+                let call = Stmt { kind: StmtKind::Expr(call), span };
+                match (name, kind) {
+                    ("displacement", Surface) => d.body.extend(self.once(call)),
+                    _ => d.body.push(call),
+                }
             }
             if let Some(light) = find("light").filter(|_| kind == Light) {
                 d.light = Some(self.shines(light));
@@ -279,6 +283,28 @@ impl Flattening<'_> {
             shaders.push(d);
         }
         shaders
+    }
+
+    /// The call of a surface's displacement method: where that has moved the points of the mesh already, it runs for what it leaves in variables of the class alone.
+    fn once(&mut self, call: Stmt) -> Vec<Stmt> {
+        let span = call.span;
+        let of_mesh = [("P", RslType::Point), ("N", RslType::Normal)];
+        let kept = |name: &str| Ident { name: format!("displacement.{name}").into(), span };
+        let declared = of_mesh.map(|(name, ty)| {
+            let init = Some(self.add(ExprKind::Name(name.into()), span));
+            Decl { name: kept(name), ty, structure: None, class: None, output: false, external: false, init }
+        });
+        let restored = of_mesh.map(|(name, _)| {
+            let value = self.add(ExprKind::Name(kept(name).name), span);
+            let place = Place::variable(Ident { name: name.into(), span });
+            let assign = self.add(ExprKind::Assign(None, place, value), span);
+            Stmt { kind: StmtKind::Expr(assign), span }
+        });
+        let done = self.add(ExprKind::String(globals::DISPLACED.into()), span);
+        let done = self.add(ExprKind::Call(Ident { name: effects::INPUT.into(), span }, vec![done]), span);
+        let restore = Stmt { kind: StmtKind::Block(restored.to_vec()), span };
+        let declare = Stmt { kind: StmtKind::Declare(declared.to_vec()), span };
+        vec![declare, call, Stmt { kind: StmtKind::If(vec![(done, restore)], None), span }]
     }
 
     /// How a light of a class shines, whose method is given `L`: everywhere alike where it leaves that alone, else from a point.
