@@ -52,13 +52,10 @@ impl Failure {
         Self { status: USAGE, text }
     }
 
-    /// A render error with the source line it points to.
+    /// A render error with the source line it points to, if any.
     pub fn render(error: &RenderError, sources: &SourceMap) -> Self {
-        if error.span().is_some() {
-            return Self::diagnostics(&error.diagnostic().into(), sources);
-        }
         let status = if matches!(error, RenderError::Device(_)) { DEVICE } else { USAGE };
-        Self { status, text: format!("error: {error}") }
+        Self { status, ..Self::diagnostics(&error.diagnostic().into(), sources) }
     }
 
     /// Prints the message and gives the exit status.

@@ -9,6 +9,8 @@
 pub mod assemble;
 pub mod basis;
 pub mod blobby;
+#[cfg(test)]
+mod circle;
 pub mod curves;
 pub mod dice;
 mod mesh;

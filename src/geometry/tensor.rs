@@ -298,6 +298,7 @@ impl Surface {
 #[cfg(test)]
 mod tests {
     use super::super::basis::{B_SPLINE, BEZIER};
+    use super::super::circle;
     use super::super::mesh::Mesh;
     use super::*;
     use std::f64::consts::PI;
@@ -334,36 +335,18 @@ mod tests {
         edges.values().filter(|n| **n > 0).count()
     }
 
-    /// The nine control points of a full circle as a NURBS of order 3 (Piegl & Tiller, §7.5).
-    const CIRCLE: [(f32, f32, f32); 9] = {
-        const H: f32 = std::f32::consts::FRAC_1_SQRT_2;
-        [
-            (1.0, 0.0, 1.0),
-            (1.0, 1.0, H),
-            (0.0, 1.0, 1.0),
-            (-1.0, 1.0, H),
-            (-1.0, 0.0, 1.0),
-            (-1.0, -1.0, H),
-            (0.0, -1.0, 1.0),
-            (1.0, -1.0, H),
-            (1.0, 0.0, 1.0),
-        ]
-    };
-    const CIRCLE_KNOTS: [f32; 12] = [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0];
-
     /// A torus of radii 1 and 1/4 as a NURBS surface: u around the axis, v around the tube.
     fn torus() -> Surface {
-        let direction = || Direction::nurbs(3, &CIRCLE_KNOTS, 9, (0.0, 4.0)).unwrap();
-        let points: Vec<Vec4> = CIRCLE
+        let points: Vec<Vec4> = circle::POINTS
             .iter()
             .flat_map(|&(a, z, wv)| {
-                CIRCLE.iter().map(move |&(x, y, wu)| {
+                circle::POINTS.iter().map(move |&(x, y, wu)| {
                     let r = 1.0 + 0.25 * a;
-                    Vec4::new(x * r, y * r, 0.25 * z, 1.0) * (wu * wv)
+                    (DVec4::new(x * r, y * r, 0.25 * z, 1.0) * (wu * wv)).as_vec4()
                 })
             })
             .collect();
-        Surface::new(direction(), direction(), &points)
+        Surface::new(circle::direction(), circle::direction(), &points)
     }
 
     #[test]

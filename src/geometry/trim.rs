@@ -104,30 +104,15 @@ impl Surface {
 
 #[cfg(test)]
 mod tests {
+    use super::super::circle;
     use super::*;
     use glam::{DMat4, Vec4};
     use std::f64::consts::PI;
 
-    const H: f64 = std::f64::consts::FRAC_1_SQRT_2;
-
     /// A circle about the middle of the parameters from 0 to 2.
     fn circle(radius: f64) -> TrimCurve {
-        let corners = [
-            (1.0, 0.0, 1.0),
-            (1.0, 1.0, H),
-            (0.0, 1.0, 1.0),
-            (-1.0, 1.0, H),
-            (-1.0, 0.0, 1.0),
-            (-1.0, -1.0, H),
-            (0.0, -1.0, 1.0),
-            (1.0, -1.0, H),
-            (1.0, 0.0, 1.0),
-        ];
-        let knots = [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 4.0];
-        TrimCurve {
-            course: Direction::nurbs(3, &knots, 9, (0.0, 4.0)).unwrap(),
-            points: corners.map(|(x, y, w)| DVec3::new(1.0 + radius * x, 1.0 + radius * y, 1.0) * w).to_vec(),
-        }
+        let place = |(x, y, w)| DVec3::new(1.0 + radius * x, 1.0 + radius * y, 1.0) * w;
+        TrimCurve { course: circle::direction(), points: circle::POINTS.map(place).to_vec() }
     }
 
     /// A square of side 4 over the parameters from 0 to 2.

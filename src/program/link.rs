@@ -343,7 +343,8 @@ impl Linker {
             }
             let displaced = object.attributes.displaced;
             let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].name;
-            let is_surface = object.surface.zip(object.attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
+            let is_surface =
+                object.surface.zip(object.attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
             let cores =
                 (instance.shader.core.clone(), displacement.as_ref().map(|d| (d.shader.core.clone(), displaced)));
             let atmosphere = object.attributes.atmosphere;

@@ -214,9 +214,14 @@ impl RenderError {
         }
     }
 
-    /// The message to the user, with the source line where there is one.
+    /// The message to the user, with the source line where there is one, and with what to do.
     pub fn diagnostic(&self) -> Diagnostic {
         let message = Diagnostic::error(self.to_string());
+        if let RenderError::TooLarge { .. } = self {
+            return message
+                .hint("`--backend rpu` draws it, in main memory")
+                .hint("a larger ShadingRate makes fewer triangles of curved and displaced surfaces");
+        }
         let Some(span) = self.span() else { return message };
         message.at(span, "this was still going on").hint(match self {
             RenderError::Budget { .. } => "end the loop or recursion sooner, or allow more with --budget N",
@@ -241,4 +246,22 @@ pub trait Renderer {
 
     /// Where the time of the last picture went.
     fn report(&self) -> Report;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::diag;
+    use crate::lang::source::SourceMap;
+
+    #[test]
+    fn a_scene_that_a_device_cannot_hold_is_told_with_the_limit_and_what_to_do() {
+        let error = RenderError::TooLarge { what: "the scene's shading data", needed: 150_000_000, limit: 134_217_728 };
+        assert_eq!(
+            diag::render(&error.diagnostic(), &SourceMap::new()).trim_end(),
+            "error: the scene's shading data needs 150000000 bytes; this device allows 134217728\n\
+             \x20= hint: `--backend rpu` draws it, in main memory\n\
+             \x20= hint: a larger ShadingRate makes fewer triangles of curved and displaced surfaces"
+        );
+    }
 }

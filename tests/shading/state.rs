@@ -4,6 +4,14 @@ use crate::Case;
 
 pub const STATE: &[Case] = &[
     Case {
+        name: "an array among the parameters is as long as its default where nothing else says so",
+        shaders: &[("show", "surface show(float a[] = {0.125, 0.25, 0.5}; color b[] = {color 0, color 1};) { Oi = 1; Ci = a[2] * b[1] + color (0, a[0], arraylength(a) / 8); }")],
+        options: "",
+        world: "Surface \"show\" \"uniform color[2] b\" [9 9 9  1 0.5 0] SQUARE",
+        expected: [0.5, 0.25 + 0.125, 0.375, 1.0],
+        tolerance: 1e-6,
+    },
+    Case {
         name: "attributes of the user reach the objects that they are declared for",
         shaders: &[(
             "ask",
