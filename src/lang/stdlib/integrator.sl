@@ -12,10 +12,10 @@
 #define CAMERA_RAY 0
 
 /* The colour that arrives at o from direction d, and in open how much of what is farther away would: surfaces are composited front to back by their opacity until
-   nothing shines through, the background last. Nothing is seen but between start and end, and the first surface before reach; first is how far it is away, -1 if there is none.
+   nothing shines through, the background last. Nothing is seen but between start and end; first is how far the first surface is away, FARTHEST if there is none.
    The ray goes on behind a surface from the same origin, beyond its t.
    Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and cover nothing themselves. */
-color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start, reach, end; float mattes; output color open; output float first)
+color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start, end; float mattes; output color open; output float first)
 {
     color sum = 0;
     color through = 1;
@@ -24,11 +24,10 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
     color held = 0;
     /* Asked here: a call between a ray and its hit would lose the hit. */
     float is_selective = __is_selective();
-    first = -1;
+    first = FARTHEST;
     while (layers < MAX_LAYERS) {
-        float t = __trace(o, d, nearest, first < 0 ? reach : end);
+        float t = __trace(o, d, nearest, end);
         float is_hidden = is_selective > 0 ? __hit_is_hidden(kind) : 0;
-        first = first < 0 && is_hidden == 0 ? t : first;
         if (t < 0) {
             float coverage = __uniform_float(7, 3);
             sum += through * UNIFORM_COLOR(7);
@@ -46,6 +45,8 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
             through *= 1 - oi;
             nearest = t;
             layers += 1;
+            if (is_hidden == 0)
+                first = min(first, t);
             if (max(comp(through, 0), comp(through, 1), comp(through, 2)) < OPAQUE) {
                 through = 0;
                 layers = MAX_LAYERS;
@@ -92,7 +93,7 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
     }
     color open = 0;
     float first = 0;
-    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, far, mattes, open, first);
+    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, open, first);
     alpha = 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / 3;
     return seen;
 }

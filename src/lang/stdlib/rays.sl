@@ -138,24 +138,34 @@ float __occlusion(point p; vector n; float samples; float maxdist; float coneang
     return 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / (3 * count);
 }
 
-/* The colour that arrives at o from direction d by a ray of a kind, and in open how much of it comes past all surfaces; black beyond the ray depth of the scene and of the object. The first
-   surface is looked for between start and reach; t is how far it is away, -1 if there is none.
-   The ray is as wide as the one that led here and goes on spreading alike: the surface counts as flat.
-   What arrives from a surface passes the volume inside of this one where the ray goes against the geometric normal, else the one outside. */
-color __arriving(point o; vector d; float kind; float start, reach; output color open; output float t)
+/* The colour that arrives at o from direction d by a ray of a kind, see __radiance. It is as wide as the one that led here and goes on spreading alike: the surface counts as flat. */
+#define ARRIVING(kind, start, end, open, first) \
+    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), kind, start, end, 0, open, first)
+
+/* What the volumes around the surface make of a colour that arrives at o from direction d, from a surface at distance t: those inside where the ray goes against the geometric normal. */
+color __past_volumes(point o; vector d; float t; color c)
 {
     extern float raydepth;
     extern normal Ng;
+    color ci = c;
+    if (__has_volumes() > 0 && t < FARTHEST) {
+        color oi = 1;
+        float inside = d . Ng < 0 ? 1 : 0;
+        __volumes(inside, o, t * d, raydepth + 1, ci, oi);
+    }
+    return ci;
+}
+
+/* The light that arrives at o from direction d (RISpec 3.2, section 15.6): black beyond the ray depth of the scene and of the object. */
+color trace(point o; vector d)
+{
+    extern float raydepth;
     color ci = 0;
-    open = 1;
-    t = -1;
-    if (raydepth < __ray_depth(kind)) {
-        ci = __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), kind, start, reach, FARTHEST, 0, open, t);
-        if (__has_volumes() > 0 && t >= 0) {
-            color oi = 1;
-            float inside = d . Ng < 0 ? 1 : 0;
-            __volumes(inside, o, t * d, raydepth + 1, ci, oi);
-        }
+    if (raydepth < __ray_depth(SPECULAR_RAY)) {
+        color open = 1;
+        float first = 0;
+        color c = ARRIVING(SPECULAR_RAY, UNIFORM_BIAS, FARTHEST, open, first);
+        ci = __past_volumes(o, d, first, c);
     }
     return ci;
 }
@@ -165,6 +175,15 @@ float __may_gather(float level)
 {
     float limit = __ray_depth(DIFFUSE_RAY);
     return level < limit && (__input("ray.kind") != DIFFUSE_RAY || limit < UNIFORM_MAX_DEPTH) ? 1 : 0;
+}
+
+/* The colour that arrives at o from direction d by a diffuse ray that sees nothing beyond end; t is how far the first surface is, FARTHEST if there is none, and open how much of
+   what is behind all surfaces would arrive. */
+color __diffuse_color(point o; vector d; float start, end; output color open; output float t)
+{
+    extern float raydepth;
+    color c = ARRIVING(DIFFUSE_RAY, start, end, open, t);
+    return __past_volumes(o, d, t, c);
 }
 
 /* The mean colour that arrives from the directions around n, in proportion to their cosines. */
@@ -180,9 +199,9 @@ color __indirectdiffuse(point p; vector n; float samples; float maxdist; float c
         for (i = 0; i < count; i += 1) {
             vector d = __direction(p, n, coneangle, distribution, i, count);
             color open = 1;
-            float t = -1;
-            color c = __arriving(p, d, DIFFUSE_RAY, start, maxdist, open, t);
-            if (t >= 0 || maxdist == FARTHEST)
+            float t = FARTHEST;
+            color c = __diffuse_color(p, d, start, maxdist, open, t);
+            if (t < FARTHEST || maxdist == FARTHEST)
                 sum += c;
         }
         sum /= count;
@@ -198,8 +217,10 @@ float __gather(point p; vector d; float bias; float maxdist; float shades; outpu
     if (__may_gather(raydepth) > 0) {
         if (shades > 0) {
             color open = 1;
-            ci = __arriving(p, d, DIFFUSE_RAY, __start(bias), maxdist, open, t);
+            float first = FARTHEST;
+            ci = __diffuse_color(p, d, __start(bias), maxdist, open, first);
             oi = 1 - open;
+            t = first < FARTHEST ? first : -1;
         } else {
             t = __first(p, d, __start(bias), maxdist, DIFFUSE_RAY);
         }
@@ -220,14 +241,6 @@ vector __gather_answer(point p; vector d; float t; float question; output float 
         found = comp(oi, 0);
     }
     return vector (comp(answer, 0), comp(answer, 1), comp(answer, 2));
-}
-
-/* The light that arrives at o from direction d (RISpec 3.2, section 15.6). */
-color trace(point o; vector d)
-{
-    color open = 1;
-    float t = -1;
-    return __arriving(o, d, SPECULAR_RAY, UNIFORM_BIAS, FARTHEST, open, t);
 }
 
 /* The distance to the first surface from o in direction d (PRMan). */
