@@ -890,7 +890,7 @@ pub enum Benchmark {
     Inlining,
     /// The time to compile 300 shaders of the repository's gallery, and a shader of 2,000 lines to both machines, naga's part apart; one thread
     Compile,
-    /// A function full of noise and one full of branches for a million points on the RPU, beside the same in plain Rust with one and with eight lanes: nanoseconds a point, one thread
+    /// Functions full of noise, of branches and of texture lookups for a million points on the RPU, beside the same in plain Rust with one and with eight lanes: nanoseconds a point, one thread
     Shading,
     /// Shading on the RPU with each instruction set of this processor: million instructions of lanes a second, one thread
     Rpu,

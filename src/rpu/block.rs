@@ -1,11 +1,12 @@
 //! The state of a block of threads: registers, stacks, scratch memory.
 
 use super::arith::Registers;
-use super::decode::column;
 use super::isa::{Component, Reg, STACK_WINDOW};
 use super::lanes::{BLOCK, Column, lanes_of};
 use super::machine::SCRATCH_BASE;
+use super::step::{Steps, Uniform, column};
 use super::texture::{TexelLog, TexelStore};
+use std::sync::Arc;
 
 /// Return address and window shift of one call of one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,8 +32,10 @@ impl FrameRow {
 /// The state of [`BLOCK`] threads. One is used by one CPU thread at a time, for run after run; it keeps its memory.
 #[derive(Debug)]
 pub struct Block {
-    /// The registers, then the data stack (see [`column`]).
+    /// What all lanes have in common, the registers, then the data stack (see [`column`]).
     file: Vec<Column>,
+    /// What the first columns hold, if anything: a program's list, and the constant registers.
+    pool: Option<(Arc<[Uniform]>, [[u32; 4]; 32])>,
     /// The control stack: a row for each depth.
     frames: Vec<FrameRow>,
     scratch: Vec<[Column; 4]>,
@@ -59,6 +62,7 @@ impl Block {
     pub fn new() -> Block {
         let block = Block {
             file: vec![Column::zero(); usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW)],
+            pool: None,
             frames: Vec::new(),
             scratch: Vec::new(),
             spent: [0; BLOCK],
@@ -73,8 +77,8 @@ impl Block {
 
     /// Sets all registers, the stack and scratch memory to zero, and `A.w` to the address of the scratch memory.
     pub fn reset(&mut self) {
-        self.file.truncate(usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW));
-        self.file.iter().for_each(|column| column.fill(0));
+        self.file.truncate(self.columns_up_to(0));
+        self.file[self.pool_len()..].iter().for_each(|column| column.fill(0));
         self.scratch.clear();
         self.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
     }
@@ -83,7 +87,7 @@ impl Block {
     /// which texels they have stored.
     pub(super) fn reset_lanes(&mut self, mask: u64) {
         let scratch = self.scratch.iter().flatten();
-        self.file.iter().chain(scratch).for_each(|column| column.fill_masked(0, mask));
+        self.file[self.pool_len()..].iter().chain(scratch).for_each(|column| column.fill_masked(0, mask));
         self.column(column::ADDRESS + 3).fill_masked(SCRATCH_BASE, mask);
         lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
         self.texels.forget(mask);
@@ -135,7 +139,9 @@ impl Block {
 
     /// A component of a register in all lanes, as floats.
     pub fn read_floats(&self, reg: Reg, component: Component) -> [f32; BLOCK] {
-        self.read(reg, component).map(f32::from_bits)
+        let (bits, mut floats) = (self.read(reg, component), [0.0; BLOCK]);
+        floats.iter_mut().zip(bits).for_each(|(to, from)| *to = f32::from_bits(from));
+        floats
     }
 
     /// Sets a component of a register in all lanes; constant registers are ignored.
@@ -147,7 +153,36 @@ impl Block {
 
     /// Sets a component of a register in all lanes to floats; constant registers are ignored.
     pub fn write_floats(&mut self, reg: Reg, component: Component, values: &[f32; BLOCK]) {
-        self.write(reg, component, &values.map(f32::to_bits));
+        let mut bits = [0; BLOCK];
+        bits.iter_mut().zip(values).for_each(|(to, from)| *to = from.to_bits());
+        self.write(reg, component, &bits);
+    }
+
+    /// Gets ready for a program. Columns for what all lanes have in common are filled only where a run before was of another program, or had other constants.
+    pub(super) fn prepare(&mut self, steps: &Steps, constants: &[[u32; 4]; 32]) {
+        if self.pool.as_ref().is_some_and(|(pool, with)| Arc::ptr_eq(pool, &steps.pool) && with == constants) {
+            return;
+        }
+        let columns = steps.pool.iter().map(|uniform| {
+            let column = Column::zero();
+            column.fill(match *uniform {
+                Uniform::Constant(number) => constants[usize::from(number / 4)][usize::from(number % 4)],
+                Uniform::Literal(bits) => bits,
+            });
+            column
+        });
+        self.file.splice(..self.pool_len(), columns);
+        self.pool = Some((steps.pool.clone(), *constants));
+    }
+
+    /// Columns of what all lanes have in common.
+    fn pool_len(&self) -> usize {
+        self.pool.as_ref().map_or(0, |(pool, _)| pool.len())
+    }
+
+    /// Columns up to the top of the window.
+    fn columns_up_to(&self, window: u32) -> usize {
+        self.pool_len() + usize::from(column::STACK) + 4 * (window as usize + usize::from(STACK_WINDOW))
     }
 
     /// Forgets what a run before left besides registers.
@@ -159,11 +194,16 @@ impl Block {
     }
 
     pub(super) fn column(&self, index: u16) -> &Column {
-        &self.file[usize::from(index)]
+        &self.file[self.pool_len() + usize::from(index)]
     }
 
-    pub(super) fn registers<'a>(&'a self, constants: &'a [u32; 128], window: u32) -> Registers<'a> {
-        Registers { file: &self.file, constants, window: 4 * window as usize }
+    pub(super) fn registers(&self, window: u32) -> Registers<'_> {
+        Registers { file: &self.file, pool: self.pool_len(), window: 4 * window as usize }
+    }
+
+    /// Whether instructions are counted.
+    pub(super) fn is_profiled(&self) -> bool {
+        self.profile.is_some()
     }
 
     /// Counts an instruction, when profiling.
@@ -217,7 +257,7 @@ impl Block {
         }
         row.shared = if frame == row.last { row.shared | mask } else { mask };
         row.last = frame;
-        let columns = usize::from(column::STACK) + 4 * (window as usize + usize::from(STACK_WINDOW));
+        let columns = self.columns_up_to(window);
         if self.file.len() < columns {
             self.file.resize(columns, Column::zero());
         }

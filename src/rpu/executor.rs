@@ -6,11 +6,13 @@
 
 use super::arith::{self, Mode};
 use super::block::{Block, Frame};
-use super::decode::{DecodedControl, Operand, Work, column};
+use super::decode::{Decoded, DecodedControl, Work};
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
+use super::step::{Operand, column};
 use super::tracing::{HitBlock, RayBlock};
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 /// Lanes of a block that run together.
@@ -36,8 +38,9 @@ impl Group {
 /// What executes instructions of a machine's program.
 pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
-    constants: [u32; 128],
     mode: Mode,
+    /// The first address behind the memory image.
+    image_end: u32,
     /// Groups that the last control operation divided off the one that it gave; whoever takes them empties it.
     pub divided: Vec<Group>,
     /// Rays traced so far.
@@ -47,10 +50,28 @@ pub(super) struct Executor<'m> {
 }
 
 impl<'m> Executor<'m> {
-    /// An executor for a machine.
+    /// An executor for a machine. The blocks that it is given are prepared for the machine's program and constants.
     pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
-        let constants = std::array::from_fn(|i| machine.constants[i / 4][i % 4]);
-        Executor { machine, constants, mode: machine.program.mode, divided: Vec::new(), rays: 0, bad_loads: 0 }
+        let image_end = machine.memory.len().min(SCRATCH_BASE as usize) as u32;
+        let mode = machine.program.mode;
+        Executor { machine, mode, image_end, divided: Vec::new(), rays: 0, bad_loads: 0 }
+    }
+
+    /// Does the arithmetic of instructions in a row that do nothing else: those from one code address on and before another.
+    #[inline]
+    pub fn run(&self, block: &Block, from: u32, to: u32, group: Group) {
+        let code = &self.machine.program.code[from as usize..to as usize];
+        if let [Decoded { work: Work::Arith { steps: first, .. }, .. }, ..] = code
+            && let [.., Decoded { work: Work::Arith { steps: last, .. }, .. }] = code
+        {
+            self.execute(block, first.start..last.end, group);
+        }
+    }
+
+    #[inline]
+    fn execute(&self, block: &Block, steps: Range<u32>, group: Group) {
+        let range = steps.start as usize..steps.end as usize;
+        arith::execute(&block.registers(group.window), &self.machine.program.steps, range, group.mask);
     }
 
     /// Does what an instruction does besides control; gives the lanes for which its condition holds.
@@ -58,20 +79,10 @@ impl<'m> Executor<'m> {
     pub fn work(&mut self, block: &mut Block, work: &Work, group: Group) -> Result<u64, MachineError> {
         match work {
             Work::Nothing => {}
-            Work::Arith(arith) => {
-                let registers = block.registers(&self.constants, group.window);
-                return Ok(arith::execute(self.mode, registers, arith, group.mask));
-            }
-            Work::Split(split) => {
-                let registers = block.registers(&self.constants, group.window);
-                let mut passed = if split.all { group.mask } else { 0 };
-                for step in &split.steps {
-                    let holds = arith::execute(self.mode, registers, step, group.mask);
-                    if step.test.is_some() {
-                        passed = if split.all { passed & holds } else { passed | holds };
-                    }
-                }
-                return Ok(passed);
+            Work::Arith { steps, tests } => {
+                self.execute(block, steps.clone(), group);
+                let registers = block.registers(group.window);
+                return Ok(tests.as_ref().map_or(0, |tests| self.mode.passes(&registers, tests, group.mask)));
             }
             Work::TexLoad { to, texture, coord } => self.load_texels(block, group, *to, *texture, coord),
             Work::TexStore { texture, coord, src } => self.store_texels(block, group, *texture, coord, src)?,
@@ -112,7 +123,7 @@ impl<'m> Executor<'m> {
     }
 
     /// Counts a backward jump or call of a group.
-    fn spend(&mut self, block: &mut Block, group: Group) -> Result<(), MachineError> {
+    pub fn spend(&mut self, block: &mut Block, group: Group) -> Result<(), MachineError> {
         let budget = self.machine.limits.budget;
         if self.machine.stop.load(Ordering::Relaxed) {
             return Err(MachineError::Stopped);
@@ -144,7 +155,7 @@ impl<'m> Executor<'m> {
         push: u8,
     ) -> Result<Option<Group>, MachineError> {
         let targets =
-            block.registers(&self.constants, caller.window).read(address, Component::X, self.mode.format()).to_array();
+            block.registers(caller.window).read(address, Component::X, self.mode.format()).to_array();
         let mut last = None;
         let mut rest = caller.mask;
         while rest != 0 {
@@ -183,22 +194,27 @@ impl<'m> Executor<'m> {
             }
             return;
         }
-        for i in 0..count {
+        for (i, to) in (0..count).map(|i| (u32::from(i), to + 4 * i)) {
             for (k, bits) in groups_of(mask) {
-                let addresses = block.column(base).group(k);
+                let addresses = block.column(base).group(k).map(|base| base.wrapping_add(offset).wrapping_add(i));
+                let columns = [0, 1, 2, 3].map(|c| block.column(to + c));
+                if bits == u16::MAX && addresses.0.iter().all(|&a| a < self.image_end) {
+                    gather(self.machine.memory, addresses, columns, k);
+                    continue;
+                }
                 let mut vectors = [Lanes::ZERO; 4];
                 for lane in (0..GROUP).filter(|lane| bits >> lane & 1 != 0) {
-                    let address = addresses.0[lane].wrapping_add(offset).wrapping_add(u32::from(i));
+                    let address = addresses.0[lane];
                     let value = match self.machine.memory.get(address as usize) {
-                        Some(value) if address < SCRATCH_BASE => *value,
+                        Some(value) if address < self.image_end => *value,
                         _ => self.load_scratch(block, address, GROUP * k + lane),
                     };
                     for (c, word) in value.into_iter().enumerate() {
                         vectors[c].0[lane] = word;
                     }
                 }
-                for (c, lanes) in vectors.into_iter().enumerate() {
-                    block.column(to + 4 * i + c as u16).write_group(k, lanes, bits);
+                for (column, lanes) in columns.into_iter().zip(vectors) {
+                    column.write_group(k, lanes, bits);
                 }
             }
         }
@@ -207,7 +223,7 @@ impl<'m> Executor<'m> {
     /// Loads one vector from the same address for all lanes in `mask`.
     fn load_uniform(&mut self, block: &mut Block, mask: u64, to: u16, address: u32) {
         let value = match self.machine.memory.get(address as usize) {
-            Some(value) if address < SCRATCH_BASE => *value,
+            Some(value) if address < self.image_end => *value,
             _ => match self.scratch_index(address).map(|index| block.scratch(index)) {
                 Some(Some(vector)) => {
                     for (c, column) in vector.iter().enumerate() {
@@ -262,7 +278,7 @@ impl<'m> Executor<'m> {
         if let Some(base) = block.column(base).uniform(mask) {
             let index = place(base)?;
             block.grow_scratch(index);
-            let registers = block.registers(&self.constants, window);
+            let registers = block.registers(window);
             for (to, c) in block.scratch(index).into_iter().flatten().zip(Component::ALL) {
                 registers.copy(src, c, format, to, mask);
             }
@@ -274,7 +290,7 @@ impl<'m> Executor<'m> {
             indices[lane] = place(bases[lane])?;
             block.grow_scratch(indices[lane]);
         }
-        let registers = block.registers(&self.constants, window);
+        let registers = block.registers(window);
         for (i, c) in Component::ALL.into_iter().enumerate() {
             let value = registers.read(src, c, format);
             for lane in lanes_of(mask) {
@@ -294,7 +310,7 @@ impl<'m> Executor<'m> {
         texture: u8,
         coord: &Operand,
     ) -> impl Fn(usize) -> Option<usize> + use<> {
-        let registers = block.registers(&self.constants, group.window);
+        let registers = block.registers(group.window);
         let mut at = [[0.0; BLOCK]; 2];
         let format = self.mode.format();
         for (c, to) in Component::ALL.into_iter().zip(&mut at) {
@@ -323,7 +339,7 @@ impl<'m> Executor<'m> {
         src: &Operand,
     ) -> Result<(), MachineError> {
         let place = self.texels(block, group, texture, coord);
-        let registers = block.registers(&self.constants, group.window);
+        let registers = block.registers(group.window);
         let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode.format()));
         for lane in lanes_of(group.mask) {
             if let Some(place) = place(lane)
@@ -337,7 +353,7 @@ impl<'m> Executor<'m> {
 
     fn trace(&mut self, block: &mut Block, group: Group, [orig, dir, arg]: &[Operand; 3]) {
         let mask = group.mask;
-        let registers = block.registers(&self.constants, group.window);
+        let registers = block.registers(group.window);
         let mut rays = RayBlock { active: mask, ..RayBlock::empty() };
         let format = self.mode.format();
         for (i, c) in [Component::X, Component::Y, Component::Z].into_iter().enumerate() {
@@ -361,6 +377,17 @@ impl<'m> Executor<'m> {
         }
         for (i, values) in [&code, &hits.tri, &hits.obj].into_iter().enumerate() {
             block.column(column::HIT + 3 + i as u16).write_masked(|lane| values[lane], mask);
+        }
+    }
+}
+
+/// Loads a vector of the image for each lane of a group, four lanes at a time: these are four rows that become columns in the processor's registers.
+/// Word by word, `bench shading`'s textures took longer.
+fn gather(memory: &[[u32; 4]], addresses: Lanes, columns: [&Column; 4], k: usize) {
+    for quad in 0..GROUP / 4 {
+        let rows = [0, 1, 2, 3].map(|lane| memory[addresses.0[4 * quad + lane] as usize]);
+        for (c, column) in columns.into_iter().enumerate() {
+            column.set_quad(k, quad, [rows[0][c], rows[1][c], rows[2][c], rows[3][c]]);
         }
     }
 }

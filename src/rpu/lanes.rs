@@ -4,7 +4,6 @@
 //! one vector instruction of each step (or two or four, where the processor's are shorter). Columns are cells: an instruction may name the same register as source and
 //! destination, and reads all of a group before it writes any of it.
 
-use std::array;
 use std::cell::Cell;
 
 /// Threads in a block.
@@ -105,11 +104,6 @@ impl Lanes {
         each_lane!(i => f(self.0[i]))
     }
 
-    #[inline(always)]
-    pub fn map_float(self, f: impl Fn(f32) -> f32) -> Lanes {
-        self.map(|bits| f(f32::from_bits(bits)).to_bits())
-    }
-
     /// `self` where the lane's bit in `mask` is set, `other` elsewhere.
     #[inline(always)]
     pub fn select(self, other: Lanes, mask: u16) -> Lanes {
@@ -141,6 +135,15 @@ impl Column {
     #[inline(always)]
     pub fn set_group(&self, k: usize, lanes: Lanes) {
         self.0[k & (GROUPS - 1)].set(lanes);
+    }
+
+    /// Writes four lanes of a group: those from `4 * quad` on.
+    #[inline(always)]
+    pub fn set_quad(&self, k: usize, quad: usize, lanes: [u32; 4]) {
+        let cell = &self.0[k & (GROUPS - 1)];
+        let mut group = cell.get();
+        group.0[4 * quad..4 * quad + 4].copy_from_slice(&lanes);
+        cell.set(group);
     }
 
     /// Writes the lanes of a group whose bits are set.
@@ -184,13 +187,18 @@ impl Column {
 
     pub fn load(&self, values: &[u32; BLOCK]) {
         for (cell, group) in self.0.iter().zip(values.chunks_exact(GROUP)) {
-            cell.set(Lanes(array::from_fn(|i| group[i])));
+            let mut lanes = Lanes::ZERO;
+            lanes.0.copy_from_slice(group);
+            cell.set(lanes);
         }
     }
 
     pub fn to_array(&self) -> [u32; BLOCK] {
-        let groups: [Lanes; GROUPS] = array::from_fn(|k| self.0[k].get());
-        array::from_fn(|lane| groups[lane / GROUP].0[lane % GROUP])
+        let mut all = [0; BLOCK];
+        for (to, cell) in all.chunks_exact_mut(GROUP).zip(&self.0) {
+            to.copy_from_slice(&cell.get().0);
+        }
+        all
     }
 
     /// Copies the lanes in `mask` from another column.

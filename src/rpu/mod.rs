@@ -23,6 +23,7 @@ pub mod link;
 mod listings;
 pub mod machine;
 pub mod simd;
+mod step;
 pub mod texture;
 pub mod timed;
 pub mod tracing;

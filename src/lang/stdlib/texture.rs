@@ -21,7 +21,7 @@ use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 pub const MAX_PROBES: f32 = 16.0;
 
 /// Largest second moment that is told apart, in squares of the texture's side: what is wider sees the average of all.
-const MAX_MOMENT: f32 = 64.0;
+pub const MAX_MOMENT: f32 = 64.0;
 
 const FILTER: &str = "std.texture.filter";
 

@@ -1,6 +1,6 @@
 //! Calls of one function on the timed machine: words in, words out, registers in between.
 
-use super::loaded::{Loaded, places};
+use super::loaded::{Entry, Loaded};
 use crate::ir::Module;
 use crate::render::RenderError;
 use crate::rpu::isa::{Component, Reg};
@@ -36,11 +36,9 @@ impl Loaded {
         calls: &mut dyn Calls,
         module: &Module,
     ) -> Result<Stats, RenderError> {
-        let signature = self.signature(function)?;
-        let params = places(&signature.params).collect();
-        let results = places(&signature.results).collect();
+        let Entry { address, params, results } = self.entry(function)?;
         let mut source = Registers { params, results, calls };
-        timed::run(machine, timing, signature.entry, &mut source).map_err(|e| self.explain(e, module))
+        timed::run(machine, timing, address, &mut source).map_err(|e| self.explain(e, module))
     }
 }
 

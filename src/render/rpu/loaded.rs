@@ -36,6 +36,17 @@ pub struct Data<'a> {
     memory: Cow<'a, [[u32; 4]]>,
 }
 
+/// A function as a program of the machine calls it: for those who call it often, and put its arguments in place themselves.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its code address.
+    pub address: u32,
+    /// Where its arguments are, word by word.
+    pub params: Vec<(Reg, Component)>,
+    /// Where its results are.
+    pub results: Vec<(Reg, Component)>,
+}
+
 /// Where a function's values are passed.
 #[derive(Debug)]
 pub(super) struct Signature {
@@ -164,6 +175,15 @@ impl Loaded {
         let signature = self.signature(function)?;
         machine.run(block, signature.entry, active).map_err(|e| self.explain(e, module))?;
         Ok(places(&signature.results).map(|(reg, component)| block.read(reg, component)).collect())
+    }
+
+    /// Where a function begins, and where its words are.
+    ///
+    /// # Errors
+    /// When there is no such function.
+    pub fn entry(&self, function: &str) -> Result<Entry, RenderError> {
+        let Signature { entry, params, results } = self.signature(function)?;
+        Ok(Entry { address: *entry, params: places(params).collect(), results: places(results).collect() })
     }
 
     pub(super) fn signature(&self, function: &str) -> Result<&Signature, RenderError> {

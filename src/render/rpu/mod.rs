@@ -17,7 +17,7 @@ mod tracer;
 pub use bare::{Bare, BareError, registers};
 pub use calls::Calls;
 pub use hits::{Batch, Hit, run_at_hits};
-pub use loaded::Loaded;
+pub use loaded::{Entry, Loaded};
 pub use progressive::RpuProgressive;
 pub use simulate::{Simulation, simulate};
 pub use tracer::SceneTracer;

@@ -1,8 +1,7 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
-use super::super::arith::{self, Mode};
+use super::super::arith;
 use super::super::asm::assemble;
-use super::super::decode::Work;
 use super::super::format::Format;
 use super::super::isa::{Component, Op, Program, Reg};
 use super::super::lanes::{BLOCK, lanes_of};
@@ -450,11 +449,10 @@ fn all_instruction_sets_of_the_processor_give_the_same_bits() {
         for (c, values) in Component::ALL.into_iter().zip(&inputs) {
             block.write_floats(Reg::R(1), c, values);
         }
-        for instr in &executable.code {
-            if let Work::Arith(arith) = &instr.work {
-                arith::execute(Mode::F32(engine), block.registers(&[0; 128], 0), arith, 0xffff_0f0f_ffff_00ff);
-            }
-        }
+        let executable = executable.clone().on_engine(engine);
+        let steps = &executable.steps;
+        block.prepare(steps, &[[0; 4]; 32]);
+        arith::execute(&block.registers(0), steps, 0..steps.list.len(), 0xffff_0f0f_ffff_00ff);
         (0..16).flat_map(|r| Component::ALL.map(|c| block.read(Reg::R(r), c))).collect::<Vec<_>>()
     });
     let results: Vec<_> = results.collect();

@@ -83,13 +83,17 @@ impl<'m, 's> Processor<'m, 's> {
             history: History::after(Until::START),
             stack_from: 0,
         };
-        let bank = |_| Bank {
-            block: Block::new(),
-            parts: vec![nobody; BLOCK],
-            runnable: 0,
-            residents: [Resident::default(); SLOTS],
-            activations: Activations::default(),
-            cost: [0; BLOCK],
+        let bank = |_| {
+            let mut block = Block::new();
+            block.prepare(&machine.program.steps, machine.constants);
+            Bank {
+                block,
+                parts: vec![nobody; BLOCK],
+                runnable: 0,
+                residents: [Resident::default(); SLOTS],
+                activations: Activations::default(),
+                cost: [0; BLOCK],
+            }
         };
         let banks = (timing.config.chunks.resident as usize).div_ceil(SLOTS);
         let at = vec![AtPc::default(); timing.costs.len()];

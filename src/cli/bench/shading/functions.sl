@@ -38,3 +38,20 @@ color branchy(point p)
         result = sqrt(x * x + y * y) * color (0.3, 0.2, 0.1);
     return result;
 }
+
+/* Three trilinear lookups, of squares of half a texel to six. */
+color textured(point p)
+{
+    color sum = color (0, 0, 0);
+    float x = xcomp(p);
+    float y = ycomp(p);
+    float side = 0.002 + 0.3 * zcomp(p);
+    float i;
+    for (i = 0; i < 3; i += 1) {
+        sum += texture("picture", x, y, x + side, y, x + side, y + side, x, y + side);
+        x *= 1.7;
+        y *= 1.7;
+        side *= 1.7;
+    }
+    return sum / 3;
+}

@@ -2,23 +2,27 @@
 //!
 //! The functions are in `functions.sl`, and once more in [`plain`], written for any number of lanes: one lane is what a scalar program does, eight are what the
 //! compiler makes of arrays of eight with the processor's AVX2. Both compute the same bits, which is checked. Points come from arrays of a million
-//! (*streaming*), or from one block of them again and again (*cached*).
+//! (*streaming*), or from one block of them again and again (*cached*). A texture of 256 texels a side lies in the memory image of all.
 
 mod plain;
 
 use super::{RUNS, rounded};
 use crate::cli::exit::Failure;
 use crate::ir::passes::Pipeline;
-use crate::ir::{FunctionKind, Module};
+use crate::ir::FunctionKind;
 use crate::lang::rsl::{Options, compile};
 use crate::lang::source::SourceMap;
 use crate::program::PROGRAM_CONSTANTS;
+use crate::program::textures::{Texture, Textures};
 use crate::render::call::CALL_BUDGET;
-use crate::render::rpu::Loaded;
-use crate::rpu::{BLOCK, Block, EmptyScene};
+use crate::render::film::{Channels, Picture};
+use crate::render::rpu::{Entry, Loaded};
+use crate::rpu::{BLOCK, Block, EmptyScene, Machine};
+use crate::texture::{DEFAULT_WRAPS, Pyramid};
 use anyhow::anyhow;
-use plain::{Branchy, Noisy, Points, Shading};
+use plain::{Branchy, Memory, Noisy, Points, Shading, Textured};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -27,14 +31,25 @@ const SIDE: usize = 1024;
 /// Points that are shaded again and again: positions and colours fit into the processor's caches.
 const CACHED: usize = 4096;
 
+/// Texels in a row of the texture, and rows: 1.4 MB with all levels.
+const TEXTURE_SIDE: u32 = 256;
+/// What `functions.sl` calls it.
+const TEXTURE: &str = "picture";
+
 /// Nanoseconds a point of each function, and the ratios of the RPU to eight lanes of Rust.
 pub fn points() -> Result<Value, Failure> {
-    Ok(json!({ Noisy::NAME: measured::<Noisy>()?, Branchy::NAME: measured::<Branchy>()? }))
+    let memory = memory();
+    Ok(json!({
+        Noisy::NAME: measured::<Noisy>(&memory)?,
+        Branchy::NAME: measured::<Branchy>(&memory)?,
+        Textured::NAME: measured::<Textured>(&memory)?,
+    }))
 }
 
-fn measured<S: Shading>() -> Result<Value, Failure> {
-    let module = module(S::NAME)?;
-    let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;
+fn measured<S: Shading>(memory: &Memory) -> Result<Value, Failure> {
+    let function = Compiled::new(S::NAME)?;
+    let (data, stop) = (function.loaded.data(&memory.image), AtomicBool::new(false));
+    let machine = function.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
     let all = Points::grid(SIDE);
     let mut results = Map::new();
     // The cached points are a band through the middle of the grid, where all branches are taken.
@@ -44,13 +59,13 @@ fn measured<S: Shading>() -> Result<Value, Failure> {
         let mut best = [f64::INFINITY; 3];
         for run in 0..=RUNS {
             let times = [
-                seconds(turns, || on_rpu(&loaded, &module, S::NAME, points, &mut rpu))?,
+                seconds(turns, || function.shade(&machine, points, &mut rpu))?,
                 seconds(turns, || {
-                    plain::shade::<S, 1>(points, &mut scalar);
+                    plain::shade::<S, 1>(memory, points, &mut scalar);
                     Ok(())
                 })?,
                 seconds(turns, || {
-                    plain::shade::<S, 8>(points, &mut wide);
+                    plain::shade::<S, 8>(memory, points, &mut wide);
                     Ok(())
                 })?,
             ];
@@ -80,50 +95,78 @@ fn seconds(turns: usize, mut run: impl FnMut() -> Result<(), Failure>) -> Result
     Ok(start.elapsed().as_secs_f64())
 }
 
-/// The function as the RPU's compiler takes it.
-fn module(name: &str) -> Result<Module, Failure> {
-    let mut sources = SourceMap::new();
-    let file = sources.add("functions.sl", None, include_str!("functions.sl"));
-    let unit = compile(&mut sources, file, &Options::default()).map_err(|d| anyhow!("{}", d.render(&sources)))?;
-    let mut module = unit.module;
-    for function in &mut module.functions {
-        if &*function.name == name {
-            function.kind = FunctionKind::Entry;
-        }
-    }
-    Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
-    Ok(module)
+/// The texture's name and content, which repeats.
+fn texture() -> Textures {
+    let texel = |i: u32| [(i % 251) as f32 / 250.0, (i % 13) as f32 / 12.0, (i / 7 % 17) as f32 / 16.0, 1.0];
+    let rgba = (0..TEXTURE_SIDE * TEXTURE_SIDE).map(texel).collect();
+    let picture = Picture { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
+    let picture = Texture::Picture { pyramid: Arc::new(Pyramid::new(picture)), wraps: DEFAULT_WRAPS };
+    Textures::new([(Arc::from(TEXTURE), Some(picture))])
 }
 
-/// Shades points on the RPU, a block of threads at a time.
-fn on_rpu(loaded: &Loaded, module: &Module, name: &str, points: &Points, colors: &mut Points) -> Result<(), Failure> {
-    let stop = AtomicBool::new(false);
-    let data = loaded.data(&[[0; 4]]);
-    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
-    let mut block = Block::new();
-    for at in (0..points.len()).step_by(BLOCK) {
-        block.reset();
-        let inputs = points.lanes::<BLOCK>(at).map(|axis| axis.map(f32::to_bits));
-        let outputs = loaded.run(&machine, &mut block, name, &inputs, u64::MAX, module).map_err(|e| anyhow!("{e}"))?;
-        if let [r, g, b] = outputs[..] {
-            colors.set_lanes(at, [r, g, b].map(|axis| axis.map(f32::from_bits)));
+/// A memory image with the texture.
+fn memory() -> Memory {
+    let (textures, mut image) = (texture(), vec![[0; 4]]);
+    textures.push_table(&mut image);
+    let picture = image.len() as u32;
+    textures.push_pictures(&mut image);
+    Memory { image, picture }
+}
+
+/// A function on the RPU.
+struct Compiled {
+    loaded: Loaded,
+    entry: Entry,
+}
+
+impl Compiled {
+    fn new(name: &'static str) -> Result<Self, Failure> {
+        let mut sources = SourceMap::new();
+        let file = sources.add("functions.sl", None, include_str!("functions.sl"));
+        let unit = compile(&mut sources, file, &Options::default()).map_err(|d| anyhow!("{}", d.render(&sources)))?;
+        let mut module = unit.module;
+        module.functions.push(texture().find_function());
+        for function in &mut module.functions {
+            if &*function.name == name {
+                function.kind = FunctionKind::Entry;
+            }
         }
+        Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
+        let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;
+        let entry = loaded.entry(name).map_err(|e| anyhow!("{e}"))?;
+        Ok(Self { loaded, entry })
     }
-    Ok(())
+
+    /// Shades points, a block of threads at a time.
+    fn shade(&self, machine: &Machine<'_>, points: &Points, colors: &mut Points) -> Result<(), Failure> {
+        let mut block = Block::new();
+        for at in (0..points.len()).step_by(BLOCK) {
+            block.reset();
+            for (axis, &(reg, component)) in self.entry.params.iter().enumerate() {
+                block.write_floats(reg, component, points.block(axis, at));
+            }
+            machine.run(&mut block, self.entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
+            for (axis, &(reg, component)) in self.entry.results.iter().enumerate() {
+                *colors.block_mut(axis, at) = block.read_floats(reg, component);
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn agree<S: Shading>() {
-        let module = module(S::NAME).expect("it compiles");
-        let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).expect("it loads");
+    fn agree<S: Shading>(memory: &Memory) {
+        let function = Compiled::new(S::NAME).expect("it compiles");
+        let (data, stop) = (function.loaded.data(&memory.image), AtomicBool::new(false));
+        let machine = function.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
         let points = Points::grid(16);
         let [mut rpu, mut scalar, mut wide] = [(); 3].map(|()| Points::black(points.len()));
-        on_rpu(&loaded, &module, S::NAME, &points, &mut rpu).expect("it runs");
-        plain::shade::<S, 1>(&points, &mut scalar);
-        plain::shade::<S, 8>(&points, &mut wide);
+        function.shade(&machine, &points, &mut rpu).expect("it runs");
+        plain::shade::<S, 1>(memory, &points, &mut scalar);
+        plain::shade::<S, 8>(memory, &points, &mut wide);
         assert_eq!(rpu.bits(), scalar.bits(), "{}, one lane", S::NAME);
         assert_eq!(rpu.bits(), wide.bits(), "{}, eight lanes", S::NAME);
         let first = rpu.bits()[0];
@@ -132,7 +175,9 @@ mod tests {
 
     #[test]
     fn plain_rust_computes_the_bits_of_the_rpu() {
-        agree::<Noisy>();
-        agree::<Branchy>();
+        let memory = memory();
+        agree::<Noisy>(&memory);
+        agree::<Branchy>(&memory);
+        agree::<Textured>(&memory);
     }
 }

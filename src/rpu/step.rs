@@ -1,0 +1,467 @@
+//! Arithmetic as a row of steps: what instructions do, one component at a time.
+//!
+//! A [`Recorder`] takes arithmetic instructions and appends the steps that give the same, in an order in which nothing is written that is still to be read: where an
+//! instruction's own order does not allow that, by way of hidden columns. It resolves registers to columns, collects what is the same for all lanes (constants and
+//! literals) in a pool, and gives the tests of conditions. It knows neither control flow nor how a step is computed ([`super::arith`]).
+
+use super::arith::{Kernels, Mode};
+use super::isa::{
+    Arith, Component, Condition, DstReg, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale, SpecialOp,
+    Split, Src, Swizzle,
+};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The columns of a block's register file: four to a register, the stack last.
+pub(super) mod column {
+    /// `I0.x`.
+    pub const INPUT: u16 = 64;
+    /// `A.x`.
+    pub const ADDRESS: u16 = 80;
+    /// `S.x`.
+    pub const SPECIAL: u16 = 84;
+    /// `HIT.x`.
+    pub const HIT: u16 = 88;
+    /// `HIT_TRI`.
+    pub const HIT_TRI: u16 = 92;
+    /// `HIT_OBJ`.
+    pub const HIT_OBJ: u16 = 93;
+    /// Components of a result that cannot be computed in their place.
+    pub const RESULT: u16 = 94;
+    /// What a half of a split writes only after the other has read.
+    pub const HALF: u16 = 98;
+    /// `S0.x` at the bottom of the stack.
+    pub const STACK: u16 = 102;
+}
+
+/// Where a component is: in a column of the block's registers, on the stack for the window at its bottom; or in the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place(u32);
+
+impl Place {
+    const STACK: u32 = 1 << 31;
+    const POOL: u32 = 1 << 30;
+
+    /// A column that is not on the stack.
+    pub fn register(column: u16) -> Place {
+        Place(column.into())
+    }
+
+    /// A column on the stack.
+    fn stack(column: u16) -> Place {
+        Place(u32::from(column) | Place::STACK)
+    }
+
+    /// An entry of the pool.
+    fn pool(index: u32) -> Place {
+        Place(index | Place::POOL)
+    }
+
+    /// A component of the register whose first one is here.
+    fn component(self, c: Component) -> Place {
+        Place(self.0 + c.index() as u32)
+    }
+
+    /// Whether it moves with the window.
+    #[inline(always)]
+    pub fn is_on_stack(self) -> bool {
+        self.0 & Place::STACK != 0
+    }
+
+    /// The number of the column in a file that begins with a pool of so many columns, for the window at the stack's bottom.
+    #[inline(always)]
+    pub fn column(self, pool: usize) -> usize {
+        let number = (self.0 & (Place::POOL - 1)) as usize;
+        if self.0 & Place::POOL != 0 { number } else { number + pool }
+    }
+}
+
+/// What all lanes have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Uniform {
+    /// A component of a constant register: its number among all.
+    Constant(u8),
+    /// A pattern.
+    Literal(u32),
+}
+
+/// A source: where its four positions take their values, and what these are multiplied by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operand {
+    pub places: [Place; 4],
+    pub multiplier: Multiplier,
+}
+
+/// What a step computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// The pattern of its source.
+    Copy,
+    /// An operation. Those of dot products have sources `a.x, b.x, a.y, b.y` and so on.
+    Op(Op),
+    /// Its source clamped to [0, 1].
+    Saturate,
+    /// A special function of its source.
+    Special(SpecialOp),
+}
+
+/// What modifiers a step's sources need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Modify {
+    Nothing,
+    /// Flip signs.
+    Sign,
+    /// Flip signs and scale.
+    Scale,
+    /// Negate integers.
+    Negate,
+}
+
+/// A source's multiplier in the form in which it is applied.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Modifier {
+    /// The highest bit to negate.
+    pub sign: u32,
+    pub factor: f32,
+}
+
+impl From<Multiplier> for Modifier {
+    fn from(Multiplier { negate, scale }: Multiplier) -> Modifier {
+        Modifier { sign: u32::from(negate) << 31, factor: scale.factor() }
+    }
+}
+
+/// Most sources of a step.
+const SOURCES: usize = 8;
+
+/// One component of a result, ready to be computed.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub kernels: Kernels,
+    /// The number of its column in the file, as are those of its sources.
+    to: u32,
+    from: [u32; SOURCES],
+    /// Of each of the operation's sources.
+    pub modifiers: [Modifier; 3],
+    /// Which columns move with the window: bit 0 for the result's, then those of the sources.
+    moving: u16,
+    task: Task,
+    modify: Modify,
+}
+
+impl Step {
+    fn new(draft: &Draft, mode: Mode, pool: usize) -> Step {
+        let Draft { task, modify, to, from, modifiers } = *draft;
+        let places = std::iter::once(to).chain(from);
+        let moving = places.enumerate().fold(0, |all, (i, place)| all | u16::from(place.is_on_stack()) << i);
+        let column = |place: Place| place.column(pool) as u32;
+        let (to, from) = (column(to), from.map(column));
+        Step { kernels: mode.kernels(task, modify), to, from, modifiers, moving, task, modify }
+    }
+
+    /// The number of the result's column.
+    #[inline(always)]
+    pub fn to(&self) -> usize {
+        self.to as usize
+    }
+
+    /// The number of a source's column.
+    #[inline(always)]
+    pub fn from(&self, source: usize) -> usize {
+        self.from[source] as usize
+    }
+
+    /// Whether it reads or writes the stack.
+    #[inline(always)]
+    pub fn is_on_stack(&self) -> bool {
+        self.moving != 0
+    }
+
+    /// The same for a window so many columns above the stack's bottom.
+    pub fn moved(&self, window: usize) -> Step {
+        let mut step = self.clone();
+        let columns = std::iter::once(&mut step.to).chain(&mut step.from);
+        for (i, column) in columns.enumerate() {
+            *column += u32::from(self.moving >> i & 1) * window as u32;
+        }
+        step
+    }
+}
+
+/// All arithmetic of a program.
+#[derive(Debug, Clone)]
+pub(super) struct Steps {
+    pub list: Vec<Step>,
+    /// What the program reads that is the same for all lanes: with what the file begins.
+    pub pool: Arc<[Uniform]>,
+    /// Columns that a file has at least while the window is at the stack's bottom: no step's column lies beyond.
+    reach: usize,
+}
+
+impl Steps {
+    /// How many columns a file must have for all columns of the steps to lie in it, while the window is so many above the stack's bottom.
+    #[inline(always)]
+    pub fn reach(&self, window: usize) -> usize {
+        self.reach + window
+    }
+
+    /// Computes in another way from now on.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.list.iter_mut().for_each(|step| step.kernels = mode.kernels(step.task, step.modify));
+    }
+}
+
+/// A step before the size of the pool is known.
+struct Draft {
+    task: Task,
+    modify: Modify,
+    to: Place,
+    from: [Place; SOURCES],
+    modifiers: [Modifier; 3],
+}
+
+/// A condition on results.
+#[derive(Debug, Clone)]
+pub(super) struct Tests {
+    /// Whether all must hold, not one.
+    pub all: bool,
+    pub each: Vec<Test>,
+}
+
+/// A test of one component.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Test {
+    pub place: Place,
+    pub ranges: Ranges,
+    pub integer: bool,
+}
+
+/// Where arithmetic instructions become steps.
+#[derive(Default)]
+pub(super) struct Recorder {
+    steps: Vec<Draft>,
+    pool: Vec<Uniform>,
+    places: HashMap<Uniform, Place>,
+}
+
+impl Recorder {
+    /// All steps, to be computed in some way.
+    pub fn finish(self, mode: Mode) -> Steps {
+        let pool = self.pool.len();
+        let list = self.steps.iter().map(|draft| Step::new(draft, mode, pool)).collect();
+        let reach = pool + usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW);
+        Steps { list, pool: self.pool.into(), reach }
+    }
+
+    /// Where the positions of a source are.
+    pub fn operand(&mut self, src: &Src) -> Operand {
+        let (reg, swizzle, multiplier) = match *src {
+            Src::Literal(bits) => {
+                return Operand { places: [self.uniform(Uniform::Literal(bits)); 4], multiplier: Multiplier::ONE };
+            }
+            Src::Reg { reg, swizzle, multiplier } => (reg, swizzle, multiplier),
+        };
+        let place = match reg {
+            Reg::C(n) => {
+                let places = swizzle.0.map(|c| self.uniform(Uniform::Constant(4 * n + c.index() as u8)));
+                return Operand { places, multiplier };
+            }
+            Reg::HitTri => return Operand { places: [Place::register(column::HIT_TRI); 4], multiplier },
+            Reg::HitObj => return Operand { places: [Place::register(column::HIT_OBJ); 4], multiplier },
+            Reg::R(n) => Place::register(4 * u16::from(n)),
+            Reg::I(n) => Place::register(column::INPUT + 4 * u16::from(n)),
+            Reg::Special => Place::register(column::SPECIAL),
+            Reg::A => Place::register(column::ADDRESS),
+            Reg::Hit => Place::register(column::HIT),
+            Reg::Stack(n) => Place::stack(column::STACK + 4 * u16::from(n)),
+        };
+        Operand { places: swizzle.0.map(|c| place.component(c)), multiplier }
+    }
+
+    fn uniform(&mut self, uniform: Uniform) -> Place {
+        *self.places.entry(uniform).or_insert_with(|| {
+            self.pool.push(uniform);
+            Place::pool(self.pool.len() as u32 - 1)
+        })
+    }
+
+    /// Appends an instruction; gives its steps and tests.
+    pub fn arith(&mut self, arith: &Arith, condition: Option<Condition>) -> (Range<u32>, Option<Box<Tests>>) {
+        let first = self.steps.len() as u32;
+        let tested = condition.map_or(Mask::NONE, tested);
+        let results = self.record(arith, None, tested);
+        let tests = condition.and_then(|condition| tests(condition, &[(arith, Mask::XYZW, results)]));
+        (first..self.steps.len() as u32, tests)
+    }
+
+    /// The same for a split.
+    pub fn split(&mut self, split: &Split, condition: Option<Condition>) -> (Range<u32>, Option<Box<Tests>>) {
+        let start = self.steps.len() as u32;
+        let [one, two] = split.halves();
+        let [of_one, of_two] = [split.kind.first(), split.kind.second()];
+        let tested = condition.map_or(Mask::NONE, tested);
+        let [tested_one, tested_two] = [tested.intersection(of_one), tested.intersection(of_two)];
+        let (first, second);
+        if !reads(two, one) {
+            first = self.record(one, None, tested_one);
+            second = self.record(two, None, tested_two);
+        } else if !reads(one, two) {
+            second = self.record(two, None, tested_two);
+            first = self.record(one, None, tested_one);
+        } else {
+            let hidden = Place::register(column::HALF);
+            first = self.record(one, Some(hidden), tested_one);
+            second = self.record(two, None, tested_two);
+            let to = destination(one.dst.reg);
+            one.dst.mask.components().for_each(|c| self.copy(hidden.component(c), to.component(c)));
+        }
+        let halves = [(one, of_one, first), (two, of_two, second)];
+        let tests = condition.and_then(|condition| tests(condition, &halves));
+        (start..self.steps.len() as u32, tests)
+    }
+
+    /// Appends the steps of an operation, which writes to its own register or to a hidden one; gives where the components of its result are that are written or tested.
+    fn record(&mut self, arith: &Arith, hidden: Option<Place>, tested: Mask) -> [Place; 4] {
+        let mask = arith.dst.mask;
+        let special = if arith.special.is_some() { Mask::W } else { Mask::NONE };
+        let needed = mask.union(special).union(tested);
+        let aside = if reads_written(arith) { needed } else { needed.without(mask) };
+        let to = hidden.unwrap_or(destination(arith.dst.reg));
+        let results = Component::ALL.map(|c| {
+            let register = if aside.contains(c) { Place::register(column::RESULT) } else { to };
+            register.component(c)
+        });
+        let itself = Src::reg(Reg::from(arith.dst.reg));
+        let direct = hidden.is_none() && !arith.sat && arith.special.is_none() && aside.is_empty();
+        if direct && arith.op == Op::Mov && arith.src[0] == itself {
+            return results;
+        }
+        let operands = arith.src.map(|src| self.operand(&src));
+        self.compute(arith, &operands[..arith.op.arity()], needed, &results);
+        if let Some(special) = arith.special {
+            let to = Place::register(column::SPECIAL);
+            let value = results[Component::W.index()];
+            self.to_each(mask, |c| to.component(c), |recorder, to| {
+                recorder.push(Task::Special(special), to, &[value], &[]);
+            });
+        }
+        aside.intersection(mask).components().for_each(|c| self.copy(results[c.index()], to.component(c)));
+        results
+    }
+
+    /// Computes the needed components of an operation's result, saturated if it says so.
+    fn compute(&mut self, arith: &Arith, operands: &[Operand], needed: Mask, results: &[Place; 4]) {
+        let task = match arith.op {
+            Op::Mov if operands[0].multiplier == Multiplier::ONE && !arith.sat && arith.special.is_none() => Task::Copy,
+            op => Task::Op(op),
+        };
+        let saturate = |recorder: &mut Recorder, place: Place| {
+            if arith.sat {
+                recorder.push(Task::Saturate, place, &[place], &[]);
+            }
+        };
+        if arith.op.class() == OpClass::Dot {
+            let from: Vec<Place> =
+                Component::ALL.iter().flat_map(|c| operands.iter().map(|o| o.places[c.index()])).collect();
+            self.to_each(needed, |c| results[c.index()], |recorder, to| {
+                recorder.push(task, to, &from, operands);
+                saturate(recorder, to);
+            });
+            return;
+        }
+        for c in needed.components() {
+            let from: Vec<Place> = operands.iter().map(|o| o.places[c.index()]).collect();
+            self.push(task, results[c.index()], &from, operands);
+            saturate(self, results[c.index()]);
+        }
+    }
+
+    /// Computes something for the first component of a set, and copies it to the others.
+    fn to_each(&mut self, set: Mask, place: impl Fn(Component) -> Place, compute: impl FnOnce(&mut Recorder, Place)) {
+        let mut places = set.components().map(place);
+        let Some(first) = places.next() else { return };
+        compute(self, first);
+        places.for_each(|to| self.copy(first, to));
+    }
+
+    fn copy(&mut self, from: Place, to: Place) {
+        self.push(Task::Copy, to, &[from], &[]);
+    }
+
+    fn push(&mut self, task: Task, to: Place, sources: &[Place], operands: &[Operand]) {
+        let modify = modify(task, operands);
+        let mut from = [sources[0]; SOURCES];
+        from[..sources.len()].copy_from_slice(sources);
+        let mut modifiers = [Modifier::from(Multiplier::ONE); 3];
+        modifiers.iter_mut().zip(operands).for_each(|(to, operand)| *to = operand.multiplier.into());
+        self.steps.push(Draft { task, modify, to, from, modifiers });
+    }
+}
+
+/// What modifiers an operation's sources need.
+fn modify(task: Task, operands: &[Operand]) -> Modify {
+    if operands.iter().all(|o| o.multiplier == Multiplier::ONE) {
+        Modify::Nothing
+    } else if matches!(task, Task::Op(op) if op.reads_integers()) {
+        Modify::Negate
+    } else if operands.iter().all(|o| o.multiplier.scale == Scale::One) {
+        Modify::Sign
+    } else {
+        Modify::Scale
+    }
+}
+
+/// The first component of a register that is written.
+fn destination(reg: DstReg) -> Place {
+    match reg {
+        DstReg::R(n) => Place::register(4 * u16::from(n)),
+        DstReg::Stack(n) => Place::stack(column::STACK + 4 * u16::from(n)),
+        DstReg::A => Place::register(column::ADDRESS),
+    }
+}
+
+/// The components that a condition tests.
+fn tested(condition: Condition) -> Mask {
+    match condition {
+        Condition::Always => Mask::NONE,
+        Condition::Any(mask, _) | Condition::All(mask, _) => mask,
+    }
+}
+
+/// The tests that a condition makes of operations, each with the components that are its own and the places of its result.
+fn tests(condition: Condition, parts: &[(&Arith, Mask, [Place; 4])]) -> Option<Box<Tests>> {
+    let (all, mask, ranges) = match condition {
+        Condition::Always => return None,
+        Condition::Any(mask, ranges) => (false, mask, ranges),
+        Condition::All(mask, ranges) => (true, mask, ranges),
+    };
+    let of_part = |&(arith, own, places): &(&Arith, Mask, [Place; 4])| {
+        let integer = arith.op.writes_integer();
+        let components = Component::ALL.into_iter().filter(move |&c| mask.intersection(own).contains(c));
+        components.map(move |c| Test { place: places[c.index()], ranges, integer })
+    };
+    let each: Vec<Test> = parts.iter().flat_map(of_part).collect();
+    Some(Box::new(Tests { all, each }))
+}
+
+/// Whether an operation reads a register that another one writes.
+fn reads(arith: &Arith, writer: &Arith) -> bool {
+    arith.sources().iter().any(|src| match *src {
+        Src::Reg { reg, .. } => reg == Reg::from(writer.dst.reg) || (reg == Reg::Special && writer.special.is_some()),
+        Src::Literal(_) => false,
+    })
+}
+
+/// Whether a component of the result comes from a component of the destination that is written before it.
+fn reads_written(arith: &Arith) -> bool {
+    let dst = Reg::from(arith.dst.reg);
+    arith.op.class() != OpClass::Dot
+        && arith.sources().iter().any(|src| match src {
+            Src::Reg { reg, swizzle: Swizzle(from), .. } if *reg == dst => arith.dst.mask.components().any(|c| {
+                let from = from[c.index()];
+                from < c && arith.dst.mask.contains(from)
+            }),
+            Src::Reg { .. } | Src::Literal(_) => false,
+        })
+}
