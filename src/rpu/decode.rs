@@ -128,7 +128,6 @@ pub(super) enum DecodedControl {
     Return,
 }
 
-
 fn decode(instr: &Instr, recorder: &mut Recorder) -> Decoded {
     let work = match instr {
         Instr::Primary(Primary::Arith(arith)) => arithmetic(recorder.arith(arith, None)),
@@ -147,11 +146,9 @@ fn decode(instr: &Instr, recorder: &mut Recorder) -> Decoded {
         Instr::Primary(Primary::Store { base, offset, src }) => {
             Work::Store { base: base_column(*base), offset: *offset, src: recorder.operand(src) }
         }
-        Instr::Primary(Primary::TexLoad { to, texture, coord }) => Work::TexLoad {
-            to: column::INPUT + 4 * u16::from(*to),
-            texture: *texture,
-            coord: recorder.operand(coord),
-        },
+        Instr::Primary(Primary::TexLoad { to, texture, coord }) => {
+            Work::TexLoad { to: column::INPUT + 4 * u16::from(*to), texture: *texture, coord: recorder.operand(coord) }
+        }
         Instr::Primary(Primary::TexStore { texture, coord, src }) => {
             Work::TexStore { texture: *texture, coord: recorder.operand(coord), src: recorder.operand(src) }
         }

@@ -154,8 +154,7 @@ impl<'m> Executor<'m> {
         address: &Operand,
         push: u8,
     ) -> Result<Option<Group>, MachineError> {
-        let targets =
-            block.registers(caller.window).read(address, Component::X, self.mode.format()).to_array();
+        let targets = block.registers(caller.window).read(address, Component::X, self.mode.format()).to_array();
         let mut last = None;
         let mut rest = caller.mask;
         while rest != 0 {

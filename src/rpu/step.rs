@@ -342,9 +342,13 @@ impl Recorder {
         if let Some(special) = arith.special {
             let to = Place::register(column::SPECIAL);
             let value = results[Component::W.index()];
-            self.to_each(mask, |c| to.component(c), |recorder, to| {
-                recorder.push(Task::Special(special), to, &[value], &[]);
-            });
+            self.to_each(
+                mask,
+                |c| to.component(c),
+                |recorder, to| {
+                    recorder.push(Task::Special(special), to, &[value], &[]);
+                },
+            );
         }
         aside.intersection(mask).components().for_each(|c| self.copy(results[c.index()], to.component(c)));
         results
@@ -364,10 +368,14 @@ impl Recorder {
         if arith.op.class() == OpClass::Dot {
             let from: Vec<Place> =
                 Component::ALL.iter().flat_map(|c| operands.iter().map(|o| o.places[c.index()])).collect();
-            self.to_each(needed, |c| results[c.index()], |recorder, to| {
-                recorder.push(task, to, &from, operands);
-                saturate(recorder, to);
-            });
+            self.to_each(
+                needed,
+                |c| results[c.index()],
+                |recorder, to| {
+                    recorder.push(task, to, &from, operands);
+                    saturate(recorder, to);
+                },
+            );
             return;
         }
         for c in needed.components() {

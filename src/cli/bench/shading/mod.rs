@@ -8,8 +8,8 @@ mod plain;
 
 use super::{RUNS, rounded};
 use crate::cli::exit::Failure;
-use crate::ir::passes::Pipeline;
 use crate::ir::FunctionKind;
+use crate::ir::passes::Pipeline;
 use crate::lang::rsl::{Options, compile};
 use crate::lang::source::SourceMap;
 use crate::program::PROGRAM_CONSTANTS;

@@ -30,10 +30,8 @@ impl Shading for Textured {
 #[inline(always)]
 fn texture<const N: usize>(memory: &Memory, corners: [(F<N>, F<N>); 4]) -> V<N> {
     let [a, b, c, d] = corners;
-    let (s, t): (F<N>, F<N>) = (
-        each(|i| (a.0[i] + b.0[i] + c.0[i] + d.0[i]) * 0.25),
-        each(|i| (a.1[i] + b.1[i] + c.1[i] + d.1[i]) * 0.25),
-    );
+    let (s, t): (F<N>, F<N>) =
+        (each(|i| (a.0[i] + b.0[i] + c.0[i] + d.0[i]) * 0.25), each(|i| (a.1[i] + b.1[i] + c.1[i] + d.1[i]) * 0.25));
     let ways: [(F<N>, F<N>); 4] = map(corners, |(x, y)| (each(|i| x[i] - s[i]), each(|i| y[i] - t[i])));
     let area = each(|part| {
         each(|i| {
