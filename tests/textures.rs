@@ -261,7 +261,7 @@ fn a_long_thin_area_is_averaged_along_and_not_across() {
 fn an_environment_by_latitude_and_longitude_goes_round_the_z_axis() {
     let folder = folder(
         "float a = (floor(4 * x) + 0.5) * PI / 2;
-         vector d = 3 * vector (cos(a), sin(a), 0);
+         vector d = -3 * vector (cos(a), sin(a), 0);
          if (y < 0.5) d = vector (0, 0, -2);
          if (y < 0.25) d = vector (0, 0, 1);
          return environment(\"e.env\", d);",

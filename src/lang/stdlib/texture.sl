@@ -86,11 +86,10 @@ vector __shorter(vector a; vector b) { return a . a < b . b ? a : b; }
     vector a = r2 - r1; \
     vector b = __shorter(r3 - r1, r4 - r1)
 
-/* Where a texture of all directions by latitude and longitude shows direction r: s runs from +x by +y round the z axis, t from +z at the top down. */
+/* Where a texture of all directions by latitude and longitude shows direction r: s runs from -x by -y, +x and +y round the z axis, t from +z at the top down. */
 void __lat_long(vector r; output float x; output float y)
 {
-    float longitude = atan(ycomp(r), xcomp(r)) / (2 * PI);
-    x = longitude < 0 ? longitude + 1 : longitude;
+    x = 0.5 + atan(ycomp(r), xcomp(r)) / (2 * PI);
     y = acos(zcomp(normalize(r))) / PI;
 }
 
