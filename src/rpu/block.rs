@@ -29,13 +29,20 @@ impl FrameRow {
         FrameRow { lanes: [Frame { pc: 0, push: 0 }; BLOCK], shared: u64::MAX, last: Frame { pc: 0, push: 0 } };
 }
 
+/// What all lanes have in common: a program's list, and the constant registers.
+#[derive(Debug)]
+struct Pool {
+    list: Arc<[Uniform]>,
+    constants: [[u32; 4]; 32],
+}
+
 /// The state of [`BLOCK`] threads. One is used by one CPU thread at a time, for run after run; it keeps its memory.
 #[derive(Debug)]
 pub struct Block {
     /// What all lanes have in common, the registers, then the data stack (see [`column`]).
     file: Vec<Column>,
-    /// What the first columns hold, if anything: a program's list, and the constant registers.
-    pool: Option<(Arc<[Uniform]>, [[u32; 4]; 32])>,
+    /// What the first columns hold, if anything.
+    pool: Option<Pool>,
     /// The control stack: a row for each depth.
     frames: Vec<FrameRow>,
     scratch: Vec<[Column; 4]>,
@@ -160,7 +167,7 @@ impl Block {
 
     /// Gets ready for a program. Columns for what all lanes have in common are filled only where a run before was of another program, or had other constants.
     pub(super) fn prepare(&mut self, steps: &Steps, constants: &[[u32; 4]; 32]) {
-        if self.pool.as_ref().is_some_and(|(pool, with)| Arc::ptr_eq(pool, &steps.pool) && with == constants) {
+        if self.pool.as_ref().is_some_and(|pool| Arc::ptr_eq(&pool.list, &steps.pool) && pool.constants == *constants) {
             return;
         }
         let columns = steps.pool.iter().map(|uniform| {
@@ -172,12 +179,12 @@ impl Block {
             column
         });
         self.file.splice(..self.pool_len(), columns);
-        self.pool = Some((steps.pool.clone(), *constants));
+        self.pool = Some(Pool { list: steps.pool.clone(), constants: *constants });
     }
 
     /// Columns of what all lanes have in common.
     fn pool_len(&self) -> usize {
-        self.pool.as_ref().map_or(0, |(pool, _)| pool.len())
+        self.pool.as_ref().map_or(0, |pool| pool.list.len())
     }
 
     /// Columns up to the top of the window.

@@ -137,15 +137,6 @@ impl Column {
         self.0[k & (GROUPS - 1)].set(lanes);
     }
 
-    /// Writes four lanes of a group: those from `4 * quad` on.
-    #[inline(always)]
-    pub fn set_quad(&self, k: usize, quad: usize, lanes: [u32; 4]) {
-        let cell = &self.0[k & (GROUPS - 1)];
-        let mut group = cell.get();
-        group.0[4 * quad..4 * quad + 4].copy_from_slice(&lanes);
-        cell.set(group);
-    }
-
     /// Writes the lanes of a group whose bits are set.
     #[inline(always)]
     pub fn write_group(&self, k: usize, lanes: Lanes, mask: u16) {

@@ -342,7 +342,7 @@ impl Recorder {
         if let Some(special) = arith.special {
             let to = Place::register(column::SPECIAL);
             let value = results[Component::W.index()];
-            self.to_each(
+            self.for_each(
                 mask,
                 |c| to.component(c),
                 |recorder, to| {
@@ -368,7 +368,7 @@ impl Recorder {
         if arith.op.class() == OpClass::Dot {
             let from: Vec<Place> =
                 Component::ALL.iter().flat_map(|c| operands.iter().map(|o| o.places[c.index()])).collect();
-            self.to_each(
+            self.for_each(
                 needed,
                 |c| results[c.index()],
                 |recorder, to| {
@@ -386,7 +386,7 @@ impl Recorder {
     }
 
     /// Computes something for the first component of a set, and copies it to the others.
-    fn to_each(&mut self, set: Mask, place: impl Fn(Component) -> Place, compute: impl FnOnce(&mut Recorder, Place)) {
+    fn for_each(&mut self, set: Mask, place: impl Fn(Component) -> Place, compute: impl FnOnce(&mut Recorder, Place)) {
         let mut places = set.components().map(place);
         let Some(first) = places.next() else { return };
         compute(self, first);
