@@ -207,6 +207,13 @@ pub struct Decl {
     pub init: Option<ExprId>,
 }
 
+impl Decl {
+    /// A variable to which nobody gives a value.
+    pub fn variable(name: Ident, ty: RslType) -> Self {
+        Self { name, ty, structure: None, class: None, output: false, external: false, init: None }
+    }
+}
+
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {

@@ -7,14 +7,12 @@
 use super::super::ShaderKind::*;
 use super::super::builtins;
 use super::super::check::RESIZING;
-use super::super::coshaders::{ARROW, core_name};
 use super::super::effects;
 use super::super::globals;
 use super::super::{LightKind, ShaderKind};
 use super::coshaders::IS_COSHADER;
 use super::questions;
 use super::*;
-use crate::ir::Class;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The class whose method is taken apart.
@@ -96,11 +94,13 @@ const KINDS: [(ShaderKind, &[&str]); 4] = [
     (Light, &["light"]),
 ];
 
-/// The methods that make a class what it is when others are called.
-const MAKING: [&str; 2] = ["construct", "begin"];
-
 /// The methods of which one takes the place of `surface`.
 const LIGHTING: [&str; 3] = ["lighting", "diffuselighting", "specularlighting"];
+
+/// The variables that statements declare.
+pub(super) fn declared(body: &[Stmt]) -> impl Iterator<Item = &Decl> {
+    body.iter().flat_map(|s| if let StmtKind::Declare(list) = &s.kind { &list[..] } else { &[] })
+}
 
 /// Variables of a class that a method uses, itself or through others.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -142,13 +142,12 @@ impl Flattening<'_> {
             if around.asks_whether_coshader {
                 let name = Ident { name: IS_COSHADER.into(), span: class.name.span };
                 body.push(Stmt {
-                    kind: StmtKind::Declare(vec![variable(name, RslType::Float)]),
+                    kind: StmtKind::Declare(vec![Decl::variable(name, RslType::Float)]),
                     span: class.name.span,
                 });
             }
         }
-        let members = body.iter().filter_map(|s| if let StmtKind::Declare(list) = &s.kind { Some(list) } else { None });
-        let variables: Vec<Decl> = params.iter().chain(members.flatten()).cloned().collect();
+        let variables: Vec<Decl> = params.iter().chain(declared(&body)).cloned().collect();
         self.capture(&mut functions, &variables, done);
         let shader = Definition {
             span: class.span,
@@ -292,7 +291,7 @@ impl Flattening<'_> {
         let kept = |name: &str| Ident { name: format!("displacement.{name}").into(), span };
         let declared = of_mesh.map(|(name, ty)| {
             let init = Some(self.add(ExprKind::Name(name.into()), span));
-            Decl { name: kept(name), ty, structure: None, class: None, output: false, external: false, init }
+            Decl { init, ..Decl::variable(kept(name), ty) }
         });
         let restored = of_mesh.map(|(name, _)| {
             let value = self.add(ExprKind::Name(kept(name).name), span);
@@ -316,81 +315,6 @@ impl Flattening<'_> {
         if uses.writes.is_empty() { LightKind::Ambient } else { LightKind::Positional }
     }
 
-    /// What other shaders call where the class is a co-shader: a core for each public method, which makes the class anew, and one that gives its public members.
-    ///
-    /// The parameters of a method stand behind those of the class under names that begin with [`ARROW`]; the method's value is an output of that name alone.
-    fn cores(&mut self, shader: &Definition, methods: &[Definition], public: &[Arc<str>]) -> Vec<Definition> {
-        let full = |name: &str| format!("{}.{name}", shader.name.name);
-        let of_name = |name: &str| methods.iter().find(|d| *d.name.name == *full(name));
-        let arrow = |name: &str, span| Ident { name: format!("{ARROW}{name}").into(), span };
-        let mut members = shader.clone();
-        for d in
-            shader.body.iter().filter_map(|s| if let StmtKind::Declare(list) = &s.kind { Some(list) } else { None })
-        {
-            for d in d.iter().filter(|d| public.contains(&d.name.name) && !d.ty.is_array()) {
-                let output = arrow(&d.name.name, d.name.span);
-                let value = self.add(ExprKind::Name(d.name.name.clone()), d.name.span);
-                let give = self.add(ExprKind::Assign(None, Place::variable(output.clone()), value), d.name.span);
-                members.params.push(Decl { output: true, class: Some(Class::Varying), ..variable(output, d.ty) });
-                members.body.push(Stmt { kind: StmtKind::Expr(give), span: d.name.span });
-            }
-        }
-        members.name.name = core_name(&shader.name.name, "").into();
-        let mut cores = vec![members];
-        let short = |d: &Definition| d.name.name.strip_prefix(&*full("")).unwrap_or_default().to_string();
-        let is_called = |d: &&Definition| {
-            let short = short(d);
-            public.iter().any(|p| **p == *short)
-                && !MAKING.contains(&&*short)
-                && !d.declared().iter().any(|p| p.ty.is_unsized() || p.ty.is_resizable())
-        };
-        for d in methods.iter().filter(is_called) {
-            let span = d.name.span;
-            let mut core = shader.clone();
-            core.name = Ident { name: core_name(&shader.name.name, &short(d)).into(), span };
-            let mut args = Vec::new();
-            for p in d.declared() {
-                let name = arrow(&p.name.name, p.name.span);
-                args.push(self.add(ExprKind::Name(name.name.clone()), span));
-                core.params.push(Decl { output: p.output, class: Some(Class::Varying), ..variable(name, p.ty) });
-            }
-            let mut call = self.add(ExprKind::Call(d.name.clone(), args), span);
-            if d.result != RslType::Void {
-                let value = arrow("", span);
-                core.params.push(Decl {
-                    output: true,
-                    class: Some(Class::Varying),
-                    ..variable(value.clone(), d.result)
-                });
-                call = self.add(ExprKind::Assign(None, Place::variable(value), call), span);
-            }
-            core.body.push(Stmt { kind: StmtKind::Expr(call), span });
-            cores.push(core);
-        }
-        for core in &mut cores {
-            core.shader = Some(Surface);
-            // The class is made behind its variables, and before what was put there.
-            let mut making = Vec::new();
-            let span = shader.name.span;
-            if shader
-                .body
-                .iter()
-                .any(|s| matches!(&s.kind, StmtKind::Declare(d) if d.iter().any(|d| *d.name.name == *IS_COSHADER)))
-            {
-                let yes = self.add(ExprKind::Number(1.0), span);
-                let is = Place::variable(Ident { name: IS_COSHADER.into(), span });
-                making.push(self.add(ExprKind::Assign(None, is, yes), span));
-            }
-            for method in MAKING.iter().filter_map(|name| of_name(name)) {
-                making.push(self.add(ExprKind::Call(method.name.clone(), Vec::new()), span));
-            }
-            let making = making.into_iter().map(|e| Stmt { kind: StmtKind::Expr(e), span });
-            let place = shader.body.len();
-            core.body.splice(place..place, making);
-        }
-        cores
-    }
-
     /// Leaves out shaders of a class, behind the first `sure` definitions, whose methods use variables that shaders of that kind do not have.
     fn drop_impossible(&mut self, done: &mut Vec<Definition>, sure: usize) {
         std::mem::swap(&mut self.ast.definitions, done);
@@ -403,9 +327,4 @@ impl Flattening<'_> {
             place <= sure || effects[place - 1].needed().iter().all(has)
         });
     }
-}
-
-/// A variable that nobody gave a value.
-fn variable(name: Ident, ty: RslType) -> Decl {
-    Decl { name, ty, structure: None, class: None, output: false, external: false, init: None }
 }

@@ -152,28 +152,18 @@ impl Flattening<'_> {
 
     /// The statement that fills an array with shaders.
     pub(super) fn fill(&mut self, array: &Place, ty: RslType, listed: Listed, span: Span) -> Stmt {
-        let expr = |kind| StmtKind::Expr(kind);
         let stmt = |kind| Stmt { kind, span };
         let ident = |name: &str| Ident { name: name.into(), span };
         let mut list = Vec::new();
         if ty.is_resizable() {
             let (name, none) = (self.add(ExprKind::Name(array.name.name.clone()), span), self.number(0.0, span));
-            list.push(stmt(expr(self.add(ExprKind::Call(ident("resize"), vec![name, none]), span))));
+            list.push(stmt(StmtKind::Expr(self.add(ExprKind::Call(ident("resize"), vec![name, none]), span))));
         }
         if let Listed::OfCategory(category) = listed {
             let counter = |this: &mut Self| this.add(ExprKind::Name(COUNTER.into()), span);
             let zero = self.number(0.0, span);
-            let name = ident(COUNTER);
-            let (ty_of_counter, init) = (RslType::Float, Some(zero));
-            list.push(stmt(StmtKind::Declare(vec![Decl {
-                name,
-                ty: ty_of_counter,
-                structure: None,
-                class: None,
-                output: false,
-                external: false,
-                init,
-            }])));
+            let counted = Decl { init: Some(zero), ..Decl::variable(ident(COUNTER), RslType::Float) };
+            list.push(stmt(StmtKind::Declare(vec![counted])));
             let count = self.add(ExprKind::Call(ident(&Question::Count.call("")), vec![category]), span);
             let now = counter(self);
             let goes_on = self.add(ExprKind::Binary(BinaryOp::Lt, now, count), span);
@@ -188,7 +178,7 @@ impl Flattening<'_> {
             };
             let one = self.number(1.0, span);
             let step = self.add(ExprKind::Assign(Some(BinaryOp::Add), Place::variable(ident(COUNTER)), one), span);
-            let body = stmt(StmtKind::Block(vec![stmt(expr(take)), stmt(expr(step))]));
+            let body = stmt(StmtKind::Block(vec![stmt(StmtKind::Expr(take)), stmt(StmtKind::Expr(step))]));
             list.push(stmt(StmtKind::While(goes_on, Box::new(body))));
         }
         stmt(StmtKind::Block(list))

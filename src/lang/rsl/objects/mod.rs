@@ -4,6 +4,7 @@
 //! (types, effects, lowering) knows neither. It knows names and scopes, and of types what declarations say; what it cannot take apart it reports.
 
 mod classes;
+mod cores;
 mod coshaders;
 mod questions;
 mod statements;

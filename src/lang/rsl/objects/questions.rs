@@ -66,10 +66,7 @@ impl Flattening<'_> {
         let name = self.add(ExprKind::String(q.name.clone()), span);
         let value = self.add(ExprKind::Name(q.value()), span);
         let ask = self.add(ExprKind::Call(word, vec![name, value]), span);
-        let variable = |name, ty, init| {
-            let name = Ident { name, span };
-            Decl { name, ty, structure: None, class: None, output: false, external: false, init }
-        };
+        let variable = |name, ty, init| Decl { init, ..Decl::variable(Ident { name, span }, ty) };
         vec![variable(q.value(), q.ty, None), variable(q.found(), RslType::Float, Some(ask))]
     }
 
@@ -86,8 +83,7 @@ impl Flattening<'_> {
             Stmt { kind: StmtKind::If(vec![(found, give)], None), span },
             Stmt { kind: StmtKind::Return(Some(found)), span },
         ];
-        let param =
-            Decl { name: given, ty: q.ty, structure: None, class: None, output: true, external: false, init: None };
+        let param = Decl { output: true, ..Decl::variable(given, q.ty) };
         Definition {
             span,
             name: Ident { name: format!("{class}.{}", q.found()).into(), span },

@@ -22,8 +22,7 @@ impl Flattening<'_> {
         if let Some(shape) = self.result {
             d.result = RslType::Void;
             let name = Ident { name: RESULT.into(), span: d.name.span };
-            let ty = RslType::Float;
-            let all = Decl { name, ty, structure: None, class: None, output: true, external: false, init: None };
+            let all = Decl { output: true, ..Decl::variable(name, RslType::Float) };
             d.params.extend(self.variables(&all, RESULT, shape).into_iter().map(without_value));
         }
         let captured = self.parameters(captured);
@@ -272,9 +271,7 @@ impl Flattening<'_> {
                 let places = self.leaf_places(place, shape);
                 if is_made {
                     let name = Ident { name: NEW.into(), span };
-                    let ty = RslType::Float;
-                    let all =
-                        Decl { name, ty, structure: None, class: None, output: false, external: false, init: None };
+                    let all = Decl::variable(name, RslType::Float);
                     let mut new = self.variables(&all, NEW, shape);
                     new.iter_mut().zip(&values).for_each(|(d, e)| d.init = Some(*e));
                     values = self.leaves(&Place::variable(all.name), shape);
