@@ -146,7 +146,7 @@ impl Parameters {
                 // What moves the points of meshes is in the meshes.
                 let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
                 let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader);
-                let dynamic = !is_apart && !(displaces && program.changes(id, "P"));
+                let dynamic = !(is_apart || displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
                     let params = bound.shader.params.iter().filter(|p| !p.is_of_call()).map(|p| {
                         let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
