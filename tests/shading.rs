@@ -6,6 +6,8 @@
 mod classes;
 #[path = "shading/coshaders.rs"]
 mod coshaders;
+#[path = "shading/habits.rs"]
+mod habits;
 #[path = "shading/kinds.rs"]
 mod kinds;
 #[path = "shading/lights.rs"]
@@ -19,6 +21,7 @@ mod visibility;
 
 use classes::CLASSES;
 use coshaders::COSHADERS;
+use habits::HABITS;
 use kinds::KINDS;
 use lights::LIGHTS;
 use rays::RAYS;
@@ -54,7 +57,7 @@ struct Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, COSHADERS, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
+    [KINDS, CLASSES, COSHADERS, HABITS, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.
@@ -127,6 +130,25 @@ fn the_rpu_gives_the_colours_that_are_worked_out() {
 fn the_gpu_gives_the_colours_that_are_worked_out() {
     let mut gpu = GpuRenderer::new(None).expect("an adapter");
     run(|case| Ok(gpu.render(&job(case, false)?.1, &|_| ()).map_err(|e| e.to_string())?.rgba[0]));
+}
+
+#[test]
+fn what_only_printing_asks_for_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("a writable folder");
+    let shader = "surface speak() { printf(\"%.2f %.2f %p %.1f %p %.1f\\n\", s, t, E, raydepth, transform(\"shader\", P), 2 * s); Oi = 1; Ci = 1; }";
+    write("speak.sl", shader);
+    let world = format!("Translate 0 0 1 Surface \"speak\" Translate 0 0 -1 {SQUARE}");
+    write(
+        "scene.rib",
+        &format!("Format 1 1 1\nPixelSamples 1 1\nProjection \"orthographic\"\nWorldBegin\n{world}\nWorldEnd\n"),
+    );
+    let args = ["scene.rib", "--backend", "rpu", "--render", "out.exr"];
+    let command = Command::new(env!("CARGO_BIN_EXE_shadewright")).args(args).current_dir(&folder).output();
+    let output = command.expect("the program was built with the tests");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let expected = "0.50 0.50 0.000000 0.000000 0.000000 0.0 0.000000 0.000000 3.000000 1.0\n";
+    assert_eq!(text, expected, "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

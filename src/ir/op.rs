@@ -152,6 +152,9 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SlotId(pub u32);
 
+/// Start of the names of `debug` instructions whose values a program prints. Other ones show what there is anyway.
+pub const PRINTED: &str = "printf?";
+
 impl Op {
     /// The mnemonic in the text form, without immediates.
     pub fn name(&self) -> &'static str {
@@ -240,6 +243,11 @@ impl Op {
     pub fn is_removable(&self) -> bool {
         self.is_pure()
             || matches!(self, Op::SlotLoad(_) | Op::Hit | Op::HitTri | Op::HitObj | Op::Occluded | Op::Visible(_))
+    }
+
+    /// Whether somebody reads what it is given, so that this is needed: a `debug` instruction whose name begins with [`PRINTED`].
+    pub fn is_printed(&self) -> bool {
+        matches!(self, Op::Debug(name) if name.starts_with(PRINTED))
     }
 
     /// Whether the thread may wait for the renderer here (see the sections pass). A `call` suspends if its callee does; callers must ask

@@ -156,29 +156,25 @@ pub fn bind(
             remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
         }
     }
-    let mut given: HashMap<&str, Vec<Const>> = HashMap::new();
-    for p in &shader.params {
-        let value = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
-        let values = match value.map(|v| (v, convert(v, p.ty, p.array))) {
-            Some((_, Some(values))) => values,
-            Some((v, None)) => {
-                let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
-                let text = match p.array {
-                    Some(len) => format!(
-                        "{name} is a {}[{len}], which these values do not make: {} of the type {}",
-                        p.type_name,
-                        v.len(),
-                        v.type_name()
-                    ),
-                    None => format!("{name} is a {}, not a {}", p.type_name, v.type_name()),
-                };
-                remarks.push(warn(text, "the shader's default is used".to_string()));
-                shader.default(p, instance.to_world)
-            }
-            None => shader.default(p, instance.to_world),
-        };
-        given.insert(&p.name, values);
-    }
+    let values = shader.values(instance.to_world, |p| {
+        let value = instance.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v)?;
+        let values = convert(value, p.ty, p.array);
+        if values.is_none() {
+            let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
+            let text = match p.array {
+                Some(len) => format!(
+                    "{name} is a {}[{len}], which these values do not make: {} of the type {}",
+                    p.type_name,
+                    value.len(),
+                    value.type_name()
+                ),
+                None => format!("{name} is a {}, not a {}", p.type_name, value.type_name()),
+            };
+            remarks.push(warn(text, "the shader's default is used".to_string()));
+        }
+        values
+    });
+    let given: HashMap<&str, Vec<Const>> = shader.params.iter().map(|p| p.name.as_str()).zip(values).collect();
     let one = |name: &str| match given.get(name)?.as_slice() {
         [one] => Some(one.clone()),
         _ => None,

@@ -120,12 +120,35 @@ impl CompiledShader {
         self.params.iter().filter(fits).take(MOST)
     }
 
-    /// The default of a parameter for an instance whose shader space is `to_world`, one constant for each of its values; zeros when it cannot be computed.
-    pub fn default(&self, param: &CompiledParam, to_world: Mat4) -> Vec<Const> {
+    /// The values of all parameters, in order, of an instance whose shader space is `to_world`: one constant for each of a parameter's values. `given` tells those that are given; the others have their
+    /// defaults, which may be made of the parameters before them.
+    pub fn values(
+        &self,
+        to_world: Mat4,
+        mut given: impl FnMut(&CompiledParam) -> Option<Vec<Const>>,
+    ) -> Vec<Vec<Const>> {
+        let mut known: HashMap<String, Const> = HashMap::new();
+        let mut all = Vec::with_capacity(self.params.len());
+        for p in &self.params {
+            let values = given(p).unwrap_or_else(|| self.default(p, to_world, &known));
+            match (p.array, values.as_slice()) {
+                (None, [value]) => {
+                    known.insert(p.name.clone(), value.clone());
+                }
+                _ => known.extend(values.iter().enumerate().map(|(i, v)| (format!("{}.{i}", p.name), v.clone()))),
+            }
+            all.push(values);
+        }
+        all
+    }
+
+    /// The default of a parameter; `before` has the values of those before it by their names in the IR. Zeros when it cannot be computed.
+    fn default(&self, param: &CompiledParam, to_world: Mat4, before: &HashMap<String, Const>) -> Vec<Const> {
         let zero = || vec![Const::zero(param.ty); param.values()];
         let Some(function) = self.unit.function(&param.default) else { return zero() };
         let spaces = Spaces { shader: to_world, object: Mat4::IDENTITY };
-        let args: Vec<Const> = function.params.iter().map(|p| space_input(&p.name, p.ty, spaces)).collect();
+        let arg = |p: &Param| before.get(&*p.name).cloned().unwrap_or_else(|| space_input(&p.name, p.ty, spaces));
+        let args: Vec<Const> = function.params.iter().map(arg).collect();
         let asks = |i: &Inst| matches!(&i.op, Op::Call(callee) if **callee == *rsl::SPACES_NAMED);
         let results = match &self.spaces {
             Some(spaces) if function.blocks.iter().flat_map(|b| &b.insts).any(asks) => {

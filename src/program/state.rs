@@ -172,7 +172,12 @@ impl SurfaceState {
                 let n = self.to_world(b, n, NORMAL_AXES);
                 normalize(b, n)
             }
-            "I" => self.seeded(b, self.inputs.direction, Self::turn_of_ray),
+            "I" => {
+                let direction = self.seeded(b, self.inputs.direction, Self::turn_of_ray);
+                let t = b.op(Op::Extract(2), &[self.hit]);
+                let t = self.seeded(b, t, Self::growth_of_ray);
+                scale(b, direction, t)
+            }
             "E" => {
                 let origin = b.op(Op::Uniform(5), &[]);
                 xyz(b, origin)
@@ -350,7 +355,19 @@ impl SurfaceState {
         normalize(b, self.inputs.direction)
     }
 
-    /// How `I` changes with u and v: the rays of the cone come from its apex, which lies `width / spread` behind the origin, and are as long as this one is.
+    /// How the ray's parameter at the hit changes with u and v: by what the tangents go along the ray.
+    fn growth_of_ray(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
+        let along = self.along(b);
+        let length = length(b, self.inputs.direction);
+        let inverse = b.op(Op::Rcp, &[length]);
+        ["dPdu", "dPdv"].map(|name| {
+            let tangent = self.get(b, name);
+            let way = b.op(Op::Dot, &[tangent, along]);
+            b.op(Op::Mul, &[way, inverse])
+        })
+    }
+
+    /// How the ray's direction changes with u and v: the rays of the cone come from its apex, which lies `width / spread` behind the origin, and are as long as this one is.
     fn turn_of_ray(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
         let footprint = self.get(b, "ray.footprint");

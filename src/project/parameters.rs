@@ -148,9 +148,11 @@ impl Parameters {
                 let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader);
                 let dynamic = !(is_apart || displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
-                    let params = bound.shader.params.iter().filter(|p| !p.is_of_call()).map(|p| {
+                    let defaults = bound.shader.values(own.to_world, |_| None);
+                    let all = bound.shader.params.iter().zip(defaults).filter(|(p, _)| !p.is_of_call());
+                    let params = all.map(|(p, default)| {
                         let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
-                        let default = from_constants(&bound.shader.default(p, own.to_world), p.type_name);
+                        let default = from_constants(&default, p.type_name);
                         Parameter {
                             name: p.name.clone(),
                             type_name: p.type_name,

@@ -137,7 +137,7 @@ pub struct Object {
     pub mesh: Arc<Mesh>,
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
-    /// For an instance, its placement: finite, affine and invertible. The identity for an ordinary primitive, whose own space is not kept.
+    /// Its own space: where the primitive was declared, and for an instance its placement. Finite, affine and invertible.
     pub object_to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,

@@ -108,6 +108,7 @@ impl Needed {
                             shooters.extend(inst.args.get(RAY).map(|&ray| (f, ray)));
                             work.extend(inst.args.iter().take(RAY).map(|&v| (f, v)));
                         }
+                        op if op.is_printed() => work.extend(inst.args.iter().map(|&v| (f, v))),
                         Op::Debug(_) => {}
                         op if op.is_removable() => {}
                         _ => work.extend(inst.args.iter().map(|&v| (f, v))),

@@ -38,6 +38,7 @@ impl Liveness {
             for (i, inst) in block.insts.iter().enumerate() {
                 match &inst.op {
                     Op::SlotStore(s) => stores[s.0 as usize].push((id, i as u32)),
+                    op if op.is_printed() => work.extend(&inst.args),
                     Op::Debug(_) => {}
                     op if op.is_removable() => {}
                     _ => work.extend(&inst.args),

@@ -45,8 +45,9 @@ pub struct Checker<'a> {
 /// The type of `l op r`; `None` when the operator does not join them.
 pub fn binary_type(op: BinaryOp, l: RslType, r: RslType) -> Option<RslType> {
     use RslType::*;
+    let number = |t: RslType| if t == Bool { Float } else { t };
     match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => match (l, r) {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => match (number(l), number(r)) {
             (Float, Float) => Some(Float),
             (Color, Color) => Some(Color),
             (Float, t) | (t, Float) if t.is_triple() => Some(t),
@@ -173,7 +174,9 @@ impl<'a> Checker<'a> {
             ExprKind::Tuple(list) if list.len() == 16 => Some(RslType::Matrix),
             ExprKind::Tuple(_) => Some(wanted.filter(|w| w.is_triple()).unwrap_or(RslType::Vector)),
             ExprKind::Unary(UnaryOp::Not, _) => Some(RslType::Bool),
-            ExprKind::Unary(UnaryOp::Neg, a) => self.type_of(names, *a, wanted),
+            ExprKind::Unary(UnaryOp::Neg, a) => {
+                self.type_of(names, *a, wanted).map(|ty| if ty == RslType::Bool { RslType::Float } else { ty })
+            }
             ExprKind::Ternary(_, a, b) => {
                 let (a, b) = self.branch_types(names, *a, *b, wanted);
                 a.zip(b).and_then(|(a, b)| joined(a, b))

@@ -97,9 +97,10 @@ pub fn of_definitions(ast: &Ast) -> Vec<Effects> {
     effects
 }
 
-/// The effects of one expression, without those of functions it calls: a parameter's default.
-pub fn of_default(ast: &Ast, e: ExprId) -> Effects {
-    let mut walk = Walk { ast, scopes: vec![HashMap::new()], effects: Effects::default(), calls: HashSet::new() };
+/// The effects of one expression, without those of functions it calls: a default, with the parameters before it.
+pub fn of_default(ast: &Ast, before: &[Decl], e: ExprId) -> Effects {
+    let scope = before.iter().map(|p| (p.name.name.clone(), p.ty)).collect();
+    let mut walk = Walk { ast, scopes: vec![scope], effects: Effects::default(), calls: HashSet::new() };
     walk.expr(e);
     walk.effects
 }

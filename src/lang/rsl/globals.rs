@@ -92,6 +92,11 @@ pub fn position(kind: ShaderKind) -> &'static str {
 }
 
 impl Global {
+    /// Whether it is the same for all points that are shaded together (tables 11.1 to 11.4).
+    pub fn is_uniform(&self) -> bool {
+        matches!(self.name, "E" | "ncomps" | "time" | "dtime" | "raydepth")
+    }
+
     /// Whether it is one of those that text can name in surface shaders.
     pub fn is_of_surfaces(&self) -> bool {
         self.in_kind(ShaderKind::Surface) && is_written(self.name) && self.name != RANDOM_STATE

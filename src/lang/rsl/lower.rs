@@ -260,7 +260,12 @@ impl<'a> Lowering<'a> {
         let mut body = Body::new(self, name.into(), FunctionKind::Function, param.name.span, false);
         body.result = param.ty;
         body.results("return", param.ty);
-        let effects = param.init.map(|e| super::effects::of_default(program.ast, e)).unwrap_or_default();
+        let definition = program.definition(index);
+        let before = definition.params.iter().take_while(|p| p.name != param.name);
+        let before: Vec<Decl> = before.filter(|p| !p.ty.is_unsized()).cloned().collect();
+        let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
+        // A default may be made of the parameters before it.
+        body.earlier(&before);
         body.inputs(&effects.inputs(), &[]);
         let values = match param.init {
             Some(e) => body.values_as(e, param.ty).map(|v| v.0),
@@ -337,6 +342,20 @@ impl<'c, 'a> Body<'c, 'a> {
         self.scopes.declared.push(scope);
     }
 
+    /// The parameters before one whose default is made.
+    fn earlier(&mut self, params: &[Decl]) {
+        let mut scope = HashMap::new();
+        for p in params {
+            let names = arrays::value_names(&p.name.name, p.ty);
+            let values: Vec<Value> =
+                names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, Class::Uniform)).collect();
+            let var = self.declared_var(p.ty, Class::Uniform, &p.name);
+            self.assign_all(&p.name.name, &var, &values);
+            scope.insert(p.name.name.clone(), var);
+        }
+        self.scopes.declared.push(scope);
+    }
+
     fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {
         Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared }
     }
@@ -358,7 +377,8 @@ impl<'c, 'a> Body<'c, 'a> {
             let Some(global) = globals::find(name) else { continue };
             let visible = self.shader.is_none_or(|kind| global.in_kind(kind));
             let Some(ty) = global.ty.ir().filter(|_| visible) else { continue };
-            let var = self.new_var(global.ty, Class::Varying, None, ty);
+            let class = if global.is_uniform() { Class::Uniform } else { Class::Varying };
+            let var = self.new_var(global.ty, class, None, ty);
             let value = match self.starts_itself(name) {
                 true if name == globals::RANDOM_STATE => self.seed(),
                 true => self.start_value(global),
@@ -490,11 +510,11 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 }
 
-/// Removes parameters behind the first `keep` that nothing but `debug` uses.
+/// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that do not print.
 fn drop_unused_params(mut function: Function, keep: usize) -> Function {
     let mut used = vec![false; function.values.len()];
     for block in &function.blocks {
-        let insts = block.insts.iter().filter(|i| !matches!(i.op, Op::Debug(_)));
+        let insts = block.insts.iter().filter(|i| i.op.is_printed() || !matches!(i.op, Op::Debug(_)));
         insts.flat_map(|i| &i.args).for_each(|v| used[v.0 as usize] = true);
         block.term.for_each_arg(|v| used[v.0 as usize] = true);
     }

@@ -16,6 +16,9 @@ float area(point p)
     return length((Du(p) * du) ^ (Dv(p) * dv));
 }
 
+/* PRMan's second argument says whether the sample is one of dicing or of shading: here there are only the latter. */
+float area(point p; string strategy) { return area(p); }
+
 /* The normal of the surface p, on the side of the surface's own. */
 normal calculatenormal(point p)
 {

@@ -204,7 +204,7 @@ color smoothstep(color low; color high; color x)
 }
 
 /* Random numbers: the next of the sequence that a shader starts by its position. */
-float __random()
+float __drawn()
 {
     extern float __random_state;
     __random_state = __next_random(__random_state);
@@ -212,9 +212,9 @@ float __random()
 }
 color __random_color()
 {
-    float r = __random();
-    float g = __random();
-    return color (r, g, __random());
+    float r = __drawn();
+    float g = __drawn();
+    return color (r, g, __drawn());
 }
 point __random_point() { return point (__random_color()); }
 

@@ -13,7 +13,7 @@ use super::instances::{Instance, made_text};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, string_id};
 use crate::lang::rsl::TEXTURES_FIND;
 use crate::lang::source::Span;
-use crate::scene::{ParamValue, ShaderInstance};
+use crate::scene::ShaderInstance;
 use crate::texture::layout::{self, MISSING_VECTORS};
 use crate::texture::{DepthMap, Pyramid, Wraps};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -231,13 +231,9 @@ pub fn names<'a>(
             if !numbers.into_iter().any(|number| origins.params.contains(&(core.clone(), number))) {
                 continue;
             }
-            let value = given.params.iter().find(|(name, _)| *name == param.name).map(|(_, value)| value);
-            let texts: Vec<Arc<str>> = match value {
-                Some(ParamValue::String(texts)) => texts.iter().map(|t| Arc::from(t.as_str())).collect(),
-                _ => bound.shader.default(param, bound.to_world).into_iter().filter_map(text).collect(),
-            };
+            let texts = bound.texts.iter().filter(|(name, _)| *name == param.name).map(|(_, text)| text.clone());
             let of_primitives = variables.get(param.name.as_str()).into_iter().flatten().cloned();
-            texts.into_iter().chain(of_primitives).for_each(|text| {
+            texts.chain(of_primitives).for_each(|text| {
                 all.entry(text).or_insert(given.span);
             });
         }

@@ -155,7 +155,9 @@ impl<'a> Flow<'a> {
             Demand { derived: vec![false; func.values.len()], slots: vec![false; func.slots.len()], rays: Vec::new() };
         let mut walk = Walk { needs, live: vec![false; func.values.len()], demand, work: Vec::new() };
         for block in &func.blocks {
-            for inst in block.insts.iter().filter(|i| !i.op.is_pure() && !matches!(i.op, Op::Debug(_))) {
+            for inst in
+                block.insts.iter().filter(|i| i.op.is_printed() || !i.op.is_pure() && !matches!(i.op, Op::Debug(_)))
+            {
                 walk.live(&inst.args);
                 if let Op::Call(name) = &inst.op
                     && let Some(callee) = needs.function(name)

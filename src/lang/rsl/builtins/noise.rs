@@ -52,7 +52,7 @@ pub(super) const ROWS: &[Row] = &[
     built("cellnoise", "c:pf", "std.cellnoise.4.3"),
     built("cellnoise", "p:pf", "std.cellnoise.4.3"),
     built("cellnoise", "v:pf", "std.cellnoise.4.3"),
-    library("random", "f:", "__random"),
+    library("random", "f:", "__drawn"),
     library("random", "c:", "__random_color"),
     library("random", "p:", "__random_point"),
     built("__next_random", "f:f", "std.__next_random"),

@@ -12,6 +12,9 @@ use super::arrays::{self, Located, NO_VALUE};
 use super::expr::article;
 use super::*;
 
+/// Calls of the library that give one value for all points that are shaded together, whatever they read.
+const UNIFORM: [&str; 4] = ["random", "raylevel", "isindirectray", "isshadowray"];
+
 /// Most candidates that an error lists.
 const MAX_LISTED: usize = 8;
 
@@ -122,7 +125,7 @@ impl Body<'_, '_> {
                 return self.error(d.at(f.span, "needed here"));
             }
             (None, Some(i)) => {
-                if !program.functions[i].effects.inputs().is_empty() {
+                if !program.functions[i].effects.inputs().is_empty() && !UNIFORM.contains(&&*f.name) {
                     class = Class::Varying;
                 }
                 let outputs: Vec<RslType> = written.iter().map(|w| w.0).collect();

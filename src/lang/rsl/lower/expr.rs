@@ -120,12 +120,18 @@ impl<'a> Body<'_, 'a> {
             return Ok(Typed { value: self.b.op(Op::Not, &[v.value]), ..v });
         }
         let v = self.value(a, wanted)?;
+        let v = self.number(v);
         if v.ty != RslType::Float && !v.ty.is_triple() {
             let d = Diagnostic::error(format!("`-` cannot be applied to {}", article(v.ty)));
             return self.error(d.at(span, format!("this is {}", article(v.ty))));
         }
         self.at(span);
         Ok(Typed { value: self.b.op(Op::Neg, &[v.value]), ..v })
+    }
+
+    /// A truth value as the number 1 or 0; any other as it is.
+    fn number(&mut self, v: Typed) -> Typed {
+        if v.ty == RslType::Bool { self.convert(v, RslType::Float) } else { v }
     }
 
     fn tuple(&mut self, e: ExprId, list: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
@@ -208,6 +214,7 @@ impl<'a> Body<'_, 'a> {
             return self.no_operator(op, l.ty, r.ty, span);
         };
         let class = l.class.max(r.class);
+        let [l, r] = if op.is_arithmetic() { [l, r].map(|v| self.number(v)) } else { [l, r] };
         let value = match op {
             _ if ty == RslType::Matrix => self.matrix_product(op, l, r),
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div => self.arithmetic(op, l, r),

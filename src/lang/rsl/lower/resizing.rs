@@ -37,7 +37,7 @@ impl Body<'_, '_> {
             "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float))),
             "arraylength" if array.ty.is_resizable() => {
                 let value = self.b.read(array.storage);
-                return Some(Ok(Typed { value, ty: RslType::Float, class: Class::Varying }));
+                return Some(Ok(Typed { value, ty: RslType::Float, class: Class::Uniform }));
             }
             "arraylength" => {
                 return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float)));

@@ -102,10 +102,16 @@ pub fn add_object(
         opacity: opacity.unwrap_or(attributes.opacity),
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
-        object_to_world: Mat4::IDENTITY,
+        object_to_world: own_space(m),
         span: Some(args.whole_span()),
     });
     Ok(())
+}
+
+/// Where a primitive was declared, as far as that can be undone.
+fn own_space(to_world: Mat4) -> Mat4 {
+    let is_space = to_world.is_finite() && to_world.inverse().is_finite();
+    if is_space { to_world } else { Mat4::IDENTITY }
 }
 
 /// Turns every triangle around.

@@ -1,0 +1,100 @@
+//! What files of shaders have relied on for decades, beyond what the other cases call.
+
+use crate::Case;
+
+const fn case(
+    name: &'static str,
+    shaders: &'static [(&'static str, &'static str)],
+    world: &'static str,
+    rgb: [f32; 3],
+) -> Case {
+    Case { name, shaders, options: "", world, expected: [rgb[0], rgb[1], rgb[2], 1.0], tolerance: 1e-6 }
+}
+
+pub const HABITS: &[Case] = &[
+    case(
+        "random numbers and rays go together",
+        &[(
+            "both",
+            "surface both() { Oi = 1; Ci = random() * occlusion(P, N, 4) + 0.5 * transmission(P, E); }",
+        )],
+        "Surface \"both\" SQUARE",
+        [0.5; 3],
+    ),
+    case(
+        "the incident ray is as long as its way",
+        &[(
+            "seen",
+            "surface seen() { Oi = 1; Ci = color (zcomp(I) / 8, xcomp(P - I) + 0.25, length(I) / 16); }",
+        )],
+        "Surface \"seen\" SQUARE",
+        [0.5, 0.25, 0.25],
+    ),
+    case(
+        "a primitive has an object space of its own",
+        &[(
+            "own",
+            "surface own() {
+                point p = transform(\"object\", P);
+                Oi = 1;
+                Ci = color (xcomp(p) + 1, zcomp(p) / 8, xcomp(point \"object\" (0, 0, 0)));
+            }",
+        )],
+        "Surface \"own\" Translate 1 0 0 Scale 2 2 2 SQUARE",
+        // The point (0, 0, 8) is (−½, 0, 4) there.
+        [0.5, 0.5, 1.0],
+    ),
+    case(
+        "defaults are made of the parameters before them, as the scene gives these",
+        &[(
+            "made",
+            "surface made(float a = 0.25; float b = a * 2; color c = (color (1) + color (a, b, 0)) / 4; float both[2] = { a, b }; float last = both[1];) {
+                Oi = 1;
+                Ci = color (comp(c, 0), comp(c, 1) * last, b / 4);
+            }",
+        )],
+        "Surface \"made\" \"float a\" [0.5] SQUARE",
+        [0.375, 0.5, 0.25],
+    ),
+    case(
+        "what is the same for all points goes to uniform variables",
+        &[(
+            "same",
+            "surface same() {
+                uniform float f = time + ncomps;
+                uniform point e = E;
+                uniform float r = random();
+                float list[];
+                push(list, 1);
+                uniform float n = arraylength(list);
+                Oi = 1;
+                Ci = color (f / 4, zcomp(e) + n / 4, r >= 0 && r < 1);
+            }",
+        )],
+        "Surface \"same\" SQUARE",
+        [0.75, 0.25, 1.0],
+    ),
+    case(
+        "truth values are numbers in sums and products",
+        &[(
+            "truth",
+            "surface truth() {
+                float k = (s > 0.25) + (t > 0.25);
+                k += s > 0.25;
+                Oi = 1;
+                Ci = color (k / 4, 1 - (s < 0.2), -(s > 0.1) + 1.25) * ((s > 0) * (t > 0)) + (s < 0) * Cs;
+            }",
+        )],
+        "Surface \"truth\" SQUARE",
+        [0.75, 1.0, 0.25],
+    ),
+    case(
+        "an area is that of shading whatever is asked for",
+        &[(
+            "areas",
+            "surface areas() { Oi = 1; Ci = (area(P, \"dicing\") == area(P) && area(P, \"shading\") > 0) ? 0.5 : 0; }",
+        )],
+        "Surface \"areas\" SQUARE",
+        [0.5; 3],
+    ),
+];
