@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 mod condition;
+mod expand;
 
 /// Most tokens that expansion may make: a small text can ask for 2ⁿ.
 const MAX_TOKENS: usize = 1_000_000;
@@ -33,7 +34,7 @@ const PREDEFINED: [(&str, &str); 2] = [("SHADEWRIGHT", "1"), ("PRMAN", "1")];
 /// What the text may reach and which names it starts with.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Folders that `#include` looks in, in order, after the folder of the file that asks (for `"…"`).
+    /// Folders that `#include` looks in, in order: for `"…"` after the folder of the file that asks, for `<…>` before it.
     pub include_paths: Vec<PathBuf>,
     /// Macros defined at the start: name and replacement text.
     pub defines: Vec<(String, String)>,
@@ -87,6 +88,8 @@ pub struct Include {
 struct Macro {
     /// Names of the parameters; `None` for a macro without parentheses.
     params: Option<Vec<Arc<str>>>,
+    /// Whether the last parameter takes all arguments that are left, with the commas between them.
+    variadic: bool,
     body: Arc<[RawToken]>,
     span: Span,
     /// Which of [`Preprocessed::macros`] it is.
@@ -146,7 +149,7 @@ pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diag
         let body = body.into_iter().filter(|t| t.kind != RawKind::Newline).collect();
         let definition = pp.out.macros.len();
         pp.out.macros.push(MacroDefinition { name: name.as_str().into(), place: None, text });
-        pp.macros.insert(name.as_str().into(), Macro { params: None, body, span: Span::new(file, 0, 0), definition });
+        pp.macros.insert(name.as_str().into(), Macro { params: None, variadic: false, body, span: Span::new(file, 0, 0), definition });
     }
     pp.file(file);
     pp.out
@@ -311,13 +314,27 @@ impl Preprocessor<'_> {
             return;
         };
         let mut params = None;
+        let mut variadic = false;
         let mut body = &rest[1..];
         if body.first().is_some_and(|t| t.is_punct("(") && !t.spaced) {
             let Some(close) = body.iter().position(|t| t.is_punct(")")) else {
                 self.error(name.span, "the parameters of this macro never end", "`)` is missing");
                 return;
             };
-            let names: Vec<&RawToken> = body[1..close].iter().collect();
+            let mut listed = &body[1..close];
+            let mut rest_name = None;
+            if let [before @ .., a, b, c] = listed
+                && [a, b, c].iter().all(|t| t.is_punct("."))
+            {
+                variadic = true;
+                listed = before;
+                // `name...` calls the arguments that are left by that name, `...` by the one that C gives them.
+                if before.last().is_none_or(|t| t.is_punct(",")) {
+                    rest_name = Some(Arc::from("__VA_ARGS__"));
+                    listed = before.split_last().map_or(before, |(_, names)| names);
+                }
+            }
+            let names: Vec<&RawToken> = listed.iter().collect();
             let well_formed = names.iter().enumerate().all(|(i, t)| match i % 2 {
                 0 => t.kind == RawKind::Word,
                 _ => t.is_punct(","),
@@ -326,7 +343,7 @@ impl Preprocessor<'_> {
                 self.error(name.span, "the parameters of this macro are not a list of names", "in this definition");
                 return;
             }
-            params = Some(names.iter().step_by(2).map(|t| t.text.clone()).collect());
+            params = Some(names.iter().step_by(2).map(|t| t.text.clone()).chain(rest_name).collect());
             body = &body[close + 1..];
         }
         let definition = self.out.macros.len();
@@ -334,9 +351,10 @@ impl Preprocessor<'_> {
         let text = self.sources.get(whole.file).and_then(|f| f.text.get(whole.start as usize..whole.end as usize));
         let text = text.unwrap_or_default().to_string();
         self.out.macros.push(MacroDefinition { name: name.text.clone(), place: Some(name.span), text });
-        let new = Macro { params, body: body.into(), span: name.span, definition };
+        let new = Macro { params, variadic, body: body.into(), span: name.span, definition };
         if let Some(old) = self.macros.get(&name.text) {
             let same = old.params == new.params
+                && old.variadic == new.variadic
                 && old.body.len() == new.body.len()
                 && old.body.iter().zip(new.body.iter()).all(|(a, b)| a.text == b.text && a.kind == b.kind);
             if !same {
@@ -371,9 +389,11 @@ impl Preprocessor<'_> {
                 return;
             }
         };
+        // Old archives write `<…>` for files beside the one that asks, too.
         let own = self.sources.get(from).and_then(|f| f.path.as_deref()).map(folder);
+        let (first, last) = if beside { (own, None) } else { (None, own) };
         let folders: Vec<PathBuf> =
-            own.filter(|_| beside).into_iter().chain(self.options.include_paths.iter().cloned()).collect();
+            first.into_iter().chain(self.options.include_paths.iter().cloned()).chain(last).collect();
         let found = folders.iter().map(|f| f.join(&name)).find(|p| self.sources.has_file(p));
         let Some(path) = found else {
             let mut d = Diagnostic::error(format!("cannot find the included file `{name}`")).at(span, "included here");
@@ -440,174 +460,6 @@ impl Preprocessor<'_> {
         self.sources.log().note(path, &bytes);
         Ok(decode(&bytes))
     }
-
-    // --- expansion ---
-
-    /// Expands macros in `tokens`. `off` names the macros being expanded around; `depth` counts arguments within arguments.
-    fn expand(&mut self, tokens: Arc<[RawToken]>, off: &HashSet<Arc<str>>, depth: usize) -> Vec<RawToken> {
-        let mut out = Vec::new();
-        let mut frames = vec![Frame { tokens, next: 0, macro_name: None }];
-        let mut active = off.clone();
-        while let Some(mut token) = next(&mut frames, &mut active) {
-            if self.stopped {
-                break;
-            }
-            let found = match token.kind {
-                RawKind::Word if !token.painted => self.macros.get(&token.text).cloned(),
-                _ => None,
-            };
-            let Some(found) = found else {
-                out.push(token);
-                continue;
-            };
-            if active.contains(&token.text) {
-                token.painted = true;
-                out.push(token);
-                continue;
-            }
-            let body = match &found.params {
-                None => found.body.iter().map(|t| RawToken { span: token.span, ..t.clone() }).collect(),
-                Some(params) => {
-                    if !peek_is_open(&frames) {
-                        out.push(token);
-                        continue;
-                    }
-                    match self.arguments(&mut frames, &mut active, &token, params.len()) {
-                        Some(args) => self.substitute(&token, &found, params, &args, &active, depth),
-                        None => continue,
-                    }
-                }
-            };
-            if !self.spend(body.len(), token.span) {
-                break;
-            }
-            // Macros in the body of a macro have its place: the first one is the one that stands there.
-            self.out.macro_uses.entry(token.span).or_insert(found.definition);
-            active.insert(token.text.clone());
-            frames.push(Frame { tokens: body.into(), next: 0, macro_name: Some(token.text.clone()) });
-        }
-        out
-    }
-
-    /// Reads the arguments of a macro call, not expanded.
-    fn arguments(
-        &mut self,
-        frames: &mut Vec<Frame>,
-        active: &mut HashSet<Arc<str>>,
-        name: &RawToken,
-        wanted: usize,
-    ) -> Option<Vec<Vec<RawToken>>> {
-        next(frames, active);
-        let mut args = vec![Vec::new()];
-        let mut depth = 0usize;
-        loop {
-            let Some(t) = next(frames, active) else {
-                let message = format!("the arguments of macro `{}` never end", name.text);
-                self.error(name.span, message, "`)` is missing");
-                return None;
-            };
-            if t.is_punct(")") && depth == 0 {
-                break;
-            }
-            if t.is_punct(",") && depth == 0 {
-                args.push(Vec::new());
-                continue;
-            }
-            depth += t.is_punct("(") as usize;
-            depth -= t.is_punct(")") as usize;
-            if let Some(last) = args.last_mut() {
-                last.push(t);
-            }
-        }
-        if wanted == 0 && args.len() == 1 && args[0].is_empty() {
-            args.clear();
-        }
-        if args.len() != wanted {
-            let message = format!("macro `{}` wants {wanted} arguments, here are {}", name.text, args.len());
-            self.error(name.span, message, "used here");
-            return None;
-        }
-        Some(args)
-    }
-
-    /// The body of a macro with its arguments put in; `#` and `##` take them as written, other places take them expanded.
-    fn substitute(
-        &mut self,
-        name: &RawToken,
-        found: &Macro,
-        params: &[Arc<str>],
-        args: &[Vec<RawToken>],
-        active: &HashSet<Arc<str>>,
-        depth: usize,
-    ) -> Vec<RawToken> {
-        if depth >= MAX_ARGUMENT_DEPTH {
-            self.error(name.span, "macro calls nest too deeply in arguments", format!("beyond {MAX_ARGUMENT_DEPTH}"));
-            self.stopped = true;
-            return Vec::new();
-        }
-        let mut expanded: Vec<Option<Vec<RawToken>>> = vec![None; args.len()];
-        let index = |t: &RawToken| params.iter().position(|p| t.kind == RawKind::Word && *p == t.text);
-        let mut body: Vec<RawToken> = Vec::new();
-        let mut paste = false;
-        let mut at = 0;
-        while let Some(t) = found.body.get(at) {
-            at += 1;
-            if t.is_punct("##") && !body.is_empty() {
-                paste = true;
-                continue;
-            }
-            let mut piece = match index(t) {
-                _ if t.is_punct("#") && found.body.get(at).and_then(index).is_some() => {
-                    let arg = found.body.get(at).and_then(index).map_or(&[][..], |i| &args[i]);
-                    at += 1;
-                    let words: Vec<&str> = arg.iter().map(|t| &*t.text).collect();
-                    let text = words.join(" ").into();
-                    vec![RawToken { kind: RawKind::String, text, span: name.span, spaced: true, painted: false }]
-                }
-                Some(i) if paste || found.body.get(at).is_some_and(|t| t.is_punct("##")) => args[i].clone(),
-                Some(i) => {
-                    if expanded[i].is_none() {
-                        expanded[i] = Some(self.expand(args[i].as_slice().into(), active, depth + 1));
-                    }
-                    expanded[i].clone().unwrap_or_default()
-                }
-                None => vec![RawToken { span: name.span, ..t.clone() }],
-            };
-            if !self.spend(piece.len(), name.span) {
-                return body;
-            }
-            if std::mem::take(&mut paste) && !piece.is_empty() {
-                let second = piece.remove(0);
-                if let Some(first) = body.last_mut() {
-                    let text = format!("{}{}", first.text, second.text);
-                    first.text = text.into();
-                }
-            }
-            body.append(&mut piece);
-        }
-        body
-    }
-}
-
-/// The next token of the innermost frame that has one; a macro whose frame ends may be expanded again.
-fn next(frames: &mut Vec<Frame>, active: &mut HashSet<Arc<str>>) -> Option<RawToken> {
-    while let Some(frame) = frames.last_mut() {
-        if let Some(t) = frame.tokens.get(frame.next) {
-            frame.next += 1;
-            return Some(t.clone());
-        }
-        if let Some(name) = &frame.macro_name {
-            active.remove(name);
-        }
-        frames.pop();
-    }
-    None
-}
-
-/// Whether the next token is `(`.
-fn peek_is_open(frames: &[Frame]) -> bool {
-    let next = frames.iter().rev().find_map(|f| f.tokens.get(f.next));
-    next.is_some_and(|t| t.is_punct("("))
 }
 
 #[cfg(test)]

@@ -55,12 +55,34 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// The text of a file's bytes: UTF-8 where they are that, else Latin-1, as old shaders and scenes are.
+/// The text of a file's bytes, [`tidied`]: UTF-8 where they are that, else Latin-1, as old shaders and scenes are.
 pub fn decode(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => text.to_string(),
-        Err(_) => bytes.iter().map(|&b| b as char).collect(),
+    String::from_utf8(tidied(bytes.to_vec())).unwrap_or_else(|e| e.into_bytes().into_iter().map(char::from).collect())
+}
+
+/// A text file's bytes without what systems leave at its ends, the byte order mark of UTF-8 and the Ctrl-Z of DOS, and with lines that all end in `\n`: those of old Macintosh
+/// files end in `\r` alone. `\r`s before a `\n` stay, so positions do.
+pub fn tidied(mut bytes: Vec<u8>) -> Vec<u8> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+    const CTRL_Z: u8 = 0x1a;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
     }
+    while bytes.last() == Some(&CTRL_Z) {
+        bytes.pop();
+    }
+    if bytes.contains(&b'\r') {
+        let mut before_end = false;
+        for b in bytes.iter_mut().rev() {
+            match *b {
+                b'\n' => before_end = true,
+                b'\r' if !before_end => *b = b'\n',
+                b'\r' => {}
+                _ => before_end = false,
+            }
+        }
+    }
+    bytes
 }
 
 /// All files that a compilation or a scene has read.
@@ -110,6 +132,11 @@ impl SourceMap {
         self.closed = Some(files);
     }
 
+    /// Whether the disk still counts.
+    pub fn is_open(&self) -> bool {
+        self.closed.is_none()
+    }
+
     /// Whether there is a file, which [`SourceMap::held`] gives where the map is closed. One that is not is noted.
     pub fn has_file(&mut self, path: &Path) -> bool {
         let there = match &self.closed {
@@ -120,6 +147,17 @@ impl SourceMap {
             self.log.note_missing(path);
         }
         there
+    }
+
+    /// The files in a folder whose names end in `.extension`, in the order of their names: those that this map holds where it is closed.
+    pub fn list(&self, folder: &Path, extension: &str) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = match &self.closed {
+            Some(files) => files.paths().filter(|p| p.parent() == Some(folder)).map(Path::to_path_buf).collect(),
+            None => std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect(),
+        };
+        paths.retain(|p| p.extension().is_some_and(|e| e == extension));
+        paths.sort_unstable();
+        paths
     }
 
     /// The text of a file, where the map is closed.
@@ -179,6 +217,14 @@ mod tests {
     fn bytes_that_are_not_utf_8_are_read_as_latin_1() {
         assert_eq!(decode("é".as_bytes()), "é");
         assert_eq!(decode(b"caf\xe9"), "café");
+    }
+
+    #[test]
+    fn what_systems_leave_in_a_text_is_tidied_up() {
+        assert_eq!(decode(b"\xef\xbb\xbfa\xef\xbb\xbf\x1a\x1a"), "a\u{feff}");
+        assert_eq!(decode(b"\x1aa"), "\u{1a}a");
+        assert_eq!(decode(b"a\rb\r\rc\xe9\r"), "a\nb\n\nc\u{e9}\n");
+        assert_eq!(decode(b"a\r\nb\r\r\nc\rd\n"), "a\r\nb\r\r\nc\nd\n");
     }
 
     #[test]

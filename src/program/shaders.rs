@@ -1,6 +1,7 @@
 //! Finding and compiling the shaders that a scene names.
 
 use super::link::LinkOptions;
+use super::others::Others;
 use super::textures::{self, Names};
 use super::units::{Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
@@ -30,7 +31,8 @@ pub fn read_shader(path: &Path) -> Result<String, FileError> {
     read_shader_noting(path, &mut FileLog::default())
 }
 
-fn read_shader_noting(path: &Path, log: &mut FileLog) -> Result<String, FileError> {
+/// [`read_shader`], which notes the file.
+pub(super) fn read_shader_noting(path: &Path, log: &mut FileLog) -> Result<String, FileError> {
     Ok(source::decode(&scene::read_file_noting(path, MAX_FILE_BYTES, log)?))
 }
 
@@ -221,6 +223,10 @@ pub struct ShaderLibrary {
     sources: SourceMap,
     given: HashMap<String, FileId>,
     units: Units,
+    /// The files of the search path, once a shader was asked for of which none has the name.
+    others: Option<Others>,
+    /// The names of the files that hold the shaders asked for.
+    holders: HashMap<(ShaderKind, String), String>,
     /// The files that this program uses.
     taken: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
@@ -243,8 +249,8 @@ impl ShaderLibrary {
         units.begin(Manner { folders, defines: options.defines.clone(), debug: options.debug });
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
-        let (taken, module, warnings, outlines) = Default::default();
-        Self { sources, given, units, taken, module, warnings, outlines, spaces: None }
+        let (holders, taken, module, warnings, outlines) = Default::default();
+        Self { sources, given, units, others: None, holders, taken, module, warnings, outlines, spaces: None }
     }
 
     /// The same for a scene with these coordinate systems, as the linker's function gives them.
@@ -276,7 +282,7 @@ impl ShaderLibrary {
         let keyword = instance.kind.keyword();
         let what = format!("{keyword} shader `{}`", instance.name);
         let spaces = self.spaces.clone();
-        let shaders = &self.file(&instance.name).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
+        let shaders = &self.file_with(instance).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
         let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.name).collect();
         if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
             return Ok(CompiledShader { spaces, ..shader.clone() });
@@ -307,7 +313,7 @@ impl ShaderLibrary {
         };
         let what = format!("class `{}`", instance.name);
         let spaces = self.spaces.clone();
-        let methods = &self.file(&instance.name).map_err(|e| e.into_diagnostics(&what, place))?.methods;
+        let methods = &self.file_with(instance).map_err(|e| e.into_diagnostics(&what, place))?.methods;
         let own = methods.iter().filter(|(class, ..)| **class == *instance.name);
         let cores: Vec<_> = own
             .map(|(_, name, core)| (name.clone(), CompiledShader { spaces: spaces.clone(), ..core.clone() }))
@@ -343,6 +349,50 @@ impl ShaderLibrary {
             let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", program.function));
             place(d).hint("it is given a position on the picture, from (0, 0, 0) at the upper left to (1, 1, 0)").into()
         })
+    }
+
+    /// The compiled file that holds the shader of an instance.
+    fn file_with(&mut self, instance: &ShaderInstance) -> Result<Arc<CompiledFile>, FileFailure> {
+        let key = (instance.kind, instance.name.clone());
+        let holder = match self.holders.get(&key) {
+            Some(holder) => holder.clone(),
+            None => {
+                let holder = self.holder(instance);
+                self.holders.insert(key, holder.clone());
+                holder
+            }
+        };
+        self.file(&holder).map_err(|e| match e {
+            FileFailure::Missing(mut missing) if self.path_of(&holder).is_none() => {
+                missing.looked.push("no other `.sl` file there defines it".to_string());
+                FileFailure::Missing(missing)
+            }
+            other => other,
+        })
+    }
+
+    /// The name of the file that holds a shader: its own, or where there is no such file, neither on the path nor among the standard ones, that of the first other file of the
+    /// path that defines it.
+    fn holder(&mut self, instance: &ShaderInstance) -> String {
+        let ShaderInstance { kind, name, span, .. } = instance;
+        let has_file = self.given.contains_key(name) || self.path_of(name).is_some();
+        if has_file || stdlib::shader_source(name).is_some() {
+            return name.clone();
+        }
+        let folders = &self.units.manner().folders;
+        let others = self.others.get_or_insert_with(|| Others::read(folders, &mut self.sources));
+        let found = others.defining(*kind, name);
+        let holder = found.first().map_or(&**name, |first| *first).to_string();
+        if let [first, _, ..] = found[..] {
+            let files: Vec<String> = found.iter().map(|file| format!("`{file}.sl`")).collect();
+            let message = format!("the {} `{name}` is defined in {}", kind.keyword(), files.join(", "));
+            let d = Diagnostic::warning(message).hint(format!("taken is that of `{first}.sl`"));
+            self.warnings.push(match span {
+                Some(span) => d.at(*span, "named here"),
+                None => d,
+            });
+        }
+        holder
     }
 
     /// The compiled file of that name; it is read once.
@@ -415,14 +465,7 @@ impl ShaderLibrary {
         if let Some(&file) = self.given.get(name) {
             return Ok(file);
         }
-        let file_name = format!("{name}.sl");
-        // A name is a name, not a way out of the search path.
-        let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
-        let folders = &self.units.manner().folders;
-        for path in folders.iter().map(|f| f.join(&file_name)).filter(|_| plain) {
-            if !self.sources.has_file(&path) {
-                continue;
-            }
+        if let Some(path) = self.path_of(name) {
             if let Some(held) = self.sources.held(&path) {
                 return Ok(held);
             }
@@ -430,11 +473,21 @@ impl ShaderLibrary {
                 read_shader_noting(&path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()] })?;
             return Ok(self.sources.add(path.display().to_string(), Some(&path), text));
         }
+        let file_name = format!("{name}.sl");
         if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
             return Ok(self.sources.add(format!("<built-in {file_name}>"), None, text));
         }
+        let folders = &self.units.manner().folders;
         let looked = folders.iter().map(|f| format!("looked for {}", f.join(&file_name).display())).collect();
         Err(Missing { looked })
+    }
+
+    /// Where `NAME.sl` lies on the path.
+    fn path_of(&mut self, name: &str) -> Option<PathBuf> {
+        // A name is a name, not a way out of the search path.
+        let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
+        let mut paths = self.units.manner().folders.iter().filter(|_| plain).map(|f| f.join(format!("{name}.sl")));
+        paths.find(|path| self.sources.has_file(path))
     }
 
     /// Compiles a file.

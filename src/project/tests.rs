@@ -106,6 +106,41 @@ fn a_changed_shader_or_include_changes_the_code_alone() {
 }
 
 #[test]
+fn a_shader_is_found_in_a_file_of_another_name() {
+    let mut folder = Folder::new();
+    folder.edit("scene.rib", "Sphere", "Surface \"marble\" Sphere 1 -1 1 360 Surface \"dull\" Displacement \"dented\" Sphere");
+    // `marble` comes with the program, but the folder has one of its own.
+    let more = "surface marble() { Ci = Cs; Oi = 1; }\ndisplacement dented(float depth = 0.5;) { N += depth * Ng; }";
+    fs::rename(folder.path("dull.sl"), folder.path("version2.sl")).unwrap();
+    folder.edit("version2.sl", "surface dull", &format!("{more}\nsurface dull"));
+    let first = folder.ready();
+    assert!(first.program.warnings.is_empty(), "{}", first.program.warnings.render(&first.program.sources));
+    let built_in = |state: &State| state.program.sources.files().iter().any(|f| f.name.contains("marble.sl"));
+    assert!(!built_in(&first));
+    folder.edit("version2.sl", "tint * shade", "2 * tint * shade");
+    let second = folder.ready();
+    assert_eq!(shared(&first, &second), [false, true, true]);
+    let again = second.link_again(second.link_options(), &mut ()).expect("the files are known");
+    assert_eq!(again.module.to_string(), second.program.module.to_string());
+    // Another file comes to define it: the first in order is taken, and the user told.
+    fs::write(folder.path("other.sl"), "surface none() {}").unwrap();
+    folder.edit("version2.sl", "2 * tint", "3 * tint");
+    folder.ready();
+    folder.edit("other.sl", "none() {", "dull(float Kd = 1;) { Ci = Kd;");
+    let third = folder.ready();
+    let warnings = third.program.warnings.render(&third.program.sources);
+    assert!(warnings.contains("the surface `dull` is defined in `other.sl`, `version2.sl`"), "{warnings}");
+    assert!(warnings.contains("taken is that of `other.sl`") && warnings.matches("warning").count() == 1, "{warnings}");
+    // A file of its name comes before all others.
+    fs::write(folder.path("dull.sl"), "surface dull(float Kd = 1;) { Ci = 2 * Kd; }").unwrap();
+    assert!(folder.ready().program.warnings.is_empty());
+    fs::remove_file(folder.path("dull.sl")).unwrap();
+    fs::remove_file(folder.path("other.sl")).unwrap();
+    folder.edit("version2.sl", "surface dull", "light dull");
+    assert!(folder.broken().contains("no other `.sl` file there defines it"));
+}
+
+#[test]
 fn a_changed_default_changes_the_data_alone() {
     let mut folder = Folder::new();
     let first = folder.ready();

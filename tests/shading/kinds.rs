@@ -4,23 +4,13 @@ use crate::Case;
 
 const RED: (&str, &str) = ("red", "surface red() { Oi = Os; Ci = Os * color (1, 0, 0); }");
 
-/// Light fades with the length of the way: 1 − e⁻¹ of it is fog over a distance of one `distance`.
-const FOG: (&str, &str) = (
-    "fog",
-    "volume fog(float distance = 1; color background = 0) {
-        float d = 1 - exp(-length(I) / distance);
-        Ci = mix(Ci, background, d);
-        Oi = mix(Oi, color (1, 1, 1), d);
-    }",
-);
-
 /// What a volume finds at both ends of the way.
 const ENDS: (&str, &str) = ("ends", "volume ends() { Ci = color (zcomp(P), zcomp(I), zcomp(E)) / 10; Oi = 1; }");
 
 pub const KINDS: &[Case] = &[
     Case {
         name: "an atmosphere hides what is far away",
-        shaders: &[RED, FOG],
+        shaders: &[RED],
         options: "",
         world: "Surface \"red\" Atmosphere \"fog\" \"float distance\" [4] \"color background\" [0 0 1] SQUARE",
         expected: [0.367_879, 0.0, 0.632_121, 1.0],
@@ -28,7 +18,7 @@ pub const KINDS: &[Case] = &[
     },
     Case {
         name: "an atmosphere makes what shines through opaque",
-        shaders: &[RED, FOG],
+        shaders: &[RED],
         options: "",
         world: "Surface \"red\" Opacity [0.5 0.5 0.5] Atmosphere \"fog\" \"float distance\" [4] SQUARE",
         // Oi = 0.5 (1 − d) + d with d = 1 − 1/e.
@@ -46,11 +36,32 @@ pub const KINDS: &[Case] = &[
     },
     Case {
         name: "what hits nothing passes no atmosphere",
-        shaders: &[RED, FOG],
+        shaders: &[RED],
         options: "Option \"trace\" \"color background\" [0 1 0]",
         world: "Surface \"red\" Atmosphere \"fog\" Translate 9 0 0 SQUARE",
         expected: [0.0, 1.0, 0.0, 1.0],
         tolerance: 0.0,
+    },
+    Case {
+        name: "the depth cue fades by the depth between the clipping planes",
+        shaders: &[RED],
+        options: "Clipping 2 10",
+        world: "Surface \"red\" Atmosphere \"depthcue\" \"float maxdistance\" [0.5] \"color background\" [0 0 1] SQUARE",
+        // The depth is (4 − 2) / (10 − 2), half of the most.
+        expected: [0.5, 0.0, 0.5, 1.0],
+        tolerance: 1e-5,
+    },
+    Case {
+        name: "the shader that is called null takes those before it away",
+        shaders: &[RED],
+        options: "Imager \"background\" \"color background\" [1 1 1] Imager \"null\"",
+        world: "LightSource \"ambientlight\" 1 LightSource \"null\" 2 Atmosphere \"fog\" Interior \"fog\" Exterior \"fog\" Displacement \"bumpy\"
+            Atmosphere \"null\" Interior \"null\" Exterior \"null\" Displacement \"null\"
+            Surface \"matte\" \"float Kd\" [1] Opacity [0.5 0.5 0.5] Color [1 0.5 0] SQUARE
+            Surface \"null\" Opacity [0.5 0.5 0.5] Translate 0 0 1 SQUARE",
+        // Half of the ambient light comes from the front; half of the rest is lost behind it.
+        expected: [0.5, 0.25, 0.0, 0.75],
+        tolerance: 1e-5,
     },
     Case {
         name: "a displacement moves the point and turns the normal before the surface runs",

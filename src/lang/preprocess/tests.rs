@@ -39,6 +39,17 @@ fn macros_span_lines_and_join_and_quote_tokens() {
 }
 
 #[test]
+fn a_macro_may_take_any_number_of_arguments() {
+    assert_eq!(ok("#define F(...) f(__VA_ARGS__)\nF(1, (2, 3)) F()"), "f ( 1 , ( 2 , 3 ) ) f ( )");
+    assert_eq!(ok("#define P(a, ...) g(a, __VA_ARGS__)\nP(x, 1, 2)"), "g ( x , 1 , 2 )");
+    assert_eq!(ok("#define P(a, rest...) g(a, ## rest)\nP(x) P(x, 1, 2)"), "g ( x ) g ( x , 1 , 2 )");
+    assert_eq!(ok("#define S(...) #__VA_ARGS__\nS(a, b)"), "a , b");
+    assert!(error("#define P(a, b, ...) a\nP(1)").contains("wants 3 arguments, here are 1"));
+    assert!(error("#define P(..., a) a").contains("not a list of names"));
+    assert!(error("#define P(a ...) a\n#define P(b,,...) b").contains("not a list of names"));
+}
+
+#[test]
 fn conditions_choose_one_branch() {
     let text = "#define A 3\n#if A > 2 && defined(A) && !defined B\nyes\n#elif 1\nno\n#else\nno\n#endif\n";
     assert_eq!(ok(text), "yes");
@@ -100,6 +111,10 @@ fn included_files_are_found_beside_the_file_and_on_the_path() {
     };
     assert_eq!(run("#include \"a.h\"\n#include <a.h>\n").0, "from_a from_a");
     assert_eq!(run("#include \"inc/a.h\"\nx").0, "from_a x");
+    // Both are beside the file, but the path comes first for `<…>`.
+    std::fs::write(dir.path().join("a.h"), "beside").expect("a file");
+    std::fs::write(dir.path().join("b.h"), "b_beside").expect("a file");
+    assert_eq!(run("#include \"a.h\"\n#include <a.h>\n#include <b.h>\n").0, "beside from_a b_beside");
     let cycle = run("#include \"loop.h\"\n").1;
     assert!(cycle.iter().any(|d| d.message.contains("includes itself")), "{cycle:?}");
     let outside = run("#include \"../../etc/passwd\"\n#include \"/etc/passwd\"\n").1;

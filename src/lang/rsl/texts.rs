@@ -14,6 +14,8 @@ pub enum Text {
     Literal(Arc<str>),
     /// A number.
     Number(f32),
+    /// A color, or another triple.
+    Triple([f32; 3]),
     /// The instance's parameter of that name.
     Parameter(Arc<str>),
     /// `concat(a, b, …)`
@@ -32,6 +34,7 @@ impl Text {
     pub fn ty(&self) -> Type {
         match self {
             Text::Number(_) | Text::Match(_) => Type::F32,
+            Text::Triple(_) => Type::Vec3,
             Text::Literal(_) | Text::Parameter(_) | Text::Concat(_) | Text::Format(_) => Type::String,
         }
     }
@@ -42,6 +45,7 @@ impl Text {
         match self {
             Text::Literal(text) => Some(Const::String(text.clone())),
             Text::Number(x) => Some(Const::F32(*x)),
+            Text::Triple(x) => Some(Const::Vec3(*x)),
             Text::Parameter(name) => parameter(name),
             Text::Concat(parts) => {
                 let values = values(parts)?;

@@ -29,8 +29,8 @@ pub const SOURCES: [(&str, &str); 9] = [
     ("integrator.sl", include_str!("integrator.sl")),
 ];
 
-/// The standard shaders of RISpec 3.2, appendix A, and the renderer's default surface.
-const SHADERS: [(&str, &str); 12] = [
+/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, and a surface and a light that do nothing.
+const SHADERS: [(&str, &str); 17] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
     ("metal", include_str!("shaders/metal.sl")),
@@ -42,7 +42,12 @@ const SHADERS: [(&str, &str); 12] = [
     ("distantlight", include_str!("shaders/distantlight.sl")),
     ("pointlight", include_str!("shaders/pointlight.sl")),
     ("spotlight", include_str!("shaders/spotlight.sl")),
+    ("nulllight", include_str!("shaders/nulllight.sl")),
+    ("bumpy", include_str!("shaders/bumpy.sl")),
+    ("depthcue", include_str!("shaders/depthcue.sl")),
+    ("fog", include_str!("shaders/fog.sl")),
     ("background", include_str!("shaders/background.sl")),
+    ("null", include_str!("shaders/null.sl")),
 ];
 
 /// The source of a standard shader.

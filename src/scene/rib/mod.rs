@@ -51,7 +51,7 @@ mod tests;
 use super::files::{FileAccess, MAX_FILE_BYTES};
 use super::{OpenOptions, Opened};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::SourceMap;
+use crate::lang::source::{SourceMap, tidied};
 use std::path::{Path, PathBuf};
 
 /// A RIB text and where it comes from.
@@ -90,6 +90,7 @@ fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
                 .hint("the file may be damaged, or of another kind")
         });
     }
+    let bytes = tidied(bytes);
     let head = &bytes[..bytes.len().min(4096)];
     // Text in UTF-8 is text, however much of it is not ASCII; the head may end within a character.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|e| e.error_len().is_none(), |_| true);

@@ -7,6 +7,12 @@ use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
 use std::sync::Arc;
 
+/// The name by which a request takes a shader away: that of a shader that does nothing.
+const NULL: &str = "null";
+
+/// The light that does nothing, which is not named [`NULL`] as the surface is.
+const NULL_LIGHT: &str = "nulllight";
+
 /// Most lights in a scene.
 const MAX_LIGHTS: usize = 4096;
 
@@ -55,6 +61,19 @@ pub fn shader(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     Ok(())
 }
 
+/// The shader of a request, none where it is [`NULL`].
+fn unless_null(
+    r: &mut Reader<'_>,
+    args: &mut Args<'_, '_>,
+    kind: ShaderKind,
+    name: String,
+) -> Result<Option<ShaderId>, Diagnostic> {
+    match &*name {
+        NULL => read_params(args, &r.declarations).map(|_| None),
+        _ => instance(r, args, kind, name).map(Some),
+    }
+}
+
 /// Makes a shader one of those of the objects that follow.
 fn attach(
     r: &mut Reader<'_>,
@@ -63,8 +82,8 @@ fn attach(
     place: fn(&mut ObjectAttributes) -> &mut Option<ShaderId>,
 ) -> Result<(), Diagnostic> {
     let name = args.string("the shader's name")?;
-    let shader = instance(r, args, kind, name)?;
-    *place(Arc::make_mut(&mut r.state.attributes.own)) = Some(shader);
+    let shader = unless_null(r, args, kind, name)?;
+    *place(Arc::make_mut(&mut r.state.attributes.own)) = shader;
     Ok(())
 }
 
@@ -83,6 +102,7 @@ pub fn area_light_source(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<
 /// Adds a light and switches it on; gives its number.
 fn add_light(r: &mut Reader<'_>, args: &mut Args<'_, '_>, area: bool) -> Result<u32, Diagnostic> {
     let name = args.string("the light shader's name")?;
+    let name = if name == NULL { NULL_LIGHT.to_string() } else { name };
     let handle = args.handle("the light's handle, a number or a string")?;
     let shader = instance(r, args, ShaderKind::Light, name)?;
     let index = r.scene.lights.len() as u32;
@@ -121,7 +141,7 @@ pub fn illuminate(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
 /// `Imager "name" parameters`
 pub fn imager(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let name = args.string("the imager's name")?;
-    r.scene.imager = Some(instance(r, args, ShaderKind::Imager, name)?);
+    r.scene.imager = unless_null(r, args, ShaderKind::Imager, name)?;
     Ok(())
 }
 

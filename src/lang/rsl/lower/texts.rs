@@ -67,6 +67,15 @@ impl Body<'_, '_> {
                 Text::Number(x) => Some(Text::Number(-x)),
                 _ => None,
             },
+            ExprKind::Tuple(parts) => match parts.iter().map(|p| self.known_text(*p)).collect::<Option<Vec<_>>>()?[..] {
+                [Text::Number(x), Text::Number(y), Text::Number(z)] => Some(Text::Triple([x, y, z])),
+                _ => None,
+            },
+            ExprKind::Cast(ty, None, a) => match self.known_text(*a)? {
+                Text::Number(x) if ty.is_triple() => Some(Text::Triple([x; 3])),
+                text if ty.ir() == Some(text.ty()) => Some(text),
+                _ => None,
+            },
             ExprKind::Name(name) => self.scopes.find(name)?.text.clone(),
             ExprKind::Call(f, args) if TEXT_FUNCTIONS.contains(&&*f.name) => {
                 Some(made_by(&f.name, args.iter().map(|a| self.known_text(*a)).collect::<Option<_>>()?))

@@ -79,6 +79,12 @@ fn texts_are_put_together_of_what_is_known_before_the_shader_runs() {
     };
     let texts: Vec<_> = unit.shaders[0].texts.iter().map(|t| t.value(&parameter)).collect();
     assert_eq!(texts[1], Some(crate::ir::Const::String("wood.003.tex".into())));
+    let triples = super::unit(
+        "float f() { string s = format(\"%.1c|%.0p|%c\", color (1, -2, 0.5), (1, 2, 3), color 1);
+            return match(\"^1.0 -2.0 0.5.1 2 3.1.000000 1.000000 1.000000$\", s); }",
+    );
+    let value = crate::ir::eval::eval(&triples.module, "f", &[], world, crate::ir::eval::Limits::default());
+    assert_eq!(value.expect("a value"), [F32(1.0)]);
     for (source, message) in [
         ("float f(string s) { return match(\"a\", s); }", "`match` makes texts before a shader runs"),
         ("surface s(string t = \"\") { t = \"a\"; Ci = match(\"a\", t); }", "is not known by then"),

@@ -241,3 +241,9 @@ fn the_stanford_bunny_opens_whole_with_a_smooth_normal_at_every_vertex() {
     assert!(mesh.positions.len() < 45_000, "{}", mesh.positions.len());
     assert!(mesh.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-4));
 }
+
+#[test]
+fn texts_of_other_systems_are_read() {
+    let text = "\u{feff}##RenderMan RIB\rWorldBegin # a comment\rPolygon \"P\" [0 0 0 1 0 0 0 1 0]\rWorldEnd\r\u{1a}";
+    assert_eq!(super::scene(text).triangle_count(), 1);
+}

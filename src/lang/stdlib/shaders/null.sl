@@ -1,0 +1,4 @@
+/* Does nothing: the surface stays black, as opaque as it was. */
+surface null()
+{
+}

@@ -1,0 +1,5 @@
+/* Sends no light. */
+light nulllight()
+{
+    Cl = 0;
+}

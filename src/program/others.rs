@@ -1,0 +1,102 @@
+//! Which file of the search path defines a shader, where none has its name.
+//!
+//! Old folders hold files with several shaders, and files whose names tell a version. This reads the files of the folders, and finds definitions by their first words; it
+//! compiles nothing, so it overlooks those that macros make. It does not know what the scene asks for.
+
+use super::shaders::read_shader_noting;
+use crate::lang::diag::Diagnostics;
+use crate::lang::scan::{RawKind, scan};
+use crate::lang::source::{FileId, SourceMap};
+use crate::scene::ShaderKind;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Most files that are read.
+const MAX_FILES: usize = 2000;
+
+/// Most bytes of text that are read.
+const MAX_BYTES: usize = 16 << 20;
+
+/// The files of the search path.
+#[derive(Debug)]
+pub struct Others {
+    /// Names without `.sl`, and texts: folders in the order of the path, files in that of their names.
+    files: Vec<(String, Arc<str>)>,
+}
+
+impl Others {
+    /// Reads the files, as many as the limits allow, and notes them. One that another folder hides, which has a file of that name and comes first, is passed over, as is what
+    /// cannot be read.
+    pub fn read(folders: &[PathBuf], sources: &mut SourceMap) -> Self {
+        let mut files: Vec<(String, Arc<str>)> = Vec::new();
+        let mut names: HashSet<String> = HashSet::new();
+        let mut bytes = 0;
+        for path in folders.iter().flat_map(|folder| sources.list(folder, "sl")).collect::<Vec<_>>() {
+            let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+            if !names.insert(name.to_string()) {
+                continue;
+            }
+            if files.len() == MAX_FILES || bytes >= MAX_BYTES {
+                break;
+            }
+            let held = sources.held(&path).and_then(|file| sources.get(file)).map(|file| file.text.clone());
+            let text = held.or_else(|| {
+                let text = sources.is_open().then(|| read_shader_noting(&path, sources.log()))?;
+                text.ok().map(Arc::from)
+            });
+            if let Some(text) = text {
+                bytes += text.len();
+                files.push((name.to_string(), text));
+            }
+        }
+        Self { files }
+    }
+
+    /// The names of the files that define a shader, in order.
+    pub fn defining(&self, kind: ShaderKind, name: &str) -> Vec<&str> {
+        let defining = self.files.iter().filter(|(_, text)| text.contains(name) && defines(text, kind, name));
+        defining.map(|(file, _)| &**file).collect()
+    }
+}
+
+/// Whether a text holds `kind name(`, comments aside.
+fn defines(text: &str, kind: ShaderKind, name: &str) -> bool {
+    let mut tokens = scan(FileId::default(), text, &mut Diagnostics::new());
+    tokens.retain(|t| t.kind != RawKind::Newline);
+    let is_word = |i: usize, word: &str| tokens[i].kind == RawKind::Word && &*tokens[i].text == word;
+    (2..tokens.len()).any(|i| tokens[i].is_punct("(") && is_word(i - 1, name) && is_word(i - 2, kind.keyword()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_definition_is_told_from_a_mention() {
+        let text = "/* surface no(1) */ float wood(float x) { return x; }\n\
+            surface\n/* the\nname */ oak (float k = 1;) { Ci = wood(k); }\nlight beech() {}\nclass elm(float x = 1;) {}";
+        let found = |kind, name| defines(text, kind, name);
+        assert!(found(ShaderKind::Surface, "oak") && found(ShaderKind::Light, "beech"));
+        assert!(found(ShaderKind::CoShader, "elm"));
+        assert!(!found(ShaderKind::Surface, "no") && !found(ShaderKind::Surface, "wood"));
+        assert!(!found(ShaderKind::Light, "oak") && !found(ShaderKind::Surface, "oa"));
+    }
+
+    #[test]
+    fn files_come_in_the_order_of_folders_and_names_and_hide_each_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folders = ["second", "first"].map(|name| dir.path().join(name));
+        for (folder, name) in [(0, "b.sl"), (0, "a.sl"), (0, "c.txt"), (1, "a.sl"), (1, "d.sl")] {
+            fs::create_dir_all(&folders[folder]).expect("a folder");
+            fs::write(folders[folder].join(name), "surface oak() {}").expect("a file");
+        }
+        fs::write(folders[1].join("broken.sl"), b"").expect("a file");
+        let mut sources = SourceMap::new();
+        let others = Others::read(&folders, &mut sources);
+        assert_eq!(others.defining(ShaderKind::Surface, "oak"), ["a", "b", "d"]);
+        assert_eq!(others.defining(ShaderKind::Volume, "oak"), [""; 0]);
+        assert!(sources.log().was_read(&folders[1].join("d.sl")), "a change of any of them is seen");
+    }
+}
