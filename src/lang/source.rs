@@ -153,7 +153,11 @@ impl SourceMap {
     pub fn list(&self, folder: &Path, extension: &str) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = match &self.closed {
             Some(files) => files.paths().filter(|p| p.parent() == Some(folder)).map(Path::to_path_buf).collect(),
-            None => std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect(),
+            None => {
+                let opened = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+                let entries = std::fs::read_dir(opened).into_iter().flatten().flatten();
+                entries.map(|entry| folder.join(entry.file_name())).collect()
+            }
         };
         paths.retain(|p| p.extension().is_some_and(|e| e == extension));
         paths.sort_unstable();
