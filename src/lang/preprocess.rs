@@ -149,7 +149,10 @@ pub fn preprocess(sources: &mut SourceMap, file: FileId, options: &Options, diag
         let body = body.into_iter().filter(|t| t.kind != RawKind::Newline).collect();
         let definition = pp.out.macros.len();
         pp.out.macros.push(MacroDefinition { name: name.as_str().into(), place: None, text });
-        pp.macros.insert(name.as_str().into(), Macro { params: None, variadic: false, body, span: Span::new(file, 0, 0), definition });
+        pp.macros.insert(
+            name.as_str().into(),
+            Macro { params: None, variadic: false, body, span: Span::new(file, 0, 0), definition },
+        );
     }
     pp.file(file);
     pp.out

@@ -108,7 +108,11 @@ fn a_changed_shader_or_include_changes_the_code_alone() {
 #[test]
 fn a_shader_is_found_in_a_file_of_another_name() {
     let mut folder = Folder::new();
-    folder.edit("scene.rib", "Sphere", "Surface \"marble\" Sphere 1 -1 1 360 Surface \"dull\" Displacement \"dented\" Sphere");
+    folder.edit(
+        "scene.rib",
+        "Sphere",
+        "Surface \"marble\" Sphere 1 -1 1 360 Surface \"dull\" Displacement \"dented\" Sphere",
+    );
     // `marble` comes with the program, but the folder has one of its own.
     let more = "surface marble() { Ci = Cs; Oi = 1; }\ndisplacement dented(float depth = 0.5;) { N += depth * Ng; }";
     fs::rename(folder.path("dull.sl"), folder.path("version2.sl")).unwrap();

@@ -67,10 +67,12 @@ impl Body<'_, '_> {
                 Text::Number(x) => Some(Text::Number(-x)),
                 _ => None,
             },
-            ExprKind::Tuple(parts) => match parts.iter().map(|p| self.known_text(*p)).collect::<Option<Vec<_>>>()?[..] {
-                [Text::Number(x), Text::Number(y), Text::Number(z)] => Some(Text::Triple([x, y, z])),
-                _ => None,
-            },
+            ExprKind::Tuple(parts) => {
+                match parts.iter().map(|p| self.known_text(*p)).collect::<Option<Vec<_>>>()?[..] {
+                    [Text::Number(x), Text::Number(y), Text::Number(z)] => Some(Text::Triple([x, y, z])),
+                    _ => None,
+                }
+            }
             ExprKind::Cast(ty, None, a) => match self.known_text(*a)? {
                 Text::Number(x) if ty.is_triple() => Some(Text::Triple([x; 3])),
                 text if ty.ir() == Some(text.ty()) => Some(text),
