@@ -300,3 +300,21 @@ fn an_array_parameter_of_a_shader_is_a_parameter_of_the_core_for_each_element() 
     assert_eq!(defaults.results.len(), 3);
     assert_eq!(unit.shaders[0].params[1].ty.to_string(), "color[2]");
 }
+
+#[test]
+fn no_two_functions_of_the_library_have_one_name() {
+    let mut sources = SourceMap::new();
+    let ast = library_ast(&mut sources).expect("the library is right");
+    let program = Program::new(&ast, 0, &mut Diagnostics::new());
+    let written = program.functions.iter().map(|f| f.ir_name.to_string());
+    let built = [
+        stdlib::noise::functions(),
+        stdlib::bits::functions(),
+        stdlib::sampling::functions(),
+        stdlib::texture::functions(),
+    ];
+    let mut names: Vec<String> = written.chain(built.concat().iter().map(|f| f.name.to_string())).collect();
+    names.sort_unstable();
+    let twice: Vec<&String> = names.windows(2).filter(|w| w[0] == w[1]).map(|w| &w[0]).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
