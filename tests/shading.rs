@@ -53,6 +53,18 @@ struct Case {
     tolerance: f32,
 }
 
+impl Case {
+    /// A case without options whose surface is opaque.
+    const fn opaque(
+        name: &'static str,
+        shaders: &'static [(&'static str, &'static str)],
+        world: &'static str,
+        [r, g, b]: [f32; 3],
+    ) -> Self {
+        Self { name, shaders, options: "", world, expected: [r, g, b, 1.0], tolerance: 1e-6 }
+    }
+}
+
 /// A square of side 4 around (0, 0, 4) that faces the camera.
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 

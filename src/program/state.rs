@@ -41,7 +41,7 @@ pub struct SurfaceState {
 }
 
 /// The predefined variables of surfaces, with their types.
-pub const SURFACE_GLOBALS: [(&str, Type); 21] = [
+pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
     ("P", Type::Vec3),
     ("N", Type::Vec3),
     ("Ng", Type::Vec3),
@@ -60,6 +60,7 @@ pub const SURFACE_GLOBALS: [(&str, Type); 21] = [
     ("ncomps", Type::F32),
     ("time", Type::F32),
     ("dtime", Type::F32),
+    ("dPdtime", Type::Vec3),
     ("raydepth", Type::F32),
     ("Ci", Type::Vec3),
     ("Oi", Type::Vec3),
@@ -209,7 +210,8 @@ impl SurfaceState {
                 let is_untold = b.op(Op::Lt, &[last, kind]);
                 b.op(Op::Select, &[is_untold, diffuse, kind])
             }
-            "Ci" | "Oi" => {
+            // Each slice of the shutter's time is a scene at rest.
+            "Ci" | "Oi" | "dPdtime" => {
                 let zero = b.f32(0.0);
                 b.op_as(Op::Splat, &[zero], Type::Vec3)
             }

@@ -33,17 +33,8 @@ const LAYER: (&str, &str) = (
 /// A light is asked for in a method of a co-shader.
 const LIT: (&str, &str) = ("lit", "class lit() { public color lambert(normal n) { return diffuse(n); } }");
 
-const fn case(
-    name: &'static str,
-    shaders: &'static [(&'static str, &'static str)],
-    world: &'static str,
-    rgb: [f32; 3],
-) -> Case {
-    Case { name, shaders, options: "", world, expected: [rgb[0], rgb[1], rgb[2], 1.0], tolerance: 1e-6 }
-}
-
 pub const COSHADERS: &[Case] = &[
-    case(
+    Case::opaque(
         "a method of a co-shader gives a value made of its class's parameters",
         &[
             LAYER,
@@ -62,7 +53,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\" \"float weight\" [1]\nSurface \"asks\"\nSQUARE",
         [0.375, 0.1875, 0.09375 + 0.3],
     ),
-    case(
+    Case::opaque(
         "a method of a co-shader changes variables and arrays, and sees the caller's point",
         &[
             LAYER,
@@ -82,7 +73,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nSurface \"asks\"\nSQUARE",
         [0.875, 0.25, 0.225],
     ),
-    case(
+    Case::opaque(
         "members that a method changes are back at its next call",
         &[
             LAYER,
@@ -101,7 +92,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nSurface \"asks\"\nSQUARE",
         [0.5, 0.5, 0.0],
     ),
-    case(
+    Case::opaque(
         "public members and parameters of a co-shader can be read, others not",
         &[
             LAYER,
@@ -122,7 +113,7 @@ pub const COSHADERS: &[Case] = &[
         // 1 + 4 + 8; (2 + 1) / 10; ½ + ⅛.
         [0.13, 0.3, 0.625],
     ),
-    case(
+    Case::opaque(
         "co-shaders are listed by category in their order",
         &[
             LAYER,
@@ -147,7 +138,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nShader \"other\" \"b\"\nSurface \"asks\"\nSQUARE",
         [0.505, 0.2, 0.75],
     ),
-    case(
+    Case::opaque(
         "a handle of no co-shader is null, and its methods do nothing",
         &[
             LAYER,
@@ -167,7 +158,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nSurface \"asks\"\nSQUARE",
         [0.5, 0.75, 0.25],
     ),
-    case(
+    Case::opaque(
         "a file that guards its calls renders where there is no co-shader at all",
         &[(
             "asks",
@@ -181,7 +172,7 @@ pub const COSHADERS: &[Case] = &[
         "Surface \"asks\"\nSQUARE",
         [0.5; 3],
     ),
-    case(
+    Case::opaque(
         "a co-shader calls another, and takes structs and texts",
         &[
             LAYER,
@@ -201,7 +192,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nShader \"layer\" \"b\" \"float weight\" [0.5]\nSurface \"asks\"\nSQUARE",
         [0.25, 0.75, 1.0],
     ),
-    case(
+    Case::opaque(
         "a class knows whether it is called as a co-shader or is the surface",
         &[
             LAYER,
@@ -217,7 +208,7 @@ pub const COSHADERS: &[Case] = &[
         "Shader \"layer\" \"a\"\nSurface \"asks\"\nSQUARE",
         [1.0, 0.75, 0.5],
     ),
-    case(
+    Case::opaque(
         "co-shaders call each other in turn, as a stack of layers does",
         &[
             (
@@ -243,8 +234,8 @@ pub const COSHADERS: &[Case] = &[
          Surface \"asks\"\nSQUARE",
         [0.625, 0.29296875, 0.0625],
     ),
-    case("a class that may be a co-shader is a surface too", &[LAYER], "Surface \"layer\"\nSQUARE", [0.0, 0.25, 0.5]),
-    case(
+    Case::opaque("a class that may be a co-shader is a surface too", &[LAYER], "Surface \"layer\"\nSQUARE", [0.0, 0.25, 0.5]),
+    Case::opaque(
         "the last co-shader of a handle counts, to the end of its block",
         &[
             LAYER,
@@ -264,7 +255,7 @@ pub const COSHADERS: &[Case] = &[
          SQUARE",
         [0.25, 0.5, 0.1],
     ),
-    case(
+    Case::opaque(
         "a co-shader asks the lights of the object that it is called for",
         &[
             LIT,

@@ -2,17 +2,8 @@
 
 use crate::Case;
 
-const fn case(
-    name: &'static str,
-    shaders: &'static [(&'static str, &'static str)],
-    world: &'static str,
-    rgb: [f32; 3],
-) -> Case {
-    Case { name, shaders, options: "", world, expected: [rgb[0], rgb[1], rgb[2], 1.0], tolerance: 1e-6 }
-}
-
 pub const HABITS: &[Case] = &[
-    case(
+    Case::opaque(
         "random numbers and rays go together",
         &[(
             "both",
@@ -21,7 +12,7 @@ pub const HABITS: &[Case] = &[
         "Surface \"both\" SQUARE",
         [0.5; 3],
     ),
-    case(
+    Case::opaque(
         "the incident ray is as long as its way",
         &[(
             "seen",
@@ -30,7 +21,7 @@ pub const HABITS: &[Case] = &[
         "Surface \"seen\" SQUARE",
         [0.5, 0.25, 0.25],
     ),
-    case(
+    Case::opaque(
         "a primitive has an object space of its own",
         &[(
             "own",
@@ -44,7 +35,7 @@ pub const HABITS: &[Case] = &[
         // The point (0, 0, 8) is (−½, 0, 4) there.
         [0.5, 0.5, 1.0],
     ),
-    case(
+    Case::opaque(
         "defaults are made of the parameters before them, as the scene gives these",
         &[(
             "made",
@@ -56,7 +47,7 @@ pub const HABITS: &[Case] = &[
         "Surface \"made\" \"float a\" [0.5] SQUARE",
         [0.375, 0.5, 0.25],
     ),
-    case(
+    Case::opaque(
         "what is the same for all points goes to uniform variables",
         &[(
             "same",
@@ -74,7 +65,13 @@ pub const HABITS: &[Case] = &[
         "Surface \"same\" SQUARE",
         [0.75, 0.25, 1.0],
     ),
-    case(
+    Case::opaque(
+        "a scene is at rest in each slice of time",
+        &[("rest", "surface rest() { Oi = 1; Ci = 0.5 + length(dPdtime) + dtime; }")],
+        "Surface \"rest\" SQUARE",
+        [0.5; 3],
+    ),
+    Case::opaque(
         "truth values are numbers in sums and products",
         &[(
             "truth",
@@ -88,7 +85,7 @@ pub const HABITS: &[Case] = &[
         "Surface \"truth\" SQUARE",
         [0.75, 1.0, 0.25],
     ),
-    case(
+    Case::opaque(
         "an area is that of shading whatever is asked for",
         &[(
             "areas",

@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use RslType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument tells the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 43] = [
+pub const GLOBALS: [Global; 44] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
@@ -75,6 +75,7 @@ pub const GLOBALS: [Global; 43] = [
     global("ray.origin", Point, "sd"),
     global("ray.direction", Vector, "sd"),
     global("dtime", Float, "slvdi"),
+    global("dPdtime", Vector, "sd"),
     global(RANDOM_STATE, Float, "slvdi"),
     global(DISPLACED, Float, "s"),
 ];

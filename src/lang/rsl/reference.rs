@@ -288,7 +288,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
 ];
 
 /// Predefined variables: the kinds of shaders (**s**urface, **l**ight, **v**olume, **d**isplacement, **i**mager) and the meaning there.
-const VARIABLES: [(&str, &str, &str); 43] = [
+const VARIABLES: [(&str, &str, &str); 44] = [
     ("PI", "slvdi", "The ratio of a circle's circumference to its diameter: a constant."),
     ("Cs", "s", "The colour of the surface, as the scene gives it."),
     ("Os", "s", "The opacity of the surface, as the scene gives it: 1 is opaque, for each colour."),
@@ -320,6 +320,7 @@ const VARIABLES: [(&str, &str, &str); 43] = [
     ("ncomps", "slvdi", "The number of components of a color: 3."),
     ("time", "slvdi", "The time of this sample within the shutter."),
     ("dtime", "slvdi", "How long the shutter is open."),
+    ("dPdtime", "sd", "How fast the point moves: zero, as each slice of the shutter's time is a scene at rest."),
     ("raydepth", "slvd", "How many rays were traced one from another to come here: 0 for what the camera sees."),
     (
         "Ci",
