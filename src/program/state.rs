@@ -174,10 +174,16 @@ impl SurfaceState {
                 normalize(b, n)
             }
             "I" => {
-                let direction = self.seeded(b, self.inputs.direction, Self::turn_of_ray);
                 let t = b.op(Op::Extract(2), &[self.hit]);
-                let t = self.seeded(b, t, Self::growth_of_ray);
-                scale(b, direction, t)
+                let way = scale(b, self.inputs.direction, t);
+                self.seeded(b, way, |state, b| {
+                    let (turns, growths) = (state.turn_of_ray(b), state.growth_of_ray(b));
+                    [0, 1].map(|i| {
+                        let turned = scale(b, turns[i], t);
+                        let longer = scale(b, state.inputs.direction, growths[i]);
+                        b.op(Op::Add, &[turned, longer])
+                    })
+                })
             }
             "E" => {
                 let origin = b.op(Op::Uniform(5), &[]);
