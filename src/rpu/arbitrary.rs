@@ -147,6 +147,48 @@ fn tables(len: usize) -> impl Strategy<Value = Program> {
     })
 }
 
+/// An instruction whose operations read other registers.
+pub fn reading(mut instr: Instr, other: impl Fn(Reg) -> Reg) -> Instr {
+    let read = |a: &mut Arith| {
+        for src in &mut a.src {
+            if let Src::Reg { reg, .. } = src {
+                *reg = other(*reg);
+            }
+        }
+    };
+    match &mut instr {
+        Instr::Primary(Primary::Arith(a)) | Instr::Pair(a, ..) => read(a),
+        Instr::Split(split, _) => [&mut split.first, &mut split.second].into_iter().for_each(read),
+        Instr::Primary(_) | Instr::Control(_) => {}
+    }
+    instr
+}
+
+/// One or two operations on `R0` to `R2` and `S`, alone or with a jump.
+pub fn any_arithmetic() -> impl Strategy<Value = Instr> {
+    let few = |mut a: Arith, n: u8| {
+        a.dst.reg = DstReg::R(n);
+        a
+    };
+    let paired = || prop::option::of(condition());
+    let one = (arith(), 0u8..3, paired()).prop_map(move |(a, n, condition)| match condition {
+        Some(condition) => Instr::Pair(few(a, n), Control::Jmp(0), condition),
+        None => Instr::Primary(Primary::Arith(few(a, n))),
+    });
+    let two = (split(), 0u8..3, 0u8..3, paired()).prop_map(move |(s, m, n, condition)| {
+        let split = Split { first: few(s.first, m), second: few(s.second, n), ..s };
+        Instr::Split(split, condition.map(|condition| (Control::Jmp(0), condition)))
+    });
+    prop_oneof![one, two]
+        .prop_map(|instr| {
+            reading(instr, |reg| match reg {
+                Reg::R(n) | Reg::Stack(n) | Reg::C(n) | Reg::I(n) => Reg::R(n % 3),
+                Reg::A | Reg::Special | Reg::Hit | Reg::HitTri | Reg::HitObj => Reg::Special,
+            })
+        })
+        .prop_filter("the machine has no such instruction", |instr| instr.validate().is_ok())
+}
+
 /// Programs of 1 to 20 instructions that can run. What [`Instr::validate`] refuses becomes `return`.
 pub fn any_program() -> impl Strategy<Value = Program> {
     (1u32..20)

@@ -326,7 +326,7 @@ impl Recorder {
         let mask = arith.dst.mask;
         let special = if arith.special.is_some() { Mask::W } else { Mask::NONE };
         let needed = mask.union(special).union(tested);
-        let aside = if reads_written(arith) { needed } else { needed.without(mask) };
+        let aside = if reads_written(arith, needed) { needed } else { needed.without(mask) };
         let to = hidden.unwrap_or(destination(arith.dst.reg));
         let results = Component::ALL.map(|c| {
             let register = if aside.contains(c) { Place::register(column::RESULT) } else { to };
@@ -461,12 +461,13 @@ fn reads(arith: &Arith, writer: &Arith) -> bool {
     })
 }
 
-/// Whether a component of the result comes from a component of the destination that is written before it.
-fn reads_written(arith: &Arith) -> bool {
+/// Whether a needed component of the result comes from a component of the destination that is written before it: `w` too, where only a special
+/// function or a condition looks at it.
+fn reads_written(arith: &Arith, needed: Mask) -> bool {
     let dst = Reg::from(arith.dst.reg);
     arith.op.class() != OpClass::Dot
         && arith.sources().iter().any(|src| match src {
-            Src::Reg { reg, swizzle: Swizzle(from), .. } if *reg == dst => arith.dst.mask.components().any(|c| {
+            Src::Reg { reg, swizzle: Swizzle(from), .. } if *reg == dst => needed.components().any(|c| {
                 let from = from[c.index()];
                 from < c && arith.dst.mask.contains(from)
             }),

@@ -1,9 +1,10 @@
 //! What the machine does, instruction by instruction, and with whole programs.
 
+use super::super::arbitrary::{any_arithmetic, reading};
 use super::super::arith;
 use super::super::asm::assemble;
 use super::super::format::Format;
-use super::super::isa::{Component, Op, Program, Reg};
+use super::super::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
 use super::super::lanes::{BLOCK, lanes_of};
 use super::super::listings;
 use super::super::simd::Engine;
@@ -11,6 +12,7 @@ use super::super::tracing::{EmptyScene, HitBlock, RayBlock};
 use super::*;
 use crate::lang::source::FileId;
 use Component::{W, X, Y, Z};
+use proptest::prelude::*;
 
 fn program(text: &str) -> Program {
     match assemble(text, FileId(0)) {
@@ -46,7 +48,11 @@ impl Default for Setup {
 
 impl Setup {
     fn run(&self, text: &str, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
-        let executable = Executable::new(&program(text)).expect("valid").in_format(self.format);
+        self.run_program(&program(text), block, active)
+    }
+
+    fn run_program(&self, program: &Program, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
+        let executable = Executable::new(program).expect("valid").in_format(self.format);
         let stop = AtomicBool::new(false);
         let Setup { constants, memory, textures, shaders, tracer, limits, .. } = self;
         let (tracer, limits) = (tracer.as_ref(), *limits);
@@ -129,6 +135,42 @@ fn an_instruction_reads_its_sources_before_it_writes() {
     assert_eq!(r0("mov R0, R1\nmov R0, R0.wzyx"), [4.0, 3.0, 2.0, 1.0]);
     assert_eq!(r0("mov R0, R1\nmul R0.yz, R0.xzy, R0.xxy"), [1.0, 3.0, 4.0, 4.0]);
     assert_eq!(r0("mov R0, R1\ndp3 R0, R0, R0"), [14.0; 4]);
+    // The function's argument is `w` of the result, which no component of R0 gets.
+    assert_eq!(vector(&run("mov R0, R1\nmul_rcp R0.y, R0.y, R1.y"), Reg::Special, 0), [0.0, 0.25, 0.0, 0.0]);
+}
+
+/// What an instruction leaves in R0 to R2 and S, and whether it jumps to address 2, counted from itself.
+fn effect(before: &[Instr], instr: Instr, values: &[[f32; 4]; 4]) -> [[u32; 4]; 5] {
+    let jumped = Arith::new(Op::Mov, Dst { reg: DstReg::R(9), mask: Mask::XYZW }, &[Src::float(1.0)]);
+    let after =
+        [Instr::Control(Control::Return), Instr::Primary(Primary::Arith(jumped)), Instr::Control(Control::Return)];
+    let instr = instr.with_target(before.len() as u32 + 2);
+    let program = Program { code: [before, &[instr], &after].concat(), ..Program::default() };
+    let mut block = Block::new();
+    for (reg, &values) in [Reg::R(0), Reg::R(1), Reg::R(2), Reg::Special].into_iter().zip(values) {
+        set(&mut block, reg, values);
+    }
+    Setup::default().run_program(&program, &mut block, 1).expect("runs");
+    [Reg::R(0), Reg::R(1), Reg::R(2), Reg::Special, Reg::R(9)].map(|reg| patterns(&block, reg))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn an_instruction_may_overwrite_its_sources(
+        instr in any_arithmetic(),
+        values in prop::array::uniform4(prop::array::uniform4(-4.0f32..4.0)),
+    ) {
+        let copy = |(n, from): (u8, Reg)| {
+            let to = Dst { reg: DstReg::R(4 + n), mask: Mask::XYZW };
+            Instr::Primary(Primary::Arith(Arith::new(Op::Mov, to, &[Src::reg(from)])))
+        };
+        let copies = [(0, Reg::R(0)), (1, Reg::R(1)), (2, Reg::R(2)), (3, Reg::Special)].map(copy);
+        let apart = reading(instr, |reg| if let Reg::R(n) = reg { Reg::R(4 + n) } else { Reg::R(7) });
+        prop_assume!(apart.validate().is_ok());
+        prop_assert_eq!(effect(&[], instr, &values), effect(&copies, apart, &values));
+    }
 }
 
 #[test]
