@@ -8,6 +8,7 @@
 
 use super::instances::{Instance, unpack};
 use super::shaders::CompiledParam;
+use super::surroundings::users_of;
 use crate::ir::passes::InlinePolicy;
 use crate::ir::passes::inline::{self, Stage};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, Type, Value};
@@ -73,19 +74,7 @@ pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &
         }
     }
     if !methods.is_empty() {
-        let calls = |f: &Function, of: &BTreeSet<Arc<str>>| {
-            let insts = f.blocks.iter().flat_map(|b| &b.insts);
-            insts.into_iter().any(|i| matches!(&i.op, Op::Call(name) if of.contains(name)))
-        };
-        let mut asking = asked.clone();
-        loop {
-            let more = module.functions.iter().filter(|f| !asking.contains(&f.name) && calls(f, &asking));
-            let more: Vec<Arc<str>> = more.map(|f| f.name.clone()).collect();
-            if more.is_empty() {
-                break;
-            }
-            asking.extend(more);
-        }
+        let mut asking = users_of(&module.functions, asked.iter().cloned().collect());
         asking.extend(module.functions.iter().map(|f| &f.name).filter(|name| is_core(name)).cloned());
         module.functions.extend(methods.into_values());
         let policy = InlinePolicy { always: asking.into_iter().collect(), ..InlinePolicy::default() };
@@ -159,7 +148,7 @@ fn function(name: &str, suffix: &str, asked: &Asked, known: &[Known<'_>]) -> Fun
             b.ret(vec![has]);
         }
         Question::Count | Question::At => listed(&mut b, asked.question, known),
-        Question::Member | Question::Variable | Question::Method | Question::Run => {
+        Question::Member | Question::Method | Question::Run => {
             called(&mut b, suffix, asked, known);
         }
     }

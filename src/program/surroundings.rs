@@ -99,7 +99,7 @@ pub fn set_suffix(set: usize) -> String {
 }
 
 /// These functions, and all functions that call one, directly or not.
-fn users_of(all: &[Function], mut users: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
+pub(super) fn users_of(all: &[Function], mut users: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
     loop {
         let before = users.len();
         for f in all {

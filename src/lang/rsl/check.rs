@@ -6,7 +6,7 @@
 //! Answers are remembered, so each question is worked out once: the work is linear in the size of the expression.
 
 use super::ast::*;
-use super::coshaders::{self, Question};
+use super::coshaders::{self, Call};
 use super::program::{Callee, Program};
 use super::queries;
 use super::types::RslType;
@@ -183,8 +183,8 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Binary(..) => self.chain_type(names, e, wanted),
             ExprKind::Call(f, args) => {
-                if let Some((question, _)) = Question::of_call(&f.name) {
-                    return Some(question.result(wanted));
+                if let Some((call, _)) = Call::parse(&f.name) {
+                    return Some(call.result(wanted));
                 }
                 let special = || special_result(&f.name).or_else(|| self.query_result(&f.name));
                 match special().filter(|_| self.in_library || !self.program.defines(&f.name)) {
@@ -292,7 +292,7 @@ impl<'a> Checker<'a> {
                 links.iter().all(|l| l.1.is_arithmetic() && self.is_open(l.2)) && self.is_open(first)
             }
             ExprKind::Call(f, _) if f.name.starts_with(coshaders::PREFIX) => {
-                Question::of_call(&f.name).is_some_and(|(question, _)| question.is_open())
+                Call::parse(&f.name).is_some_and(|(call, _)| call.is_open())
             }
             ExprKind::Call(f, args) => {
                 let callees = self.program.callees(&f.name, self.in_library);

@@ -1,6 +1,6 @@
 //! Co-shaders (RSL 2.0): the names by which a shader asks for others and calls them.
 //!
-//! A handle is a text, and that of no shader is empty. A call's name in the flat tree says what is asked ([`Question`]); in the IR it goes to a function of the linker that also
+//! A handle is a text, and that of no shader is empty. A call's name in the flat tree says what is asked ([`Call`]); in the IR it goes to a function of the linker that also
 //! has the types in its name ([`Asked`]), because who answers, with which types, is known only when a scene is linked. What a method finds in predefined variables is what its caller
 //! has there: all of [`inputs`] go along, and what nobody reads is dropped later.
 
@@ -51,7 +51,7 @@ pub const SIGNATURES: [(&str, &str); 13] = [
     ("iscoshader", "f:"),
 ];
 
-/// What is asked.
+/// What is asked of other shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Question {
     /// `getshader(handle)`: the handle, if there is such a shader, or null.
@@ -64,37 +64,41 @@ pub enum Question {
     Has,
     /// `s->name`
     Member,
-    /// `getvar(s, "name", variable)`
-    Variable,
     /// `s->name(…)`, for its value.
     Method,
     /// `s->name(…);`, for its effect.
     Run,
 }
 
-impl Question {
-    const WORDS: [(Question, &str); 8] = [
-        (Question::Find, "find"),
-        (Question::Count, "count"),
-        (Question::At, "at"),
-        (Question::Has, "has"),
-        (Question::Member, "member"),
-        (Question::Variable, "variable"),
-        (Question::Method, "method"),
-        (Question::Run, "run"),
+/// A call in the flat tree that asks other shaders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// Asks for the answer to a question.
+    For(Question),
+    /// `getvar(s, "name", variable)`: asks for a member, puts it into the variable, and tells whether there is one.
+    Variable,
+}
+
+impl Call {
+    const WORDS: [(Call, &str); 8] = [
+        (Call::For(Question::Find), "find"),
+        (Call::For(Question::Count), "count"),
+        (Call::For(Question::At), "at"),
+        (Call::For(Question::Has), "has"),
+        (Call::For(Question::Member), "member"),
+        (Call::Variable, "variable"),
+        (Call::For(Question::Method), "method"),
+        (Call::For(Question::Run), "run"),
     ];
 
-    fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|w| w.0 == self).map_or("", |w| w.1)
+    /// The name of the call that asks for something called `name`.
+    pub fn named(self, name: &str) -> Arc<str> {
+        let word = Self::WORDS.iter().find(|w| w.0 == self).map_or("", |w| w.1);
+        format!("{PREFIX}{word}.{name}").into()
     }
 
-    /// The name of the call in the flat tree that asks for something called `name`.
-    pub fn call(self, name: &str) -> Arc<str> {
-        format!("{PREFIX}{}.{name}", self.word()).into()
-    }
-
-    /// What a call in the flat tree asks, and the name that it asks for.
-    pub fn of_call(call: &str) -> Option<(Self, &str)> {
+    /// The call of that name, and the name that it asks for.
+    pub fn parse(call: &str) -> Option<(Self, &str)> {
         let (word, name) = call.strip_prefix(PREFIX)?.split_once('.')?;
         Some((Self::WORDS.iter().find(|w| w.1 == word)?.0, name))
     }
@@ -102,32 +106,50 @@ impl Question {
     /// The type of the value, where `wanted` is wanted.
     pub fn result(self, wanted: Option<RslType>) -> RslType {
         match self {
-            Self::Find | Self::At => RslType::String,
-            Self::Count | Self::Has | Self::Variable => RslType::Float,
-            Self::Run => RslType::Void,
-            Self::Member | Self::Method => wanted.filter(|w| RslType::DECLARABLE.contains(w)).unwrap_or(RslType::Float),
+            Self::For(question) => question.result(wanted),
+            Self::Variable => RslType::Float,
         }
     }
 
     /// Whether the type of the value is what its place wants.
     pub fn is_open(self) -> bool {
-        matches!(self, Self::Member | Self::Method)
+        matches!(self, Self::For(Question::Member | Question::Method))
     }
 
-    /// Whether the answer may change variables among the arguments.
+    /// Whether it may change variables among the arguments.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Variable | Self::Method | Self::Run)
+        matches!(self, Self::Variable | Self::For(Question::Method | Question::Run))
     }
 
     /// Whether the shader that is asked runs, so that it is given [`inputs`].
     pub fn runs(self) -> bool {
-        matches!(self, Self::Member | Self::Variable | Self::Method | Self::Run)
+        match self {
+            Self::For(question) => question.runs(),
+            Self::Variable => true,
+        }
+    }
+}
+
+impl Question {
+    /// The type of the value, where `wanted` is wanted.
+    pub fn result(self, wanted: Option<RslType>) -> RslType {
+        match self {
+            Self::Find | Self::At => RslType::String,
+            Self::Count | Self::Has => RslType::Float,
+            Self::Run => RslType::Void,
+            Self::Member | Self::Method => wanted.filter(|w| RslType::DECLARABLE.contains(w)).unwrap_or(RslType::Float),
+        }
+    }
+
+    /// Whether the shader that is asked runs, so that it is given [`inputs`].
+    pub fn runs(self) -> bool {
+        matches!(self, Self::Member | Self::Method | Self::Run)
     }
 }
 
 /// A question with the types of its arguments and its answer: the name of a function of the linker.
 ///
-/// The function takes the handle (`Count` and `At` a category, behind the number), the values of the arguments, and [`inputs`] where the shader [runs](Question::runs). It gives the value; of `Member` and `Variable`
+/// The function takes the handle (`Count` and `At` a category, behind the number), the values of the arguments, and [`inputs`] where the shader [runs](Question::runs). It gives the value; of `Member`
 /// 1 or 0 before it, for whether there is such a member; of `Method` and `Run` behind it the new values of those arguments that are variables.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Asked {
@@ -143,7 +165,7 @@ pub struct Asked {
 
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.question.call(&self.name), self.result.letter())?;
+        write!(f, "{}.{}", Call::For(self.question).named(&self.name), self.result.letter())?;
         for (ty, variable) in &self.args {
             let mark = if *variable { VARIABLE } else { "" };
             let length = if ty.is_array() { ty.capacity().to_string() } else { String::new() };
@@ -157,7 +179,7 @@ impl Asked {
     /// The name of the core that answers, where one does: that of the method, or none for members.
     pub fn core(&self) -> Option<&str> {
         match self.question {
-            Question::Member | Question::Variable => Some(""),
+            Question::Member => Some(""),
             Question::Method | Question::Run => Some(&self.name),
             Question::Find | Question::Count | Question::At | Question::Has => None,
         }
@@ -165,7 +187,7 @@ impl Asked {
 
     /// Reads the name of a function; `None` where it is no question.
     pub fn parse(function: &str) -> Option<Self> {
-        let (question, rest) = Question::of_call(function)?;
+        let (Call::For(question), rest) = Call::parse(function)? else { return None };
         let mut types = rest.split('.');
         let name = types.next()?;
         let result = of_letter(types.next()?)?;
@@ -208,7 +230,7 @@ mod tests {
         assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
         let find = Asked { question: Question::Find, name: "".into(), result: RslType::String, args: Vec::new() };
         assert_eq!(Asked::parse(&find.to_string()), Some(find));
-        for other in ["lights.sample", "coshader.method.eval", "coshader.dance.eval.f", "coshader.method.eval.q"] {
+        for other in ["lights.sample", "coshader.method.eval", "coshader.dance.eval.f", "coshader.method.eval.q", "coshader.variable.eval.f"] {
             assert_eq!(Asked::parse(other), None, "{other}");
         }
     }

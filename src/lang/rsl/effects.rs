@@ -5,7 +5,7 @@
 
 use super::ast::*;
 use super::builtins::Builtin;
-use super::coshaders::{self, Question};
+use super::coshaders;
 use super::globals;
 use super::queries;
 use super::types::RslType;
@@ -218,7 +218,7 @@ impl Walk<'_> {
                         self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
                     }
                     self.effects.runs_coshaders |=
-                        Question::of_call(&f.name).is_some_and(|(question, _)| question.runs());
+                        coshaders::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);
                     }
@@ -284,7 +284,7 @@ impl Walk<'_> {
     fn has_outputs(&self, name: &str, count: usize) -> bool {
         let mut functions = self.ast.definitions.iter().filter(|d| d.shader.is_none() && &*d.name.name == name);
         super::builtins::has_outputs(name)
-            || Question::of_call(name).is_some_and(|(question, _)| question.writes())
+            || coshaders::Call::parse(name).is_some_and(|(call, _)| call.writes())
             || queries::source(name).is_some()
             || functions.any(|d| d.declared().len() == count && d.declared().iter().any(|p| p.output))
     }

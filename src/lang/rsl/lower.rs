@@ -265,7 +265,9 @@ impl<'a> Lowering<'a> {
         let before: Vec<Decl> = before.filter(|p| !p.ty.is_unsized()).cloned().collect();
         let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
         // A default may be made of the parameters before it.
-        body.earlier(&before);
+        let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, Class::Uniform, Class::Uniform)));
+        let earlier = earlier.collect();
+        body.scopes.declared.push(earlier);
         body.inputs(&effects.inputs(), &[]);
         let values = match param.init {
             Some(e) => body.values_as(e, param.ty).map(|v| v.0),
@@ -318,17 +320,14 @@ impl<'c, 'a> Body<'c, 'a> {
             }
             let class = p.class.unwrap_or(usual);
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
-            let names = arrays::value_names(&p.name.name, p.ty);
-            let values = names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, class)).collect::<Vec<_>>();
             // Without a word, a function's parameter is what the caller gives: it may go to uniform variables.
             let known = if of_shader { class } else { p.class.unwrap_or(Class::Uniform) };
-            let mut var = self.declared_var(p.ty, known, &p.name);
+            let mut var = self.param(p, class, known);
             var.strict = p.class == Some(Class::Uniform);
             let is_known = of_shader && class != Class::Varying && !self.changed.contains(&p.name.name);
             if is_known && matches!(p.ty, RslType::String | RslType::Float) {
                 var.text = Some(Text::Parameter(p.name.name.clone()));
             }
-            self.assign_all(&p.name.name, &var, &values);
             if let Some(old) = scope.get(&p.name.name) {
                 let mut d = Diagnostic::error(format!("parameter `{}` is declared twice", p.name.name))
                     .at(p.name.span, "declared again");
@@ -342,18 +341,13 @@ impl<'c, 'a> Body<'c, 'a> {
         self.scopes.declared.push(scope);
     }
 
-    /// The parameters before one whose default is made.
-    fn earlier(&mut self, params: &[Decl]) {
-        let mut scope = HashMap::new();
-        for p in params {
-            let names = arrays::value_names(&p.name.name, p.ty);
-            let values: Vec<Value> =
-                names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, Class::Uniform)).collect();
-            let var = self.declared_var(p.ty, Class::Uniform, &p.name);
-            self.assign_all(&p.name.name, &var, &values);
-            scope.insert(p.name.name.clone(), var);
-        }
-        self.scopes.declared.push(scope);
+    /// Makes the function take a parameter, whose values are those of a variable of class `known` then.
+    fn param(&mut self, p: &Decl, class: Class, known: Class) -> Var {
+        let names = arrays::value_names(&p.name.name, p.ty);
+        let values: Vec<Value> = names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, class)).collect();
+        let var = self.declared_var(p.ty, known, &p.name);
+        self.assign_all(&p.name.name, &var, &values);
+        var
     }
 
     fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {

@@ -36,8 +36,10 @@ fn listed(options: &[NamedOption]) -> String {
 
 impl Body<'_, '_> {
     pub(super) fn call(&mut self, e: ExprId, f: &Ident, args: &[ExprId], wanted: Option<RslType>) -> Lower<Typed> {
-        if let Some((question, name)) = coshaders::Question::of_call(&f.name) {
-            return self.ask_coshader(question, name, f, args, wanted);
+        match coshaders::Call::parse(&f.name) {
+            Some((coshaders::Call::For(question), name)) => return self.ask_coshader(question, name, f, args, wanted),
+            Some((coshaders::Call::Variable, name)) => return self.member_to_variable(name, f, args),
+            None => {}
         }
         if self.checker.query_result(&f.name).is_some() {
             return match queries::source(&f.name) {

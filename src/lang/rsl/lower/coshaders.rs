@@ -22,9 +22,6 @@ impl Body<'_, '_> {
             let ty = if question == Question::At && i == 0 { RslType::Float } else { RslType::String };
             values.push(self.value_as(e, ty)?.value);
         }
-        if question == Question::Variable {
-            return self.member_to_variable(asked, values, rest, f);
-        }
         let mut written = Vec::new();
         for &e in rest {
             let (ty, place) = self.argument_of_method(e, &mut values, f)?;
@@ -88,13 +85,9 @@ impl Body<'_, '_> {
     }
 
     /// `getvar(s, "name", variable)`, or without the variable.
-    fn member_to_variable(
-        &mut self,
-        mut asked: Asked,
-        mut values: Vec<Value>,
-        rest: &[ExprId],
-        f: &Ident,
-    ) -> Lower<Typed> {
+    pub(super) fn member_to_variable(&mut self, name: &str, f: &Ident, args: &[ExprId]) -> Lower<Typed> {
+        let (&shader, rest) = args.split_first().ok_or(Poison)?;
+        let mut values = vec![self.value_as(shader, RslType::String)?.value];
         let place = match rest {
             [] => None,
             [e, ..] => match &self.ast().expr(*e).kind {
@@ -109,15 +102,15 @@ impl Body<'_, '_> {
                 }
             },
         };
-        asked.question = Question::Member;
-        asked.result = place.as_ref().map_or(RslType::Void, |p| p.ty);
-        if asked.result.is_array() {
+        let result = place.as_ref().map_or(RslType::Void, |p| p.ty);
+        if result.is_array() {
             let d = Diagnostic::error("`getvar` gives no arrays");
             return self.error(d.at(f.span, "the variable is an array"));
         }
         self.at(f.span);
         values.extend(self.seen_by_methods());
-        let types: Vec<Type> = std::iter::once(Type::F32).chain(asked.result.ir()).collect();
+        let types: Vec<Type> = std::iter::once(Type::F32).chain(result.ir()).collect();
+        let asked = Asked { question: Question::Member, name: name.into(), result, args: Vec::new() };
         let results = self.b.call(asked.to_string(), values, &types);
         if let Some(place) = place {
             let zero = self.b.f32(0.0);

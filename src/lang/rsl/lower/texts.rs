@@ -3,7 +3,7 @@
 //! A text is known when it is made of constants, of parameters of the shader that nobody changes, and of variables that got such a text and keep it. One of constants alone
 //! is a constant; any other becomes a named input of the core, `text.0`, `text.1`, …, which the linker works out for each instance.
 
-use super::super::coshaders::Question;
+use super::super::coshaders::Call;
 use super::super::program::Callee;
 use super::super::texts::Text;
 use super::*;
@@ -119,7 +119,7 @@ pub(super) fn changed(program: &Program<'_>, body: &[Stmt]) -> BTreeSet<Arc<str>
                         names.extend(written.map(|d| d.name.name.clone()));
                     }
                 }
-                let is_written = Question::of_call(&f.name).is_some_and(|(question, _)| question.writes());
+                let is_written = Call::parse(&f.name).is_some_and(|(call, _)| call.writes());
                 if is_written || callees.iter().any(|c| program.writes_arguments(*c)) {
                     names.extend(args.iter().filter_map(|a| match &ast.expr(*a).kind {
                         ExprKind::Name(name) => Some(name.clone()),

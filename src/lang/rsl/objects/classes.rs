@@ -7,6 +7,7 @@
 use super::super::ShaderKind::*;
 use super::super::builtins;
 use super::super::check::RESIZING;
+use super::super::coshaders::Call;
 use super::super::effects;
 use super::super::globals;
 use super::super::{LightKind, ShaderKind};
@@ -212,7 +213,7 @@ impl Flattening<'_> {
     /// What a method itself uses: its own variables have other names.
     fn uses(&self, d: &Definition, names: &BTreeSet<Arc<str>>, with_outputs: &HashSet<Arc<str>>, uses: &mut Uses) {
         let writes = |f: &str| {
-            let is_coshader = Question::of_call(f).is_some_and(|(question, _)| question.writes());
+            let is_coshader = Call::parse(f).is_some_and(|(call, _)| call.writes());
             let is_built_in =
                 builtins::has_outputs(f) || queries::source(f).is_some() || RESIZING.contains(&f) || is_coshader;
             is_built_in || with_outputs.contains(f)

@@ -1,6 +1,6 @@
 //! Co-shaders (RSL 2.0): what asks for other shaders, and calls of their methods, become calls that [`super::super::coshaders`] names.
 
-use super::super::coshaders::Question;
+use super::super::coshaders::{Call, Question};
 use super::*;
 
 /// The calls that ask for co-shaders, or something of one.
@@ -46,22 +46,22 @@ impl Flattening<'_> {
             ExprKind::String(text) => Some(text.clone()),
             _ => None,
         };
-        let call = |question: Question, name: &str, args: &[ExprId]| {
-            Ok(Some(ExprKind::Call(Ident { name: question.call(name), span: f.span }, args.to_vec())))
+        let call = |asks: Call, name: &str, args: &[ExprId]| {
+            Ok(Some(ExprKind::Call(Ident { name: asks.named(name), span: f.span }, args.to_vec())))
         };
         let (form, example) = match (&*f.name, &args[..]) {
             ("getshader", &[handle]) => {
                 list.push(handle);
-                return call(Question::Find, "", args);
+                return call(Call::For(Question::Find), "", args);
             }
             ("hasmethod", &[shader, name]) if text(name).is_some() => {
                 list.push(shader);
-                return call(Question::Has, &text(name).unwrap_or_default(), &[shader]);
+                return call(Call::For(Question::Has), &text(name).unwrap_or_default(), &[shader]);
             }
             ("getvar", &[shader, name, ..]) if text(name).is_some() && args.len() <= 3 => {
                 let given: Vec<ExprId> = std::iter::once(shader).chain(args.get(2).copied()).collect();
                 list.extend(&given);
-                return call(Question::Variable, &text(name).unwrap_or_default(), &given);
+                return call(Call::Variable, &text(name).unwrap_or_default(), &given);
             }
             ("iscoshader", []) => {
                 return Ok(Some(match self.class.as_mut().filter(|class| class.is_in_method()) {
@@ -97,7 +97,7 @@ impl Flattening<'_> {
     ) -> Flat<ExprKind> {
         let kind = self.value_of_part(place, place.name.span)?;
         let shader = self.add(kind, place.name.span);
-        let name = Ident { name: question.call(&f.name), span: f.span };
+        let name = Ident { name: Call::For(question).named(&f.name), span: f.span };
         let mut given = vec![shader];
         given.extend(self.arguments(f, args)?);
         Ok(ExprKind::Call(name, given))
@@ -122,7 +122,7 @@ impl Flattening<'_> {
         let holder = Place { name: place.name.clone(), members: Vec::new(), indices: member.indices.clone() };
         let kind = self.value_of_part(&holder, place.name.span)?;
         let shader = self.add(kind, place.name.span);
-        let name = Ident { name: Question::Member.call(&member.name.name), span: member.name.span };
+        let name = Ident { name: Call::For(Question::Member).named(&member.name.name), span: member.name.span };
         Ok(Some(ExprKind::Call(name, vec![shader])))
     }
 
@@ -164,11 +164,11 @@ impl Flattening<'_> {
             let zero = self.number(0.0, span);
             let counted = Decl { init: Some(zero), ..Decl::variable(ident(COUNTER), RslType::Float) };
             list.push(stmt(StmtKind::Declare(vec![counted])));
-            let count = self.add(ExprKind::Call(ident(&Question::Count.call("")), vec![category]), span);
+            let count = self.add(ExprKind::Call(ident(&Call::For(Question::Count).named("")), vec![category]), span);
             let now = counter(self);
             let goes_on = self.add(ExprKind::Binary(BinaryOp::Lt, now, count), span);
             let now = counter(self);
-            let shader = self.add(ExprKind::Call(ident(&Question::At.call("")), vec![now, category]), span);
+            let shader = self.add(ExprKind::Call(ident(&Call::For(Question::At).named("")), vec![now, category]), span);
             let take = if ty.is_resizable() {
                 let name = self.add(ExprKind::Name(array.name.name.clone()), span);
                 self.add(ExprKind::Call(ident("push"), vec![name, shader]), span)
