@@ -10,6 +10,8 @@ mod coshaders;
 mod habits;
 #[path = "shading/kinds.rs"]
 mod kinds;
+#[path = "shading/lengths.rs"]
+mod lengths;
 #[path = "shading/lights.rs"]
 mod lights;
 #[path = "shading/rays.rs"]
@@ -23,6 +25,7 @@ use classes::CLASSES;
 use coshaders::COSHADERS;
 use habits::HABITS;
 use kinds::KINDS;
+use lengths::LENGTHS;
 use lights::LIGHTS;
 use rays::RAYS;
 use shadewright::lang::source::SourceMap;
@@ -69,7 +72,7 @@ impl Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, COSHADERS, HABITS, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
+    [KINDS, CLASSES, COSHADERS, HABITS, LENGTHS, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.

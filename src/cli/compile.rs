@@ -82,7 +82,7 @@ fn rsl_options(args: &CompileArgs) -> rsl::Options {
         defines: args.preprocess.define.iter().map(|d| define(d)).collect(),
         ..Default::default()
     };
-    rsl::Options { preprocess, debug: false }
+    rsl::Options { preprocess, ..rsl::Options::default() }
 }
 
 /// The compiled file, with its sources, of which it is the first.

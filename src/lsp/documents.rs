@@ -161,7 +161,7 @@ impl Documents {
         }
         let texts = self.open.values().filter_map(|d| Some((d.canonical.clone()?, d.text.clone())));
         let preprocess = PreprocessOptions { unsaved: texts.collect(), ..self.options.clone() };
-        let options = Options { preprocess, debug: false };
+        let options = Options { preprocess, ..Options::default() };
         if let Some(d) = self.open.get_mut(key) {
             let (uri, text) = (d.uri.clone(), d.text.clone());
             d.snapshot = Some(Snapshot::new(uri, d.path.as_deref(), text, &options, self.client.encoding));

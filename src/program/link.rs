@@ -127,6 +127,9 @@ impl Program {
             return None;
         }
         let old = self.instances.get(number)?.as_ref()?;
+        if !old.shader.is_for(given) {
+            return None;
+        }
         let bound = Arc::new(bind(old.shader.clone(), given, scene, &mut Vec::new()));
         // A string may name a texture, which is to be read then, or a category, with which the code compares.
         if !bound.strings().eq(old.strings()) {

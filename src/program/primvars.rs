@@ -185,7 +185,11 @@ impl Mismatches {
                     "the primitive variable `{}` is a {given}, but the shader's parameter is a {wanted}; it is not used",
                     kind.name
                 );
-                (text, format!("declare it as {wanted}"))
+                let hint = match param.open {
+                    true => "an array without a length takes that of the value that stands beside the shader's name".to_string(),
+                    false => format!("declare it as {wanted}"),
+                };
+                (text, hint)
             } else if primvar.place != PrimvarPlace::Constant && param.class == Class::Uniform {
                 let text = format!(
                     "the primitive variable `{}` differs within the primitive, but the shader's parameter is uniform",

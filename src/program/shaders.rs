@@ -1,9 +1,10 @@
 //! Finding and compiling the shaders that a scene names.
 
+use super::instances::convert;
 use super::link::LinkOptions;
 use super::others::Others;
 use super::textures::{self, Names};
-use super::units::{Manner, Unit, Units};
+use super::units::{Key, Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::diag::{Diagnostic, Diagnostics};
@@ -11,7 +12,7 @@ use crate::lang::files::FileLog;
 use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::texts::Text;
-use crate::lang::rsl::{self, FunctionInfo, LightKind, RslType};
+use crate::lang::rsl::{self, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{source, stdlib};
 use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
@@ -51,6 +52,8 @@ pub struct CompiledShader {
     pub light: LightKind,
     /// What the core's inputs `text.0`, `text.1`, … are.
     pub texts: Vec<Text>,
+    /// The lengths that it was compiled for, of arrays that have others by default.
+    lengths: Lengths,
     /// The unit it comes from, where defaults are computed.
     unit: Arc<Module>,
     /// The scene's coordinate systems, for defaults that name one.
@@ -68,6 +71,8 @@ pub struct CompiledParam {
     pub array: Option<u32>,
     /// Its type in the source.
     pub type_name: &'static str,
+    /// Whether it is an array declared without a length, so that its instance decides on that.
+    pub open: bool,
     /// How often it may differ.
     pub class: Class,
     default: Arc<str>,
@@ -102,6 +107,26 @@ impl CompiledShader {
         let before = self.params[..i].iter().map(CompiledParam::values).sum();
         let param = &self.params[i];
         (param.array.is_none() && param.type_name == ty.name()).then_some((before, param))
+    }
+
+    /// The lengths that an instance's values give to arrays declared without one, where this is compiled for others.
+    fn other_lengths(&self, instance: &ShaderInstance) -> Lengths {
+        let mut lengths = Lengths::new();
+        for p in self.params.iter().filter(|p| p.open) {
+            let Some((_, value)) = instance.params.iter().find(|(name, _)| *name == p.name) else { continue };
+            let Some(len) = value.count(p.ty.words() as usize).map(|n| n as u32) else { continue };
+            let is_other = (1..=rsl::MAX_ARRAY).contains(&len) && p.array != Some(len);
+            if is_other && convert(value, p.ty, Some(len)).is_some() {
+                lengths.insert((instance.name.as_str().into(), p.name.as_str().into()), len);
+            }
+        }
+        lengths
+    }
+
+    /// Whether it is compiled for the lengths that an instance's values give.
+    pub fn is_for(&self, instance: &ShaderInstance) -> bool {
+        let is_given = |p: &str| instance.params.iter().any(|(name, _)| name == p);
+        self.other_lengths(instance).is_empty() && self.lengths.keys().all(|(_, p)| is_given(p))
     }
 
     /// Whether the core leaves a predefined variable in another state than it finds it.
@@ -228,7 +253,7 @@ pub struct ShaderLibrary {
     /// The names of the files that hold the shaders asked for.
     holders: HashMap<(ShaderKind, String), String>,
     /// The files that this program uses.
-    taken: HashMap<String, Result<Arc<CompiledFile>, Diagnostics>>,
+    taken: HashMap<Key, Result<Arc<CompiledFile>, Diagnostics>>,
     module: Module,
     warnings: Diagnostics,
     outlines: Vec<Outline>,
@@ -270,11 +295,21 @@ impl ShaderLibrary {
         Ok(())
     }
 
-    /// The shader that an instance names, compiled.
+    /// The shader that an instance names, compiled for the lengths of arrays that it gives.
     ///
     /// # Errors
     /// A shader that is missing, of another kind, or wrong: all of its errors.
     pub fn shader(&mut self, instance: &ShaderInstance) -> Result<CompiledShader, Diagnostics> {
+        let shader = self.shader_of_lengths(instance, Lengths::new())?;
+        let lengths = shader.other_lengths(instance);
+        if lengths.is_empty() { Ok(shader) } else { self.shader_of_lengths(instance, lengths) }
+    }
+
+    fn shader_of_lengths(
+        &mut self,
+        instance: &ShaderInstance,
+        lengths: Lengths,
+    ) -> Result<CompiledShader, Diagnostics> {
         let place = |d: Diagnostic| match instance.span {
             Some(span) => d.at(span, "named here"),
             None => d,
@@ -282,7 +317,7 @@ impl ShaderLibrary {
         let keyword = instance.kind.keyword();
         let what = format!("{keyword} shader `{}`", instance.name);
         let spaces = self.spaces.clone();
-        let shaders = &self.file_with(instance).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
+        let shaders = &self.file_with(instance, lengths).map_err(|e| e.into_diagnostics(&what, place))?.shaders;
         let named: Vec<_> = shaders.iter().filter(|(_, name, _)| *name == instance.name).collect();
         if let Some((.., shader)) = named.iter().find(|(kind, ..)| *kind == instance.kind) {
             return Ok(CompiledShader { spaces, ..shader.clone() });
@@ -302,18 +337,29 @@ impl ShaderLibrary {
         Err(place(d).into())
     }
 
-    /// What can be asked of the co-shader that an instance names: cores by the names of methods, that of the members by none.
+    /// What can be asked of the co-shader that an instance names: cores by the names of methods, that of the members by none. They are compiled for the lengths of arrays that the instance gives.
     ///
     /// # Errors
     /// A class that is missing or wrong: all of its errors.
     pub fn coshader(&mut self, instance: &ShaderInstance) -> Result<Vec<(Arc<str>, CompiledShader)>, Diagnostics> {
+        let cores = self.coshader_of_lengths(instance, Lengths::new())?;
+        // All have the parameters of the class.
+        let lengths = cores.first().map(|(_, core)| core.other_lengths(instance)).unwrap_or_default();
+        if lengths.is_empty() { Ok(cores) } else { self.coshader_of_lengths(instance, lengths) }
+    }
+
+    fn coshader_of_lengths(
+        &mut self,
+        instance: &ShaderInstance,
+        lengths: Lengths,
+    ) -> Result<Vec<(Arc<str>, CompiledShader)>, Diagnostics> {
         let place = |d: Diagnostic| match instance.span {
             Some(span) => d.at(span, "named here"),
             None => d,
         };
         let what = format!("class `{}`", instance.name);
         let spaces = self.spaces.clone();
-        let methods = &self.file_with(instance).map_err(|e| e.into_diagnostics(&what, place))?.methods;
+        let methods = &self.file_with(instance, lengths).map_err(|e| e.into_diagnostics(&what, place))?.methods;
         let own = methods.iter().filter(|(class, ..)| **class == *instance.name);
         let cores: Vec<_> = own
             .map(|(_, name, core)| (name.clone(), CompiledShader { spaces: spaces.clone(), ..core.clone() }))
@@ -340,7 +386,7 @@ impl ShaderLibrary {
             None => d,
         };
         let what = format!("shader file `{}.sl`", program.shader);
-        let file = self.file(&program.shader).map_err(|e| e.into_diagnostics(&what, place))?;
+        let file = self.file(Key::plain(&program.shader)).map_err(|e| e.into_diagnostics(&what, place))?;
         let wanted = |f: &&CompiledFunction| {
             let takes_a_point = matches!(f.info.params.as_slice(), [(_, ty, false)] if ty.is_triple());
             *f.info.name == *program.function && takes_a_point && f.info.result == RslType::Color
@@ -352,7 +398,7 @@ impl ShaderLibrary {
     }
 
     /// The compiled file that holds the shader of an instance.
-    fn file_with(&mut self, instance: &ShaderInstance) -> Result<Arc<CompiledFile>, FileFailure> {
+    fn file_with(&mut self, instance: &ShaderInstance, lengths: Lengths) -> Result<Arc<CompiledFile>, FileFailure> {
         let key = (instance.kind, instance.name.clone());
         let holder = match self.holders.get(&key) {
             Some(holder) => holder.clone(),
@@ -362,7 +408,7 @@ impl ShaderLibrary {
                 holder
             }
         };
-        self.file(&holder).map_err(|e| match e {
+        self.file(Key { file: holder.clone(), lengths }).map_err(|e| match e {
             FileFailure::Missing(mut missing) if self.path_of(&holder).is_none() => {
                 missing.looked.push("no other `.sl` file there defines it".to_string());
                 FileFailure::Missing(missing)
@@ -395,35 +441,40 @@ impl ShaderLibrary {
         holder
     }
 
-    /// The compiled file of that name; it is read once.
-    fn file(&mut self, name: &str) -> Result<Arc<CompiledFile>, FileFailure> {
-        if let Some(file) = self.taken.get(name) {
+    /// The compiled file; it is read once.
+    fn file(&mut self, key: Key) -> Result<Arc<CompiledFile>, FileFailure> {
+        if let Some(file) = self.taken.get(&key) {
             return file.clone().map_err(FileFailure::Wrong);
         }
-        let unit = match self.units.get(name) {
+        let unit = match self.units.get(&key) {
             Some(unit) => unit,
-            None => self.make(name)?,
+            None => self.make(&key)?,
         };
         self.sources.log().extend(&unit.files);
-        self.warnings.extend(unit.warnings);
+        // What is wrong whatever the lengths of arrays is told once.
+        let is_new = |d: &&Diagnostic| self.warnings.iter().all(|known| known != *d);
+        let new: Vec<Diagnostic> = unit.warnings.iter().filter(is_new).cloned().collect();
+        new.into_iter().for_each(|d| self.warnings.push(d));
         if let Ok(file) = &unit.file {
             self.module.absorb((*file.module).clone());
-            self.outlines.extend_from_slice(&file.outlines);
+            if key.lengths.is_empty() {
+                self.outlines.extend_from_slice(&file.outlines);
+            }
         }
-        self.taken.insert(name.to_string(), unit.file.clone());
+        self.taken.insert(key, unit.file.clone());
         unit.file.map_err(FileFailure::Wrong)
     }
 
     /// Finds and compiles a file, and keeps it.
-    fn make(&mut self, name: &str) -> Result<Unit, FileFailure> {
+    fn make(&mut self, key: &Key) -> Result<Unit, FileFailure> {
         let before = self.sources.take_log();
-        let found = self.find(name);
-        let mut unit = found.map(|file| self.compile(file)).map_err(FileFailure::Missing);
+        let found = self.find(&key.file);
+        let mut unit = found.map(|file| self.compile(file, &key.lengths)).map_err(FileFailure::Missing);
         let files = std::mem::replace(self.sources.log(), before);
         match &mut unit {
             Ok(unit) => {
                 unit.files = files;
-                self.units.insert(name, unit.clone());
+                self.units.insert(key.clone(), unit.clone());
             }
             Err(_) => self.sources.log().extend(&files),
         }
@@ -491,13 +542,14 @@ impl ShaderLibrary {
     }
 
     /// Compiles a file.
-    fn compile(&mut self, file: FileId) -> Unit {
+    fn compile(&mut self, file: FileId, lengths: &Lengths) -> Unit {
         let Manner { folders, defines, debug } = self.units.manner();
         let preprocess =
             rsl::PreprocessOptions { include_paths: folders.clone(), defines: defines.clone(), ..Default::default() };
-        let compiled = rsl::compile(&mut self.sources, file, &rsl::Options { preprocess, debug: *debug });
+        let options = rsl::Options { preprocess, debug: *debug, lengths: lengths.clone() };
+        let compiled = rsl::compile(&mut self.sources, file, &options);
         let (file, warnings) = match compiled {
-            Ok(unit) => (Ok(Arc::new(CompiledFile::new(&unit, file))), unit.warnings),
+            Ok(unit) => (Ok(Arc::new(CompiledFile::new(&unit, file, lengths))), unit.warnings),
             Err(errors) => (Err(errors), Diagnostics::new()),
         };
         Unit { file, warnings, files: FileLog::default(), used: true }
@@ -506,8 +558,9 @@ impl ShaderLibrary {
 
 impl CompiledFile {
     /// What a file defines; its functions that are not the library's get names of their own.
-    fn new(unit: &rsl::Unit, file: FileId) -> Self {
-        let prefix = format!("{}.", file.0);
+    fn new(unit: &rsl::Unit, file: FileId, lengths: &Lengths) -> Self {
+        let of_lengths = lengths.iter().map(|((shader, p), len)| format!("{shader}.{p}.of.{len}."));
+        let prefix = format!("{}.{}", file.0, of_lengths.collect::<String>());
         let mut module = unit.module.clone();
         let own: HashSet<Arc<str>> =
             module.functions.iter().map(|f| f.name.clone()).filter(|n| !n.starts_with(LIBRARY_PREFIX)).collect();
@@ -534,6 +587,7 @@ impl CompiledFile {
                     _ => None,
                 },
                 type_name: RslType::name(p.ty),
+                open: p.open,
                 class: p.class,
                 default: format!("{prefix}{}", p.default).into(),
             });
@@ -544,6 +598,7 @@ impl CompiledFile {
                 params: params.collect(),
                 light: info.light.unwrap_or(LightKind::Ambient),
                 texts: info.texts.clone(),
+                lengths: lengths.clone(),
                 unit: shared.clone(),
                 spaces: None,
             })

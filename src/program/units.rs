@@ -4,15 +4,32 @@ use super::shaders::CompiledFile;
 use super::textures::Pictures;
 use crate::lang::diag::Diagnostics;
 use crate::lang::files::FileLog;
+use crate::lang::rsl::Lengths;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Compiled files by the names of their shaders.
+/// What is compiled: the file of the shader of that name, with these lengths of arrays.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// The file's name, without what it ends with.
+    pub file: String,
+    /// The lengths of parameters that are not those of the defaults.
+    pub lengths: Lengths,
+}
+
+impl Key {
+    /// The file as it stands.
+    pub(super) fn plain(file: &str) -> Self {
+        Self { file: file.to_string(), lengths: Lengths::new() }
+    }
+}
+
+/// Compiled files.
 #[derive(Debug, Default)]
 pub struct Units {
     manner: Manner,
-    units: HashMap<String, Unit>,
+    units: HashMap<Key, Unit>,
     /// Decoded pictures.
     pub(super) pictures: Pictures,
 }
@@ -56,8 +73,8 @@ impl Units {
     }
 
     /// The compiled file, if it is still what the disk holds.
-    pub(super) fn get(&mut self, name: &str) -> Option<Unit> {
-        let unit = self.units.get_mut(name)?;
+    pub(super) fn get(&mut self, key: &Key) -> Option<Unit> {
+        let unit = self.units.get_mut(key)?;
         if !unit.files.changed().is_empty() {
             return None;
         }
@@ -66,12 +83,12 @@ impl Units {
     }
 
     /// Keeps a compiled file.
-    pub(super) fn insert(&mut self, name: &str, unit: Unit) {
-        self.units.insert(name.to_string(), unit);
+    pub(super) fn insert(&mut self, key: Key, unit: Unit) {
+        self.units.insert(key, unit);
     }
 
-    /// Forgets a compiled file.
+    /// Forgets what was compiled of a file.
     pub(super) fn forget(&mut self, name: &str) {
-        self.units.remove(name);
+        self.units.retain(|key, _| key.file != name);
     }
 }

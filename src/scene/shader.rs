@@ -132,6 +132,16 @@ impl ParamValue {
         }
     }
 
+    /// Number of elements of `components` numbers each; `None` where numbers do not make whole ones.
+    pub fn count(&self, components: usize) -> Option<usize> {
+        match self {
+            ParamValue::Float(_) | ParamValue::Integer(_) => {
+                (self.len().is_multiple_of(components)).then_some(self.len() / components)
+            }
+            _ => Some(self.len()),
+        }
+    }
+
     /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

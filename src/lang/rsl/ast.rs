@@ -205,12 +205,14 @@ pub struct Decl {
     pub external: bool,
     /// The default or first value.
     pub init: Option<ExprId>,
+    /// Whether it is a parameter that is an array declared without a length, which has one that others have decided on (`rsl::lengths`, [`super::types::OPEN`]).
+    pub open: bool,
 }
 
 impl Decl {
     /// A variable to which nobody gives a value.
     pub fn variable(name: Ident, ty: RslType) -> Self {
-        Self { name, ty, structure: None, class: None, output: false, external: false, init: None }
+        Self { name, ty, structure: None, class: None, output: false, external: false, init: None, open: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Writes a syntax tree for people: one definition after another, statements indented, expressions fully parenthesised.
 
 use super::ast::*;
-use super::types::{RESIZABLE, RslType};
+use super::types::{OPEN, RESIZABLE, RslType};
 
 /// The tree as text.
 pub fn dump(ast: &Ast) -> String {
@@ -28,7 +28,8 @@ fn declaration(ast: &Ast, d: &Decl) -> String {
     }
     text += &format!("{} {}", d.ty.element(), d.name.name);
     match d.ty {
-        RslType::Array(_, 0 | RESIZABLE) => text += "[]",
+        RslType::Array(..) if d.open => text += "[]",
+        RslType::Array(_, OPEN | RESIZABLE) => text += "[]",
         RslType::Array(_, len) => text += &format!("[{len}]"),
         _ => {}
     }

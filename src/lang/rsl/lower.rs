@@ -9,7 +9,7 @@ use super::globals::{self, Global};
 use super::notes::{Notes, Role, Variable as NotedVariable};
 use super::program::Program;
 use super::texts::Text;
-use super::types::RslType;
+use super::types::{OPEN, RslType};
 use crate::ir::{
     Class, Const, Function, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable,
 };
@@ -82,6 +82,8 @@ struct Var {
     text: Option<Text>,
     /// Where it was declared; predefined variables have no place.
     declared: Option<Span>,
+    /// Whether it is an array whose length others decide on: callers, or a scene.
+    open: bool,
 }
 
 /// A loop around the current statement.
@@ -191,7 +193,7 @@ impl<'a> Lowering<'a> {
             let init = d.init.map(|e| ast.expr(e).span);
             notes.declare(NotedVariable {
                 name: d.name.name.clone(),
-                ty: d.ty,
+                ty: if d.open { d.ty.element().array(OPEN).unwrap_or(d.ty) } else { d.ty },
                 class,
                 role,
                 declared: Some(d.name.span),
@@ -261,8 +263,7 @@ impl<'a> Lowering<'a> {
         body.result = param.ty;
         body.results("return", param.ty);
         let definition = program.definition(index);
-        let before = definition.params.iter().take_while(|p| p.name != param.name);
-        let before: Vec<Decl> = before.filter(|p| !p.ty.is_unsized()).cloned().collect();
+        let before: Vec<Decl> = definition.params.iter().take_while(|p| p.name != param.name).cloned().collect();
         let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
         // A default may be made of the parameters before it.
         let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, Class::Uniform, Class::Uniform)));
@@ -313,11 +314,6 @@ impl<'c, 'a> Body<'c, 'a> {
         let mut scope: HashMap<Arc<str>, Var> = HashMap::new();
         let usual = if of_shader { Class::Uniform } else { Class::Varying };
         for p in params {
-            if p.ty.is_unsized() {
-                let d = Diagnostic::error(format!("the array `{}` has no length", p.name.name));
-                self.cx.report(d.at(p.name.span, "a shader's parameter needs one"));
-                continue;
-            }
             let class = p.class.unwrap_or(usual);
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
             // Without a word, a function's parameter is what the caller gives: it may go to uniform variables.
@@ -345,13 +341,13 @@ impl<'c, 'a> Body<'c, 'a> {
     fn param(&mut self, p: &Decl, class: Class, known: Class) -> Var {
         let names = arrays::value_names(&p.name.name, p.ty);
         let values: Vec<Value> = names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, class)).collect();
-        let var = self.declared_var(p.ty, known, &p.name);
+        let var = Var { open: p.open, ..self.declared_var(p.ty, known, &p.name) };
         self.assign_all(&p.name.name, &var, &values);
         var
     }
 
     fn new_var(&mut self, ty: RslType, class: Class, declared: Option<Span>, ir: Type) -> Var {
-        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared }
+        Var { storage: self.b.variable(ir), slot: None, ty, class, strict: false, text: None, declared, open: false }
     }
 
     /// Makes the predefined variables: parameters for those read, start values for outputs that are no inputs.

@@ -14,6 +14,7 @@ pub mod coshaders;
 pub mod dump;
 mod effects;
 mod globals;
+mod lengths;
 pub mod lexer;
 mod lower;
 mod matrices;
@@ -32,7 +33,9 @@ pub mod types;
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
 pub use globals::DISPLACED;
+pub use lengths::Lengths;
 pub use lower::TEXT_PREFIX;
+pub use parser::MAX_ARRAY;
 pub use types::RslType;
 
 use crate::ir::{Class, Function, Module, Op};
@@ -94,6 +97,8 @@ pub struct Options {
     pub preprocess: PreprocessOptions,
     /// Whether variables leave `debug` instructions where they get a value, and the unit has outlines. Nothing else depends on it.
     pub debug: bool,
+    /// How many elements there are of shaders' parameters that are arrays declared without a length; of others there are as many as their defaults have.
+    pub lengths: Lengths,
 }
 
 /// What a file compiles to.
@@ -157,6 +162,8 @@ pub struct ShaderParam {
     pub class: Class,
     /// Whether the core returns it.
     pub output: bool,
+    /// Whether it is an array declared without a length: see [`Options::lengths`].
+    pub open: bool,
     /// The IR function that computes its default; its parameters, if any, are named inputs (`space.shader.x`, …).
     pub default: Arc<str>,
 }
@@ -197,6 +204,7 @@ fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocess
     let preprocessed = preprocess(sources, file, &options.preprocess, &mut diags);
     let tokens = lexer::lex(file, &preprocessed.tokens);
     let mut ast = parser::parse(&tokens, &mut diags);
+    lengths::settle(&mut ast, &options.lengths, &mut diags);
     objects::flatten(&mut ast, &mut diags);
     (preprocessed, ast, diags)
 }
@@ -300,7 +308,7 @@ fn lower(
             lowering.definition(i, &[]);
         }
         if i < own && d.shader.is_some() {
-            d.params.iter().filter(|p| !p.ty.is_unsized()).for_each(|p| lowering.default_value(i, p));
+            d.params.iter().for_each(|p| lowering.default_value(i, p));
         }
     }
     let notes = lowering.notes.take();
@@ -407,6 +415,7 @@ fn shader_info(program: &Program<'_>, index: usize, texts: Vec<texts::Text>) -> 
             ty: p.ty,
             class: p.class.unwrap_or(Class::Uniform),
             output: p.output,
+            open: p.open,
             default: lower::default_name(&core, &p.name.name).into(),
         })
         .collect();

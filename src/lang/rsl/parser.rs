@@ -6,7 +6,7 @@
 use super::ast::*;
 use super::check::RESIZING;
 use super::lexer::{Tok, Token};
-use super::types::{RESIZABLE, RslType};
+use super::types::{OPEN, RESIZABLE, RslType};
 use crate::ir::Class;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
@@ -470,7 +470,7 @@ impl Parser<'_> {
             };
             let name = self.ident("the parameter's name")?;
             let (ty, init) = self.rest_of_variable(ty)?;
-            params.push(Decl { name, ty, structure, class, output, external: false, init });
+            params.push(Decl { structure, class, output, init, ..Decl::variable(name, ty) });
             if !(self.is(";") || self.is(",") || self.is(")")) {
                 let found = self.tok().describe();
                 let d = Diagnostic::error(format!("expected `;`, `,` or `)` after a parameter, found {found}"));
@@ -489,22 +489,17 @@ impl Parser<'_> {
             true => Some(self.expr()?),
             false => None,
         };
-        let Some(mut len) = len else { return Ok((ty, init)) };
-        if let Some(ExprKind::Array(list)) = init.map(|e| &self.ast.expr(e).kind)
-            && len == 0
-        {
-            len = list.len() as u32;
-        }
+        let Some(len) = len else { return Ok((ty, init)) };
         match ty.array(len) {
             Some(array) => Ok((array, init)),
             None => self.fail(Diagnostic::error(format!("there are no arrays of {ty}")).at(start, "an array")),
         }
     }
 
-    /// The length of an array, up to and including `]`: 0 where there is none.
+    /// The length of an array, up to and including `]`: [`OPEN`] where there is none.
     fn length(&mut self, start: Span) -> Parse<u32> {
         if self.accept("]") {
-            return Ok(0);
+            return Ok(OPEN);
         }
         let e = self.expr()?;
         self.expect("]", "after the length")?;

@@ -6,7 +6,10 @@ use std::fmt;
 /// Stands for the length of an array that grows and shrinks as the shader runs ([`RslType::Array`]).
 pub const RESIZABLE: u32 = u32::MAX;
 
-/// Most elements of such an array. All of them, used or not, are passed to functions, and stay with a thread while its rays are on their way.
+/// Stands for the length of an array that its caller decides ([`RslType::Array`]).
+pub const OPEN: u32 = u32::MAX - 1;
+
+/// Most elements of an array that grows. All of them, used or not, are passed to functions, and stay with a thread while its rays are on their way.
 pub const CAPACITY: u32 = 64;
 
 /// A type of the language. `Point`, `Vector`, `Normal` and `Color` become one type of the IR.
@@ -30,7 +33,7 @@ pub enum RslType {
     String,
     /// A transformation.
     Matrix,
-    /// An array: the type of its elements, which is no array itself, and their number: 0 where the declaration leaves it to the caller, [`RESIZABLE`] where
+    /// An array: the type of its elements, which is no array itself, and their number: [`OPEN`] where the declaration leaves it to the caller, [`RESIZABLE`] where
     /// it changes.
     Array(&'static RslType, u32),
 }
@@ -95,7 +98,7 @@ impl RslType {
         }
     }
 
-    /// An array of `len` values of this type (0: as many as the caller has); `None` where there are no such arrays.
+    /// An array of `len` values of this type ([`OPEN`]: as many as the caller has); `None` where there are no such arrays.
     pub fn array(self, len: u32) -> Option<RslType> {
         const ELEMENTS: &[RslType] = &RslType::DECLARABLE;
         ELEMENTS.iter().find(|t| **t == self).map(|element| RslType::Array(element, len))
@@ -116,7 +119,7 @@ impl RslType {
 
     /// Whether it is an array whose length the caller decides.
     pub fn is_unsized(self) -> bool {
-        matches!(self, RslType::Array(_, 0))
+        matches!(self, RslType::Array(_, OPEN))
     }
 
     /// Whether it is an array whose length changes.
@@ -128,6 +131,7 @@ impl RslType {
     pub fn capacity(self) -> u32 {
         match self {
             RslType::Array(_, RESIZABLE) => CAPACITY,
+            RslType::Array(_, OPEN) => 0,
             RslType::Array(_, len) => len,
             _ => 0,
         }
@@ -181,7 +185,7 @@ impl RslType {
     pub fn conversion(self, to: RslType) -> Option<u32> {
         match (self, to) {
             (a, b) if a == b => Some(0),
-            (RslType::Array(a, _), RslType::Array(b, 0)) if a == b => Some(0),
+            (RslType::Array(a, _), RslType::Array(b, OPEN)) if a == b => Some(0),
             (RslType::Array(a, len), RslType::Array(b, RESIZABLE)) if a == b && len <= CAPACITY => Some(1),
             (RslType::Float, b) if b.is_triple() || b == RslType::Matrix => Some(1),
             (a, b) if a.is_spatial() && b.is_spatial() => Some(1),
@@ -199,7 +203,7 @@ impl RslType {
 impl fmt::Display for RslType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RslType::Array(element, 0 | RESIZABLE) => write!(f, "{element}[]"),
+            RslType::Array(element, OPEN | RESIZABLE) => write!(f, "{element}[]"),
             RslType::Array(element, len) => write!(f, "{element}[{len}]"),
             _ => f.write_str(self.name()),
         }

@@ -14,7 +14,7 @@ mod vectors;
 
 pub use vectors::{comp, normalize, setcomp};
 
-use super::types::RslType;
+use super::types::{OPEN, RslType};
 use crate::ir::{Const, FunctionBuilder, Type, Value};
 use std::collections::HashMap;
 use std::fmt;
@@ -245,7 +245,7 @@ pub struct Signature {
 /// Reads a signature of the table.
 pub fn parse_signature(signature: &str) -> Signature {
     let letter = |c: char| {
-        let arrays = RslType::DECLARABLE.into_iter().filter_map(|t| t.array(0));
+        let arrays = RslType::DECLARABLE.into_iter().filter_map(|t| t.array(OPEN));
         let mut all = RslType::DECLARABLE.into_iter().chain([RslType::Bool]).chain(arrays);
         all.find(|t| t.letter() == c).unwrap_or(RslType::Void)
     };

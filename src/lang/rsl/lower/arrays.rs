@@ -4,7 +4,7 @@
 //! length that it is called with: a [`Version`]. An index is rounded towards zero; out of range, reading gives the nearest element and writing does nothing.
 
 use super::super::check::RESIZING;
-use super::super::types::RESIZABLE;
+use super::super::types::{OPEN, RESIZABLE};
 use super::super::{builtins, matrices};
 use super::*;
 
@@ -35,8 +35,8 @@ pub(super) struct Located {
 pub(super) fn sized(params: &[Decl], lengths: &[u32]) -> Vec<Decl> {
     let mut lengths = lengths.iter();
     let sized = params.iter().map(|p| match p.ty {
-        RslType::Array(element, 0) => {
-            Decl { ty: RslType::Array(element, lengths.next().copied().unwrap_or(0)), ..p.clone() }
+        RslType::Array(element, OPEN) => {
+            Decl { ty: RslType::Array(element, lengths.next().copied().unwrap_or(0)), open: true, ..p.clone() }
         }
         _ => p.clone(),
     });
@@ -122,7 +122,7 @@ impl Body<'_, '_> {
                 let d = Diagnostic::error("an array has at least one value").at(expr.span, "there is none");
                 self.error(d.hint("one that is declared as `float a[]` may be empty"))
             }
-            ExprKind::Array(list) if len == 0 || list.len() <= ty.capacity() as usize => {
+            ExprKind::Array(list) if ty.is_unsized() || list.len() <= ty.capacity() as usize => {
                 let mut class = Class::Constant;
                 let mut values = Vec::new();
                 for &e in list {
@@ -135,7 +135,7 @@ impl Body<'_, '_> {
                     return Ok((values, class));
                 }
                 // As in C, elements without a value are zero.
-                if let (Some(ty), true) = (element.ir(), values.len() < len as usize) {
+                if let (Some(ty), true) = (element.ir(), values.len() < ty.capacity() as usize) {
                     values.resize(len as usize, self.b.constant(Const::zero(ty)));
                 }
                 Ok((values, class))
@@ -230,7 +230,7 @@ impl Body<'_, '_> {
             class = class.max(index.class);
             match var.ty {
                 RslType::Array(_, RESIZABLE) if i == 0 => element = Some(index.value),
-                RslType::Array(_, len) if i == 0 => element = Some(self.element_index(e, index.value, name, len)),
+                RslType::Array(..) if i == 0 => element = Some(self.element_index(e, index.value, name, &var)),
                 _ => component.push(index.value),
             }
         }
@@ -238,13 +238,15 @@ impl Body<'_, '_> {
     }
 
     /// The index of an array's element; an integer where it is a constant.
-    fn element_index(&mut self, e: ExprId, index: Value, name: &str, len: u32) -> Value {
+    fn element_index(&mut self, e: ExprId, index: Value, name: &str, array: &Var) -> Value {
         let expr = self.cx.program.ast.expr(e);
         let ExprKind::Number(x) = expr.kind else {
             self.at(expr.span);
             return self.b.op_as(Op::ToInt, &[index], Type::U32);
         };
-        if x >= len as f32 {
+        let len = array.ty.capacity();
+        // Where others decide on the length, the shader may have asked for it first.
+        if x >= len as f32 && !array.open {
             let message = format!("`{name}` has {len} elements, from 0 to {}", len - 1);
             self.cx.report(Diagnostic::warning(message).at(expr.span, "there is no such element"));
         }
@@ -295,6 +297,9 @@ impl Body<'_, '_> {
 
     /// Writes a value to a place that is no array.
     pub(super) fn write_place(&mut self, place: &Located, value: Value) {
+        if place.element.is_some() && place.var.ty.capacity() == 0 {
+            return;
+        }
         let whole = match place.component[..] {
             [] => value,
             [i] => {

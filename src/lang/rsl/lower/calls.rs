@@ -113,6 +113,10 @@ impl Body<'_, '_> {
             );
         }
         let result = program.result(callee);
+        if let (Callee::Builtin(_), true, Some(ty)) = (callee, lengths.contains(&0), result.ir()) {
+            // There is nothing to make anything of.
+            return Ok(self.constant(Const::zero(ty), result));
+        }
         let (emitted, function) = match callee {
             Callee::Function(i) => (None, Some(i)),
             Callee::Builtin(b) => (b.emit(&mut self.b, &values), program.library_function(b)),

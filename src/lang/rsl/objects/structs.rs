@@ -135,11 +135,10 @@ impl Flattening<'_> {
                     }
                 }
                 let span = d.name.span;
-                init = init.filter(|_| len > 0).map(|e| self.add(ExprKind::Array(vec![e; len as usize]), span));
+                init = init.filter(|_| !d.ty.is_unsized()).map(|e| self.add(ExprKind::Array(vec![e; len as usize]), span));
             }
             // Where a struct goes through a function, what varies in it and what does not come back as one.
-            let (class, output, external) = (d.class, d.output, d.external);
-            variables.push(Decl { name, ty, structure: None, class, output, external, init });
+            variables.push(Decl { name, ty, structure: None, init, ..d.clone() });
         }
         variables
     }

@@ -221,20 +221,20 @@ impl Parser<'_> {
         let mut decls = Vec::new();
         loop {
             let name = self.ident("the variable's name")?;
-            let is_open = self.is("[") && matches!(self.tok_ahead(1), Tok::Punct("]"));
             let (mut ty, init) = self.rest_of_variable(*ty)?;
-            if let RslType::Array(element, _) = ty
-                && is_open
-                && (ty.is_unsized() || self.resized.contains(&name.name))
-            {
-                if structure.is_some() {
+            if let RslType::Array(element, OPEN) = ty {
+                let listed = match init.map(|e| &self.ast.expr(e).kind) {
+                    Some(ExprKind::Array(list)) if !self.resized.contains(&name.name) => list.len() as u32,
+                    _ => 0,
+                };
+                ty = RslType::Array(element, if listed > 0 { listed } else { RESIZABLE });
+                if ty.is_resizable() && structure.is_some() {
                     let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
                     let d = d.at(name.span, "declared here");
                     return self.fail(d.hint("arrays of structs neither grow nor shrink"));
                 }
-                ty = RslType::Array(element, RESIZABLE);
             }
-            decls.push(Decl { name, ty, structure: structure.clone(), class, output: false, external: false, init });
+            decls.push(Decl { structure: structure.clone(), class, init, ..Decl::variable(name, ty) });
             if !self.accept(",") || self.is(";") {
                 break;
             }

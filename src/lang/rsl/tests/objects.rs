@@ -142,7 +142,7 @@ fn errors_about_arrays_that_grow_say_what_is_meant() {
             "surface s() { float a[]; if (surface(\"x\", a) == 1) Ci = 1; }",
             "`surface` gives arrays to variables that are declared with a length",
         ),
-        ("surface s(float a[] = {}) { Ci = 1; }", "a shader's parameter needs one"),
+        ("surface s(float b[2]; float a[] = b) { Ci = 1; }", "the default of `a`, which has no length, is no list"),
     ] {
         let text = errors(source);
         assert!(text.contains(message) && text.matches("error:").count() == 1, "{source}: {text}");
