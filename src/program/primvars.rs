@@ -186,7 +186,8 @@ impl Mismatches {
                     kind.name
                 );
                 let hint = match param.open {
-                    true => "an array without a length takes that of the value that stands beside the shader's name".to_string(),
+                    true => "an array without a length takes that of the value that stands beside the shader's name"
+                        .to_string(),
                     false => format!("declare it as {wanted}"),
                 };
                 (text, hint)

@@ -59,12 +59,7 @@ pub const LENGTHS: &[Case] = &[
         "Surface \"mean\" \"color[1] list\" [0.5 0.25 0] \"float[6] other\" [1 2 3 4 5 6] SQUARE",
         [0.5, 0.25, 0.125 + 0.375],
     ),
-    Case::opaque(
-        "an array that nobody gives has no elements",
-        &[MEAN],
-        "Surface \"mean\" SQUARE",
-        [0.0, 0.0, 0.25],
-    ),
+    Case::opaque("an array that nobody gives has no elements", &[MEAN], "Surface \"mean\" SQUARE", [0.0, 0.0, 0.25]),
     Case::opaque(
         "instances of one shader have arrays of different lengths",
         &[MEAN],

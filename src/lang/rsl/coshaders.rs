@@ -230,7 +230,13 @@ mod tests {
         assert_eq!(Asked::parse(&asked.to_string()), Some(asked));
         let find = Asked { question: Question::Find, name: "".into(), result: RslType::String, args: Vec::new() };
         assert_eq!(Asked::parse(&find.to_string()), Some(find));
-        for other in ["lights.sample", "coshader.method.eval", "coshader.dance.eval.f", "coshader.method.eval.q", "coshader.variable.eval.f"] {
+        for other in [
+            "lights.sample",
+            "coshader.method.eval",
+            "coshader.dance.eval.f",
+            "coshader.method.eval.q",
+            "coshader.variable.eval.f",
+        ] {
             assert_eq!(Asked::parse(other), None, "{other}");
         }
     }

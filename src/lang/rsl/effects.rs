@@ -217,8 +217,7 @@ impl Walk<'_> {
                     for b in super::builtins::by_name(&f.name).iter().filter(fits) {
                         self.calls.extend(b.library().map(|(name, count)| (name.into(), count)));
                     }
-                    self.effects.runs_coshaders |=
-                        coshaders::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
+                    self.effects.runs_coshaders |= coshaders::Call::parse(&f.name).is_some_and(|(call, _)| call.runs());
                     if &*f.name == "rayinfo" {
                         self.effects.reads.extend(queries::RAY_INPUTS);
                     }

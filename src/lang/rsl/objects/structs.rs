@@ -135,7 +135,8 @@ impl Flattening<'_> {
                     }
                 }
                 let span = d.name.span;
-                init = init.filter(|_| !d.ty.is_unsized()).map(|e| self.add(ExprKind::Array(vec![e; len as usize]), span));
+                init =
+                    init.filter(|_| !d.ty.is_unsized()).map(|e| self.add(ExprKind::Array(vec![e; len as usize]), span));
             }
             // Where a struct goes through a function, what varies in it and what does not come back as one.
             variables.push(Decl { name, ty, structure: None, init, ..d.clone() });
