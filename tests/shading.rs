@@ -16,6 +16,8 @@ mod lengths;
 mod lights;
 #[path = "shading/rays.rs"]
 mod rays;
+#[path = "shading/ribbons.rs"]
+mod ribbons;
 #[path = "shading/state.rs"]
 mod state;
 #[path = "shading/visibility.rs"]
@@ -28,6 +30,7 @@ use kinds::KINDS;
 use lengths::LENGTHS;
 use lights::LIGHTS;
 use rays::RAYS;
+use ribbons::RIBBONS;
 use shadewright::lang::source::SourceMap;
 use shadewright::probe;
 use shadewright::program::{LinkOptions, Program, link};
@@ -72,7 +75,7 @@ impl Case {
 const SQUARE: &str = "Polygon \"P\" [-2 -2 4  -2 2 4  2 2 4  2 -2 4] \"st\" [0 0 0 1 1 1 1 0]";
 
 fn all() -> impl Iterator<Item = &'static Case> {
-    [KINDS, CLASSES, COSHADERS, HABITS, LENGTHS, LIGHTS, STATE, RAYS, VISIBILITY].into_iter().flatten()
+    [KINDS, CLASSES, COSHADERS, HABITS, LENGTHS, LIGHTS, STATE, RAYS, RIBBONS, VISIBILITY].into_iter().flatten()
 }
 
 /// Reads and links a case; `debug` for the evaluator.

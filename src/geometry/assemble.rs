@@ -52,6 +52,8 @@ pub struct Faces {
     pub opacities: Channel<Vec3>,
     /// What else there is for the parameters of shaders.
     pub variables: Vec<Variable>,
+    /// Whether they stand for ribbons ([`Mesh::ribbons`]).
+    pub ribbons: bool,
 }
 
 /// A mesh and what was left out of it.
@@ -70,7 +72,8 @@ pub fn assemble(mut faces: Faces, crease_angle: f32) -> Assembled {
     if computed {
         split_for_normals(&mut faces, crease_angle);
     }
-    let mut mesh = if needs_split(&faces) { split(faces) } else { keep(faces) };
+    let ribbons = faces.ribbons;
+    let mut mesh = Mesh { ribbons, ..if needs_split(&faces) { split(faces) } else { keep(faces) } };
     if !computed {
         make_unit(&mut mesh);
     }
@@ -175,6 +178,7 @@ fn keep(faces: Faces) -> Mesh {
         triangle_opacities,
         triangles: faces.triangles,
         primvars: faces.variables.into_iter().map(keep_variable).collect(),
+        ..Mesh::default()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Curves with a width: round tubes, or ribbons where normals say which way they face (RISpec 3.2, §5.6).
+//! Curves with a width (RISpec 3.2, §5.6): ribbons where normals say which way they face, else round tubes, which stand for ribbons that face whoever looks at them
+//! ([`Mesh::ribbons`](super::Mesh::ribbons)).
 //!
 //! `v` runs along a curve and `u` around its tube, or across its ribbon. A ring of points stands at each place that a curve
 //! is cut at; what varies along a curve is the same all around it. Tubes are open at their ends.

@@ -61,10 +61,14 @@ impl Mesh {
         moved
     }
 
-    /// The mesh inside out: its geometric normals point to the other side, and with `turn_normals` the shading normals too.
+    /// The mesh inside out: its geometric normals point to the other side, and with `turn_normals` the shading normals too. Ribbons
+    /// ([`Mesh::ribbons`]) have no inside.
     #[must_use]
     pub fn inside_out(&self, turn_normals: bool) -> Mesh {
         let mut turned = self.clone();
+        if self.ribbons {
+            return turned;
+        }
         turned.triangles.iter_mut().for_each(|t| t.swap(1, 2));
         if turn_normals {
             turned.normals.iter_mut().for_each(|n| *n = -*n);
@@ -72,13 +76,15 @@ impl Mesh {
         turned
     }
 
-    /// Whether two meshes can be joined: they bring colours for the same things, and variables of the same kinds, those of the whole mesh with equal values.
+    /// Whether two meshes can be joined: they bring colours for the same things, and variables of the same kinds, those of the whole mesh with equal values. Ribbons are
+    /// joined to ribbons.
     pub fn is_alike(&self, other: &Mesh) -> bool {
         let colors = |m: &Mesh| {
             [&m.vertex_colors, &m.vertex_opacities, &m.triangle_colors, &m.triangle_opacities]
                 .map(|values| values.is_empty())
         };
-        colors(self) == colors(other)
+        self.ribbons == other.ribbons
+            && colors(self) == colors(other)
             && self.primvars.len() == other.primvars.len()
             && self.primvars.iter().zip(&other.primvars).all(|(a, b)| {
                 let same = a.kind == b.kind && a.place == b.place;

@@ -18,7 +18,7 @@ pub type IsLong<'a> = dyn Fn(Vec3, Vec3) -> bool + Sync + 'a;
 
 /// The mesh with its triangles cut until no edge is long; `None` when more than `room` triangles are made by all who count in `made`.
 ///
-/// Triangles follow one another in the order of those that they are parts of.
+/// Triangles follow one another in the order of those that they are parts of. What stood for ribbons stands for itself then.
 pub fn refine(mesh: &Mesh, is_long: &IsLong<'_>, made: &AtomicUsize, room: usize) -> Option<Mesh> {
     let mut refiner = Refiner {
         positions: mesh.positions.clone(),
@@ -49,6 +49,7 @@ pub fn refine(mesh: &Mesh, is_long: &IsLong<'_>, made: &AtomicUsize, room: usize
         triangle_opacities: of_sources(&mesh.triangle_opacities, &sources),
         triangles,
         primvars: mesh.primvars.iter().map(|v| v.refined(&between, &sources)).collect(),
+        ribbons: false,
     })
 }
 

@@ -5,6 +5,7 @@
 //! instances are found through [`MemoryImage::placed`].
 
 use super::primvars::{StoredPrimvar, value_vectors};
+use super::state::RibbonCoordinates;
 use super::textures::Textures;
 use super::visibility;
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
@@ -69,6 +70,8 @@ pub struct RecordLayout {
     pub color: ColorPlace,
     /// Where `Os` lies.
     pub opacity: ColorPlace,
+    /// Where texture coordinates are found, if the mesh stands for ribbons ([`Mesh::ribbons`]).
+    pub ribbons: Option<RibbonCoordinates>,
     /// The primitive variables that lie behind the records of triangles and vertices.
     pub primvars: Arc<[StoredPrimvar]>,
 }
@@ -77,9 +80,11 @@ impl RecordLayout {
     /// Of an object of whose primitive variables these are stored.
     pub fn of(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
         let mesh = &*object.mesh;
+        let coordinates = if mesh.st.is_empty() { RibbonCoordinates::Parameters } else { RibbonCoordinates::Given };
+        let ribbons = mesh.ribbons.then_some(coordinates);
         if object.mesh_space == MeshSpace::World {
             let place = if has_vertex_colors(mesh) { ColorPlace::Vertices } else { ColorPlace::Triangles };
-            return Self { instanced: false, color: place, opacity: place, primvars };
+            return Self { instanced: false, color: place, opacity: place, ribbons, primvars };
         }
         let place = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
             ([], []) => ColorPlace::Object,
@@ -90,6 +95,7 @@ impl RecordLayout {
             instanced: true,
             color: place(&mesh.vertex_colors, &mesh.triangle_colors),
             opacity: place(&mesh.vertex_opacities, &mesh.triangle_opacities),
+            ribbons,
             primvars,
         }
     }
@@ -406,7 +412,9 @@ pub fn bvh_triangles(scene: &Scene) -> Vec<bvh::Triangle> {
 }
 
 fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
-    let flags = if object.sides == 1 { bvh::CULL_BACK } else { 0 };
+    // The far side of the tube in the place of a ribbon is no surface.
+    let is_one_sided = object.sides == 1 || object.mesh.ribbons;
+    let flags = if is_one_sided { bvh::CULL_BACK } else { 0 };
     (0..object.mesh.triangles.len()).map(move |i| {
         let [a, b, c] = object.mesh.corners(i);
         bvh::Triangle { a, b, c, flags }

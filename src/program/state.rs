@@ -3,6 +3,10 @@
 //! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; those of an instance's mesh are moved there
 //! as they are read, which only entries of instances do.
 
+mod ribbons;
+
+pub use ribbons::RibbonCoordinates;
+
 use super::instances::unpack;
 use super::memory::{
     COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
@@ -143,7 +147,7 @@ impl SurfaceState {
         if let Some(&v) = self.known.get(name) {
             return v;
         }
-        let v = self.compute(b, name);
+        let v = self.of_ribbon(b, name).unwrap_or_else(|| self.compute(b, name));
         self.known.insert(name, v);
         v
     }
@@ -169,8 +173,7 @@ impl SurfaceState {
                 b.op(Op::Select, &[inside, turned, n])
             }
             "N" => {
-                let n = self.interpolate(b, 1, Part::Xyz);
-                let n = self.to_world(b, n, NORMAL_AXES);
+                let n = self.mesh_normal(b);
                 normalize(b, n)
             }
             "I" => {
@@ -272,7 +275,12 @@ impl SurfaceState {
 
     /// Edges A→B and A→C in the mesh's space.
     fn edges(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
-        let [p, q, r] = self.vertex_vectors(b, 0).map(|v| xyz(b, v));
+        self.differences(b, 0)
+    }
+
+    /// By what vector `k` of the vertex records differs from A to B and from A to C.
+    fn differences(&mut self, b: &mut FunctionBuilder, k: u32) -> [Value; 2] {
+        let [p, q, r] = self.vertex_vectors(b, k).map(|v| xyz(b, v));
         [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
     }
 
@@ -349,13 +357,29 @@ impl SurfaceState {
     /// A triangle stands for a piece of a smooth surface, whose tangents are perpendicular to the shading normal: the triangle's own tangent is laid into that plane. So `dPdu ^ dPdv` and
     /// `calculatenormal(P)` have the direction of `N`, facets do not show in what displaces `P`, and on flat faces nothing changes but rounding.
     fn tangent(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
-        let [ab, ac] = self.edges(b);
-        let slopes = self.slopes(b)[usize::from(!by_u)];
-        let (first, second) = (scale(b, ab, slopes[0]), scale(b, ac, slopes[1]));
-        let flat = b.op(Op::Add, &[first, second]);
-        let flat = self.to_world(b, flat, AXES);
+        let flat = self.flat_tangent(b, by_u);
         let n = self.get(b, "N");
         perpendicular(b, flat, n)
+    }
+
+    /// The tangent of the triangle itself.
+    fn flat_tangent(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
+        let flat = self.change_of(b, 0, by_u);
+        self.to_world(b, flat, AXES)
+    }
+
+    /// The derivative by u or v of vector `k` of the vertex records, in the mesh's space.
+    fn change_of(&mut self, b: &mut FunctionBuilder, k: u32, by_u: bool) -> Value {
+        let [ab, ac] = self.differences(b, k);
+        let slopes = self.slopes(b)[usize::from(!by_u)];
+        let (first, second) = (scale(b, ab, slopes[0]), scale(b, ac, slopes[1]));
+        b.op(Op::Add, &[first, second])
+    }
+
+    /// The normals that the mesh brings, as far as they are at the hit, in the world: shorter than 1 between vertices whose normals differ.
+    fn mesh_normal(&mut self, b: &mut FunctionBuilder) -> Value {
+        let n = self.interpolate(b, 1, Part::Xyz);
+        self.to_world(b, n, NORMAL_AXES)
     }
 
     /// The unit vector along the ray.
@@ -502,9 +526,12 @@ mod tests {
     #[test]
     fn every_listed_global_has_the_type_that_the_table_says() {
         let places = [ColorPlace::Vertices, ColorPlace::Triangles, ColorPlace::Object];
+        let ribbons = [None, Some(RibbonCoordinates::Parameters), Some(RibbonCoordinates::Given)];
         let layouts = [false, true].into_iter().flat_map(|instanced| places.map(|place| (instanced, place)));
-        for (instanced, place) in layouts {
-            let layout = RecordLayout { instanced, color: place, opacity: place, primvars: Default::default() };
+        let layouts = layouts.flat_map(|(instanced, place)| ribbons.map(|ribbons| (instanced, place, ribbons)));
+        for (instanced, place, ribbons) in layouts {
+            let layout =
+                RecordLayout { instanced, color: place, opacity: place, ribbons, primvars: Default::default() };
             let mut b = FunctionBuilder::new("entry", FunctionKind::Entry);
             let origin = b.param("orig", Type::Vec3, Class::Varying);
             let direction = b.param("dir", Type::Vec3, Class::Varying);

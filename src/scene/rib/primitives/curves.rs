@@ -1,6 +1,6 @@
 //! `Curves` and `Points` (RISpec 3.2, §5.6 and §5.7).
 //!
-//! Curves are round tubes, and flat ribbons where `N` says which way they face; points are spheres. Widths are those of
+//! Curves are flat ribbons, which face the way that `N` says, or without it whoever looks at them; points are spheres. Widths are those of
 //! `width` or `constantwidth`, and 1 without.
 
 use super::super::archive::outside_world;
@@ -147,7 +147,7 @@ fn along_curves(
         face_varying: ends(),
         face_vertex: controls(),
     };
-    place(r, args, vars, &spread, tubes.shape)
+    place(r, args, vars, &spread, Faces { ribbons: facing.is_none(), ..faces(tubes.shape) })
 }
 
 /// The parameter that says how wide curves or points are.
@@ -194,7 +194,13 @@ pub fn points(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
         face_varying: each(),
         face_vertex: each(),
     };
-    place(r, args, vars, &spread, made)
+    place(r, args, vars, &spread, faces(made))
+}
+
+fn faces(shape: Diced) -> Faces {
+    let Diced { points, normals, uv, triangles, .. } = shape;
+    let uv = if uv.is_empty() { Channel::Absent } else { Channel::PerPoint(uv) };
+    Faces { triangles, normals: Channel::PerPoint(normals), uv, points, ..Faces::default() }
 }
 
 /// Takes a shape with its variables to the scene.
@@ -203,11 +209,8 @@ fn place(
     args: &Args<'_, '_>,
     vars: Variables,
     spread: &Spread<'_>,
-    shape: Diced,
+    mut faces: Faces,
 ) -> Result<(), Diagnostic> {
-    let Diced { points, normals, uv, triangles, .. } = shape;
-    let uv = if uv.is_empty() { Channel::Absent } else { Channel::PerPoint(uv) };
-    let mut faces = Faces { triangles, normals: Channel::PerPoint(normals), uv, points, ..Faces::default() };
     let computed_normals = !vars.has_normals();
     vars.lay(spread, &mut faces)?;
     add_object(r, args, Source { name: args.request, computed_normals }, faces)

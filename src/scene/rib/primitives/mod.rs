@@ -43,7 +43,8 @@ pub fn add_object(
     let mirrored = m.determinant() < 0.0;
     let left_handed = (m.determinant() * r.scene.camera.world_to_camera.determinant()) > 0.0;
     let attributes = r.state.attributes.clone();
-    let inside = attributes.orientation.is_inside(left_handed);
+    // What faces whoever looks at it has no inside.
+    let inside = !faces.ribbons && attributes.orientation.is_inside(left_handed);
     for p in &mut faces.points {
         *p = m.transform_point3(*p);
     }

@@ -1,0 +1,75 @@
+//! What the surface of a ribbon tells its shader: a curve without normals is flat and faces whoever looks at it (RISpec 3.2, §5.6).
+//!
+//! Rays meet the near side of a tube around the curve ([`Mesh::ribbons`](crate::geometry::Mesh::ribbons)), which is as wide as the ribbon from wherever one looks. The state here is that of the ribbon
+//! through the tube's axis that is perpendicular to the ray's part across the curve: `u` is where in its width the hit lies, from 0 to 1, and `N` looks back along that part of the ray.
+
+use super::{SurfaceState, length, normalize, perpendicular, scale};
+use crate::ir::{FunctionBuilder, Op, Value};
+
+/// How texture coordinates of ribbons are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RibbonCoordinates {
+    /// They are `u, v`.
+    Parameters,
+    /// The mesh brings them.
+    Given,
+}
+
+/// Names of what the state remembers, which no shader asks for: the curve's tangent by v, the unit vector across the ribbon, and the tube's normals: they are as long as the hit's
+/// distance from the axis is, in radii, where the tube is cut into flat sides.
+const ALONG: &str = "ribbon.along";
+const ACROSS: &str = "ribbon.across";
+const RADIAL: &str = "ribbon.radial";
+
+impl SurfaceState {
+    /// The value of a global of a ribbon, where it is another than that of the tube.
+    pub(super) fn of_ribbon(&mut self, b: &mut FunctionBuilder, name: &'static str) -> Option<Value> {
+        let coordinates = self.inputs.layout.ribbons?;
+        Some(match name {
+            RADIAL => self.mesh_normal(b),
+            ALONG => {
+                // Laid along the tube, it turns with the curve between the places that this was cut at.
+                let (flat, radial) = (self.flat_tangent(b, false), self.get(b, RADIAL));
+                let radial = normalize(b, radial);
+                perpendicular(b, flat, radial)
+            }
+            ACROSS => {
+                let along = self.unit_along(b);
+                let facing = self.get(b, "N");
+                b.op(Op::Cross, &[along, facing])
+            }
+            "N" | "Ng" => {
+                let along = self.unit_along(b);
+                let back = b.op(Op::Neg, &[self.inputs.direction]);
+                let facing = perpendicular(b, back, along);
+                normalize(b, facing)
+            }
+            "u" => {
+                let (radial, across) = (self.get(b, RADIAL), self.get(b, ACROSS));
+                let half = b.f32(0.5);
+                let aside = b.op(Op::Dot, &[radial, across]);
+                let aside = b.op(Op::Mul, &[aside, half]);
+                let place = b.op(Op::Add, &[aside, half]);
+                let place = b.op(Op::Sat, &[place]);
+                self.seeded(b, place, |_, b| [1.0, 0.0].map(|slope| b.f32(slope)))
+            }
+            "s" if coordinates == RibbonCoordinates::Parameters => self.get(b, "u"),
+            "dPdu" => {
+                // The radius is what points move by around the tube where its normals move by 1.
+                let [around, turn] = [self.flat_tangent(b, true), self.change_of(b, 1, true)].map(|v| length(b, v));
+                let inverse = b.op(Op::Rcp, &[turn]);
+                let radius = b.op(Op::Mul, &[around, inverse]);
+                let width = b.op(Op::Add, &[radius, radius]);
+                let across = self.get(b, ACROSS);
+                scale(b, across, width)
+            }
+            "dPdv" => self.get(b, ALONG),
+            _ => return None,
+        })
+    }
+
+    fn unit_along(&mut self, b: &mut FunctionBuilder) -> Value {
+        let along = self.get(b, ALONG);
+        normalize(b, along)
+    }
+}
