@@ -14,7 +14,7 @@ fn scenes() -> Vec<PathBuf> {
     let mut scenes: Vec<_> = fs::read_dir(repository("assets/scenes"))
         .expect("the scenes are part of the repository")
         .map(|e| e.expect("a readable folder").path())
-        .filter(|p| p.extension().is_some_and(|e| e == "rib"))
+        .filter(|p| p.extension().is_some_and(|e| e == "rib" || e == "gltf"))
         .collect();
     scenes.sort();
     assert!(scenes.len() >= 5, "scenes are missing");

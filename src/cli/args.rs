@@ -207,7 +207,7 @@ impl FromStr for Frames {
 /// The scene and how to see it.
 #[derive(Clone, Debug, Args)]
 pub struct SceneArgs {
-    /// A .rib scene (gzip'd too) or an .obj or .ply mesh; without one, a built-in scene
+    /// A .rib scene (gzip'd too), a .gltf or .glb scene, or an .obj or .ply mesh; without one, a built-in scene
     pub scene: Option<PathBuf>,
     /// Width and height in pixels, for example 640x480; wins over the scene's
     #[arg(long, value_name = "WxH")]
@@ -564,7 +564,7 @@ pub struct RunArgs {
     /// The memory image of a program of the RPU: vectors of four little-endian 32-bit words
     #[arg(long, value_name = "FILE", conflicts_with = "scene")]
     pub memory: Option<PathBuf>,
-    /// What a program of the RPU traces rays in: a .rib scene or an .obj or .ply mesh
+    /// What a program of the RPU traces rays in: a .rib, .gltf or .glb scene or an .obj or .ply mesh
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
     /// The next texture of a program of the RPU: a picture, or `WxH` for an empty one; may be repeated
@@ -699,7 +699,7 @@ pub struct SimulateArgs {
     /// The entry point of a program of the RPU (.rpuasm, .rpubin in place of the scene), which runs once a pixel
     #[arg(long, value_name = "NAME", default_value = "main")]
     pub entry: String,
-    /// What a program of the RPU traces rays in: a .rib scene or an .obj or .ply mesh
+    /// What a program of the RPU traces rays in: a .rib, .gltf or .glb scene or an .obj or .ply mesh
     #[arg(long = "in", value_name = "SCENE")]
     pub world: Option<PathBuf>,
     /// Start a program of the RPU with this in a register, as `run --set`; may be repeated

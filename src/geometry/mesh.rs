@@ -62,6 +62,22 @@ impl Mesh {
         Some(self.positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p))))
     }
 
+    /// Gives it other vertices, each a copy of one that it has; the triangles' indices are left as they are.
+    pub(super) fn gather_vertices(&mut self, sources: &[u32]) {
+        fn pick<T: Copy>(values: &mut Vec<T>, sources: &[u32]) {
+            if !values.is_empty() {
+                *values = sources.iter().map(|&i| values[i as usize]).collect();
+            }
+        }
+        pick(&mut self.positions, sources);
+        pick(&mut self.normals, sources);
+        pick(&mut self.st, sources);
+        pick(&mut self.uv, sources);
+        pick(&mut self.vertex_colors, sources);
+        pick(&mut self.vertex_opacities, sources);
+        self.primvars.iter_mut().for_each(|v| v.gather_vertices(sources));
+    }
+
     /// Sum of the triangles' areas.
     pub fn area(&self) -> f64 {
         (0..self.triangles.len()).map(|t| 0.5 * f64::from(self.scaled_normal(t).length())).sum()

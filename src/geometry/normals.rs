@@ -37,7 +37,7 @@ pub fn corner_normals([a, b, c]: [Vec3; 3], face_normal: Vec3) -> [Vec3; 3] {
 }
 
 /// The angle at a point between the ways to two others, in radians.
-fn angle(at: Vec3, u: Vec3, v: Vec3) -> f32 {
+pub fn angle(at: Vec3, u: Vec3, v: Vec3) -> f32 {
     let (u, v) = ((u - at).normalize_or_zero(), (v - at).normalize_or_zero());
     u.cross(v).length().atan2(u.dot(v))
 }

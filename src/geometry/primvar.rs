@@ -174,6 +174,13 @@ impl Primvar {
         transform(self.kind.ty, &mut self.values, m);
     }
 
+    /// Gives a variable of vertices those of other vertices, each a copy of one that there is.
+    pub(super) fn gather_vertices(&mut self, sources: &[u32]) {
+        if self.place == PrimvarPlace::Vertices {
+            self.values = self.values.gather(self.kind.width(), sources.iter().copied());
+        }
+    }
+
     /// The variable of a mesh whose triangles were cut: behind its vertices lie others, each between two that come before it, and each triangle is a part of one of `sources`.
     pub(super) fn refined(&self, between: &[[u32; 2]], sources: &[u32]) -> Primvar {
         let width = self.kind.width();

@@ -33,7 +33,7 @@ use std::sync::Arc;
 pub enum Source {
     /// One that comes with the program, by its name (see [`crate::scene::builtin::SCENES`]).
     BuiltIn(String),
-    /// A RIB file or a mesh.
+    /// A RIB or glTF file or a mesh.
     File(PathBuf),
 }
 

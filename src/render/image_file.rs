@@ -30,6 +30,7 @@ use super::color::{encode_srgb8, quantize8};
 use super::film::{MAX_PIXELS, Picture, SizeError};
 use super::quantize;
 use crate::scene::Quantize;
+use crate::texture::Reading;
 use crate::texture::decode::{DecodeError, decode_as};
 
 /// Why a picture file could not be read or written.
@@ -235,7 +236,7 @@ pub fn read(path: &Path) -> Result<Picture, ImageFileError> {
         return Err(ImageFileError::Empty { path: path.into() });
     }
 
-    decode_as(BufReader::new(file), format.of_codec(), MAX_PIXELS).map_err(|error| match error {
+    decode_as(BufReader::new(file), format.of_codec(), MAX_PIXELS, Reading::Color).map_err(|error| match error {
         DecodeError::Size(source) => ImageFileError::Size { path: path.into(), source },
         other => ImageFileError::Corrupt { path: path.into(), format, reason: other.to_string() },
     })

@@ -77,7 +77,7 @@ impl FileError {
                 "a scene reads only from its own folder and its search paths".to_string(),
                 format!("to allow it: --allow-read {}", show_folder(path.parent().unwrap_or(path))),
             ],
-            FileError::Folder { .. } => vec!["name a .rib, .obj or .ply file in it".to_string()],
+            FileError::Folder { .. } => vec!["name a .rib, .gltf, .glb, .obj or .ply file in it".to_string()],
             _ => Vec::new(),
         }
     }

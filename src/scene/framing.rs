@@ -1,12 +1,10 @@
-//! A scene around a bare mesh: a camera that frames it in three-quarter view, lights, a surface.
+//! What a scene gets that a file does not give: a camera that frames its objects in three-quarter view, lights, a surface.
 
-use super::{
-    Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderInstance,
-    ShaderKind,
-};
+use super::{Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderKind};
 use crate::geometry::Mesh;
 use crate::scene::ParamValue;
 use glam::{Mat4, Vec3};
+use std::f32::consts::PI;
 use std::sync::Arc;
 
 /// Field of view of the camera, in degrees.
@@ -15,12 +13,59 @@ const FOV: f32 = 35.0;
 const MARGIN: f32 = 1.08;
 /// From the mesh to the camera: y is up and the mesh looks along +z, as in most mesh files.
 const TOWARDS_CAMERA: Vec3 = Vec3::new(0.45, 0.35, 1.0);
-/// Linear grey-blue behind the mesh.
-const BACKGROUND: [f32; 4] = [0.07, 0.085, 0.11, 1.0];
+
+/// How bright the lights and what lies around are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lit {
+    /// Intensities of the light from the side of the camera and of the one from the other side.
+    beams: [f32; 2],
+    /// Light from everywhere.
+    ambient: Vec3,
+    /// What rays see that hit nothing, linear.
+    background: Vec3,
+}
+
+impl Lit {
+    /// For the standard surfaces, which reflect a share of `Cl`. Grey-blue lies behind.
+    const PLAIN: Lit = Lit { beams: [0.9, 0.2], ambient: Vec3::splat(0.25), background: Vec3::new(0.07, 0.085, 0.11) };
+    /// For surfaces that reflect `Cl` by the formulas of optics, where white spreads it over π: as bright as the other. What lies behind shines on them, too.
+    pub(super) const PHYSICAL: Lit = Lit {
+        beams: [0.9 * PI, 0.2 * PI],
+        ambient: Vec3::new(0.2, 0.215, 0.24),
+        background: Vec3::new(0.2, 0.215, 0.24),
+    };
+}
 
 /// Makes a scene of one mesh, whose coordinates are right-handed.
 pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     let (low, high) = mesh.bounds().unwrap_or((Vec3::ZERO, Vec3::ZERO));
+    let view = look_at(&mut scene, low, high);
+    light(&mut scene, 0.5 * (low + high), view, Lit::PLAIN);
+    let params = vec![
+        ("Ks".to_string(), ParamValue::Float(vec![0.2])),
+        ("Kd".to_string(), ParamValue::Float(vec![0.75])),
+        ("roughness".to_string(), ParamValue::Float(vec![0.15])),
+    ];
+    let surface = scene.add_shader(ShaderKind::Surface, "plastic", params);
+    let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
+    scene.objects.push(Object {
+        name: scene.name.clone(),
+        surface: Some(surface),
+        attributes: Arc::default(),
+        lights,
+        sides: 2,
+        color: Vec3::new(0.75, 0.72, 0.68),
+        opacity: Vec3::ONE,
+        mesh: Arc::new(mesh),
+        mesh_space: MeshSpace::World,
+        object_to_world: Mat4::IDENTITY,
+        span: None,
+    });
+    scene
+}
+
+/// Gives the scene a camera that takes in a box, whose coordinates are right-handed; its directions to the right, up and into the picture.
+pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
     let centre = 0.5 * (low + high);
     let forward = -TOWARDS_CAMERA.normalize();
     let right = forward.cross(Vec3::Y).normalize();
@@ -46,35 +91,21 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
         ..Camera::default()
     };
     scene.coordinate_systems.insert("camera".to_string(), camera_to_world);
-    scene.background = BACKGROUND;
+    [right, up, forward]
+}
 
-    // Directions in which light travels, in terms of the view.
+/// Adds two lights and one from everywhere around a place, for a camera with these directions to the right, up and into the picture; and what lies behind.
+pub(super) fn light(scene: &mut Scene, centre: Vec3, [right, up, forward]: [Vec3; 3], lit: Lit) {
+    scene.background = lit.background.extend(1.0).to_array();
+    // Directions in which light travels.
     let key = 0.7 * forward + 0.55 * right - 0.6 * up;
     let fill = 0.6 * forward - 0.8 * right - 0.1 * up;
-    add_light(&mut scene, "distantlight", 0.9, Some((centre, key)), true);
-    add_light(&mut scene, "distantlight", 0.2, Some((centre, fill)), false);
-    add_light(&mut scene, "ambientlight", 0.25, None, false);
-    let params = vec![
-        ("Ks".to_string(), ParamValue::Float(vec![0.2])),
-        ("Kd".to_string(), ParamValue::Float(vec![0.75])),
-        ("roughness".to_string(), ParamValue::Float(vec![0.15])),
-    ];
-    let surface = add_shader(&mut scene, ShaderKind::Surface, "plastic", params);
-    let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
-    scene.objects.push(Object {
-        name: scene.name.clone(),
-        surface: Some(surface),
-        attributes: Arc::default(),
-        lights,
-        sides: 2,
-        color: Vec3::new(0.75, 0.72, 0.68),
-        opacity: Vec3::ONE,
-        mesh: Arc::new(mesh),
-        mesh_space: MeshSpace::World,
-        object_to_world: Mat4::IDENTITY,
-        span: None,
-    });
-    scene
+    let [bright, dim] = lit.beams;
+    add_beam(scene, bright, centre, key, true);
+    add_beam(scene, dim, centre, fill, false);
+    let params = vec![("lightcolor".to_string(), ParamValue::Color(vec![lit.ambient]))];
+    let shader = scene.add_shader(ShaderKind::Light, "ambientlight", params);
+    push_light(scene, shader, false);
 }
 
 /// A scene of one triangle that uses a shader, under the lights of [`frame`].
@@ -82,7 +113,7 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
     let corners = vec![Vec3::ZERO, Vec3::X, Vec3::Y];
     let mesh = Mesh { positions: corners, normals: vec![Vec3::Z; 3], triangles: vec![[0, 1, 2]], ..Mesh::default() };
     let mut scene = frame(Scene::empty(name), mesh);
-    let shader = add_shader(&mut scene, kind, name, Vec::new());
+    let shader = scene.add_shader(kind, name, Vec::new());
     match kind {
         ShaderKind::Surface => scene.objects.iter_mut().for_each(|o| o.surface = Some(shader)),
         ShaderKind::Volume => {
@@ -104,25 +135,14 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
     scene
 }
 
-fn add_shader(scene: &mut Scene, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
-    scene.shader_instances.push(ShaderInstance {
-        kind,
-        name: name.to_string(),
-        params,
-        to_world: Mat4::IDENTITY,
-        span: None,
-    });
-    ShaderId(scene.shader_instances.len() as u32 - 1)
-}
-
-/// Adds a light; `beam` is a point and the direction in which light travels through it.
-fn add_light(scene: &mut Scene, name: &str, intensity: f32, beam: Option<(Vec3, Vec3)>, shadows: bool) {
-    let mut params = vec![("intensity".to_string(), ParamValue::Float(vec![intensity]))];
-    if let Some((at, direction)) = beam {
-        params.push(("from".to_string(), ParamValue::Point(vec![at - direction])));
-        params.push(("to".to_string(), ParamValue::Point(vec![at])));
-    }
-    let shader = add_shader(scene, ShaderKind::Light, name, params);
+/// Adds light that travels in one direction, through a point.
+fn add_beam(scene: &mut Scene, intensity: f32, at: Vec3, direction: Vec3, shadows: bool) {
+    let params = vec![
+        ("intensity".to_string(), ParamValue::Float(vec![intensity])),
+        ("from".to_string(), ParamValue::Point(vec![at - direction])),
+        ("to".to_string(), ParamValue::Point(vec![at])),
+    ];
+    let shader = scene.add_shader(ShaderKind::Light, "distantlight", params);
     push_light(scene, shader, shadows);
 }
 

@@ -64,7 +64,34 @@ impl Scene {
     }
 }
 
+/// Why an object cannot be placed by its transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum PlacementError {
+    /// It would lie nowhere.
+    #[error("the object has no finite place in the world")]
+    NotFinite,
+    /// It would be flat.
+    #[error("the transform cannot be inverted")]
+    Singular,
+}
+
 impl Object {
+    /// Checks that its transform places it somewhere.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub(super) fn check_placement(&self) -> Result<(), PlacementError> {
+        let m = self.object_to_world.as_dmat4();
+        let (low, high) = self.bounds().unwrap_or_default();
+        if !(m.is_finite() && low.is_finite() && high.is_finite()) {
+            return Err(PlacementError::NotFinite);
+        }
+        if m.determinant() == 0.0 || !m.inverse().as_mat4().is_finite() {
+            return Err(PlacementError::Singular);
+        }
+        Ok(())
+    }
+
     /// Moves its mesh to world space.
     pub fn flatten(&mut self) {
         if self.mesh_space == MeshSpace::Object {

@@ -1,6 +1,6 @@
 //! Scenes: what a picture shows, as plain data.
 //!
-//! [`open`] reads a RIB file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
+//! [`open`] reads a RIB file, a glTF file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
 //! parameters, lights, and objects whose meshes are triangles, in world space or placed there by a transform. A scene only *names* shaders; it knows
 //! nothing of how they are compiled, of acceleration structures or of renderers.
 //!
@@ -24,6 +24,7 @@ mod camera;
 mod files;
 mod film;
 mod framing;
+mod gltf;
 mod instancing;
 mod meshfile;
 mod rib;
@@ -50,6 +51,12 @@ pub use texture::TextureSource;
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
 pub const DEFAULT_MAX_DEPTH: u32 = 8;
+
+/// Most lights in a scene.
+pub const MAX_LIGHTS: usize = 4096;
+
+/// Most objects that instances make.
+const MAX_INSTANCES: usize = 1 << 20;
 
 /// Most triangles that the meshes of a scene have, a shared mesh counted once.
 pub const MAX_TRIANGLES: usize = 1 << 26;
@@ -78,8 +85,10 @@ pub struct Scene {
     /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
     /// `Option "trace" "color background"` sets it. (`Imager "background"` is a shader, and acts on the film.)
     pub background: [f32; 4],
-    /// What the requests that make textures say, by the textures' names.
+    /// What the scene says of its textures (RIB: by the requests that make them), by the textures' names.
     pub textures: BTreeMap<String, TextureSource>,
+    /// Files that lie within the scene's own, by names that are found before those of other files.
+    pub embedded: BTreeMap<String, Arc<[u8]>>,
     /// Named coordinate systems, each as its matrix to world space. Always holds `world` and `camera`.
     pub coordinate_systems: BTreeMap<String, Mat4>,
     /// Every shader that something in the scene uses, with its parameters.
@@ -169,7 +178,7 @@ pub struct Opened {
     pub frames: Vec<i32>,
 }
 
-/// Opens a scene: a `.obj` or `.ply` mesh, alone before an auto-framed camera, or else a RIB file. Either may be
+/// Opens a scene: a `.gltf` or `.glb` file; a `.obj` or `.ply` mesh, alone before an auto-framed camera; or else a RIB file. Any may be
 /// gzip'd. The texts of RIB files are added to `sources`, which the spans in the scene and in messages refer to.
 ///
 /// # Errors
@@ -183,6 +192,7 @@ pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Resu
     })?;
     let name = path.display().to_string();
     match meshfile::kind_of(path) {
+        None if gltf::is_gltf(path) => gltf::read(&bytes, &name, path, options, sources),
         Some(kind) => open_mesh(kind, &bytes, &name, path, options),
         None => rib::read(rib::Input { name: &name, path: Some(path), bytes }, options, sources),
     }
@@ -256,15 +266,27 @@ fn open_mesh(
     if made.mesh.triangles.is_empty() {
         return Err(Diagnostic::error(format!("`{name}`: every triangle has zero area")).into());
     }
-    let mut scene = Scene::empty(name);
-    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-    scene.search_paths =
-        SearchPaths { shader: vec![folder.clone()], texture: vec![folder.clone()], archive: vec![folder.clone()] };
-    scene.access = FileAccess { base: Some(folder), allowed: options.allow_read.clone() };
-    if let Some((width, height)) = options.size {
-        scene.format = Format { width, height, ..scene.format };
-    }
+    let scene = in_folder(Scene::empty(name), path, options);
     Ok(Opened { scene: framing::frame(scene, made.mesh), warnings, frames: Vec::new() })
+}
+
+/// A scene that finds its files in the folder of its own file, of the size that the options ask for.
+fn in_folder(scene: Scene, path: &Path, options: &OpenOptions) -> Scene {
+    let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+    let format = match options.size {
+        Some((width, height)) => Format { width, height, ..scene.format },
+        None => scene.format,
+    };
+    Scene {
+        search_paths: SearchPaths {
+            shader: vec![folder.clone()],
+            texture: vec![folder.clone()],
+            archive: vec![folder.clone()],
+        },
+        access: FileAccess { base: Some(folder), allowed: options.allow_read.clone() },
+        format,
+        ..scene
+    }
 }
 
 impl Object {
@@ -301,6 +323,7 @@ impl Scene {
                 .map(|(n, m)| (n.to_string(), m))
                 .into(),
             textures: BTreeMap::new(),
+            embedded: BTreeMap::new(),
             shader_instances: Vec::new(),
             lights: Vec::new(),
             objects: Vec::new(),
@@ -323,6 +346,13 @@ impl Scene {
     /// What a texture's name stands for.
     pub fn texture(&self, name: &str) -> TextureSource {
         self.textures.get(name).cloned().unwrap_or_else(|| TextureSource::picture(name))
+    }
+
+    /// Adds a use of a shader whose space is the world's, which no file names.
+    fn add_shader(&mut self, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
+        let instance = ShaderInstance { kind, name: name.to_string(), params, to_world: Mat4::IDENTITY, span: None };
+        self.shader_instances.push(instance);
+        ShaderId(self.shader_instances.len() as u32 - 1)
     }
 
     /// Where a picture of that name lies: the search path for textures is looked through, and places where it is not are noted in `log`.

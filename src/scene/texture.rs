@@ -1,8 +1,8 @@
-//! Textures as a scene makes them: names for pictures, with what the requests `MakeTexture` and its relatives say of them. No picture is read here.
+//! Textures as a scene makes them: names for pictures, with what the requests `MakeTexture` and its relatives, or the textures of a glTF file, say of them. No picture is read here.
 
-use crate::texture::{DEFAULT_WRAPS, Wraps};
+use crate::texture::{DEFAULT_WRAPS, Reading, Wraps};
 
-/// What a texture's name stands for. A name that no request made is the name of a picture.
+/// What a texture's name stands for. A name that the scene says nothing of is the name of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextureSource {
     /// A picture, flat or of all directions by latitude and longitude (`MakeTexture`, `MakeBump`, `MakeLatLongEnvironment`).
@@ -11,6 +11,8 @@ pub enum TextureSource {
         file: String,
         /// What it shows outside.
         wraps: Wraps,
+        /// What its numbers are.
+        reading: Reading,
     },
     /// Six pictures of what is seen in the directions +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).
     Cube {
@@ -29,6 +31,6 @@ pub enum TextureSource {
 impl TextureSource {
     /// The picture of that name.
     pub fn picture(name: &str) -> Self {
-        TextureSource::Picture { file: name.to_string(), wraps: DEFAULT_WRAPS }
+        TextureSource::Picture { file: name.to_string(), wraps: DEFAULT_WRAPS, reading: Reading::Color }
     }
 }

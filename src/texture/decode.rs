@@ -3,6 +3,7 @@
 //! Input is untrusted: the size in a file's header is checked before anything is allocated for its pixels, and decoders may allocate
 //! no more than a picture of the largest size takes.
 
+use super::Reading;
 use crate::render::color::decode_srgb;
 use crate::render::film::{Channels, Picture, SizeError, check_size};
 use image::{ColorType, DynamicImage, ImageDecoder as _, ImageFormat};
@@ -40,22 +41,27 @@ pub enum DecodeError {
     Corrupt(String),
 }
 
-/// The picture in `bytes`, whose format is recognised by their beginning.
+/// The picture in `bytes`, whose format is recognised by their beginning, read as `reading` says.
 ///
 /// # Errors
 /// When the format is unknown, the data are damaged, or there are more than [`MAX_TEXTURE_PIXELS`] pixels.
-pub fn decode(bytes: &[u8]) -> Result<Picture, DecodeError> {
+pub fn decode(bytes: &[u8], reading: Reading) -> Result<Picture, DecodeError> {
     let format = image::guess_format(bytes).map_err(|_| DecodeError::Unknown)?;
-    decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS)
+    decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS, reading)
 }
 
 /// The picture of the given format that `reader` gives: linear, colour premultiplied by alpha, with its channels remembered.
 ///
-/// Integer samples of any depth are sRGB and become linear; floats are linear already.
+/// Integer samples of any depth are sRGB and become linear, unless `reading` says otherwise; floats are linear already. Where it says that alpha does not count, the picture has none.
 ///
 /// # Errors
 /// When the data are damaged, or there are more than `max_pixels` pixels.
-pub fn decode_as<R: BufRead + Seek>(reader: R, format: ImageFormat, max_pixels: u64) -> Result<Picture, DecodeError> {
+pub fn decode_as<R: BufRead + Seek>(
+    reader: R,
+    format: ImageFormat,
+    max_pixels: u64,
+    reading: Reading,
+) -> Result<Picture, DecodeError> {
     let corrupt = |error: image::ImageError| DecodeError::Corrupt(error.to_string());
     let mut reader = image::ImageReader::with_format(reader, format);
     let mut limits = image::Limits::no_limits();
@@ -71,8 +77,8 @@ pub fn decode_as<R: BufRead + Seek>(reader: R, format: ImageFormat, max_pixels: 
     Ok(Picture {
         width,
         height,
-        rgba: linear_premultiplied(decoded, color),
-        channels: match (color.has_color(), color.has_alpha()) {
+        rgba: linear_premultiplied(decoded, color, reading),
+        channels: match (color.has_color(), color.has_alpha() && reading == Reading::Color) {
             (true, true) => Channels::Rgba,
             (true, false) => Channels::Rgb,
             (false, true) => Channels::GreyAlpha,
@@ -82,16 +88,40 @@ pub fn decode_as<R: BufRead + Seek>(reader: R, format: ImageFormat, max_pixels: 
 }
 
 /// Decoded samples as linear premultiplied pixels. Float formats hold exactly that already.
-fn linear_premultiplied(decoded: DynamicImage, color: ColorType) -> Vec<[f32; 4]> {
+fn linear_premultiplied(decoded: DynamicImage, color: ColorType, reading: Reading) -> Vec<[f32; 4]> {
     let is_float = matches!(color, ColorType::Rgb32F | ColorType::Rgba32F);
     let samples = decoded.into_rgba32f().into_raw();
     let mut pixels = samples.as_chunks::<4>().0.to_vec();
     drop(samples);
-    if !is_float {
+    let is_coded = !is_float && reading != Reading::Data;
+    let keeps_alpha = reading == Reading::Color;
+    if is_coded || !keeps_alpha {
         pixels.par_iter_mut().for_each(|[r, g, b, a]| {
+            *a = if keeps_alpha { *a } else { 1.0 };
             let alpha = *a;
-            [r, g, b].into_iter().for_each(|x| *x = decode_srgb(*x) * alpha);
+            if is_coded {
+                [r, g, b].into_iter().for_each(|x| *x = decode_srgb(*x) * alpha);
+            }
         });
     }
     pixels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_says_whether_numbers_are_colours_and_whether_alpha_counts() {
+        let mut png = Cursor::new(Vec::new());
+        let pixel = image::RgbaImage::from_pixel(1, 1, image::Rgba([188, 255, 0, 51]));
+        pixel.write_to(&mut png, ImageFormat::Png).unwrap();
+        let read = |reading| decode(png.get_ref(), reading).unwrap();
+        // 188 of 255 in sRGB is half of white; 51 is a fifth.
+        let near = |got: [f32; 4], wanted: [f32; 4]| got.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 2e-3);
+        assert!(near(read(Reading::Color).rgba[0], [0.1, 0.2, 0.0, 0.2]));
+        assert!(near(read(Reading::OpaqueColor).rgba[0], [0.5, 1.0, 0.0, 1.0]));
+        assert!(near(read(Reading::Data).rgba[0], [0.7373, 1.0, 0.0, 1.0]));
+        assert_eq!([Reading::Color, Reading::Data].map(|r| read(r).channels), [Channels::Rgba, Channels::Rgb]);
+    }
 }

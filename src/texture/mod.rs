@@ -44,6 +44,17 @@ impl std::str::FromStr for Wrap {
     }
 }
 
+/// What the numbers of a picture are. Those of floats are linear whatever they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// Colours in sRGB that count as far as their alpha says.
+    Color,
+    /// Colours in sRGB, whatever their alpha.
+    OpaqueColor,
+    /// Numbers that mean no colour, whatever their alpha.
+    Data,
+}
+
 /// The wrap modes along s and t.
 pub type Wraps = [Wrap; 2];
 

@@ -29,8 +29,8 @@ pub const SOURCES: [(&str, &str); 9] = [
     ("integrator.sl", include_str!("integrator.sl")),
 ];
 
-/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, and a surface and a light that do nothing.
-const SHADERS: [(&str, &str); 17] = [
+/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a light that do nothing, and those of glTF scenes.
+const SHADERS: [(&str, &str); 19] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
     ("metal", include_str!("shaders/metal.sl")),
@@ -48,6 +48,8 @@ const SHADERS: [(&str, &str); 17] = [
     ("fog", include_str!("shaders/fog.sl")),
     ("background", include_str!("shaders/background.sl")),
     ("null", include_str!("shaders/null.sl")),
+    ("gltf", include_str!("shaders/gltf.sl")),
+    ("gltflight", include_str!("shaders/gltflight.sl")),
 ];
 
 /// The source of a standard shader.

@@ -5,10 +5,10 @@ use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::files::FileLog;
 use crate::lang::source::Span;
 use crate::scene::{FileError, Scene, TextureSource, read_file_noting};
-use crate::texture::{DepthMap, Pyramid, decode, layout};
+use crate::texture::{DecodeError, DepthMap, Pyramid, Reading, decode, layout};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Longest picture file that is read, in bytes.
@@ -17,12 +17,20 @@ const MAX_FILE_BYTES: u64 = 1 << 30;
 /// How a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
-    Picture,
+    Picture(Reading),
     Depths,
 }
 
+/// Where a file lies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Disk(PathBuf),
+    /// Within the scene's own file, by its name there.
+    Embedded(String),
+}
+
 /// A file and how it is read.
-type Key = (PathBuf, Form);
+type Key = (Place, Form);
 
 /// The pictures of the last linking: one is decoded again when its file has changed.
 #[derive(Debug, Default)]
@@ -35,6 +43,8 @@ pub struct Pictures {
 struct Kept {
     content: Result<Content, String>,
     files: FileLog,
+    /// The bytes of a file within the scene's own.
+    embedded: Option<Arc<[u8]>>,
 }
 
 /// What a file holds.
@@ -73,7 +83,7 @@ impl Pictures {
         let mut remarks = Diagnostics::new();
         let found: Vec<Found> =
             names.into_iter().map(|(name, span)| find(scene, name, span, log, &mut remarks)).collect();
-        self.refresh(found.iter().flat_map(|f| &f.files));
+        self.refresh(scene, found.iter().flat_map(|f| &f.files));
         let list = found.iter().map(|f| (f.name.clone(), self.texture(f, log, &mut remarks)));
         let mut list: Vec<(Arc<str>, Option<Texture>)> = list.collect();
         fit(&mut list, MAX_TEXTURE_VECTORS, &mut remarks);
@@ -107,20 +117,29 @@ impl Pictures {
     }
 
     /// Decodes the files that are new or have changed, and forgets those that are not asked for.
-    fn refresh<'a>(&mut self, keys: impl Iterator<Item = &'a Key>) {
+    fn refresh<'a>(&mut self, scene: &Scene, keys: impl Iterator<Item = &'a Key>) {
         let mut kept = HashMap::new();
         let mut new: Vec<&Key> = Vec::new();
         for key in keys {
             let known = self.kept.remove_entry(key);
-            let unchanged = known.filter(|(_, picture)| picture.files.clone().changed().is_empty());
+            let is_same = |kept: &Kept| kept.embedded.as_ref() == embedded(scene, &key.0);
+            let unchanged = known.filter(|(_, kept)| kept.files.clone().changed().is_empty() && is_same(kept));
             if let Some((key, picture)) = unchanged {
                 kept.insert(key, picture);
             } else if !kept.contains_key(key) && !new.contains(&key) {
                 new.push(key);
             }
         }
-        kept.par_extend(new.into_par_iter().map(|key| (key.clone(), Kept::read(&key.0, key.1))));
+        kept.par_extend(new.into_par_iter().map(|key| (key.clone(), Kept::read(scene, key))));
         self.kept = kept;
+    }
+}
+
+/// The bytes of a file within the scene's own.
+fn embedded<'a>(scene: &'a Scene, place: &Place) -> Option<&'a Arc<[u8]>> {
+    match place {
+        Place::Embedded(name) => scene.embedded.get(name),
+        Place::Disk(_) => None,
     }
 }
 
@@ -130,13 +149,17 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
     // A picture that is a map of depths is known by its matrices, when it is read.
     let mut found = Found { name, span, source: source.clone(), files: Vec::new() };
     let (files, form): (&[String], Form) = match &mut source {
-        TextureSource::Picture { file, .. } => (std::slice::from_ref(file), Form::Picture),
-        TextureSource::Cube { faces, .. } => (faces, Form::Picture),
+        TextureSource::Picture { file, reading, .. } => (std::slice::from_ref(file), Form::Picture(*reading)),
+        TextureSource::Cube { faces, .. } => (faces, Form::Picture(Reading::Color)),
         TextureSource::Depth { file } => (std::slice::from_ref(file), Form::Depths),
     };
     for file in files {
+        if scene.embedded.contains_key(file) {
+            found.files.push((Place::Embedded(file.clone()), form));
+            continue;
+        }
         match scene.find_picture(file, log) {
-            Ok(path) => found.files.push((path, form)),
+            Ok(path) => found.files.push((Place::Disk(path), form)),
             Err(error) => {
                 let d = match error {
                     FileError::Missing { .. } => {
@@ -152,16 +175,28 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
 }
 
 impl Kept {
-    fn read(path: &Path, form: Form) -> Self {
+    fn read(scene: &Scene, (place, form): &Key) -> Self {
         let mut files = FileLog::default();
-        let content = read_file_noting(path, MAX_FILE_BYTES, &mut files).map_err(|e| e.to_string()).and_then(|bytes| {
-            let content = match form {
-                Form::Picture => decode(&bytes).map(|picture| Content::Picture(Arc::new(Pyramid::new(picture)))),
-                Form::Depths => DepthMap::decode(&bytes).map(|map| Content::Depths(Arc::new(map))),
-            };
-            content.map_err(|e| format!("`{}`: {e}", path.display()))
-        });
-        Self { content, files }
+        let embedded = embedded(scene, place).cloned();
+        let content = match (place, &embedded) {
+            (Place::Embedded(name), bytes) => {
+                let bytes = bytes.as_deref().unwrap_or_default();
+                Content::decode(bytes, *form).map_err(|e| format!("{name}: {e}"))
+            }
+            (Place::Disk(path), _) => read_file_noting(path, MAX_FILE_BYTES, &mut files)
+                .map_err(|e| e.to_string())
+                .and_then(|bytes| Content::decode(&bytes, *form).map_err(|e| format!("`{}`: {e}", path.display()))),
+        };
+        Self { content, files, embedded }
+    }
+}
+
+impl Content {
+    fn decode(bytes: &[u8], form: Form) -> Result<Self, DecodeError> {
+        match form {
+            Form::Picture(reading) => Ok(Content::Picture(Arc::new(Pyramid::new(decode(bytes, reading)?)))),
+            Form::Depths => DepthMap::decode(bytes).map(|map| Content::Depths(Arc::new(map))),
+        }
     }
 }
 

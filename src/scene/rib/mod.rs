@@ -98,7 +98,7 @@ fn decode(bytes: Vec<u8>, name: &str) -> Result<String, Diagnostic> {
     let noise = head.iter().filter(|b| is_noise(b)).count();
     if head.contains(&0) || noise * 10 > head.len() {
         return Err(Diagnostic::error(format!("`{name}` is not a RIB file: it holds other data"))
-            .hint("a scene is a RIB file, text or binary, or a .obj or .ply mesh"));
+            .hint("a scene is a RIB file, text or binary, a .gltf or .glb file, or a .obj or .ply mesh"));
     }
     Ok(String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
 }

@@ -11,7 +11,8 @@
 //! instances are of one level whatever the nesting; they take their attributes from the outermost. Orientations add up: an object defined inside out and placed inside out is right again;
 //! for `lh` and `rh` each of the two looks at the handedness of its own transform.
 
-use super::super::{MeshSpace, Object};
+use super::super::instancing::PlacementError;
+use super::super::{MAX_INSTANCES, MeshSpace, Object};
 use super::archive::outside_world;
 use super::args::Args;
 use super::reader::Reader;
@@ -22,9 +23,6 @@ use crate::lang::source::Span;
 use glam::Mat4;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Most meshes that instances place, in the scene and in other objects.
-const MAX_INSTANCES: usize = 1 << 20;
 
 /// The retained objects of a scene, and the one that is being defined.
 #[derive(Default)]
@@ -188,22 +186,14 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             object_to_world: object_to_world * piece.to_object,
             span: Some(args.whole_span()),
         };
-        check_placement(&object).map_err(|(what, hint)| args.error(what).hint(hint))?;
+        object.check_placement().map_err(|error| {
+            let hint = match error {
+                PlacementError::NotFinite => "the transform around it overflows",
+                PlacementError::Singular => "a Scale by 0 or a degenerate Transform stands before it",
+            };
+            args.error(error.to_string()).hint(hint)
+        })?;
         r.scene.objects.push(object);
-    }
-    Ok(())
-}
-
-/// What is wrong with an instance's placement, and what to do about it.
-fn check_placement(object: &Object) -> Result<(), (&'static str, &'static str)> {
-    let m = object.object_to_world.as_dmat4();
-    let (low, high) = object.bounds().unwrap_or_default();
-    if !(m.is_finite() && low.is_finite() && high.is_finite()) {
-        return Err(("the object has no finite place in the world", "the transform around it overflows"));
-    }
-    let inverse = m.inverse().as_mat4();
-    if m.determinant() == 0.0 || !inverse.is_finite() {
-        return Err(("the transform cannot be inverted", "a Scale by 0 or a degenerate Transform stands before it"));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Requests that name shaders: surfaces, displacements, volumes, lights, imagers.
 
-use super::super::{CoShader, Light, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
+use super::super::{CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, ShaderId, ShaderInstance, ShaderKind};
 use super::args::Args;
 use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
@@ -12,9 +12,6 @@ const NULL: &str = "null";
 
 /// The light that does nothing, which is not named [`NULL`] as the surface is.
 const NULL_LIGHT: &str = "nulllight";
-
-/// Most lights in a scene.
-const MAX_LIGHTS: usize = 4096;
 
 /// Most co-shaders of an object: all are told apart where one is called, and as many fit into an array that grows.
 const MAX_COSHADERS: usize = 64;

@@ -6,7 +6,7 @@ use super::args::Args;
 use super::params::read_params;
 use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
-use crate::texture::{Wrap, Wraps};
+use crate::texture::{Reading, Wrap, Wraps};
 
 /// `MakeTexture "picture" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and `MakeBump` likewise.
 pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
@@ -15,7 +15,7 @@ pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), D
     let wraps: Wraps = [wrap(args)?, wrap(args)?];
     filter(args)?;
     rest(r, args)?;
-    r.scene.textures.insert(name, TextureSource::Picture { file, wraps });
+    r.scene.textures.insert(name, TextureSource::Picture { file, wraps, reading: Reading::Color });
     Ok(())
 }
 
@@ -26,7 +26,9 @@ pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
     filter(args)?;
     rest(r, args)?;
     // Longitudes go round; beyond a pole lies the pole.
-    r.scene.textures.insert(name, TextureSource::Picture { file, wraps: [Wrap::Periodic, Wrap::Clamp] });
+    r.scene
+        .textures
+        .insert(name, TextureSource::Picture { file, wraps: [Wrap::Periodic, Wrap::Clamp], reading: Reading::Color });
     Ok(())
 }
 

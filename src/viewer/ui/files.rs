@@ -33,7 +33,7 @@ pub enum Answer {
 const MOST_ENTRIES: usize = 5000;
 
 /// Ends of the names of files that can be opened.
-const SCENES: [&str; 4] = [".rib", ".rib.gz", ".obj", ".ply"];
+const SCENES: [&str; 6] = [".rib", ".rib.gz", ".gltf", ".glb", ".obj", ".ply"];
 
 /// A dialogue.
 #[derive(Debug)]
@@ -142,8 +142,11 @@ impl FileDialog {
         }
         ui.horizontal(|ui| {
             let verb = if self.purpose == Purpose::OpenScene { "Open" } else { "Save" };
-            let hint =
-                if self.purpose == Purpose::OpenScene { "a .rib, .obj or .ply file" } else { "name of the file" };
+            let hint = if self.purpose == Purpose::OpenScene {
+                "a .rib, .gltf, .glb, .obj or .ply file"
+            } else {
+                "name of the file"
+            };
             let width = (ui.available_width() - 130.0).max(60.0);
             let line = ui.add(egui::TextEdit::singleline(&mut self.name).hint_text(hint).desired_width(width));
             if std::mem::take(&mut self.fresh) {

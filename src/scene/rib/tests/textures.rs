@@ -2,7 +2,7 @@
 
 use super::{errors, scene};
 use crate::scene::TextureSource;
-use crate::texture::Wrap;
+use crate::texture::{Reading, Wrap};
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 
@@ -15,7 +15,8 @@ fn a_texture_stands_for_its_picture_with_the_wrap_modes_that_it_was_made_with() 
         ("MakeLatLongEnvironment \"a.png\" \"a.tex\" \"box\" 1 1", [Wrap::Periodic, Wrap::Clamp]),
     ] {
         let scene = scene(&format!("{request} WorldBegin {TRIANGLE} WorldEnd"));
-        assert_eq!(scene.textures["a.tex"], TextureSource::Picture { file: "a.png".to_string(), wraps }, "{request}");
+        let expected = TextureSource::Picture { file: "a.png".to_string(), wraps, reading: Reading::Color };
+        assert_eq!(scene.textures["a.tex"], expected, "{request}");
     }
 }
 

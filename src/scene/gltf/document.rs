@@ -1,0 +1,171 @@
+//! The parsed document with its buffers: whatever refers to something by its number goes through here, and gets it or an error that names the place.
+
+use super::container::{self, Uri};
+use crate::lang::diag::Diagnostic;
+use crate::lang::source::SourceMap;
+use crate::scene::files::{self, FileAccess, FileError, MAX_FILE_BYTES};
+use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
+use std::fmt::Display;
+
+/// Extensions that are read.
+const EXTENSIONS: [&str; 5] = [
+    "KHR_lights_punctual",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_unlit",
+    "KHR_mesh_quantization",
+    "KHR_texture_transform",
+];
+
+/// A document whose buffers are in memory.
+pub struct Document<'a> {
+    /// The file's name, for messages.
+    pub name: &'a str,
+    /// What it says.
+    pub root: Root,
+    /// The bytes of each buffer; none of one that has no source.
+    buffers: Vec<Vec<u8>>,
+}
+
+impl<'a> Document<'a> {
+    /// Reads a document and its buffers, from files beside it as `access` allows.
+    ///
+    /// # Errors
+    /// When it is no glTF 2.0 document, needs an extension that is not known, or a buffer is missing or too short.
+    pub fn read(
+        name: &'a str,
+        bytes: &[u8],
+        access: &FileAccess,
+        sources: &mut SourceMap,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let fail = |what: &dyn Display| vec![Diagnostic::error(format!("`{name}` is not a usable glTF file: {what}"))];
+        let parts = container::split(bytes).map_err(|e| fail(&e))?;
+        let json = parts.json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(parts.json);
+        let root = Root::from_slice(json).map_err(|e| fail(&e))?;
+        let mut document = Self { name, root, buffers: Vec::new() };
+        document.check_versions().map_err(|e| vec![e])?;
+        let mut errors = Vec::new();
+        let mut room = MAX_FILE_BYTES;
+        for number in 0..document.root.buffers.len() {
+            let read = document.read_buffer(number, parts.binary, room, access, sources);
+            let data = read.unwrap_or_else(|error| {
+                errors.push(error);
+                Vec::new()
+            });
+            room -= data.len() as u64;
+            document.buffers.push(data);
+        }
+        if errors.is_empty() { Ok(document) } else { Err(errors) }
+    }
+
+    /// An error about a place of the document.
+    pub fn error(&self, place: &Place, what: impl Display) -> Diagnostic {
+        Diagnostic::error(format!("`{}`: {place}: {what}", self.name))
+    }
+
+    /// A warning about a place of the document.
+    pub fn warning(&self, place: &Place, what: impl Display) -> Diagnostic {
+        Diagnostic::warning(format!("`{}`: {place}: {what}", self.name))
+    }
+
+    /// What the number at a place stands for.
+    ///
+    /// # Errors
+    /// When there is no such thing.
+    pub fn get<T>(&self, index: Index<T>, place: &Place) -> Result<&T, Diagnostic>
+    where
+        Root: Get<T>,
+    {
+        self.root.get(index).ok_or_else(|| self.error(place, format_args!("there is no number {index}")))
+    }
+
+    /// The bytes of a buffer view that a place names.
+    ///
+    /// # Errors
+    /// When it does not exist, or reaches beyond its buffer.
+    pub fn view(&self, index: Index<buffer::View>, place: &Place) -> Result<&[u8], Diagnostic> {
+        let view = self.get(index, place)?;
+        let own = Place::new().field("bufferViews").index(index.value());
+        self.get(view.buffer, &own.field("buffer"))?;
+        let data = &self.buffers[view.buffer.value()];
+        let start = view.byte_offset.unwrap_or_default().0;
+        let end = start.checked_add(view.byte_length.0).filter(|&end| end <= data.len() as u64);
+        let Some(end) = end else {
+            let what = format!(
+                "it takes {} bytes from number {start} on, and buffers[{}] has {}",
+                view.byte_length.0,
+                view.buffer.value(),
+                data.len()
+            );
+            return Err(self.error(&own, what));
+        };
+        Ok(&data[start as usize..end as usize])
+    }
+
+    /// Warnings about extensions that the document uses and that are not known.
+    pub fn unknown_extensions(&self) -> impl Iterator<Item = Diagnostic> {
+        let unknown = self.root.extensions_used.iter().filter(|e| !EXTENSIONS.contains(&e.as_str()));
+        unknown.map(|extension| {
+            Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not read", self.name))
+                .hint("what it says is passed over")
+        })
+    }
+
+    fn check_versions(&self) -> Result<(), Diagnostic> {
+        let asset = &self.root.asset;
+        let needed = asset.min_version.as_deref().unwrap_or("2.0");
+        if !asset.version.starts_with("2.") || needed != "2.0" {
+            let version = if needed == "2.0" { &asset.version } else { needed };
+            return Err(self
+                .error(&Place::new().field("asset"), format_args!("it asks for version {version} of glTF"))
+                .hint("version 2.0 is read"));
+        }
+        let refused: Vec<&str> = self.root.extensions_required.iter().map(String::as_str).collect();
+        let refused: Vec<&str> = refused.into_iter().filter(|e| !EXTENSIONS.contains(e)).collect();
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let place = Place::new().field("extensionsRequired");
+        Err(self
+            .error(&place, format_args!("the file cannot be shown without {}", refused.join(", ")))
+            .hint(format!("the extensions that are read: {}", EXTENSIONS.join(", ")))
+            .hint("programs that write glTF can mostly leave such extensions out (compression, for example)"))
+    }
+
+    /// The bytes of a buffer, at most `room` of them.
+    fn read_buffer(
+        &self,
+        number: usize,
+        binary: Option<&[u8]>,
+        room: u64,
+        access: &FileAccess,
+        sources: &mut SourceMap,
+    ) -> Result<Vec<u8>, Diagnostic> {
+        let buffer = &self.root.buffers[number];
+        let place = Place::new().field("buffers").index(number);
+        if buffer.byte_length.0 > room {
+            let what = format!("with it the buffers hold more than {MAX_FILE_BYTES} bytes, the most that a scene may");
+            return Err(self.error(&place, what));
+        }
+        let mut data = match buffer.uri.as_deref() {
+            None if number == 0 => binary.unwrap_or_default().to_vec(),
+            None => Vec::new(),
+            Some(uri) => match container::resolve(uri).map_err(|e| self.error(&place.field("uri"), e))? {
+                Uri::Data(data) => data,
+                Uri::File(file) => {
+                    let fail = |e: FileError| {
+                        let hints = e.hints();
+                        hints.into_iter().fold(self.error(&place.field("uri"), &e), Diagnostic::hint)
+                    };
+                    let path = access.find(&file, None, &[], sources.log()).map_err(fail)?;
+                    files::read_noting(&path, room, sources.log()).map_err(fail)?
+                }
+            },
+        };
+        if (data.len() as u64) < buffer.byte_length.0 {
+            let what = format!("it says that it has {} bytes, and has {}", buffer.byte_length.0, data.len());
+            return Err(self.error(&place, what));
+        }
+        data.truncate(buffer.byte_length.0 as usize);
+        Ok(data)
+    }
+}

@@ -1,0 +1,77 @@
+//! Lights (`KHR_lights_punctual`): they shine from their node, along its −z where they have a direction; its scale does not count.
+//!
+//! Units stay those of the file: candela for points and spots, lux for directional lights. The shader `gltf` makes of them, and of emission in candela a square metre, what a pixel
+//! shows in candela a square metre.
+
+use super::Making;
+use super::document::Document;
+use crate::lang::diag::Diagnostic;
+use crate::scene::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
+use glam::{Mat4, Vec3};
+use gltf::json::extensions::scene::khr_lights_punctual::{Light as Json, Type};
+use gltf::json::validation::Checked;
+use gltf::json::{Index, Path as Place};
+use std::f32::consts::{FRAC_PI_2, PI};
+
+/// The shader of points and spots.
+const POINT: &str = "gltflight";
+/// The shader of directional lights.
+const DIRECTIONAL: &str = "distantlight";
+
+/// Adds a light at its place to the scene.
+///
+/// # Errors
+/// When its numbers make no light, or there are too many.
+pub fn add(
+    document: &Document<'_>,
+    index: Index<Json>,
+    place: &Place,
+    to_world: Mat4,
+    making: &mut Making,
+) -> Result<(), Diagnostic> {
+    let json = document.get(index, place)?;
+    let own = Place::new().field("extensions").field("KHR_lights_punctual").field("lights").index(index.value());
+    let fail = |what: &str| Err(document.error(&own, what));
+    if making.scene.lights.len() >= MAX_LIGHTS {
+        return Err(document.error(place, format_args!("more than {MAX_LIGHTS} lights in one scene")));
+    }
+    let Checked::Valid(ty) = json.type_ else { return fail("its type is none that glTF knows") };
+    let color = Vec3::from_array(json.color);
+    if !(color.is_finite() && json.intensity.is_finite() && json.intensity >= 0.0) {
+        return fail("its colour and intensity must be finite, and the intensity not negative");
+    }
+    let from = to_world.w_axis.truncate();
+    let along = -to_world.z_axis.truncate().normalize_or_zero();
+    if !from.is_finite() || (along == Vec3::ZERO && ty != Type::Point) {
+        return Err(document.error(place, "the node gives the light no place or no direction"));
+    }
+    let float = |name: &str, value: f32| (name.to_string(), ParamValue::Float(vec![value]));
+    let point = |name: &str, value: Vec3| (name.to_string(), ParamValue::Point(vec![value]));
+    let mut params =
+        vec![float("intensity", json.intensity), ("lightcolor".to_string(), ParamValue::Color(vec![color]))];
+    params.push(point("from", from));
+    params.push(point("to", from + along));
+    if ty != Type::Directional {
+        if let Some(range) = json.range {
+            if !(range > 0.0) {
+                return fail("`range` must be above 0");
+            }
+            params.push(float("range", range));
+        }
+        let (inner, outer) = match (ty, &json.spot) {
+            (Type::Spot, Some(spot)) => (spot.inner_cone_angle, spot.outer_cone_angle),
+            (Type::Spot, None) => return fail("a spot light needs `spot`"),
+            _ => (PI, PI),
+        };
+        if ty == Type::Spot && !(inner >= 0.0 && inner < outer && outer <= FRAC_PI_2 + 1e-5) {
+            return fail("`innerConeAngle` must be at least 0 and below `outerConeAngle`, and that at most π/2");
+        }
+        params.push(float("innerConeAngle", inner));
+        params.push(float("outerConeAngle", outer));
+    }
+    let name = if ty == Type::Directional { DIRECTIONAL } else { POINT };
+    let shader = making.scene.add_shader(ShaderKind::Light, name, params);
+    let handle = (making.scene.lights.len() + 1).to_string();
+    making.scene.lights.push(Light { shader, handle, shadows: true, area: false });
+    Ok(())
+}

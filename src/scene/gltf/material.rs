@@ -1,0 +1,239 @@
+//! From a glTF material to an instance of the shader `gltf` (glTF 2.0, §3.9).
+//!
+//! The shader's parameters are called as in glTF. It knows two sets of texture coordinates beside `s` and `t`; a set here is an attribute with the transform that a texture
+//! asks for (`KHR_texture_transform`), which meshes bring applied already.
+
+use super::document::Document;
+use super::{Making, texture};
+use crate::lang::diag::Diagnostic;
+use crate::scene::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
+use crate::texture::Reading;
+use glam::{Affine2, Mat2, Vec2, Vec3};
+use gltf::json::extensions::texture::TextureTransform;
+use gltf::json::material::{AlphaMode, Material as Json};
+use gltf::json::validation::Checked;
+use gltf::json::{Index, Path as Place, texture::Texture};
+use std::sync::Arc;
+
+/// The name of the shader.
+const SHADER: &str = "gltf";
+/// Sets of texture coordinates that it tells apart.
+const MAX_COORDINATES: usize = 3;
+
+/// A material as objects and meshes ask for it.
+pub struct Material {
+    /// The shader with its parameters.
+    pub shader: ShaderId,
+    /// How many sides of a surface are seen.
+    pub sides: u8,
+    /// How it lets light through.
+    pub attributes: Arc<ObjectAttributes>,
+    /// The sets of texture coordinates that its textures use, the first of which is `s` and `t`.
+    pub coordinates: Vec<Coordinates>,
+    /// Which of them its normal map uses, if it has one.
+    pub normal_coordinates: Option<usize>,
+}
+
+/// A set of texture coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coordinates {
+    /// The attribute's number.
+    pub tex_coord: u32,
+    /// What a texture does to it.
+    pub transform: Affine2,
+}
+
+/// Adds the material with a number, or that of primitives without one, to the scene's shaders.
+///
+/// # Errors
+/// When it refers to a texture that does not exist.
+pub fn add(
+    document: &Document<'_>,
+    index: Option<Index<Json>>,
+    place: &Place,
+    making: &mut Making,
+) -> Result<Material, Diagnostic> {
+    let default = Json::default();
+    let (json, own) = match index {
+        Some(index) => (document.get(index, place)?, Place::new().field("materials").index(index.value())),
+        None => (&default, place.clone()),
+    };
+    let mut maker = Maker { document, own, making, params: Vec::new(), coordinates: Vec::new() };
+    let normal_coordinates = maker.fill(json)?;
+    let Maker { params, coordinates, .. } = maker;
+    let shader = making.scene.add_shader(ShaderKind::Surface, SHADER, params);
+    let lets_light_through = !matches!(json.alpha_mode, Checked::Valid(AlphaMode::Opaque));
+    let hit_mode = if lets_light_through { HitMode::Shader } else { HitMode::Opaque };
+    let visibility = Visibility { hit_mode, ..Visibility::default() };
+    Ok(Material {
+        shader,
+        sides: if json.double_sided { 2 } else { 1 },
+        attributes: Arc::new(ObjectAttributes { visibility, ..ObjectAttributes::default() }),
+        coordinates,
+        normal_coordinates,
+    })
+}
+
+/// What a material says of one of its textures.
+struct Use<'a> {
+    /// The property, which begins the names of the shader's parameters.
+    name: &'static str,
+    index: Index<Texture>,
+    tex_coord: u32,
+    transform: Option<&'a TextureTransform>,
+    reading: Reading,
+}
+
+/// A material on its way to parameters.
+struct Maker<'a, 'd> {
+    document: &'a Document<'d>,
+    own: Place,
+    making: &'a mut Making,
+    params: Vec<(String, ParamValue)>,
+    coordinates: Vec<Coordinates>,
+}
+
+impl Maker<'_, '_> {
+    /// Makes the parameters of a material; gives the number of the coordinates that its normal map uses.
+    fn fill(&mut self, json: &Json) -> Result<Option<usize>, Diagnostic> {
+        let pbr = &json.pbr_metallic_roughness;
+        let Checked::Valid(alpha_mode) = json.alpha_mode else {
+            return Err(self.document.error(&self.own.field("alphaMode"), "it is none that glTF knows"));
+        };
+        let [r, g, b, a] = pbr.base_color_factor.0;
+        self.color("baseColorFactor", Vec3::new(r, g, b))?;
+        self.float("baseColorAlpha", a)?;
+        self.float("metallicFactor", pbr.metallic_factor.0)?;
+        self.float("roughnessFactor", pbr.roughness_factor.0)?;
+        self.color("emissiveFactor", json.emissive_factor.0.into())?;
+        let extensions = json.extensions.as_ref();
+        if let Some(strength) = extensions.and_then(|e| e.emissive_strength.as_ref()) {
+            self.float("emissiveStrength", strength.emissive_strength.0)?;
+        }
+        if extensions.is_some_and(|e| e.unlit.is_some()) {
+            self.float("unlit", 1.0)?;
+        }
+        let mode = match alpha_mode {
+            AlphaMode::Opaque => "OPAQUE",
+            AlphaMode::Mask => "MASK",
+            AlphaMode::Blend => "BLEND",
+        };
+        self.params.push(("alphaMode".to_string(), ParamValue::String(vec![mode.to_string()])));
+        if let Some(cutoff) = &json.alpha_cutoff {
+            self.float("alphaCutoff", cutoff.0)?;
+        }
+        // Where alpha counts, a texel's colour does by its alpha; elsewhere all of it is seen.
+        let base = if alpha_mode == AlphaMode::Opaque { Reading::OpaqueColor } else { Reading::Color };
+        let named = |name, info: &gltf::json::texture::Info, reading| (name, info.index, info.tex_coord, reading);
+        let plain = [
+            pbr.base_color_texture.as_ref().map(|i| (named("baseColor", i, base), &i.extensions)),
+            pbr.metallic_roughness_texture
+                .as_ref()
+                .map(|i| (named("metallicRoughness", i, Reading::Data), &i.extensions)),
+            json.emissive_texture.as_ref().map(|i| (named("emissive", i, Reading::OpaqueColor), &i.extensions)),
+        ];
+        for ((name, index, tex_coord, reading), extensions) in plain.into_iter().flatten() {
+            let transform = extensions.as_ref().and_then(|e| e.texture_transform.as_ref());
+            self.texture(Use { name, index, tex_coord, transform, reading })?;
+        }
+        if let Some(texture) = &json.occlusion_texture {
+            self.float("occlusionStrength", texture.strength.0)?;
+            let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "occlusionTexture")?;
+            let (index, tex_coord) = (texture.index, texture.tex_coord);
+            self.texture(Use {
+                name: "occlusion",
+                index,
+                tex_coord,
+                transform: transform.as_ref(),
+                reading: Reading::Data,
+            })?;
+        }
+        let Some(texture) = &json.normal_texture else { return Ok(None) };
+        self.float("normalScale", texture.scale)?;
+        let transform = self.transform_in(texture.extensions.as_ref().map(|e| &e.others), "normalTexture")?;
+        let (index, tex_coord) = (texture.index, texture.tex_coord);
+        self.texture(Use { name: "normal", index, tex_coord, transform: transform.as_ref(), reading: Reading::Data })
+    }
+
+    /// The transform among the extensions of a texture of which the parser keeps them as they are.
+    fn transform_in(
+        &self,
+        others: Option<&serde_json::Map<String, serde_json::Value>>,
+        field: &str,
+    ) -> Result<Option<TextureTransform>, Diagnostic> {
+        let Some(value) = others.and_then(|o| o.get("KHR_texture_transform")) else { return Ok(None) };
+        let parsed = serde_json::from_value(value.clone());
+        parsed.map(Some).map_err(|e| self.document.error(&self.own.field(field).field("extensions"), e))
+    }
+
+    /// Adds a texture's parameters; gives the number of its coordinates, if it has a picture.
+    fn texture(&mut self, usage: Use<'_>) -> Result<Option<usize>, Diagnostic> {
+        let place = self.own.field(&format!("{}Texture", usage.name));
+        let name = texture::add(self.document, usage.index, &place, usage.reading, self.making)?;
+        let Some(name) = name else { return Ok(None) };
+        let over = usage.transform.and_then(|t| t.tex_coord);
+        let transform = usage.transform.map_or(Affine2::IDENTITY, matrix);
+        if !transform.is_finite() {
+            return Err(self.document.error(&place.field("extensions"), "the transform is not finite"));
+        }
+        let wanted = Coordinates { tex_coord: over.unwrap_or(usage.tex_coord), transform };
+        let number = match self.coordinates.iter().position(|c| *c == wanted) {
+            Some(number) => number,
+            None if self.coordinates.len() == MAX_COORDINATES => {
+                let what = format!(
+                    "it is the fourth texture with coordinates of its own; {MAX_COORDINATES} are told apart, and it uses the first"
+                );
+                self.making.remarks.push(self.document.warning(&place, what));
+                0
+            }
+            None => {
+                self.coordinates.push(wanted);
+                self.coordinates.len() - 1
+            }
+        };
+        self.params.push((format!("{}Texture", usage.name), ParamValue::String(vec![name])));
+        self.params.push((format!("{}TexCoord", usage.name), ParamValue::Float(vec![number as f32])));
+        Ok(Some(number))
+    }
+
+    fn float(&mut self, name: &str, value: f32) -> Result<(), Diagnostic> {
+        self.check(name, value.is_finite())?;
+        self.params.push((name.to_string(), ParamValue::Float(vec![value])));
+        Ok(())
+    }
+
+    fn color(&mut self, name: &str, value: Vec3) -> Result<(), Diagnostic> {
+        self.check(name, value.is_finite())?;
+        self.params.push((name.to_string(), ParamValue::Color(vec![value])));
+        Ok(())
+    }
+
+    fn check(&self, name: &str, is_finite: bool) -> Result<(), Diagnostic> {
+        match is_finite {
+            true => Ok(()),
+            false => Err(self.document.error(&self.own.field(name), "it is not a finite number")),
+        }
+    }
+}
+
+/// What a texture's transform does: it scales, turns counter-clockwise as the picture is seen (its rows go down), and moves (`KHR_texture_transform`).
+fn matrix(transform: &TextureTransform) -> Affine2 {
+    let (sin, cos) = transform.rotation.0.sin_cos();
+    let turn = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));
+    let scale = Mat2::from_diagonal(transform.scale.0.into());
+    Affine2::from_mat2_translation(turn * scale, transform.offset.0.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_texture_transform_scales_then_turns_counter_clockwise_then_moves() {
+        let json = r#"{ "offset": [0.5, 0.25], "rotation": 1.5707964, "scale": [2, 3] }"#;
+        let matrix = matrix(&serde_json::from_str(json).unwrap());
+        // To the right becomes upwards, which is where the second coordinate falls.
+        assert!(matrix.transform_point2(Vec2::X).distance(Vec2::new(0.5, 0.25 - 2.0)) < 1e-6);
+        assert!(matrix.transform_point2(Vec2::Y).distance(Vec2::new(0.5 + 3.0, 0.25)) < 1e-6);
+    }
+}

@@ -1,0 +1,87 @@
+//! The glTF reader: a `.gltf` or `.glb` file in, a scene out (Khronos, "glTF 2.0 Specification").
+//!
+//! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`] reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`],
+//! [`material`] with [`texture`], [`camera`] and [`light`] for what it meets. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used: nothing there
+//! is checked yet, so every number of another thing goes through [`document::Document::get`].
+//!
+//! It knows shaders by their names only: materials are instances of `gltf`, points and spots of `gltflight`. `docs/gltf.md` says what is read and what is not.
+
+mod accessor;
+mod camera;
+mod container;
+mod document;
+mod light;
+mod material;
+mod mesh;
+mod nodes;
+#[cfg(test)]
+mod tests;
+mod texture;
+
+use super::framing::{self, Lit};
+use super::{OpenOptions, Opened, Scene, in_folder};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::source::SourceMap;
+use document::Document;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What has been made of a document so far.
+struct Making {
+    scene: Scene,
+    /// Warnings and errors.
+    remarks: Diagnostics,
+    /// Triangles of all meshes, each counted once.
+    triangles: usize,
+    /// Bytes of all images that lie within the file.
+    embedded: u64,
+    /// Whether the scene has a camera of its own.
+    has_camera: bool,
+}
+
+/// Whether a file is read here, by the extension of its name (under `.gz` too).
+pub(super) fn is_gltf(path: &Path) -> bool {
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    name.ends_with(".gltf") || name.ends_with(".glb")
+}
+
+/// Reads a scene; the files that it names are read from its folder, and those that `options` allow.
+///
+/// # Errors
+/// What is wrong with it: of what nodes show, up to 20 errors; of the document as a whole, the first.
+pub(super) fn read(
+    bytes: &[u8],
+    name: &str,
+    path: &Path,
+    options: &OpenOptions,
+    sources: &mut SourceMap,
+) -> Result<Opened, Diagnostics> {
+    let scene = in_folder(Scene::empty(name), path, options);
+    let all = |errors: Vec<Diagnostic>| {
+        let mut list = Diagnostics::new();
+        errors.into_iter().for_each(|e| list.push(e));
+        list
+    };
+    let document = Document::read(name, bytes, &scene.access, sources).map_err(all)?;
+    let mut making = Making { scene, remarks: Diagnostics::new(), triangles: 0, embedded: 0, has_camera: false };
+    document.unknown_extensions().for_each(|warning| making.remarks.push(warning));
+    nodes::add_all(&document, options.size, &mut making)?;
+    let Making { mut scene, remarks, has_camera, .. } = making;
+    if remarks.has_errors() {
+        return Err(remarks);
+    }
+    let Some((low, high)) = scene.bounds() else {
+        return Err(Diagnostic::error(format!("`{name}` shows no triangles"))
+            .hint("its default scene holds no mesh with a surface")
+            .into());
+    };
+    let view = if has_camera { camera::directions(&scene.camera) } else { framing::look_at(&mut scene, low, high) };
+    if scene.lights.is_empty() {
+        framing::light(&mut scene, 0.5 * (low + high), view, Lit::PHYSICAL);
+    }
+    let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
+    scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());
+    scene.flatten_small();
+    Ok(Opened { scene, warnings: remarks, frames: Vec::new() })
+}

@@ -1,0 +1,464 @@
+//! glTF documents as programs write them, and what is said about those that are wrong.
+
+use super::super::{MeshSpace, OpenOptions, Opened, ParamValue, Projection, Scene, TextureSource, open};
+use crate::lang::diag::Diagnostics;
+use crate::lang::source::SourceMap;
+use crate::texture::{Reading, Wrap};
+use glam::{Vec2, Vec3};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A document of one triangle (0,0,0), (2,0,0), (0,2,0) with texture coordinates, and its buffer.
+fn triangle() -> (Value, Vec<u8>) {
+    let mut data: Vec<u8> =
+        [0.0f32, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    data.extend([0.0f32, 0.0, 1.0, 0.0, 0.0, 1.0].iter().flat_map(|x| x.to_le_bytes()));
+    data.extend([0u16, 1, 2].iter().flat_map(|x| x.to_le_bytes()));
+    let document = json!({
+        "asset": { "version": "2.0" },
+        "scenes": [{ "nodes": [0] }],
+        "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0, "TEXCOORD_0": 1 }, "indices": 2, "material": 0 }] }],
+        "materials": [{}],
+        "accessors": [
+            { "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3" },
+            { "bufferView": 1, "componentType": 5126, "count": 3, "type": "VEC2" },
+            { "bufferView": 2, "componentType": 5123, "count": 3, "type": "SCALAR" },
+        ],
+        "bufferViews": [
+            { "buffer": 0, "byteLength": 36 },
+            { "buffer": 0, "byteOffset": 36, "byteLength": 24 },
+            { "buffer": 0, "byteOffset": 60, "byteLength": 6 },
+        ],
+        "buffers": [{ "byteLength": 66, "uri": "data.bin" }],
+    });
+    (document, data)
+}
+
+/// [`triangle`] with changes: values at JSON pointers, which are made where they are missing.
+fn changed(changes: &[(&str, Value)]) -> (Value, Vec<u8>) {
+    let (mut document, data) = triangle();
+    for (pointer, value) in changes {
+        let (parent, key) = pointer.rsplit_once('/').unwrap();
+        match document.pointer_mut(parent).unwrap() {
+            Value::Object(map) => drop(map.insert(key.to_string(), value.clone())),
+            Value::Array(list) if key == "-" => list.push(value.clone()),
+            Value::Array(list) => list[key.parse::<usize>().unwrap()] = value.clone(),
+            _ => panic!("{pointer}"),
+        }
+    }
+    (document, data)
+}
+
+/// Opens a document that lies beside its buffer.
+fn opened_with((document, data): &(Value, Vec<u8>), options: &OpenOptions) -> Result<Opened, Diagnostics> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.gltf");
+    std::fs::write(&path, document.to_string()).unwrap();
+    std::fs::write(folder.path().join("data.bin"), data).unwrap();
+    open(&path, options, &mut SourceMap::new())
+}
+
+/// The scene of a document that must be right and give no warning.
+fn scene(document: &(Value, Vec<u8>)) -> Scene {
+    let opened = opened_with(document, &OpenOptions::default());
+    let opened = opened.unwrap_or_else(|e| panic!("{}", e.render(&SourceMap::new())));
+    assert!(opened.warnings.is_empty(), "{}", opened.warnings.render(&SourceMap::new()));
+    opened.scene
+}
+
+fn scene_of(changes: &[(&str, Value)]) -> Scene {
+    scene(&changed(changes))
+}
+
+fn warnings(changes: &[(&str, Value)]) -> String {
+    let opened = opened_with(&changed(changes), &OpenOptions::default());
+    opened.unwrap_or_else(|e| panic!("{}", e.render(&SourceMap::new()))).warnings.render(&SourceMap::new())
+}
+
+fn errors(changes: &[(&str, Value)]) -> String {
+    match opened_with(&changed(changes), &OpenOptions::default()) {
+        Ok(_) => panic!("no error with {changes:?}"),
+        Err(errors) => errors.render(&SourceMap::new()),
+    }
+}
+
+fn param<'a>(scene: &'a Scene, shader: usize, name: &str) -> Option<&'a ParamValue> {
+    scene.shader_instances[shader].params.iter().find(|p| p.0 == name).map(|p| &p.1)
+}
+
+#[test]
+fn a_triangle_without_normals_is_flat_and_gets_a_camera_and_lights() {
+    let scene = scene_of(&[]);
+    let object = &scene.objects[0];
+    assert_eq!(object.mesh.positions, [Vec3::ZERO, 2.0 * Vec3::X, 2.0 * Vec3::Y]);
+    assert_eq!((object.mesh.normals[0], object.sides, object.lights.len()), (Vec3::Z, 1, 3));
+    assert_eq!(scene.shader_instances[object.surface.unwrap().0 as usize].name, "gltf");
+    assert!(scene.camera.world_to_camera.transform_point3(Vec3::new(0.5, 0.5, 0.0)).z > 0.0);
+}
+
+#[test]
+fn binary_files_hold_their_buffer() {
+    let (mut document, data) = triangle();
+    document["buffers"][0].as_object_mut().unwrap().remove("uri");
+    let text = document.to_string();
+    let mut file = b"glTF\x02\0\0\0".to_vec();
+    file.extend((12 + 8 + text.len() as u32 + 8 + data.len() as u32).to_le_bytes());
+    for (kind, chunk) in [(b"JSON", text.as_bytes()), (b"BIN\0", &data)] {
+        file.extend((chunk.len() as u32).to_le_bytes());
+        file.extend(kind);
+        file.extend(chunk);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.glb");
+    std::fs::write(&path, &file).unwrap();
+    let opened = open(&path, &OpenOptions::default(), &mut SourceMap::new()).unwrap();
+    assert_eq!(opened.scene.triangle_count(), 1);
+}
+
+#[test]
+fn strips_and_fans_turn_every_triangle_the_same_way() {
+    // The corners of a square: of a strip row by row, of a fan round it.
+    for (mode, points) in [(5, [[0, 0], [1, 0], [0, 1], [1, 1]]), (6, [[0, 0], [1, 0], [1, 1], [0, 1]])] {
+        let data: Vec<u8> =
+            points.iter().flat_map(|[x, y]| [*x as f32, *y as f32, 0.0]).flat_map(|v| v.to_le_bytes()).collect();
+        let (mut document, _) = changed(&[
+            ("/meshes/0/primitives/0", json!({ "attributes": { "POSITION": 0 }, "mode": mode })),
+            ("/accessors/0/count", json!(4)),
+            ("/bufferViews/0/byteLength", json!(48)),
+            ("/buffers/0/byteLength", json!(48)),
+        ]);
+        document["bufferViews"].as_array_mut().unwrap().truncate(1);
+        let scene = scene(&(document, data));
+        let mesh = &scene.objects[0].mesh;
+        assert_eq!(mesh.triangles.len(), 2);
+        assert!((0..2).all(|t| mesh.scaled_normal(t) == Vec3::Z), "mode {mode}");
+    }
+}
+
+#[test]
+fn nodes_place_their_meshes_and_a_mirror_turns_nothing_inside_out() {
+    let scene = scene_of(&[
+        ("/nodes/0", json!({ "translation": [0, 0, 5], "children": [1, 2] })),
+        ("/nodes/-", json!({ "mesh": 0, "scale": [-1, 1, 1], "name": "mirrored" })),
+        (
+            "/nodes/-",
+            json!({ "mesh": 0, "rotation": [0, 0, std::f32::consts::FRAC_1_SQRT_2, std::f32::consts::FRAC_1_SQRT_2] }),
+        ),
+    ]);
+    let [mirrored, turned] = &scene.objects[..] else { panic!("{} objects", scene.objects.len()) };
+    assert_eq!((mirrored.name.as_str(), turned.name.as_str()), ("mirrored", "nodes[2]"));
+    assert_eq!(mirrored.mesh.positions[1], Vec3::new(-2.0, 0.0, 5.0));
+    assert!(mirrored.mesh.scaled_normal(0).z > 0.0);
+    assert!(turned.mesh.positions[1].distance(Vec3::new(0.0, 2.0, 5.0)) < 1e-6);
+}
+
+#[test]
+fn large_meshes_that_several_nodes_show_are_shared() {
+    let count = 60_000;
+    let (mut document, mut data) = changed(&[
+        ("/nodes/0/translation", json!([1, 0, 0])),
+        ("/nodes/-", json!({ "mesh": 0 })),
+        ("/scenes/0/nodes", json!([0, 1])),
+    ]);
+    data.truncate(60);
+    data.extend([0u16, 1, 2].repeat(count).iter().flat_map(|x| x.to_le_bytes()));
+    document["accessors"][2]["count"] = json!(3 * count);
+    document["bufferViews"][2]["byteLength"] = json!(6 * count);
+    document["buffers"][0]["byteLength"] = json!(data.len());
+    let scene = scene(&(document, data));
+    assert!(std::sync::Arc::ptr_eq(&scene.objects[0].mesh, &scene.objects[1].mesh));
+    assert_eq!(scene.objects[0].mesh_space, MeshSpace::Object);
+}
+
+#[test]
+fn whole_numbers_with_gaps_between_them_and_replaced_elements_are_read() {
+    // Positions as normalized shorts 8 bytes apart; the second is replaced by the third's value.
+    let mut data: Vec<u8> = Vec::new();
+    for p in [[0i16, 0, 0, 99], [-32767, 0, 0, 99], [0, 32767, 0, 99], [32767, 0, 0, 0]] {
+        data.extend(p.iter().flat_map(|x| x.to_le_bytes()));
+    }
+    data.push(1);
+    let document = json!({
+        "asset": { "version": "2.0" },
+        "extensionsRequired": ["KHR_mesh_quantization"], "extensionsUsed": ["KHR_mesh_quantization"],
+        "nodes": [{ "mesh": 0 }],
+        "meshes": [{ "primitives": [{ "attributes": { "POSITION": 0 } }] }],
+        "accessors": [{
+            "bufferView": 0, "componentType": 5122, "normalized": true, "count": 3, "type": "VEC3",
+            "sparse": {
+                "count": 1,
+                "indices": { "bufferView": 1, "byteOffset": 8, "componentType": 5121 },
+                "values": { "bufferView": 1 },
+            },
+        }],
+        "bufferViews": [
+            { "buffer": 0, "byteLength": 24, "byteStride": 8 },
+            { "buffer": 0, "byteOffset": 24, "byteLength": 9 },
+        ],
+        "buffers": [{ "byteLength": 33, "uri": "data.bin" }],
+    });
+    assert_eq!(scene(&(document, data)).objects[0].mesh.positions, [Vec3::ZERO, Vec3::X, Vec3::Y]);
+}
+
+#[test]
+fn a_primitive_keeps_only_the_vertices_that_it_uses() {
+    let (mut document, mut data) = triangle();
+    data[60..66].copy_from_slice(&[2, 0, 0, 0, 2, 0]);
+    document["accessors"][2]["count"] = json!(2);
+    document["meshes"][0]["primitives"].as_array_mut().unwrap().push(json!({ "attributes": { "POSITION": 0 } }));
+    let scene = scene(&(document, data));
+    // The first has too few indices for a triangle.
+    assert_eq!(scene.objects.len(), 1);
+    let many = scene_of(&[("/meshes/0/primitives/0/mode", json!(4))]);
+    assert_eq!(many.objects[0].mesh.positions.len(), 3);
+}
+
+#[test]
+fn a_camera_looks_along_its_negative_z_and_its_angle_is_that_of_the_height() {
+    let yfov = 1.0f32;
+    let camera =
+        json!({ "type": "perspective", "perspective": { "yfov": yfov, "aspectRatio": 0.5, "znear": 0.1, "zfar": 50 } });
+    let changes = [
+        ("/cameras", json!([camera])),
+        ("/nodes/-", json!({ "camera": 0, "translation": [0, 0, 4], "scale": [3, 3, 3] })),
+        ("/scenes/0/nodes", json!([0, 1])),
+    ];
+    let scene = scene_of(&changes);
+    assert_eq!((scene.format.width, scene.format.height), (240, 480));
+    let at = scene.camera.world_to_camera.transform_point3(Vec3::new(1.0, 2.0, 0.0));
+    assert!(at.distance(Vec3::new(1.0, 2.0, 4.0)) < 1e-5, "{at}");
+    let frame = scene.camera_frame();
+    assert!(
+        (frame.half_height - (0.5 * yfov).tan()).abs() < 1e-5
+            && (frame.half_width - 0.5 * frame.half_height).abs() < 1e-6
+    );
+    assert_eq!((scene.camera.near, scene.camera.far), (0.1, 50.0));
+    // A size that the user gives keeps the height.
+    let options = OpenOptions { size: Some((300, 100)), ..OpenOptions::default() };
+    let scene = opened_with(&changed(&changes), &options).unwrap().scene;
+    assert!((scene.camera_frame().half_height - (0.5 * yfov).tan()).abs() < 1e-5);
+}
+
+#[test]
+fn an_orthographic_camera_shows_twice_its_magnification() {
+    let camera = json!({ "type": "orthographic", "orthographic": { "xmag": 3, "ymag": 1.5, "znear": 0, "zfar": 9 } });
+    let scene = scene_of(&[("/cameras", json!([camera])), ("/nodes/0/camera", json!(0))]);
+    assert_eq!(scene.camera.projection, Projection::Orthographic);
+    let frame = scene.camera_frame();
+    assert_eq!((scene.format.width, frame.half_width, frame.half_height), (960, 3.0, 1.5));
+}
+
+#[test]
+fn lights_shine_from_their_nodes_and_replace_those_that_a_scene_gets() {
+    let lights = json!([
+        { "type": "directional", "intensity": 3 },
+        { "type": "spot", "color": [1, 0.5, 0], "range": 7, "spot": { "innerConeAngle": 0.1, "outerConeAngle": 0.2 } },
+        { "type": "point" },
+    ]);
+    let light =
+        |i: u32, z: f32| json!({ "translation": [0, 0, z], "extensions": { "KHR_lights_punctual": { "light": i } } });
+    let scene = scene_of(&[
+        ("/extensionsUsed", json!(["KHR_lights_punctual"])),
+        ("/extensions", json!({ "KHR_lights_punctual": { "lights": lights } })),
+        ("/nodes/0/children", json!([1, 2, 3])),
+        ("/nodes/-", light(0, 1.0)),
+        ("/nodes/-", light(1, 2.0)),
+        ("/nodes/-", light(2, 3.0)),
+    ]);
+    assert_eq!((scene.lights.len(), scene.objects[0].lights.len(), scene.background), (3, 3, [0.0; 4]));
+    let shader = |i: usize| scene.lights[i].shader.0 as usize;
+    let names: Vec<_> = (0..3).map(|i| scene.shader_instances[shader(i)].name.as_str()).collect();
+    assert_eq!(names, ["distantlight", "gltflight", "gltflight"]);
+    let point = |v: Vec3| Some(ParamValue::Point(vec![v]));
+    let float = |v: f32| Some(ParamValue::Float(vec![v]));
+    assert_eq!(param(&scene, shader(1), "from").cloned(), point(2.0 * Vec3::Z));
+    assert_eq!(param(&scene, shader(1), "to").cloned(), point(Vec3::Z));
+    assert_eq!(param(&scene, shader(1), "range").cloned(), float(7.0));
+    assert_eq!(param(&scene, shader(1), "outerConeAngle").cloned(), float(0.2));
+    assert_eq!(param(&scene, shader(0), "intensity").cloned(), float(3.0));
+}
+
+/// Textures for every use, all of one image.
+fn textured() -> Vec<(&'static str, Value)> {
+    let transform = json!({ "KHR_texture_transform": { "scale": [2, 2], "texCoord": 0 } });
+    vec![
+        ("/extensionsUsed", json!(["KHR_texture_transform"])),
+        ("/images", json!([{ "uri": "maps/wood%20grain.png" }])),
+        ("/samplers", json!([{ "wrapS": 33071 }])),
+        ("/textures", json!([{ "source": 0, "sampler": 0 }])),
+        (
+            "/materials/0",
+            json!({
+                "alphaMode": "BLEND",
+                "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicRoughnessTexture": { "index": 0 } },
+                "normalTexture": { "index": 0, "scale": 0.5, "texCoord": 1, "extensions": transform },
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn textures_are_read_as_their_use_asks() {
+    let scene = scene_of(&textured());
+    let wraps = [Wrap::Clamp, Wrap::Periodic];
+    let file = "maps/wood grain.png".to_string();
+    for (parameter, reading) in [("baseColor", Reading::Color), ("normal", Reading::Data)] {
+        let Some(ParamValue::String(name)) = param(&scene, 0, &format!("{parameter}Texture")) else {
+            panic!("{parameter}")
+        };
+        assert_eq!(scene.texture(&name[0]), TextureSource::Picture { file: file.clone(), wraps, reading });
+    }
+}
+
+#[test]
+fn a_texture_with_a_transform_has_coordinates_of_its_own_and_a_normal_map_tangents() {
+    let scene = scene_of(&textured());
+    let number = |name: &str| param(&scene, 0, name).cloned();
+    assert_eq!(number("metallicRoughnessTexCoord"), Some(ParamValue::Float(vec![0.0])));
+    assert_eq!(number("normalTexCoord"), Some(ParamValue::Float(vec![1.0])));
+    let mesh = &scene.objects[0].mesh;
+    assert_eq!(mesh.st, [Vec2::ZERO, Vec2::X, Vec2::Y]);
+    let variable = |name: &str| mesh.primvars.iter().find(|v| &*v.kind.name == name).unwrap();
+    assert_eq!(variable("texcoord1").numbers(1), [2.0, 0.0]);
+    assert_eq!(variable("tangent").numbers(0), [1.0, 0.0, 0.0]);
+    // The second coordinate rises along y here, so up in the picture is down.
+    assert_eq!(variable("bitangent").numbers(0), [0.0, -1.0, 0.0]);
+}
+
+#[test]
+fn images_within_the_file_are_kept_once() {
+    let mut changes = textured();
+    changes[1].1 = json!([{ "bufferView": 2, "mimeType": "image/png", "name": "grain" }]);
+    let scene = scene_of(&changes);
+    assert_eq!(scene.embedded.values().map(|b| b.to_vec()).collect::<Vec<_>>(), [[0, 0, 1, 0, 2, 0]]);
+    assert!(scene.textures.keys().all(|name| name.starts_with("grain, textures[0]")));
+}
+
+#[test]
+fn what_is_not_read_is_warned_about() {
+    let says = |changes: &[(&str, Value)], what: &str| {
+        let said = warnings(changes);
+        assert!(said.contains(what), "`{what}` is not in {said}");
+    };
+    says(&[("/extensionsUsed", json!(["KHR_materials_clearcoat"]))], "KHR_materials_clearcoat, which is not read");
+    says(&[("/nodes/0/skin", json!(0))], "nodes[0]: its skin is not read");
+    says(&[("/nodes/0/weights", json!([1]))], "morph targets");
+    says(
+        &[("/nodes/0/scale", json!([0, 1, 1])), ("/nodes/-", json!({ "mesh": 0 })), ("/scenes/0/nodes", json!([0, 1]))],
+        "nodes[0]: it is not shown",
+    );
+    says(&[("/meshes/0/primitives/-", json!({ "attributes": { "POSITION": 0 }, "mode": 1 }))], "lines are not shown");
+    let mut changes = textured();
+    changes.push(("/materials/0/normalTexture/texCoord", json!(3)));
+    changes.push(("/materials/0/normalTexture/extensions", json!({})));
+    says(&changes, "TEXCOORD_3");
+}
+
+#[test]
+fn every_number_that_leads_nowhere_is_an_error_with_its_place() {
+    let fails = |changes: &[(&str, Value)], what: &str| {
+        let said = errors(changes);
+        assert!(said.contains("m.gltf") && said.contains(what), "`{what}` is not in {said}");
+    };
+    fails(&[("/scene", json!(7))], "scene: there is no number 7");
+    fails(&[("/scenes/0/nodes", json!([9]))], "scenes[0].nodes[0]: there is no number 9");
+    fails(&[("/nodes/0/children", json!([0]))], "nodes[0] is reached twice");
+    fails(&[("/nodes/0/children", json!([4]))], "nodes[0].children[0]: there is no number 4");
+    fails(&[("/nodes/0/mesh", json!(2))], "nodes[0].mesh: there is no number 2");
+    fails(&[("/nodes/0/camera", json!(0))], "nodes[0].camera: there is no number 0");
+    fails(
+        &[("/meshes/0/primitives/0/attributes/POSITION", json!(99))],
+        "meshes[0].primitives[0].attributes.POSITION: there is no number 99",
+    );
+    fails(&[("/meshes/0/primitives/0/attributes", json!({}))], "meshes[0].primitives[0]: it has no attribute POSITION");
+    fails(&[("/meshes/0/primitives/0/attributes/NORMAL", json!(1))], "attributes.NORMAL: accessors[1] is of a type");
+    fails(&[("/meshes/0/primitives/0/material", json!(1))], "primitives[0].material: there is no number 1");
+    fails(&[("/meshes/0/primitives/0/indices", json!(0))], "primitives[0].indices: accessors[0] is of a type");
+    fails(&[("/accessors/0/count", json!(2))], "there is no vertex 2: there are 2");
+    fails(&[("/accessors/1/count", json!(2))], "attributes.TEXCOORD_0: it has 2 values, and there are 3 positions");
+    fails(&[("/accessors/0/count", json!(4))], "accessors[0]: it needs 48 bytes, and bufferViews[0] has 36");
+    fails(&[("/accessors/0/count", json!(u64::MAX))], "accessors[0]: its elements overlap, or there are too many");
+    fails(&[("/accessors/0/byteOffset", json!(u64::MAX))], "accessors[0]: its elements overlap, or there are too many");
+    fails(&[("/accessors/0/componentType", json!(1))], "accessors[0]: its type is none that glTF knows");
+    fails(&[("/bufferViews/0/byteStride", json!(4))], "accessors[0]: its elements overlap");
+    fails(&[("/bufferViews/0/byteOffset", json!(u64::MAX))], "bufferViews[0]: it takes 36 bytes");
+    fails(&[("/bufferViews/0/buffer", json!(1))], "bufferViews[0].buffer: there is no number 1");
+    fails(&[("/buffers/0/byteLength", json!(67))], "buffers[0]: it says that it has 67 bytes, and has 66");
+    fails(&[("/buffers/0/byteLength", json!(1u64 << 40))], "buffers[0]: with it the buffers hold more than");
+    fails(&[("/buffers/0/uri", json!("http://example.org/a.bin"))], "buffers[0].uri: it is no file's name");
+    fails(&[("/buffers/0/uri", json!("nowhere.bin"))], "buffers[0].uri: cannot find `nowhere.bin`");
+    fails(&[("/buffers/0/uri", json!("/proc/cpuinfo"))], "may not read");
+    fails(&[("/materials/0/alphaMode", json!("GLASS"))], "materials[0].alphaMode");
+    fails(
+        &[("/materials/0/emissiveTexture", json!({ "index": 0 }))],
+        "materials[0].emissiveTexture.index: there is no number 0",
+    );
+    fails(&[("/asset/version", json!("1.0"))], "version 1.0");
+    fails(
+        &[("/extensionsRequired", json!(["KHR_draco_mesh_compression"]))],
+        "cannot be shown without KHR_draco_mesh_compression",
+    );
+    fails(&[("/scenes/0/nodes", json!([]))], "shows no triangles");
+    fails(&[("/accessors/0", json!({ "componentType": 5126, "type": "VEC3", "count": 1u64 << 40 }))], "and no data");
+}
+
+#[test]
+fn errors_of_several_nodes_are_told_together() {
+    let said = errors(&[
+        ("/nodes/0", json!({ "mesh": 5 })),
+        ("/nodes/-", json!({ "camera": 6 })),
+        ("/scenes/0/nodes", json!([0, 1])),
+    ]);
+    assert!(said.contains("nodes[0].mesh") && said.contains("nodes[1].camera"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_no_json_says_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.gltf");
+    std::fs::write(&path, "{ \"asset\": { \"version\": \"2.0\" }, }").unwrap();
+    let said = open(&path, &OpenOptions::default(), &mut SourceMap::new()).unwrap_err().render(&SourceMap::new());
+    assert!(said.contains("is not a usable glTF file") && said.contains("line 1 column"), "{said}");
+}
+
+/// All places of a document that hold a number, a text or a list.
+fn places(value: &Value, here: &str, all: &mut Vec<String>) {
+    all.push(here.to_string());
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, v)| places(v, &format!("{here}/{key}"), all)),
+        Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| places(v, &format!("{here}/{i}"), all)),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_change_of_a_document_brings_the_reader_down() {
+    let text = include_str!("../../../assets/scenes/still.gltf");
+    let document: Value = serde_json::from_str(text).unwrap();
+    let mut all = Vec::new();
+    places(&document, "", &mut all);
+    let strange = [
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(1e30),
+        json!(u32::MAX),
+        json!(u64::MAX),
+        json!([]),
+        json!({}),
+        json!("VEC4"),
+        Value::Null,
+    ];
+    let mut read = 0;
+    for (i, place) in all.iter().enumerate().skip(1) {
+        let mut broken = document.clone();
+        *broken.pointer_mut(place).unwrap() = strange[i % strange.len()].clone();
+        let bytes = broken.to_string().into_bytes();
+        let path = Path::new("m.gltf");
+        let opened = super::read(&bytes, "m.gltf", path, &OpenOptions::default(), &mut SourceMap::new());
+        read += usize::from(opened.is_ok());
+    }
+    // Many changes make another scene, many make none.
+    assert!((all.len() / 20..all.len() * 19 / 20).contains(&read), "{read} of {}", all.len());
+}
