@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn uris_hold_data_or_name_files_below_the_document() {
-        let data = |uri| match resolve(uri) {
+        let data = |uri: &str| match resolve(uri) {
             Ok(Uri::Data(bytes)) => String::from_utf8(bytes).unwrap(),
             other => panic!("{other:?}"),
         };

@@ -5,6 +5,7 @@
 
 use super::Making;
 use super::document::Document;
+use super::exposure::Lamp;
 use crate::lang::diag::Diagnostic;
 use crate::scene::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
 use glam::{Mat4, Vec3};
@@ -71,6 +72,8 @@ pub fn add(
     }
     let name = if ty == Type::Directional { DIRECTIONAL } else { POINT };
     let shader = making.scene.add_shader(ShaderKind::Light, name, params);
+    let at = (ty != Type::Directional).then_some(from);
+    making.lamps.push(Lamp { at, intensity: json.intensity * color.max_element() });
     let handle = (making.scene.lights.len() + 1).to_string();
     making.scene.lights.push(Light { shader, handle, shadows: true, area: false });
     Ok(())

@@ -5,12 +5,12 @@
 use super::Making;
 use super::accessor::Elements;
 use super::document::Document;
-use super::material::Material;
+use super::material::{Coordinates, Material};
 use crate::geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
 use crate::geometry::{Channel, Faces, Mesh, assemble, tangents};
 use crate::lang::diag::Diagnostic;
 use crate::scene::MAX_TRIANGLES;
-use glam::{Vec2, Vec3, Vec4};
+use glam::{Affine2, Vec2, Vec3, Vec4};
 use gltf::json::accessor::Type;
 use gltf::json::mesh::{Mode, Primitive, Semantic};
 use gltf::json::validation::Checked;
@@ -61,7 +61,10 @@ pub fn read(
         faces.colors = Channel::PerPoint(values.iter().map(|c| c.truncate()).collect());
     }
     let mut coordinates = Vec::new();
-    for set in &material.coordinates {
+    // A material without textures may get one from whoever edits it.
+    let plain = [Coordinates { tex_coord: 0, transform: Affine2::IDENTITY }];
+    let is_plain = material.coordinates.is_empty() && source.index(&Semantic::TexCoords(0)).is_some();
+    for set in if is_plain { &plain[..] } else { &material.coordinates } {
         let semantic = Semantic::TexCoords(set.tex_coord);
         let Some(read) = same(semantic.clone())? else {
             let what = format!(

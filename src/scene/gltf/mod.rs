@@ -1,7 +1,7 @@
 //! The glTF reader: a `.gltf` or `.glb` file in, a scene out (Khronos, "glTF 2.0 Specification").
 //!
 //! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`] reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`],
-//! [`material`] with [`texture`], [`camera`] and [`light`] for what it meets. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used: nothing there
+//! [`material`] with [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used: nothing there
 //! is checked yet, so every number of another thing goes through [`document::Document::get`].
 //!
 //! It knows shaders by their names only: materials are instances of `gltf`, points and spots of `gltflight`. `docs/gltf.md` says what is read and what is not.
@@ -10,6 +10,7 @@ mod accessor;
 mod camera;
 mod container;
 mod document;
+mod exposure;
 mod light;
 mod material;
 mod mesh;
@@ -37,6 +38,8 @@ struct Making {
     embedded: u64,
     /// Whether the scene has a camera of its own.
     has_camera: bool,
+    /// Its lights, for the exposure.
+    lamps: Vec<exposure::Lamp>,
 }
 
 /// Whether a file is read here, by the extension of its name (under `.gz` too).
@@ -64,10 +67,11 @@ pub(super) fn read(
         list
     };
     let document = Document::read(name, bytes, &scene.access, sources).map_err(all)?;
-    let mut making = Making { scene, remarks: Diagnostics::new(), triangles: 0, embedded: 0, has_camera: false };
+    let remarks = Diagnostics::new();
+    let mut making = Making { scene, remarks, triangles: 0, embedded: 0, has_camera: false, lamps: Vec::new() };
     document.unknown_extensions().for_each(|warning| making.remarks.push(warning));
     nodes::add_all(&document, options.size, &mut making)?;
-    let Making { mut scene, remarks, has_camera, .. } = making;
+    let Making { mut scene, mut remarks, has_camera, lamps, .. } = making;
     if remarks.has_errors() {
         return Err(remarks);
     }
@@ -79,6 +83,15 @@ pub(super) fn read(
     let view = if has_camera { camera::directions(&scene.camera) } else { framing::look_at(&mut scene, low, high) };
     if scene.lights.is_empty() {
         framing::light(&mut scene, 0.5 * (low + high), view, Lit::PHYSICAL);
+    }
+    if let Some((exposure, lux)) = exposure::choose(&lamps, low, high) {
+        let warning = Diagnostic::warning(format!(
+            "`{name}`: its lights make about {lux:.0} lux: the picture is exposed for that"
+        ));
+        remarks.push(
+            warning.hint(format!("1 in the picture stands for {:.0} candela a square metre", 1.0 / exposure.gain)),
+        );
+        scene.film.exposure = exposure;
     }
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();
     scene.objects.iter_mut().for_each(|o| o.lights = lights.clone());

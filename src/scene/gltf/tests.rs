@@ -279,6 +279,21 @@ fn lights_shine_from_their_nodes_and_replace_those_that_a_scene_gets() {
     assert_eq!(param(&scene, shader(0), "intensity").cloned(), float(3.0));
 }
 
+#[test]
+fn a_scene_lit_by_the_sun_is_exposed_for_it_and_says_so() {
+    let changes = [
+        (
+            "/extensions",
+            json!({ "KHR_lights_punctual": { "lights": [{ "type": "directional", "intensity": 31416 }] } }),
+        ),
+        ("/nodes/0/extensions", json!({ "KHR_lights_punctual": { "light": 0 } })),
+    ];
+    let opened = opened_with(&changed(&changes), &OpenOptions::default()).unwrap();
+    assert!((opened.scene.film.exposure.gain - 1e-4).abs() < 1e-8);
+    let said = warnings(&changes);
+    assert!(said.contains("about 31416 lux") && said.contains("10000 candela"), "{said}");
+}
+
 /// Textures for every use, all of one image.
 fn textured() -> Vec<(&'static str, Value)> {
     let transform = json!({ "KHR_texture_transform": { "scale": [2, 2], "texCoord": 0 } });
