@@ -582,10 +582,7 @@ impl CompiledFile {
             let params = info.params.iter().map(|p| CompiledParam {
                 name: p.name.to_string(),
                 ty: p.ty.element().ir().unwrap_or(Type::F32),
-                array: match p.ty {
-                    RslType::Array(_, len) => Some(len),
-                    _ => None,
-                },
+                array: p.ty.is_array().then(|| p.ty.capacity()),
                 type_name: RslType::name(p.ty),
                 open: p.open,
                 class: p.class,

@@ -123,7 +123,7 @@ pub fn condition(t: RslType) -> bool {
 /// The type to which both become: of the branches of `?:`, of the operands of `==`.
 pub fn joined(a: RslType, b: RslType) -> Option<RslType> {
     match (a, b) {
-        (RslType::Array(..), _) | (_, RslType::Array(..)) => None,
+        (a, b) if a.is_array() || b.is_array() => None,
         (a, b) if a == b => Some(a),
         (RslType::Void, _) | (_, RslType::Void) => None,
         (a, b) if a.is_spatial() && b.is_spatial() => Some(RslType::Vector),
@@ -167,6 +167,7 @@ impl<'a> Checker<'a> {
             // What the values of an array are depends on the array that takes them.
             ExprKind::Array(list) => match wanted {
                 Some(RslType::Array(element, _)) => element.array(list.len() as u32),
+                Some(RslType::Rows(element, _, each)) => Some(RslType::Rows(element, list.len() as u32, each)),
                 _ => None,
             },
             ExprKind::Cast(ty, ..) => Some(*ty),

@@ -31,6 +31,8 @@ fn declaration(ast: &Ast, d: &Decl) -> String {
         RslType::Array(..) if d.open => text += "[]",
         RslType::Array(_, OPEN | RESIZABLE) => text += "[]",
         RslType::Array(_, len) => text += &format!("[{len}]"),
+        RslType::Rows(_, OPEN, each) => text += &format!("[][{each}]"),
+        RslType::Rows(_, rows, each) => text += &format!("[{rows}][{each}]"),
         _ => {}
     }
     if let Some(init) = d.init {

@@ -264,7 +264,8 @@ impl Walk<'_> {
         match &self.ast.expr(e).kind {
             ExprKind::Name(name) => self.type_of(name) == Some(RslType::Matrix),
             ExprKind::Index(place) => {
-                self.type_of(&place.name.name).is_some_and(|ty| matches!(ty, RslType::Array(RslType::Matrix, _)))
+                let element = self.type_of(&place.name.name).and_then(|ty| ty.indexed(place.indices.len()));
+                element == Some(RslType::Matrix)
             }
             ExprKind::Call(f, _) => {
                 let own = self.ast.definitions.iter().filter(|d| d.shader.is_none() && d.name.name == f.name);

@@ -29,6 +29,7 @@ mod lights;
 mod printing;
 mod queries;
 mod resizing;
+mod rows;
 mod spaces;
 mod stmt;
 mod texts;

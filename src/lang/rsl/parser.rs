@@ -34,8 +34,9 @@ type TypeName = (RslType, Option<Ident>);
 /// Parses a file's tokens, the last of which is [`Tok::End`]. Errors go to `diags`; what could be read is returned.
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
     let ast = Ast::default();
-    let (around, resized) = (Vec::new(), resized(tokens));
-    let mut parser = Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, around, resized, ast, diags };
+    let (around, resized, structs) = (Vec::new(), resized(tokens), Vec::new());
+    let mut parser =
+        Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, around, resized, structs, ast, diags };
     parser.file();
     parser.ast
 }
@@ -61,6 +62,8 @@ struct Parser<'a> {
     around: Vec<Around>,
     /// Names of variables that calls change the length of: those of them that are declared without a length may grow and shrink.
     resized: HashSet<Arc<str>>,
+    /// The members of each struct as they stand in the text.
+    structs: Vec<&'a [Token]>,
     ast: Ast,
     diags: &'a mut Diagnostics,
 }

@@ -3,6 +3,7 @@ use crate::ir::verify::verify;
 
 mod functions;
 mod objects;
+mod rays;
 mod spaces;
 
 fn compile_text(source: &str) -> (Result<Unit, Diagnostics>, SourceMap) {

@@ -36,6 +36,9 @@ pub enum RslType {
     /// An array: the type of its elements, which is no array itself, and their number: [`OPEN`] where the declaration leaves it to the caller, [`RESIZABLE`] where
     /// it changes.
     Array(&'static RslType, u32),
+    /// An array of arrays, which a member that is an array makes of an array of structs: the type of the elements, the number of arrays, which may be [`OPEN`], and
+    /// the length of each, which is known.
+    Rows(&'static RslType, u32, u32),
 }
 
 impl RslType {
@@ -62,7 +65,7 @@ impl RslType {
             RslType::Normal => "normal",
             RslType::String => "string",
             RslType::Matrix => "matrix",
-            RslType::Array(element, _) => element.name(),
+            RslType::Array(element, _) | RslType::Rows(element, ..) => element.name(),
         }
     }
 
@@ -86,7 +89,7 @@ impl RslType {
             RslType::Normal => 'n',
             RslType::String => 's',
             RslType::Matrix => 'm',
-            RslType::Array(element, _) => element.letter().to_ascii_uppercase(),
+            RslType::Array(element, _) | RslType::Rows(element, ..) => element.letter().to_ascii_uppercase(),
         }
     }
 
@@ -94,32 +97,37 @@ impl RslType {
     pub fn signature(self) -> String {
         match self {
             RslType::Array(_, len) if !self.is_unsized() && !self.is_resizable() => format!("{}{len}", self.letter()),
+            RslType::Rows(_, OPEN, each) => format!("{}x{each}", self.letter()),
+            RslType::Rows(_, rows, each) => format!("{}{rows}x{each}", self.letter()),
             _ => self.letter().to_string(),
         }
     }
 
     /// An array of `len` values of this type ([`OPEN`]: as many as the caller has); `None` where there are no such arrays.
     pub fn array(self, len: u32) -> Option<RslType> {
+        if let RslType::Array(element, each) = self {
+            return (each < OPEN && len != RESIZABLE).then_some(RslType::Rows(element, len, each));
+        }
         const ELEMENTS: &[RslType] = &RslType::DECLARABLE;
         ELEMENTS.iter().find(|t| **t == self).map(|element| RslType::Array(element, len))
     }
 
-    /// The type of an array's elements; any other type itself.
+    /// The type of an array's elements, of an array of arrays that of theirs; any other type itself.
     pub fn element(self) -> RslType {
         match self {
-            RslType::Array(element, _) => *element,
+            RslType::Array(element, _) | RslType::Rows(element, ..) => *element,
             other => other,
         }
     }
 
     /// Whether it is an array.
     pub fn is_array(self) -> bool {
-        matches!(self, RslType::Array(..))
+        matches!(self, RslType::Array(..) | RslType::Rows(..))
     }
 
     /// Whether it is an array whose length the caller decides.
     pub fn is_unsized(self) -> bool {
-        matches!(self, RslType::Array(_, OPEN))
+        matches!(self, RslType::Array(_, OPEN) | RslType::Rows(_, OPEN, _))
     }
 
     /// Whether it is an array whose length changes.
@@ -131,9 +139,18 @@ impl RslType {
     pub fn capacity(self) -> u32 {
         match self {
             RslType::Array(_, RESIZABLE) => CAPACITY,
-            RslType::Array(_, OPEN) => 0,
+            RslType::Array(_, OPEN) | RslType::Rows(_, OPEN, _) => 0,
             RslType::Array(_, len) => len,
+            RslType::Rows(_, rows, each) => rows.saturating_mul(each),
             _ => 0,
+        }
+    }
+
+    /// What `arraylength` gives for an array whose length is known.
+    pub fn length(self) -> u32 {
+        match self {
+            RslType::Rows(_, rows, _) => rows,
+            other => other.capacity(),
         }
     }
 
@@ -142,6 +159,8 @@ impl RslType {
         match (self, count) {
             (ty, 0) => Some(ty),
             (RslType::Array(element, _), n) => element.indexed(n - 1),
+            (RslType::Rows(element, _, each), 1) => Some(RslType::Array(element, each)),
+            (RslType::Rows(element, ..), n) => element.indexed(n - 2),
             (ty, 1) if ty.is_triple() => Some(RslType::Float),
             (RslType::Matrix, 2) => Some(RslType::Float),
             // The name of a texture with a channel.
@@ -163,7 +182,7 @@ impl RslType {
     /// The type in the IR; `None` for `void` and for arrays, which are several values.
     pub fn ir(self) -> Option<Type> {
         Some(match self {
-            RslType::Void | RslType::Array(..) => return None,
+            RslType::Void | RslType::Array(..) | RslType::Rows(..) => return None,
             RslType::Bool => Type::Bool,
             RslType::Float => Type::F32,
             RslType::Color | RslType::Point | RslType::Vector | RslType::Normal => Type::Vec3,
@@ -186,6 +205,7 @@ impl RslType {
         match (self, to) {
             (a, b) if a == b => Some(0),
             (RslType::Array(a, _), RslType::Array(b, OPEN)) if a == b => Some(0),
+            (RslType::Rows(a, _, each), RslType::Rows(b, OPEN, wanted)) if a == b && each == wanted => Some(0),
             (RslType::Array(a, len), RslType::Array(b, RESIZABLE)) if a == b && len <= CAPACITY => Some(1),
             (RslType::Float, b) if b.is_triple() || b == RslType::Matrix => Some(1),
             (a, b) if a.is_spatial() && b.is_spatial() => Some(1),
@@ -205,6 +225,8 @@ impl fmt::Display for RslType {
         match self {
             RslType::Array(element, OPEN | RESIZABLE) => write!(f, "{element}[]"),
             RslType::Array(element, len) => write!(f, "{element}[{len}]"),
+            RslType::Rows(element, OPEN, each) => write!(f, "{element}[][{each}]"),
+            RslType::Rows(element, rows, each) => write!(f, "{element}[{rows}][{each}]"),
             _ => f.write_str(self.name()),
         }
     }

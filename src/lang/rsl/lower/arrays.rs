@@ -21,8 +21,10 @@ pub(super) struct Located {
     pub name: Ident,
     /// The variable.
     pub var: Var,
-    /// The element of the array: its number, or of an array whose length changes the index as it is given.
-    element: Option<Value>,
+    /// The row of an array of arrays: its number.
+    row: Option<Value>,
+    /// The element of the array or of the row: its number, or of an array whose length changes the index as it is given.
+    pub element: Option<Value>,
     /// The component: one index of a triple, two of a matrix.
     component: Vec<Value>,
     /// The type of what lies there.
@@ -37,6 +39,9 @@ pub(super) fn sized(params: &[Decl], lengths: &[u32]) -> Vec<Decl> {
     let sized = params.iter().map(|p| match p.ty {
         RslType::Array(element, OPEN) => {
             Decl { ty: RslType::Array(element, lengths.next().copied().unwrap_or(0)), open: true, ..p.clone() }
+        }
+        RslType::Rows(element, OPEN, each) => {
+            Decl { ty: RslType::Rows(element, lengths.next().copied().unwrap_or(0), each), open: true, ..p.clone() }
         }
         _ => p.clone(),
     });
@@ -112,12 +117,13 @@ impl Body<'_, '_> {
     /// The value of `e` converted to `ty`, or the values of an array. Of an array whose length changes the length stands behind the elements; these may be fewer than
     /// there is room for.
     pub(super) fn values_as(&mut self, e: ExprId, ty: RslType) -> Lower<(Vec<Value>, Class)> {
-        let RslType::Array(element, len) = ty else {
+        if !ty.is_array() {
             let v = self.value_as(e, ty)?;
             return Ok((vec![v.value], v.class));
-        };
+        }
         let expr = self.cx.program.ast.expr(e);
         match &expr.kind {
+            ExprKind::Array(list) if matches!(ty, RslType::Rows(..)) => self.rows_as(list, ty, expr.span),
             ExprKind::Array(list) if list.is_empty() && !ty.is_resizable() => {
                 let d = Diagnostic::error("an array has at least one value").at(expr.span, "there is none");
                 self.error(d.hint("one that is declared as `float a[]` may be empty"))
@@ -126,7 +132,7 @@ impl Body<'_, '_> {
                 let mut class = Class::Constant;
                 let mut values = Vec::new();
                 for &e in list {
-                    let v = self.value_as(e, *element)?;
+                    let v = self.value_as(e, ty.element())?;
                     class = class.max(v.class);
                     values.push(v.value);
                 }
@@ -135,8 +141,9 @@ impl Body<'_, '_> {
                     return Ok((values, class));
                 }
                 // As in C, elements without a value are zero.
-                if let (Some(ty), true) = (element.ir(), values.len() < ty.capacity() as usize) {
-                    values.resize(len as usize, self.b.constant(Const::zero(ty)));
+                let len = ty.capacity() as usize;
+                if let (Some(ty), true) = (ty.element().ir(), values.len() < len) {
+                    values.resize(len, self.b.constant(Const::zero(ty)));
                 }
                 Ok((values, class))
             }
@@ -149,23 +156,29 @@ impl Body<'_, '_> {
                 };
                 self.error(Diagnostic::error(message).at(expr.span, "these values"))
             }
-            ExprKind::Name(name) => {
-                let Some(var) = self.scopes.find(name).cloned() else { return self.unknown_name(name, expr.span) };
-                if var.ty.conversion(ty).is_none() {
-                    let d = Diagnostic::error(format!("expected {ty}, found {}", var.ty));
-                    return self.error(d.at(expr.span, format!("this is of type {}", var.ty)));
+            ExprKind::Name(_) | ExprKind::Index(_) => {
+                let place = match &expr.kind {
+                    ExprKind::Index(place) => self.place(place)?,
+                    ExprKind::Name(name) => {
+                        self.place(&Place::variable(Ident { name: name.clone(), span: expr.span }))?
+                    }
+                    _ => return Err(Poison),
+                };
+                if place.ty.conversion(ty).is_none() {
+                    let d = Diagnostic::error(format!("expected {ty}, found {}", place.ty));
+                    return self.error(d.at(expr.span, format!("this is of type {}", place.ty)));
                 }
                 self.at(expr.span);
-                self.cx.copied = self.cx.copied.saturating_add(var.ty.values().count());
+                self.cx.copied = self.cx.copied.saturating_add(place.ty.values().count());
                 if self.cx.copied > MAX_COPIED {
                     let d = Diagnostic::error(format!("this file copies more than {MAX_COPIED} elements of arrays"));
                     return self.error(d.at(expr.span, "one array too many"));
                 }
-                let mut values = self.read_all(&var);
-                if ty.is_resizable() && !var.ty.is_resizable() {
-                    values.push(self.b.f32(var.ty.capacity() as f32));
+                let mut values = self.read_all_of(&place);
+                if ty.is_resizable() && !place.ty.is_resizable() {
+                    values.push(self.b.f32(place.ty.capacity() as f32));
                 }
-                Ok((values, var.class))
+                Ok((values, place.class))
             }
             _ => {
                 let v = self.value(e, Some(ty))?;
@@ -224,30 +237,38 @@ impl Body<'_, '_> {
             return self.no_channel(*span);
         }
         let mut class = var.class;
-        let (mut element, mut component) = (None, Vec::new());
+        let (mut row, mut element, mut component) = (None, None, Vec::new());
+        // Where others decide on the length, the shader may have asked for it before it uses a constant as index.
+        let own = |len: u32| (!var.open).then_some(len);
         for (i, &e) in place.indices.iter().enumerate() {
             let index = self.value_as(e, RslType::Float)?;
             class = class.max(index.class);
             match var.ty {
                 RslType::Array(_, RESIZABLE) if i == 0 => element = Some(index.value),
-                RslType::Array(..) if i == 0 => element = Some(self.element_index(e, index.value, name, &var)),
+                RslType::Array(_, len) if i == 0 => {
+                    element = Some(self.element_index(e, index.value, name, own(len)));
+                }
+                RslType::Rows(_, rows, _) if i == 0 => {
+                    row = Some(self.element_index(e, index.value, name, own(rows)));
+                }
+                RslType::Rows(_, _, each) if i == 1 => {
+                    element = Some(self.element_index(e, index.value, name, Some(each)));
+                }
                 _ => component.push(index.value),
             }
         }
-        Ok(Located { name: place.name.clone(), var, element, component, ty, class })
+        Ok(Located { name: place.name.clone(), var, row, element, component, ty, class })
     }
 
-    /// The index of an array's element; an integer where it is a constant.
-    fn element_index(&mut self, e: ExprId, index: Value, name: &str, array: &Var) -> Value {
+    /// The index of an array's element; an integer where it is a constant. `len` is the number of elements, where that is the array's own.
+    fn element_index(&mut self, e: ExprId, index: Value, name: &str, len: Option<u32>) -> Value {
         let expr = self.cx.program.ast.expr(e);
         let ExprKind::Number(x) = expr.kind else {
             self.at(expr.span);
             return self.b.op_as(Op::ToInt, &[index], Type::U32);
         };
-        let len = array.ty.capacity();
-        // Where others decide on the length, the shader may have asked for it first.
-        if x >= len as f32 && !array.open {
-            let message = format!("`{name}` has {len} elements, from 0 to {}", len - 1);
+        if let Some(len) = len.filter(|&len| x >= len as f32) {
+            let message = format!("`{name}` has {len} elements, from 0 to {}", len.saturating_sub(1));
             self.cx.report(Diagnostic::warning(message).at(expr.span, "there is no such element"));
         }
         self.b.u32(x as u32)
@@ -255,17 +276,19 @@ impl Body<'_, '_> {
 
     /// The value, or the values of an array, at a place.
     pub(super) fn read_all_of(&mut self, place: &Located) -> Vec<Value> {
-        match place.ty.is_array() {
-            true => self.read_all(&place.var),
-            false => vec![self.read_place(place).value],
+        match (place.ty.is_array(), place.row) {
+            (true, Some(row)) => self.read_row(place, row),
+            (true, None) => self.read_all(&place.var),
+            (false, _) => vec![self.read_place(place).value],
         }
     }
 
     /// Writes the value, or the values of an array, to a place.
     pub(super) fn write_all(&mut self, place: &Located, values: &[Value]) {
-        match place.ty.is_array() {
-            true => self.assign_all(&place.name.name, &place.var, values),
-            false => values.iter().for_each(|&v| self.write_place(place, v)),
+        match (place.ty.is_array(), place.row) {
+            (true, Some(row)) => self.write_row(place, row, values),
+            (true, None) => self.assign_all(&place.name.name, &place.var, values),
+            (false, _) => values.iter().for_each(|&v| self.write_place(place, v)),
         }
     }
 
@@ -273,7 +296,11 @@ impl Body<'_, '_> {
     fn read_element(&mut self, place: &Located) -> Value {
         match (place.var.slot, place.element, place.var.ty.element().ir()) {
             (Some(slot), Some(index), Some(ty)) => {
-                let index = if place.var.ty.is_resizable() { self.index_to_read(&place.var, index) } else { index };
+                let index = match place.row {
+                    Some(row) => self.cell_to_read(place, row),
+                    None if place.var.ty.is_resizable() => self.index_to_read(&place.var, index),
+                    None => index,
+                };
                 self.b.op_as(Op::SlotLoad(slot), &[index], ty)
             }
             _ => self.b.read(place.var.storage),
@@ -313,7 +340,11 @@ impl Body<'_, '_> {
         };
         match (place.var.slot, place.element) {
             (Some(slot), Some(index)) => {
-                let index = if place.var.ty.is_resizable() { self.index_to_write(&place.var, index) } else { index };
+                let index = match place.row {
+                    Some(row) => self.cell_to_write(place, row),
+                    None if place.var.ty.is_resizable() => self.index_to_write(&place.var, index),
+                    None => index,
+                };
                 self.b.effect(Op::SlotStore(slot), &[index, whole]);
             }
             _ => self.assign(&place.name.name, place.var.storage, whole),

@@ -208,7 +208,8 @@ impl Body<'_, '_> {
             let variable =
                 if let ExprKind::Name(name) = &self.ast().expr(arg).kind { self.scopes.find(name) } else { None };
             let is_resizable = variable.is_some_and(|v| v.ty.is_resizable());
-            given.lengths.push(if is_resizable { RESIZABLE } else { values.len() as u32 });
+            let each = if let RslType::Rows(_, _, each) = ty { each } else { 1 };
+            given.lengths.push(if is_resizable { RESIZABLE } else { values.len() as u32 / each });
         }
         given.values.extend(values);
         Ok(())

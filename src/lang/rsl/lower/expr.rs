@@ -392,7 +392,7 @@ impl<'a> Body<'_, 'a> {
             let (values, class) = self.values_as(e, place.ty)?;
             self.check_class(name, &place.var, class, span)?;
             self.at(span);
-            self.assign_all(name, &place.var, &values);
+            self.write_all(&place, &values);
             return Ok(Typed { value: NO_VALUE, ty: place.ty, class });
         }
         let value = match op {

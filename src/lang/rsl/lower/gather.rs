@@ -61,6 +61,20 @@ fn answer_types(name: &str) -> Option<&'static [RslType]> {
 /// The distance that a ray that hits nothing is said to have.
 const NOWHERE: f32 = 1.0e30;
 
+/// What to ask surfaces for in the place of a value that rays cannot bring.
+fn instead_of(ty: RslType) -> Option<&'static str> {
+    match ty {
+        RslType::String => {
+            Some("ask for a number: let the shader that is hit have an output that tells its texts apart")
+        }
+        RslType::Matrix => {
+            Some("ask for the rows: let the shader that is hit have an output of the type vector for each")
+        }
+        _ if ty.is_array() => Some("ask for the elements: let the shader that is hit have an output for each"),
+        _ => None,
+    }
+}
+
 impl Body<'_, '_> {
     pub(super) fn gather(&mut self, args: &[ExprId], hit: &Stmt, miss: Option<&Stmt>, span: Span) -> Lower<()> {
         let ast = self.cx.program.ast;
@@ -213,7 +227,11 @@ impl Body<'_, '_> {
         let e = self.cx.program.ast.expr(e);
         let ExprKind::Name(variable) = &e.kind else {
             let d = Diagnostic::error(format!("`gather` gives \"{name}\" to a variable"));
-            return self.error(d.at(e.span, "not a variable"));
+            let d = d.at(e.span, "not a variable");
+            return self.error(match &e.kind {
+                ExprKind::Index(_) => d.hint("name a variable here, and assign it to the element in the statement"),
+                _ => d,
+            });
         };
         match self.scopes.find(variable).map(|v| v.ty) {
             None => self.unknown_name(variable, e.span),
@@ -224,7 +242,11 @@ impl Body<'_, '_> {
                     _ => types[0].to_string(),
                 };
                 let d = Diagnostic::error(format!("\"{name}\" of `gather` is a {is}, not a {ty}"));
-                self.error(d.at(e.span, "this variable has another type"))
+                let d = d.at(e.span, "this variable has another type");
+                self.error(match instead_of(ty).filter(|_| types == FLOATS_AND_TRIPLES) {
+                    Some(hint) => d.hint(hint),
+                    None => d,
+                })
             }
         }
     }

@@ -29,23 +29,30 @@ impl Body<'_, '_> {
             "push" | "resize" | "reserve" => 1,
             _ => return None,
         };
-        let ExprKind::Name(name) = &self.ast().expr(first).kind else { return None };
+        let name = match &self.ast().expr(first).kind {
+            ExprKind::Name(name) => name,
+            ExprKind::Index(place) if matches!(&*f.name, "arraylength" | "capacity") => {
+                let row = self.scopes.find(&place.name.name)?.ty.indexed(place.indices.len())?;
+                return row.is_array().then(|| Ok(self.constant(Const::F32(row.length() as f32), RslType::Float)));
+            }
+            _ => return None,
+        };
         let array = self.scopes.find(name).filter(|v| v.ty.is_array() && rest.len() == expected).cloned()?;
         let slot = array.slot?;
         self.at(f.span);
         match &*f.name {
-            "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float))),
+            "capacity" => return Some(Ok(self.constant(Const::F32(array.ty.length() as f32), RslType::Float))),
             "arraylength" if array.ty.is_resizable() => {
                 let value = self.b.read(array.storage);
                 return Some(Ok(Typed { value, ty: RslType::Float, class: Class::Uniform }));
             }
             "arraylength" => {
-                return Some(Ok(self.constant(Const::F32(array.ty.capacity() as f32), RslType::Float)));
+                return Some(Ok(self.constant(Const::F32(array.ty.length() as f32), RslType::Float)));
             }
             _ => {}
         }
         if !array.ty.is_resizable() {
-            let message = format!("the array `{name}` has {} elements for good", array.ty.capacity());
+            let message = format!("the array `{name}` has {} elements for good", array.ty.length());
             let d = Diagnostic::error(message).at(f.span, "changes how many there are");
             let hint = format!("declare it as `{} {name}[]`, without a length", array.ty.element());
             return Some(self.error(d.hint(hint)));

@@ -1,5 +1,6 @@
 //! Structs: which variables stand for one, and what its values are.
 
+use super::super::parser::MAX_ARRAY;
 use super::*;
 
 /// Most variables that stand for a struct.
@@ -123,14 +124,17 @@ impl Flattening<'_> {
             let name = Ident { name: format!("{base}->{}", leaf.name.name).into(), span: d.name.span };
             let (mut ty, mut init) = (leaf.ty, leaf.init);
             if let RslType::Array(_, len) = d.ty {
-                match leaf.ty.array(len) {
+                match leaf.ty.array(len).filter(|array| array.capacity() <= MAX_ARRAY) {
                     Some(array) => ty = array,
                     None => {
                         let message = format!(
-                            "the member `{}` is an array, so there are no arrays of this struct",
-                            leaf.name.name
+                            "the member `{}` is of type {}, so there is no such array of this struct",
+                            leaf.name.name, leaf.ty
                         );
-                        self.diags.push(Diagnostic::error(message).at(d.name.span, "an array of them"));
+                        let hint = format!(
+                            "members of structs in arrays are single values, or arrays of a fixed length that have at most {MAX_ARRAY} elements together"
+                        );
+                        self.diags.push(Diagnostic::error(message).at(d.name.span, "an array of them").hint(hint));
                         init = None;
                     }
                 }
@@ -284,6 +288,11 @@ impl Flattening<'_> {
             _ => ExprKind::Number(0.0),
         };
         let zero = self.add(zero, span);
-        if ty.is_array() { self.add(ExprKind::Array(vec![zero]), span) } else { zero }
+        let braces = match ty {
+            RslType::Rows(..) => 2,
+            RslType::Array(..) => 1,
+            _ => 0,
+        };
+        (0..braces).fold(zero, |inner, _| self.add(ExprKind::Array(vec![inner]), span))
     }
 }

@@ -7,24 +7,50 @@ impl Parser<'_> {
     pub(super) fn structure(&mut self) -> Parse<()> {
         self.bump();
         let name = self.ident("the struct's name")?;
-        if let Some(first) = self.ast.structs.iter().find(|s| s.name.name == name.name) {
-            let d = Diagnostic::error(format!("the struct `{}` is defined twice", name.name));
-            let d = d.at(name.span, "defined again").also(first.name.span, "defined first");
-            self.report(d);
-        }
+        let first_token = self.at;
         let open = self.expect("{", "before the members")?;
         let mut members = Vec::new();
         self.members(open, |parser| {
+            let start = parser.span();
             let (_, _, class) = parser.qualifiers(false)?;
-            let ty = parser.type_of_variable(parser.type_here())?;
+            let ty = parser.type_here();
+            if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (&ty, parser.tok_ahead(1), parser.tok_ahead(2)) {
+                return parser.method_of_struct(start, ty.clone());
+            }
+            let ty = parser.type_of_variable(ty)?;
             members.extend(parser.variables(&ty, class)?);
             Ok(())
         });
         if members.is_empty() {
             self.report(Diagnostic::error("a struct has at least one member").at(name.span, "this one has none"));
         }
+        let tokens = &self.tokens[first_token..self.at];
         self.accept(";");
-        self.ast.structs.push(Struct { name, members });
+        let Some(i) = self.ast.structs.iter().position(|s| s.name.name == name.name) else {
+            self.structs.push(tokens);
+            self.ast.structs.push(Struct { name, members });
+            return Ok(());
+        };
+        // A file that is included twice defines its structs twice.
+        if !self.structs[i].iter().map(|t| &t.tok).eq(tokens.iter().map(|t| &t.tok)) {
+            let first = self.ast.structs[i].name.span;
+            let d = Diagnostic::error(format!("the struct `{}` is defined twice", name.name));
+            self.report(d.at(name.span, "defined again").also(first, "defined first, with other members"));
+        }
+        Ok(())
+    }
+
+    /// A function among the members of a struct, which is read and left out.
+    fn method_of_struct(&mut self, start: Span, ty: TypeName) -> Parse<()> {
+        self.bump();
+        let name = self.ident("the name of the method")?;
+        let d = Diagnostic::error(format!("`{}` stands in a struct, which has no methods", name.name));
+        self.report(d.at(name.span, "a method").hint(
+            "write a function behind the struct that takes one, as `output` where it changes it; classes have methods",
+        ));
+        let before = self.ast.definitions.len();
+        self.rest_of_definition(start, name, None, ty)?;
+        self.ast.definitions.truncate(before);
         Ok(())
     }
 

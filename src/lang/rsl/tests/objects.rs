@@ -88,7 +88,24 @@ fn errors_about_structs_and_classes_say_what_is_meant() {
         ),
         ("struct Pair { float c; } float f() { return 1; }", "the struct `Pair` is defined twice"),
         ("struct Twice { float c; color c; } float f() { return 1; }", "the struct `Twice` has two members `c`"),
-        ("struct Long { float c[4]; } float f() { Long l[2]; return 1; }", "so there are no arrays of this struct"),
+        (
+            "struct Long { float c[]; } float f() { Long l[2]; return 1; }",
+            "the member `c` is of type float[], so there is no such array of this struct",
+        ),
+        (
+            "struct Two { float a; float sum(float b) { float c = a; return c + b; } float d; } float f() { Two t; return t->d; }",
+            "`sum` stands in a struct, which has no methods",
+        ),
+        ("struct Long { float c[100]; } float f() { Long l[20]; return 1; }", "at most 1024 elements together"),
+        (
+            "struct In { float a[2]; } struct Out { In b[2]; } float f() { Out o[2]; return 1; }",
+            "the member `b->a` is of type float[2][2]",
+        ),
+        (
+            "struct Row { float m[3]; } float f() { Row r[2]; float b[2] = r[0]->m; return 1; }",
+            "expected float[2], found float[3]",
+        ),
+        ("struct Row { float m[3]; } float f() { Row r[2]; return r[0]->m; }", "expected a float, found a float[3]"),
         ("surface s(Pair p;) { Ci = 1; }", "a shader's parameter cannot be a struct"),
         (
             "class c() { float x; public void surface(output color Ci, Oi) { Ci = this->y(); } }",

@@ -1,0 +1,87 @@
+//! Arrays of arrays ([`RslType::Rows`]): rows one behind the other in one slot, each read and written as a whole or by its elements.
+//!
+//! Either index is held within its own range, so that no index reaches into another row: out of range, reading gives the nearest element and writing does nothing.
+
+use super::arrays::Located;
+use super::*;
+
+impl Body<'_, '_> {
+    /// Values in braces, each of them those of a row. Rows without values are zero.
+    pub(super) fn rows_as(&mut self, list: &[ExprId], ty: RslType, span: Span) -> Lower<(Vec<Value>, Class)> {
+        let RslType::Rows(element, rows, columns) = ty else { return Ok((Vec::new(), Class::Constant)) };
+        if list.len() > rows as usize {
+            let d = Diagnostic::error(format!("{} values are too many for {ty}", list.len()));
+            return self.error(d.at(span, "these values"));
+        }
+        let (mut values, mut class) = (Vec::new(), Class::Constant);
+        for &e in list {
+            let (row, of_row) = self.values_as(e, RslType::Array(element, columns))?;
+            values.extend(row);
+            class = class.max(of_row);
+        }
+        if let Some(ty) = element.ir() {
+            let zero = self.b.constant(Const::zero(ty));
+            values.resize((rows * columns) as usize, zero);
+        }
+        Ok((values, class))
+    }
+
+    /// The element of the slot that is read at a place with two indices, or with one the first of the row.
+    pub(super) fn cell_to_read(&mut self, place: &Located, row: Value) -> Value {
+        let RslType::Rows(_, rows, columns) = place.var.ty else { return row };
+        let row = self.at_most(row, rows.saturating_sub(1));
+        let column = place.element.map(|column| self.at_most(column, columns.saturating_sub(1)));
+        self.cell(row, columns, column)
+    }
+
+    /// The element of the slot that is written there: none where there is no such element.
+    pub(super) fn cell_to_write(&mut self, place: &Located, row: Value) -> Value {
+        let RslType::Rows(_, rows, columns) = place.var.ty else { return row };
+        let cell = self.cell(row, columns, place.element);
+        let [rows, columns, none] = [rows, columns, place.var.ty.capacity()].map(|n| self.b.u32(n));
+        let mut is_there = self.b.op(Op::ILt, &[row, rows]);
+        if let Some(column) = place.element {
+            let is_in_row = self.b.op(Op::ILt, &[column, columns]);
+            is_there = self.b.op(Op::And, &[is_there, is_in_row]);
+        }
+        self.b.op(Op::Select, &[is_there, cell, none])
+    }
+
+    /// The values of the row at a place with one index.
+    pub(super) fn read_row(&mut self, place: &Located, row: Value) -> Vec<Value> {
+        let (Some(slot), Some(ty)) = (place.var.slot, place.ty.element().ir()) else { return Vec::new() };
+        let first = self.cell_to_read(place, row);
+        let element = |this: &mut Self, i| {
+            let index = this.behind(first, i);
+            this.b.op_as(Op::SlotLoad(slot), &[index], ty)
+        };
+        (0..place.ty.capacity()).map(|i| element(self, i)).collect()
+    }
+
+    /// Writes the values of a row.
+    pub(super) fn write_row(&mut self, place: &Located, row: Value, values: &[Value]) {
+        let Some(slot) = place.var.slot.filter(|_| place.var.ty.capacity() > 0) else { return };
+        let first = self.cell_to_write(place, row);
+        for (i, &value) in values.iter().enumerate() {
+            let index = self.behind(first, i as u32);
+            self.b.effect(Op::SlotStore(slot), &[index, value]);
+        }
+    }
+
+    fn behind(&mut self, first: Value, i: u32) -> Value {
+        let i = self.b.u32(i);
+        self.b.op(Op::IAdd, &[first, i])
+    }
+
+    fn cell(&mut self, row: Value, columns: u32, column: Option<Value>) -> Value {
+        let columns = self.b.u32(columns);
+        let first = self.b.op(Op::IMul, &[row, columns]);
+        column.map_or(first, |column| self.b.op(Op::IAdd, &[first, column]))
+    }
+
+    fn at_most(&mut self, index: Value, last: u32) -> Value {
+        let last = self.b.u32(last);
+        let is_before = self.b.op(Op::ILt, &[index, last]);
+        self.b.op(Op::Select, &[is_before, index, last])
+    }
+}
