@@ -75,6 +75,23 @@ fn an_empty_scene_file_is_refused() {
 }
 
 #[test]
+fn a_damaged_gltf_scene_is_refused_with_the_place() {
+    let text = fs::read_to_string(common::repository("assets/scenes/still.gltf")).unwrap();
+    let refused = |text: &str| refused(&[("s.gltf", text.as_bytes())], &["s.gltf"]);
+    says(&refused(&text[..text.len() / 2]), &["s.gltf", "not a usable glTF file", "line"]);
+    says(&refused(&text.replace("\"POSITION\": 0", "\"POSITION\": 77")), &["attributes.POSITION", "no number 77"]);
+    says(
+        &refused(&text.replace("\"uri\": \"data:image/png;base64,", "\"uri\": \"data:image/png;base64,AAAA")),
+        &["checker"],
+    );
+}
+
+#[test]
+fn a_binary_gltf_scene_that_is_cut_off_is_refused() {
+    says(&refused(&[("s.glb", b"glTF\x02\0\0\0\xff\0\0\0")], &["s.glb"]), &["s.glb", "cut off"]);
+}
+
+#[test]
 fn binary_noise_is_refused() {
     let noise: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     says(&refused(&[("s.rib", &noise)], &["s.rib"]), &["s.rib"]);

@@ -268,4 +268,28 @@ mod tests {
         let said: Vec<_> = remarks.iter().map(|d| d.message.as_str()).collect();
         assert_eq!(said, ["the texture `a` is used at 32 x 32: all textures together are too large"]);
     }
+
+    #[test]
+    fn a_picture_within_the_scenes_file_is_decoded_again_when_its_bytes_change() {
+        let png = |value: u8| {
+            let mut bytes = std::io::Cursor::new(Vec::new());
+            let pixel = image::GrayImage::from_pixel(1, 1, image::Luma([value]));
+            pixel.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+            Arc::<[u8]>::from(bytes.into_inner())
+        };
+        let mut scene = Scene::empty("s");
+        let file = "images[0]".to_string();
+        let source = TextureSource::Picture { file: file.clone(), wraps: DEFAULT_WRAPS, reading: Reading::Data };
+        scene.textures.insert("t".to_string(), source);
+        let mut pictures = Pictures::default();
+        let mut read = |bytes: Arc<[u8]>| {
+            scene.embedded.insert(file.clone(), bytes);
+            let read = pictures.read(&scene, Names::from([("t".into(), None)]), &mut FileLog::default());
+            assert!(read.remarks.is_empty());
+            read.textures.entries[0].1.as_ref().map(|t| t.pyramids()[0].clone()).expect("a picture")
+        };
+        let first = read(png(255));
+        assert!(Arc::ptr_eq(&first, &read(png(255))));
+        assert_eq!([first, read(png(0))].map(|p| p.levels[0].texels[0][0]), [1.0, 0.0]);
+    }
 }

@@ -27,7 +27,7 @@ pub fn read(
     let fail = |what: &str| Err(document.error(&own, what));
     let [x, y, z] = [to_world.x_axis, to_world.y_axis, to_world.z_axis].map(|a| a.truncate().normalize_or_zero());
     let origin = to_world.w_axis.truncate();
-    if !origin.is_finite() || !(x.cross(y).dot(z).abs() > 1e-3) {
+    if !origin.is_finite() || x.cross(y).dot(z).abs() <= 1e-3 {
         return fail("the node that holds it has no directions of its own: a scale is zero");
     }
     let camera_to_world = Mat4::from_cols(x.extend(0.0), y.extend(0.0), (-z).extend(0.0), origin.extend(1.0));

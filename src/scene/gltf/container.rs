@@ -52,27 +52,27 @@ pub fn split(bytes: &[u8]) -> Result<Parts<'_>, ContainerError> {
     let length = length.ok_or_else(|| ContainerError::Short((HEADER - bytes.len()) as u64))? as usize;
     let bytes = bytes.get(..length).ok_or_else(|| ContainerError::Short((length - bytes.len()) as u64))?;
     let mut rest = bytes.get(HEADER..).unwrap_or_default();
-    let (kind, json) = chunk(&mut rest)?.ok_or(ContainerError::NoDocument)?;
-    if kind != *b"JSON" {
-        return Err(ContainerError::NoDocument);
-    }
+    let first = chunk(&mut rest)?.filter(|c| c.kind == b"JSON").ok_or(ContainerError::NoDocument)?;
     let mut binary = None;
-    while let Some((kind, data)) = chunk(&mut rest)? {
-        if kind == *b"BIN\0" && binary.is_none() {
-            binary = Some(data);
-        }
+    while let Some(chunk) = chunk(&mut rest)? {
+        binary = binary.or((chunk.kind == b"BIN\0").then_some(chunk.data));
     }
-    Ok(Parts { json, binary })
+    Ok(Parts { json: first.data, binary })
 }
 
-/// Takes the next chunk off: its type and its data. `None` at the end.
-fn chunk<'a>(rest: &mut &'a [u8]) -> Result<Option<([u8; 4], &'a [u8])>, ContainerError> {
+/// A part of a binary file.
+struct Chunk<'a> {
+    kind: &'a [u8],
+    data: &'a [u8],
+}
+
+/// Takes the next chunk off; `None` at the end.
+fn chunk<'a>(rest: &mut &'a [u8]) -> Result<Option<Chunk<'a>>, ContainerError> {
     let (Some(length), Some(kind)) = (word(rest, 0), rest.get(4..CHUNK_HEADER)) else { return Ok(None) };
-    let kind = [kind[0], kind[1], kind[2], kind[3]];
     let end = CHUNK_HEADER + length as usize;
     let data = rest.get(CHUNK_HEADER..end).ok_or_else(|| ContainerError::Short((end - rest.len()) as u64))?;
     *rest = &rest[end..];
-    Ok(Some((kind, data)))
+    Ok(Some(Chunk { kind, data }))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

@@ -54,7 +54,7 @@ pub fn add(
     params.push(point("to", from + along));
     if ty != Type::Directional {
         if let Some(range) = json.range {
-            if !(range > 0.0) {
+            if range <= 0.0 {
                 return fail("`range` must be above 0");
             }
             params.push(float("range", range));
