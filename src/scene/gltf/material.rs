@@ -183,7 +183,7 @@ impl Maker<'_, '_> {
                 let what = format!(
                     "it is the fourth texture with coordinates of its own; {MAX_COORDINATES} are told apart, and it uses the first"
                 );
-                self.making.remarks.push(self.document.warning(&place, what));
+                self.making.warn(self.document.warning(&place, what));
                 0
             }
             None => {

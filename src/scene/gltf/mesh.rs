@@ -71,7 +71,7 @@ pub fn read(
                 "its material asks for TEXCOORD_{}, which it has not: all of the texture is one texel",
                 set.tex_coord
             );
-            making.remarks.push(document.warning(place, what));
+            making.warn(document.warning(place, what));
             coordinates.push(vec![Vec2::ZERO; used.len()]);
             continue;
         };
@@ -184,9 +184,7 @@ impl<'a> Source<'a> {
             Mode::Triangles => count / 3,
             Mode::TriangleStrip | Mode::TriangleFan => count.saturating_sub(2),
             Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => {
-                making
-                    .remarks
-                    .push(Diagnostic::warning(format!("`{}`: points and lines are not shown", self.document.name)));
+                making.warn(Diagnostic::warning(format!("`{}`: points and lines are not shown", self.document.name)));
                 return Ok(None);
             }
         };

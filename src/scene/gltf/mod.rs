@@ -27,6 +27,9 @@ use document::Document;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Most remarks of one reading; what a file of a million faulty nodes has beyond them says nothing new.
+const MAX_REMARKS: usize = 100;
+
 /// What has been made of a document so far.
 struct Making {
     scene: Scene,
@@ -40,6 +43,15 @@ struct Making {
     has_camera: bool,
     /// Its lights, for the exposure.
     lamps: Vec<exposure::Lamp>,
+}
+
+impl Making {
+    /// Adds a warning, unless there were many.
+    fn warn(&mut self, warning: Diagnostic) {
+        if self.remarks.iter().count() < MAX_REMARKS {
+            self.remarks.push(warning);
+        }
+    }
 }
 
 /// Whether a file is read here, by the extension of its name (under `.gz` too).
@@ -69,7 +81,7 @@ pub(super) fn read(
     let document = Document::read(name, bytes, &scene.access, sources).map_err(all)?;
     let remarks = Diagnostics::new();
     let mut making = Making { scene, remarks, triangles: 0, embedded: 0, has_camera: false, lamps: Vec::new() };
-    document.unknown_extensions().for_each(|warning| making.remarks.push(warning));
+    document.unknown_extensions().for_each(|warning| making.warn(warning));
     nodes::add_all(&document, options.size, &mut making)?;
     let Making { mut scene, mut remarks, has_camera, lamps, .. } = making;
     if remarks.has_errors() {

@@ -28,7 +28,6 @@ struct Walk {
     /// Materials, and by their numbers in the document where they are among these.
     materials: Vec<Material>,
     material_numbers: HashMap<Option<usize>, usize>,
-    has_camera: bool,
 }
 
 /// Adds what the document's default scene shows; errors go to the remarks.
@@ -103,12 +102,11 @@ impl Walk {
         size: Option<(u32, u32)>,
         making: &mut Making,
     ) -> Result<(), Diagnostic> {
-        if let Some(index) = node.camera.filter(|_| !self.has_camera) {
+        if let Some(index) = node.camera.filter(|_| !making.has_camera) {
             let (camera, format) = camera::read(document, index, &place.field("camera"), to_world, size)?;
             making.scene.coordinate_systems.insert("camera".to_string(), camera.camera_to_world());
             (making.scene.camera, making.scene.format) = (camera, format);
             making.has_camera = true;
-            self.has_camera = true;
         }
         if let Some(light) = node.extensions.as_ref().and_then(|e| e.khr_lights_punctual.as_ref()) {
             let place = place.field("extensions").field("KHR_lights_punctual").field("light");
@@ -118,10 +116,10 @@ impl Walk {
         let place_of_mesh = place.field("mesh");
         let json = document.get(index, &place_of_mesh)?;
         if node.skin.is_some() {
-            making.remarks.push(document.warning(place, "its skin is not read: the mesh stands as it was modelled"));
+            making.warn(document.warning(place, "its skin is not read: the mesh stands as it was modelled"));
         }
         if node.weights.is_some() || json.weights.as_ref().is_some_and(|w| w.iter().any(|&w| w != 0.0)) {
-            making.remarks.push(document.warning(place, "morph targets are not read: the mesh has its first shape"));
+            making.warn(document.warning(place, "morph targets are not read: the mesh has its first shape"));
         }
         if !self.meshes.contains_key(&index.value()) {
             let own = Place::new().field("meshes").index(index.value()).field("primitives");
@@ -156,7 +154,7 @@ impl Walk {
                 span: None,
             };
             if let Err(reason) = object.check_placement() {
-                making.remarks.push(document.warning(place, format_args!("it is not shown: {reason}")));
+                making.warn(document.warning(place, format_args!("it is not shown: {reason}")));
                 return Ok(());
             }
             if making.scene.objects.len() >= MAX_INSTANCES {

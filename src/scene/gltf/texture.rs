@@ -30,7 +30,7 @@ pub fn add(
     let own = Place::new().field("textures").index(index.value());
     // The parser's number for "none": the picture is of a kind that an extension brings.
     if texture.source.value() == u32::MAX as usize {
-        making.remarks.push(document.warning(&own, "it has no picture that can be read, and is passed over"));
+        making.warn(document.warning(&own, "it has no picture that can be read, and is passed over"));
         return Ok(None);
     }
     let (file, label) = add_image(document, texture.source, &own.field("source"), making)?;
@@ -42,9 +42,7 @@ pub fn add(
         Checked::Valid(WrappingMode::Repeat) => Ok(Wrap::Periodic),
         Checked::Valid(WrappingMode::ClampToEdge) => Ok(Wrap::Clamp),
         Checked::Valid(WrappingMode::MirroredRepeat) => {
-            making
-                .remarks
-                .push(document.warning(&own, "it repeats without being mirrored: MIRRORED_REPEAT is not read"));
+            making.warn(document.warning(&own, "it repeats without being mirrored: MIRRORED_REPEAT is not read"));
             Ok(Wrap::Periodic)
         }
         Checked::Invalid => Err(document.error(&own.field("sampler"), "it repeats in a way that glTF does not know")),
