@@ -248,6 +248,29 @@ pub struct Function {
 }
 
 impl Function {
+    /// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that do not print.
+    pub fn drop_unused_params(&mut self, keep: usize) {
+        let mut used = vec![false; self.values.len()];
+        for block in &self.blocks {
+            let insts = block.insts.iter().filter(|i| i.op.is_printed() || !matches!(i.op, Op::Debug(_)));
+            insts.flat_map(|i| &i.args).for_each(|v| used[v.0 as usize] = true);
+            block.term.for_each_arg(|v| used[v.0 as usize] = true);
+        }
+        let values = std::mem::take(&mut self.blocks[0].params);
+        let params = std::mem::take(&mut self.params);
+        let kept: Vec<_> = values.into_iter().zip(params).enumerate().collect();
+        for (i, (value, param)) in kept {
+            if i < keep || used[value.0 as usize] {
+                self.blocks[0].params.push(value);
+                self.params.push(param);
+            } else {
+                for block in &mut self.blocks {
+                    block.insts.retain(|inst| !inst.args.contains(&value));
+                }
+            }
+        }
+    }
+
     /// The type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.values[value.0 as usize]

@@ -5,6 +5,7 @@
 
 pub mod diag;
 pub mod files;
+pub mod light_loop;
 pub mod preprocess;
 pub mod rsl;
 pub mod scan;

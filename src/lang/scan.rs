@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub enum RawKind {
     /// A name or keyword: letters, digits, `_`, not starting with a digit.
     Word,
-    /// A number; the text is a valid floating-point literal.
+    /// A number; the text is a valid floating-point literal, behind which `f` or `F` may stand.
     Number,
     /// A string; the text is its content with escapes replaced.
     String,
@@ -223,14 +223,13 @@ impl Scanner<'_> {
                 self.skip_while(|c| c.is_ascii_digit());
             }
         }
-        let text = self.text[start..self.pos].into();
-        // The suffix that C programmers write.
+        // The suffix that C programmers write belongs to it: where whole numbers are of another type, it tells that this one is not.
         if matches!(self.peek(0), Some(b'f' | b'F'))
             && !self.peek(1).is_some_and(|c| c == b'_' || c.is_ascii_alphanumeric())
         {
             self.pos += 1;
         }
-        self.push(RawKind::Number, start, text);
+        self.push(RawKind::Number, start, self.text[start..self.pos].into());
     }
 
     fn punct(&mut self) {
@@ -265,7 +264,7 @@ mod tests {
     #[test]
     fn words_numbers_and_operators_are_cut_apart() {
         assert_eq!(texts("a+=.5e-3.x"), ["a", "+=", ".5e-3", ".", "x", "\n"]);
-        assert_eq!(texts("1.8f"), ["1.8", "\n"]);
+        assert_eq!(texts("1.8f 2F"), ["1.8f", "2F", "\n"]);
         assert_eq!(texts("N.I"), ["N", ".", "I", "\n"]);
     }
 

@@ -133,7 +133,7 @@ impl Parser<'_> {
         self.at += 1;
         match token.map(|t| (t.kind, &*t.text)) {
             Some((RawKind::Word, _)) => Ok(0),
-            Some((RawKind::Number, text)) => match text.parse::<f64>() {
+            Some((RawKind::Number, text)) => match text.trim_end_matches(['f', 'F']).parse::<f64>() {
                 Ok(x) => Ok(x as i64),
                 Err(_) => Err(Diagnostic::error("not a number that a condition can use").at(place, "here")),
             },

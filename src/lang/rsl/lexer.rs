@@ -90,7 +90,9 @@ fn convert(raw: &RawToken) -> Tok {
     let find = |list: &[&'static str]| list.iter().find(|k| raw.text[..] == ***k).copied();
     match raw.kind {
         RawKind::Word => find(&KEYWORDS).map_or_else(|| Tok::Name(raw.text.clone()), Tok::Keyword),
-        RawKind::Number => raw.text.parse().map_or_else(|_| Tok::Stray(raw.text.clone()), Tok::Number),
+        RawKind::Number => {
+            raw.text.trim_end_matches(['f', 'F']).parse().map_or_else(|_| Tok::Stray(raw.text.clone()), Tok::Number)
+        }
         RawKind::String => Tok::String(raw.text.clone()),
         RawKind::Punct | RawKind::Newline => find(&PUNCT).map_or_else(|| Tok::Stray(raw.text.clone()), Tok::Punct),
     }

@@ -10,9 +10,7 @@ use super::notes::{Notes, Role, Variable as NotedVariable};
 use super::program::Program;
 use super::texts::Text;
 use super::types::{OPEN, RslType};
-use crate::ir::{
-    Class, Const, Function, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable,
-};
+use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable};
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
 use crate::lang::stdlib::bits::SEED_FUNCTION;
@@ -278,7 +276,8 @@ impl<'a> Lowering<'a> {
         if let Ok(values) = values {
             body.b.ret(values);
         }
-        let function = drop_unused_params(body.b.finish(), 0);
+        let mut function = body.b.finish();
+        function.drop_unused_params(0);
         self.module.functions.push(function);
     }
 }
@@ -445,7 +444,7 @@ impl<'c, 'a> Body<'c, 'a> {
         let mut function = self.b.finish();
         if d.shader.is_some() {
             let declared = d.params.iter().map(|p| p.ty.values().count()).sum();
-            function = drop_unused_params(function, declared);
+            function.drop_unused_params(declared);
         }
         self.cx.module.functions.push(function);
     }
@@ -499,28 +498,4 @@ impl<'c, 'a> Body<'c, 'a> {
         }
         self.error(d)
     }
-}
-
-/// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that do not print.
-fn drop_unused_params(mut function: Function, keep: usize) -> Function {
-    let mut used = vec![false; function.values.len()];
-    for block in &function.blocks {
-        let insts = block.insts.iter().filter(|i| i.op.is_printed() || !matches!(i.op, Op::Debug(_)));
-        insts.flat_map(|i| &i.args).for_each(|v| used[v.0 as usize] = true);
-        block.term.for_each_arg(|v| used[v.0 as usize] = true);
-    }
-    let values = std::mem::take(&mut function.blocks[0].params);
-    let params = std::mem::take(&mut function.params);
-    let kept: Vec<_> = values.into_iter().zip(params).enumerate().collect();
-    for (i, (value, param)) in kept {
-        if i < keep || used[value.0 as usize] {
-            function.blocks[0].params.push(value);
-            function.params.push(param);
-        } else {
-            for block in &mut function.blocks {
-                block.insts.retain(|inst| !inst.args.contains(&value));
-            }
-        }
-    }
-    function
 }

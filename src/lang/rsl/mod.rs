@@ -32,6 +32,7 @@ pub mod types;
 
 pub use crate::lang::preprocess::Options as PreprocessOptions;
 pub use ast::ShaderKind;
+pub use builtins::normalize;
 pub use globals::DISPLACED;
 pub use lengths::Lengths;
 pub use lower::TEXT_PREFIX;
@@ -359,7 +360,7 @@ fn lower(
 }
 
 /// Adds the functions of the library that are built as IR, where they are called.
-fn add_built_functions(module: &mut Module) {
+pub fn add_built_functions(module: &mut Module) {
     let mut available: Vec<Function> = [
         stdlib::noise::functions(),
         stdlib::bits::functions(),

@@ -5,6 +5,7 @@ use super::super::effects::GATHER_ARGUMENTS;
 use super::super::globals;
 use super::super::program::Callee;
 use super::*;
+use crate::lang::light_loop::Counted;
 
 /// Options that steer the rays.
 #[derive(Default)]
@@ -110,7 +111,8 @@ impl Body<'_, '_> {
         let count = self.library_call("__count", vec![samples], &f)?[0];
         let turns = self.b.op_as(Op::ToInt, &[count], Type::U32);
 
-        let (head, end, index, i) = self.counted(turns);
+        let turn = Counted::begin(&mut self.b, turns);
+        let (i, end) = (turn.turn, turn.end);
         let number = self.b.op(Op::ToFloat, &[i]);
         let along =
             self.library_call("__direction", vec![position, direction, angle, distribution, number, count], &f)?[0];
@@ -173,9 +175,7 @@ impl Body<'_, '_> {
         self.b.seal(next);
         self.b.switch_to(next);
         self.at(span);
-        self.next_turn(head, index, 1);
-        self.b.seal(end);
-        self.b.switch_to(end);
+        turn.finish(&mut self.b, 1);
         Ok(())
     }
 
