@@ -8,6 +8,7 @@ pub mod files;
 pub mod light_loop;
 pub mod preprocess;
 pub mod rsl;
+pub mod rtsl;
 pub mod scan;
 pub mod source;
 pub mod stdlib;

@@ -57,6 +57,22 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
     return sum;
 }
 
+/* What a ray of the camera sees, to whose point at distance 1 along the camera's z `through` leads, and how much of that covers what lies behind. */
+color __seen(point origin; vector through; float width; float spread; float clipped; float mattes; output float alpha)
+{
+    float near = 0;
+    float far = FARTHEST;
+    if (clipped != 0) {
+        near = __uniform_float(8, 2) * length(through);
+        far = min(__uniform_float(8, 3), FARTHEST / length(through)) * length(through);
+    }
+    color open = 0;
+    float first = 0;
+    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, open, first);
+    alpha = 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / 3;
+    return seen;
+}
+
 /* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1, matte objects where mattes is.
    A scene without a lens or clipping planes gives constants, and what they would need is left out. */
 color __camera(float x; float y; float lens_x; float lens_y; float clipped; float mattes; output float alpha)
@@ -85,15 +101,5 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
         origin += moved;
         through -= moved / __uniform_float(8, 1);
     }
-    float near = 0;
-    float far = FARTHEST;
-    if (clipped != 0) {
-        near = __uniform_float(8, 2) * length(through);
-        far = min(__uniform_float(8, 3), FARTHEST / length(through)) * length(through);
-    }
-    color open = 0;
-    float first = 0;
-    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, open, first);
-    alpha = 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / 3;
-    return seen;
+    return __seen(origin, through, width, spread, clipped, mattes, alpha);
 }

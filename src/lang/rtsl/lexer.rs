@@ -1,0 +1,164 @@
+//! Turns preprocessed raw tokens into RTSL's: numbers get values, words that are reserved become keywords, and operators of GLSL that other languages do not have are put together.
+
+use crate::lang::scan::{RawKind, RawToken};
+use crate::lang::source::{FileId, Span};
+use std::sync::Arc;
+
+/// A token.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tok {
+    /// A name.
+    Name(Arc<str>),
+    /// A reserved word.
+    Keyword(&'static str),
+    /// A whole number: decimal, octal or hexadecimal, as 32 bits.
+    Int(u32),
+    /// A number with a point or an exponent, or with `f` behind it.
+    Float(f32),
+    /// An operator or bracket.
+    Punct(&'static str),
+    /// Something the language has no use for, such as a string.
+    Stray(Arc<str>),
+    /// The end of the text.
+    End,
+}
+
+impl Tok {
+    /// How a message calls it.
+    pub fn describe(&self) -> String {
+        match self {
+            Tok::Name(n) | Tok::Stray(n) => format!("`{n}`"),
+            Tok::Keyword(k) | Tok::Punct(k) => format!("`{k}`"),
+            Tok::Int(x) => format!("the number {x}"),
+            Tok::Float(x) => format!("the number {x}"),
+            Tok::End => "the end of the file".to_string(),
+        }
+    }
+}
+
+/// A token with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    /// The token.
+    pub tok: Tok,
+    /// Its place.
+    pub span: Span,
+}
+
+/// Words that name nothing else; types beside them ([`super::types::NAMES`]).
+pub const KEYWORDS: [&str; 27] = [
+    "class",
+    "struct",
+    "public",
+    "private",
+    "scratch",
+    "const",
+    "unit",
+    "in",
+    "out",
+    "inout",
+    "if",
+    "else",
+    "for",
+    "while",
+    "do",
+    "break",
+    "continue",
+    "return",
+    "true",
+    "false",
+    "illuminance",
+    "ambient",
+    "this",
+    "null",
+    "attribute",
+    "varying",
+    "discard",
+];
+
+/// Operators and brackets.
+const PUNCT: [&str; 48] = [
+    "+", "-", "*", "/", "%", ".", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "^^", "!", "~", "&", "|", "^", "<<",
+    ">>", "?", ":", "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=", "++", "--", "->", "(", ")", "{",
+    "}", "[", "]", ",", ";", "::", "@",
+];
+
+/// Operators that are written as two that follow each other at once.
+const JOINED: [(&str, &str, &str); 7] = [
+    ("+", "+", "++"),
+    ("-", "-", "--"),
+    ("^", "^", "^^"),
+    ("%", "=", "%="),
+    ("&", "=", "&="),
+    ("|", "=", "|="),
+    ("^", "=", "^="),
+];
+
+/// Converts the tokens of `file`; the last one is [`Tok::End`], placed at the end of the last token.
+pub fn lex(file: FileId, raw: &[RawToken]) -> Vec<Token> {
+    let end = raw.last().map_or(Span::new(file, 0, 0), |t| Span { start: t.span.end.max(1) - 1, ..t.span });
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut rest = raw.iter().filter(|t| t.kind != RawKind::Newline).peekable();
+    while let Some(t) = rest.next() {
+        let joined = rest.peek().filter(|next| !next.spaced && next.span.start == t.span.end).and_then(|next| {
+            let both = |j: &&(&str, &str, &str)| t.is_punct(j.0) && next.is_punct(j.1);
+            JOINED.iter().find(both).map(|j| (j.2, t.span.to(next.span)))
+        });
+        let (tok, span) = match joined {
+            Some((op, span)) => (Tok::Punct(op), span),
+            None => (convert(t), t.span),
+        };
+        if joined.is_some() {
+            rest.next();
+        }
+        tokens.push(Token { tok, span });
+    }
+    tokens.push(Token { tok: Tok::End, span: end });
+    tokens
+}
+
+fn number(text: &Arc<str>) -> Tok {
+    if text.contains(['.', 'e', 'E', 'f', 'F']) {
+        let digits = text.trim_end_matches(['f', 'F']);
+        return digits.parse().map_or_else(|_| Tok::Stray(text.clone()), Tok::Float);
+    }
+    let radix = if text.len() > 1 && text.starts_with('0') { 8 } else { 10 };
+    u32::from_str_radix(text, radix).map_or_else(|_| Tok::Stray(text.clone()), Tok::Int)
+}
+
+fn convert(raw: &RawToken) -> Tok {
+    let find = |list: &[&'static str]| list.iter().find(|k| raw.text[..] == ***k).copied();
+    match raw.kind {
+        RawKind::Word => find(&KEYWORDS).map_or_else(|| Tok::Name(raw.text.clone()), Tok::Keyword),
+        RawKind::Number => number(&raw.text),
+        RawKind::Punct => find(&PUNCT).map_or_else(|| Tok::Stray(raw.text.clone()), Tok::Punct),
+        RawKind::String | RawKind::Newline => Tok::Stray(raw.text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::diag::Diagnostics;
+    use crate::lang::scan::scan;
+
+    fn toks(text: &str) -> Vec<Tok> {
+        let mut diags = Diagnostics::new();
+        let raw = scan(FileId(0), text, &mut diags);
+        assert!(diags.is_empty(), "{text}");
+        lex(FileId(0), &raw).into_iter().map(|t| t.tok).collect()
+    }
+
+    #[test]
+    fn whole_numbers_and_others_are_told_apart() {
+        let expected =
+            [Tok::Int(10), Tok::Int(8), Tok::Float(1.0), Tok::Float(0.0), Tok::Float(25.0), Tok::Float(2.0), Tok::End];
+        assert_eq!(toks("10 010 1. 0.f 2.5e1 2f"), expected);
+    }
+
+    #[test]
+    fn operators_of_two_signs_are_one_where_nothing_stands_between() {
+        let expected = ["++", "-", "-", "^^", "%=", "<<=", "+"].map(Tok::Punct);
+        assert_eq!(toks("++ - - ^^ %= <<= +"), [&expected[..], &[Tok::End]].concat());
+    }
+}

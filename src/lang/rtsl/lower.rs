@@ -1,0 +1,574 @@
+//! Turns a method of an object into IR: one function, in which the object and all that it refers to are made and all calls are decided.
+//!
+//! One walk over the tree finds types, reports errors and emits code; after an error it goes on with the next statement. Functions become part of their callers, since none calls itself (GLSL 1.20, §6.1) and
+//! since what a reference means is known there: a handle is the number of an object in the tree, mostly a constant, so a call through it is that object's method, or a choice among those that it can be.
+//! The renderer's state, the variables whose names begin with `rt_`, is shared by all of them.
+
+use super::ast::{ExprId, ExprKind, Ident, Keeping};
+use super::classes::{File, FunctionId};
+use super::state::{self, Method};
+use super::types::{Reference, Type, values};
+use crate::ir::{self, Class, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Value, Variable};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::rsl;
+use crate::lang::source::Span;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+mod calls;
+mod expr;
+mod lights;
+mod operators;
+mod places;
+mod state_inputs;
+mod stmt;
+mod values;
+
+use places::Local;
+pub(super) use values::Typed;
+
+/// How deep calls may nest.
+const MAX_CALLS: usize = 64;
+
+/// How many values the code of one method may have.
+const MAX_VALUES: usize = 100_000;
+
+/// How many elements an array may have.
+const MAX_ELEMENTS: u32 = 4096;
+
+/// An object of a scene, with those that it refers to.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// The file of its class.
+    pub file: Arc<File>,
+    /// The class.
+    pub class: usize,
+    /// The constructor that makes it; none of a class without, whose public variables are its parameters.
+    pub constructor: Option<FunctionId>,
+    /// What the parameters that are references, or arrays of them, refer to. Those that are left out refer to nothing.
+    pub references: Vec<(Arc<str>, Vec<Object>)>,
+}
+
+/// A core that was built.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The core, and the functions that give defaults of parameters.
+    pub module: Module,
+    /// The core's name.
+    pub core: Arc<str>,
+    /// What the scene gives: the core's first parameters.
+    pub params: Vec<BuiltParam>,
+}
+
+/// A parameter that a scene may give: of a constructor, or a public variable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BuiltParam {
+    /// Its name; of an object that another one refers to, behind that parameter's name and a point.
+    pub name: String,
+    /// Its type in the IR; of an array, that of an element.
+    pub ty: ir::Type,
+    /// The number of elements of an array.
+    pub array: Option<u32>,
+    /// Its type in the language.
+    pub type_name: &'static str,
+    /// The function of [`Built::module`] that gives its value where the scene gives none; zero if there is no such function.
+    pub default: Arc<str>,
+}
+
+/// What the code of a function is part of, which decides what it may read and write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// Making an object.
+    Constructor,
+    /// A method that the renderer calls.
+    Method(Method),
+    /// A function that is looked at for itself.
+    Any,
+}
+
+/// An object as the core has it.
+struct Live<'a> {
+    file: &'a File,
+    class: usize,
+    /// Its variables, in the order of [`super::classes::Class::variables`].
+    fields: Vec<Local>,
+}
+
+/// A function that is being lowered.
+struct Frame<'a> {
+    file: &'a File,
+    class: Option<usize>,
+    /// The number of the object whose method it is.
+    object: Option<usize>,
+    function: Option<FunctionId>,
+    role: Role,
+    scopes: Vec<HashMap<Arc<str>, Local>>,
+    loops: Vec<Loop>,
+    result: Type,
+    /// Where its value goes, and where the caller goes on.
+    returned: Option<(Local, ir::BlockId)>,
+}
+
+/// A loop around the current statement.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    break_to: ir::BlockId,
+    continue_to: ir::BlockId,
+}
+
+/// An error was reported; the statement is given up.
+#[derive(Clone, Copy, Debug)]
+struct Poison;
+
+type Lower<T> = Result<T, Poison>;
+
+/// Lowers one core.
+pub(super) struct Body<'a> {
+    pub(super) b: FunctionBuilder,
+    module: Module,
+    diags: &'a mut Diagnostics,
+    library: &'a Module,
+    /// The root first.
+    objects: Vec<Live<'a>>,
+    frames: Vec<Frame<'a>>,
+    /// The renderer's state that somebody mentions.
+    state: BTreeMap<&'static str, Local>,
+    /// The state of random numbers, once a place gives a seed.
+    random: Option<Variable>,
+    /// Inputs that stand behind the parameters, by their names.
+    inputs: HashMap<Arc<str>, Value>,
+    /// The method that is made; none where classes are only checked.
+    method: Option<Method>,
+    /// Whether references may refer to what is not known.
+    is_open: bool,
+    /// Constants that are handles of objects.
+    handles: HashMap<Value, u32>,
+    params: Vec<BuiltParam>,
+    locs: HashMap<Span, Loc>,
+    /// Whether the code has more than [`MAX_VALUES`].
+    is_too_large: bool,
+}
+
+/// Checks all classes and functions of a file.
+pub fn check(file: &Arc<File>, library: &Module, diags: &mut Diagnostics) {
+    let functions = (0..file.ast.functions.len()).map(FunctionId::Free);
+    for id in functions {
+        let mut body = Body::new("check", FunctionKind::Function, library, diags, None);
+        body.whole(file, None, id, Role::Any);
+        if body.is_too_large {
+            // So is what calls it, which would take as long to find.
+            return;
+        }
+    }
+    for class in 0..file.classes.len() {
+        let object = Object { file: file.clone(), class, constructor: None, references: Vec::new() };
+        let methods = (0..file.ast.classes[class].methods.len()).map(|i| FunctionId::Method(class, i));
+        let constructors = file.constructors(class);
+        let interfaces = &file.classes[class].interfaces;
+        let inherited = interfaces.iter().flat_map(|i| i.methods()).filter_map(|m| file.method(class, m));
+        let mut all: Vec<FunctionId> = methods.collect();
+        all.extend(inherited);
+        let mut seen = HashSet::new();
+        for id in all.into_iter().filter(|id| seen.insert(*id) && file.function(*id).body.is_some()) {
+            let name = &file.function(id).name.name;
+            let known = Method::named(name).filter(|m| interfaces.contains(&m.interface()));
+            let role = match known {
+                Some(method) => Role::Method(method),
+                None if constructors.contains(&id) => Role::Constructor,
+                None => Role::Any,
+            };
+            let mut body = Body::new("check", FunctionKind::Function, library, diags, known);
+            body.is_open = true;
+            body.begin_state(&HashSet::new());
+            body.unmade(&object);
+            body.whole(file, Some(class), id, role);
+            if body.is_too_large {
+                return;
+            }
+        }
+        let mut body = Body::new("check", FunctionKind::Function, library, diags, None);
+        body.is_open = true;
+        body.unmade(&object);
+        body.initialize(0);
+    }
+}
+
+/// Makes the core of a method of an object, with the standard library's functions that its classes were compiled with.
+///
+/// # Errors
+/// What only the scene shows: a class that lacks the method, code that is too large.
+pub fn build(object: &Object, method: Method, library: &Module, name: &str) -> Result<Built, Diagnostics> {
+    let mut diags = Diagnostics::new();
+    let kind = match method {
+        Method::Shade => FunctionKind::Surface,
+        Method::Illumination => FunctionKind::Light,
+        _ => FunctionKind::Function,
+    };
+    let class = &object.file.classes[object.class].name;
+    let Some(id) = object.file.method(object.class, method) else {
+        let message = format!("the class `{}` has no method `{}`", class.name, method.name());
+        let d = Diagnostic::error(message).at(class.span, "this class");
+        return Err(d.hint(format!("`void {}()` is what is asked of it here", method.name())).into());
+    };
+    let mut body = Body::new(name, kind, library, &mut diags, Some(method));
+    let root = body.object(object, "");
+    let mut mentioned = HashSet::new();
+    mentions(object, &mut mentioned);
+    body.begin_state(&mentioned);
+    for name in state_inputs::outputs(method) {
+        let ty = body.state.get(name.1).map(|local| local.ty.clone());
+        let types = ty.as_ref().and_then(Type::basic).map(values).unwrap_or_default();
+        types.into_iter().for_each(|ty| body.b.result(name.0, ty));
+    }
+    let file = body.objects[root].file;
+    let _ = body.call(file, id, Some(root), Role::Method(method), Vec::new(), class.span);
+    body.finish_core(method);
+    let Body { b, mut module, params, .. } = body;
+    let declared = params.iter().map(|p| p.array.unwrap_or(1) as usize).sum();
+    let mut core = b.finish();
+    core.drop_unused_params(declared);
+    let core_name = core.name.clone();
+    module.functions.push(core);
+    add_called(&mut module, library);
+    match diags.has_errors() {
+        true => Err(diags),
+        false => Ok(Built { module, core: core_name, params }),
+    }
+}
+
+/// Adds the functions of the standard library that are called, from its module.
+fn add_called(module: &mut Module, library: &Module) {
+    let calls = |f: &ir::Function| {
+        let insts = f.blocks.iter().flat_map(|b| &b.insts);
+        insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name.clone()) } else { None }).collect::<Vec<_>>()
+    };
+    let mut work: Vec<Arc<str>> = module.functions.iter().flat_map(calls).collect();
+    let mut needed: HashSet<Arc<str>> = HashSet::new();
+    while let Some(name) = work.pop() {
+        if let Some(f) = library.function(&name)
+            && needed.insert(name)
+        {
+            work.extend(calls(f));
+        }
+    }
+    if !needed.is_empty() {
+        let functions = library.functions.iter().filter(|f| needed.contains(&f.name)).cloned().collect();
+        module.absorb(Module { functions, ..library.clone() });
+    }
+    rsl::add_built_functions(module);
+}
+
+/// The names in the files of an object and all that it refers to.
+fn mentions<'o>(object: &'o Object, names: &mut HashSet<&'o str>) {
+    for e in &object.file.ast.exprs {
+        match &e.kind {
+            ExprKind::Name(name) => names.insert(name),
+            ExprKind::Call(f, _) => names.insert(&f.name),
+            _ => continue,
+        };
+    }
+    object.references.iter().flat_map(|r| &r.1).for_each(|child| mentions(child, names));
+}
+
+impl<'a> Body<'a> {
+    fn new(
+        name: &str,
+        kind: FunctionKind,
+        library: &'a Module,
+        diags: &'a mut Diagnostics,
+        method: Option<Method>,
+    ) -> Self {
+        Self {
+            b: FunctionBuilder::new(name, kind),
+            module: Module::new(),
+            diags,
+            library,
+            objects: Vec::new(),
+            frames: Vec::new(),
+            state: BTreeMap::new(),
+            random: None,
+            inputs: HashMap::new(),
+            method,
+            is_open: false,
+            handles: HashMap::new(),
+            params: Vec::new(),
+            locs: HashMap::new(),
+            is_too_large: false,
+        }
+    }
+
+    /// Looks at a function for itself: with any arguments.
+    fn whole(&mut self, file: &'a File, class: Option<usize>, id: FunctionId, role: Role) {
+        let f = file.function(id);
+        self.frames.push(self.frame(file, class, class.map(|_| 0), None, role));
+        let mut args = Vec::new();
+        for p in &f.params {
+            let Ok(ty) = self.type_of_name(&p.ty) else { return };
+            args.push(self.zero(&ty));
+        }
+        let _ = self.call(file, id, class.map(|_| 0), role, args, f.name.span);
+    }
+
+    fn frame(
+        &self,
+        file: &'a File,
+        class: Option<usize>,
+        object: Option<usize>,
+        function: Option<FunctionId>,
+        role: Role,
+    ) -> Frame<'a> {
+        Frame {
+            file,
+            class,
+            object,
+            function,
+            role,
+            scopes: vec![HashMap::new()],
+            loops: Vec::new(),
+            result: Type::VOID,
+            returned: None,
+        }
+    }
+
+    fn top(&self) -> &Frame<'a> {
+        self.frames.last().expect("code stands in functions")
+    }
+
+    fn file(&self) -> &'a File {
+        self.top().file
+    }
+
+    fn loc(&mut self, span: Span) -> Loc {
+        let module = &mut self.module;
+        *self.locs.entry(span).or_insert_with(|| module.add_loc(LocData { span: Some(span), inlined_at: None }))
+    }
+
+    fn at(&mut self, span: Span) {
+        self.b.loc = self.loc(span);
+    }
+
+    fn error<T>(&mut self, d: Diagnostic) -> Lower<T> {
+        self.diags.push(d);
+        Err(Poison)
+    }
+
+    /// The value of an input of the core.
+    fn input(&mut self, name: &str, ty: ir::Type) -> Value {
+        if let Some(&known) = self.inputs.get(name) {
+            return known;
+        }
+        let value = self.b.param(name, ty, Class::Varying);
+        self.inputs.insert(name.into(), value);
+        value
+    }
+
+    /// An object whose variables are zero.
+    fn unmade(&mut self, object: &'a Object) -> usize {
+        let file: &'a File = &object.file;
+        let number = self.objects.len();
+        self.frames.push(self.frame(file, Some(object.class), None, None, Role::Constructor));
+        let mut fields = Vec::new();
+        for i in 0..file.classes[object.class].variables.len() {
+            let v = file.variable(object.class, i);
+            let ty = self.type_of_name(&v.ty).unwrap_or(Type::VOID);
+            let mut local = self.new_local(ty, v.name.span);
+            local.keeping = v.keeping;
+            fields.push(local);
+        }
+        self.frames.pop();
+        self.objects.push(Live { file, class: object.class, fields });
+        number
+    }
+
+    /// Gives an object's variables the values that their declarations say.
+    fn initialize(&mut self, number: usize) {
+        let (file, class) = (self.objects[number].file, self.objects[number].class);
+        self.frames.push(self.frame(file, Some(class), Some(number), None, Role::Constructor));
+        for i in 0..file.classes[class].variables.len() {
+            let v = file.variable(class, i);
+            let field = self.objects[number].fields[i].clone();
+            if let Some(init) = v.init {
+                let value = self.value_as(init, &field.ty);
+                if let Ok(value) = value {
+                    if v.keeping == Keeping::Const {
+                        self.objects[number].fields[i].known = value.known;
+                    }
+                    self.write_local(&field, value);
+                }
+            } else if v.keeping == Keeping::Const {
+                let d = Diagnostic::error(format!("the constant `{}` has no value", v.name.name));
+                self.diags.push(d.at(v.name.span, "`const` variables are given one where they are declared"));
+            }
+        }
+        self.frames.pop();
+    }
+
+    /// Makes an object and all that it refers to; `path` stands before the names of its parameters.
+    fn object(&mut self, object: &'a Object, path: &str) -> usize {
+        let number = self.unmade(object);
+        self.initialize(number);
+        let (file, class): (&'a File, _) = (&object.file, object.class);
+        let Some(id) = object.constructor else {
+            self.public_parameters(number, object, path);
+            return number;
+        };
+        let f = file.function(id);
+        self.frames.push(self.frame(file, Some(class), Some(number), None, Role::Constructor));
+        let mut args = Vec::new();
+        for p in &f.params {
+            let Ok(ty) = self.type_of_name(&p.ty) else { continue };
+            let name = p.name.as_ref().map_or("", |n| &*n.name);
+            args.push(match self.referred(object, name, &ty, path) {
+                Some(references) => references,
+                None => self.parameter(&format!("{path}{name}"), &ty, p.ty.span, None),
+            });
+        }
+        self.frames.pop();
+        let _ = self.call(file, id, Some(number), Role::Constructor, args, f.name.span);
+        number
+    }
+
+    /// What a parameter refers to, if it is a reference or an array of them.
+    fn referred(&mut self, object: &'a Object, name: &str, ty: &Type, path: &str) -> Option<Typed> {
+        let targets = object.references.iter().find(|r| *r.0 == *name).map_or(&[][..], |r| &r.1);
+        match ty {
+            Type::Object(_) => {
+                let child = targets.first().map(|child| self.object(child, &format!("{path}{name}.")));
+                Some(self.handle(child, ty))
+            }
+            Type::Array(element, n) if matches!(**element, Type::Object(_)) => {
+                let mut parts = Vec::new();
+                for i in 0..*n as usize {
+                    let child = targets.get(i).map(|child| self.object(child, &format!("{path}{name}.{i}.")));
+                    parts.extend(self.handle(child, element).parts);
+                }
+                Some(Typed { ty: ty.clone(), parts, known: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// The parameters of an object whose class has no constructor: its public variables.
+    fn public_parameters(&mut self, number: usize, object: &'a Object, path: &str) {
+        let (file, class) = (self.objects[number].file, self.objects[number].class);
+        for i in 0..file.classes[class].variables.len() {
+            let v = file.variable(class, i);
+            let field = self.objects[number].fields[i].clone();
+            if v.keeping == Keeping::Public {
+                let value = match self.referred(object, &v.name.name, &field.ty, path) {
+                    Some(references) => references,
+                    None => {
+                        let name = format!("{path}{}", v.name.name);
+                        self.parameter(&name, &field.ty, v.ty.span, v.init.map(|e| (number, e)))
+                    }
+                };
+                self.write_local(&field, value);
+            }
+        }
+    }
+
+    /// A value that the scene gives.
+    fn parameter(&mut self, name: &str, ty: &Type, span: Span, init: Option<(usize, ExprId)>) -> Typed {
+        let (element, array) = match ty {
+            Type::Array(element, n) => (&**element, Some(*n)),
+            other => (other, None),
+        };
+        let given = element.basic().and_then(|basic| Some((basic, values::given_as(basic)?)));
+        let Some((basic, given)) = given else {
+            let text = format!("a scene cannot give a value of the type `{}`", self.file_of_parameter().describe(ty));
+            self.diags.push(Diagnostic::error(text).at(span, "the type of a parameter"));
+            return self.zero(ty);
+        };
+        let default: Arc<str> = format!("{}.default.{name}", self.b.function().name).into();
+        if let Some((number, e)) = init {
+            self.default_function(&default, number, e, ty);
+        }
+        let built = BuiltParam { name: name.to_string(), ty: given, array, type_name: basic.name(), default };
+        self.params.push(built);
+        let mut parts = Vec::new();
+        for i in 0..array.unwrap_or(1) {
+            let name = if array.is_some() { format!("{name}.{i}") } else { name.to_string() };
+            let value = self.b.param(name, given, Class::Uniform);
+            parts.extend(values::from_given(&mut self.b, basic, value));
+        }
+        Typed { ty: ty.clone(), parts, known: None }
+    }
+
+    fn file_of_parameter(&self) -> &'a File {
+        self.frames.last().map_or_else(|| self.objects[0].file, |f| f.file)
+    }
+
+    /// Makes the function that gives a public variable the value of its declaration.
+    fn default_function(&mut self, name: &str, number: usize, init: ExprId, ty: &Type) {
+        let (file, class) = (self.objects[number].file, self.objects[number].class);
+        let mut body = Body::new(name, FunctionKind::Function, self.library, self.diags, None);
+        body.is_open = true;
+        body.frames.push(body.frame(file, Some(class), None, None, Role::Constructor));
+        if let Ok(value) = body.value_as(init, ty) {
+            let element = if let Type::Array(element, _) = ty { element } else { ty };
+            let Some(basic) = element.basic() else { return };
+            let per_value = values(basic).len().max(1);
+            let given: Vec<Value> =
+                value.parts.chunks(per_value).map(|parts| values::to_given(&mut body.b, parts)).collect();
+            for value in &given {
+                let ty = body.b.ty(*value);
+                body.b.result("return", ty);
+            }
+            body.b.ret(given);
+            let function = body.b.finish();
+            self.module.functions.push(function);
+        }
+    }
+
+    /// The handle of an object: its number from 1 on, or 0.
+    fn handle(&mut self, object: Option<usize>, ty: &Type) -> Typed {
+        let number = object.map_or(0, |n| n as u32 + 1);
+        let value = self.b.u32(number);
+        self.handles.insert(value, number);
+        Typed { ty: ty.clone(), parts: vec![value], known: None }
+    }
+
+    /// Ends a core: its results are what the renderer wants of the state.
+    fn finish_core(&mut self, method: Method) {
+        if self.b.is_terminated() {
+            return;
+        }
+        let results = self.results(method);
+        self.b.ret(results);
+    }
+
+    /// Goes on behind a terminator, where nothing reaches.
+    fn continue_unreachable(&mut self) {
+        let block = self.b.block();
+        self.b.seal(block);
+        self.b.switch_to(block);
+    }
+
+    fn jump_unless_terminated(&mut self, to: ir::BlockId) {
+        if !self.b.is_terminated() {
+            self.b.jump(to, Vec::new());
+        }
+    }
+
+    /// Runs code where a condition holds, and other code where it does not.
+    fn branches(
+        &mut self,
+        condition: Value,
+        then: impl FnOnce(&mut Self) -> Lower<()>,
+        otherwise: impl FnOnce(&mut Self) -> Lower<()>,
+    ) -> Lower<()> {
+        let (yes, no, end) = (self.b.block(), self.b.block(), self.b.block());
+        self.b.branch(condition, yes, no);
+        self.b.seal(yes);
+        self.b.seal(no);
+        self.b.switch_to(yes);
+        let first = then(self);
+        self.jump_unless_terminated(end);
+        self.b.switch_to(no);
+        let second = otherwise(self);
+        self.jump_unless_terminated(end);
+        self.b.seal(end);
+        self.b.switch_to(end);
+        first.and(second)
+    }
+}

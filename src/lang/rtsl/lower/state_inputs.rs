@@ -1,0 +1,155 @@
+//! Where the renderer's state comes from and what the renderer takes of it: the named inputs and results of cores.
+
+use super::super::state::VARIABLES;
+use super::*;
+use crate::lang::stdlib::bits::SEED_FUNCTION;
+
+/// A light that does not say how far it is away shines from afar: squares of this are floats.
+pub const AFAR: f32 = 1e18;
+
+/// What the renderer takes: results of the core, and the state that they are.
+pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)] {
+    match method {
+        Method::GenerateRay => &[("origin", "rt_RayOrigin"), ("direction", "rt_RayDirection")],
+        Method::Intersect => &[("t", "rt_HitDistance")],
+        Method::ComputeBounds => &[("min", "rt_BoundMin"), ("max", "rt_BoundMax")],
+        Method::ComputeNormal => &[("Ng", "rt_GeometricNormal"), ("N", "rt_ShadingNormal")],
+        Method::ComputeTextureCoordinates => &[("uv", "rt_TextureUV"), ("uvw", "rt_TextureUVW")],
+        Method::ComputeDerivatives => &[("dPdu", "rt_dPdu"), ("dPdv", "rt_dPdv")],
+        Method::GenerateSample => &[("P", "rt_HitPoint"), ("N", "rt_GeometricNormal")],
+        Method::SamplePdf | Method::EvaluatePdf => &[("pdf", "rt_PDF")],
+        Method::Lookup => &[("color", "rt_TextureColor"), ("value", "rt_FloatTextureValue")],
+        Method::Shade => &[("Ci", "rt_SampleColor")],
+        Method::Bsdf => &[("value", "rt_BSDFValue")],
+        Method::SampleBsdf => &[("direction", "rt_LightDirection")],
+        Method::Emission => &[("emission", "rt_EmissionColor")],
+        Method::Illumination => &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor")],
+    }
+}
+
+/// What a method needs of the state whether its class mentions it or not.
+fn needed(method: Method) -> &'static [&'static str] {
+    match method {
+        Method::Illumination => &["rt_LightDistance"],
+        Method::Intersect => &["rt_HitDistance", "rt_RayOrigin", "rt_RayDirection"],
+        // `trace` starts there, and bending one normal bends the other.
+        Method::Shade => &["rt_HitPoint", "rt_ShadingNormal"],
+        _ => &[],
+    }
+}
+
+impl Body<'_> {
+    /// Makes the state that is mentioned, with what the renderer knows; all of it where no method is made.
+    pub(super) fn begin_state(&mut self, mentioned: &HashSet<&str>) {
+        let method = self.method.filter(|_| !self.is_open);
+        let always: Vec<&str> =
+            method.map_or_else(Vec::new, |m| outputs(m).iter().map(|o| o.1).chain(needed(m).iter().copied()).collect());
+        for variable in &VARIABLES {
+            if method.is_some() && !mentioned.contains(variable.name) && !always.contains(&variable.name) {
+                continue;
+            }
+            let local = self.new_local(Type::Basic(variable.ty), Span::default());
+            if let Some(value) = method.and_then(|m| self.first_value(m, variable.name)) {
+                let value = Typed { ty: local.ty.clone(), parts: vec![value], known: None };
+                self.write_local(&local, value);
+            }
+            self.state.insert(variable.name, local);
+        }
+        if mentioned.contains("rand") {
+            let place = match method {
+                Some(Method::Illumination) => self.input("Ps", ir::Type::Vec3),
+                Some(Method::GenerateRay) => {
+                    let parts = ["screen.x", "screen.y", "ray.time"].map(|name| self.input(name, ir::Type::F32));
+                    self.b.op(Op::Compose, &parts)
+                }
+                _ => self.input("P", ir::Type::Vec3),
+            };
+            let seed = self.b.call(SEED_FUNCTION, vec![place], &[ir::Type::F32])[0];
+            let random = self.b.variable(ir::Type::F32);
+            self.b.write(random, seed);
+            self.random = Some(random);
+        }
+    }
+
+    /// What a variable holds when a method begins.
+    fn first_value(&mut self, method: Method, name: &str) -> Option<Value> {
+        use ir::Type::{F32, Vec3};
+        match name {
+            "rt_Epsilon" => {
+                let ray = self.b.op(Op::Uniform(0), &[]);
+                return Some(self.b.op(Op::Extract(0), &[ray]));
+            }
+            "rt_TimeSeed" => return Some(self.input("ray.time", F32)),
+            _ => {}
+        }
+        match method {
+            Method::GenerateRay => match name {
+                "rt_ScreenCoord" => {
+                    let parts = ["screen.x", "screen.y"].map(|name| self.input(name, F32));
+                    Some(self.b.op(Op::Compose, &parts))
+                }
+                "rt_LensCoord" => {
+                    let parts = ["lens.x", "lens.y"].map(|name| self.input(name, F32));
+                    Some(self.b.op(Op::Compose, &parts))
+                }
+                _ => None,
+            },
+            Method::Illumination => match name {
+                "rt_HitPoint" => Some(self.input("Ps", Vec3)),
+                "rt_GeometricNormal" | "rt_ShadingNormal" => Some(self.input("Ns", Vec3)),
+                "rt_LightDistance" => Some(self.b.f32(AFAR)),
+                _ => None,
+            },
+            Method::ComputeBounds => None,
+            _ => match name {
+                "rt_RayOrigin" => Some(self.input("ray.origin", Vec3)),
+                "rt_RayDirection" => Some(self.input("ray.direction", Vec3)),
+                "rt_InverseRayDirection" => {
+                    let direction = self.input("ray.direction", Vec3);
+                    Some(self.b.op(Op::Rcp, &[direction]))
+                }
+                "rt_HitDistance" => Some(self.input("ray.t", F32)),
+                "rt_HitPoint" | "rt_TextureUVW" => Some(self.input("P", Vec3)),
+                "rt_GeometricNormal" => Some(self.input("Ng", Vec3)),
+                "rt_ShadingNormal" => Some(self.input("N", Vec3)),
+                "rt_TextureUV" => {
+                    let parts = ["s", "t"].map(|name| self.input(name, F32));
+                    Some(self.b.op(Op::Compose, &parts))
+                }
+                "rt_dPdu" => Some(self.input("dPdu", Vec3)),
+                "rt_dPdv" => Some(self.input("dPdv", Vec3)),
+                "rt_dsdu" | "rt_dsdv" | "rt_dtdu" | "rt_dtdv" => {
+                    let x = self.input(&name[4..5], F32);
+                    let by = if name.ends_with('u') { Op::Du } else { Op::Dv };
+                    Some(self.b.op(by, &[x]))
+                }
+                "rt_du" => Some(self.input("du", F32)),
+                "rt_dv" => Some(self.input("dv", F32)),
+                _ => None,
+            },
+        }
+    }
+
+    /// The results of a core, from the state in the end.
+    pub(super) fn results(&mut self, method: Method) -> Vec<Value> {
+        let mut results = Vec::new();
+        for (_, name) in outputs(method) {
+            if let Some(local) = self.state.get(name).cloned() {
+                results.extend(self.read_local(&local).parts);
+            }
+        }
+        if method == Method::Illumination
+            && let Some(distance) = self.state.get("rt_LightDistance").cloned()
+        {
+            // RSL's lights give the way from them: its length is how far they are.
+            let distance = self.read_local(&distance).parts[0];
+            let afar = self.b.f32(AFAR);
+            let distance = self.b.op(Op::Min, &[distance, afar]);
+            let towards = crate::lang::rsl::normalize(&mut self.b, results[0]);
+            let from = self.b.op(Op::Neg, &[towards]);
+            let wide = self.b.op_as(Op::Splat, &[distance], ir::Type::Vec3);
+            results[0] = self.b.op(Op::Mul, &[from, wide]);
+        }
+        results
+    }
+}

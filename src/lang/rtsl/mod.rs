@@ -1,0 +1,70 @@
+//! The Ray Tracing Shading Language (Parker et al. 2007, "RTSL: a Ray Tracing Shading Language"): classes of cameras, primitives, textures, materials and lights in the syntax of GLSL.
+//!
+//! The way of a file: [`crate::lang::preprocess`] → [`lexer`] → [`parser`] → [`ast`] → [`classes`], where names meet what they mean. [`state`] is the table of what the renderer and the classes'
+//! methods have in common. Objects refer to each other, and which there are is known when a scene is: [`build`] makes a core of one method of one object with all that it refers to, in which calls
+//! through references are decided, or choices among the few objects that they can mean. [`compile`] checks every class by the same walk, with references to nothing in particular.
+
+pub mod ast;
+mod builtins;
+pub mod classes;
+pub mod lexer;
+mod lower;
+mod matrices;
+pub mod parser;
+pub mod state;
+pub mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use classes::{Class, File, FunctionId};
+pub use lower::{Built, BuiltParam, Object, build};
+
+use crate::ir::Module;
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::preprocess::{Options as PreprocessOptions, preprocess};
+use crate::lang::rsl;
+use crate::lang::source::{FileId, SourceMap, Span};
+use std::sync::Arc;
+
+/// What a file compiles to.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// Its classes with their functions.
+    pub file: Arc<File>,
+    /// The functions of the standard library that classes call.
+    pub library: Arc<Module>,
+    /// Things worth knowing.
+    pub warnings: Diagnostics,
+}
+
+/// Reads a file into its syntax tree, as far as it can be read.
+pub fn parse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
+    let mut diags = Diagnostics::new();
+    let preprocessed = preprocess(sources, file, options, &mut diags);
+    let tokens = lexer::lex(file, &preprocessed.tokens);
+    let ast = parser::parse(&tokens, &mut diags);
+    (ast, diags)
+}
+
+/// Compiles a file: all of its classes are checked.
+///
+/// # Errors
+/// All errors of the file, with warnings between them.
+pub fn compile(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> Result<Unit, Diagnostics> {
+    let (ast, mut diags) = parse(sources, file, options);
+    if ast.classes.is_empty() && !diags.has_errors() {
+        let place = Span::new(file, 0, 0);
+        let d = Diagnostic::error("this file defines no class").at(place, "nothing here");
+        return Err(d.hint("`class Name : rt_Material;` begins one").into());
+    }
+    let library = Arc::new(rsl::compile_library(sources, &builtins::LIBRARY, &rsl::Options::default())?.module);
+    let resolved = Arc::new(classes::resolve(ast, &mut diags));
+    if !diags.has_errors() {
+        lower::check(&resolved, &library, &mut diags);
+    }
+    match diags.has_errors() {
+        true => Err(diags),
+        false => Ok(Unit { file: resolved, library, warnings: diags }),
+    }
+}

@@ -1,0 +1,204 @@
+//! Expressions, as in GLSL 1.20, §5.
+
+use super::*;
+
+/// The signs of assignments, each with its operator.
+const ASSIGNMENTS: [(&str, Option<BinaryOp>); 11] = [
+    ("=", None),
+    ("+=", Some(BinaryOp::Add)),
+    ("-=", Some(BinaryOp::Sub)),
+    ("*=", Some(BinaryOp::Mul)),
+    ("/=", Some(BinaryOp::Div)),
+    ("%=", Some(BinaryOp::Rem)),
+    ("<<=", Some(BinaryOp::Shl)),
+    (">>=", Some(BinaryOp::Shr)),
+    ("&=", Some(BinaryOp::BitAnd)),
+    ("|=", Some(BinaryOp::BitOr)),
+    ("^=", Some(BinaryOp::BitXor)),
+];
+
+impl Parser<'_> {
+    fn add(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        self.ast.exprs.push(Expr { kind, span });
+        ExprId(self.ast.exprs.len() as u32 - 1)
+    }
+
+    /// Any expression, with commas between several.
+    pub(super) fn expr(&mut self) -> Parse<ExprId> {
+        let start = self.span();
+        let mut e = self.assignment()?;
+        while self.accept(",") {
+            let next = self.assignment()?;
+            e = self.add(ExprKind::Sequence(e, next), start.to(self.previous()));
+        }
+        Ok(e)
+    }
+
+    /// An expression without commas.
+    pub(super) fn assignment(&mut self) -> Parse<ExprId> {
+        self.enter()?;
+        let start = self.span();
+        let mut e = self.binary(1)?;
+        if self.accept("?") {
+            let yes = self.expr()?;
+            self.expect(":", "in `?:`")?;
+            let no = self.assignment()?;
+            e = self.add(ExprKind::Ternary(e, yes, no), start.to(self.previous()));
+        } else if let Tok::Punct(sign) = *self.tok()
+            && let Some(&(_, op)) = ASSIGNMENTS.iter().find(|a| a.0 == sign)
+        {
+            self.bump();
+            if !self.is_place(e) {
+                let d = Diagnostic::error(format!("only a variable or a part of one can stand left of `{sign}`"));
+                return self.fail(d.at(self.ast.expr(e).span, "this is neither"));
+            }
+            let value = self.assignment()?;
+            e = self.add(ExprKind::Assign(op, e, value), start.to(self.previous()));
+        }
+        self.depth -= 1;
+        Ok(e)
+    }
+
+    /// Whether an expression is a variable, or an element, a member or components of one.
+    fn is_place(&self, mut e: ExprId) -> bool {
+        loop {
+            match self.ast.expr(e).kind {
+                ExprKind::Name(_) => return true,
+                ExprKind::Index(of, _) | ExprKind::Member(of, _) => e = of,
+                ExprKind::This => return true,
+                _ => return false,
+            }
+        }
+    }
+
+    /// Operators that bind at least as tightly as `least`, all of them left-associative.
+    fn binary(&mut self, least: u8) -> Parse<ExprId> {
+        let mut left = self.unary()?;
+        loop {
+            let Tok::Punct(sign) = *self.tok() else { return Ok(left) };
+            let Some(&(op, _, tightness)) = BinaryOp::ALL.iter().find(|o| o.1 == sign && o.2 >= least) else {
+                return Ok(left);
+            };
+            self.bump();
+            let right = self.binary(tightness + 1)?;
+            let span = self.ast.expr(left).span.to(self.ast.expr(right).span);
+            left = self.add(ExprKind::Binary(op, left, right), span);
+        }
+    }
+
+    fn unary(&mut self) -> Parse<ExprId> {
+        let start = self.span();
+        let Tok::Punct(sign @ ("-" | "+" | "!" | "~" | "++" | "--")) = *self.tok() else { return self.postfix() };
+        self.bump();
+        self.enter()?;
+        let e = self.unary()?;
+        self.depth -= 1;
+        let op = match sign {
+            "+" => return Ok(e),
+            "-" => UnaryOp::Neg,
+            "!" => UnaryOp::Not,
+            "~" => UnaryOp::Complement,
+            _ => return self.step(e, sign == "++", true, start),
+        };
+        Ok(self.add(ExprKind::Unary(op, e), start.to(self.previous())))
+    }
+
+    /// `++` or `--` at a place.
+    fn step(&mut self, place: ExprId, up: bool, before: bool, start: Span) -> Parse<ExprId> {
+        if self.is_place(place) {
+            return Ok(self.add(ExprKind::Step { place, up, before }, start.to(self.previous())));
+        }
+        let sign = if up { "++" } else { "--" };
+        let d = Diagnostic::error(format!("`{sign}` changes a variable or a part of one"));
+        self.fail(d.at(self.ast.expr(place).span, "this is neither"))
+    }
+
+    /// A value with what stands behind it: indices, members, calls of methods, `++`.
+    fn postfix(&mut self) -> Parse<ExprId> {
+        let start = self.span();
+        let mut e = self.primary()?;
+        loop {
+            if self.accept("[") {
+                let index = self.expr()?;
+                self.expect("]", "behind the index")?;
+                e = self.add(ExprKind::Index(e, index), start.to(self.previous()));
+            } else if self.is(".") || self.is("->") {
+                self.bump();
+                let name = self.ident("a member")?;
+                let kind = match self.accept("(") {
+                    true => ExprKind::Method(e, name, self.args()?),
+                    false => ExprKind::Member(e, name),
+                };
+                e = self.add(kind, start.to(self.previous()));
+            } else if self.is("++") || self.is("--") {
+                let up = self.is("++");
+                self.bump();
+                e = self.step(e, up, false, start)?;
+            } else {
+                return Ok(e);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parse<ExprId> {
+        let span = self.span();
+        let kind = match self.tok().clone() {
+            Tok::Int(x) => ExprKind::Int(x),
+            Tok::Float(x) => ExprKind::Float(x),
+            Tok::Keyword("true") => ExprKind::Bool(true),
+            Tok::Keyword("false") => ExprKind::Bool(false),
+            Tok::Keyword("null") => ExprKind::Null,
+            Tok::Keyword("this") => ExprKind::This,
+            Tok::Punct("(") => {
+                self.bump();
+                let e = self.expr()?;
+                self.expect(")", "behind the expression")?;
+                return Ok(e);
+            }
+            Tok::Name(name) => return self.named(Ident { name, span }),
+            other => {
+                let d = Diagnostic::error(format!("expected a value, found {}", other.describe()));
+                return self.fail(d.at(span, "a value should stand here"));
+            }
+        };
+        self.bump();
+        Ok(self.add(kind, span))
+    }
+
+    /// A variable, a call or a constructor.
+    fn named(&mut self, name: Ident) -> Parse<ExprId> {
+        let is_array = matches!(
+            (self.tok_ahead(1), self.tok_ahead(2), self.tok_ahead(3), self.tok_ahead(4)),
+            (Tok::Punct("["), Tok::Punct("]"), Tok::Punct("("), _)
+                | (Tok::Punct("["), Tok::Int(_) | Tok::Name(_), Tok::Punct("]"), Tok::Punct("("))
+        );
+        if BasicType::named(&name.name).is_some() || is_array {
+            let ty = self.type_name("a type")?;
+            self.expect("(", "behind the type: its values")?;
+            let args = self.args()?;
+            return Ok(self.add(ExprKind::Construct(ty, args), name.span.to(self.previous())));
+        }
+        self.bump();
+        if self.accept("(") {
+            let args = self.args()?;
+            let span = name.span.to(self.previous());
+            return Ok(self.add(ExprKind::Call(name, args), span));
+        }
+        Ok(self.add(ExprKind::Name(name.name), name.span))
+    }
+
+    /// Arguments up to and including `)`.
+    pub(super) fn args(&mut self) -> Parse<Vec<ExprId>> {
+        let mut args = Vec::new();
+        if matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(n), Tok::Punct(")")) if **n == *"void") {
+            self.bump();
+        }
+        while !self.accept(")") {
+            args.push(self.assignment()?);
+            if !self.is(")") {
+                self.expect(",", "between arguments")?;
+            }
+        }
+        Ok(args)
+    }
+}

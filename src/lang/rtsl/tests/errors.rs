@@ -1,0 +1,111 @@
+//! What cannot be, and what is said of it.
+
+use super::*;
+
+#[test]
+fn errors_name_the_interface_and_what_it_offers() {
+    let of_method = |class: &str, body: &str| format!("class A : {class};\npublic float own;\n{body}");
+    for (text, message) in [
+        (of_method("rt_Camera", "void shade() { }"), "`shade` is a method of `rt_Material`"),
+        (of_method("rt_Material", "void generateRay() { }"), "`generateRay` is a method of `rt_Camera`"),
+        (
+            of_method("rt_Camera", "void generateRay() { rt_RayOrigin = rt_TextureUVW; }"),
+            "`generateRay` of `rt_Camera` cannot read `rt_TextureUVW`",
+        ),
+        (
+            of_method("rt_Material", "void shade() { own = 1.; }"),
+            "only constructors change the variable `own` of the class",
+        ),
+        (
+            of_method("rt_Material", "void f() { own = 1.; } void shade() { f(); }"),
+            "only constructors change the variable `own` of the class",
+        ),
+        (
+            of_method("rt_Texture", "void lookup() { rt_HitPoint = vec3(0.); }"),
+            "`lookup` of `rt_Texture` cannot set `rt_HitPoint`",
+        ),
+        (of_method("rt_Material", "void constructor() { rt_SampleColor = color(0.); }"), "a constructor knows no ray"),
+        (of_method("rt_Material", "int shade() { return 1; }"), "the renderer calls `shade` without arguments"),
+        (
+            of_method("rt_Light", "void illumination() { rt_LightColor = trace(rt_HitPoint); }"),
+            "`trace` stands in `shade`",
+        ),
+        (of_method("rt_Texture", "void lookup() { hit(1.); }"), "`hit` reports where a ray meets a primitive"),
+        (of_method("rt_Nothing", ""), "there is no class or interface `rt_Nothing`"),
+    ] {
+        let found = messages(&text);
+        assert!(found.len() == 1 && found[0].contains(message), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn types_must_fit() {
+    for (statements, message) in [
+        ("float x = vec2(1.);", "a `vec2` is no `float`"),
+        ("int i = 1.5;", "a `float` is no `int`"),
+        ("vec3 v = color(1.);", "a `color` is no `vec3`"),
+        ("color c = color(1.); float x = c.r;", "a colour's channels have no names"),
+        ("float x = vec2(1.).z;", "a `vec2` has no components `z`"),
+        ("vec2 v; v.xx = vec2(1.);", "a component is written twice"),
+        ("vec2 v = vec2(1., 2., 3.);", "a `vec2` is made of 2 numbers, and here are 3"),
+        ("vec3 v = vec3(1.) + vec2(1.);", "`+` does not join `vec3` and `vec2`"),
+        ("color c = color(1.) * vec3(1.);", "`*` does not join `color` and `vec3`"),
+        ("bool b = vec2(1.) < vec2(2.);", "`<` does not join `vec2` and `vec2`"),
+        ("if (1) ;", "a condition is a `bool`, not a `int`"),
+        ("float x = sin(true);", "no `sin` takes (bool)"),
+        ("float x = nothing(1.);", "there is no function `nothing`"),
+        ("float x = texture2D(1.);", "there is no function `texture2D`"),
+        ("float x = y;", "unknown variable `y`"),
+        ("Nothing n;", "there is no type `Nothing`"),
+        ("const float x = 1.; x = 2.;", "`x` is a constant"),
+        ("const float x;", "the constant `x` has no value"),
+        ("float a[3]; a[3] = 1.;", "there is no element 3"),
+        ("float a[3]; a[1.] = 1.;", "an index is an `int`, not a `float`"),
+        ("int n = 2; float a[n];", "the length of an array is a constant `int`"),
+        ("float a[0];", "an array cannot have 0 elements"),
+        ("float a[]; ", "an array has a length"),
+        ("float x; float x;", "`x` is declared twice"),
+        ("break;", "`break` stands in loops"),
+        ("f(1.);", "no `f` takes (float)"),
+        ("f(1, 2);", "several `f` take (int, int) equally well"),
+        ("g();", "`g` calls itself"),
+        ("float x = h(1.);", "the function gives a `float`"),
+        ("bool b = !1.;", "`!` takes no `float`"),
+        ("rt_Texture t = rt_TextureUV;", "a `vec2` is no `rt_Texture`"),
+        ("rt_Texture t; t.shade();", "`rt_Texture` has no method `shade`"),
+    ] {
+        let text = format!(
+            "void f(vec2 a) {{ }} void f(int a, float b) {{ }} void f(float a, int b) {{ }} 
+             void g() {{ g(); }} float h(float x) {{ if (x > 0.) return; return x; }}
+             class A : rt_Texture; void lookup() {{ {statements} }}"
+        );
+        let text = if statements.contains("g();") { text } else { text.replace("void g() { g(); }", "") };
+        let text = if statements.contains("h(") {
+            text
+        } else {
+            text.replace("float h(float x) { if (x > 0.) return; return x; }", "")
+        };
+        let found = messages(&text);
+        assert!(found.iter().any(|m| m.contains(message)), "{statements}: {found:?}");
+    }
+}
+
+#[test]
+fn one_run_finds_the_errors_of_all_classes() {
+    let found = messages(
+        "class A : rt_Texture; void lookup() { float x = y; int i = 1.; }
+         class B : rt_Light; void illumination() { z = 1.; }",
+    );
+    assert_eq!(found.len(), 3, "{found:?}");
+}
+
+#[test]
+fn what_is_too_large_is_an_error_and_takes_no_time() {
+    let mut text = String::from("float f0(float x) { return x + 1.; }");
+    for i in 1..40 {
+        text += &format!("float f{i}(float x) {{ return f{0}(x) + f{0}(x * 2.); }}", i - 1);
+    }
+    text += "class A : rt_Texture; void lookup() { rt_FloatTextureValue = f39(1.); }";
+    let found = messages(&text);
+    assert!(found.iter().any(|m| m.contains("this method becomes too large")), "{found:?}");
+}

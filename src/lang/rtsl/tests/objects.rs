@@ -1,0 +1,125 @@
+//! Classes that come from others, and objects that refer to others.
+
+use super::*;
+use std::sync::Arc;
+
+const TREE: &str = "
+class Base : rt_Texture;
+public float scale;
+float value() { return 1.; }
+void lookup() { rt_FloatTextureValue = scale * value(); }
+void constructor(float s) { scale = s; }
+
+class Derived : Base;
+public float more;
+float value() { return 10. + more; }
+void constructor(float s, float m) { super(s); more = m; }
+
+class Same : Base;
+
+class Mix : rt_Texture;
+rt_Texture first;
+Base second;
+rt_Texture several[2];
+int chosen;
+void constructor(rt_Texture a, Base b, rt_Texture list[2], int c) { first = a; second = b; several = list; chosen = c; }
+void lookup() {
+    first.lookup();
+    float x = rt_FloatTextureValue;
+    second.lookup();
+    x += 100. * rt_FloatTextureValue;
+    several[chosen].lookup();
+    x += 10000. * rt_FloatTextureValue;
+    rt_Texture one = chosen == 0 ? first : several[1];
+    one.lookup();
+    rt_FloatTextureValue = x + 1000000. * rt_FloatTextureValue + (first == null ? 0.5 : 0.) + second.scale * 0.25;
+}
+";
+
+fn object(unit: &Unit, class: &str, references: Vec<(Arc<str>, Vec<Object>)>) -> Object {
+    Object { references, ..alone(unit, class) }
+}
+
+fn number(results: &[Const]) -> f32 {
+    match results {
+        [_, Const::F32(x)] => *x,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_class_inherits_variables_methods_and_constructors() {
+    let unit = good(TREE);
+    let base = run(&unit, &alone(&unit, "Base"), Method::Lookup, &[("s", Const::F32(3.0))]);
+    assert_eq!(number(&base), 3.0);
+    // The inherited method calls the overriding one.
+    let given = [("s", Const::F32(3.0)), ("m", Const::F32(2.0))];
+    assert_eq!(number(&run(&unit, &alone(&unit, "Derived"), Method::Lookup, &given)), 36.0);
+    assert_eq!(number(&run(&unit, &alone(&unit, "Same"), Method::Lookup, &[("s", Const::F32(3.0))])), 3.0);
+}
+
+#[test]
+fn calls_through_references_are_those_of_the_objects_that_they_mean() {
+    let unit = good(TREE);
+    let references = vec![
+        ("a".into(), vec![alone(&unit, "Base")]),
+        ("b".into(), vec![alone(&unit, "Derived")]),
+        ("list".into(), vec![alone(&unit, "Same"), alone(&unit, "Derived")]),
+    ];
+    let mix = object(&unit, "Mix", references);
+    let built = build(&mix, Method::Lookup, &unit.library, "core").expect("a core");
+    let names: Vec<&str> = built.params.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["a.s", "b.s", "b.m", "list.0.s", "list.1.s", "list.1.m", "c"]);
+    let f = |x| Const::F32(x);
+    let given = |c| {
+        [
+            ("a.s", f(1.0)),
+            ("b.s", f(1.0)),
+            ("b.m", f(2.0)),
+            ("list.0.s", f(3.0)),
+            ("list.1.s", f(1.0)),
+            ("list.1.m", f(4.0)),
+            ("c", f(c)),
+        ]
+    };
+    // first 1, second 12, several[0] 3, several[1] 14; `one` is first, or several[1].
+    assert_eq!(number(&run(&unit, &mix, Method::Lookup, &given(0.0))), 1.0 + 1200.0 + 30000.0 + 1_000_000.0 + 0.25);
+    assert_eq!(number(&run(&unit, &mix, Method::Lookup, &given(1.0))), 1.0 + 1200.0 + 140_000.0 + 14_000_000.0 + 0.25);
+}
+
+#[test]
+fn a_call_through_a_reference_that_is_known_is_no_choice() {
+    let unit = good(
+        "class Red : rt_Texture; void lookup() { rt_TextureColor = color(1., 0., 0.); }
+         class Painted : rt_Material; rt_Texture paint; void constructor(rt_Texture p) { paint = p; }
+         void shade() { paint.lookup(); rt_SampleColor = rt_TextureColor; }",
+    );
+    let painted = object(&unit, "Painted", vec![("p".into(), vec![alone(&unit, "Red")])]);
+    assert_eq!(run(&unit, &painted, Method::Shade, &[]), [Const::Vec3([1.0, 0.0, 0.0])]);
+    let built = build(&painted, Method::Shade, &unit.library, "core").expect("a core");
+    let core = built.module.function("core").expect("the core");
+    let branches = core.blocks.iter().filter(|b| matches!(b.term, crate::ir::Terminator::Branch { .. })).count();
+    assert_eq!(branches, 0);
+}
+
+#[test]
+fn a_reference_to_nothing_does_nothing() {
+    let unit = good(
+        "class Painted : rt_Material; rt_Texture paint; void constructor(rt_Texture p) { paint = p; }
+         void shade() { rt_SampleColor = color(0.25); if (paint != null) { paint.lookup(); rt_SampleColor = rt_TextureColor; } }",
+    );
+    assert_eq!(run(&unit, &alone(&unit, "Painted"), Method::Shade, &[]), [Const::Vec3([0.25; 3])]);
+}
+
+#[test]
+fn a_material_bends_the_normal_and_calls_its_child() {
+    let unit = good(
+        "class Facing : rt_Material; void shade() { rt_SampleColor = color(dot(rt_ShadingNormal, vec3(0., 1., 0.))); }
+         class Bump : rt_Material; rt_Material child; void constructor(rt_Material c) { child = c; }
+         void shade() { rt_GeometricNormal = normalize(rt_GeometricNormal + vec3(0., 1., 0.)); child.shade(); rt_SampleColor *= 2.; }",
+    );
+    let bump = object(&unit, "Bump", vec![("c".into(), vec![alone(&unit, "Facing")])]);
+    let results = run(&unit, &bump, Method::Shade, &[("Ng", Const::Vec3([1.0, 0.0, 0.0]))]);
+    let [Const::Vec3([x, ..])] = results.as_slice() else { panic!("{results:?}") };
+    assert!((x - 2f32.sqrt()).abs() < 1e-5, "{x}");
+}
