@@ -419,8 +419,12 @@ pub struct PreprocessArgs {
 #[derive(Clone, Debug, Args)]
 pub struct ReferenceArgs {
     /// Print the functions as JSON instead of a page in Markdown
-    #[arg(long)]
+    #[arg(long, conflicts_with = "rtsl")]
     pub json: bool,
+
+    /// Print the renderer's variables that methods of RTSL's classes read and set
+    #[arg(long)]
+    pub rtsl: bool,
 }
 
 /// `lsp`.

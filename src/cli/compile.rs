@@ -1,5 +1,6 @@
 //! `shadewright compile FILE`: what a shader becomes. Of a folder, [`folder`] tells how much compiles.
 
+pub mod classes;
 pub mod folder;
 
 use super::args::{Abi, CompileArgs, Emit};
@@ -85,7 +86,38 @@ fn rsl_options(args: &CompileArgs) -> rsl::Options {
     rsl::Options { preprocess, ..rsl::Options::default() }
 }
 
-/// The compiled file, with its sources, of which it is the first.
+/// A compiled file.
+pub struct Compiled {
+    /// Its functions.
+    module: Module,
+    /// The shader that a back end is given, by its name and kind, and the entry that it has then; none of a file of lights or functions.
+    entry: Option<(String, ShaderKind, String)>,
+    /// Its sources, of which it is the first.
+    sources: SourceMap,
+}
+
+/// Compiles a file of either language.
+fn compiled(args: &CompileArgs) -> Result<Compiled, Failure> {
+    if classes::is_rtsl(&args.file) {
+        let mut sources = SourceMap::new();
+        let file = open(&args.file, &mut sources)?;
+        return classes::compile(args, sources, file);
+    }
+    let (unit, sources) = compile(args)?;
+    let entry = unit.shaders.iter().find_map(|s| {
+        let (kind, entry) = match s.kind {
+            rsl::ShaderKind::Surface => (ShaderKind::Surface, surface_entry(0)),
+            rsl::ShaderKind::Volume => (ShaderKind::Volume, surface_entry(0)),
+            rsl::ShaderKind::Displacement => (ShaderKind::Displacement, surface_entry(0)),
+            rsl::ShaderKind::Imager => (ShaderKind::Imager, IMAGER_ENTRY.to_string()),
+            rsl::ShaderKind::Light => return None,
+        };
+        Some((s.name.to_string(), kind, entry))
+    });
+    Ok(Compiled { module: unit.module, entry, sources })
+}
+
+/// The compiled file of RSL, with its sources, of which it is the first.
 fn compile(args: &CompileArgs) -> Result<(rsl::Unit, SourceMap), Failure> {
     let mut sources = SourceMap::new();
     let file = open(&args.file, &mut sources)?;
@@ -101,6 +133,9 @@ fn compile(args: &CompileArgs) -> Result<(rsl::Unit, SourceMap), Failure> {
 fn ast(args: &CompileArgs) -> Result<String, Failure> {
     let mut sources = SourceMap::new();
     let file = open(&args.file, &mut sources)?;
+    if classes::is_rtsl(&args.file) {
+        return classes::ast(args, sources, file);
+    }
     let (ast, errors) = rsl::parse(&mut sources, file, &rsl_options(args));
     if errors.has_errors() {
         return Err(Failure::diagnostics(&errors, &sources));
@@ -139,8 +174,7 @@ fn optimised(args: &CompileArgs) -> Result<(Module, Report, String), Failure> {
     if let Some(pass) = args.show.as_deref().filter(|p| *p != "all") {
         super::common::pipeline(Some(pass))?;
     }
-    let (unit, _) = compile(args)?;
-    let mut module = unit.module;
+    let mut module = compiled(args)?.module;
     let mut show = Show { pass: args.show.as_deref(), text: String::new() };
     let report = pipeline.run(&mut module, &mut show).map_err(|e| Failure::input(format!("internal error: {e}")))?;
     Ok((module, report, show.text))
@@ -166,19 +200,14 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
 /// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights that a bare mesh gets; a file of lights or functions
 /// as it is.
 fn linked(args: &CompileArgs) -> Result<Module, Failure> {
-    let (unit, sources) = compile(args)?;
-    let entry = unit.shaders.iter().find_map(|s| match s.kind {
-        rsl::ShaderKind::Surface => Some((s.name.clone(), ShaderKind::Surface, surface_entry(0))),
-        rsl::ShaderKind::Volume => Some((s.name.clone(), ShaderKind::Volume, surface_entry(0))),
-        rsl::ShaderKind::Displacement => Some((s.name.clone(), ShaderKind::Displacement, surface_entry(0))),
-        rsl::ShaderKind::Imager => Some((s.name.clone(), ShaderKind::Imager, IMAGER_ENTRY.to_string())),
-        rsl::ShaderKind::Light => None,
-    });
+    let Compiled { module, entry, sources } = compiled(args)?;
     let pipeline = pipeline(args.passes.as_deref())?;
     let mut module = match &entry {
         Some((name, kind, _)) => {
             let scene = scene::of_shader(name, *kind);
-            let folder = args.file.parent().filter(|_| args.file.exists()).map(Path::to_path_buf);
+            let folder = args.file.parent().filter(|_| args.file.exists());
+            // A file that is named alone lies in the current folder.
+            let folder = folder.map(|f| if f.as_os_str().is_empty() { PathBuf::from(".") } else { f.to_path_buf() });
             let shader_paths: Vec<PathBuf> =
                 folder.into_iter().chain(args.preprocess.include.iter().cloned()).collect();
             let given = vec![(name.to_string(), FileId(0))];
@@ -187,7 +216,7 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
                 LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, ..LinkOptions::default() };
             Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
         }
-        None => unit.module,
+        None => module,
     };
     for f in &mut module.functions {
         let wanted = entry.as_ref().map_or(!f.name.starts_with("std."), |(.., entry)| *f.name == **entry);

@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 
 /// Prints the page of the documentation, or the functions as JSON.
 pub fn run(args: &ReferenceArgs) -> Result<(), Failure> {
+    if args.rtsl {
+        print!("{}", crate::lang::rtsl::state::markdown());
+        return Ok(());
+    }
     if !args.json {
         print!("{}", markdown());
         return Ok(());

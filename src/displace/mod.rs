@@ -244,5 +244,5 @@ fn set_meshes(scene: &mut Scene, meshes: impl Iterator<Item = (usize, Arc<Mesh>)
 fn scene_of(scene: &Scene, given: &[Given]) -> Scene {
     let bare = |g: &Given| Object { lights: Arc::new([]), surface: None, ..scene.objects[g.object].clone() };
     let objects = given.iter().map(bare).collect();
-    Scene { objects, lights: Vec::new(), imager: None, ray_program: None, ..scene.clone() }
+    Scene { objects, lights: Vec::new(), imager: None, ray_program: None, camera_shader: None, ..scene.clone() }
 }

@@ -300,6 +300,87 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     b.finish()
 }
 
+/// `@camera(x, y, …) -> (color, alpha)` where an object of a class makes the rays, in camera space. How wide a ray is comes from the one a pixel beside it.
+pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> Function {
+    let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
+    let [x, y] = ["x", "y"].map(|name| b.param(name, Type::F32, Class::Varying));
+    let has_lens = camera.shader.core_params.iter().any(|p| p.name.starts_with("lens."));
+    let lens =
+        (has_lens || options.lens).then(|| ["lens_x", "lens_y"].map(|name| b.param(name, Type::F32, Class::Varying)));
+    let weight = options.weighted.then(|| b.param("weight", Type::F32, Class::Varying));
+    b.result("color", Type::Vec3);
+    b.result("alpha", Type::F32);
+    let lens = lens.map(|lens| {
+        lens.map(|x| {
+            let (half, middle) = (b.f32(0.5), b.f32(0.5));
+            let scaled = b.op(Op::Mul, &[x, half]);
+            b.op(Op::Add, &[scaled, middle])
+        })
+    });
+    let one = b.f32(1.0);
+    let beside = b.op(Op::Add, &[x, one]);
+    let [ray, other] = [x, beside].map(|x| camera_ray(&mut b, camera, [x, y], lens));
+    let apart = |b: &mut FunctionBuilder, p: Value, q: Value| {
+        let way = b.op(Op::Sub, &[p, q]);
+        let square = b.op(Op::Dot, &[way, way]);
+        b.op(Op::Sqrt, &[square])
+    };
+    let width = apart(&mut b, ray[0], other[0]);
+    let directions = [ray[1], other[1]].map(|d| super::state::normalize(&mut b, d));
+    let spread = apart(&mut b, directions[0], directions[1]);
+    let mut args = vec![ray[0], ray[1], width, spread];
+    args.extend([options.clipped, options.matte].map(|on| b.f32(if on { 1.0 } else { 0.0 })));
+    // Outputs start at zero.
+    let rest: Vec<Value> = seen.params.iter().skip(args.len()).map(|p| b.constant(Const::zero(p.ty))).collect();
+    args.extend(rest);
+    let types: Vec<Type> = seen.results.iter().map(|r| r.ty).collect();
+    let mut results = b.call(seen.name.clone(), args, &types);
+    if let Some(weight) = weight {
+        results = results.into_iter().map(|value| scale(&mut b, value, weight)).collect();
+    }
+    b.ret(results);
+    b.finish()
+}
+
+/// The ray of a raster position as a camera's core makes it, in the world: where it starts, and its direction.
+fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], lens: Option<[Value; 2]>) -> [Value; 2] {
+    let format = b.op(Op::Uniform(1), &[]);
+    let [across, down] = [(0, 2), (1, 3)].map(|(i, reciprocal)| {
+        let reciprocal = b.op(Op::Extract(reciprocal), &[format]);
+        b.op(Op::Mul, &[raster[i], reciprocal])
+    });
+    let one = b.f32(1.0);
+    let up = b.op(Op::Sub, &[one, down]);
+    let outputs = camera.call(b, &camera.shader.core, |b, slot, param| match (slot, &*param.name) {
+        // There is one camera, so its parameters are constants.
+        (Some(slot), _) => unpack(b, param.ty, |b, k| {
+            let words = camera.block[(slot + k) as usize];
+            b.constant(Const::Vec4(words.map(f32::from_bits)))
+        }),
+        (None, "screen.x") => across,
+        (None, "screen.y") => up,
+        (None, "lens.x") => lens.map_or_else(|| b.f32(0.5), |lens| lens[0]),
+        (None, "lens.y") => lens.map_or_else(|| b.f32(0.5), |lens| lens[1]),
+        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+    });
+    let nothing = b.constant(Const::zero(Type::Vec3));
+    let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(nothing));
+    let axes = [2, 3, 4, 5].map(|k| {
+        let axis = b.op(Op::Uniform(k), &[]);
+        super::state::xyz(b, axis)
+    });
+    let turned = |b: &mut FunctionBuilder, v: Value| {
+        let parts = [0, 1, 2].map(|i| {
+            let along = b.op(Op::Extract(i), &[v]);
+            scale(b, axes[usize::from(i)], along)
+        });
+        let sum = b.op(Op::Add, &[parts[0], parts[1]]);
+        b.op(Op::Add, &[sum, parts[2]])
+    };
+    let (moved, direction) = (turned(b, origin), turned(b, direction));
+    [b.op(Op::Add, &[axes[3], moved]), direction]
+}
+
 /// `@camera` as a shader function sees it: from a position on the picture to an opaque colour.
 pub fn ray_program(function: &CompiledFunction) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);

@@ -219,6 +219,11 @@ fn single(value: &ParamValue, ty: Type) -> Option<Const> {
         (ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v), Type::Vec3) => {
             vec3(v).map(Const::Vec3)
         }
+        (ParamValue::Float(v), Type::Vec2) => Some(Const::Vec2(v.as_slice().try_into().ok()?)),
+        (ParamValue::Float(v), Type::Vec4) => Some(Const::Vec4(v.as_slice().try_into().ok()?)),
+        (ParamValue::Integer(v), Type::Vec2 | Type::Vec3 | Type::Vec4) => {
+            single(&ParamValue::Float(v.iter().map(|&x| x as f32).collect()), ty)
+        }
         (ParamValue::Matrix(v), Type::Mat4) => v.first().map(|m| Const::Mat4(Box::new(m.to_cols_array()))),
         // A number is a matrix with that diagonal.
         (ParamValue::Float(v), Type::Mat4) => match v.as_slice() {

@@ -123,7 +123,10 @@ impl Program {
             let asks = || own.displacement.is_some_and(|id| self.asks_for_surface(id));
             own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && asks())
         };
-        if matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader) || scene.objects.iter().any(in_mesh) {
+        if given.class_file().is_some()
+            || matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader)
+            || scene.objects.iter().any(in_mesh)
+        {
             return None;
         }
         let old = self.instances.get(number)?.as_ref()?;
@@ -234,6 +237,8 @@ const MOST_PASSED: u32 = 15;
 
 /// The name of ray generation in the standard library's source.
 const CAMERA_SOURCE_NAME: &str = "__camera";
+/// The name there of what a ray of the camera sees.
+const SEEN_SOURCE_NAME: &str = "__seen";
 /// The name there of what asks how much light gets through.
 const OPEN_SOURCE_NAME: &str = "__open";
 
@@ -373,6 +378,7 @@ impl Linker {
         let ray_program = scene.ray_program.as_ref().and_then(|program| {
             self.shaders.ray_program(program).map_err(|errors| self.diagnostics.extend(errors)).ok()
         });
+        let camera_shader = scene.camera_shader.and_then(|id| self.instance(scene, id.0));
         if self.diagnostics.has_errors() {
             return Ok(self.empty());
         }
@@ -380,8 +386,8 @@ impl Linker {
         let of_coshaders = coshaders.values().flat_map(|c| &c.cores).map(|core| core.instance.block.clone());
         let blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).chain(of_coshaders).collect();
         let selective = visibility::is_selective(scene);
-        let asked = [CAMERA_SOURCE_NAME, OPEN_SOURCE_NAME];
-        if let Err(errors) = self.shaders.add_standard(if selective { &asked } else { &asked[..1] }) {
+        let asked = [CAMERA_SOURCE_NAME, SEEN_SOURCE_NAME, OPEN_SOURCE_NAME];
+        if let Err(errors) = self.shaders.add_standard(if selective { &asked } else { &asked[..2] }) {
             self.diagnostics.extend(errors);
         }
         let mut module = self.shaders.take_module();
@@ -418,6 +424,9 @@ impl Linker {
         let camera = match &ray_program {
             _ if options.stage == Stage::Displacement => None,
             Some(function) => Some(entries::ray_program(function)),
+            None if let Some(camera) = &camera_shader => module
+                .function(crate::lang::stdlib::SEEN_FUNCTION)
+                .map(|function| entries::camera_of(camera, function, CameraOptions::of(scene))),
             None => module
                 .function(crate::lang::stdlib::CAMERA_FUNCTION)
                 .map(|function| entries::camera(function, CameraOptions::of(scene))),
@@ -504,6 +513,7 @@ impl Linker {
             params: Vec::new(),
             to_world: Mat4::IDENTITY,
             span: None,
+            objects: Default::default(),
         };
         let bound = self.bind(scene, &default);
         self.instances.insert(None, bound.clone());
@@ -511,10 +521,14 @@ impl Linker {
     }
 
     fn bind(&mut self, scene: &Scene, instance: &ShaderInstance) -> Option<Arc<Instance>> {
-        match self.shaders.shader(instance) {
-            Ok(shader) => {
+        let found = match instance.class_file() {
+            Some(_) => self.shaders.object_shader(scene, instance),
+            None => self.shaders.shader(instance).map(|shader| (shader, instance.clone())),
+        };
+        match found {
+            Ok((shader, instance)) => {
                 let mut remarks = Vec::new();
-                let bound = bind(Arc::new(shader), instance, scene, &mut remarks);
+                let bound = bind(Arc::new(shader), &instance, scene, &mut remarks);
                 remarks.into_iter().for_each(|r| self.diagnostics.push(r));
                 Some(Arc::new(bound))
             }
@@ -532,6 +546,10 @@ impl Linker {
         let mut linked = CoShaders::new();
         for id in named {
             let given = &scene.shader_instances[id.0 as usize];
+            // Objects of RTSL are known to those that refer to them.
+            if given.class_file().is_some() {
+                continue;
+            }
             let cores = match self.shaders.coshader(given) {
                 Ok(cores) => cores,
                 Err(errors) => {

@@ -15,6 +15,7 @@ mod instances;
 mod lights;
 mod link;
 pub mod memory;
+mod objects;
 mod others;
 mod outputs;
 mod primvars;

@@ -13,7 +13,8 @@ use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, FunctionInfo, Lengths, LightKind, RslType};
-use crate::lang::source::{FileId, SourceMap};
+use crate::lang::rtsl;
+use crate::lang::source::{FileId, SourceMap, Span};
 use crate::lang::{source, stdlib};
 use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
 use glam::{Mat4, Vec4};
@@ -91,6 +92,34 @@ impl CompiledParam {
 }
 
 impl CompiledShader {
+    /// That of an object of an RTSL class.
+    fn of_object(built: rtsl::Built) -> Self {
+        let unit = Arc::new(built.module);
+        let (core_params, core_results) =
+            unit.function(&built.core).map(|f| (f.params.clone(), f.results.clone())).unwrap_or_default();
+        let params = built.params.into_iter().map(|p| CompiledParam {
+            name: p.name,
+            ty: p.ty,
+            array: p.array,
+            type_name: p.type_name,
+            class: Class::Uniform,
+            default: p.default,
+            open: false,
+        });
+        Self {
+            core: built.core,
+            core_params,
+            core_results,
+            params: params.collect(),
+            // A light from afar is one that is very far away.
+            light: LightKind::Positional,
+            texts: Vec::new(),
+            unit,
+            lengths: Lengths::default(),
+            spaces: None,
+        }
+    }
+
     /// The functions of the file that it comes from.
     pub fn unit(&self) -> &Module {
         &self.unit
@@ -259,6 +288,10 @@ pub struct ShaderLibrary {
     outlines: Vec<Outline>,
     /// The scene's coordinate systems.
     spaces: Option<Arc<Function>>,
+    /// Compiled files of RTSL, by their names.
+    classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
+    /// What objects of their classes became, by what tells their code apart.
+    objects: HashMap<String, CompiledShader>,
 }
 
 impl ShaderLibrary {
@@ -275,7 +308,21 @@ impl ShaderLibrary {
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
-        Self { sources, given, units, others: None, holders, taken, module, warnings, outlines, spaces: None }
+        let (classes, objects) = Default::default();
+        Self {
+            sources,
+            given,
+            units,
+            others: None,
+            holders,
+            taken,
+            module,
+            warnings,
+            outlines,
+            spaces: None,
+            classes,
+            objects,
+        }
     }
 
     /// The same for a scene with these coordinate systems, as the linker's function gives them.
@@ -395,6 +442,56 @@ impl ShaderLibrary {
             let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", program.function));
             place(d).hint("it is given a position on the picture, from (0, 0, 0) at the upper left to (1, 1, 0)").into()
         })
+    }
+
+    /// A compiled file of RTSL; `span` is where the scene names it.
+    pub(super) fn rtsl_unit(&mut self, file: &str, span: Option<Span>) -> Result<Arc<rtsl::Unit>, Diagnostics> {
+        if let Some(known) = self.classes.get(file) {
+            return known.clone();
+        }
+        let compiled = match self.find_file(file) {
+            Ok(id) => {
+                let Manner { folders, defines, .. } = self.units.manner();
+                let options = rsl::PreprocessOptions {
+                    include_paths: folders.clone(),
+                    defines: defines.clone(),
+                    ..Default::default()
+                };
+                rtsl::compile(&mut self.sources, id, &options).map(Arc::new)
+            }
+            Err(missing) => {
+                let d = Diagnostic::error(format!("there is no file `{file}`"));
+                let d = missing.looked.into_iter().fold(d, Diagnostic::hint);
+                Err(match span {
+                    Some(span) => d.at(span, "named here"),
+                    None => d,
+                }
+                .into())
+            }
+        };
+        if let Ok(unit) = &compiled {
+            self.warnings.extend(unit.warnings.clone());
+        }
+        self.classes.insert(file.to_string(), compiled.clone());
+        compiled
+    }
+
+    /// What an object became before.
+    pub(super) fn made_object(&self, key: &str) -> Option<CompiledShader> {
+        self.objects.get(key).cloned()
+    }
+
+    /// How many objects with different code there are so far.
+    pub(super) fn made_objects(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Keeps what an object became.
+    pub(super) fn keep_object(&mut self, key: String, built: rtsl::Built) -> CompiledShader {
+        let shader = CompiledShader::of_object(built);
+        self.module.absorb((*shader.unit).clone());
+        self.objects.insert(key, shader.clone());
+        shader
     }
 
     /// The compiled file that holds the shader of an instance.
@@ -517,12 +614,7 @@ impl ShaderLibrary {
             return Ok(file);
         }
         if let Some(path) = self.path_of(name) {
-            if let Some(held) = self.sources.held(&path) {
-                return Ok(held);
-            }
-            let text =
-                read_shader_noting(&path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()] })?;
-            return Ok(self.sources.add(path.display().to_string(), Some(&path), text));
+            return self.read(&path);
         }
         let file_name = format!("{name}.sl");
         if let Some(text) = stdlib::shader_source(name).or_else(|| scene::builtin::shader(name)) {
@@ -535,10 +627,34 @@ impl ShaderLibrary {
 
     /// Where `NAME.sl` lies on the path.
     fn path_of(&mut self, name: &str) -> Option<PathBuf> {
+        self.path_of_file(&format!("{name}.sl"))
+    }
+
+    /// Where a file lies on the path.
+    fn path_of_file(&mut self, file: &str) -> Option<PathBuf> {
         // A name is a name, not a way out of the search path.
-        let plain = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']) && name != "..";
-        let mut paths = self.units.manner().folders.iter().filter(|_| plain).map(|f| f.join(format!("{name}.sl")));
+        let plain = Path::new(file).components().count() == 1 && !file.contains(['/', '\\']) && file != "..";
+        let mut paths = self.units.manner().folders.iter().filter(|_| plain).map(|f| f.join(file));
         paths.find(|path| self.sources.has_file(path))
+    }
+
+    /// Reads a file of RTSL on the path.
+    fn find_file(&mut self, file: &str) -> Result<FileId, Missing> {
+        if let Some(path) = self.path_of_file(file) {
+            return self.read(&path);
+        }
+        let folders = &self.units.manner().folders;
+        let looked = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();
+        Err(Missing { looked })
+    }
+
+    /// A shader file, read once.
+    fn read(&mut self, path: &Path) -> Result<FileId, Missing> {
+        if let Some(held) = self.sources.held(path) {
+            return Ok(held);
+        }
+        let text = read_shader_noting(path, self.sources.log()).map_err(|e| Missing { looked: vec![e.to_string()] })?;
+        Ok(self.sources.add(path.display().to_string(), Some(path), text))
     }
 
     /// Compiles a file.

@@ -86,6 +86,7 @@ impl SurfaceState {
         match name {
             "ray.origin" => return Some(self.inputs.origin),
             "ray.direction" => return Some(self.inputs.direction),
+            "ray.t" => return Some(b.op(Op::Extract(2), &[self.hit])),
             _ => {}
         }
         let names = SURFACE_GLOBALS.into_iter().map(|(n, _)| n).chain(RAY_INPUTS);

@@ -204,6 +204,7 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
         ShaderKind::Light if scene.lights.iter().any(|l| l.shader == id && l.area) => "AreaLightSource",
         ShaderKind::Light => "LightSource",
         ShaderKind::Imager => "Imager",
+        ShaderKind::Camera => "Camera",
         ShaderKind::CoShader => "Shader",
     }
 }

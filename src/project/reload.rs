@@ -379,6 +379,7 @@ fn name_default_surface(scene: &mut Scene) {
         params: Vec::new(),
         to_world: Mat4::IDENTITY,
         span: None,
+        objects: Default::default(),
     });
     scene.objects.iter_mut().filter(|o| o.surface.is_none()).for_each(|o| o.surface = Some(id));
 }

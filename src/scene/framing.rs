@@ -120,6 +120,7 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
             let attributes = Arc::new(ObjectAttributes { atmosphere: Some(shader), ..Default::default() });
             scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());
         }
+        ShaderKind::Camera => scene.camera_shader = Some(shader),
         ShaderKind::Displacement => {
             let attributes = Arc::new(ObjectAttributes { displacement: Some(shader), ..Default::default() });
             scene.objects.iter_mut().for_each(|o| o.attributes = attributes.clone());

@@ -103,6 +103,8 @@ pub struct Scene {
     pub user_options: BTreeMap<String, ParamValue>,
     /// What shoots the camera rays instead of the camera.
     pub ray_program: Option<RayProgram>,
+    /// The shader that makes the camera's rays, in camera space.
+    pub camera_shader: Option<ShaderId>,
 }
 
 /// Folders to search, in order.
@@ -330,6 +332,7 @@ impl Scene {
             imager: None,
             user_options: BTreeMap::new(),
             ray_program: None,
+            camera_shader: None,
         }
     }
 
@@ -350,7 +353,8 @@ impl Scene {
 
     /// Adds a use of a shader whose space is the world's, which no file names.
     fn add_shader(&mut self, kind: ShaderKind, name: &str, params: Vec<(String, ParamValue)>) -> ShaderId {
-        let instance = ShaderInstance { kind, name: name.to_string(), params, to_world: Mat4::IDENTITY, span: None };
+        let (name, to_world, objects) = (name.to_string(), Mat4::IDENTITY, Arc::default());
+        let instance = ShaderInstance { kind, name, params, to_world, span: None, objects };
         self.shader_instances.push(instance);
         ShaderId(self.shader_instances.len() as u32 - 1)
     }

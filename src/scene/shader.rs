@@ -1,7 +1,9 @@
 //! Shaders as a scene names them: a kind, a name, parameter values, a place. Nothing here is compiled.
 
+use super::CoShader;
 use crate::lang::source::Span;
 use glam::{Mat4, Vec3};
+use std::sync::Arc;
 
 /// Index into [`super::Scene::shader_instances`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,20 +24,23 @@ pub enum ShaderKind {
     Imager,
     /// Is called by other shaders.
     CoShader,
+    /// Makes the rays of the camera.
+    Camera,
 }
 
 impl ShaderKind {
     /// All of them.
-    pub const ALL: [ShaderKind; 6] = [
+    pub const ALL: [ShaderKind; 7] = [
         ShaderKind::Surface,
         ShaderKind::Displacement,
         ShaderKind::Volume,
         ShaderKind::Light,
         ShaderKind::Imager,
         ShaderKind::CoShader,
+        ShaderKind::Camera,
     ];
 
-    /// The word that declares such a shader in RSL.
+    /// The word that declares such a shader in RSL; of cameras, which only RTSL has, what they are.
     pub fn keyword(self) -> &'static str {
         match self {
             ShaderKind::Surface => "surface",
@@ -44,6 +49,7 @@ impl ShaderKind {
             ShaderKind::Displacement => "displacement",
             ShaderKind::Imager => "imager",
             ShaderKind::CoShader => "class",
+            ShaderKind::Camera => "camera",
         }
     }
 }
@@ -61,6 +67,19 @@ pub struct ShaderInstance {
     pub to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
+    /// What it may refer to by handles: the co-shaders that were declared before it. Shaders of RSL, which ask for them as they run, find those of their object instead.
+    pub objects: Arc<[CoShader]>,
+}
+
+impl ShaderInstance {
+    /// The file and the class, if it is an object of an RTSL class: `FILE.rtsl:Class`, or `FILE.rtsl`.
+    pub fn class_file(&self) -> Option<(&str, Option<&str>)> {
+        if self.name.ends_with(".rtsl") {
+            return Some((&self.name, None));
+        }
+        let (file, class) = self.name.rsplit_once(':')?;
+        file.ends_with(".rtsl").then_some((file, Some(class)))
+    }
 }
 
 /// A parameter's value with the type it was declared with: one element, or several for an array.

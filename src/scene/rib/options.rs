@@ -5,7 +5,7 @@ use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::read_params;
 use super::reader::Reader;
-use super::shading::user_values;
+use super::shading::{camera, user_values};
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
@@ -302,10 +302,14 @@ pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             r.scene.ray_program = Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
             r.scene.camera.projection
         }
+        _ if name.ends_with(".rtsl") || name.contains(".rtsl:") => {
+            r.scene.camera_shader = Some(camera(r, args.whole_span(), name, &params)?);
+            r.scene.camera.projection
+        }
         _ => {
             return Err(args
                 .error(format!("there is no projection `{name}`"))
-                .hint("use \"perspective\", \"orthographic\", or a shader function as \"FILE.sl:FUNCTION\""));
+                .hint("use \"perspective\", \"orthographic\", a camera as \"FILE.rtsl:Class\", or a shader function as \"FILE.sl:FUNCTION\""));
         }
     };
     // RISpec 3.2, §4.1.3: the projection marks where the camera transformation begins.

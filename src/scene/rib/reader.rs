@@ -1,7 +1,9 @@
 //! The reader's loop and what it keeps: the scene so far, the graphics state, the open blocks, the messages.
 
 use super::super::files::FileAccess;
-use super::super::{CameraFrame, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance};
+use super::super::{
+    CameraFrame, CoShader, Format, ObjectAttributes, OpenOptions, Opened, Scene, ShaderId, ShaderInstance,
+};
 use super::args::Args;
 use super::condition::{Conditional, Value};
 use super::lexer::{Lexer, Token};
@@ -481,8 +483,16 @@ fn recover(lexer: &mut Lexer<'_>) {
 fn drop_unused_shaders(scene: &mut Scene) {
     let mut used = vec![false; scene.shader_instances.len()];
     let ids = scene.objects.iter().flat_map(|o| o.surface.into_iter().chain(o.attributes.shaders()));
-    for id in ids.chain(scene.lights.iter().map(|l| l.shader)).chain(scene.imager) {
-        used[id.0 as usize] = true;
+    let ids = ids.chain(scene.lights.iter().map(|l| l.shader)).chain(scene.imager).chain(scene.camera_shader);
+    let mut work: Vec<ShaderId> = ids.collect();
+    while let Some(id) = work.pop() {
+        if !std::mem::replace(&mut used[id.0 as usize], true) {
+            // An object of a class may refer to others, each by its handle.
+            let instance = &scene.shader_instances[id.0 as usize];
+            if instance.class_file().is_some() {
+                work.extend(instance.objects.iter().map(|o| o.shader));
+            }
+        }
     }
     let mut count = 0;
     let new_ids: Vec<ShaderId> = used
@@ -497,7 +507,12 @@ fn drop_unused_shaders(scene: &mut Scene) {
     let renumber = |id: &mut ShaderId| *id = new_ids[id.0 as usize];
     scene.objects.iter_mut().filter_map(|o| o.surface.as_mut()).for_each(renumber);
     scene.lights.iter_mut().map(|l| &mut l.shader).for_each(renumber);
-    scene.imager.iter_mut().for_each(renumber);
+    scene.imager.iter_mut().chain(&mut scene.camera_shader).for_each(renumber);
+    for instance in &mut scene.shader_instances {
+        let kept = instance.objects.iter().filter(|o| used[o.shader.0 as usize]);
+        instance.objects =
+            kept.map(|o| CoShader { shader: new_ids[o.shader.0 as usize], handle: o.handle.clone() }).collect();
+    }
     // Objects that share their attributes go on sharing them.
     let mut known: HashMap<*const ObjectAttributes, [Arc<ObjectAttributes>; 2]> = HashMap::new();
     for object in scene.objects.iter_mut().filter(|o| o.attributes.shaders().next().is_some()) {

@@ -5,6 +5,8 @@ use super::args::Args;
 use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
 use crate::lang::diag::Diagnostic;
+use crate::lang::source::Span;
+use glam::Mat4;
 use std::sync::Arc;
 
 /// The name by which a request takes a shader away: that of a shader that does nothing.
@@ -155,7 +157,24 @@ fn instance(
         params.push((p.name, value));
     }
     let span = Some(args.whole_span());
-    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span }))
+    let objects = referable(r, &name);
+    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span, objects }))
+}
+
+/// What a shader of that name may refer to.
+fn referable(r: &Reader<'_>, name: &str) -> Arc<[CoShader]> {
+    match name.contains(".rtsl") {
+        true => r.state.attributes.own.coshaders.clone(),
+        false => Arc::default(),
+    }
+}
+
+/// The camera that `Projection "FILE.rtsl:Class"` names. Points and directions are in camera space, as they are written.
+pub fn camera(r: &mut Reader<'_>, span: Span, name: String, params: &[Param]) -> Result<ShaderId, Diagnostic> {
+    let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
+    let objects = referable(r, &name);
+    let (kind, to_world, span) = (ShaderKind::Camera, Mat4::IDENTITY, Some(span));
+    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span, objects }))
 }
 
 /// The parameters of `Attribute "user"` or `Option "user"`: values for shaders that ask by name. Points and directions stay as they are written.

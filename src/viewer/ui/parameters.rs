@@ -33,6 +33,7 @@ impl ParametersPanel {
                     ShaderKind::Volume => "Volumes",
                     ShaderKind::Light => "Lights",
                     ShaderKind::Imager => "Imager",
+                    ShaderKind::Camera => "Camera",
                     ShaderKind::CoShader => "Co-shaders",
                 };
                 let wanted: Vec<&Instance> =

@@ -1,0 +1,62 @@
+//! `shadewright compile` of a file of RTSL: the cores of all methods of its classes, made as objects that refer to nothing.
+
+use super::{Compiled, rsl_options};
+use crate::cli::args::CompileArgs;
+use crate::cli::exit::Failure;
+use crate::ir::Module;
+use crate::lang::diag::Diagnostics;
+use crate::lang::rtsl::state::{Interface, Method};
+use crate::lang::rtsl::{self, Object};
+use crate::lang::source::{FileId, SourceMap};
+use crate::program::surface_entry;
+use crate::scene::ShaderKind;
+use std::path::Path;
+
+/// Whether a file is one of RTSL, by its name.
+pub fn is_rtsl(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("rtsl"))
+}
+
+/// The syntax tree of a file, as a dump.
+pub fn ast(args: &CompileArgs, mut sources: SourceMap, file: FileId) -> Result<String, Failure> {
+    let (ast, errors) = rtsl::parse(&mut sources, file, &rsl_options(args).preprocess);
+    match errors.has_errors() {
+        true => Err(Failure::diagnostics(&errors, &sources)),
+        false => Ok(format!("{ast:#?}\n")),
+    }
+}
+
+/// The cores of a file's classes. What a back end is given is the first class that shades, on a bare mesh.
+pub fn compile(args: &CompileArgs, mut sources: SourceMap, file: FileId) -> Result<Compiled, Failure> {
+    let unit = match rtsl::compile(&mut sources, file, &rsl_options(args).preprocess) {
+        Ok(unit) => unit,
+        Err(errors) => return Err(Failure::diagnostics(&errors, &sources)),
+    };
+    eprint!("{}", unit.warnings.render(&sources));
+    let name = args.file.file_name().map(|n| n.to_string_lossy().to_string()).unwrap_or_default();
+    let mut compiled = Compiled { module: Module::new(), entry: None, sources };
+    let mut errors = Diagnostics::new();
+    for (class, info) in unit.file.classes.iter().enumerate() {
+        let constructor = unit.file.constructors(class).first().copied();
+        let object = Object { file: unit.file.clone(), class, constructor, references: Vec::new() };
+        for method in info.interfaces.iter().flat_map(|i: &Interface| i.methods()) {
+            if unit.file.method(class, method).is_none() {
+                continue;
+            }
+            match rtsl::build(&object, method, &unit.library, &format!("{}.{}", info.name.name, method.name())) {
+                Ok(built) => {
+                    compiled.module.absorb(built.module);
+                }
+                Err(diags) => errors.extend(diags),
+            }
+            if method == Method::Shade && compiled.entry.is_none() {
+                let shader = format!("{name}:{}", info.name.name);
+                compiled.entry = Some((shader, ShaderKind::Surface, surface_entry(0)));
+            }
+        }
+    }
+    match errors.has_errors() {
+        true => Err(Failure::diagnostics(&errors, &compiled.sources)),
+        false => Ok(compiled),
+    }
+}

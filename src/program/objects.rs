@@ -1,0 +1,217 @@
+//! Objects of RTSL classes: what a scene names as `FILE.rtsl:Class`, with all that it refers to, as one compiled shader.
+//!
+//! A constructor's parameter that is a reference takes the handle of an object that `Shader` made before. The shader's parameters are those of the object and of all below it, whose names are told
+//! apart by the names of the references that lead to them: `bricks.mortar`.
+
+use super::shaders::{CompiledShader, ShaderLibrary};
+use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::rtsl::state::Method;
+use crate::lang::rtsl::types::{Reference, Type};
+use crate::lang::rtsl::{FunctionId, Object, Unit, build};
+use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
+use std::sync::Arc;
+
+/// How deep objects may refer to objects.
+const MAX_DEPTH: usize = 32;
+
+/// An object that a scene names, as far as its code depends on it.
+struct Found {
+    object: Object,
+    unit: Arc<Unit>,
+    /// The parameters that are given, by their whole names.
+    params: Vec<(String, ParamValue)>,
+    /// What tells it from objects with other code.
+    shape: String,
+}
+
+/// The method that the renderer calls for what a shader is used as.
+fn method(kind: ShaderKind) -> Option<Method> {
+    match kind {
+        ShaderKind::Surface => Some(Method::Shade),
+        ShaderKind::Light => Some(Method::Illumination),
+        ShaderKind::Camera => Some(Method::GenerateRay),
+        ShaderKind::Volume | ShaderKind::Displacement | ShaderKind::Imager | ShaderKind::CoShader => None,
+    }
+}
+
+fn place(instance: &ShaderInstance, d: Diagnostic) -> Diagnostic {
+    match instance.span {
+        Some(span) => d.at(span, "named here"),
+        None => d,
+    }
+}
+
+impl ShaderLibrary {
+    /// The shader that an instance of a class makes, and the instance with the parameters of all objects that it refers to.
+    ///
+    /// # Errors
+    /// A class or an object that is missing, of another kind, or wrong: all of its errors.
+    pub fn object_shader(
+        &mut self,
+        scene: &Scene,
+        instance: &ShaderInstance,
+    ) -> Result<(CompiledShader, ShaderInstance), Diagnostics> {
+        let Some(method) = method(instance.kind) else {
+            let d = Diagnostic::error(format!("a class of RTSL cannot be a {} shader", instance.kind.keyword()));
+            let d = place(instance, d);
+            return Err(d.hint("classes are cameras, lights and materials, and textures that these refer to").into());
+        };
+        let found = self.found(scene, instance, "", 0)?;
+        let key = format!("{}.{}", found.shape, method.name());
+        let made = match self.made_object(&key) {
+            Some(made) => made,
+            None => {
+                let class = found.unit.file.class_name(found.object.class);
+                let name = format!("{class}.{}.{}", method.name(), self.made_objects());
+                let built = build(&found.object, method, &found.unit.library, &name);
+                self.keep_object(key, built.map_err(|diags| self.told(instance, diags))?)
+            }
+        };
+        Ok((made, ShaderInstance { params: found.params, ..instance.clone() }))
+    }
+
+    /// Messages about a class, with the place where the scene names it.
+    fn told(&self, instance: &ShaderInstance, diags: Diagnostics) -> Diagnostics {
+        let mut told = Diagnostics::new();
+        for d in diags.iter() {
+            told.push(match instance.span {
+                Some(span) => d.clone().also(span, "the scene asks for it here"),
+                None => d.clone(),
+            });
+        }
+        told
+    }
+
+    /// The object that an instance names. `path` stands before the names of its parameters.
+    fn found(
+        &mut self,
+        scene: &Scene,
+        instance: &ShaderInstance,
+        path: &str,
+        depth: usize,
+    ) -> Result<Found, Diagnostics> {
+        let Some((file, class)) = instance.class_file() else {
+            let d = Diagnostic::error(format!("`{}` is no class of RTSL", instance.name));
+            return Err(place(instance, d)
+                .hint("an object is named by its file and its class: \"FILE.rtsl:Class\"")
+                .into());
+        };
+        if depth > MAX_DEPTH {
+            let d = Diagnostic::error(format!("objects refer to objects more than {MAX_DEPTH} levels deep"));
+            return Err(place(instance, d).into());
+        }
+        let unit = self.rtsl_unit(file, instance.span)?;
+        let class = named_class(&unit, file, class).map_err(|d| place(instance, d))?;
+        let constructor = chosen(&unit, class, instance).map_err(|d| place(instance, d))?;
+        let mut found = Found {
+            object: Object { file: unit.file.clone(), class, constructor, references: Vec::new() },
+            unit: unit.clone(),
+            params: Vec::new(),
+            shape: format!("{file}:{}", unit.file.class_name(class)),
+        };
+        if let Some(FunctionId::Method(c, i)) = constructor {
+            found.shape += &format!(".{c}.{i}");
+        }
+        let declared = unit.file.parameters(class, constructor);
+        for (name, value) in &instance.params {
+            let ty = declared.iter().find(|p| *p.0 == **name).map(|p| unit.file.base_type(Some(class), p.1));
+            let Some(Ok(Type::Object(reference))) = ty else {
+                found.params.push((format!("{path}{name}"), value.clone()));
+                continue;
+            };
+            let ParamValue::String(handles) = value else {
+                let d = Diagnostic::error(format!("the parameter `{name}` takes the handle of an object, a string"));
+                return Err(place(instance, d).into());
+            };
+            let several = declared.iter().any(|p| *p.0 == **name && !p.1.lengths.is_empty());
+            let mut list = Vec::new();
+            for (i, handle) in handles.iter().enumerate().filter(|(_, h)| !h.is_empty()) {
+                let Some(other) = instance.objects.iter().find(|o| o.handle == *handle) else {
+                    let known: Vec<&str> = instance.objects.iter().map(|o| o.handle.as_str()).collect();
+                    let d = Diagnostic::error(format!("there is no object `{handle}` for the parameter `{name}`"));
+                    let d = place(instance, d)
+                        .hint("an object is made before, by: Shader \"FILE.rtsl:Class\" \"handle\" parameters");
+                    return Err(
+                        if known.is_empty() { d } else { d.hint(format!("there are: {}", known.join(", "))) }.into()
+                    );
+                };
+                let other = &scene.shader_instances[other.shader.0 as usize];
+                let number = if several { format!("{i}.") } else { String::new() };
+                let child = self.found(scene, other, &format!("{path}{name}.{number}"), depth + 1)?;
+                check(&unit, reference, &child, name, handle).map_err(|d| place(instance, d))?;
+                found.shape += &format!("({name}.{i}={})", child.shape);
+                found.params.extend(child.params);
+                list.push(child.object);
+            }
+            found.object.references.push((name.as_str().into(), list));
+        }
+        Ok(found)
+    }
+}
+
+/// The class that a scene means: by its name, or the one of that file's name, or the only one.
+fn named_class(unit: &Unit, file: &str, class: Option<&str>) -> Result<usize, Diagnostic> {
+    let names: Vec<&str> = unit.file.classes.iter().map(|c| &*c.name.name).collect();
+    let stem = file.rsplit('/').next().and_then(|f| f.strip_suffix(".rtsl")).unwrap_or(file);
+    let found = match class {
+        Some(class) => unit.file.class(class),
+        None if names.len() == 1 => Some(0),
+        None => unit.file.class(stem),
+    };
+    found.ok_or_else(|| {
+        let d = match class {
+            Some(class) => Diagnostic::error(format!("`{file}` has no class `{class}`")),
+            None => Diagnostic::error(format!("`{file}` has several classes: which is meant?")),
+        };
+        d.hint(format!("it has: {}", names.join(", ")))
+    })
+}
+
+/// The constructor that takes what is given: the one that has all the names and fewest others.
+fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option<FunctionId>, Diagnostic> {
+    let all = unit.file.constructors(class);
+    if all.is_empty() {
+        return Ok(None);
+    }
+    let given: Vec<&str> = instance.params.iter().map(|p| p.0.as_str()).collect();
+    let names = |id: &FunctionId| -> Vec<Arc<str>> {
+        unit.file.parameters(class, Some(*id)).into_iter().map(|p| p.0).collect()
+    };
+    let unknown = |id: &FunctionId| given.iter().filter(|g| !names(id).iter().any(|n| **n == ***g)).count();
+    let missing = |id: &FunctionId| names(id).iter().filter(|n| !given.contains(&&***n)).count();
+    let Some(best) = all.iter().min_by_key(|id| (unknown(id), missing(id))) else { return Ok(None) };
+    let absent: Vec<Arc<str>> = names(best).into_iter().filter(|n| !given.contains(&&**n)).collect();
+    // A reference to nothing is `null`.
+    let is_reference = |name: &Arc<str>| {
+        let params = unit.file.parameters(class, Some(*best));
+        let ty = params.iter().find(|p| p.0 == *name).map(|p| unit.file.base_type(Some(class), p.1));
+        matches!(ty, Some(Ok(Type::Object(_))))
+    };
+    let needed: Vec<&str> = absent.iter().filter(|n| !is_reference(n)).map(|n| &**n).collect();
+    // A scene that the program made to look at a class gives nothing: that is zero.
+    if needed.is_empty() || instance.span.is_none() {
+        return Ok(Some(*best));
+    }
+    let name = unit.file.class_name(class);
+    let d = Diagnostic::error(format!("the constructor of `{name}` needs: {}", needed.join(", ")));
+    let all: Vec<String> = names(best).iter().map(|n| n.to_string()).collect();
+    Err(d.hint(format!("its parameters are: {}", all.join(", "))))
+}
+
+/// Whether an object is what a reference may refer to.
+fn check(unit: &Unit, reference: Reference, child: &Found, name: &str, handle: &str) -> Result<(), Diagnostic> {
+    let class = &child.object.file.classes[child.object.class];
+    let fits = match reference {
+        Reference::Interface(interface) => class.interfaces.contains(&interface),
+        Reference::Class(base) => {
+            Arc::ptr_eq(&child.object.file, &unit.file) && unit.file.comes_from(child.object.class, base)
+        }
+        Reference::Null => false,
+    };
+    if fits {
+        return Ok(());
+    }
+    let wanted = unit.file.describe(&Type::Object(reference));
+    let d = Diagnostic::error(format!("the parameter `{name}` refers to a `{wanted}`, which `{handle}` is not"));
+    Err(d.hint(format!("`{handle}` is a `{}`", class.name.name)))
+}
