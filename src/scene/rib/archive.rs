@@ -1,6 +1,6 @@
 //! `ReadArchive`: other RIB files, and meshes.
 
-use super::super::meshfile;
+use super::super::{gltf, meshfile};
 use super::args::Args;
 use super::decode;
 use super::lexer::Token;
@@ -85,6 +85,11 @@ pub fn read_named(r: &mut Reader<'_>, args: &Args<'_, '_>, name: String) -> Resu
         r.open_files.last().and_then(Option::as_ref).map(|p| p.parent().map(Path::to_path_buf).unwrap_or_default());
     let found = r.access.find(&name, beside.as_deref(), &r.scene.search_paths.archive, r.sources.log());
     let path = found.map_err(|e| failed(e, args))?;
+    if gltf::is_gltf(&path) {
+        return Err(args
+            .error(format!("`{name}` is a glTF scene, which cannot stand within another"))
+            .hint("open it by itself; of mesh files, an archive may be .obj or .ply"));
+    }
     check_depth(r, args, &path)?;
     if let Some(file) = r.archive_texts.get(&path) {
         r.run(*file, Some(path));

@@ -198,6 +198,8 @@ fn what_is_no_scene_file_is_a_clear_error() {
         ("blank.rib", "\n"),
         ("text.ply", "hello\n"),
         ("no.obj", "# nothing\n"),
+        ("other.glb", "glTF"),
+        ("within.rib", "WorldBegin ReadArchive \"other.glb\" WorldEnd"),
     ]);
     let message = |name: &str| error(&dir.path().join(name));
     assert!(message("none.rib").starts_with("error: cannot find `"), "{}", message("none.rib"));
@@ -208,6 +210,7 @@ fn what_is_no_scene_file_is_a_clear_error() {
     assert!(message("blank.rib").contains("holds no RIB request"));
     assert!(message("text.ply").contains("does not start with the line `ply`"));
     assert!(message("no.obj").contains("holds no faces"));
+    assert!(message("within.rib").contains("`other.glb` is a glTF scene, which cannot stand within another"));
 }
 
 #[test]
