@@ -12,3 +12,4 @@ pub mod rtsl;
 pub mod scan;
 pub mod source;
 pub mod stdlib;
+pub mod tokens;

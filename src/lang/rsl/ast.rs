@@ -7,20 +7,12 @@ use super::LightKind;
 use super::types::RslType;
 use crate::ir::Class;
 use crate::lang::source::Span;
+pub use crate::lang::tokens::Ident;
 use std::sync::Arc;
 
 /// Index of an expression in [`Ast::exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(pub u32);
-
-/// A name with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ident {
-    /// The name.
-    pub name: Arc<str>,
-    /// Its place.
-    pub span: Span,
-}
 
 /// Operators on one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

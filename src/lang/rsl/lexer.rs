@@ -4,48 +4,7 @@
 
 use crate::lang::scan::{RawKind, RawToken};
 use crate::lang::source::{FileId, Span};
-use std::sync::Arc;
-
-/// A token.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tok {
-    /// A name.
-    Name(Arc<str>),
-    /// A reserved word.
-    Keyword(&'static str),
-    /// A number.
-    Number(f32),
-    /// A string's content.
-    String(Arc<str>),
-    /// An operator or bracket.
-    Punct(&'static str),
-    /// Something the language has no use for, such as `@`.
-    Stray(Arc<str>),
-    /// The end of the text.
-    End,
-}
-
-impl Tok {
-    /// How a message calls it.
-    pub fn describe(&self) -> String {
-        match self {
-            Tok::Name(n) | Tok::Stray(n) => format!("`{n}`"),
-            Tok::Keyword(k) | Tok::Punct(k) => format!("`{k}`"),
-            Tok::Number(x) => format!("the number {x}"),
-            Tok::String(s) => format!("the string \"{s}\""),
-            Tok::End => "the end of the file".to_string(),
-        }
-    }
-}
-
-/// A token with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Token {
-    /// The token.
-    pub tok: Tok,
-    /// Its place.
-    pub span: Span,
-}
+use crate::lang::tokens::{Tok, Token};
 
 /// Words that name nothing else.
 pub const KEYWORDS: [&str; 22] = [

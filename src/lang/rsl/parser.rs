@@ -5,11 +5,11 @@
 
 use super::ast::*;
 use super::check::RESIZING;
-use super::lexer::{Tok, Token};
 use super::types::{OPEN, RESIZABLE, RslType};
 use crate::ir::Class;
 use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::source::Span;
+use crate::lang::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -17,16 +17,8 @@ mod expressions;
 mod objects;
 mod statements;
 
-/// How deep expressions and statements may nest.
-pub const MAX_NESTING: usize = 256;
-
 /// Most elements of an array: what is passed to a function becomes a value each.
 pub const MAX_ARRAY: u32 = 1024;
-
-/// An error was reported; the caller looks for a place to go on.
-struct Stop;
-
-type Parse<T> = Result<T, Stop>;
 
 /// A type as a declaration names it: one of the language, or a struct, for which [`RslType::Float`] stands in.
 type TypeName = (RslType, Option<Ident>);
@@ -35,8 +27,7 @@ type TypeName = (RslType, Option<Ident>);
 pub fn parse(tokens: &[Token], diags: &mut Diagnostics) -> Ast {
     let ast = Ast::default();
     let (around, resized, structs) = (Vec::new(), resized(tokens), Vec::new());
-    let mut parser =
-        Parser { tokens, at: 0, depth: 0, unclosed: false, fatal: false, around, resized, structs, ast, diags };
+    let mut parser = Parser { cursor: Cursor::new(tokens, diags), unclosed: false, around, resized, structs, ast };
     parser.file();
     parser.ast
 }
@@ -51,13 +42,9 @@ fn resized(tokens: &[Token]) -> HashSet<Arc<str>> {
 }
 
 struct Parser<'a> {
-    tokens: &'a [Token],
-    at: usize,
-    depth: usize,
+    cursor: Cursor<'a>,
     /// Whether the text ended within a block.
     unclosed: bool,
-    /// Whether nesting was too deep: going on would only repeat that.
-    fatal: bool,
     /// The definitions that are being read, the innermost last.
     around: Vec<Around>,
     /// Names of variables that calls change the length of: those of them that are declared without a length may grow and shrink.
@@ -65,7 +52,6 @@ struct Parser<'a> {
     /// The members of each struct as they stand in the text.
     structs: Vec<&'a [Token]>,
     ast: Ast,
-    diags: &'a mut Diagnostics,
 }
 
 /// A definition that is being read.
@@ -105,240 +91,103 @@ pub fn shader_kind(word: &str) -> Option<ShaderKind> {
 }
 
 impl Parser<'_> {
-    // --- tokens ---
-
-    fn tok(&self) -> &Tok {
-        &self.tokens[self.at.min(self.tokens.len() - 1)].tok
-    }
-
-    fn tok_ahead(&self, n: usize) -> &Tok {
-        &self.tokens[(self.at + n).min(self.tokens.len() - 1)].tok
-    }
-
-    fn span(&self) -> Span {
-        self.tokens[self.at.min(self.tokens.len() - 1)].span
-    }
-
-    fn previous(&self) -> Span {
-        self.tokens[self.at.saturating_sub(1).min(self.tokens.len() - 1)].span
-    }
-
     /// Where what was just read ends: beyond everything if a block in it never does.
     fn end(&self) -> Span {
         match self.unclosed {
-            true => Span { start: u32::MAX, end: u32::MAX, ..self.previous() },
-            false => self.previous(),
-        }
-    }
-
-    fn bump(&mut self) -> Span {
-        let span = self.span();
-        self.at = (self.at + 1).min(self.tokens.len() - 1);
-        span
-    }
-
-    fn is(&self, text: &str) -> bool {
-        matches!(self.tok(), Tok::Punct(p) if *p == text)
-    }
-
-    fn is_keyword(&self, word: &str) -> bool {
-        matches!(self.tok(), Tok::Keyword(k) if *k == word)
-    }
-
-    fn accept(&mut self, text: &str) -> bool {
-        let yes = self.is(text);
-        if yes {
-            self.bump();
-        }
-        yes
-    }
-
-    fn accept_keyword(&mut self, word: &str) -> bool {
-        let yes = self.is_keyword(word);
-        if yes {
-            self.bump();
-        }
-        yes
-    }
-
-    fn expect(&mut self, text: &str, after: &str) -> Parse<Span> {
-        if self.is(text) {
-            return Ok(self.bump());
-        }
-        let found = self.tok().describe();
-        let d = Diagnostic::error(format!("expected `{text}` {after}, found {found}"));
-        // A forgotten `;` belongs to the end of the line before.
-        let previous = self.previous();
-        let d = match text {
-            ";" => d.at(Span { start: previous.end, ..previous }, "`;` is missing here"),
-            _ => d.at(self.span(), format!("expected `{text}`")),
-        };
-        self.report(d);
-        Err(Stop)
-    }
-
-    fn ident(&mut self, what: &str) -> Parse<Ident> {
-        if let Tok::Name(name) = self.tok() {
-            let name = name.clone();
-            let span = self.bump();
-            return Ok(Ident { name, span });
-        }
-        let found = self.tok().describe();
-        let d =
-            Diagnostic::error(format!("expected {what}, found {found}")).at(self.span(), format!("expected {what}"));
-        self.report(match self.tok() {
-            Tok::Keyword(k) => d.hint(format!("`{k}` is a word of the language and names nothing else")),
-            _ => d,
-        });
-        Err(Stop)
-    }
-
-    fn report(&mut self, d: Diagnostic) {
-        if !self.fatal && self.diags.error_count() < 100 {
-            self.diags.push(d);
-        }
-    }
-
-    fn fail<T>(&mut self, d: Diagnostic) -> Parse<T> {
-        self.report(d);
-        Err(Stop)
-    }
-
-    fn enter(&mut self) -> Parse<()> {
-        self.depth += 1;
-        if self.depth <= MAX_NESTING {
-            return Ok(());
-        }
-        let d = Diagnostic::error(format!("this nests more than {MAX_NESTING} levels deep"))
-            .at(self.span(), "one level too many")
-            .hint("move inner parts to variables or functions");
-        self.report(d);
-        self.fatal = true;
-        self.at = self.tokens.len() - 1;
-        Err(Stop)
-    }
-
-    fn leave(&mut self) {
-        self.depth -= 1;
-    }
-
-    fn at_end(&self) -> bool {
-        matches!(self.tok(), Tok::End)
-    }
-
-    /// Skips to behind the next `;` or to the next `}` of this block; blocks in between are skipped whole.
-    fn recover_statement(&mut self) {
-        let mut open = 0usize;
-        while !self.at_end() {
-            match self.tok() {
-                Tok::Punct(";") if open == 0 => {
-                    self.bump();
-                    return;
-                }
-                Tok::Punct("{") => open += 1,
-                Tok::Punct("}") if open == 0 => return,
-                Tok::Punct("}") => {
-                    open -= 1;
-                    if open == 0 {
-                        self.bump();
-                        return;
-                    }
-                }
-                _ => {}
-            }
-            self.bump();
+            true => Span { start: u32::MAX, end: u32::MAX, ..self.cursor.previous() },
+            false => self.cursor.previous(),
         }
     }
 
     /// Skips to behind the end of the definition in which an error was found.
     fn recover_definition(&mut self) {
         let mut open = 0usize;
-        while !self.at_end() {
-            if self.is("{") {
+        while !self.cursor.at_end() {
+            if self.cursor.is("{") {
                 open += 1;
-            } else if self.is("}") {
+            } else if self.cursor.is("}") {
                 open = open.saturating_sub(1);
                 if open == 0 {
-                    self.bump();
+                    self.cursor.bump();
                     return;
                 }
             }
-            self.bump();
+            self.cursor.bump();
         }
     }
 
     // --- definitions ---
 
     fn file(&mut self) {
-        while !self.at_end() {
-            if self.accept(";") {
+        while !self.cursor.at_end() {
+            if self.cursor.accept(";") {
                 continue;
             }
-            let start = self.at;
+            let start = self.cursor.at;
             if self.definition().is_err() {
-                self.depth = 0;
+                self.cursor.depth = 0;
                 self.recover_definition();
             }
-            if self.at == start {
-                self.bump();
+            if self.cursor.at == start {
+                self.cursor.bump();
             }
         }
     }
 
     fn shader_word(&self) -> Option<(&'static str, Option<ShaderKind>)> {
-        match (self.tok(), self.tok_ahead(1)) {
+        match (self.cursor.tok(), self.cursor.tok_ahead(1)) {
             (Tok::Name(n), Tok::Name(_)) => SHADER_WORDS.iter().find(|(w, _)| *w == &**n).copied(),
             _ => None,
         }
     }
 
     fn definition(&mut self) -> Parse<()> {
-        let start = self.span();
+        let start = self.cursor.span();
         if let Some((word, kind)) = self.shader_word() {
-            let span = self.bump();
+            let span = self.cursor.bump();
             let Some(kind) = kind else {
                 let kinds: Vec<&str> = ShaderKind::ALL.iter().map(|k| k.name()).collect();
                 let d = Diagnostic::error(format!("{word} shaders have no place in a ray tracer"))
                     .at(span, "this shader is never called: rays are straight and geometry is transformed by matrices")
                     .hint(format!("the kinds of shaders are {}", kinds.join(", ")));
-                return self.fail(d);
+                return self.cursor.fail(d);
             };
-            let name = self.ident("the shader's name")?;
+            let name = self.cursor.ident("the shader's name")?;
             return self.rest_of_definition(start, name, Some(kind), (RslType::Void, None));
         }
-        match (self.tok(), self.tok_ahead(1)) {
+        match (self.cursor.tok(), self.cursor.tok_ahead(1)) {
             (Tok::Name(word), Tok::Name(_)) if &**word == "class" => return self.class(start),
             (Tok::Name(word), Tok::Name(_)) if &**word == "struct" => return self.structure(),
             _ => {}
         }
-        if let (Tok::Name(word), Tok::String(name)) = (self.tok(), self.tok_ahead(1))
+        if let (Tok::Name(word), Tok::String(name)) = (self.cursor.tok(), self.cursor.tok_ahead(1))
             && &**word == "plugin"
         {
             let name = name.clone();
-            self.bump();
-            let span = self.bump();
+            self.cursor.bump();
+            let span = self.cursor.bump();
             self.ast.plugins.push(Ident { name, span });
-            return self.expect(";", "after the name of the plugin").map(drop);
+            return self.cursor.expect(";", "after the name of the plugin").map(drop);
         }
         self.qualifiers(false)?;
         let result = self.type_here();
         if result.is_some() {
-            self.bump();
-        } else if let (Tok::Name(word), Tok::Name(_)) = (self.tok(), self.tok_ahead(1)) {
+            self.cursor.bump();
+        } else if let (Tok::Name(word), Tok::Name(_)) = (self.cursor.tok(), self.cursor.tok_ahead(1)) {
             let message = format!("`{word}` starts neither a shader nor a function");
             let words = SHADER_WORDS.iter().map(|(w, _)| *w).chain(["class", "struct"]);
             let structs = self.ast.structs.iter().map(|s| &*s.name.name);
             let hint = closest(word, words.chain(structs).chain(RslType::DECLARABLE.iter().map(|t| t.name())));
-            let mut d = Diagnostic::error(message).at(self.span(), "expected a kind of shader or a type");
+            let mut d = Diagnostic::error(message).at(self.cursor.span(), "expected a kind of shader or a type");
             if let Some(h) = hint {
                 d = d.hint(format!("did you mean `{h}`?"));
             }
-            return self.fail(d);
+            return self.cursor.fail(d);
         }
-        let name = self.ident("a shader or a function")?;
-        if !self.is("(") {
+        let name = self.cursor.ident("a shader or a function")?;
+        if !self.cursor.is("(") {
             let d = Diagnostic::error("only shaders and functions may stand outside of shaders and functions");
-            return self.fail(d.at(name.span, "expected `(` behind this name"));
+            return self.cursor.fail(d.at(name.span, "expected `(` behind this name"));
         }
         self.rest_of_definition(start, name, None, result.unwrap_or((RslType::Float, None)))
     }
@@ -351,14 +200,14 @@ impl Parser<'_> {
         shader: Option<ShaderKind>,
         (result, structure): TypeName,
     ) -> Parse<()> {
-        self.expect("(", "before the parameters")?;
+        self.cursor.expect("(", "before the parameters")?;
         let mut params = self.formals()?;
-        self.expect(")", "after the parameters")?;
-        if shader.is_none() && self.accept(";") {
+        self.cursor.expect(")", "after the parameters")?;
+        if shader.is_none() && self.cursor.accept(";") {
             // Functions may be called before they are defined: a declaration says nothing new.
             return Ok(());
         }
-        let open = self.expect("{", "before the statements")?;
+        let open = self.cursor.expect("{", "before the statements")?;
         self.around.push(Around { name: name.name.clone(), functions: Vec::new(), captured: Vec::new() });
         let body = self.block_rest();
         let captured = self.around.pop().map_or_else(Vec::new, |around| around.captured);
@@ -378,7 +227,7 @@ impl Parser<'_> {
 
     /// A function within a definition, from its name on: it becomes a definition of its own, which only this one can call.
     fn inner_function(&mut self, start: Span, result: TypeName) -> Parse<()> {
-        let Ident { name, span } = self.ident("the function's name")?;
+        let Ident { name, span } = self.cursor.ident("the function's name")?;
         let Some(around) = self.around.last_mut() else { return Err(Stop) };
         let full: Arc<str> = format!("{}.{name}", around.name).into();
         around.functions.push(Inner { name, full: full.clone(), captured: Vec::new() });
@@ -402,14 +251,14 @@ impl Parser<'_> {
 
     /// The type that the next word names: one of the language, or a struct.
     fn type_here(&self) -> Option<TypeName> {
-        match self.tok() {
+        match self.cursor.tok() {
             Tok::Keyword(word) => RslType::from_keyword(word).map(|ty| (ty, None)),
             // A variable that holds a shader is the text of its handle: of null, which is all there is, the empty one.
-            Tok::Name(word) if &**word == "shader" && matches!(self.tok_ahead(1), Tok::Name(_)) => {
+            Tok::Name(word) if &**word == "shader" && matches!(self.cursor.tok_ahead(1), Tok::Name(_)) => {
                 Some((RslType::String, None))
             }
-            Tok::Name(name) if matches!(self.tok_ahead(1), Tok::Name(_)) && self.is_struct(name) => {
-                Some((RslType::Float, Some(Ident { name: name.clone(), span: self.span() })))
+            Tok::Name(name) if matches!(self.cursor.tok_ahead(1), Tok::Name(_)) && self.is_struct(name) => {
+                Some((RslType::Float, Some(Ident { name: name.clone(), span: self.cursor.span() })))
             }
             _ => None,
         }
@@ -421,29 +270,29 @@ impl Parser<'_> {
 
     /// Whether the next word is `constant` and starts a declaration: it is no keyword.
     fn is_constant(&self) -> bool {
-        matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(word), Tok::Keyword(_)) if &**word == "constant")
+        matches!((self.cursor.tok(), self.cursor.tok_ahead(1)), (Tok::Name(word), Tok::Keyword(_)) if &**word == "constant")
     }
 
     /// Reads `output`, `extern`, `uniform`, `varying`, `constant` in any order. What is constant is uniform.
     fn qualifiers(&mut self, outputs: bool) -> Parse<(bool, bool, Option<Class>)> {
         let (mut output, mut external, mut class) = (false, false, None);
         loop {
-            let span = self.span();
-            if self.is_keyword("output") && outputs {
+            let span = self.cursor.span();
+            if self.cursor.is("output") && outputs {
                 output = true;
-            } else if self.is_keyword("extern") {
+            } else if self.cursor.is("extern") {
                 external = true;
-            } else if self.is_keyword("uniform") || self.is_keyword("varying") || self.is_constant() {
-                let new = if self.is_keyword("varying") { Class::Varying } else { Class::Uniform };
+            } else if self.cursor.is("uniform") || self.cursor.is("varying") || self.is_constant() {
+                let new = if self.cursor.is("varying") { Class::Varying } else { Class::Uniform };
                 if class.is_some_and(|c| c != new) {
                     let d = Diagnostic::error("a variable is `uniform` or `varying`, not both");
-                    return self.fail(d.at(span, "the second word"));
+                    return self.cursor.fail(d.at(span, "the second word"));
                 }
                 class = Some(new);
             } else {
                 return Ok((output, external, class));
             }
-            self.bump();
+            self.cursor.bump();
         }
     }
 
@@ -451,43 +300,44 @@ impl Parser<'_> {
         let mut params: Vec<Decl> = Vec::new();
         let mut current: Option<(bool, Option<Class>, TypeName)> = None;
         loop {
-            while self.accept(";") || self.accept(",") {}
-            if self.is(")") || self.at_end() {
+            while self.cursor.accept(";") || self.cursor.accept(",") {}
+            if self.cursor.is(")") || self.cursor.at_end() {
                 return Ok(params);
             }
             let (output, _, class) = self.qualifiers(true)?;
             if let Some(ty) = self.type_here() {
                 if ty.0 == RslType::Void {
-                    let d = Diagnostic::error("a parameter cannot be `void`").at(self.span(), "not a type of values");
-                    return self.fail(d);
+                    let d = Diagnostic::error("a parameter cannot be `void`")
+                        .at(self.cursor.span(), "not a type of values");
+                    return self.cursor.fail(d);
                 }
-                self.bump();
+                self.cursor.bump();
                 // `float uniform x` is seen in old files.
                 let (late_output, _, late_class) = self.qualifiers(true)?;
                 current = Some((output || late_output, class.or(late_class), ty));
             }
             let Some((output, class, (ty, structure))) = current.clone() else {
-                let found = self.tok().describe();
+                let found = self.cursor.tok().describe();
                 let d = Diagnostic::error(format!("expected the type of a parameter, found {found}"));
-                return self.fail(d.at(self.span(), "a type is missing"));
+                return self.cursor.fail(d.at(self.cursor.span(), "a type is missing"));
             };
-            let name = self.ident("the parameter's name")?;
+            let name = self.cursor.ident("the parameter's name")?;
             let (ty, init) = self.rest_of_variable(ty)?;
             params.push(Decl { structure, class, output, init, ..Decl::variable(name, ty) });
-            if !(self.is(";") || self.is(",") || self.is(")")) {
-                let found = self.tok().describe();
+            if !(self.cursor.is(";") || self.cursor.is(",") || self.cursor.is(")")) {
+                let found = self.cursor.tok().describe();
                 let d = Diagnostic::error(format!("expected `;`, `,` or `)` after a parameter, found {found}"));
-                return self.fail(d.at(self.span(), "the parameter should end before this"));
+                return self.cursor.fail(d.at(self.cursor.span(), "the parameter should end before this"));
             }
         }
     }
 
     /// What stands behind the name of a variable: `[length]`, and `=` with a value, or values in braces.
     fn rest_of_variable(&mut self, ty: RslType) -> Parse<(RslType, Option<ExprId>)> {
-        let start = self.span();
-        let len = if self.accept("[") { Some(self.length(start)?) } else { None };
-        let start = start.to(self.previous());
-        let init = match self.accept("=") {
+        let start = self.cursor.span();
+        let len = if self.cursor.accept("[") { Some(self.length(start)?) } else { None };
+        let start = start.to(self.cursor.previous());
+        let init = match self.cursor.accept("=") {
             true if len.is_some() => Some(self.values()?),
             true => Some(self.expr()?),
             false => None,
@@ -495,45 +345,45 @@ impl Parser<'_> {
         let Some(len) = len else { return Ok((ty, init)) };
         match ty.array(len) {
             Some(array) => Ok((array, init)),
-            None => self.fail(Diagnostic::error(format!("there are no arrays of {ty}")).at(start, "an array")),
+            None => self.cursor.fail(Diagnostic::error(format!("there are no arrays of {ty}")).at(start, "an array")),
         }
     }
 
     /// The length of an array, up to and including `]`: [`OPEN`] where there is none.
     fn length(&mut self, start: Span) -> Parse<u32> {
-        if self.accept("]") {
+        if self.cursor.accept("]") {
             return Ok(OPEN);
         }
         let e = self.expr()?;
-        self.expect("]", "after the length")?;
-        let place = start.to(self.previous());
+        self.cursor.expect("]", "after the length")?;
+        let place = start.to(self.cursor.previous());
         match self.constant(e) {
             Some(n) if n.fract() == 0.0 && (1.0..=MAX_ARRAY as f32).contains(&n) => Ok(n as u32),
             Some(n) => {
                 let d = Diagnostic::error(format!("an array has from 1 to {MAX_ARRAY} elements"));
-                self.fail(d.at(place, format!("this asks for {n}")))
+                self.cursor.fail(d.at(place, format!("this asks for {n}")))
             }
             None => {
                 let d = Diagnostic::error("the length of an array must be a constant");
-                self.fail(d.at(place, "this is known only when the shader runs"))
+                self.cursor.fail(d.at(place, "this is known only when the shader runs"))
             }
         }
     }
 
     /// The values of an array in braces, or another array.
     fn values(&mut self) -> Parse<ExprId> {
-        if !self.is("{") {
+        if !self.cursor.is("{") {
             return self.expr();
         }
-        let start = self.bump();
+        let start = self.cursor.bump();
         let mut list = Vec::new();
-        while !self.accept("}") {
+        while !self.cursor.accept("}") {
             list.push(self.expr()?);
-            if !self.is("}") {
-                self.expect(",", "between the values of an array")?;
+            if !self.cursor.is("}") {
+                self.cursor.expect(",", "between the values of an array")?;
             }
         }
-        let span = start.to(self.previous());
+        let span = start.to(self.cursor.previous());
         Ok(self.add(ExprKind::Array(list), span))
     }
 

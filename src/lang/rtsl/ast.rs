@@ -4,16 +4,8 @@
 
 use super::types::BasicType;
 use crate::lang::source::Span;
+pub use crate::lang::tokens::Ident;
 use std::sync::Arc;
-
-/// A name with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ident {
-    /// The name.
-    pub name: Arc<str>,
-    /// Its place.
-    pub span: Span,
-}
 
 /// An expression, by its number in [`Ast::exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

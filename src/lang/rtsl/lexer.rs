@@ -2,48 +2,8 @@
 
 use crate::lang::scan::{RawKind, RawToken};
 use crate::lang::source::{FileId, Span};
+use crate::lang::tokens::{Tok, Token};
 use std::sync::Arc;
-
-/// A token.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Tok {
-    /// A name.
-    Name(Arc<str>),
-    /// A reserved word.
-    Keyword(&'static str),
-    /// A whole number: decimal, octal or hexadecimal, as 32 bits.
-    Int(u32),
-    /// A number with a point or an exponent, or with `f` behind it.
-    Float(f32),
-    /// An operator or bracket.
-    Punct(&'static str),
-    /// Something the language has no use for, such as a string.
-    Stray(Arc<str>),
-    /// The end of the text.
-    End,
-}
-
-impl Tok {
-    /// How a message calls it.
-    pub fn describe(&self) -> String {
-        match self {
-            Tok::Name(n) | Tok::Stray(n) => format!("`{n}`"),
-            Tok::Keyword(k) | Tok::Punct(k) => format!("`{k}`"),
-            Tok::Int(x) => format!("the number {x}"),
-            Tok::Float(x) => format!("the number {x}"),
-            Tok::End => "the end of the file".to_string(),
-        }
-    }
-}
-
-/// A token with its place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Token {
-    /// The token.
-    pub tok: Tok,
-    /// Its place.
-    pub span: Span,
-}
 
 /// Words that name nothing else; types beside them ([`super::types::NAMES`]).
 pub const KEYWORDS: [&str; 27] = [
@@ -120,7 +80,7 @@ pub fn lex(file: FileId, raw: &[RawToken]) -> Vec<Token> {
 fn number(text: &Arc<str>) -> Tok {
     if text.contains(['.', 'e', 'E', 'f', 'F']) {
         let digits = text.trim_end_matches(['f', 'F']);
-        return digits.parse().map_or_else(|_| Tok::Stray(text.clone()), Tok::Float);
+        return digits.parse().map_or_else(|_| Tok::Stray(text.clone()), Tok::Number);
     }
     let radix = if text.len() > 1 && text.starts_with('0') { 8 } else { 10 };
     u32::from_str_radix(text, radix).map_or_else(|_| Tok::Stray(text.clone()), Tok::Int)
@@ -151,8 +111,15 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_others_are_told_apart() {
-        let expected =
-            [Tok::Int(10), Tok::Int(8), Tok::Float(1.0), Tok::Float(0.0), Tok::Float(25.0), Tok::Float(2.0), Tok::End];
+        let expected = [
+            Tok::Int(10),
+            Tok::Int(8),
+            Tok::Number(1.0),
+            Tok::Number(0.0),
+            Tok::Number(25.0),
+            Tok::Number(2.0),
+            Tok::End,
+        ];
         assert_eq!(toks("10 010 1. 0.f 2.5e1 2f"), expected);
     }
 

@@ -10,18 +10,18 @@ impl Parser<'_> {
 
     /// Any expression: an assignment, a choice, or operators.
     pub(super) fn expr(&mut self) -> Parse<ExprId> {
-        self.enter()?;
-        let start = self.span();
+        self.cursor.enter()?;
+        let start = self.cursor.span();
         let mut e = self.binary(1)?;
-        if self.accept("?") {
+        if self.cursor.accept("?") {
             let yes = self.expr()?;
-            self.expect(":", "in `?:`")?;
+            self.cursor.expect(":", "in `?:`")?;
             let no = self.expr()?;
-            e = self.add(ExprKind::Ternary(e, yes, no), start.to(self.previous()));
+            e = self.add(ExprKind::Ternary(e, yes, no), start.to(self.cursor.previous()));
         }
-        if let Tok::Punct(op @ ("=" | "+=" | "-=" | "*=" | "/=")) = *self.tok() {
+        if let Tok::Punct(op @ ("=" | "+=" | "-=" | "*=" | "/=")) = *self.cursor.tok() {
             if let Some(place) = self.place(e) {
-                self.bump();
+                self.cursor.bump();
                 let op = match op {
                     "+=" => Some(BinaryOp::Add),
                     "-=" => Some(BinaryOp::Sub),
@@ -30,19 +30,19 @@ impl Parser<'_> {
                     _ => None,
                 };
                 let value = if op.is_none() { self.values()? } else { self.expr()? };
-                self.leave();
-                return Ok(self.add(ExprKind::Assign(op, place, value), start.to(self.previous())));
+                self.cursor.leave();
+                return Ok(self.add(ExprKind::Assign(op, place, value), start.to(self.cursor.previous())));
             }
             let d = Diagnostic::error(format!("only a variable can stand left of `{op}`"))
                 .at(self.ast.expr(e).span, "this is not a variable");
-            return self.fail(match self.ast.expr(e).kind {
+            return self.cursor.fail(match self.ast.expr(e).kind {
                 ExprKind::Call(ref f, _) if matches!(&*f.name, "xcomp" | "ycomp" | "zcomp" | "comp") => {
                     d.hint(format!("`set{}` changes a component", f.name))
                 }
                 _ => d,
             });
         }
-        self.leave();
+        self.cursor.leave();
         Ok(e)
     }
 
@@ -53,7 +53,7 @@ impl Parser<'_> {
     }
 
     fn operator(&self) -> Option<BinaryOp> {
-        let Tok::Punct(p) = *self.tok() else { return None };
+        let Tok::Punct(p) = *self.cursor.tok() else { return None };
         const ALL: [BinaryOp; 14] = [
             BinaryOp::Dot,
             BinaryOp::Mul,
@@ -77,7 +77,7 @@ impl Parser<'_> {
     fn binary(&mut self, least: u8) -> Parse<ExprId> {
         let mut left = self.unary()?;
         while let Some(op) = self.operator().filter(|op| op.precedence() >= least) {
-            self.bump();
+            self.cursor.bump();
             let right = self.binary(op.precedence() + 1)?;
             let span = self.ast.expr(left).span.to(self.ast.expr(right).span);
             left = self.add(ExprKind::Binary(op, left, right), span);
@@ -86,62 +86,62 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parse<ExprId> {
-        let start = self.span();
-        let op = match self.tok() {
+        let start = self.cursor.span();
+        let op = match self.cursor.tok() {
             Tok::Punct("-") => Some(UnaryOp::Neg),
             Tok::Punct("!") => Some(UnaryOp::Not),
             Tok::Punct("+") => {
-                self.bump();
+                self.cursor.bump();
                 None
             }
             _ => return self.primary(),
         };
         if op.is_some() {
-            self.bump();
+            self.cursor.bump();
         }
-        self.enter()?;
+        self.cursor.enter()?;
         let e = self.unary()?;
-        self.leave();
+        self.cursor.leave();
         Ok(match op {
-            Some(op) => self.add(ExprKind::Unary(op, e), start.to(self.previous())),
+            Some(op) => self.add(ExprKind::Unary(op, e), start.to(self.cursor.previous())),
             None => e,
         })
     }
 
     fn primary(&mut self) -> Parse<ExprId> {
-        let span = self.span();
-        match self.tok().clone() {
+        let span = self.cursor.span();
+        match self.cursor.tok().clone() {
             Tok::Number(x) => {
-                self.bump();
+                self.cursor.bump();
                 Ok(self.add(ExprKind::Number(x), span))
             }
             Tok::String(s) => {
-                self.bump();
+                self.cursor.bump();
                 // Strings that stand side by side are one, as in C.
                 let mut text = s.to_string();
-                while let Tok::String(more) = self.tok() {
+                while let Tok::String(more) = self.cursor.tok() {
                     text.push_str(more);
-                    self.bump();
+                    self.cursor.bump();
                 }
-                let text = self.add(ExprKind::String(text.into()), span.to(self.previous()));
-                if !self.accept("[") {
+                let text = self.add(ExprKind::String(text.into()), span.to(self.cursor.previous()));
+                if !self.cursor.accept("[") {
                     return Ok(text);
                 }
                 let channel = self.expr()?;
-                self.expect("]", "after the channel")?;
-                Ok(self.add(ExprKind::Channel(text, channel), span.to(self.previous())))
+                self.cursor.expect("]", "after the channel")?;
+                Ok(self.add(ExprKind::Channel(text, channel), span.to(self.cursor.previous())))
             }
             Tok::Name(name) => {
-                self.bump();
+                self.cursor.bump();
                 let name = Ident { name, span };
-                if self.accept("(") { self.call(name) } else { self.name_or_part(name) }
+                if self.cursor.accept("(") { self.call(name) } else { self.name_or_part(name) }
             }
             Tok::Punct("(") => self.parenthesis(),
             Tok::Keyword(k) if RslType::from_keyword(k).is_some_and(|t| t != RslType::Void) => self.cast(k),
             other => {
                 let d = Diagnostic::error(format!("expected a value, found {}", other.describe()));
                 let d = d.at(span, "a value should stand here");
-                self.fail(match other {
+                self.cursor.fail(match other {
                     Tok::Stray(c) if &*c == "%" => d.hint("write `mod(a, b)` for the remainder"),
                     _ => d,
                 })
@@ -152,12 +152,12 @@ impl Parser<'_> {
     /// A call, from its arguments on.
     fn call(&mut self, Ident { name, span }: Ident) -> Parse<ExprId> {
         let args = self.args()?;
-        if self.is("->") {
-            let d = Diagnostic::error("`->` stands behind a variable").at(self.span(), "this is behind a call");
-            return self.fail(d.hint("assign what the call gives to a variable first"));
+        if self.cursor.is("->") {
+            let d = Diagnostic::error("`->` stands behind a variable").at(self.cursor.span(), "this is behind a call");
+            return self.cursor.fail(d.hint("assign what the call gives to a variable first"));
         }
         let name = self.callee(name);
-        Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.previous())))
+        Ok(self.add(ExprKind::Call(Ident { name, span }, args), span.to(self.cursor.previous())))
     }
 
     /// A variable, or what is chosen from it by indices, members and methods.
@@ -165,53 +165,53 @@ impl Parser<'_> {
         let start = name.span;
         let mut place = Place::variable(name);
         loop {
-            if self.accept("[") {
+            if self.cursor.accept("[") {
                 place.indices.push(self.expr()?);
-                self.expect("]", "after the index")?;
-            } else if self.accept("->") {
-                let name = self.ident("the name of a member")?;
-                if self.accept("(") {
+                self.cursor.expect("]", "after the index")?;
+            } else if self.cursor.accept("->") {
+                let name = self.cursor.ident("the name of a member")?;
+                if self.cursor.accept("(") {
                     let args = self.args()?;
-                    return Ok(self.add(ExprKind::Method(place, name, args), start.to(self.previous())));
+                    return Ok(self.add(ExprKind::Method(place, name, args), start.to(self.cursor.previous())));
                 }
                 place.choose(name);
             } else if place.members.is_empty() && place.indices.is_empty() {
                 return Ok(self.add(ExprKind::Name(place.name.name), start));
             } else {
-                return Ok(self.add(ExprKind::Index(place), start.to(self.previous())));
+                return Ok(self.add(ExprKind::Index(place), start.to(self.cursor.previous())));
             }
         }
     }
 
     fn cast(&mut self, keyword: &str) -> Parse<ExprId> {
-        let start = self.bump();
+        let start = self.cursor.bump();
         let ty = RslType::from_keyword(keyword).unwrap_or(RslType::Float);
-        let space = match self.tok().clone() {
-            Tok::String(name) if ty != RslType::String => Some(Ident { name, span: self.bump() }),
+        let space = match self.cursor.tok().clone() {
+            Tok::String(name) if ty != RslType::String => Some(Ident { name, span: self.cursor.bump() }),
             _ => None,
         };
-        self.enter()?;
+        self.cursor.enter()?;
         let e = self.unary()?;
-        self.leave();
-        Ok(self.add(ExprKind::Cast(ty, space, e), start.to(self.previous())))
+        self.cursor.leave();
+        Ok(self.add(ExprKind::Cast(ty, space, e), start.to(self.cursor.previous())))
     }
 
     /// `( e )`, `( a, b, c )` or a matrix's 16 numbers.
     fn parenthesis(&mut self) -> Parse<ExprId> {
-        let start = self.bump();
+        let start = self.cursor.bump();
         let mut list = vec![self.expr()?];
-        while self.accept(",") {
+        while self.cursor.accept(",") {
             list.push(self.expr()?);
         }
-        self.expect(")", "after the expression")?;
-        let span = start.to(self.previous());
+        self.cursor.expect(")", "after the expression")?;
+        let span = start.to(self.cursor.previous());
         match list.len() {
             1 => Ok(list[0]),
             3 | 16 => Ok(self.add(ExprKind::Tuple(list), span)),
             n => {
                 let d = Diagnostic::error(format!("a group of {n} numbers has no meaning"))
                     .at(span, "3 numbers make a color or a point, 16 a matrix");
-                self.fail(d)
+                self.cursor.fail(d)
             }
         }
     }
@@ -219,16 +219,16 @@ impl Parser<'_> {
     /// Arguments up to and including `)`.
     pub(super) fn args(&mut self) -> Parse<Vec<ExprId>> {
         let mut args = Vec::new();
-        if self.accept(")") {
+        if self.cursor.accept(")") {
             return Ok(args);
         }
         loop {
             args.push(self.expr()?);
-            if !self.accept(",") || self.is(")") {
+            if !self.cursor.accept(",") || self.cursor.is(")") {
                 break;
             }
         }
-        self.expect(")", "after the arguments")?;
+        self.cursor.expect(")", "after the arguments")?;
         Ok(args)
     }
 }

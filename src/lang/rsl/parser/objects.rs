@@ -5,16 +5,18 @@ use super::*;
 impl Parser<'_> {
     /// `struct Name { members }`
     pub(super) fn structure(&mut self) -> Parse<()> {
-        self.bump();
-        let name = self.ident("the struct's name")?;
-        let first_token = self.at;
-        let open = self.expect("{", "before the members")?;
+        self.cursor.bump();
+        let name = self.cursor.ident("the struct's name")?;
+        let first_token = self.cursor.at;
+        let open = self.cursor.expect("{", "before the members")?;
         let mut members = Vec::new();
         self.members(open, |parser| {
-            let start = parser.span();
+            let start = parser.cursor.span();
             let (_, _, class) = parser.qualifiers(false)?;
             let ty = parser.type_here();
-            if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (&ty, parser.tok_ahead(1), parser.tok_ahead(2)) {
+            if let (Some(ty), Tok::Name(_), Tok::Punct("(")) =
+                (&ty, parser.cursor.tok_ahead(1), parser.cursor.tok_ahead(2))
+            {
                 return parser.method_of_struct(start, ty.clone());
             }
             let ty = parser.type_of_variable(ty)?;
@@ -22,10 +24,11 @@ impl Parser<'_> {
             Ok(())
         });
         if members.is_empty() {
-            self.report(Diagnostic::error("a struct has at least one member").at(name.span, "this one has none"));
+            self.cursor
+                .report(Diagnostic::error("a struct has at least one member").at(name.span, "this one has none"));
         }
-        let tokens = &self.tokens[first_token..self.at];
-        self.accept(";");
+        let tokens = &self.cursor.tokens[first_token..self.cursor.at];
+        self.cursor.accept(";");
         let Some(i) = self.ast.structs.iter().position(|s| s.name.name == name.name) else {
             self.structs.push(tokens);
             self.ast.structs.push(Struct { name, members });
@@ -35,17 +38,17 @@ impl Parser<'_> {
         if !self.structs[i].iter().map(|t| &t.tok).eq(tokens.iter().map(|t| &t.tok)) {
             let first = self.ast.structs[i].name.span;
             let d = Diagnostic::error(format!("the struct `{}` is defined twice", name.name));
-            self.report(d.at(name.span, "defined again").also(first, "defined first, with other members"));
+            self.cursor.report(d.at(name.span, "defined again").also(first, "defined first, with other members"));
         }
         Ok(())
     }
 
     /// A function among the members of a struct, which is read and left out.
     fn method_of_struct(&mut self, start: Span, ty: TypeName) -> Parse<()> {
-        self.bump();
-        let name = self.ident("the name of the method")?;
+        self.cursor.bump();
+        let name = self.cursor.ident("the name of the method")?;
         let d = Diagnostic::error(format!("`{}` stands in a struct, which has no methods", name.name));
-        self.report(d.at(name.span, "a method").hint(
+        self.cursor.report(d.at(name.span, "a method").hint(
             "write a function behind the struct that takes one, as `output` where it changes it; classes have methods",
         ));
         let before = self.ast.definitions.len();
@@ -56,12 +59,12 @@ impl Parser<'_> {
 
     /// `class name(parameters) { members and methods }`
     pub(super) fn class(&mut self, start: Span) -> Parse<()> {
-        self.bump();
-        let name = self.ident("the name of the class")?;
-        self.expect("(", "before the parameters")?;
+        self.cursor.bump();
+        let name = self.cursor.ident("the name of the class")?;
+        self.cursor.expect("(", "before the parameters")?;
         let params = self.formals()?;
-        self.expect(")", "after the parameters")?;
-        let open = self.expect("{", "before the members")?;
+        self.cursor.expect(")", "after the parameters")?;
+        let open = self.cursor.expect("{", "before the members")?;
         let mut class = ShaderClass {
             span: start,
             name,
@@ -82,23 +85,23 @@ impl Parser<'_> {
     /// Members up to and including `}`, each read by `member`.
     fn members(&mut self, open: Span, mut member: impl FnMut(&mut Self) -> Parse<()>) {
         loop {
-            if self.accept("}") {
+            if self.cursor.accept("}") {
                 return;
             }
-            if self.at_end() {
-                self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+            if self.cursor.at_end() {
+                self.cursor.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
                 self.unclosed = true;
                 return;
             }
-            if self.accept(";") {
+            if self.cursor.accept(";") {
                 continue;
             }
-            let (start, depth) = (self.at, self.depth);
+            let (start, depth) = (self.cursor.at, self.cursor.depth);
             if member(self).is_err() {
-                self.depth = depth;
-                self.recover_statement();
-                if self.at == start {
-                    self.bump();
+                self.cursor.depth = depth;
+                self.cursor.recover();
+                if self.cursor.at == start {
+                    self.cursor.bump();
                 }
             }
         }
@@ -106,20 +109,21 @@ impl Parser<'_> {
 
     /// A struct, variables, or a method. `public` and `private` say who else may use a member: its own methods always may.
     fn member_of_class(&mut self, class: &mut ShaderClass) -> Parse<()> {
-        let start = self.span();
-        if matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(word), Tok::Name(_)) if &**word == "struct") {
+        let start = self.cursor.span();
+        if matches!((self.cursor.tok(), self.cursor.tok_ahead(1)), (Tok::Name(word), Tok::Name(_)) if &**word == "struct")
+        {
             return self.structure();
         }
-        let is_public = matches!(self.tok(), Tok::Name(word) if &**word == "public");
-        if is_public || matches!(self.tok(), Tok::Name(word) if &**word == "private") {
-            self.bump();
+        let is_public = matches!(self.cursor.tok(), Tok::Name(word) if &**word == "public");
+        if is_public || matches!(self.cursor.tok(), Tok::Name(word) if &**word == "private") {
+            self.cursor.bump();
         }
         let (_, _, class_of_values) = self.qualifiers(false)?;
         let ty = self.type_here();
-        if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (&ty, self.tok_ahead(1), self.tok_ahead(2)) {
+        if let (Some(ty), Tok::Name(_), Tok::Punct("(")) = (&ty, self.cursor.tok_ahead(1), self.cursor.tok_ahead(2)) {
             let ty = ty.clone();
-            self.bump();
-            let Ident { name, span } = self.ident("the name of the method")?;
+            self.cursor.bump();
+            let Ident { name, span } = self.cursor.ident("the name of the method")?;
             let full = Ident { name: format!("{}.{name}", class.name.name).into(), span };
             class.public.extend(is_public.then_some(name));
             let before = self.ast.definitions.len();

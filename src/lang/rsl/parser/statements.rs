@@ -6,27 +6,27 @@ use super::*;
 impl Parser<'_> {
     /// Statements up to and including `}`.
     pub(super) fn block_rest(&mut self) -> Parse<Vec<Stmt>> {
-        let open = self.previous();
+        let open = self.cursor.previous();
         let mut list = Vec::new();
         loop {
-            if self.accept("}") {
+            if self.cursor.accept("}") {
                 return Ok(list);
             }
-            if self.at_end() {
+            if self.cursor.at_end() {
                 // What stands in it is still worth looking at.
-                self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+                self.cursor.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
                 self.unclosed = true;
                 return Ok(list);
             }
-            let (start, depth) = (self.at, self.depth);
+            let (start, depth) = (self.cursor.at, self.cursor.depth);
             match self.statement() {
                 Ok(Some(s)) => list.push(s),
                 Ok(None) => {}
                 Err(Stop) => {
-                    self.depth = depth;
-                    self.recover_statement();
-                    if self.at == start {
-                        self.bump();
+                    self.cursor.depth = depth;
+                    self.cursor.recover();
+                    if self.cursor.at == start {
+                        self.cursor.bump();
                     }
                 }
             }
@@ -35,32 +35,34 @@ impl Parser<'_> {
 
     /// A statement where one must stand; an empty one is an empty block.
     fn inner_statement(&mut self) -> Parse<Stmt> {
-        let span = self.span();
+        let span = self.cursor.span();
         let s = self.statement()?;
         Ok(s.unwrap_or(Stmt { kind: StmtKind::Block(Vec::new()), span }))
     }
 
     /// A statement; `None` for `;` alone.
     fn statement(&mut self) -> Parse<Option<Stmt>> {
-        self.enter()?;
-        let start = self.span();
-        let kind = match self.tok().clone() {
+        self.cursor.enter()?;
+        let start = self.cursor.span();
+        let kind = match self.cursor.tok().clone() {
             Tok::Punct(";") => {
-                self.bump();
-                self.leave();
+                self.cursor.bump();
+                self.cursor.leave();
                 return Ok(None);
             }
             Tok::Punct("{") => {
-                self.bump();
+                self.cursor.bump();
                 StmtKind::Block(self.block_rest()?)
             }
             Tok::Keyword(word) => self.keyword_statement(word)?,
             // It is no keyword: files that know nothing of it may call a variable so.
-            Tok::Name(name) if &*name == "gather" && matches!(self.tok_ahead(1), Tok::Punct("(")) => self.gather()?,
+            Tok::Name(name) if &*name == "gather" && matches!(self.cursor.tok_ahead(1), Tok::Punct("(")) => {
+                self.gather()?
+            }
             Tok::Name(_) if self.type_here().is_some() || self.is_constant() => self.declaration()?,
             _ => self.expression_statement()?,
         };
-        self.leave();
+        self.cursor.leave();
         Ok(Some(Stmt { kind, span: start.to(self.end()) }))
     }
 
@@ -68,32 +70,34 @@ impl Parser<'_> {
         match word {
             "if" => self.if_statement(),
             "while" => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.parenthesised("after `while`")?;
                 Ok(StmtKind::While(condition, Box::new(self.inner_statement()?)))
             }
             "for" => self.for_statement(),
             "break" | "continue" => {
-                self.bump();
+                self.cursor.bump();
                 let levels = self.levels(word)?;
-                self.expect(";", &format!("after `{word}`"))?;
+                self.cursor.expect(";", &format!("after `{word}`"))?;
                 Ok(if word == "break" { StmtKind::Break(levels) } else { StmtKind::Continue(levels) })
             }
             "return" => {
-                self.bump();
-                let value = if self.is(";") { None } else { Some(self.expr()?) };
-                self.expect(";", "after `return`")?;
+                self.cursor.bump();
+                let value = if self.cursor.is(";") { None } else { Some(self.expr()?) };
+                self.cursor.expect(";", "after `return`")?;
                 Ok(StmtKind::Return(value))
             }
             "illuminance" => Ok(self.light_statement()?.apply(StmtKind::Illuminance)),
             "illuminate" => Ok(self.light_statement()?.apply(StmtKind::Illuminate)),
             "solar" => Ok(self.light_statement()?.apply(StmtKind::Solar)),
             "else" => {
-                let d = Diagnostic::error("`else` without `if`").at(self.span(), "no `if` ends before this");
-                self.fail(d)
+                let d = Diagnostic::error("`else` without `if`").at(self.cursor.span(), "no `if` ends before this");
+                self.cursor.fail(d)
             }
             "extern" | "uniform" | "varying" | "output" => self.declaration(),
-            _ if matches!(self.tok_ahead(1), Tok::Name(_) | Tok::Keyword("uniform" | "varying")) => self.declaration(),
+            _ if matches!(self.cursor.tok_ahead(1), Tok::Name(_) | Tok::Keyword("uniform" | "varying")) => {
+                self.declaration()
+            }
             _ => self.expression_statement(),
         }
     }
@@ -101,77 +105,77 @@ impl Parser<'_> {
     fn if_statement(&mut self) -> Parse<StmtKind> {
         let mut arms = Vec::new();
         loop {
-            self.bump();
+            self.cursor.bump();
             let condition = self.parenthesised("after `if`")?;
             arms.push((condition, self.inner_statement()?));
-            if !self.accept_keyword("else") {
+            if !self.cursor.accept("else") {
                 return Ok(StmtKind::If(arms, None));
             }
-            if !self.is_keyword("if") {
+            if !self.cursor.is("if") {
                 return Ok(StmtKind::If(arms, Some(Box::new(self.inner_statement()?))));
             }
         }
     }
 
     fn for_statement(&mut self) -> Parse<StmtKind> {
-        self.bump();
-        self.expect("(", "after `for`")?;
+        self.cursor.bump();
+        self.cursor.expect("(", "after `for`")?;
         let init = self.statement()?;
         if let Some(s) = init.as_ref().filter(|s| !matches!(s.kind, StmtKind::Declare(_) | StmtKind::Expr(_))) {
             let d = Diagnostic::error("`for` starts with an expression or a variable").at(s.span, "not allowed here");
-            return self.fail(d);
+            return self.cursor.fail(d);
         }
-        let condition = if self.is(";") { None } else { Some(self.expr()?) };
-        self.expect(";", "after the condition of `for`")?;
-        let step = if self.is(")") { None } else { Some(self.expr()?) };
-        self.expect(")", "after the parts of `for`")?;
+        let condition = if self.cursor.is(";") { None } else { Some(self.expr()?) };
+        self.cursor.expect(";", "after the condition of `for`")?;
+        let step = if self.cursor.is(")") { None } else { Some(self.expr()?) };
+        self.cursor.expect(")", "after the parts of `for`")?;
         let body = Box::new(self.inner_statement()?);
         Ok(StmtKind::For { init: init.map(Box::new), condition, step, body })
     }
 
     /// The number behind `break` or `continue`, 1 when there is none.
     fn levels(&mut self, word: &str) -> Parse<u32> {
-        let Tok::Number(n) = *self.tok() else { return Ok(1) };
-        let span = self.bump();
+        let Tok::Number(n) = *self.cursor.tok() else { return Ok(1) };
+        let span = self.cursor.bump();
         if n.fract() != 0.0 || !(1.0..=MAX_NESTING as f32).contains(&n) {
             let d = Diagnostic::error(format!("`{word}` counts loops, from 1")).at(span, "not a number of loops");
-            return self.fail(d);
+            return self.cursor.fail(d);
         }
         Ok(n as u32)
     }
 
     /// `gather (…) s`, with or without `else`.
     fn gather(&mut self) -> Parse<StmtKind> {
-        let span = self.span();
+        let span = self.cursor.span();
         let LightStatement(args, hit) = self.light_statement()?;
         if args.is_empty() {
             let d =
                 Diagnostic::error("`gather` takes a category, a point, a direction, an angle and a number of samples");
-            return self.fail(d.at(span, "there are no arguments"));
+            return self.cursor.fail(d.at(span, "there are no arguments"));
         }
-        let miss = if self.accept_keyword("else") { Some(Box::new(self.inner_statement()?)) } else { None };
+        let miss = if self.cursor.accept("else") { Some(Box::new(self.inner_statement()?)) } else { None };
         Ok(StmtKind::Gather(args, Box::new(hit), miss))
     }
 
     fn light_statement(&mut self) -> Parse<LightStatement> {
-        self.bump();
-        self.expect("(", "before the arguments")?;
+        self.cursor.bump();
+        self.cursor.expect("(", "before the arguments")?;
         let args = self.args()?;
         Ok(LightStatement(args, self.inner_statement()?))
     }
 
     fn parenthesised(&mut self, after: &str) -> Parse<ExprId> {
-        self.expect("(", after)?;
+        self.cursor.expect("(", after)?;
         let e = self.expr()?;
-        self.expect(")", "after the condition")?;
+        self.cursor.expect(")", "after the condition")?;
         Ok(e)
     }
 
     fn declaration(&mut self) -> Parse<StmtKind> {
         let (_, external, class) = self.qualifiers(false)?;
-        match (self.type_here(), self.tok_ahead(1), self.tok_ahead(2)) {
+        match (self.type_here(), self.cursor.tok_ahead(1), self.cursor.tok_ahead(2)) {
             (Some(ty), Tok::Name(_), Tok::Punct("(")) => {
-                let start = self.bump();
+                let start = self.cursor.bump();
                 self.inner_function(start, ty)?;
                 Ok(StmtKind::Block(Vec::new()))
             }
@@ -208,11 +212,11 @@ impl Parser<'_> {
     /// Goes on behind the type of a variable.
     pub(super) fn type_of_variable(&mut self, ty: Option<TypeName>) -> Parse<TypeName> {
         let Some(ty) = ty.filter(|t| t.0 != RslType::Void) else {
-            let found = self.tok().describe();
+            let found = self.cursor.tok().describe();
             let d = Diagnostic::error(format!("expected the type of a variable, found {found}"));
-            return self.fail(d.at(self.span(), "a type is missing"));
+            return self.cursor.fail(d.at(self.cursor.span(), "a type is missing"));
         };
-        self.bump();
+        self.cursor.bump();
         Ok(ty)
     }
 
@@ -220,7 +224,7 @@ impl Parser<'_> {
     pub(super) fn variables(&mut self, (ty, structure): &TypeName, class: Option<Class>) -> Parse<Vec<Decl>> {
         let mut decls = Vec::new();
         loop {
-            let name = self.ident("the variable's name")?;
+            let name = self.cursor.ident("the variable's name")?;
             let (mut ty, init) = self.rest_of_variable(*ty)?;
             if let RslType::Array(element, OPEN) = ty {
                 let listed = match init.map(|e| &self.ast.expr(e).kind) {
@@ -231,25 +235,25 @@ impl Parser<'_> {
                 if ty.is_resizable() && structure.is_some() {
                     let d = Diagnostic::error(format!("the array `{}` has no length", name.name));
                     let d = d.at(name.span, "declared here");
-                    return self.fail(d.hint("arrays of structs neither grow nor shrink"));
+                    return self.cursor.fail(d.hint("arrays of structs neither grow nor shrink"));
                 }
             }
             decls.push(Decl { structure: structure.clone(), class, init, ..Decl::variable(name, ty) });
-            if !self.accept(",") || self.is(";") {
+            if !self.cursor.accept(",") || self.cursor.is(";") {
                 break;
             }
         }
-        self.expect(";", "after the variable")?;
+        self.cursor.expect(";", "after the variable")?;
         Ok(decls)
     }
 
     fn expression_statement(&mut self) -> Parse<StmtKind> {
         let e = self.expr()?;
-        self.expect(";", "after the statement")?;
+        self.cursor.expect(";", "after the statement")?;
         if !matches!(self.ast.expr(e).kind, ExprKind::Assign(..) | ExprKind::Call(..) | ExprKind::Method(..)) {
             let d =
                 Diagnostic::warning("this statement has no effect").at(self.ast.expr(e).span, "its value is unused");
-            self.report(d);
+            self.cursor.report(d);
         }
         Ok(StmtKind::Expr(e))
     }

@@ -25,37 +25,37 @@ impl Parser<'_> {
 
     /// Any expression, with commas between several.
     pub(super) fn expr(&mut self) -> Parse<ExprId> {
-        let start = self.span();
+        let start = self.cursor.span();
         let mut e = self.assignment()?;
-        while self.accept(",") {
+        while self.cursor.accept(",") {
             let next = self.assignment()?;
-            e = self.add(ExprKind::Sequence(e, next), start.to(self.previous()));
+            e = self.add(ExprKind::Sequence(e, next), start.to(self.cursor.previous()));
         }
         Ok(e)
     }
 
     /// An expression without commas.
     pub(super) fn assignment(&mut self) -> Parse<ExprId> {
-        self.enter()?;
-        let start = self.span();
+        self.cursor.enter()?;
+        let start = self.cursor.span();
         let mut e = self.binary(1)?;
-        if self.accept("?") {
+        if self.cursor.accept("?") {
             let yes = self.expr()?;
-            self.expect(":", "in `?:`")?;
+            self.cursor.expect(":", "in `?:`")?;
             let no = self.assignment()?;
-            e = self.add(ExprKind::Ternary(e, yes, no), start.to(self.previous()));
-        } else if let Tok::Punct(sign) = *self.tok()
+            e = self.add(ExprKind::Ternary(e, yes, no), start.to(self.cursor.previous()));
+        } else if let Tok::Punct(sign) = *self.cursor.tok()
             && let Some(&(_, op)) = ASSIGNMENTS.iter().find(|a| a.0 == sign)
         {
-            self.bump();
+            self.cursor.bump();
             if !self.is_place(e) {
                 let d = Diagnostic::error(format!("only a variable or a part of one can stand left of `{sign}`"));
-                return self.fail(d.at(self.ast.expr(e).span, "this is neither"));
+                return self.cursor.fail(d.at(self.ast.expr(e).span, "this is neither"));
             }
             let value = self.assignment()?;
-            e = self.add(ExprKind::Assign(op, e, value), start.to(self.previous()));
+            e = self.add(ExprKind::Assign(op, e, value), start.to(self.cursor.previous()));
         }
-        self.depth -= 1;
+        self.cursor.leave();
         Ok(e)
     }
 
@@ -75,11 +75,11 @@ impl Parser<'_> {
     fn binary(&mut self, least: u8) -> Parse<ExprId> {
         let mut left = self.unary()?;
         loop {
-            let Tok::Punct(sign) = *self.tok() else { return Ok(left) };
+            let Tok::Punct(sign) = *self.cursor.tok() else { return Ok(left) };
             let Some(&(op, _, tightness)) = BinaryOp::ALL.iter().find(|o| o.1 == sign && o.2 >= least) else {
                 return Ok(left);
             };
-            self.bump();
+            self.cursor.bump();
             let right = self.binary(tightness + 1)?;
             let span = self.ast.expr(left).span.to(self.ast.expr(right).span);
             left = self.add(ExprKind::Binary(op, left, right), span);
@@ -87,12 +87,14 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parse<ExprId> {
-        let start = self.span();
-        let Tok::Punct(sign @ ("-" | "+" | "!" | "~" | "++" | "--")) = *self.tok() else { return self.postfix() };
-        self.bump();
-        self.enter()?;
+        let start = self.cursor.span();
+        let Tok::Punct(sign @ ("-" | "+" | "!" | "~" | "++" | "--")) = *self.cursor.tok() else {
+            return self.postfix();
+        };
+        self.cursor.bump();
+        self.cursor.enter()?;
         let e = self.unary()?;
-        self.depth -= 1;
+        self.cursor.leave();
         let op = match sign {
             "+" => return Ok(e),
             "-" => UnaryOp::Neg,
@@ -100,39 +102,39 @@ impl Parser<'_> {
             "~" => UnaryOp::Complement,
             _ => return self.step(e, sign == "++", true, start),
         };
-        Ok(self.add(ExprKind::Unary(op, e), start.to(self.previous())))
+        Ok(self.add(ExprKind::Unary(op, e), start.to(self.cursor.previous())))
     }
 
     /// `++` or `--` at a place.
     fn step(&mut self, place: ExprId, up: bool, before: bool, start: Span) -> Parse<ExprId> {
         if self.is_place(place) {
-            return Ok(self.add(ExprKind::Step { place, up, before }, start.to(self.previous())));
+            return Ok(self.add(ExprKind::Step { place, up, before }, start.to(self.cursor.previous())));
         }
         let sign = if up { "++" } else { "--" };
         let d = Diagnostic::error(format!("`{sign}` changes a variable or a part of one"));
-        self.fail(d.at(self.ast.expr(place).span, "this is neither"))
+        self.cursor.fail(d.at(self.ast.expr(place).span, "this is neither"))
     }
 
     /// A value with what stands behind it: indices, members, calls of methods, `++`.
     fn postfix(&mut self) -> Parse<ExprId> {
-        let start = self.span();
+        let start = self.cursor.span();
         let mut e = self.primary()?;
         loop {
-            if self.accept("[") {
+            if self.cursor.accept("[") {
                 let index = self.expr()?;
-                self.expect("]", "behind the index")?;
-                e = self.add(ExprKind::Index(e, index), start.to(self.previous()));
-            } else if self.is(".") || self.is("->") {
-                self.bump();
-                let name = self.ident("a member")?;
-                let kind = match self.accept("(") {
+                self.cursor.expect("]", "behind the index")?;
+                e = self.add(ExprKind::Index(e, index), start.to(self.cursor.previous()));
+            } else if self.cursor.is(".") || self.cursor.is("->") {
+                self.cursor.bump();
+                let name = self.cursor.ident("a member")?;
+                let kind = match self.cursor.accept("(") {
                     true => ExprKind::Method(e, name, self.args()?),
                     false => ExprKind::Member(e, name),
                 };
-                e = self.add(kind, start.to(self.previous()));
-            } else if self.is("++") || self.is("--") {
-                let up = self.is("++");
-                self.bump();
+                e = self.add(kind, start.to(self.cursor.previous()));
+            } else if self.cursor.is("++") || self.cursor.is("--") {
+                let up = self.cursor.is("++");
+                self.cursor.bump();
                 e = self.step(e, up, false, start)?;
             } else {
                 return Ok(e);
@@ -141,47 +143,47 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> Parse<ExprId> {
-        let span = self.span();
-        let kind = match self.tok().clone() {
+        let span = self.cursor.span();
+        let kind = match self.cursor.tok().clone() {
             Tok::Int(x) => ExprKind::Int(x),
-            Tok::Float(x) => ExprKind::Float(x),
+            Tok::Number(x) => ExprKind::Float(x),
             Tok::Keyword("true") => ExprKind::Bool(true),
             Tok::Keyword("false") => ExprKind::Bool(false),
             Tok::Keyword("null") => ExprKind::Null,
             Tok::Keyword("this") => ExprKind::This,
             Tok::Punct("(") => {
-                self.bump();
+                self.cursor.bump();
                 let e = self.expr()?;
-                self.expect(")", "behind the expression")?;
+                self.cursor.expect(")", "behind the expression")?;
                 return Ok(e);
             }
             Tok::Name(name) => return self.named(Ident { name, span }),
             other => {
                 let d = Diagnostic::error(format!("expected a value, found {}", other.describe()));
-                return self.fail(d.at(span, "a value should stand here"));
+                return self.cursor.fail(d.at(span, "a value should stand here"));
             }
         };
-        self.bump();
+        self.cursor.bump();
         Ok(self.add(kind, span))
     }
 
     /// A variable, a call or a constructor.
     fn named(&mut self, name: Ident) -> Parse<ExprId> {
         let is_array = matches!(
-            (self.tok_ahead(1), self.tok_ahead(2), self.tok_ahead(3), self.tok_ahead(4)),
+            (self.cursor.tok_ahead(1), self.cursor.tok_ahead(2), self.cursor.tok_ahead(3), self.cursor.tok_ahead(4)),
             (Tok::Punct("["), Tok::Punct("]"), Tok::Punct("("), _)
                 | (Tok::Punct("["), Tok::Int(_) | Tok::Name(_), Tok::Punct("]"), Tok::Punct("("))
         );
         if BasicType::named(&name.name).is_some() || is_array {
             let ty = self.type_name("a type")?;
-            self.expect("(", "behind the type: its values")?;
+            self.cursor.expect("(", "behind the type: its values")?;
             let args = self.args()?;
-            return Ok(self.add(ExprKind::Construct(ty, args), name.span.to(self.previous())));
+            return Ok(self.add(ExprKind::Construct(ty, args), name.span.to(self.cursor.previous())));
         }
-        self.bump();
-        if self.accept("(") {
+        self.cursor.bump();
+        if self.cursor.accept("(") {
             let args = self.args()?;
-            let span = name.span.to(self.previous());
+            let span = name.span.to(self.cursor.previous());
             return Ok(self.add(ExprKind::Call(name, args), span));
         }
         Ok(self.add(ExprKind::Name(name.name), name.span))
@@ -190,13 +192,13 @@ impl Parser<'_> {
     /// Arguments up to and including `)`.
     pub(super) fn args(&mut self) -> Parse<Vec<ExprId>> {
         let mut args = Vec::new();
-        if matches!((self.tok(), self.tok_ahead(1)), (Tok::Name(n), Tok::Punct(")")) if **n == *"void") {
-            self.bump();
+        if matches!((self.cursor.tok(), self.cursor.tok_ahead(1)), (Tok::Name(n), Tok::Punct(")")) if **n == *"void") {
+            self.cursor.bump();
         }
-        while !self.accept(")") {
+        while !self.cursor.accept(")") {
             args.push(self.assignment()?);
-            if !self.is(")") {
-                self.expect(",", "between arguments")?;
+            if !self.cursor.is(")") {
+                self.cursor.expect(",", "between arguments")?;
             }
         }
         Ok(args)

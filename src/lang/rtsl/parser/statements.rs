@@ -6,22 +6,22 @@ impl Parser<'_> {
     /// Statements up to and including `}`.
     pub(super) fn block(&mut self, open: Span) -> Vec<Stmt> {
         let mut list = Vec::new();
-        while !self.accept("}") {
-            if self.at_end() {
-                self.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+        while !self.cursor.accept("}") {
+            if self.cursor.at_end() {
+                self.cursor.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
                 break;
             }
-            if self.accept(";") {
+            if self.cursor.accept(";") {
                 continue;
             }
-            let (start, depth) = (self.at, self.depth);
+            let (start, depth) = (self.cursor.at, self.cursor.depth);
             match self.statement() {
                 Ok(s) => list.push(s),
                 Err(Stop) => {
-                    self.depth = depth;
-                    self.recover();
-                    if self.at == start {
-                        self.bump();
+                    self.cursor.depth = depth;
+                    self.cursor.recover();
+                    if self.cursor.at == start {
+                        self.cursor.bump();
                     }
                 }
             }
@@ -30,74 +30,74 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Parse<Stmt> {
-        self.enter()?;
-        let start = self.span();
+        self.cursor.enter()?;
+        let start = self.cursor.span();
         let kind = self.kind()?;
-        self.depth -= 1;
-        Ok(Stmt { kind, span: start.to(self.previous()) })
+        self.cursor.leave();
+        Ok(Stmt { kind, span: start.to(self.cursor.previous()) })
     }
 
     fn boxed(&mut self) -> Parse<Box<Stmt>> {
-        if self.is(";") {
-            let span = self.bump();
+        if self.cursor.is(";") {
+            let span = self.cursor.bump();
             return Ok(Box::new(Stmt { kind: StmtKind::Block(Vec::new()), span }));
         }
         self.statement().map(Box::new)
     }
 
     fn kind(&mut self) -> Parse<StmtKind> {
-        let word = match *self.tok() {
+        let word = match *self.cursor.tok() {
             Tok::Keyword(word) => word,
             Tok::Punct("{") => "{",
             _ => "",
         };
         if let Some(why) = left_out(word) {
             let d = Diagnostic::error(format!("`{word}` is left out: {why}"));
-            return self.fail(d.at(self.span(), "a word of GLSL for rasterisation"));
+            return self.cursor.fail(d.at(self.cursor.span(), "a word of GLSL for rasterisation"));
         }
         match word {
             "{" => {
-                let open = self.bump();
+                let open = self.cursor.bump();
                 Ok(StmtKind::Block(self.block(open)))
             }
             "if" => self.choice(),
             "for" => self.counted(),
             "while" => {
-                self.bump();
+                self.cursor.bump();
                 let condition = self.condition("`while`")?;
                 Ok(StmtKind::While(condition, self.boxed()?))
             }
             "do" => {
-                self.bump();
+                self.cursor.bump();
                 let body = self.boxed()?;
-                self.expect("while", "behind the statement of `do`")?;
+                self.cursor.expect("while", "behind the statement of `do`")?;
                 let condition = self.condition("`while`")?;
-                self.expect(";", "behind `do … while`")?;
+                self.cursor.expect(";", "behind `do … while`")?;
                 Ok(StmtKind::DoWhile(body, condition))
             }
             "break" | "continue" => {
-                self.bump();
-                self.expect(";", "behind it")?;
+                self.cursor.bump();
+                self.cursor.expect(";", "behind it")?;
                 Ok(if word == "break" { StmtKind::Break } else { StmtKind::Continue })
             }
             "return" => {
-                self.bump();
-                let value = if self.is(";") { None } else { Some(self.expr()?) };
-                self.expect(";", "behind `return`")?;
+                self.cursor.bump();
+                let value = if self.cursor.is(";") { None } else { Some(self.expr()?) };
+                self.cursor.expect(";", "behind `return`")?;
                 Ok(StmtKind::Return(value))
             }
             "illuminance" => {
-                self.bump();
-                self.expect("(", "behind `illuminance`")?;
+                self.cursor.bump();
+                self.cursor.expect("(", "behind `illuminance`")?;
                 let args = self.args()?;
                 Ok(StmtKind::Illuminance(args, self.boxed()?))
             }
             "ambient" => {
-                self.bump();
-                self.expect("(", "behind `ambient`")?;
+                self.cursor.bump();
+                self.cursor.expect("(", "behind `ambient`")?;
                 let args = self.args()?;
                 let body = self.boxed()?;
-                let other = if self.accept("else") { Some(self.boxed()?) } else { None };
+                let other = if self.cursor.accept("else") { Some(self.boxed()?) } else { None };
                 Ok(StmtKind::Ambient(args, body, other))
             }
             _ if self.declares() => {
@@ -109,15 +109,15 @@ impl Parser<'_> {
                         _ => "private",
                     };
                     let d = Diagnostic::error(format!("`{word}` is for variables of classes"));
-                    return self.fail(d.at(self.previous(), "in a function"));
+                    return self.cursor.fail(d.at(self.cursor.previous(), "in a function"));
                 }
                 let ty = self.type_name("a declaration")?;
-                let first = self.ident("the name of a variable")?;
+                let first = self.cursor.ident("the name of a variable")?;
                 Ok(StmtKind::Declare(self.variables(words, ty, first, Keeping::Local)?))
             }
             _ => {
                 let e = self.expr()?;
-                self.expect(";", "behind the expression")?;
+                self.cursor.expect(";", "behind the expression")?;
                 Ok(StmtKind::Expr(e))
             }
         }
@@ -125,7 +125,7 @@ impl Parser<'_> {
 
     /// Whether a declaration stands here: a word of one, or a type and a name.
     fn declares(&self) -> bool {
-        match (self.tok(), self.tok_ahead(1)) {
+        match (self.cursor.tok(), self.cursor.tok_ahead(1)) {
             (Tok::Keyword("const" | "public" | "private" | "scratch" | "unit"), _) => true,
             (Tok::Name(_), Tok::Name(_)) => true,
             // A word of the language is no name, which the declaration says.
@@ -133,29 +133,29 @@ impl Parser<'_> {
             // `float[2] a`
             (Tok::Name(ty), Tok::Punct("[")) => {
                 BasicType::named(ty).is_some()
-                    && matches!((self.tok_ahead(3), self.tok_ahead(4)), (Tok::Punct("]"), Tok::Name(_)))
+                    && matches!((self.cursor.tok_ahead(3), self.cursor.tok_ahead(4)), (Tok::Punct("]"), Tok::Name(_)))
             }
             _ => false,
         }
     }
 
     fn condition(&mut self, word: &str) -> Parse<ExprId> {
-        self.expect("(", &format!("behind {word}"))?;
+        self.cursor.expect("(", &format!("behind {word}"))?;
         let e = self.expr()?;
-        self.expect(")", "behind the condition")?;
+        self.cursor.expect(")", "behind the condition")?;
         Ok(e)
     }
 
     fn choice(&mut self) -> Parse<StmtKind> {
         let mut arms = Vec::new();
         loop {
-            self.bump();
+            self.cursor.bump();
             let condition = self.condition("`if`")?;
             arms.push((condition, *self.boxed()?));
-            if !self.accept("else") {
+            if !self.cursor.accept("else") {
                 return Ok(StmtKind::If(arms, None));
             }
-            if !self.is("if") {
+            if !self.cursor.is("if") {
                 let last = self.boxed()?;
                 return Ok(StmtKind::If(arms, Some(last)));
             }
@@ -163,16 +163,16 @@ impl Parser<'_> {
     }
 
     fn counted(&mut self) -> Parse<StmtKind> {
-        self.bump();
-        self.expect("(", "behind `for`")?;
-        let init = match self.accept(";") {
+        self.cursor.bump();
+        self.cursor.expect("(", "behind `for`")?;
+        let init = match self.cursor.accept(";") {
             true => None,
             false => Some(self.boxed()?),
         };
-        let condition = if self.is(";") { None } else { Some(self.expr()?) };
-        self.expect(";", "behind the condition")?;
-        let step = if self.is(")") { None } else { Some(self.expr()?) };
-        self.expect(")", "behind the step")?;
+        let condition = if self.cursor.is(";") { None } else { Some(self.expr()?) };
+        self.cursor.expect(";", "behind the condition")?;
+        let step = if self.cursor.is(")") { None } else { Some(self.expr()?) };
+        self.cursor.expect(")", "behind the step")?;
         Ok(StmtKind::For { init, condition, step, body: self.boxed()? })
     }
 }

@@ -1,0 +1,242 @@
+//! Tokens with values, and a cursor that parsers of C-like languages read them by.
+//!
+//! Each language's lexer makes the tokens and says which words and signs it has; the cursor looks ahead, tells what was expected, counts how deep things nest, and finds where to go on after an
+//! error. It knows no grammar.
+
+use super::diag::{Diagnostic, Diagnostics};
+use super::source::Span;
+use std::sync::Arc;
+
+/// How deep expressions and statements may nest.
+pub const MAX_NESTING: usize = 256;
+
+/// Most errors that are told of a file.
+const MAX_ERRORS: usize = 100;
+
+/// A token.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tok {
+    /// A name.
+    Name(Arc<str>),
+    /// A reserved word.
+    Keyword(&'static str),
+    /// A number, or where a language tells them apart one that need not be whole.
+    Number(f32),
+    /// A whole number, as 32 bits.
+    Int(u32),
+    /// A string's content.
+    String(Arc<str>),
+    /// An operator or bracket.
+    Punct(&'static str),
+    /// Something the language has no use for, such as `@`.
+    Stray(Arc<str>),
+    /// The end of the text.
+    End,
+}
+
+impl Tok {
+    /// How a message calls it.
+    pub fn describe(&self) -> String {
+        match self {
+            Tok::Name(n) | Tok::Stray(n) => format!("`{n}`"),
+            Tok::Keyword(k) | Tok::Punct(k) => format!("`{k}`"),
+            Tok::Number(x) => format!("the number {x}"),
+            Tok::Int(x) => format!("the number {x}"),
+            Tok::String(s) => format!("the string \"{s}\""),
+            Tok::End => "the end of the file".to_string(),
+        }
+    }
+}
+
+/// A token with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    /// The token.
+    pub tok: Tok,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ident {
+    /// The name.
+    pub name: Arc<str>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// An error was reported; the caller looks for a place to go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop;
+
+/// What a parser gives.
+pub type Parse<T> = Result<T, Stop>;
+
+/// A place among tokens, the last of which is [`Tok::End`].
+pub struct Cursor<'a> {
+    /// All tokens.
+    pub tokens: &'a [Token],
+    /// The number of the current one.
+    pub at: usize,
+    /// How deep the current one lies.
+    pub depth: usize,
+    /// Whether nesting was too deep: going on would only repeat that.
+    fatal: bool,
+    diags: &'a mut Diagnostics,
+}
+
+impl<'a> Cursor<'a> {
+    /// At the first token. Messages go to `diags`.
+    pub fn new(tokens: &'a [Token], diags: &'a mut Diagnostics) -> Self {
+        Self { tokens, at: 0, depth: 0, fatal: false, diags }
+    }
+
+    fn token(&self, i: usize) -> &'a Token {
+        &self.tokens[i.min(self.tokens.len() - 1)]
+    }
+
+    /// The current token.
+    pub fn tok(&self) -> &'a Tok {
+        self.tok_ahead(0)
+    }
+
+    /// The token `n` places further on.
+    pub fn tok_ahead(&self, n: usize) -> &'a Tok {
+        &self.token(self.at + n).tok
+    }
+
+    /// The place of the current token.
+    pub fn span(&self) -> Span {
+        self.token(self.at).span
+    }
+
+    /// The place of the token before.
+    pub fn previous(&self) -> Span {
+        self.token(self.at.saturating_sub(1)).span
+    }
+
+    /// Goes to the next token; gives the place of the one that was current.
+    pub fn bump(&mut self) -> Span {
+        let span = self.span();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        span
+    }
+
+    /// Whether the current token is this operator, bracket or reserved word.
+    pub fn is(&self, text: &str) -> bool {
+        matches!(self.tok(), Tok::Punct(p) | Tok::Keyword(p) if *p == text)
+    }
+
+    /// Whether the text is over.
+    pub fn at_end(&self) -> bool {
+        matches!(self.tok(), Tok::End)
+    }
+
+    /// Goes past the current token if it is that.
+    pub fn accept(&mut self, text: &str) -> bool {
+        let yes = self.is(text);
+        if yes {
+            self.bump();
+        }
+        yes
+    }
+
+    /// Goes past the current token, which must be that; `after` says where.
+    ///
+    /// # Errors
+    /// When it is not, which is reported.
+    pub fn expect(&mut self, text: &str, after: &str) -> Parse<Span> {
+        if self.is(text) {
+            return Ok(self.bump());
+        }
+        let d = Diagnostic::error(format!("expected `{text}` {after}, found {}", self.tok().describe()));
+        // A forgotten `;` belongs to the end of the line before.
+        let previous = self.previous();
+        let d = match text {
+            ";" => d.at(Span { start: previous.end, ..previous }, "`;` is missing here"),
+            _ => d.at(self.span(), format!("expected `{text}`")),
+        };
+        self.fail(d)
+    }
+
+    /// Goes past a name.
+    ///
+    /// # Errors
+    /// When there is none, which is reported.
+    pub fn ident(&mut self, what: &str) -> Parse<Ident> {
+        if let Tok::Name(name) = self.tok() {
+            return Ok(Ident { name: name.clone(), span: self.bump() });
+        }
+        let d = Diagnostic::error(format!("expected {what}, found {}", self.tok().describe()));
+        let d = d.at(self.span(), format!("expected {what}"));
+        let d = match self.tok() {
+            Tok::Keyword(k) => d.hint(format!("`{k}` is a word of the language and names nothing else")),
+            _ => d,
+        };
+        self.fail(d)
+    }
+
+    /// Reports something.
+    pub fn report(&mut self, d: Diagnostic) {
+        if !self.fatal && self.diags.error_count() < MAX_ERRORS {
+            self.diags.push(d);
+        }
+    }
+
+    /// Reports something that ends what is being read.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn fail<T>(&mut self, d: Diagnostic) -> Parse<T> {
+        self.report(d);
+        Err(Stop)
+    }
+
+    /// Goes one level deeper; [`Cursor::leave`] comes back.
+    ///
+    /// # Errors
+    /// Beyond [`MAX_NESTING`], which is reported, and nothing else is from then on.
+    pub fn enter(&mut self) -> Parse<()> {
+        self.depth += 1;
+        if self.depth <= MAX_NESTING {
+            return Ok(());
+        }
+        let d = Diagnostic::error(format!("this nests more than {MAX_NESTING} levels deep"))
+            .at(self.span(), "one level too many")
+            .hint("move inner parts to variables or functions");
+        self.report(d);
+        self.fatal = true;
+        self.at = self.tokens.len() - 1;
+        Err(Stop)
+    }
+
+    /// Comes back one level.
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Skips to behind the next `;` or to the next `}` of this block; blocks in between are skipped whole.
+    pub fn recover(&mut self) {
+        let mut open = 0usize;
+        while !self.at_end() {
+            match self.tok() {
+                Tok::Punct(";") if open == 0 => {
+                    self.bump();
+                    return;
+                }
+                Tok::Punct("{") => open += 1,
+                Tok::Punct("}") if open == 0 => return,
+                Tok::Punct("}") => {
+                    open -= 1;
+                    if open == 0 {
+                        self.bump();
+                        return;
+                    }
+                }
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+}
