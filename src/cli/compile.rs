@@ -186,6 +186,7 @@ fn ir(args: &CompileArgs) -> Result<String, Failure> {
 }
 
 fn report(args: &CompileArgs) -> Result<String, Failure> {
+    let packets = classes::packets(&compiled(args)?.module);
     let (module, report, _) = optimised(args)?;
     let mut text = format!("{:<10} {:>6} {:>9} {:>10}\n", "pass", "runs", "changes", "time (us)");
     for p in &report.passes {
@@ -194,7 +195,7 @@ fn report(args: &CompileArgs) -> Result<String, Failure> {
     for f in &module.functions {
         let _ = writeln!(text, "{:<40} {:>6} instructions, {} blocks", f.name, f.inst_count(), f.blocks.len());
     }
-    Ok(text)
+    Ok(text + &packets)
 }
 
 /// What a back end is given: the shaders of the file as a scene's entries, each lit by the lights that a bare mesh gets; a file of lights or functions

@@ -4,12 +4,14 @@ use super::{Compiled, rsl_options};
 use crate::cli::args::CompileArgs;
 use crate::cli::exit::Failure;
 use crate::ir::Module;
+use crate::ir::passes::packets::{Packet, operations};
 use crate::lang::diag::Diagnostics;
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::{self, Object};
 use crate::lang::source::{FileId, SourceMap};
 use crate::program::surface_entry;
 use crate::scene::ShaderKind;
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// Whether a file is one of RTSL, by its name.
@@ -24,6 +26,20 @@ pub fn ast(args: &CompileArgs, mut sources: SourceMap, file: FileId) -> Result<S
         true => Err(Failure::diagnostics(&errors, &sources)),
         false => Ok(format!("{ast:#?}\n")),
     }
+}
+
+/// What the primitives of a module cost each ray of a packet, as a table; empty where there are none.
+pub fn packets(module: &Module) -> String {
+    let method = format!(".{}", Method::Intersect.name());
+    let mut text = String::new();
+    for f in module.functions.iter().filter(|f| f.name.ends_with(&method)) {
+        let _ = writeln!(text, "\n{:<40} {:>10} {:>9}", f.name, "operations", "expensive");
+        for (name, packet) in Packet::ALL {
+            let cost = operations(f, packet);
+            let _ = writeln!(text, "  {name:<38} {:>10} {:>9}", cost.longest, cost.expensive);
+        }
+    }
+    text
 }
 
 /// The cores of a file's classes. What a back end is given is the first class that shades, on a bare mesh.

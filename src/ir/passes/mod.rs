@@ -17,6 +17,7 @@ pub mod matrices;
 mod natural;
 mod numbering;
 mod origin;
+pub mod packets;
 pub mod params;
 pub mod pre;
 mod range;

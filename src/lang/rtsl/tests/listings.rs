@@ -1,6 +1,7 @@
 //! The listings of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", as they are printed: lines that the columns of the page broke are whole again.
 
 use super::*;
+use crate::ir::passes::packets::{Packet, operations};
 
 /// Listing 3.
 const SPHERE: &str = "
@@ -159,6 +160,18 @@ fn listing_3_meets_rays_bounds_itself_and_has_a_normal() {
     assert_eq!(bounds, [v(-2.0, -2.0, 3.0), v(2.0, 2.0, 7.0)]);
     let normal = run(&unit, &sphere, Method::ComputeNormal, &[&own[..], &[("P", v(0.0, 0.0, 3.0))]].concat());
     assert_eq!(normal, [v(0.0, 0.0, -1.0), v(0.0, 0.0, -1.0)]);
+}
+
+/// §4.3.2: "up to 32 floating point operations, including three expensive operations … sharing a common origin will reduce the total number of flops to 23 … unit-length reduces the flops to 24 but also reduces the
+/// expensive operations to only one … combining these two uses only 15 operations with a single square root".
+#[test]
+fn listing_3_costs_a_ray_of_a_packet_what_the_paper_says() {
+    let unit = good(SPHERE);
+    let built = build(&alone(&unit, "Sphere"), Method::Intersect, &unit.library, "core").expect("a core");
+    let core = built.module.function("core").expect("the core");
+    let counts = Packet::ALL.map(|(_, packet)| operations(core, packet));
+    assert_eq!(counts.map(|c| c.longest), [32, 23, 24, 15]);
+    assert_eq!(counts.map(|c| c.expensive), [3, 3, 1, 1]);
 }
 
 #[test]
