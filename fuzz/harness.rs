@@ -6,6 +6,7 @@
 
 use shadewright::ir::verify;
 use shadewright::lang::rsl;
+use shadewright::lang::rtsl;
 use shadewright::lang::source::{FileId, SourceMap};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
@@ -88,6 +89,34 @@ pub fn shaders(data: &[u8]) {
         Err(errors) => {
             assert!(errors.has_errors());
             errors.render(&sources);
+        }
+    }
+}
+
+/// A file of RTSL, its bytes taken for Latin-1, compiles, and so does each method of its classes, to modules that keep the rules of the IR, or there are messages that quote it.
+pub fn classes(data: &[u8]) {
+    if data.len() > MAX_INPUT {
+        return;
+    }
+    let text: String = data.iter().map(|byte| char::from(*byte)).collect();
+    let mut sources = SourceMap::new();
+    let file = sources.add("fuzz.rtsl", None, text);
+    let unit = match rtsl::compile(&mut sources, file, &rsl::PreprocessOptions::default()) {
+        Ok(unit) => unit,
+        Err(errors) => {
+            assert!(errors.has_errors());
+            errors.render(&sources);
+            return;
+        }
+    };
+    for (class, info) in unit.file.classes.iter().enumerate() {
+        let constructor = unit.file.constructors(class).first().copied();
+        let object = rtsl::Object { file: unit.file.clone(), class, constructor, references: Vec::new() };
+        for method in info.interfaces.iter().flat_map(|interface| interface.methods()) {
+            match rtsl::build(&object, method, &unit.library, "core") {
+                Ok(built) => verify(&built.module).expect("what the front end makes keeps the rules"),
+                Err(errors) => assert!(errors.has_errors()),
+            }
         }
     }
 }

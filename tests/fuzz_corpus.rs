@@ -36,6 +36,11 @@ fn the_front_end_survives_its_corpus() {
 }
 
 #[test]
+fn the_front_end_of_classes_survives_its_corpus() {
+    replay("classes", harness::classes);
+}
+
+#[test]
 fn pictures_survive_their_corpus() {
     replay("pictures", harness::pictures);
 }

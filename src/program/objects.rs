@@ -113,6 +113,7 @@ impl ShaderLibrary {
             found.shape += &format!(".{c}.{i}");
         }
         let declared = unit.file.parameters(class, constructor);
+        let mut below = Vec::new();
         for (name, value) in &instance.params {
             let ty = declared.iter().find(|p| *p.0 == **name).map(|p| unit.file.base_type(Some(class), p.1));
             let Some(Ok(Type::Object(reference))) = ty else {
@@ -140,11 +141,14 @@ impl ShaderLibrary {
                 let child = self.found(scene, other, &format!("{path}{name}.{number}"), depth + 1)?;
                 check(&unit, reference, &child, name, handle).map_err(|d| place(instance, d))?;
                 found.shape += &format!("({name}.{i}={})", child.shape);
-                found.params.extend(child.params);
+                below.extend(child.params);
                 list.push(child.object);
             }
             found.object.references.push((name.as_str().into(), list));
         }
+        // What is given here for objects below wins over what they were given: the first of a name counts.
+        below.retain(|(name, _)| !found.params.iter().any(|p| p.0 == *name));
+        found.params.extend(below);
         Ok(found)
     }
 }
@@ -173,7 +177,8 @@ fn chosen(unit: &Unit, class: usize, instance: &ShaderInstance) -> Result<Option
     if all.is_empty() {
         return Ok(None);
     }
-    let given: Vec<&str> = instance.params.iter().map(|p| p.0.as_str()).collect();
+    // `bricks.mortar` is a parameter of what `bricks` refers to.
+    let given: Vec<&str> = instance.params.iter().map(|p| p.0.as_str()).filter(|name| !name.contains('.')).collect();
     let names = |id: &FunctionId| -> Vec<Arc<str>> {
         unit.file.parameters(class, Some(*id)).into_iter().map(|p| p.0).collect()
     };

@@ -30,6 +30,9 @@ pub(super) use values::Typed;
 /// How deep calls may nest.
 const MAX_CALLS: usize = 64;
 
+/// How deep expressions and statements may nest, those of callers and of the functions that become part of them together.
+const MAX_DEPTH: usize = 160;
+
 /// How many values the code of one method may have.
 const MAX_VALUES: usize = 100_000;
 
@@ -147,6 +150,8 @@ pub(super) struct Body<'a> {
     locs: HashMap<Span, Loc>,
     /// Whether the code has more than [`MAX_VALUES`].
     is_too_large: bool,
+    /// How deep the current expression or statement lies.
+    depth: usize,
 }
 
 /// Checks all classes and functions of a file.
@@ -294,6 +299,7 @@ impl<'a> Body<'a> {
             params: Vec::new(),
             locs: HashMap::new(),
             is_too_large: false,
+            depth: 0,
         }
     }
 
@@ -350,6 +356,20 @@ impl<'a> Body<'a> {
     fn error<T>(&mut self, d: Diagnostic) -> Lower<T> {
         self.diags.push(d);
         Err(Poison)
+    }
+
+    /// Goes one level deeper, as far as levels go.
+    fn deeper<T>(&mut self, span: Span, f: impl FnOnce(&mut Self) -> Lower<T>) -> Lower<T> {
+        if self.depth >= MAX_DEPTH {
+            let d = Diagnostic::error(format!(
+                "this nests more than {MAX_DEPTH} levels deep, functions that call each other included"
+            ));
+            return self.error(d.at(span, "one level too many").hint("move inner parts to variables"));
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
     }
 
     /// The value of an input of the core.

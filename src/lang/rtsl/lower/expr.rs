@@ -20,6 +20,11 @@ pub(super) fn constant_names() -> impl Iterator<Item = &'static str> {
 impl<'a> Body<'a> {
     /// The value of an expression.
     pub(super) fn value(&mut self, e: ExprId) -> Lower<Typed> {
+        let span = self.file().ast.expr(e).span;
+        self.deeper(span, |body| body.value_here(e))
+    }
+
+    fn value_here(&mut self, e: ExprId) -> Lower<Typed> {
         if self.is_too_large {
             return Err(Poison);
         }

@@ -10,7 +10,7 @@ impl<'a> Body<'a> {
             if self.b.is_terminated() {
                 self.continue_unreachable();
             }
-            let _ = self.statement(s);
+            let _ = self.deeper(s.span, |body| body.statement(s));
         }
     }
 

@@ -100,6 +100,46 @@ fn one_run_finds_the_errors_of_all_classes() {
 }
 
 #[test]
+fn nesting_across_calls_has_an_end() {
+    let mut text = String::from("float f0(float x) { return x + 1.; }");
+    for i in 1..60 {
+        text += &format!("float f{i}(float x) {{ return {}f{}(x){}; }}", "-(".repeat(80), i - 1, ")".repeat(80));
+    }
+    text += "class A : rt_Texture; void lookup() { rt_FloatTextureValue = f59(1.); }";
+    let found = messages(&text);
+    assert!(found.iter().any(|m| m.contains("this nests more than 160 levels deep")), "{found:?}");
+}
+
+#[test]
+fn damaged_files_give_errors_or_code_and_nothing_else() {
+    let text =
+        [include_str!("../../../../assets/rtsl/textures.rtsl"), include_str!("../../../../assets/rtsl/lights.rtsl")]
+            .concat();
+    let words: Vec<&str> = text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut state = 1u32;
+    let mut next = |n: usize| {
+        state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        (state >> 8) as usize % n
+    };
+    for _ in 0..60 {
+        let mut damaged = words.clone();
+        for _ in 0..3 {
+            let (at, other) = (next(damaged.len()), next(words.len()));
+            match next(3) {
+                0 => drop(damaged.remove(at)),
+                1 => damaged[at] = words[other],
+                _ => damaged.insert(at, words[other]),
+            }
+        }
+        let text = damaged.concat();
+        if let Err((diags, sources)) = compiled(&text) {
+            assert!(diags.has_errors());
+            diags.render(&sources);
+        }
+    }
+}
+
+#[test]
 fn what_is_too_large_is_an_error_and_takes_no_time() {
     let mut text = String::from("float f0(float x) { return x + 1.; }");
     for i in 1..40 {
