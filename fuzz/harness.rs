@@ -110,8 +110,7 @@ pub fn classes(data: &[u8]) {
         }
     };
     for (class, info) in unit.file.classes.iter().enumerate() {
-        let constructor = unit.file.constructors(class).first().copied();
-        let object = rtsl::Object { file: unit.file.clone(), class, constructor, references: Vec::new() };
+        let object = rtsl::Object::alone(&unit.file, class);
         for method in info.interfaces.iter().flat_map(|interface| interface.methods()) {
             match rtsl::build(&object, method, &unit.library, "core") {
                 Ok(built) => verify(&built.module).expect("what the front end makes keeps the rules"),

@@ -169,25 +169,27 @@ impl Observer for Show<'_> {
     }
 }
 
-fn optimised(args: &CompileArgs) -> Result<(Module, Report, String), Failure> {
+/// The module after the passes; `before` looks at it as it was compiled.
+fn optimised(args: &CompileArgs, before: impl FnOnce(&Module)) -> Result<(Module, Report, String), Failure> {
     let pipeline = pipeline(args.passes.as_deref())?;
     if let Some(pass) = args.show.as_deref().filter(|p| *p != "all") {
         super::common::pipeline(Some(pass))?;
     }
     let mut module = compiled(args)?.module;
+    before(&module);
     let mut show = Show { pass: args.show.as_deref(), text: String::new() };
     let report = pipeline.run(&mut module, &mut show).map_err(|e| Failure::input(format!("internal error: {e}")))?;
     Ok((module, report, show.text))
 }
 
 fn ir(args: &CompileArgs) -> Result<String, Failure> {
-    let (module, _, shown) = optimised(args)?;
+    let (module, _, shown) = optimised(args, |_| {})?;
     Ok(if args.show.is_some() { shown } else { module.to_string() })
 }
 
 fn report(args: &CompileArgs) -> Result<String, Failure> {
-    let packets = classes::packets(&compiled(args)?.module);
-    let (module, report, _) = optimised(args)?;
+    let mut packets = String::new();
+    let (module, report, _) = optimised(args, |module| packets = classes::packets(module))?;
     let mut text = format!("{:<10} {:>6} {:>9} {:>10}\n", "pass", "runs", "changes", "time (us)");
     for p in &report.passes {
         let _ = writeln!(text, "{:<10} {:>6} {:>9} {:>10}", p.name, p.runs, p.changes, p.time.as_micros());

@@ -322,8 +322,7 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
     let [ray, other] = [x, beside].map(|x| camera_ray(&mut b, camera, [x, y], lens));
     let apart = |b: &mut FunctionBuilder, p: Value, q: Value| {
         let way = b.op(Op::Sub, &[p, q]);
-        let square = b.op(Op::Dot, &[way, way]);
-        b.op(Op::Sqrt, &[square])
+        super::state::length(b, way)
     };
     let width = apart(&mut b, ray[0], other[0]);
     let directions = [ray[1], other[1]].map(|d| super::state::normalize(&mut b, d));
@@ -344,19 +343,12 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
 
 /// The ray of a raster position as a camera's core makes it, in the world: where it starts, and its direction.
 fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], lens: Option<[Value; 2]>) -> [Value; 2] {
-    let format = b.op(Op::Uniform(1), &[]);
-    let [across, down] = [(0, 2), (1, 3)].map(|(i, reciprocal)| {
-        let reciprocal = b.op(Op::Extract(reciprocal), &[format]);
-        b.op(Op::Mul, &[raster[i], reciprocal])
-    });
+    let [across, down] = on_picture(b, raster);
     let one = b.f32(1.0);
     let up = b.op(Op::Sub, &[one, down]);
     let outputs = camera.call(b, &camera.shader.core, |b, slot, param| match (slot, &*param.name) {
-        // There is one camera, so its parameters are constants.
-        (Some(slot), _) => unpack(b, param.ty, |b, k| {
-            let words = camera.block[(slot + k) as usize];
-            b.constant(Const::Vec4(words.map(f32::from_bits)))
-        }),
+        // There is one camera.
+        (Some(slot), _) => constant_parameter(b, camera, slot, param.ty),
         (None, "screen.x") => across,
         (None, "screen.y") => up,
         (None, "lens.x") => lens.map_or_else(|| b.f32(0.5), |lens| lens[0]),
@@ -381,6 +373,23 @@ fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], le
     [b.op(Op::Add, &[axes[3], moved]), direction]
 }
 
+/// A raster position as a part of the picture: from 0 to 1 across, and down.
+fn on_picture(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
+    let format = b.op(Op::Uniform(1), &[]);
+    [0, 1].map(|i| {
+        let reciprocal = b.op(Op::Extract(2 + i), &[format]);
+        b.op(Op::Mul, &[raster[usize::from(i)], reciprocal])
+    })
+}
+
+/// The parameter in that place of an instance's block, of a shader that has one instance only: a constant.
+fn constant_parameter(b: &mut FunctionBuilder, instance: &Instance, slot: u32, ty: Type) -> Value {
+    unpack(b, ty, |b, k| {
+        let words = instance.block[(slot + k) as usize];
+        b.constant(Const::Vec4(words.map(f32::from_bits)))
+    })
+}
+
 /// `@camera` as a shader function sees it: from a position on the picture to an opaque colour.
 pub fn ray_program(function: &CompiledFunction) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
@@ -388,11 +397,7 @@ pub fn ray_program(function: &CompiledFunction) -> Function {
     let y = b.param("y", Type::F32, Class::Varying);
     b.result("color", Type::Vec3);
     b.result("alpha", Type::F32);
-    let format = b.op(Op::Uniform(1), &[]);
-    let [across, down] = [(x, 2), (y, 3)].map(|(raster, reciprocal)| {
-        let reciprocal = b.op(Op::Extract(reciprocal), &[format]);
-        b.op(Op::Mul, &[raster, reciprocal])
-    });
+    let [across, down] = on_picture(&mut b, [x, y]);
     let zero = b.f32(0.0);
     let position = b.op(Op::Compose, &[across, down, zero]);
     let hidden: Vec<_> = function.params.iter().skip(1).map(|&ty| b.constant(Const::zero(ty))).collect();
@@ -413,11 +418,8 @@ pub fn imager(instance: &Instance) -> Function {
     b.result("Ci", Type::Vec3);
     b.result("alpha", Type::F32);
     let outputs = instance.call(&mut b, &instance.shader.core, |b, slot, param| match (slot, &*param.name) {
-        // An imager has one instance, so its parameters are constants.
-        (Some(slot), _) => unpack(b, param.ty, |b, k| {
-            let words = instance.block[(slot + k) as usize];
-            b.constant(Const::Vec4(words.map(f32::from_bits)))
-        }),
+        // An imager has one instance.
+        (Some(slot), _) => constant_parameter(b, instance, slot, param.ty),
         (None, "P") => {
             let zero = b.f32(0.0);
             b.op(Op::Compose, &[x, y, zero])

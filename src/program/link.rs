@@ -29,6 +29,7 @@ use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
 use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
 use glam::Mat4;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -522,8 +523,8 @@ impl Linker {
 
     fn bind(&mut self, scene: &Scene, instance: &ShaderInstance) -> Option<Arc<Instance>> {
         let found = match instance.class_file() {
-            Some(_) => self.shaders.object_shader(scene, instance),
-            None => self.shaders.shader(instance).map(|shader| (shader, instance.clone())),
+            Some(_) => self.shaders.object_shader(scene, instance).map(|(shader, whole)| (shader, Cow::Owned(whole))),
+            None => self.shaders.shader(instance).map(|shader| (shader, Cow::Borrowed(instance))),
         };
         match found {
             Ok((shader, instance)) => {

@@ -497,7 +497,7 @@ pub fn scale(b: &mut FunctionBuilder, v: Value, by: Value) -> Value {
 }
 
 /// The length of a vector.
-fn length(b: &mut FunctionBuilder, v: Value) -> Value {
+pub(super) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
     let square = b.op(Op::Dot, &[v, v]);
     b.op(Op::Sqrt, &[square])
 }

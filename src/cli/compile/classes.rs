@@ -53,8 +53,7 @@ pub fn compile(args: &CompileArgs, mut sources: SourceMap, file: FileId) -> Resu
     let mut compiled = Compiled { module: Module::new(), entry: None, sources };
     let mut errors = Diagnostics::new();
     for (class, info) in unit.file.classes.iter().enumerate() {
-        let constructor = unit.file.constructors(class).first().copied();
-        let object = Object { file: unit.file.clone(), class, constructor, references: Vec::new() };
+        let object = Object::alone(&unit.file, class);
         for method in info.interfaces.iter().flat_map(|i: &Interface| i.methods()) {
             if unit.file.method(class, method).is_none() {
                 continue;

@@ -52,6 +52,14 @@ pub struct Object {
     pub references: Vec<(Arc<str>, Vec<Object>)>,
 }
 
+impl Object {
+    /// An object of a class that refers to nothing, made by the first of its constructors.
+    pub fn alone(file: &Arc<File>, class: usize) -> Self {
+        let constructor = file.constructors(class).first().copied();
+        Self { file: file.clone(), class, constructor, references: Vec::new() }
+    }
+}
+
 /// A core that was built.
 #[derive(Clone, Debug)]
 pub struct Built {
@@ -166,7 +174,7 @@ pub fn check(file: &Arc<File>, library: &Module, diags: &mut Diagnostics) {
         }
     }
     for class in 0..file.classes.len() {
-        let object = Object { file: file.clone(), class, constructor: None, references: Vec::new() };
+        let object = Object::alone(file, class);
         let methods = (0..file.ast.classes[class].methods.len()).map(|i| FunctionId::Method(class, i));
         let constructors = file.constructors(class);
         let interfaces = &file.classes[class].interfaces;
@@ -258,7 +266,7 @@ fn add_called(module: &mut Module, library: &Module) {
     }
     if !needed.is_empty() {
         let functions = library.functions.iter().filter(|f| needed.contains(&f.name)).cloned().collect();
-        module.absorb(Module { functions, ..library.clone() });
+        module.absorb(Module { functions, locs: library.locs.clone() });
     }
     rsl::add_built_functions(module);
 }

@@ -31,9 +31,7 @@ fn messages(text: &str) -> Vec<String> {
 
 /// An object of a class that refers to nothing.
 fn alone(unit: &Unit, class: &str) -> Object {
-    let class = unit.file.class(class).expect("the class");
-    let constructor = unit.file.constructors(class).first().copied();
-    Object { file: unit.file.clone(), class, constructor, references: Vec::new() }
+    Object::alone(&unit.file, unit.file.class(class).expect("the class"))
 }
 
 /// What a method leaves: the core's results, where inputs have the values that are given by name, and are zero without.
