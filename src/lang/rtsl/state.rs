@@ -349,10 +349,16 @@ pub const VARIABLES: [StateVariable; 33] = [
         "rt_BSDFValue",
         COLOR,
         &[EvaluatePdf],
-        &[Bsdf],
-        "How much of the light from one direction leaves in the other, per unit of projected solid angle.",
+        &[Bsdf, SampleBsdf],
+        "How much of the light from one direction leaves in the other, per unit of projected solid angle. `sampleBSDF` sets it where light takes the direction exactly, as by a mirror: then it is what the light counts, and neither `BSDF` nor `evaluatePDF` is asked for it.",
     ),
-    row("rt_BSDFSeed", VEC2, &[SampleBsdf], &[], "Two random numbers from 0 to below 1."),
+    row(
+        "rt_BSDFSeed",
+        VEC2,
+        &[],
+        &[SampleBsdf],
+        "Two random numbers from 0 to below 1. A material that chooses among others gives them numbers of their own.",
+    ),
 ];
 
 /// The table as a page of the documentation: who may read and write what.

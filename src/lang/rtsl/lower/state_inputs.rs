@@ -20,8 +20,8 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
         Method::SamplePdf | Method::EvaluatePdf => &[("pdf", "rt_PDF")],
         Method::Lookup => &[("color", "rt_TextureColor"), ("value", "rt_FloatTextureValue")],
         Method::Shade => &[("Ci", "rt_SampleColor")],
-        Method::Bsdf => &[("value", "rt_BSDFValue")],
-        Method::SampleBsdf => &[("direction", "rt_LightDirection")],
+        Method::Bsdf => &[("value", "rt_BSDFValue"), ("normal", "rt_ShadingNormal")],
+        Method::SampleBsdf => &[("direction", "rt_LightDirection"), ("value", "rt_BSDFValue")],
         Method::Emission => &[("emission", "rt_EmissionColor")],
         Method::Illumination => &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor")],
     }
@@ -122,6 +122,13 @@ impl Body<'_> {
                     let x = self.input(&name[4..5], F32);
                     let by = if name.ends_with('u') { Op::Du } else { Op::Dv };
                     Some(self.b.op(by, &[x]))
+                }
+                "rt_LightDirection" if matches!(method, Method::Bsdf | Method::EvaluatePdf) => {
+                    Some(self.input("light.direction", Vec3))
+                }
+                "rt_BSDFSeed" if method == Method::SampleBsdf => {
+                    let parts = ["seed.x", "seed.y"].map(|name| self.input(name, F32));
+                    Some(self.b.op(Op::Compose, &parts))
                 }
                 "rt_du" => Some(self.input("du", F32)),
                 "rt_dv" => Some(self.input("dv", F32)),
