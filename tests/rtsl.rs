@@ -25,7 +25,7 @@ fn textures_of_textures_mixed_and_bent_materials_a_film_light_and_a_lens_look_al
 
 #[test]
 fn all_classes_of_the_assets_compile_for_both_machines() {
-    for file in ["materials", "textures", "lights", "cameras"] {
+    for file in ["materials", "pbr", "textures", "lights", "cameras"] {
         let path = repository(&format!("assets/rtsl/{file}.rtsl")).display().to_string();
         for emit in ["ir", "rpu", "wgsl", "sections", "ast"] {
             let output = shadewright(Path::new("."), &["compile", &path, "--emit", emit]);

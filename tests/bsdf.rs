@@ -1,0 +1,294 @@
+//! Proofs for the physically based materials: they keep energy, light may go either way, and samples lie as their densities say.
+
+#[path = "bsdf/material.rs"]
+mod material;
+#[path = "bsdf/measured.rs"]
+mod measured;
+
+use material::{Material, Sample, View, object};
+use measured::{Measured, Random};
+use shadewright::ir::Const;
+use std::sync::LazyLock;
+
+const WHITE: Const = Const::Vec3([1.0; 3]);
+const BLACK: Const = Const::Vec3([0.0; 3]);
+
+fn grey(x: f32) -> Const {
+    Const::Vec3([x; 3])
+}
+
+/// A material with what is expected of it.
+struct Case {
+    material: Material,
+    /// Whether all light that arrives leaves again.
+    is_lossless: bool,
+    /// Whether it has another side.
+    is_glass: bool,
+}
+
+fn case(name: &'static str, class: &str, given: &[(&str, Const)]) -> Case {
+    let material = Material::new(name, &object(class, Vec::new()), given);
+    Case { material, is_lossless: false, is_glass: class.ends_with("Glass") }
+}
+
+fn lossless(case: Case) -> Case {
+    Case { is_lossless: true, ..case }
+}
+
+/// Each class, white where it can be, and as it may be used.
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
+    let f = Const::F32;
+    let flat = || object("Flat", Vec::new());
+    let lambert = || object("Lambert", Vec::new());
+    let of = |name, object, given: &[(&str, Const)]| Case {
+        material: Material::new(name, &object, given),
+        is_lossless: false,
+        is_glass: false,
+    };
+    let mix = |first, second| object("Mix", vec![("first", first), ("second", second)]);
+    vec![
+        case("black", "Surface", &[]),
+        lossless(case("white", "Lambert", &[("diffuse", WHITE)])),
+        of(
+            "texture",
+            object("Lambert", vec![("texture", flat())]),
+            &[("diffuse", grey(0.5)), ("texture.tint", grey(0.5))],
+        ),
+        lossless(case("chalk", "OrenNayar", &[("diffuse", WHITE), ("roughness", f(0.9))])),
+        case("clay", "OrenNayar", &[("diffuse", grey(0.6)), ("roughness", f(0.4))]),
+        case("Phong's highlight", "Phong", &[("diffuse", BLACK), ("specular", WHITE), ("power", f(20.0))]),
+        case("too bright Phong", "Phong", &[("diffuse", grey(0.9)), ("specular", grey(0.9)), ("power", f(8.0))]),
+        case("brushed", "Ward", &[("diffuse", BLACK), ("specular", WHITE)]),
+        case("Ward over paint", "Ward", &[("diffuse", grey(0.5)), ("specular", grey(0.5)), ("roughness_x", f(0.6))]),
+        lossless(case("white velvet", "Velvet", &[("diffuse", WHITE), ("sheen", WHITE)])),
+        case("velvet", "Velvet", &[("diffuse", grey(0.1)), ("sheen", grey(0.8)), ("falloff", f(12.0))]),
+        lossless(case("mirror", "Mirror", &[("reflectance", WHITE)])),
+        case("polished gold", "Conductor", &[("roughness", f(0.0))]),
+        case("gold", "Conductor", &[]),
+        case("white metal", "Metal", &[("reflectance", WHITE), ("roughness", f(0.4))]),
+        case("rough metal", "Metal", &[("reflectance", WHITE), ("roughness", f(1.0))]),
+        lossless(case("polished metal", "Metal", &[("reflectance", WHITE), ("roughness", f(0.0))])),
+        lossless(case("glass", "Glass", &[])),
+        lossless(case("diamond", "Glass", &[("ior", f(2.4))])),
+        case("green glass", "Glass", &[("absorption", grey(0.5))]),
+        lossless(case("polished glass", "RoughGlass", &[("roughness", f(0.0))])),
+        case("rough glass", "RoughGlass", &[("roughness", f(0.5))]),
+        case("frosted glass", "RoughGlass", &[("roughness", f(0.8)), ("ior", f(1.33))]),
+        case("white plastic", "Gltf", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(0.4))]),
+        case("rough plastic", "Gltf", &[("metallicFactor", f(0.0)), ("roughnessFactor", f(1.0))]),
+        case("half metal", "Gltf", &[("metallicFactor", f(0.5)), ("roughnessFactor", f(0.5)), ("alpha", f(0.7))]),
+        of(
+            "textured glTF",
+            object("Gltf", vec![("baseColorTexture", flat()), ("metallicRoughnessTexture", flat())]),
+            &[("baseColorTexture.tint", grey(0.6)), ("metallicRoughnessTexture.tint", grey(0.7))],
+        ),
+        of(
+            "a mirror over white",
+            mix(lambert(), object("Mirror", Vec::new())),
+            &[("first.diffuse", WHITE), ("second.reflectance", WHITE), ("weight", f(0.3))],
+        ),
+        of(
+            BENT,
+            object(
+                "Mix",
+                vec![("first", object("Metal", vec![])), ("second", object("Bent", vec![])), ("texture", flat())],
+            ),
+            &[("weight", f(1.0)), ("texture.value", f(0.4)), ("first.roughness", f(0.5))],
+        ),
+        case("lamp", "Emitter", &[]),
+    ]
+});
+
+/// The case with a bent normal.
+const BENT: &str = "mixed by a texture with a bent one";
+
+/// A case, a view, and what was measured.
+struct Measurement {
+    case: &'static Case,
+    view: View,
+    measured: Measured,
+}
+
+impl Measurement {
+    fn place(&self) -> String {
+        format!("{} at {:?}", self.case.material.name, self.view)
+    }
+}
+
+/// All of them, made once for all tests.
+static ALL: LazyLock<Vec<Measurement>> = LazyLock::new(|| {
+    let views = [(0.95, false), (0.6, true), (0.2, false)];
+    let of_glass = [(0.9, true), (0.5, false)];
+    let mut all = Vec::new();
+    for case in CASES.iter() {
+        let views = views.iter().chain(if case.is_glass { &of_glass[..] } else { &[] });
+        for &(cosine, from_inside) in views {
+            let view = View { cosine, from_inside };
+            all.push(Measurement { case, view, measured: Measured::new(&case.material, &case.material, view) });
+        }
+    }
+    all
+});
+
+/// Asks something of all measurements: what it says of those that it does not like.
+fn assert_of_all(wrong: impl Fn(&Measurement) -> Option<String>) {
+    let found: Vec<String> = ALL.iter().filter_map(|m| Some(format!("{}: {}", m.place(), wrong(m)?))).collect();
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn no_material_sends_back_more_light_than_it_gets() {
+    assert_of_all(|m| {
+        let Measured { albedo, estimate: [estimate, deviation], .. } = m.measured;
+        let most = 1.01;
+        (albedo > most || estimate > most + 4.0 * deviation).then(|| format!("{albedo}, {estimate} ± {deviation}"))
+    });
+}
+
+#[test]
+fn lossless_materials_send_back_all_light() {
+    assert_of_all(|m| {
+        let [estimate, deviation] = m.measured.estimate;
+        let is_all = (estimate - 1.0).abs() < 0.002 + 4.0 * deviation && deviation < 0.02;
+        (m.case.is_lossless && !is_all).then(|| format!("{estimate} ± {deviation}"))
+    });
+}
+
+#[test]
+fn samples_find_the_light_that_integration_finds() {
+    assert_of_all(|m| {
+        let Measured { drawn, albedo, scattered: [scattered, deviation], .. } = m.measured;
+        let is_same = (scattered - albedo).abs() < 0.003 + 4.0 * deviation;
+        // Integration takes the edge of a step for up to a hundredth.
+        (!is_same || drawn > 1.01).then(|| format!("{scattered} ± {deviation}, not {albedo}; {drawn} drawn"))
+    });
+}
+
+#[test]
+fn samples_lie_as_their_densities_say() {
+    assert_of_all(|m| {
+        let [found, freedom] = m.measured.chi_square;
+        let bound = m.measured.bound(ALL.len());
+        (found > bound).then(|| format!("χ² is {found} with {freedom} degrees of freedom, more than {bound}"))
+    });
+}
+
+#[test]
+fn samples_count_about_alike() {
+    assert_of_all(|m| (m.measured.largest > 4.5).then(|| m.measured.largest.to_string()));
+}
+
+#[test]
+fn densities_of_something_else_are_found_out() {
+    let view = View { cosine: 0.6, from_inside: false };
+    let find = |name: &str| &CASES.iter().find(|c| c.material.name == name).expect("a case").material;
+    let other = |class: &str, given: &[(&str, Const)]| Material::new("wrong", &object(class, Vec::new()), given);
+    let wrong = [
+        ("white metal", other("Metal", &[("roughness", Const::F32(0.45))])),
+        ("white", other("Phong", &[("power", Const::F32(1.0))])),
+        ("brushed", other("Ward", &[("diffuse", BLACK), ("roughness_x", Const::F32(0.12))])),
+        ("rough glass", other("RoughGlass", &[("roughness", Const::F32(0.5)), ("ior", Const::F32(1.6))])),
+        ("velvet", other("Lambert", &[])),
+    ];
+    for (name, density) in &wrong {
+        let measured = Measured::new(find(name), density, view);
+        let [found, _] = measured.chi_square;
+        assert!(found > measured.bound(ALL.len()), "{name}: χ² is {found}");
+    }
+}
+
+#[test]
+fn light_may_go_either_way() {
+    let mut random = Random(1);
+    let mut direction = |side: f32| loop {
+        let v = [0; 3].map(|_| 2.0 * random.next() - 1.0);
+        let length = v.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if length < 1.0 && v[2].abs() > 0.1 * length {
+            let v = v.map(|x| x / length);
+            return [v[0], v[1], side * v[2].abs()];
+        }
+    };
+    // Bent normals are no part of what light does (Veach 1997, §5.3).
+    for case in CASES.iter().filter(|c| c.material.name != BENT) {
+        for i in 0..40 {
+            let side = if case.is_glass && i % 2 == 1 { -1.0 } else { 1.0 };
+            let (to, from) = (direction(1.0), direction(side));
+            let view = View { cosine: to[2], from_inside: i % 4 > 1 };
+            let there = case.material.value_between(view, to, from);
+            let back = case.material.value_between(view, from, to);
+            // Radiance is bundled by refraction (Walter et al. 2007; Veach 1997, §5.2).
+            let bundled = if side < 0.0 { case.material.beyond(view).powi(2) } else { 1.0 };
+            let (there, back) = (there * bundled, back);
+            let error = (there - back).abs();
+            assert!(
+                error <= 1e-6 + 2e-3 * back.abs(),
+                "{}: {there} and {back} for {to:?}, {from:?}",
+                case.material.name
+            );
+        }
+    }
+}
+
+#[test]
+fn glass_reflects_by_fresnel_and_absorbs_along_the_way() {
+    let view = |cosine, from_inside| View { cosine, from_inside };
+    let sample = |material: &Material, view, u| {
+        let Sample { direction, exactly } = material.sample(view, [u, 0.5]);
+        (direction[2], exactly)
+    };
+    let glass = Material::new("glass", &object("Glass", Vec::new()), &[]);
+    let (up, counts) = sample(&glass, view(1.0, false), 0.039);
+    assert!(up > 0.999 && counts == 1.0, "{up}, {counts}");
+    let (down, counts) = sample(&glass, view(1.0, false), 0.041);
+    assert!(down < -0.999 && (counts - 1.0 / 2.25).abs() < 1e-5, "{down}, {counts}");
+    // Snell: the sine inside is that outside by the index.
+    let (down, _) = sample(&glass, view(0.6, false), 0.999);
+    assert!((down + (1.0 - (0.8f32 / 1.5).powi(2)).sqrt()).abs() < 1e-5, "{down}");
+    // Beyond the critical angle all light stays inside.
+    assert!(sample(&glass, view(0.5, true), 0.999).0 > 0.0);
+    let dark = Material::new("dark", &object("Glass", Vec::new()), &[("absorption", grey(0.4))]);
+    let (_, counts) = sample(&dark, view(0.5, true), 0.999);
+    assert!((counts - (-0.4f32 * 1.5).exp()).abs() < 1e-5, "{counts}");
+    assert_eq!(sample(&dark, view(0.5, false), 0.0).1, 1.0);
+}
+
+#[test]
+fn metal_that_is_polished_is_a_mirror_of_its_colour() {
+    let view = View { cosine: 0.999_999_9, from_inside: false };
+    let [eta, k] = [0.2f32, 3.0];
+    let given = [("eta", grey(eta)), ("k", grey(k)), ("roughness", Const::F32(0.0))];
+    let silver = Material::new("silver", &object("Conductor", Vec::new()), &given);
+    let expected = ((eta - 1.0).powi(2) + k * k) / ((eta + 1.0).powi(2) + k * k);
+    let Sample { direction, exactly } = silver.sample(view, [0.3, 0.8]);
+    assert!((exactly - expected).abs() < 1e-4 && direction[2] > 0.999, "{exactly}, not {expected}");
+}
+
+#[test]
+fn what_is_transparent_lets_light_straight_on() {
+    let given = [("alpha", Const::F32(0.25))];
+    let leaf = Material::new("leaf", &object("Gltf", Vec::new()), &given);
+    let view = View { cosine: 0.6, from_inside: false };
+    let Sample { direction, exactly } = leaf.sample(view, [0.3, 0.5]);
+    let straight = view.direction().map(|x| -x);
+    assert!(direction.iter().zip(straight).all(|(x, y)| (x - y).abs() < 1e-5), "{direction:?}");
+    assert_eq!(exactly, 1.0);
+    assert_eq!(leaf.sample(view, [0.2, 0.5]).exactly, 0.0);
+}
+
+#[test]
+fn lamps_shine_on_the_side_of_their_normal_or_on_both() {
+    let front = View { cosine: 0.5, from_inside: false };
+    let back = View { cosine: 0.5, from_inside: true };
+    let light = Const::Vec3([3.0, 2.0, 1.0]);
+    let one = Material::new("one", &object("Emitter", Vec::new()), &[("radiance", light.clone())]);
+    assert_eq!((one.emitted(front), one.emitted(back)), ([3.0, 2.0, 1.0], [0.0; 3]));
+    let given = [("radiance", light.clone()), ("one_sided", Const::F32(0.0))];
+    let both = Material::new("both", &object("Emitter", Vec::new()), &given);
+    assert_eq!(both.emitted(back), [3.0, 2.0, 1.0]);
+    let glowing = Material::new("glTF", &object("Gltf", Vec::new()), &[("emissiveFactor", light.clone())]);
+    assert_eq!(glowing.emitted(front), [3.0, 2.0, 1.0]);
+    let children = vec![("first", object("Emitter", Vec::new())), ("second", object("Lambert", Vec::new()))];
+    let mixed =
+        Material::new("mixed", &object("Mix", children), &[("first.radiance", light), ("weight", Const::F32(0.75))]);
+    assert_eq!(mixed.emitted(front), [0.75, 0.5, 0.25]);
+}
