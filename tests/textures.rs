@@ -54,7 +54,7 @@ fn pixels(folder: &Path) -> Vec<[f32; 3]> {
     let program = &job.program;
     for (i, pixel) in pixels.iter().enumerate() {
         let at = [i as u32 % SIDE, i as u32 / SIDE].map(|k| Const::F32(k as f32 + 0.5));
-        let mut world = SceneWorld::new(&program.constants, &program.memory, &job.bvh);
+        let mut world = SceneWorld::new(program, &job.bvh);
         let results = eval(&program.module, CAMERA_ENTRY, &at, &mut world, Limits::default()).expect("it ends");
         let expected: Vec<u32> = results[0].bits();
         assert_eq!(pixel.map(f32::to_bits).as_slice(), expected, "pixel {i}");

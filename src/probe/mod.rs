@@ -169,7 +169,7 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
     let shot = sample.sampling.sample(&film, x, y, sample.number);
     let raster = shot.raster.to_array();
     let arguments = shot.arguments().map(Const::F32);
-    let mut world = SceneWorld::new(&program.constants, &program.memory, subject.bvh);
+    let mut world = SceneWorld::new(program, subject.bvh);
     let mut recorder = Recorder::new(subject.scene, program, world);
     let limits = Limits { fuel: u64::from(sample.budget), depth: MAX_DEPTH };
     let mut run = |entry: &str, args: &[Const]| -> Result<([f32; 3], f32), EvalError> {

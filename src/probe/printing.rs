@@ -120,7 +120,7 @@ fn texts_of_sample(
     strings: &HashMap<u32, String>,
 ) -> Vec<String> {
     let program = subject.program;
-    let mut world = SceneWorld::new(&program.constants, &program.memory, subject.bvh);
+    let mut world = SceneWorld::new(program, subject.bvh);
     let limits = Limits { fuel: u64::from(budget), depth: MAX_DEPTH };
     let mut listener = Listener { printer: Printer::default(), strings };
     // What went wrong is for whoever renders the picture to tell.

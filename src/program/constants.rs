@@ -12,8 +12,13 @@ const BIAS_SHARE: f32 = 3.0e-5;
 
 /// The constants of a frame of `scene`, in the order of the table in `docs/internals.md`.
 pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
+    frame_constants_around(scene, None)
+}
+
+/// The same of a scene that has something within these corners beside its meshes.
+pub fn frame_constants_around(scene: &Scene, others: Option<(Vec3, Vec3)>) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     let mut c = [[0.0; 4]; PROGRAM_CONSTANTS];
-    c[0] = [scene.ray_bias.unwrap_or_else(|| usual_bias(scene)), f32::MAX, 0.0, 0.0];
+    c[0] = [scene.ray_bias.unwrap_or_else(|| usual_bias(scene, others)), f32::MAX, 0.0, 0.0];
     set_options(&mut c, scene.max_depth, scene.background);
     set_view(&mut c, &scene.camera, scene.format);
     let [open, close] = scene.film.shutter;
@@ -44,8 +49,9 @@ pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: 
 }
 
 /// How far from a surface its secondary rays begin where the scene does not say, in scene units.
-fn usual_bias(scene: &Scene) -> f32 {
-    let Some((low, high)) = scene.bounds() else { return 1.0e-4 };
+fn usual_bias(scene: &Scene, others: Option<(Vec3, Vec3)>) -> f32 {
+    let all = scene.bounds().into_iter().chain(others).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let Some((low, high)) = all else { return 1.0e-4 };
     let reach = low.abs().max(high.abs()).max_element();
     BIAS_SHARE * (high - low).length().max(1.0e-2 * reach)
 }

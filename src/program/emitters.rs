@@ -65,6 +65,7 @@ mod tests {
             opacity: Vec3::ONE,
             mesh,
             mesh_space: MeshSpace::World,
+            program: None,
             object_to_world: Mat4::IDENTITY,
             span: None,
         };

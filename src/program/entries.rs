@@ -3,6 +3,7 @@
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
+use super::primitives::PrimitiveCores;
 use super::primvars::{stored_for, stored_message};
 use super::questions::Questions;
 use super::shaders::CompiledFunction;
@@ -29,6 +30,8 @@ pub struct SurfaceVariant {
     pub atmosphere: Option<(Arc<str>, LinkedVolume)>,
     /// How the object's records lie.
     pub layout: RecordLayout,
+    /// The cores of the primitive, if the objects are programs.
+    pub primitive: Option<Arc<PrimitiveCores>>,
     /// What camera rays get in the place of the colour.
     pub output: Option<Output>,
     /// Which rays see the objects.
@@ -51,19 +54,20 @@ pub struct Displacement {
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
-fn at_a_hit(name: String, layout: RecordLayout, differentiated: bool) -> (FunctionBuilder, SurfaceInputs) {
+fn at_a_hit(name: String, variant: &SurfaceVariant, differentiated: bool) -> (FunctionBuilder, SurfaceInputs) {
     let mut b = FunctionBuilder::new(name, FunctionKind::Entry);
     let origin = b.param("orig", Type::Vec3, Class::Varying);
     let direction = b.param("dir", Type::Vec3, Class::Varying);
     let depth = b.param("depth", Type::F32, Class::Varying);
     let ray = b.param("ray", Type::Vec4, Class::Varying);
-    (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated })
+    let (layout, primitive) = (variant.layout.clone(), variant.primitive.clone());
+    (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated, primitive })
 }
 
 /// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
 /// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
 pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, differentiated: bool) -> Function {
-    let (mut b, inputs) = at_a_hit(surface_entry(number), variant.layout.clone(), differentiated);
+    let (mut b, inputs) = at_a_hit(surface_entry(number), variant, differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     visibility::begin(&mut b, variant.seen, inputs.ray, |b, mode| match (&variant.dark, mode) {
@@ -184,7 +188,7 @@ fn displacement_inputs(
 /// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: where the displacement shader moves the point at the current hit, the normal that it leaves there, and what it leaves in output parameters
 /// (`CompiledShader::left_over`).
 pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
-    let (mut b, given) = at_a_hit(displacement_entry(number), variant.layout.clone(), differentiated);
+    let (mut b, given) = at_a_hit(displacement_entry(number), variant, differentiated);
     let mut state = SurfaceState::new(&mut b, given);
     let names = ["P", "N"];
     names.iter().for_each(|name| b.result(*name, Type::Vec3));
@@ -243,7 +247,7 @@ fn inputs(
 
 /// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
 pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, inputs) = at_a_hit(globals_entry(number), variant.layout.clone(), false);
+    let (mut b, inputs) = at_a_hit(globals_entry(number), variant, false);
     let mut state = SurfaceState::new(&mut b, inputs);
     let mut values = Vec::new();
     for (name, ty) in SURFACE_GLOBALS {

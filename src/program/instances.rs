@@ -20,6 +20,8 @@ pub struct Instance {
     pub shader: Arc<CompiledShader>,
     /// The shader's parameters as words of memory, then the axes and origins of spaces that the core asks for; object space is the world here.
     pub block: ParamBlock,
+    /// The values of the shader's parameters, one for each of the core's that stands for a declared one.
+    pub values: Vec<Const>,
     /// Shader space to world space.
     pub to_world: Mat4,
     /// The string parameters by name: memory holds identifiers, which do not tell the text.
@@ -193,8 +195,9 @@ pub fn bind(
     }
     let own = Spaces { shader: instance.to_world, object: Mat4::IDENTITY };
     block.extend(known_inputs(&shader, &made, own, scene, None));
+    let values = shader.params.iter().flat_map(|p| given[p.name.as_str()].clone()).collect();
     drop(given);
-    Instance { shader, block, to_world: instance.to_world, texts, made }
+    Instance { shader, block, values, to_world: instance.to_world, texts, made }
 }
 
 /// A scene's value as constants of a parameter's type: one, or as many as the array has elements; `None` where it cannot be.

@@ -1,6 +1,6 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
-use super::constants::{PROGRAM_CONSTANTS, frame_constants, set_options};
+use super::constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
 use super::coshaders::{self, CoShaders, LinkedCoShader, LinkedCore};
 use super::emitters;
 use super::entries::{self, Displacement, SurfaceVariant};
@@ -9,6 +9,7 @@ use super::instances::{Instance, bind};
 use super::lights::{LightQuestions, LinkedLight, Shadows};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
+use super::primitives::{self, LinkedPrimitive, PrimitiveCores, Primitives, ProgramRecord};
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::questions::Questions;
 use super::shaders::ShaderLibrary;
@@ -70,6 +71,8 @@ pub struct Program {
     pub module: Arc<Module>,
     /// The shading data.
     pub memory: Arc<MemoryImage>,
+    /// The primitives that are programs.
+    pub primitives: Arc<Primitives>,
     /// Number of surface entries.
     pub surface_entries: usize,
     /// Whether there is an imager entry.
@@ -182,6 +185,7 @@ struct WantedEntry {
     /// The number of its surroundings.
     set: usize,
     layout: RecordLayout,
+    primitive: Option<Arc<PrimitiveCores>>,
     seen: Visibility,
     /// The number of the surroundings without lights, where rays ask the surface shader for its opacity.
     dark: Option<usize>,
@@ -206,6 +210,7 @@ impl WantedEntry {
             }),
             atmosphere: None,
             layout: self.layout.clone(),
+            primitive: self.primitive.clone(),
             output: None,
             seen: Visibility::default(),
             dark: None,
@@ -341,11 +346,12 @@ impl Linker {
         let mut records = Vec::with_capacity(scene.objects.len());
         let taken = Taken::of(scene, &shaders);
         let mut mismatches = Mismatches::default();
-        for (object, instance) in scene.objects.iter().zip(&surfaces) {
+        let (mut kinds, mut boxes): (Vec<Arc<PrimitiveCores>>, Vec<_>) = Default::default();
+        for (number, (object, instance)) in scene.objects.iter().zip(&surfaces).enumerate() {
             let Some(instance) = instance else { continue };
             let next = surroundings.len();
             let set = *surroundings.entry(Surroundings::of(object)).or_insert(next);
-            let layout = taken.layout(object);
+            let mut layout = taken.layout(object);
             let displacement = object.attributes.displacement.and_then(|id| self.instance(scene, id.0));
             for shader in std::iter::once(instance).chain(&displacement) {
                 mismatches.of(object, shader).into_iter().for_each(|d| self.diagnostics.push(d));
@@ -357,7 +363,24 @@ impl Linker {
             let cores =
                 (instance.shader.core.clone(), displacement.as_ref().map(|d| (d.shader.core.clone(), displaced)));
             let atmosphere = object.attributes.atmosphere;
-            let params = object_block(scene, object, instance, displacement.as_deref());
+            let mut params = object_block(scene, object, instance, displacement.as_deref());
+            let primitive = match object.program {
+                Some(id) => {
+                    let Some(primitive) = self.primitive(scene, id) else { continue };
+                    let known =
+                        kinds.iter().position(|k| k.intersect.shader.core == primitive.cores.intersect.shader.core);
+                    let kind = known.unwrap_or_else(|| {
+                        kinds.push(primitive.cores.clone());
+                        kinds.len() - 1
+                    });
+                    let record = ProgramRecord { kind: kind as u32, offset: params.len() as u32 };
+                    params.extend(primitive.block(record.kind, object));
+                    layout.program = Some(record);
+                    boxes.push((number, record, primitive.bounds));
+                    Some(kinds[kind].clone())
+                }
+                None => None,
+            };
             let seen = object.attributes.visibility;
             let dark = Surroundings { lights: Arc::new([]), ..Surroundings::of(object) };
             let next = surroundings.len();
@@ -369,6 +392,7 @@ impl Linker {
                     atmosphere,
                     set,
                     layout: layout.clone(),
+                    primitive,
                     seen,
                     dark,
                 });
@@ -403,6 +427,10 @@ impl Linker {
         for (place, address) in addressed.zip(&memory.blocks) {
             *place = *address;
         }
+        let tree = primitives::tree(scene, &memory, &boxes).unwrap_or_else(|d| {
+            self.diagnostics.push(d);
+            Default::default()
+        });
 
         let texts = self.instances.values().flatten().flat_map(|i| &i.texts).map(|(_, text)| text);
         let questions = LightQuestions::of(&module, texts);
@@ -433,6 +461,9 @@ impl Linker {
                 .map(|function| entries::camera(function, CameraOptions::of(scene))),
         };
         module.functions.extend(camera);
+        if options.stage == Stage::Picture {
+            module.functions.extend(kinds.iter().enumerate().map(|(n, cores)| primitives::intersect(n, cores)));
+        }
         if let Some(imager) = &imager {
             module.functions.push(entries::imager(imager));
         }
@@ -451,6 +482,8 @@ impl Linker {
             let cores = large.flat_map(|i| sets().map(|set| Arc::from(format!("{}{set}", i.shader.core))));
             pipeline.inline.always.extend(cores);
         }
+        pipeline.inline.always.extend(kinds.iter().flat_map(|cores| cores.names().cloned()));
+        let constants = frame_constants_around(scene, tree.bounds());
         match pipeline.run(&mut module, observer) {
             Ok(report) => report.rays.into_iter().for_each(|loc| self.warn_of_ray(&module, loc)),
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
@@ -460,9 +493,10 @@ impl Linker {
             memory: memory.into(),
             surface_entries: wanted.len(),
             has_imager: imager.is_some(),
+            primitives: Arc::new(Primitives { tree, kinds: kinds.len() }),
             constants: match options.output {
-                None => frame_constants(scene),
-                Some(_) => without_background(frame_constants(scene)),
+                None => constants,
+                Some(_) => without_background(constants),
             },
             prints: self.shaders.prints(),
             instances: self.instances_of(scene),
@@ -475,6 +509,7 @@ impl Linker {
         Program {
             module: Arc::default(),
             memory: Arc::default(),
+            primitives: Arc::default(),
             surface_entries: 0,
             has_imager: false,
             prints: false,
@@ -532,6 +567,27 @@ impl Linker {
                 let bound = bind(Arc::new(shader), &instance, scene, &mut remarks);
                 remarks.into_iter().for_each(|r| self.diagnostics.push(r));
                 Some(Arc::new(bound))
+            }
+            Err(errors) => {
+                self.diagnostics.extend(errors);
+                None
+            }
+        }
+    }
+
+    /// The primitive that an object is in the place of a mesh.
+    fn primitive(&mut self, scene: &Scene, id: ShaderId) -> Option<LinkedPrimitive> {
+        let given = &scene.shader_instances[id.0 as usize];
+        let mut remarks = Vec::new();
+        let linked = self
+            .shaders
+            .primitive(scene, given)
+            .and_then(|(shaders, whole)| Ok(LinkedPrimitive::new(shaders, &whole, scene, &mut remarks)?));
+        remarks.into_iter().for_each(|r| self.diagnostics.push(r));
+        match linked {
+            Ok(linked) => {
+                self.instances.insert(Some(id.0), Some(linked.cores.intersect.clone()));
+                Some(linked)
             }
             Err(errors) => {
                 self.diagnostics.extend(errors);

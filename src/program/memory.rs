@@ -4,6 +4,7 @@
 //! vertices, triangle records and the textures themselves. Triangle records follow one another, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
+use super::primitives::ProgramRecord;
 use super::primvars::{StoredPrimvar, value_vectors};
 use super::state::RibbonCoordinates;
 use super::textures::Textures;
@@ -74,6 +75,8 @@ pub struct RecordLayout {
     pub ribbons: Option<RibbonCoordinates>,
     /// The primitive variables that lie behind the records of triangles and vertices.
     pub primvars: Arc<[StoredPrimvar]>,
+    /// What the object is in the place of a mesh, if it is a program.
+    pub program: Option<ProgramRecord>,
 }
 
 impl RecordLayout {
@@ -84,7 +87,7 @@ impl RecordLayout {
         let ribbons = mesh.ribbons.then_some(coordinates);
         if object.mesh_space == MeshSpace::World {
             let place = if has_vertex_colors(mesh) { ColorPlace::Vertices } else { ColorPlace::Triangles };
-            return Self { instanced: false, color: place, opacity: place, ribbons, primvars };
+            return Self { instanced: false, color: place, opacity: place, ribbons, primvars, program: None };
         }
         let place = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
             ([], []) => ColorPlace::Object,
@@ -97,6 +100,7 @@ impl RecordLayout {
             opacity: place(&mesh.vertex_opacities, &mesh.triangle_opacities),
             ribbons,
             primvars,
+            program: None,
         }
     }
 
@@ -178,8 +182,14 @@ impl<'a> SharedMeshes<'a> {
     }
 }
 
+/// The objects whose meshes are placed by transforms.
 fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
-    scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::Object)
+    scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::Object && o.program.is_none())
+}
+
+/// The objects that are programs: their numbers as primitives follow all others.
+pub(super) fn programs(scene: &Scene) -> impl Iterator<Item = &Object> {
+    scene.objects.iter().filter(|o| o.program.is_some())
 }
 
 impl MemoryImage {
@@ -209,7 +219,7 @@ impl MemoryImage {
             image.vectors.extend_from_slice(block);
         }
         // What has records of its own: the objects that are no instances, then the shared meshes.
-        let mut pieces = Vec::new();
+        let (mut pieces, mut programs) = (Vec::new(), Vec::new());
         for (object, record) in scene.objects.iter().zip(objects) {
             let address = image.next();
             image.objects.push(address);
@@ -226,7 +236,8 @@ impl MemoryImage {
                 MeshSpace::Object => {
                     image.vectors.extend(instance_vectors(object));
                     image.vectors.extend_from_slice(&record.params);
-                    image.placed.push(PlacedRecord { first: 0, triangles: 0, object: address });
+                    let placed = if object.program.is_some() { &mut programs } else { &mut image.placed };
+                    placed.push(PlacedRecord { first: 0, triangles: 0, object: address });
                 }
             }
         }
@@ -256,6 +267,12 @@ impl MemoryImage {
             // The tree of a scene with more primitives than numbers is refused.
             first = first.wrapping_add(object.mesh.triangles.len() as u32);
         }
+        for placed in &mut programs {
+            // No entry of theirs looks at a triangle: any address but 0 will do.
+            (placed.first, placed.triangles) = (first, image.triangles);
+            first = first.wrapping_add(1);
+        }
+        image.placed.extend(programs);
         textures.push_pictures(&mut image.vectors);
         Ok(image)
     }
@@ -303,6 +320,11 @@ impl MemoryImage {
             Some(p) => p.first + (triangle - p.triangles),
             None => triangle - self.triangles,
         }
+    }
+
+    /// The first of the primitives of an instance, or a program, whose object record is there.
+    pub fn first_primitive(&self, object: u32) -> u32 {
+        self.placed.iter().find(|p| p.object == object).map_or(0, |p| p.first)
     }
 
     fn next(&self) -> u32 {
@@ -421,7 +443,7 @@ fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
     })
 }
 
-/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in the object's mesh; `None` behind the last.
+/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in the object's mesh, 0 of a program; `None` behind the last.
 pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
     let in_space = |space| scene.objects.iter().enumerate().filter(move |(_, o)| o.mesh_space == space);
     let mut rest = primitive as usize;
@@ -432,7 +454,8 @@ pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
         }
         rest -= count;
     }
-    None
+    let (index, _) = scene.objects.iter().enumerate().filter(|(_, o)| o.program.is_some()).nth(rest)?;
+    Some((index, 0))
 }
 
 /// The trees of a scene, whose primitives are those of the memory image.
@@ -472,6 +495,7 @@ mod tests {
             opacity: Vec3::ONE,
             mesh: mesh.clone(),
             mesh_space,
+            program: None,
             object_to_world: Mat4::from_translation(Vec3::Z * number),
             span: None,
         }

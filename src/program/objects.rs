@@ -3,11 +3,12 @@
 //! A constructor's parameter that is a reference takes the handle of an object that `Shader` made before. The shader's parameters are those of the object and of all below it, whose names are told
 //! apart by the names of the references that lead to them: `bricks.mortar`.
 
+use super::primitives::PrimitiveShaders;
 use super::shaders::{CompiledShader, ShaderLibrary};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rtsl::state::Method;
+use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
-use crate::lang::rtsl::{FunctionId, Object, Unit, build};
+use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
 use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ fn method(kind: ShaderKind) -> Option<Method> {
         ShaderKind::Surface => Some(Method::Shade),
         ShaderKind::Light => Some(Method::Illumination),
         ShaderKind::Camera => Some(Method::GenerateRay),
+        ShaderKind::Primitive => Some(Method::Intersect),
         ShaderKind::Volume | ShaderKind::Displacement | ShaderKind::Imager | ShaderKind::CoShader => None,
     }
 }
@@ -57,17 +59,65 @@ impl ShaderLibrary {
             return Err(d.hint("classes are cameras, lights and materials, and textures that these refer to").into());
         };
         let found = self.found(scene, instance, "", 0)?;
-        let key = format!("{}.{}", found.shape, method.name());
-        let made = match self.made_object(&key) {
-            Some(made) => made,
-            None => {
-                let class = found.unit.file.class_name(found.object.class);
-                let name = format!("{class}.{}.{}", method.name(), self.made_objects());
-                let built = build(&found.object, method, &found.unit.library, &name);
-                self.keep_object(key, built.map_err(|diags| self.told(instance, diags))?)
-            }
-        };
+        let made = self.made(&found, instance, method)?;
         Ok((made, ShaderInstance { params: found.params, ..instance.clone() }))
+    }
+
+    /// The cores of the primitive that an instance of a class makes, and the instance with the parameters of all objects that it refers to.
+    ///
+    /// # Errors
+    /// Those of [`Self::object_shader`], and a class of something else.
+    pub fn primitive(
+        &mut self,
+        scene: &Scene,
+        instance: &ShaderInstance,
+    ) -> Result<(PrimitiveShaders, ShaderInstance), Diagnostics> {
+        let found = self.found(scene, instance, "", 0)?;
+        let class = &found.object.file.classes[found.object.class];
+        if !class.interfaces.contains(&Interface::Primitive) {
+            let name = &class.name.name;
+            let d = place(instance, Diagnostic::error(format!("`{name}` is no primitive")));
+            return Err(d.hint(format!("that of a primitive begins: class {name} : {};", Interface::Primitive)).into());
+        }
+        let intersect = self.made(&found, instance, Method::Intersect)?;
+        let bounds = self.made(&found, instance, Method::ComputeBounds)?;
+        let mut at_hit = Vec::new();
+        for part in AtHit::ALL {
+            let key = format!("{}.{}", found.shape, part.name());
+            let made = match self.made_object(&key) {
+                Some(made) => Some(made),
+                None => {
+                    let name = self.core_name(&found, part.name());
+                    let built = part.build(&found.object, &found.unit.library, &name);
+                    let built = built.map_err(|diags| self.told(instance, diags))?;
+                    built.map(|built| self.keep_object(key, built))
+                }
+            };
+            at_hit.extend(made.map(|made| (part, made)));
+        }
+        let shaders = PrimitiveShaders { intersect, bounds, at_hit };
+        Ok((shaders, ShaderInstance { params: found.params, ..instance.clone() }))
+    }
+
+    /// The core of a method of an object that was found, made once.
+    fn made(
+        &mut self,
+        found: &Found,
+        instance: &ShaderInstance,
+        method: Method,
+    ) -> Result<CompiledShader, Diagnostics> {
+        let key = format!("{}.{}", found.shape, method.name());
+        if let Some(made) = self.made_object(&key) {
+            return Ok(made);
+        }
+        let name = self.core_name(found, method.name());
+        let built = build(&found.object, method, &found.unit.library, &name);
+        Ok(self.keep_object(key, built.map_err(|diags| self.told(instance, diags))?))
+    }
+
+    /// A name for a core that no other has.
+    fn core_name(&self, found: &Found, what: &str) -> String {
+        format!("{}.{what}.{}", found.unit.file.class_name(found.object.class), self.made_objects())
     }
 
     /// Messages about a class, with the place where the scene names it.

@@ -3,6 +3,7 @@
 //! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; those of an instance's mesh are moved there
 //! as they are read, which only entries of instances do.
 
+mod primitives;
 mod ribbons;
 
 pub use ribbons::RibbonCoordinates;
@@ -11,11 +12,13 @@ use super::instances::unpack;
 use super::memory::{
     COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
 };
+use super::primitives::PrimitiveCores;
 use super::primvars::StoredPrimvar;
 use super::visibility;
 use crate::geometry::primvar::PrimvarType;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Parameters of a surface entry, and what the entry knows when it is built.
 #[derive(Clone, Debug)]
@@ -32,6 +35,8 @@ pub struct SurfaceInputs {
     pub layout: RecordLayout,
     /// Whether something asks for derivatives: the state then carries those by u and v.
     pub differentiated: bool,
+    /// The cores of the primitive, if the object is a program.
+    pub primitive: Option<Arc<PrimitiveCores>>,
 }
 
 /// Globals at the current hit. Must be made at the start of an entry, before any ray is shot, and all globals asked for there.
@@ -41,6 +46,7 @@ pub struct SurfaceState {
     hit: Value,
     triangle: Value,
     barycentric: Option<[Value; 2]>,
+    told: primitives::Told,
     known: HashMap<&'static str, Value>,
 }
 
@@ -78,7 +84,7 @@ impl SurfaceState {
     pub fn new(b: &mut FunctionBuilder, inputs: SurfaceInputs) -> Self {
         let hit = b.op(Op::Hit, &[]);
         let triangle = b.op(Op::HitTri, &[]);
-        Self { inputs, hit, triangle, barycentric: None, known: HashMap::new() }
+        Self { inputs, hit, triangle, barycentric: None, told: Default::default(), known: HashMap::new() }
     }
 
     /// The value of a global or of a named input that tells of the ray; `None` when a surface has no such input.
@@ -87,6 +93,7 @@ impl SurfaceState {
             "ray.origin" => return Some(self.inputs.origin),
             "ray.direction" => return Some(self.inputs.direction),
             "ray.t" => return Some(b.op(Op::Extract(2), &[self.hit])),
+            "uvw" => return Some(self.place(b)),
             _ => {}
         }
         let names = SURFACE_GLOBALS.into_iter().map(|(n, _)| n).chain(RAY_INPUTS);
@@ -148,7 +155,8 @@ impl SurfaceState {
         if let Some(&v) = self.known.get(name) {
             return v;
         }
-        let v = self.of_ribbon(b, name).unwrap_or_else(|| self.compute(b, name));
+        let own = self.of_ribbon(b, name).or_else(|| self.of_primitive(b, name));
+        let v = own.unwrap_or_else(|| self.compute(b, name));
         self.known.insert(name, v);
         v
     }
@@ -531,8 +539,14 @@ mod tests {
         let layouts = [false, true].into_iter().flat_map(|instanced| places.map(|place| (instanced, place)));
         let layouts = layouts.flat_map(|(instanced, place)| ribbons.map(|ribbons| (instanced, place, ribbons)));
         for (instanced, place, ribbons) in layouts {
-            let layout =
-                RecordLayout { instanced, color: place, opacity: place, ribbons, primvars: Default::default() };
+            let layout = RecordLayout {
+                instanced,
+                color: place,
+                opacity: place,
+                ribbons,
+                primvars: Default::default(),
+                program: None,
+            };
             let mut b = FunctionBuilder::new("entry", FunctionKind::Entry);
             let origin = b.param("orig", Type::Vec3, Class::Varying);
             let direction = b.param("dir", Type::Vec3, Class::Varying);
@@ -540,7 +554,7 @@ mod tests {
             let ray = b.param("ray", Type::Vec4, Class::Varying);
             let mut state = SurfaceState::new(
                 &mut b,
-                SurfaceInputs { origin, direction, depth, ray, layout, differentiated: true },
+                SurfaceInputs { origin, direction, depth, ray, layout, differentiated: true, primitive: None },
             );
             for (name, ty) in SURFACE_GLOBALS {
                 let v = state.global(&mut b, name);

@@ -133,7 +133,7 @@ impl Parameters {
         let mut users = vec![Vec::new(); scene.shader_instances.len()];
         let mut known = HashSet::new();
         for object in &scene.objects {
-            for id in object.surface.into_iter().chain(object.attributes.shaders()) {
+            for id in object.surface.into_iter().chain(object.program).chain(object.attributes.shaders()) {
                 if known.insert((id, &object.name)) {
                     users[id.0 as usize].push(object.name.clone());
                 }
@@ -145,7 +145,7 @@ impl Parameters {
                 let id = ShaderId(i as u32);
                 // What moves the points of meshes is in the meshes.
                 let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
-                let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader);
+                let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader | ShaderKind::Primitive);
                 let dynamic = !(is_apart || displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
                     let defaults = bound.shader.values(own.to_world, |_| None);
@@ -205,6 +205,7 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
         ShaderKind::Light => "LightSource",
         ShaderKind::Imager => "Imager",
         ShaderKind::Camera => "Camera",
+        ShaderKind::Primitive => "Geometry",
         ShaderKind::CoShader => "Shader",
     }
 }

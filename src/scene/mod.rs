@@ -148,6 +148,8 @@ pub struct Object {
     pub mesh: Arc<Mesh>,
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
+    /// What rays hit in the place of the mesh, which is empty: an object of a class, of kind [`ShaderKind::Primitive`], in object space.
+    pub program: Option<ShaderId>,
     /// Its own space: where the primitive was declared, and for an instance its placement. Finite, affine and invertible.
     pub object_to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.

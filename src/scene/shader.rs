@@ -26,11 +26,13 @@ pub enum ShaderKind {
     CoShader,
     /// Makes the rays of the camera.
     Camera,
+    /// Is hit by rays.
+    Primitive,
 }
 
 impl ShaderKind {
     /// All of them.
-    pub const ALL: [ShaderKind; 7] = [
+    pub const ALL: [ShaderKind; 8] = [
         ShaderKind::Surface,
         ShaderKind::Displacement,
         ShaderKind::Volume,
@@ -38,9 +40,10 @@ impl ShaderKind {
         ShaderKind::Imager,
         ShaderKind::CoShader,
         ShaderKind::Camera,
+        ShaderKind::Primitive,
     ];
 
-    /// The word that declares such a shader in RSL; of cameras, which only RTSL has, what they are.
+    /// The word that declares such a shader in RSL; of cameras and primitives, which only RTSL has, what they are.
     pub fn keyword(self) -> &'static str {
         match self {
             ShaderKind::Surface => "surface",
@@ -50,6 +53,7 @@ impl ShaderKind {
             ShaderKind::Imager => "imager",
             ShaderKind::CoShader => "class",
             ShaderKind::Camera => "camera",
+            ShaderKind::Primitive => "primitive",
         }
     }
 }

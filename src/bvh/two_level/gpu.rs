@@ -14,6 +14,7 @@ use super::super::gpu::compressed::CompressedBvh;
 use super::super::gpu::kernel::Layout;
 use super::super::node::{Link, Node};
 use super::instance::Instance;
+use super::upper::Upper;
 use super::{Placed, TwoLevel};
 use bytemuck::{bytes_of, cast_slice};
 use std::borrow::Cow;
@@ -55,7 +56,7 @@ impl TwoLevel {
         }
         nodes[0].children[0].pad = nodes.len() as u32;
         let mut bytes: Vec<u8> = cast_slice(&nodes).to_vec();
-        append_upper(placed, &roots, &mut bytes);
+        append_placed(placed, &roots, &mut bytes);
         let triangles: &[u8] = cast_slice(&triangles);
         Tables { nodes: bytes.into(), triangles: triangles.to_vec().into() }
     }
@@ -75,7 +76,7 @@ impl TwoLevel {
         bytes.extend_from_slice(cast_slice(trees.nodes()));
         if let Some(placed) = &self.placed {
             bytes.resize(size_of::<Node>() + of_nodes, 0);
-            append_upper(placed, &roots, &mut bytes);
+            append_placed(placed, &roots, &mut bytes);
         }
         let triangles: &[u8] = cast_slice(trees.triangles());
         Tables { nodes: bytes.into(), triangles: triangles.to_vec().into() }
@@ -83,15 +84,20 @@ impl TwoLevel {
 }
 
 /// Puts the upper tree and the instances behind a table of whole binary nodes. `roots` are those of the meshes' trees.
-fn append_upper(placed: &Placed, roots: &[u32], table: &mut Vec<u8>) {
+fn append_placed(placed: &Placed, roots: &[u32], table: &mut Vec<u8>) {
+    append_upper(&placed.upper, |instance| roots[instance.tree as usize], table);
+}
+
+/// Puts an upper tree and its instances behind a table of whole binary nodes; `tree` gives the word that stands for what is in an instance.
+fn append_upper(upper: &Upper, tree: impl Fn(&Instance) -> u32, table: &mut Vec<u8>) {
     let root = (table.len() / size_of::<Node>()) as u32;
-    let mut nodes: Vec<Node> = renumbered(placed.top.nodes(), root, 0).collect();
+    let mut nodes: Vec<Node> = renumbered(upper.nodes(), root, 0).collect();
     let first_instance = NODE_VECTORS * (root + nodes.len() as u32);
     let [reach, place] = &mut nodes[0].children;
-    (reach.pad, place.pad) = (placed.reach.0.to_bits(), first_instance);
+    (reach.pad, place.pad) = (upper.reach().0.to_bits(), first_instance);
     table.extend_from_slice(cast_slice(&nodes));
-    let record = |instance: &Instance| Instance { tree: roots[instance.tree as usize], ..*instance };
-    let records: Vec<Instance> = placed.instances.iter().map(record).collect();
+    let record = |instance: &Instance| Instance { tree: tree(instance), ..*instance };
+    let records: Vec<Instance> = upper.instances().iter().map(record).collect();
     table.extend_from_slice(cast_slice(&records));
 }
 

@@ -8,9 +8,8 @@
 //! hit in a box with corners up to `b`. The boxes of instances are padded by [`PAD`] = 16u times `κ(|T| + |b|)`, and for each ray by 16u times `κ|o|` more: almost twice the bound.
 
 use super::super::ray::Ray;
-use super::Placement;
 use bytemuck::{Pod, Zeroable};
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DMat3, DVec3, Mat4, Vec3};
 
 /// Share of the distances that a box is padded by.
 const PAD: f64 = 16.0 / (1u64 << 24) as f64;
@@ -19,7 +18,7 @@ const PAD: f64 = 16.0 / (1u64 << 24) as f64;
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 0..12, 12..16 | the box's minimum in the world, which tree |
+/// | 0..12, 12..16 | the box's minimum in the world, which tree, or of a program its data |
 /// | 16..28, 28..32 | the box's maximum, number of the first primitive |
 /// | 32..80 | the transform from the world to the object, three rows of four |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
@@ -27,7 +26,7 @@ const PAD: f64 = 16.0 / (1u64 << 24) as f64;
 pub struct Instance {
     /// Lower corner of the box around the mesh in the world, padded.
     pub min: [f32; 3],
-    /// Index of the mesh; on the GPU, of the root node of its tree.
+    /// Index of the mesh; on the GPU, of the root node of its tree. Of a primitive that a program intersects, what the program is told.
     pub tree: u32,
     /// Upper corner of the box.
     pub max: [f32; 3],
@@ -42,27 +41,25 @@ pub struct Instance {
 pub struct Reach(pub f32);
 
 impl Instance {
-    /// The instance of a mesh with these bounds in its own space (`None`: an empty mesh, which nothing hits); `None` when the transform has no inverse
+    /// The instance of what has these bounds in its own space (`None`: an empty mesh, which nothing hits); `None` when the transform has no inverse
     /// or something is not finite.
-    pub fn new(placement: &Placement, bounds: Option<(Vec3, Vec3)>, first: u32) -> Option<Self> {
-        let to_world = placement.object_to_world.as_dmat4();
+    pub fn new(object_to_world: Mat4, bounds: Option<(Vec3, Vec3)>, tree: u32, first: u32) -> Option<Self> {
+        let to_world = object_to_world.as_dmat4();
         let (low, high) = bounds.unwrap_or_default();
         let corner =
             |i: usize| DVec3::from_array([0, 1, 2].map(|a| f64::from(if i >> a & 1 == 0 { low[a] } else { high[a] })));
         let corners = (0..8).map(|i| to_world.transform_point3(corner(i)));
         let (min, max) = corners.map(|p| (p, p)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
         let pad = PAD
-            * condition(placement)?
+            * condition(object_to_world)?
             * (to_world.w_axis.truncate().abs().max_element() + min.abs().max(max.abs()).max_element());
-        let to_object = to_world.inverse();
-        let row = |i: usize| to_object.row(i).as_vec4().to_array();
         // A step outwards makes up for the rounding of the corners themselves.
         let instance = Self {
             min: (min - pad).as_vec3().to_array().map(f32::next_down),
-            tree: placement.mesh as u32,
+            tree,
             max: (max + pad).as_vec3().to_array().map(f32::next_up),
             first,
-            rows: [row(0), row(1), row(2)],
+            rows: world_to_object(object_to_world),
         };
         let numbers = instance.min.iter().chain(&instance.max).chain(instance.rows.iter().flatten());
         numbers.copied().all(f32::is_finite).then_some(instance)
@@ -80,10 +77,16 @@ impl Instance {
     }
 }
 
+/// The rows of the matrix from the world to an object that stands there: the coordinate `i` is `rows[i] · (x, y, z, 1)`.
+pub fn world_to_object(object_to_world: Mat4) -> [[f32; 4]; 3] {
+    let to_object = object_to_world.as_dmat4().inverse();
+    [0, 1, 2].map(|i| to_object.row(i).as_vec4().to_array())
+}
+
 impl Reach {
     /// For rays that may meet any of these.
-    pub fn of(placements: &[Placement]) -> Self {
-        let worst = placements.iter().filter_map(condition).fold(1.0, f64::max);
+    pub fn of(placements: impl Iterator<Item = Mat4>) -> Self {
+        let worst = placements.filter_map(condition).fold(1.0, f64::max);
         Self((PAD * worst) as f32)
     }
 
@@ -95,8 +98,8 @@ impl Reach {
 }
 
 /// `‖|A⁻¹||A|‖∞` of a placement: 1 for a scale along the axes, up to 3 for a rotation; `None` without an inverse.
-fn condition(placement: &Placement) -> Option<f64> {
-    let to_world = DMat3::from_mat4(placement.object_to_world.as_dmat4());
+fn condition(object_to_world: Mat4) -> Option<f64> {
+    let to_world = DMat3::from_mat4(object_to_world.as_dmat4());
     let magnitudes = |m: DMat3| DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs());
     let product = magnitudes(to_world) * magnitudes(to_world.inverse());
     let worst = (product * DVec3::ONE).max_element();

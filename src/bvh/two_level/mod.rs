@@ -13,22 +13,27 @@
 //! | file | holds |
 //! |---|---|
 //! | [`instance`] | an instance's record: its box in the world, its transform; what rounding may do to a ray |
+//! | `upper` | the tree over instances |
 //! | `walk` | batches of rays through the upper tree |
+//! | [`programs`] | primitives that programs intersect: another upper tree |
 //! | [`gpu`] | all of it as the tables of the GPU's kernels |
 
 pub mod gpu;
 pub mod instance;
+pub mod programs;
+mod upper;
 mod walk;
 
 #[cfg(test)]
 mod tests;
 
-use super::build::{BuildError, BuildOptions, Quality};
+use super::build::{BuildError, BuildOptions};
 use super::ray::{Hit, HitBatch, NO_PRIM, Ray, RayBatch};
 use super::tree::Bvh;
 use super::triangle::Triangle;
 use glam::Mat4;
 use instance::{Instance, Reach};
+use upper::Upper;
 use walk::Walk;
 
 /// A mesh placed in the world.
@@ -70,13 +75,9 @@ pub struct TwoLevel {
 
 /// The trees of what is placed.
 #[derive(Debug)]
-pub(super) struct Placed {
-    /// Over the instances' boxes: a leaf's triangle number is an index into `instances`.
-    top: Bvh,
+struct Placed {
+    upper: Upper,
     meshes: Vec<Bvh>,
-    /// In the order of the leaves of `top`.
-    instances: Vec<Instance>,
-    reach: Reach,
 }
 
 impl From<Bvh> for TwoLevel {
@@ -114,17 +115,12 @@ impl TwoLevel {
         for (index, placement) in placements.iter().enumerate() {
             let misplaced = TwoLevelError::Misplaced { index };
             let Some(tree) = trees.get(placement.mesh) else { return Err(misplaced) };
-            let instance = Instance::new(placement, tree.bounds(), first);
+            let instance = Instance::new(placement.object_to_world, tree.bounds(), placement.mesh as u32, first);
             given.push(instance.ok_or(misplaced)?);
             first += meshes[placement.mesh].len() as u32;
         }
-        // The builder sees a box's diagonal, which has the same bounds, in a leaf of its own.
-        let diagonals: Vec<Triangle> =
-            given.iter().map(|i| Triangle::new(i.min.into(), i.max.into(), i.min.into())).collect();
-        let top = Bvh::build(&diagonals, &BuildOptions { max_leaf: 1, quality: Quality::Sah, progress: None })?;
-        let reach = Reach::of(placements);
-        let instances = top.triangles().iter().map(|t| given[t.prim as usize]).collect();
-        Ok(Self { plain, placed: Some(Placed { top, meshes: trees, instances, reach }), primitives: count })
+        let upper = Upper::new(&given, Reach::of(placements.iter().map(|p| p.object_to_world)))?;
+        Ok(Self { plain, placed: Some(Placed { upper, meshes: trees }), primitives: count })
     }
 
     /// The tree of the triangles that stand in world space.
@@ -145,9 +141,7 @@ impl TwoLevel {
     /// Bytes of all trees and records that the CPU walks.
     pub fn bytes(&self) -> usize {
         let tree = |b: &Bvh| b.stats().bytes + b.stats().wide_bytes;
-        let placed = self.placed.as_ref().map_or(0, |p| {
-            tree(&p.top) + p.meshes.iter().map(tree).sum::<usize>() + size_of_val(p.instances.as_slice())
-        });
+        let placed = self.placed.as_ref().map_or(0, |p| p.upper.bytes() + p.meshes.iter().map(tree).sum::<usize>());
         tree(&self.plain) + placed
     }
 
@@ -171,7 +165,9 @@ impl TwoLevel {
         self.plain.closest_hits(rays, hits);
         if let Some(placed) = &self.placed {
             // Plain triangles have the lowest numbers: what instances give must be nearer, or lower among themselves.
-            Walk::new(placed, rays, |lane| hits.hit(lane).map(|h| h.t)).closest(hits);
+            let tree = |instance: &Instance| &placed.meshes[instance.tree as usize];
+            Walk::new(&placed.upper, rays, |lane| hits.hit(lane).map(|h| h.t))
+                .closest(hits, |instance, rays, found| tree(instance).closest_hits(rays, found));
         }
     }
 
@@ -182,7 +178,8 @@ impl TwoLevel {
             Some(placed) if rays.active & !blocked != 0 => {
                 let mut open = rays.clone();
                 open.active &= !blocked;
-                blocked | Walk::new(placed, &open, |_| None).any()
+                let tree = |instance: &Instance| &placed.meshes[instance.tree as usize];
+                blocked | Walk::new(&placed.upper, &open, |_| None).any(|instance, rays| tree(instance).any_hits(rays))
             }
             _ => blocked,
         }

@@ -7,7 +7,7 @@ use super::*;
 use glam::{EulerRot, Quat, Vec3};
 
 /// Rotated, scaled unevenly, mirrored as often as not.
-fn placement(random: &mut Random, mesh: usize, spread: f32) -> Placement {
+pub(super) fn placement(random: &mut Random, mesh: usize, spread: f32) -> Placement {
     let angles = random.point() * 3.2;
     let scale = (random.point() + 1.2) * 0.3 * if random.unit() < 0.5 { Vec3::ONE } else { Vec3::new(1.0, -1.0, 1.0) };
     let turn = Quat::from_euler(EulerRot::XYZ, angles.x, angles.y, angles.z);
@@ -41,7 +41,8 @@ impl Case {
         let mut first = self.plain.len() as u32;
         for placement in &self.placements {
             let mesh = &self.meshes[placement.mesh];
-            let instance = Instance::new(placement, Some((Vec3::NEG_ONE, Vec3::ONE)), first).expect("a good placement");
+            let instance = Instance::new(placement.object_to_world, Some((Vec3::NEG_ONE, Vec3::ONE)), 0, first);
+            let instance = instance.expect("a good placement");
             test(mesh, &instance.ray_to_object(ray), first);
             first += mesh.len() as u32;
         }

@@ -5,15 +5,15 @@
 
 use super::super::node::{Child, Link, STACK};
 use super::super::ray::{BATCH, FAR_PAD, HitBatch, RayBatch, lanes};
-use super::Placed;
 use super::instance::Instance;
+use super::upper::Upper;
 
 /// Masks of at most so many rays are gone through ray by ray.
 const FEW: u32 = 8;
 
 /// Rays on their way through the upper tree.
 pub(super) struct Walk<'a> {
-    placed: &'a Placed,
+    upper: &'a Upper,
     rays: &'a RayBatch,
     inv: [[f32; BATCH]; 3],
     /// The origins, moved up and down by what rounding may do: the planes of a box's lower side are seen from `above`, those of its upper side from `below`.
@@ -25,12 +25,12 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// `known` is the distance of a hit that is known already.
-    pub fn new(placed: &'a Placed, rays: &'a RayBatch, known: impl Fn(usize) -> Option<f32>) -> Self {
+    pub fn new(upper: &'a Upper, rays: &'a RayBatch, known: impl Fn(usize) -> Option<f32>) -> Self {
         let zero = [[0.0; BATCH]; 3];
-        let mut walk = Self { placed, rays, inv: zero, above: zero, below: zero, far: [0.0; BATCH] };
+        let mut walk = Self { upper, rays, inv: zero, above: zero, below: zero, far: [0.0; BATCH] };
         for i in rays.active_lanes() {
             let ray = rays.ray(i);
-            let pad = placed.reach.from_origin(ray.origin);
+            let pad = upper.reach().from_origin(ray.origin);
             for (axis, inv) in ray.inv_dir().into_iter().enumerate() {
                 walk.inv[axis][i] = inv;
                 walk.above[axis][i] = ray.origin[axis] + pad;
@@ -41,15 +41,15 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Replaces the hits by those with instances that are nearer, or as near and lower in number.
-    pub fn closest(mut self, hits: &mut HitBatch) {
+    /// Replaces the hits by those with instances that are nearer, or as near and lower in number. `test` finds what rays hit within an instance, and tells of all active ones.
+    pub fn closest(mut self, hits: &mut HitBatch, mut test: impl FnMut(&Instance, &RayBatch, &mut HitBatch)) {
         let (mut inside, mut found) = (RayBatch::default(), HitBatch::default());
         self.visit(|walk, instance, mask| {
             // A hit at equal `t` may be lower in number: the interval is open, so it ends one step beyond what is known.
             let t_max =
                 |i: usize, hits: &HitBatch| if hits.hit(i).is_some() { walk.far[i].next_up() } else { walk.far[i] };
             walk.enter(instance, mask, &mut inside, |i| t_max(i, hits));
-            walk.placed.meshes[instance.tree as usize].closest_hits(&inside, &mut found);
+            test(instance, &inside, &mut found);
             for i in inside.active_lanes() {
                 let Some(mut hit) = found.hit(i) else { continue };
                 hit.prim += instance.first;
@@ -62,20 +62,20 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// The rays that any instance is in the way of.
-    pub fn any(mut self) -> u64 {
+    /// The rays that any instance is in the way of: `test` tells which hit something within one.
+    pub fn any(mut self, mut test: impl FnMut(&Instance, &RayBatch) -> u64) -> u64 {
         let mut inside = RayBatch::default();
         self.visit(|walk, instance, mask| {
             walk.enter(instance, mask, &mut inside, |i| walk.far[i]);
-            walk.placed.meshes[instance.tree as usize].any_hits(&inside)
+            test(instance, &inside)
         })
     }
 
     /// Calls `enter` with the instances whose boxes rays meet, near ones first as far as the first ray can tell, and the mask of these rays. Rays that it returns
     /// are done; so are all that it ever returned, at the end.
     fn visit(&mut self, mut enter: impl FnMut(&mut Self, &Instance, u64) -> u64) -> u64 {
-        let placed = self.placed;
-        let nodes = placed.top.nodes();
+        let upper = self.upper;
+        let nodes = upper.nodes();
         let mut done = 0;
         // Each level leaves one entry behind and adds two.
         let mut stack: [(&Child, u64); STACK + 2] = [(&nodes[0].children[0], 0); STACK + 2];
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
                     top += 2;
                 }
                 Link::Leaf { first, count } => {
-                    for instance in &placed.instances[first as usize..(first + count) as usize] {
+                    for instance in &upper.instances()[first as usize..(first + count) as usize] {
                         let mask = mask & !done;
                         if mask != 0 {
                             done |= enter(self, instance, mask) & mask;

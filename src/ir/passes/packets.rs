@@ -11,7 +11,7 @@ const ORIGIN: &str = "ray.origin";
 /// The input that holds its direction.
 const DIRECTION: &str = "ray.direction";
 /// Inputs that differ from ray to ray, but for the origin, which may not.
-const OF_A_RAY: [&str; 4] = [DIRECTION, "ray.t", "ray.time", "P"];
+const OF_A_RAY: [&str; 4] = [DIRECTION, "ray.t", "ray.t_min", "ray.time"];
 
 /// What the rays of a packet have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -58,6 +58,19 @@ impl Object {
         let constructor = file.constructors(class).first().copied();
         Self { file: file.clone(), class, constructor, references: Vec::new() }
     }
+
+    /// Whether its methods leave something for each other.
+    pub(super) fn has_scratch(&self) -> bool {
+        let count = self.file.classes[self.class].variables.len();
+        (0..count).any(|i| self.file.variable(self.class, i).keeping == Keeping::Scratch)
+    }
+
+    /// Whether a name stands in the files of its class and of what it refers to.
+    pub(super) fn mentions(&self, name: &str) -> bool {
+        let mut names = HashSet::new();
+        mentions(self, &mut names);
+        names.contains(name)
+    }
 }
 
 /// A core that was built.
@@ -211,31 +224,59 @@ pub fn check(file: &Arc<File>, library: &Module, diags: &mut Diagnostics) {
 /// # Errors
 /// What only the scene shows: a class that lacks the method, code that is too large.
 pub fn build(object: &Object, method: Method, library: &Module, name: &str) -> Result<Built, Diagnostics> {
+    build_of_several(object, &[method], state_inputs::outputs(method), library, name)
+}
+
+/// Makes one core of methods that run one after the other on an object and the same state. `results` are the core's results, and the state that they are.
+pub(super) fn build_of_several(
+    object: &Object,
+    methods: &[Method],
+    results: &'static [(&'static str, &'static str)],
+    library: &Module,
+    name: &str,
+) -> Result<Built, Diagnostics> {
     let mut diags = Diagnostics::new();
-    let kind = match method {
-        Method::Shade => FunctionKind::Surface,
-        Method::Illumination => FunctionKind::Light,
+    let last = methods.last().copied();
+    let kind = match last {
+        Some(Method::Shade) => FunctionKind::Surface,
+        Some(Method::Illumination) => FunctionKind::Light,
         _ => FunctionKind::Function,
     };
     let class = &object.file.classes[object.class].name;
-    let Some(id) = object.file.method(object.class, method) else {
-        let message = format!("the class `{}` has no method `{}`", class.name, method.name());
-        let d = Diagnostic::error(message).at(class.span, "this class");
-        return Err(d.hint(format!("`void {}()` is what is asked of it here", method.name())).into());
-    };
-    let mut body = Body::new(name, kind, library, &mut diags, Some(method));
+    let mut found = Vec::new();
+    for &method in methods {
+        let Some(id) = object.file.method(object.class, method) else {
+            let message = format!("the class `{}` has no method `{}`", class.name, method.name());
+            let d = Diagnostic::error(message).at(class.span, "this class");
+            return Err(d.hint(format!("`void {}()` is what is asked of it here", method.name())).into());
+        };
+        found.push((method, id));
+    }
+    let mut body = Body::new(name, kind, library, &mut diags, last);
     let root = body.object(object, "");
     let mut mentioned = HashSet::new();
     mentions(object, &mut mentioned);
+    mentioned.extend(results.iter().map(|r| r.1));
+    mentioned.extend(methods.iter().flat_map(|m| state_inputs::needed(*m)));
     body.begin_state(&mentioned);
-    for name in state_inputs::outputs(method) {
+    // Who does not ask for the distance knows it: `intersect` then finds the same hit again.
+    let is_again = !results.iter().any(|r| r.1 == "rt_HitDistance");
+    if is_again && methods.contains(&Method::Intersect) {
+        body.forget_hit();
+    }
+    for name in results {
         let ty = body.state.get(name.1).map(|local| local.ty.clone());
         let types = ty.as_ref().and_then(Type::basic).map(values).unwrap_or_default();
         types.into_iter().for_each(|ty| body.b.result(name.0, ty));
     }
     let file = body.objects[root].file;
-    let _ = body.call(file, id, Some(root), Role::Method(method), Vec::new(), class.span);
-    body.finish_core(method);
+    for (method, id) in found {
+        let _ = body.call(file, id, Some(root), Role::Method(method), Vec::new(), class.span);
+        if method == Method::Intersect && is_again {
+            body.settle_hit();
+        }
+    }
+    body.finish_core(results);
     let Body { b, mut module, params, .. } = body;
     let declared = params.iter().map(|p| p.array.unwrap_or(1) as usize).sum();
     let mut core = b.finish();
@@ -557,11 +598,11 @@ impl<'a> Body<'a> {
     }
 
     /// Ends a core: its results are what the renderer wants of the state.
-    fn finish_core(&mut self, method: Method) {
+    fn finish_core(&mut self, results: &[(&'static str, &'static str)]) {
         if self.b.is_terminated() {
             return;
         }
-        let results = self.results(method);
+        let results = self.results(results);
         self.b.ret(results);
     }
 

@@ -11,6 +11,7 @@ pub mod lexer;
 mod lower;
 mod matrices;
 pub mod parser;
+mod primitives;
 pub mod state;
 pub mod types;
 
@@ -19,6 +20,7 @@ mod tests;
 
 pub use classes::{Class, File, FunctionId};
 pub use lower::{Built, BuiltParam, Object, build};
+pub use primitives::AtHit;
 
 use crate::ir::Module;
 use crate::lang::diag::{Diagnostic, Diagnostics};

@@ -167,9 +167,13 @@ impl Renderer for GpuRenderer {
 
 /// The kernels of the job's entries.
 pub(super) fn compile(gpu: &Gpu, job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
+    if !job.program.primitives.is_empty() {
+        let reason = "it has primitives that are classes of RTSL, which only the RPU intersects so far".to_string();
+        return Err(RenderError::Unsupported { machine: "the GPU", reason });
+    }
     let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
     let shaders = (0..job.program.surface_entries).map(surface_entry).collect();
-    let options = Options { shaders, instances: job.bvh.has_instances() };
+    let options = Options { shaders, instances: job.bvh.has_instances() || !job.program.primitives.is_empty() };
     Program::compile(gpu, &job.program.module, &entries, &options, max_depth(job), schedule)
 }
 

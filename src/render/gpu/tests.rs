@@ -205,6 +205,7 @@ fn job(has_imager: bool, window: Window, sampling: Sampling) -> Job {
     constants[0] = [1.0e-3, f32::MAX, 0.0, 0.0];
     constants[6][3] = 4.0;
     let program = Program {
+        primitives: Arc::default(),
         module: module(PROGRAM).into(),
         memory: MemoryImage { vectors, triangles: 4, triangle_count: triangles.len() as u32, ..MemoryImage::default() }
             .into(),

@@ -207,7 +207,7 @@ impl Bare {
 
     /// Does something with the machine and everything that it refers to.
     fn with_machine<T>(&self, stop: &AtomicBool, work: impl FnOnce(&Machine<'_>) -> T) -> T {
-        let in_scene = self.tree.as_ref().map(|bvh| SceneTracer { bvh, memory: &self.memory });
+        let in_scene = self.tree.as_ref().map(|bvh| SceneTracer::new(bvh, &self.memory));
         let tracer: &dyn Tracer = in_scene.as_ref().map_or(&EmptyScene, |t| t);
         work(&Machine {
             program: &self.executable,

@@ -175,14 +175,28 @@ fn draw_sampled(
     loaded: &Loaded,
     progress: Progress<'_>,
 ) -> Result<Picture, RenderError> {
-    let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
+    let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let drawing = Drawing { job, sampling, loaded, machine: &machine };
     let mut film = Film::new(job.window.width, job.window.height)?;
-    drawing.draw(Pass::whole(sampling), &mut film, progress)?;
+    let drawn = drawing.draw(Pass::whole(sampling), &mut film, progress);
+    cause(drawn, &tracer, loaded, job)?;
     drawing.finish(&film, 1)
+}
+
+/// The same, with the error that stopped a run where that lies in a primitive's program.
+fn cause<T>(
+    result: Result<T, RenderError>,
+    tracer: &SceneTracer<'_>,
+    loaded: &Loaded,
+    job: &Job,
+) -> Result<T, RenderError> {
+    match tracer.failure() {
+        Some(failure) => Err(loaded.explain(failure, &job.program.module)),
+        None => result,
+    }
 }
 
 /// An error that may only say that another one ended the run.

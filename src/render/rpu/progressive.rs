@@ -2,7 +2,7 @@
 
 use super::loaded::Data;
 use super::passes::Drawing;
-use super::{Loaded, RpuRenderer, SceneTracer};
+use super::{Loaded, RpuRenderer, SceneTracer, cause};
 use crate::program::Program;
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::{Pass, Progressive, nothing_loaded};
@@ -56,14 +56,15 @@ impl RpuProgressive {
         draw: impl FnOnce(&Drawing<'_>) -> Result<T, RenderError> + Send,
     ) -> Result<T, RenderError> {
         let Some(Kept { job, code, constants, memory }) = &self.kept else { return Err(nothing_loaded()) };
-        let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
         let data = Data::of_parts(*constants, memory.as_deref(), &job.program.memory.vectors);
+        let tracer = SceneTracer::of_job(job, code, &data, stop)?;
         let machine = code.machine(&data, &tracer, job.budget, stop);
         let drawing = Drawing { job, sampling: job.sampling, loaded: code, machine: &machine };
-        match &self.pool {
+        let drawn = match &self.pool {
             Some(pool) => pool.install(|| draw(&drawing)),
             None => draw(&drawing),
-        }
+        };
+        cause(drawn, &tracer, code, job)
     }
 }
 

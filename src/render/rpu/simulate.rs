@@ -2,11 +2,11 @@
 //!
 //! Takes a [`Job`] as the renderer does and gives the same picture, with how long the machine took and what each pixel cost.
 
-use super::SceneTracer;
 use super::calls::Calls;
 use super::frame::Frame;
 use super::loaded::Loaded;
 use super::passes::imager_inputs;
+use super::{SceneTracer, cause};
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::Pass;
@@ -35,9 +35,9 @@ pub fn simulate(
     config: &Config,
     progress: Progress<'_>,
 ) -> Result<Simulation, RenderError> {
-    let tracer = SceneTracer { bvh: &job.bvh, memory: &job.program.memory };
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors).with_uniforms(&job.program.constants);
+    let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;
     let machine = loaded.machine(&data, &tracer, job.budget, &stop);
     let timing = loaded.timing(config);
     let call = |function: &'static str| {
@@ -61,7 +61,8 @@ pub fn simulate(
         taken[at(x, y)] += 1;
         cost[at(x, y)] += slots;
     };
-    let mut stats = frame.run(&stop, &input, &mut output, call(CAMERA_ENTRY))?;
+    let run = frame.run(&stop, &input, &mut output, call(CAMERA_ENTRY));
+    let mut stats = cause(run, &tracer, loaded, job)?;
     let mut picture = job.film.develop(&film);
     if job.program.has_imager {
         let mut rgba = picture.rgba.clone();

@@ -183,19 +183,25 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             opacity: attributes.opacity,
             mesh: r.retained.shapes[piece.shape].oriented(piece.inside != inside),
             mesh_space: MeshSpace::Object,
+            program: None,
             object_to_world: object_to_world * piece.to_object,
             span: Some(args.whole_span()),
         };
-        object.check_placement().map_err(|error| {
-            let hint = match error {
-                PlacementError::NotFinite => "the transform around it overflows",
-                PlacementError::Singular => "a Scale by 0 or a degenerate Transform stands before it",
-            };
-            args.error(error.to_string()).hint(hint)
-        })?;
+        check_placement(args, &object)?;
         r.scene.objects.push(object);
     }
     Ok(())
+}
+
+/// Checks that the transform of what a request declares places it somewhere.
+pub fn check_placement(args: &Args<'_, '_>, object: &Object) -> Result<(), Diagnostic> {
+    object.check_placement().map_err(|error| {
+        let hint = match error {
+            PlacementError::NotFinite => "the transform around it overflows",
+            PlacementError::Singular => "a Scale by 0 or a degenerate Transform stands before it",
+        };
+        args.error(error.to_string()).hint(hint)
+    })
 }
 
 /// Reports a request that does not do in an object's definition what it does elsewhere. True when it is to be passed over.

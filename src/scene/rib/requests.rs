@@ -78,6 +78,8 @@ const REQUESTS: &[Request] = &[
     request("FrameAspectRatio", "FrameAspectRatio aspect", options::frame_aspect_ratio),
     request("FrameBegin", "FrameBegin number", frame_begin),
     request("FrameEnd", "FrameEnd", |r, a| r.close(BlockKind::Frame, a.span)),
+    request("Geometry", "Geometry \"FILE.rtsl:Class\" parameters", primitives::programs::geometry)
+        .partly("classes of primitives, in RTSL; the shapes that a renderer may have by names of its own are skipped"),
     request("GeometricRepresentation", "GeometricRepresentation \"type\"", |_, a| a.string("a type").map(|_| ()))
         .noted("all surfaces are triangles"),
     request("Hider", "Hider \"type\" parameters", |_, a| a.string("a type").and_then(|_| a.skip()))

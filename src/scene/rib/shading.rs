@@ -169,6 +169,15 @@ fn referable(r: &Reader<'_>, name: &str) -> Arc<[CoShader]> {
     }
 }
 
+/// The object of a class that `Geometry "FILE.rtsl:Class"` names. Points and directions are in object space, as they are written.
+pub fn primitive(r: &mut Reader<'_>, args: &mut Args<'_, '_>, name: String) -> Result<ShaderId, Diagnostic> {
+    let params = read_params(args, &r.declarations)?;
+    let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;
+    let objects = referable(r, &name);
+    let (kind, to_world, span) = (ShaderKind::Primitive, Mat4::IDENTITY, Some(args.whole_span()));
+    Ok(r.add_shader(ShaderInstance { kind, name, params, to_world, span, objects }))
+}
+
 /// The camera that `Projection "FILE.rtsl:Class"` names. Points and directions are in camera space, as they are written.
 pub fn camera(r: &mut Reader<'_>, span: Span, name: String, params: &[Param]) -> Result<ShaderId, Diagnostic> {
     let params = params.iter().map(|p| Ok((p.name.clone(), shader_value(p)?))).collect::<Result<_, Diagnostic>>()?;

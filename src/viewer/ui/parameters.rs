@@ -34,6 +34,7 @@ impl ParametersPanel {
                     ShaderKind::Light => "Lights",
                     ShaderKind::Imager => "Imager",
                     ShaderKind::Camera => "Camera",
+                    ShaderKind::Primitive => "Primitives",
                     ShaderKind::CoShader => "Co-shaders",
                 };
                 let wanted: Vec<&Instance> =

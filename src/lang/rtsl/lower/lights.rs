@@ -157,8 +157,8 @@ impl<'a> Body<'a> {
         };
         let Some(nearest) = self.state.get("rt_HitDistance").cloned() else { return Err(Poison) };
         let before = self.read_local(&nearest).parts[0];
-        let zero = self.b.f32(0.0);
-        let is_ahead = self.b.op(Op::Lt, &[zero, t]);
+        let least = self.input("ray.t_min", ir::Type::F32);
+        let is_ahead = self.b.op(Op::Lt, &[least, t]);
         let is_nearer = self.b.op(Op::Lt, &[t, before]);
         let is_hit = self.b.op(Op::And, &[is_ahead, is_nearer]);
         let now = self.b.op(Op::Select, &[is_hit, t, before]);

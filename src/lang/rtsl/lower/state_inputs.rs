@@ -1,6 +1,6 @@
 //! Where the renderer's state comes from and what the renderer takes of it: the named inputs and results of cores.
 
-use super::super::state::VARIABLES;
+use super::super::state::{Interface, VARIABLES};
 use super::*;
 use crate::lang::stdlib::bits::SEED_FUNCTION;
 
@@ -28,7 +28,7 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
 }
 
 /// What a method needs of the state whether its class mentions it or not.
-fn needed(method: Method) -> &'static [&'static str] {
+pub(super) fn needed(method: Method) -> &'static [&'static str] {
     match method {
         Method::Illumination => &["rt_LightDistance"],
         Method::Intersect => &["rt_HitDistance", "rt_RayOrigin", "rt_RayDirection"],
@@ -42,10 +42,8 @@ impl Body<'_> {
     /// Makes the state that is mentioned, with what the renderer knows; all of it where no method is made.
     pub(super) fn begin_state(&mut self, mentioned: &HashSet<&str>) {
         let method = self.method.filter(|_| !self.is_open);
-        let always: Vec<&str> =
-            method.map_or_else(Vec::new, |m| outputs(m).iter().map(|o| o.1).chain(needed(m).iter().copied()).collect());
         for variable in &VARIABLES {
-            if method.is_some() && !mentioned.contains(variable.name) && !always.contains(&variable.name) {
+            if method.is_some() && !mentioned.contains(variable.name) {
                 continue;
             }
             let local = self.new_local(Type::Basic(variable.ty), Span::default());
@@ -61,6 +59,12 @@ impl Body<'_> {
                 Some(Method::GenerateRay) => {
                     let parts = ["screen.x", "screen.y", "ray.time"].map(|name| self.input(name, ir::Type::F32));
                     self.b.op(Op::Compose, &parts)
+                }
+                Some(Method::ComputeBounds) => self.b.constant(Const::zero(ir::Type::Vec3)),
+                // The same numbers where a hit is looked for and where it is found.
+                Some(method) if method.interface() == Interface::Primitive => {
+                    let [origin, way] = ["ray.origin", "ray.direction"].map(|name| self.input(name, ir::Type::Vec3));
+                    self.b.op(Op::Add, &[origin, way])
                 }
                 _ => self.input("P", ir::Type::Vec3),
             };
@@ -101,6 +105,11 @@ impl Body<'_> {
                 _ => None,
             },
             Method::ComputeBounds => None,
+            _ if method.interface() == Interface::Primitive
+                && let Some(value) = self.first_of_primitive(name) =>
+            {
+                Some(value)
+            }
             _ => match name {
                 "rt_RayOrigin" => Some(self.input("ray.origin", Vec3)),
                 "rt_RayDirection" => Some(self.input("ray.direction", Vec3)),
@@ -109,7 +118,8 @@ impl Body<'_> {
                     Some(self.b.op(Op::Rcp, &[direction]))
                 }
                 "rt_HitDistance" => Some(self.input("ray.t", F32)),
-                "rt_HitPoint" | "rt_TextureUVW" => Some(self.input("P", Vec3)),
+                "rt_HitPoint" => Some(self.input("P", Vec3)),
+                "rt_TextureUVW" => Some(self.input("uvw", Vec3)),
                 "rt_GeometricNormal" => Some(self.input("Ng", Vec3)),
                 "rt_ShadingNormal" => Some(self.input("N", Vec3)),
                 "rt_TextureUV" => {
@@ -137,15 +147,49 @@ impl Body<'_> {
         }
     }
 
+    /// What a variable holds when a method of a primitive begins, where that is not what other methods find: texture coordinates are those of the point in the world, and follow the surface parameters.
+    fn first_of_primitive(&mut self, name: &str) -> Option<Value> {
+        Some(match name {
+            "rt_TextureUV" => {
+                let place = self.input("uvw", ir::Type::Vec3);
+                let parts = [0, 1].map(|i| self.b.op(Op::Extract(i), &[place]));
+                self.b.op(Op::Compose, &parts)
+            }
+            "rt_dsdu" | "rt_dtdv" => self.b.f32(1.0),
+            "rt_dsdv" | "rt_dtdu" => self.b.f32(0.0),
+            "rt_dPdu" | "rt_dPdv" => self.b.constant(Const::zero(ir::Type::Vec3)),
+            _ => return None,
+        })
+    }
+
+    /// Nothing is hit so far, although a hit is known.
+    pub(super) fn forget_hit(&mut self) {
+        let nothing = self.b.f32(f32::MAX);
+        self.set_hit_distance(nothing);
+    }
+
+    /// Where a hit was found again, its distance is what it was when it was found first.
+    pub(super) fn settle_hit(&mut self) {
+        let known = self.input("ray.t", ir::Type::F32);
+        self.set_hit_distance(known);
+    }
+
+    fn set_hit_distance(&mut self, distance: Value) {
+        if let Some(local) = self.state.get("rt_HitDistance").cloned() {
+            let distance = self.of_float(distance);
+            self.write_local(&local, distance);
+        }
+    }
+
     /// The results of a core, from the state in the end.
-    pub(super) fn results(&mut self, method: Method) -> Vec<Value> {
+    pub(super) fn results(&mut self, wanted: &[(&'static str, &'static str)]) -> Vec<Value> {
         let mut results = Vec::new();
-        for (_, name) in outputs(method) {
+        for (_, name) in wanted {
             if let Some(local) = self.state.get(name).cloned() {
                 results.extend(self.read_local(&local).parts);
             }
         }
-        if method == Method::Illumination
+        if self.method == Some(Method::Illumination)
             && let Some(distance) = self.state.get("rt_LightDistance").cloned()
         {
             // RSL's lights give the way from them: its length is how far they are.

@@ -7,6 +7,7 @@ pub mod detail;
 pub mod dicing;
 pub mod patches;
 pub mod polygons;
+pub mod programs;
 pub mod quadrics;
 pub mod subdivision;
 pub mod trimming;
@@ -103,6 +104,7 @@ pub fn add_object(
         opacity: opacity.unwrap_or(attributes.opacity),
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
+        program: None,
         object_to_world: own_space(m),
         span: Some(args.whole_span()),
     });

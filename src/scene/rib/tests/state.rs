@@ -222,7 +222,7 @@ fn unknown_requests_and_parameters_warn_once_and_are_skipped() {
         "warning: the request `Halo` is not supported",
         "warning: the request `sides` is not supported",
         "warning: Option \"ours\" is not supported",
-        "warning: the request `Geometry` is not supported",
+        "warning: there is no geometry `teapot`",
     ];
     assert_eq!(lines, expected, "{text}");
     assert!(text.contains("hint: did you mean `Sides`?"), "{text}");

@@ -1,0 +1,90 @@
+//! What a primitive tells of a hit: which of its methods run for that, one after the other, and what the renderer takes of the state behind them.
+//!
+//! A method may need what `intersect` has left in `scratch` variables. These are not kept with a hit: `intersect` runs again, for the one primitive that was hit, in front of the others.
+
+use super::lower::{Built, Object, build_of_several};
+use super::state::Method;
+use crate::ir::Module;
+use crate::lang::diag::{Diagnostic, Diagnostics};
+
+/// What is asked of a primitive where it was hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtHit {
+    /// `Ng` and `N`; of a class without `computeNormal` also `dPdu` and `dPdv`, whose cross product is the normal where `intersect` has set none.
+    Normal,
+    /// `uv` and `uvw`, and how they follow the surface parameters: `dsdu dsdv dtdu dtdv`.
+    Texture,
+    /// `dPdu` and `dPdv`.
+    Derivatives,
+}
+
+use Method::{ComputeDerivatives, ComputeNormal, ComputeTextureCoordinates, Intersect};
+
+const NORMAL: &[(&str, &str)] = &[("Ng", "rt_GeometricNormal"), ("N", "rt_ShadingNormal")];
+const TANGENTS: &[(&str, &str)] = &[("dPdu", "rt_dPdu"), ("dPdv", "rt_dPdv")];
+const NORMAL_OR_TANGENTS: &[(&str, &str)] = &[NORMAL[0], NORMAL[1], TANGENTS[0], TANGENTS[1]];
+const TEXTURE: &[(&str, &str)] = &[
+    ("uv", "rt_TextureUV"),
+    ("uvw", "rt_TextureUVW"),
+    ("dsdu", "rt_dsdu"),
+    ("dsdv", "rt_dsdv"),
+    ("dtdu", "rt_dtdu"),
+    ("dtdv", "rt_dtdv"),
+];
+
+impl AtHit {
+    /// All of them.
+    pub const ALL: [AtHit; 3] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives];
+
+    /// Its name in those of cores.
+    pub fn name(self) -> &'static str {
+        match self {
+            AtHit::Normal => "normal",
+            AtHit::Texture => "texture",
+            AtHit::Derivatives => "derivatives",
+        }
+    }
+
+    /// The core that answers for an object; `None` where its class leaves it to the renderer. Its named inputs are those of `intersect`, `P`, and the point in the world as `uvw`; `ray.t` is the hit's
+    /// distance, and `intersect` finds it again from `ray.t_min` on.
+    ///
+    /// # Errors
+    /// What only the scene shows, and a class that tells no normal.
+    pub fn build(self, object: &Object, library: &Module, name: &str) -> Result<Option<Built>, Diagnostics> {
+        let has = |method: Method| object.file.method(object.class, method).is_some();
+        let mut methods = Vec::new();
+        let mut run = |method: Method, is_needed: bool| methods.extend((is_needed && has(method)).then_some(method));
+        run(Intersect, object.has_scratch() || self == AtHit::Normal && !has(ComputeNormal));
+        let results = match self {
+            AtHit::Normal if has(ComputeNormal) => {
+                run(ComputeNormal, true);
+                NORMAL
+            }
+            AtHit::Normal => {
+                if !has(ComputeDerivatives) && !object.mentions("rt_GeometricNormal") {
+                    let class = &object.file.classes[object.class].name;
+                    let d = Diagnostic::error(format!("the class `{}` tells no normal", class.name));
+                    let d = d.at(class.span, "this class");
+                    return Err(d
+                        .hint("`void computeNormal()` sets rt_GeometricNormal; so may `intersect`, where `hit` is true, and `computeDerivatives` gives tangents")
+                        .into());
+                }
+                run(ComputeDerivatives, true);
+                NORMAL_OR_TANGENTS
+            }
+            AtHit::Texture if has(ComputeTextureCoordinates) => {
+                run(ComputeNormal, true);
+                run(ComputeDerivatives, true);
+                run(ComputeTextureCoordinates, true);
+                TEXTURE
+            }
+            AtHit::Derivatives if has(ComputeDerivatives) => {
+                run(ComputeNormal, true);
+                run(ComputeDerivatives, true);
+                TANGENTS
+            }
+            AtHit::Texture | AtHit::Derivatives => return Ok(None),
+        };
+        build_of_several(object, &methods, results, library, name).map(Some)
+    }
+}

@@ -1,0 +1,64 @@
+//! `Geometry`: primitives that are objects of RTSL classes, which rays ask where they hit them.
+
+use super::super::super::{MeshSpace, Object};
+use super::super::archive::outside_world;
+use super::super::args::Args;
+use super::super::objects::check_placement;
+use super::super::reader::Reader;
+use super::super::shading;
+use crate::lang::diag::Diagnostic;
+use std::sync::Arc;
+
+/// `Geometry "FILE.rtsl:Class" parameters`
+pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the name of a class")?;
+    if !name.contains(".rtsl") {
+        r.warn_once(
+            "geometry",
+            Diagnostic::warning(format!("there is no geometry `{name}`"))
+                .at(args.whole_span(), "skipped, here and below")
+                .hint("a primitive that is a program is named by its file and its class: \"FILE.rtsl:Class\""),
+        );
+        return args.skip();
+    }
+    let shader = shading::primitive(r, args, name)?;
+    if !r.takes_geometry() {
+        return Err(outside_world(args));
+    }
+    let refused = |block: &str| args.error(format!("a primitive of a class cannot stand in {block}"));
+    if r.retained.is_open() {
+        return Err(refused("an object's definition").hint("repeat it where instances of the object stand"));
+    }
+    if r.solids.is_open() {
+        return Err(refused("a solid").hint("solids are cut as triangles: end the solid before"));
+    }
+    let attributes = r.state.attributes.clone();
+    if !attributes.detail.is_shown(r.relative_detail) {
+        return Ok(());
+    }
+    let mut own = attributes.own;
+    let wanted = [(own.displacement.is_some(), "be displaced"), (own.emits.is_some(), "shine for an area light")];
+    for (_, what) in wanted.into_iter().filter(|w| w.0) {
+        let d = Diagnostic::warning(format!("a primitive of a class cannot {what}"));
+        r.warn(d.at(args.whole_span(), "it is shown without that"));
+        let own = Arc::make_mut(&mut own);
+        (own.displacement, own.emits) = (None, None);
+    }
+    let object = Object {
+        name: attributes.name.unwrap_or_else(|| args.request.to_string()),
+        surface: attributes.surface,
+        attributes: own,
+        lights: attributes.lights,
+        sides: 2,
+        color: attributes.color,
+        opacity: attributes.opacity,
+        mesh: Arc::default(),
+        mesh_space: MeshSpace::Object,
+        program: Some(shader),
+        object_to_world: r.state.transform,
+        span: Some(args.whole_span()),
+    };
+    check_placement(args, &object)?;
+    r.scene.objects.push(object);
+    Ok(())
+}
