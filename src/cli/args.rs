@@ -3,6 +3,7 @@
 use crate::bvh::Quality;
 use crate::bvh::raysets::View;
 use crate::compare::Metric;
+use crate::render::sampling::Pattern;
 use crate::rpu::asm;
 use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, Reg};
@@ -89,6 +90,25 @@ pub enum Backend {
     Gpu,
     /// The software ray processing unit
     Rpu,
+}
+
+/// How samples are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SamplePattern {
+    /// One in each of the pixel's strata
+    #[default]
+    Stratified,
+    /// A scrambled Sobol sequence, best where their number is a power of two
+    Sobol,
+}
+
+impl From<SamplePattern> for Pattern {
+    fn from(pattern: SamplePattern) -> Self {
+        match pattern {
+            SamplePattern::Stratified => Pattern::Stratified,
+            SamplePattern::Sobol => Pattern::Sobol,
+        }
+    }
 }
 
 /// What the RPU's floats are.
@@ -228,6 +248,9 @@ pub struct SceneArgs {
     /// Changes the sample positions
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u32,
+    /// How samples are spread over pixel and lens
+    #[arg(long, value_enum, default_value_t)]
+    pub pattern: SamplePattern,
     /// Search this folder for shaders, before the scene's own paths; may be repeated
     #[arg(short = 'I', long = "shader-path", value_name = "DIR")]
     pub shader_paths: Vec<PathBuf>,

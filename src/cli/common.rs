@@ -90,6 +90,7 @@ pub fn project_options(args: &SceneArgs) -> Result<project::Options, Failure> {
 pub fn job_of(args: &SceneArgs, state: &State) -> Result<Job, Failure> {
     let mut job = state.job(&state.view(), sampling(args, &state.scene), args.budget);
     let (width, height) = (job.window.width, job.window.height);
+    job.film.pattern = args.pattern.into();
     // The command line wins over the scene.
     let crop = args.crop.map(|Crop(window)| window).or_else(|| state.scene.film.crop_pixels(width, height));
     if let Some(crop) = crop {

@@ -6,6 +6,7 @@
 //! same bits at any thread count.
 
 use super::filter::FilterSampler;
+use super::sampling::Pattern;
 use crate::scene::{Exposure, FilmOptions};
 use thiserror::Error;
 
@@ -140,13 +141,20 @@ pub struct FilmSettings {
     pub exposure: Exposure,
     /// Whether samples have times, so that those of each pixel are to come in an order of its own.
     pub moves: bool,
+    /// How the samples of a pixel are spread over it and over the lens.
+    pub pattern: Pattern,
 }
 
 impl FilmSettings {
     /// Those that a scene asks for.
     #[must_use]
     pub fn of(options: &FilmOptions) -> Self {
-        Self { filter: FilterSampler::new(options.filter), exposure: options.exposure, moves: options.moves }
+        Self {
+            filter: FilterSampler::new(options.filter),
+            exposure: options.exposure,
+            moves: options.moves,
+            pattern: Pattern::default(),
+        }
     }
 
     /// The picture of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2, §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.

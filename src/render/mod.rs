@@ -26,6 +26,7 @@ pub mod rpu;
 pub mod sampling;
 mod scene_world;
 mod schedule;
+mod sobol;
 
 pub use adapter::AdapterInfo;
 pub use job::{

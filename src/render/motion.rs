@@ -47,6 +47,7 @@ mod tests {
     use super::*;
     use crate::render::progressive::checks::job_of;
     use crate::render::rpu::{RpuProgressive, RpuRenderer};
+    use crate::render::sampling::Pattern;
 
     #[test]
     fn samples_are_shared_out_evenly() {
@@ -57,16 +58,19 @@ mod tests {
 
     #[test]
     fn what_stands_still_is_the_same_picture_slice_by_slice() {
-        let job = job_of("sepia", 20, 11, [2, 2]);
-        let mut times = Vec::new();
-        let mut machine = RpuProgressive::new(RpuRenderer::new());
-        let at = |share| {
-            times.push(share);
-            Ok::<_, RenderError>(job.clone())
-        };
-        let picture = draw(&mut machine, 4, at, &|_| {}).unwrap();
-        assert_eq!(times, [0.125, 0.375, 0.625, 0.875]);
-        let whole = crate::render::Renderer::render(&mut RpuRenderer::new(), &job, &|_| {}).unwrap();
-        assert_eq!(picture, whole);
+        for pattern in [Pattern::Stratified, Pattern::Sobol] {
+            let mut job = job_of("sepia", 20, 11, [2, 2]);
+            job.film.pattern = pattern;
+            let mut times = Vec::new();
+            let mut machine = RpuProgressive::new(RpuRenderer::new());
+            let at = |share| {
+                times.push(share);
+                Ok::<_, RenderError>(job.clone())
+            };
+            let picture = draw(&mut machine, 4, at, &|_| {}).unwrap();
+            assert_eq!(times, [0.125, 0.375, 0.625, 0.875]);
+            let whole = crate::render::Renderer::render(&mut RpuRenderer::new(), &job, &|_| {}).unwrap();
+            assert_eq!(picture, whole);
+        }
     }
 }

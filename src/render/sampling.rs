@@ -1,7 +1,18 @@
 //! Where samples lie in the picture. Integer hashing, so that every machine draws the same.
 
 use super::film::FilmSettings;
+use super::sobol;
 use glam::Vec2;
+
+/// How the samples of a pixel are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pattern {
+    /// One in each stratum, and in each stratum of the lens.
+    #[default]
+    Stratified,
+    /// Those of a scrambled Sobol sequence: as even, and in all directions. Best where their number is a power of two.
+    Sobol,
+}
 
 /// Which samples a picture takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,30 +33,48 @@ impl Sampling {
     pub fn sample(&self, film: &FilmSettings, x: u32, y: u32, index: u32) -> CameraSample {
         const TIME: u32 = 0x7469_6d65;
         const FILTER: u32 = 0x6669_6c74;
-        let order = || hash(x ^ hash(y ^ hash(self.seed ^ TIME)));
+        let order = || self.order(x, y, TIME);
         let index = if film.moves { permuted(index, self.count().max(1), order()) } else { index };
         let count = self.count().max(1);
         let rank = if film.filter.is_signed() { permuted(index, count, hash(order() ^ FILTER)) } else { index };
-        let (place, weight) = film.filter.place(self.place(x, y, index), rank, count);
-        CameraSample { raster: Vec2::new(x as f32, y as f32) + place, lens: self.lens(x, y, index), weight }
+        let (place, weight) = film.filter.place(self.place(film.pattern, x, y, index), rank, count);
+        CameraSample {
+            raster: Vec2::new(x as f32, y as f32) + place,
+            lens: self.lens(film.pattern, x, y, index),
+            weight,
+        }
     }
 
     /// Where sample `index` lies in the unit square of pixel `(x, y)`: jittered within its stratum (Cook, Porter, Carpenter 1984); in the middle when there is
     /// one sample.
-    fn place(&self, x: u32, y: u32, index: u32) -> Vec2 {
+    fn place(&self, pattern: Pattern, x: u32, y: u32, index: u32) -> Vec2 {
+        const PLACE: u32 = 0x706c_6163;
         if self.count() <= 1 {
             return Vec2::splat(0.5);
         }
-        self.stratified(index, self.key(x, y, index))
+        match pattern {
+            Pattern::Stratified => self.stratified(index, self.key(x, y, index)),
+            Pattern::Sobol => sobol::point(index, self.order(x, y, PLACE)),
+        }
     }
 
     /// Where sample `index` of pixel `(x, y)` passes through the lens, a disk of radius 1. The strata are those of the unit square taken to the disk (Shirley & Chiu 1997), in another order in
     /// each pixel, so that what is seen through one side of the lens does not lie on one side of the pixel.
-    fn lens(&self, x: u32, y: u32, index: u32) -> Vec2 {
+    fn lens(&self, pattern: Pattern, x: u32, y: u32, index: u32) -> Vec2 {
         const LENS: u32 = 0x6c65_6e73;
-        let order = hash(x ^ hash(y ^ hash(self.seed ^ LENS)));
-        let key = hash(self.key(x, y, index) ^ LENS);
-        to_disk(self.stratified(permuted(index, self.count().max(1), order), key))
+        let order = self.order(x, y, LENS);
+        to_disk(match pattern {
+            Pattern::Stratified => {
+                let key = hash(self.key(x, y, index) ^ LENS);
+                self.stratified(permuted(index, self.count().max(1), order), key)
+            }
+            Pattern::Sobol => sobol::point(index, order),
+        })
+    }
+
+    /// A number that belongs to a pixel and a use of its samples.
+    fn order(&self, x: u32, y: u32, of: u32) -> u32 {
+        hash(x ^ hash(y ^ hash(self.seed ^ of)))
     }
 
     fn key(&self, x: u32, y: u32, index: u32) -> u32 {
@@ -150,7 +179,7 @@ pub(super) fn hash(mut x: u32) -> u32 {
 }
 
 /// The high 24 bits as a float in [0, 1).
-fn unit(x: u32) -> f32 {
+pub(super) fn unit(x: u32) -> f32 {
     (x >> 8) as f32 / 16_777_216.0
 }
 
@@ -165,6 +194,24 @@ mod tests {
             let p = sampling.sample(&FilmSettings::default(), 3, 5, index).raster - Vec2::new(3.0, 5.0);
             assert_eq!(((p.x * 4.0) as u32, (p.y * 2.0) as u32), (index % 4, index / 4));
         }
+    }
+
+    #[test]
+    fn samples_of_a_sobol_sequence_are_even_in_every_direction() {
+        let sampling = Sampling { strata: [4, 4], seed: 7 };
+        let film = FilmSettings { pattern: Pattern::Sobol, ..FilmSettings::default() };
+        let samples: Vec<_> = (0..16).map(|i| sampling.sample(&film, 3, 5, i)).collect();
+        for [nx, ny] in [[16.0, 1.0], [8.0, 2.0], [4.0, 4.0], [1.0, 16.0]] {
+            let mut fields: Vec<_> = samples.iter().map(|s| s.raster - Vec2::new(3.0, 5.0)).collect();
+            fields.iter_mut().for_each(|p| *p = (*p * Vec2::new(nx, ny)).floor());
+            fields.sort_by(|a, b| a.to_array().partial_cmp(&b.to_array()).expect("numbers"));
+            fields.dedup();
+            assert_eq!(fields.len(), 16, "{nx} × {ny}");
+        }
+        // Of what is seen through a half of the lens, a half lies in each half of the pixel: the sequences have nothing to do with each other.
+        let right = samples.iter().filter(|s| s.lens.x > 0.0);
+        assert_eq!(right.clone().count(), 8);
+        assert!((1..8).contains(&right.filter(|s| s.raster.x > 3.5).count()));
     }
 
     #[test]

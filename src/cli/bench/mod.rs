@@ -25,7 +25,7 @@ mod view;
 #[path = "no_view.rs"]
 mod view;
 
-use super::args::{Backend, BenchArgs, Benchmark, Convention, SceneArgs, Size};
+use super::args::{Backend, BenchArgs, Benchmark, Convention, SamplePattern, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::geometry::procedural;
@@ -98,6 +98,7 @@ fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
         frames: None,
         allow_run: false,
         seed: 0,
+        pattern: SamplePattern::default(),
         shader_paths: Vec::new(),
         allow_read: vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))],
         budget: DEFAULT_BUDGET,

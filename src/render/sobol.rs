@@ -1,0 +1,67 @@
+//! The first two dimensions of the Sobol sequence (Sobol 1967), shuffled and scrambled by a hash in place of Owen's permutations (Owen 1995; Burley 2020, "Practical Hash-based Owen Scrambling"): integers alone, so that every
+//! machine draws the same. The first 2ᵏ points are a (0, k, 2)-net: each box of the unit square whose sides are powers of two and whose area is 2⁻ᵏ holds one of them.
+
+use super::sampling::{hash, unit};
+use glam::Vec2;
+
+/// Point `index` of the sequence that belongs to `key`.
+pub(super) fn point(index: u32, key: u32) -> Vec2 {
+    let index = scrambled(index, key);
+    Vec2::new(unit(scrambled(index.reverse_bits(), hash(key))), unit(scrambled(second(index), hash(!key))))
+}
+
+/// The second coordinate of the sequence; the first is the index with its bits reversed.
+fn second(mut index: u32) -> u32 {
+    let mut direction = 1 << 31;
+    let mut sum = 0;
+    while index != 0 {
+        if index & 1 != 0 {
+            sum ^= direction;
+        }
+        direction ^= direction >> 1;
+        index >>= 1;
+    }
+    sum
+}
+
+/// Every bit turned or not by what the higher ones are: the hash of Laine and Karras (2011), with Burley's constants, turns bits by the lower ones.
+fn scrambled(x: u32, seed: u32) -> u32 {
+    let mut x = x.reverse_bits().wrapping_add(seed);
+    for factor in [0x6c50_b47c, 0xb82f_1e52, 0xc7af_e638, 0x8d22_f6e6] {
+        x ^= x.wrapping_mul(factor);
+    }
+    x.reverse_bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_first_points_are_those_of_the_sequence() {
+        let points: Vec<_> = (0..4u32).map(|i| (i.reverse_bits() >> 29, second(i) >> 29)).collect();
+        assert_eq!(points, [(0, 0), (4, 4), (2, 6), (6, 2)]);
+    }
+
+    #[test]
+    fn points_that_begin_the_sequence_are_nets() {
+        for key in [0, 1, 0xdead_beef] {
+            for k in 0..=8 {
+                // One in each box, whichever its shape.
+                for wide in 0..=k {
+                    let [nx, ny] = [wide, k - wide].map(|bits| (1u32 << bits) as f32);
+                    let boxes: HashSet<_> =
+                        (0..1 << k).map(|i| point(i, key)).map(|p| ((p.x * nx) as u32, (p.y * ny) as u32)).collect();
+                    assert_eq!(boxes.len(), 1 << k, "{nx} × {ny} boxes, key {key}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sequences_of_other_keys_are_others() {
+        let first = |key| (0..4).map(|i| point(i, key).to_array().map(f32::to_bits)).collect::<Vec<_>>();
+        assert_ne!(first(1), first(2));
+    }
+}
