@@ -315,6 +315,9 @@ pub struct RenderArgs {
     /// scene's surface shaders. The scene's displays name more. Each is drawn as a picture of its own
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "render")]
     pub layers: Vec<String>,
+    /// Keep the samples of a picture that is not finished in this file: a render that is interrupted goes on from there when it is run again. Every minute it is written anew
+    #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"])]
+    pub resume: Option<PathBuf>,
     /// Write a first picture, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
     #[arg(long, value_name = "FILE", requires = "render")]
     pub preview: Option<PathBuf>,

@@ -14,6 +14,9 @@ pub const USAGE: u8 = 2;
 /// Exit status of a device failure.
 const DEVICE: u8 = 3;
 
+/// Exit status of a process that was interrupted: what a shell reports of one that the signal `SIGINT` ended.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a command failed, as the user reads it.
 #[derive(Debug)]
 pub struct Failure {
@@ -40,6 +43,11 @@ impl Failure {
     /// A device that is not there, or failed.
     pub fn device(text: impl Into<String>) -> Self {
         Self { status: DEVICE, text: text.into() }
+    }
+
+    /// Somebody interrupted the work.
+    pub fn interrupted(text: impl Into<String>) -> Self {
+        Self { status: INTERRUPTED, text: text.into() }
     }
 
     /// Messages with their source excerpts.

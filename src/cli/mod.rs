@@ -16,6 +16,7 @@ mod devices;
 mod diff;
 mod exit;
 mod frames;
+mod interrupt;
 #[cfg(feature = "gpu")]
 mod kernels;
 #[cfg(not(feature = "gpu"))]
@@ -31,6 +32,7 @@ mod render;
 mod run;
 mod simulate;
 mod stats;
+mod steps;
 #[cfg(feature = "viewer")]
 mod viewer;
 #[cfg(not(feature = "viewer"))]

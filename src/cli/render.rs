@@ -8,7 +8,7 @@ use super::common::{
 use super::exit::Failure;
 use super::progress::with_bar;
 use super::stats::{Pictures, RenderStats};
-use super::{frames, layers as variables, printing, viewer, watch};
+use super::{frames, layers as variables, printing, steps, viewer, watch};
 use crate::project::Project;
 use crate::render::film::Picture;
 use crate::render::report::Report;
@@ -40,9 +40,9 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let Some(range) = args.scene.frames.filter(|f| f.first != f.last) else {
         return one(args, &args.scene, out, begin);
     };
-    if args.compare.is_some() || args.preview.is_some() || args.stats {
+    if args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some() {
         return Err(Failure::input(
-            "error: --compare, --preview and --stats are about one picture, and --frames asks for several; give one frame",
+            "error: --compare, --preview, --resume and --stats are about one picture, and --frames asks for several; give one frame",
         ));
     }
     for frame in frames::of_scene(&args.scene, range)? {
@@ -66,19 +66,30 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         first = Some(begin.elapsed());
     }
     let drawn = match state.scene.film.moves {
+        true if args.resume.is_some() => {
+            return Err(Failure::input(
+                "error: --resume is about pictures of one time, and this scene moves while the shutter is open",
+            ));
+        }
         true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
-        false => draw(args, &job, rpu.clone())?,
+        false if args.stats => draw(args, &job, rpu.clone())?,
+        false => steps::draw(args, &job, &state.scene, rpu.clone())?,
     };
+    if let Some(done) = drawn.interrupted {
+        image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?;
+        return Err(steps::interrupted(args, out, done, job.sampling.count()));
+    }
     let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
     match beside.as_slice() {
         [] => image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?,
         beside => layers::write(out, &drawn.picture, beside)?,
     }
+    args.resume.as_deref().map_or(Ok(()), steps::forget)?;
     printing::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
     let pictures = Pictures { first: first.unwrap_or(full), full };
-    let Drawn { picture, machine, report, time } = drawn;
+    let Drawn { picture, machine, report, time, .. } = drawn;
     let stats = args.stats.then(|| RenderStats::of(&job, machine, report, &state, time, rendered.elapsed(), pictures));
     let judgement = reference.map(|reference| Judgement::of(&reference, &picture, &args.judge, None)).transpose()?;
     if args.judge.json {
@@ -101,13 +112,17 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
 }
 
 /// A picture, and how it came to be.
-struct Drawn {
-    picture: Picture,
+pub struct Drawn {
+    /// The picture, or what there is of it.
+    pub picture: Picture,
     /// The machine, for people.
-    machine: String,
-    report: Report,
+    pub machine: String,
+    /// What it did.
+    pub report: Report,
     /// How long drawing took.
-    time: Duration,
+    pub time: Duration,
+    /// How many samples a pixel there are, where somebody interrupted.
+    pub interrupted: Option<u32>,
 }
 
 /// Draws what stands still.
@@ -117,7 +132,13 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     let start = Instant::now();
     let picture = with_bar("rendering", |progress| renderer.render(job, progress));
     let picture = picture.map_err(|e| Failure::render(&e, &job.program.sources))?;
-    Ok(Drawn { picture, machine: renderer.describe(), report: renderer.report(), time: start.elapsed() })
+    Ok(Drawn {
+        picture,
+        machine: renderer.describe(),
+        report: renderer.report(),
+        time: start.elapsed(),
+        interrupted: None,
+    })
 }
 
 /// Draws what moves, slice by slice of the shutter's opening.
@@ -153,5 +174,11 @@ fn draw_moving(
         Problem::Scene(failure) => failure,
         Problem::Render(error) => Failure::render(&error, &job.program.sources),
     })?;
-    Ok(Drawn { picture, machine: machine.describe(), report: machine.report(), time: start.elapsed() })
+    Ok(Drawn {
+        picture,
+        machine: machine.describe(),
+        report: machine.report(),
+        time: start.elapsed(),
+        interrupted: None,
+    })
 }

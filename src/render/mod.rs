@@ -6,6 +6,7 @@
 
 mod adapter;
 pub mod call;
+pub mod checkpoint;
 pub mod color;
 pub mod depth;
 pub mod film;
@@ -27,6 +28,7 @@ pub mod sampling;
 mod scene_world;
 mod schedule;
 mod sobol;
+pub mod steps;
 
 pub use adapter::AdapterInfo;
 pub use job::{
