@@ -24,6 +24,11 @@ fn textures_of_textures_mixed_and_bent_materials_a_film_light_and_a_lens_look_al
 }
 
 #[test]
+fn primitives_with_materials_of_both_languages_and_their_reflections_look_alike_on_both_machines() {
+    compared("assets/rtsl/primitives.rib", "40x20");
+}
+
+#[test]
 fn all_classes_of_the_assets_compile_for_both_machines() {
     for file in ["materials", "pbr", "textures", "lights", "cameras"] {
         let path = repository(&format!("assets/rtsl/{file}.rtsl")).display().to_string();
@@ -102,4 +107,167 @@ fn scenes_give_constructors_their_values_and_variables_their_own() {
     }
     let (is_good, text) = said("Surface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"float d\" [1]", &files);
     assert!(is_good && text.contains("has no parameter `d`; it is ignored"), "{text}");
+}
+
+/// A scene in a folder of its own: what stands between `WorldBegin` and `WorldEnd`, with classes beside it and those of the assets.
+fn scene(world: &str, classes: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("the folder can be written");
+    for name in ["primitives", "materials", "textures"] {
+        let text = fs::read_to_string(repository(&format!("assets/rtsl/{name}.rtsl"))).expect("an asset");
+        write(&format!("{name}.rtsl"), &text);
+    }
+    write("a.rtsl", classes);
+    let camera = "Format 40 30 1\nProjection \"perspective\" \"fov\" [40]\nTranslate 0 0 5";
+    write("scene.rib", &format!("{camera}\nWorldBegin\n{world}\nWorldEnd\n"));
+    folder
+}
+
+/// Runs the program in the folder of a scene; gives what it says.
+fn run(folder: &Path, args: &[&str]) -> (bool, String) {
+    let output = shadewright(folder, args);
+    (output.status.success(), stderr(&output) + &String::from_utf8_lossy(&output.stdout))
+}
+
+/// Primitives among instances, in the shadow of each other, moved, mirrored and sheared; one knows its texture by `scratch` variables, one sets its normal in `intersect`.
+const AMONG_OTHERS: &str = "
+LightSource \"distantlight\" 1 \"point from\" [1 3 -2] \"point to\" [0 0 0]
+LightSource \"ambientlight\" 2 \"float intensity\" [0.1]
+ObjectBegin 1 Sphere 0.5 -0.5 0.5 360 ObjectEnd
+AttributeBegin Translate -1.5 0.9 0 Scale 0.7 1.2 0.7 ObjectInstance 1 AttributeEnd
+AttributeBegin Translate 1.5 0.9 0 ObjectInstance 1 AttributeEnd
+Shader \"textures.rtsl:Constant\" \"light\" \"color tint\" [0.9 0.9 0.8]
+Shader \"textures.rtsl:Constant\" \"dark\" \"color tint\" [0.2 0.3 0.5]
+Shader \"textures.rtsl:Checker\" \"squares\" \"string first\" [\"light\"] \"string second\" [\"dark\"] \"float[2] count\" [6 6]
+AttributeBegin
+  Surface \"materials.rtsl:Lambertian\" \"color diffuse\" [1 1 1] \"string texture\" [\"squares\"]
+  Geometry \"primitives.rtsl:BilinearPatch\" \"point a\" [-2 -1 -1] \"point b\" [2 -0.6 -1] \"point c\" [-2 -0.5 1.5] \"point d\" [2 -1 1.5]
+AttributeEnd
+AttributeBegin
+  Surface \"plastic\" Color [0.8 0.2 0.1]
+  Scale -1 1 1
+  Skew 20 0 1 0 1 0 0
+  Translate -0.3 0.3 0.4
+  Rotate 30 1 1 0
+  Geometry \"primitives.rtsl:Box\" \"point from\" [-0.5 -0.5 -0.5] \"point to\" [0.4 0.5 0.6]
+AttributeEnd
+AttributeBegin
+  Surface \"materials.rtsl:Phong\" \"color diffuse\" [0.1 0.1 0.1] \"color specular\" [0.8 0.8 0.8] \"int power\" [50]
+          \"float reflection\" [0.9] \"string texture\" [\"light\"]
+  Translate -0.8 0.1 -0.4
+  Geometry \"a.rtsl:Disk\" \"float radius\" [0.6]
+AttributeEnd
+";
+
+const DISK: &str = "
+class Disk : rt_Primitive;
+public float radius = 1.;
+void intersect() {
+    float t = -rt_RayOrigin.z / rt_RayDirection.z;
+    vec3 p = rt_RayOrigin + t * rt_RayDirection;
+    if (dot(p.xy, p.xy) < radius * radius && hit(t)) rt_GeometricNormal = vec3(0., 0., 1.);
+}
+void computeBounds() { rt_BoundMin = vec3(-radius, -radius, -0.001); rt_BoundMax = -rt_BoundMin; }
+";
+
+#[test]
+fn primitives_among_instances_look_alike_on_both_machines_in_either_schedule() {
+    let folder = scene(AMONG_OTHERS, DISK);
+    for schedule in ["wavefront", "megakernel"] {
+        let (alike, text) = run(folder.path(), &["compare", "scene.rib", "--spp", "1", "--schedule", schedule]);
+        assert!(alike, "{schedule}: {text}");
+    }
+}
+
+#[test]
+fn a_sphere_that_is_a_program_looks_like_one_of_triangles() {
+    let light = "LightSource \"distantlight\" 1 \"point from\" [1 3 -2] \"point to\" [0 0 0]\nSurface \"plastic\"\nTranslate 0.2 0.1 0\nScale 1 1.3 0.8\n";
+    let folders = ["Geometry \"primitives.rtsl:Sphere\" \"float radius\" [1]", "Sphere 1 -1 1 360"].map(|shape| {
+        let folder = scene(&format!("{light}{shape}"), DISK);
+        let (drawn, text) = run(
+            folder.path(),
+            &["scene.rib", "--render", "out.png", "--backend", "rpu", "--spp", "4", "--size", "80x60"],
+        );
+        assert!(drawn && !text.contains("warning"), "{text}");
+        folder
+    });
+    let pictures = folders.each_ref().map(|folder| folder.path().join("out.png").display().to_string());
+    // Silhouettes differ by less than a pixel.
+    let (alike, text) =
+        run(folders[0].path(), &["diff", &pictures[0], &pictures[1], "--metric", "ssim", "--threshold", "0.98"]);
+    assert!(alike, "{text}");
+}
+
+#[test]
+fn a_primitive_whose_program_does_not_end_is_told_on_both_machines() {
+    let classes = "class Endless : rt_Primitive;
+        void intersect() { float t = 1.; while (t > 0.) { t += 1e-9 * rt_RayDirection.z; } hit(t); }
+        void computeNormal() { rt_GeometricNormal = vec3(0., 0., 1.); }
+        void computeBounds() { rt_BoundMin = vec3(-1.); rt_BoundMax = vec3(1.); }";
+    let folder = scene("Geometry \"a.rtsl:Endless\"", classes);
+    for backend in ["rpu", "gpu"] {
+        let (drawn, text) = run(
+            folder.path(),
+            &["scene.rib", "--render", "out.png", "--backend", backend, "--spp", "1", "--size", "4x4"],
+        );
+        assert!(!drawn && text.contains("did not end within") && text.contains("a.rtsl:2"), "{backend}: {text}");
+    }
+}
+
+#[test]
+fn mistakes_in_primitives_are_told_at_the_scenes_line() {
+    let classes = "
+class Paint : rt_Material; void shade() { rt_SampleColor = color(1.); }
+class Open : rt_Primitive;
+void intersect() { hit(1.); }
+void computeNormal() { rt_GeometricNormal = vec3(0., 0., 1.); }
+void computeBounds() { rt_BoundMin = vec3(-1.); rt_BoundMax = vec3(1.) / (rt_Epsilon * 0.); }
+class Inverted : Open; void computeBounds() { rt_BoundMin = vec3(1.); rt_BoundMax = vec3(-1.); }
+class Blank : rt_Primitive; void intersect() { hit(1.); } void computeBounds() { rt_BoundMin = vec3(-1.); rt_BoundMax = vec3(1.); }
+class Bare : rt_Primitive; void intersect() { hit(1.); } void computeNormal() { rt_GeometricNormal = vec3(1.); }
+";
+    let sphere = "Geometry \"primitives.rtsl:Sphere\" \"float radius\" [1]";
+    let solid = format!("SolidBegin \"primitive\" {sphere} SolidEnd");
+    let retained = format!("ObjectBegin 1 {sphere} ObjectEnd");
+    let flat = format!("Scale 1 0 1 {sphere}");
+    for (world, expected) in [
+        ("Geometry \"a.rtsl:Paint\"", &["`Paint` is no primitive", "class Paint : rt_Primitive;", "scene.rib:5"][..]),
+        ("Geometry \"a.rtsl:None\"", &["`a.rtsl` has no class `None`", "scene.rib:5"]),
+        ("Geometry \"none.rtsl:None\"", &["there is no file `none.rtsl`", "scene.rib:5"]),
+        ("Geometry \"primitives.rtsl:Sphere\"", &["the constructor of `Sphere` needs: radius", "scene.rib:5"]),
+        (
+            "Geometry \"a.rtsl:Open\"",
+            &["the box of `a.rtsl:Open` is not finite", "scene.rib:5", "`computeBounds` sets"],
+        ),
+        ("Geometry \"a.rtsl:Inverted\"", &["the box of `a.rtsl:Inverted` is inside out", "scene.rib:5"]),
+        ("Geometry \"a.rtsl:Blank\"", &["the class `Blank` tells no normal", "scene.rib:5"]),
+        ("Geometry \"a.rtsl:Bare\"", &["has no method `computeBounds`", "scene.rib:5"]),
+        (&solid, &["a primitive of a class cannot stand in a solid"]),
+        (&retained, &["a primitive of a class cannot stand in an object's definition"]),
+        (&flat, &["the transform cannot be inverted", "Scale by 0"]),
+    ] {
+        let folder = scene(world, classes);
+        let (drawn, text) = run(folder.path(), &["scene.rib", "--render", "out.png", "--backend", "rpu", "--spp", "1"]);
+        assert!(!drawn, "{world}");
+        for part in expected {
+            assert!(text.contains(part), "{world}: {text}");
+        }
+    }
+}
+
+#[test]
+fn what_a_primitive_cannot_do_is_warned_of() {
+    let sphere = "Geometry \"primitives.rtsl:Sphere\" \"float radius\" [1]";
+    for (world, expected) in [
+        (format!("Displacement \"dented\" {sphere}"), "a primitive of a class cannot be displaced"),
+        (format!("AreaLightSource \"pointlight\" 1 {sphere}"), "a primitive of a class cannot shine for an area light"),
+        (format!("Geometry \"teapot\" {sphere}"), "there is no geometry `teapot`"),
+    ] {
+        let folder = scene(&world, DISK);
+        let (drawn, text) = run(
+            folder.path(),
+            &["scene.rib", "--render", "out.png", "--backend", "rpu", "--spp", "1", "--size", "8x6"],
+        );
+        assert!(drawn && text.contains(expected), "{world}: {text}");
+    }
 }

@@ -45,7 +45,7 @@ pub(super) fn wgsl(
     let mut entries = vec![CAMERA_ENTRY];
     entries.extend(program.has_imager.then_some(IMAGER_ENTRY));
     let shaders = (0..program.surface_entries).map(surface_entry).collect();
-    let compiled = wgsl::compile(&program.module, &entries, &Options { shaders, instances });
+    let compiled = wgsl::compile(&program.module, &entries, &Options { shaders, instances, ..Options::default() });
     let compiled = compiled.map_err(|e| e.to_string())?;
     let locs = &program.module.locs;
     let is_own = |line: &KernelLine| line.locs.iter().any(|&loc| extent.owns_loc(locs, loc));

@@ -117,7 +117,7 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
         Ok(loaded) => Ok(machines::rpu(&extent, &program.module, loaded.program(), &mut lines)),
         Err(error) => Err(error.to_string()),
     };
-    let wgsl = machines::wgsl(&extent, &program, state.bvh.has_instances(), &mut lines);
+    let wgsl = machines::wgsl(&extent, &program, !state.program.memory.placed.is_empty(), &mut lines);
     let listings = Arc::new(Listings { source, stages, rpu, wgsl });
     let code = state.program.module.clone();
     Ok(Prepared { instance, code, listings, extent, module: program.module, loaded, displaced })

@@ -5,7 +5,7 @@
 //   STORED         whether a path's words, rays and hits lie in storage rather than in the kernel's own memory
 //   PRIVATE_WORDS  words of the frame stack in the kernel's own memory; 1 where it is stored
 //   PRIVATE_RAYS   rays that a path may shoot at once, at most 32; 1 where they are stored
-// and whoever calls it the function `answer` that traces a ray, and `stored_nodes_vector` and `stored_triangles_vector` that load from the tree.
+// and whoever calls it the function `answer` that traces a ray, and `stored_nodes_vector` and `stored_triangles_vector` that load from the tree (`megakernel_rays.wgsl`).
 //
 // A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its turns one after the other. A dispatch takes a range of items, and each for a bounded number of steps, so that
 // none keeps the device for long: a path that is not finished then leaves its registers, words and hits in storage, and the next dispatch goes on with it.
@@ -266,28 +266,8 @@ fn next_section() -> u32 {
     return section;
 }
 
-// A vector of the tree's nodes, and one of its triangles, for `answer`. Each turn of a loop of the traversal loads one at least.
-fn nodes_vector(index: u32) -> vec4<u32> {
-    steps += 1u;
-    return stored_nodes_vector(index);
-}
-
-fn triangles_vector(index: u32) -> vec4<u32> {
-    steps += 1u;
-    return stored_triangles_vector(index);
-}
-
-// Traces the rays that the section asked for.
-fn trace_rays() {
-    while waiting_rays != 0u {
-        let j = firstTrailingBit(waiting_rays);
-        waiting_rays &= waiting_rays - 1u;
-        set_ray_hit(j, bitcast<vec4<f32>>(answer(ray_lower(j), ray_upper(j))));
-    }
-}
-
 // Ends the path's part of the dispatch: leaves its results, or what it needs to go on.
-fn end() {
+fn end_part() {
     state[3u * params.paths + path] = turn;
     if turn == wave.turns {
         if wave.film == FILM_NONE {

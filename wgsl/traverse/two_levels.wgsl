@@ -1,32 +1,6 @@
 // A ray through plain triangles and the instances of meshes. CPU counterparts: `src/bvh/two_level/walk.rs`, and `src/bvh/two_level/instance.rs` operation for
 // operation, so that the hits are the CPU's to the bit; tables: `src/bvh/two_level/gpu.rs`.
 
-// The ray as the upper tree sees it: its origin is moved up and down by what rounding may do to it within an instance.
-struct Reach {
-    above: vec3<f32>,
-    below: vec3<f32>,
-}
-
-// One step down the upper tree, as `descend`.
-fn descend_upper(link: u32, ray: Ray, reach: Reach, t_far: f32, stack: ptr<function, Stack>) -> u32 {
-    let left_min = nodes_vector(4u * link);
-    let left_max = nodes_vector(4u * link + 1u);
-    let right_min = nodes_vector(4u * link + 2u);
-    let right_max = nodes_vector(4u * link + 3u);
-    let to_left_min = bitcast<vec3<f32>>(left_min.xyz) - reach.above;
-    let to_left_max = bitcast<vec3<f32>>(left_max.xyz) - reach.below;
-    let to_right_min = bitcast<vec3<f32>>(right_min.xyz) - reach.above;
-    let to_right_max = bitcast<vec3<f32>>(right_max.xyz) - reach.below;
-    let left = enter_from(to_left_min, to_left_max, ray, t_far);
-    let right = enter_from(to_right_min, to_right_max, ray, t_far);
-    return go_on(left, left_min.w, right, right_min.w, stack);
-}
-
-// The dot product of a row with a vector.
-fn moved(row: vec4<f32>, v: vec3<f32>) -> f32 {
-    return (row.x * v.x + row.y * v.y) + row.z * v.z;
-}
-
 // Replaces `best` by a hit in the instance whose record begins at vector `at`, if it is nearer, or as near and lower in number.
 fn visit_instance(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, any: bool, best: ptr<function, Hit>) {
     let root = nodes_vector(at).w;

@@ -10,6 +10,8 @@
 //! | `while_while`, `if_if`, `speculative`, `wide` | each `traverse_from(root, ray, any, best)` |
 //! | `vote_subgroup`, `vote_none` | what `speculative` asks the other lanes |
 //! | `one_level`, `two_levels` | `nearest(origin, dir, t_min, t_max, any) -> Hit` in scenes without instances and with them |
+//! | `upper` | a step down a tree over boxes of instances or programs |
+//! | `programs` | `nearest_of_all`, around `nearest` and the tree over primitives that programs intersect |
 //! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
 //! | `pass` | rays and hits in buffers, around `answer` |
 //! | `one_each`, `persistent_subgroup`, `persistent_workgroup` | entry points: which thread traces which ray |
@@ -19,6 +21,7 @@
 use super::super::node::STACK;
 use super::GROUP;
 use crate::kernels::{Kernel, join, kernel};
+use std::sync::Arc;
 
 const TABLE_BUFFER: Kernel = kernel!("traverse/table_buffer.wgsl");
 const TABLE_TEXTURE: Kernel = kernel!("traverse/table_texture.wgsl");
@@ -33,6 +36,8 @@ const COMPRESSED: Kernel = kernel!("traverse/compressed.wgsl");
 const WIDE: Kernel = kernel!("traverse/wide.wgsl");
 const ONE_LEVEL: Kernel = kernel!("traverse/one_level.wgsl");
 const TWO_LEVELS: Kernel = kernel!("traverse/two_levels.wgsl");
+const UPPER: Kernel = kernel!("traverse/upper.wgsl");
+const PROGRAMS: Kernel = kernel!("traverse/programs.wgsl");
 const IF_IF: Kernel = kernel!("traverse/if_if.wgsl");
 const SPECULATIVE: Kernel = kernel!("traverse/speculative.wgsl");
 const VOTE_SUBGROUP: Kernel = kernel!("traverse/vote_subgroup.wgsl");
@@ -133,18 +138,35 @@ impl Store {
 
 /// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through the binary tree, with all that it needs but
 /// `nodes_vector(index: u32) -> vec4<u32>` and `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that it declares besides are those of the parts.
-pub fn answer(levels: Levels) -> String {
-    around(&[WHILE_WHILE], Stack::Private, levels)
+///
+/// In a scene with programs it is also without `intersect_program(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
+pub fn answer(levels: Levels, leaves: Leaves) -> String {
+    around(&[WHILE_WHILE], Stack::Private, levels, leaves)
+}
+
+/// What a kernel meets beside triangles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leaves {
+    /// Nothing.
+    Triangles,
+    /// Primitives that programs intersect ([`Programs`](super::super::two_level::programs::Programs)).
+    Programs,
 }
 
 /// The same around any walk.
-fn around(walk: &[Kernel], stack: Stack, levels: Levels) -> String {
-    let nearest = match levels {
-        Levels::One => ONE_LEVEL,
-        Levels::Two => TWO_LEVELS,
+fn around(walk: &[Kernel], stack: Stack, levels: Levels, leaves: Leaves) -> String {
+    let nearest: &[Kernel] = match (levels, leaves) {
+        (Levels::One, Leaves::Triangles) => &[ONE_LEVEL],
+        (Levels::Two, Leaves::Triangles) => &[UPPER, TWO_LEVELS],
+        (Levels::One, Leaves::Programs) => &[ONE_LEVEL, UPPER, PROGRAMS],
+        (Levels::Two, Leaves::Programs) => &[UPPER, TWO_LEVELS, PROGRAMS],
+    };
+    let answer = match leaves {
+        Leaves::Triangles => ANSWER.text(),
+        Leaves::Programs => ANSWER.text().replace("= nearest(", "= nearest_of_all(").into(),
     };
     let tests = join(&[RAY_BOX, RAY_TRIANGLE, LINKS]);
-    [tests, stack.wgsl(levels), join(&[BINARY]), join(walk), join(&[nearest, ANSWER])].concat()
+    [&tests, &stack.wgsl(levels), &join(&[BINARY]), &join(walk), &join(nearest), &*answer].concat()
 }
 
 /// How a kernel goes through the tree and how it gets its rays. All give the same hits.
@@ -193,7 +215,7 @@ impl Variant {
 }
 
 /// A kernel from a ray buffer to a hit buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PassKernel {
     /// How it works.
     pub variant: Variant,
@@ -203,6 +225,8 @@ pub struct PassKernel {
     pub places: Places,
     /// What the tables hold.
     pub levels: Levels,
+    /// In a scene with primitives that programs intersect, the text of these: the function that [`answer`] asks for, with all that it needs.
+    pub programs: Option<Arc<str>>,
 }
 
 impl PassKernel {
@@ -222,7 +246,9 @@ impl PassKernel {
         };
         let Places { nodes, triangles, stack } = self.places;
         let tables = [nodes.declare("nodes", 1), triangles.declare("triangles", 2)].concat();
-        [tables, around(walk, stack, self.levels), join(&[PASS, entries])].concat()
+        let leaves = if self.programs.is_some() { Leaves::Programs } else { Leaves::Triangles };
+        let programs = self.programs.as_deref().unwrap_or_default();
+        [programs, &tables, &around(walk, stack, self.levels, leaves), &join(&[PASS, entries])].concat()
     }
 }
 
@@ -245,7 +271,8 @@ mod tests {
                 (1, 1, Stack::Private, false, Levels::Two),
             ] {
                 let places = Places { nodes: stores[nodes], triangles: stores[triangles], stack };
-                let kernel = PassKernel { variant, subgroups, places, levels };
+                let programs = subgroups.then(|| Arc::from("fn intersect_program(o: vec3<f32>, d: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32 { return -1.0; }\n"));
+                let kernel = PassKernel { variant, subgroups, places, levels, programs };
                 let text = kernel.wgsl();
                 let failed = |e: String| -> ! { panic!("{kernel:?}: {e}") };
                 let module = naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| failed(e.emit_to_string(&text)));

@@ -10,6 +10,7 @@
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
 //! | 7 | persistent threads: the number of rays taken, one `u32`, written |
+//! | 8, 9, 10 | kernels with programs: what these read and write, as the code generator says (`wgsl/section/intersections.wgsl`) |
 //!
 //! `trace_all` traces `ray_count` rays from `ray_first` on; `trace_queue` traces those whose indices stand in the queue, with the count in a
 //! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
@@ -98,9 +99,14 @@ mod tests {
             triangles: kernel::Store::Texture,
             stack: kernel::Stack::Private,
         };
-        let text =
-            kernel::PassKernel { variant: Default::default(), subgroups: false, places, levels: kernel::Levels::One }
-                .wgsl();
+        let text = kernel::PassKernel {
+            variant: Default::default(),
+            subgroups: false,
+            places,
+            levels: kernel::Levels::One,
+            programs: None,
+        }
+        .wgsl();
         let module = naga::front::wgsl::parse_str(&text).expect("the kernel parses");
         let mut layouter = naga::proc::Layouter::default();
         layouter.update(module.to_ctx()).expect("a layout");

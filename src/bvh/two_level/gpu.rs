@@ -14,9 +14,10 @@ use super::super::gpu::compressed::CompressedBvh;
 use super::super::gpu::kernel::Layout;
 use super::super::node::{Link, Node};
 use super::instance::Instance;
+use super::programs::Programs;
 use super::upper::Upper;
 use super::{Placed, TwoLevel};
-use bytemuck::{bytes_of, cast_slice};
+use bytemuck::{bytes_of, cast_slice, pod_read_unaligned};
 use std::borrow::Cow;
 
 /// What a kernel reads of a tree, as bytes.
@@ -38,6 +39,22 @@ impl TwoLevel {
             Layout::Binary => self.binary_tables(),
             Layout::Compressed => self.compressed_tables(),
         }
+    }
+
+    /// The same with primitives that programs intersect: behind all else their tree, as the upper tree lies, and their records, which have the programs' data in the place of a tree's root. The second word `pad` of
+    /// the binary node that the table begins with is the tree's root.
+    pub fn gpu_tables_with(&self, layout: Layout, programs: &Programs) -> Tables<'_> {
+        let tables = self.gpu_tables(layout);
+        let Some(upper) = programs.upper() else { return tables };
+        let mut nodes = tables.nodes.into_owned();
+        nodes.resize(nodes.len().next_multiple_of(size_of::<Node>()), 0);
+        let root = (nodes.len() / size_of::<Node>()) as u32;
+        append_upper(upper, |primitive| primitive.tree, &mut nodes);
+        let first = &mut nodes[..size_of::<Node>()];
+        let mut node: Node = pod_read_unaligned(first);
+        node.children[1].pad = root;
+        first.copy_from_slice(bytes_of(&node));
+        Tables { nodes: nodes.into(), ..tables }
     }
 
     fn binary_tables(&self) -> Tables<'_> {

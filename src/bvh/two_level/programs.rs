@@ -100,6 +100,11 @@ impl Programs {
             rays.active_lanes().fold(0, |hit, lane| hit | u64::from(distances[lane] >= 0.0) << lane)
         })
     }
+
+    /// The tree with the records.
+    pub(super) fn upper(&self) -> Option<&Upper> {
+        self.upper.as_ref()
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::kit::Kit;
 use super::lower::{Locations, Lowered};
 use super::program::Megakernel;
 use super::section::{entry_point, invocation_item, lower_function, return_unless};
-use super::{Error, Options, cut, finish, interface, lower_callees, max_rays};
+use super::{Error, Options, cut, finish, interface, intersections, lower_callees, max_rays};
 use crate::ir::Module;
 use crate::ir::passes::sections::Again;
 use naga::{Block, Handle, Span, Statement, SwitchCase, SwitchValue};
@@ -43,8 +43,10 @@ pub fn compile_megakernel(
     let stack = super::stack(module, &program.sections, &program.activation, options);
     let frame_words = stack.words(megakernel.depth);
     let private = (frame_words <= megakernel.max_private_words).then_some((frame_words, max_rays(&program.sections)));
-    let mut kit = Kit::of_megakernel(options, private, megakernel.traversal)?;
     let (mut lowered, mut locations) = (Lowered::new(), Locations::default());
+    let mut kit = Kit::of_megakernel(options, private, megakernel.traversal, |kit| {
+        intersections::kernel_text(kit, module, &options.intersections, &mut locations)
+    })?;
     let mut functions = Vec::new();
     for (n, section) in (0..).zip(&program.sections.sections) {
         lower_callees(&mut kit, module, &section.body, &mut lowered, &mut locations)?;
@@ -92,7 +94,7 @@ fn lower_loop(kit: &mut Kit, sections: &[Handle<naga::Function>]) -> Result<naga
     code.act("trace_rays", vec![])?;
     let body = code.close();
     code.stmt(Statement::Loop { body, continuing: Block::new(), break_if: None });
-    code.act("end", vec![])?;
+    code.act("end_part", vec![])?;
     Ok(entry_point(ENTRY_POINT, code.finish()))
 }
 

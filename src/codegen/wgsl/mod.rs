@@ -5,6 +5,7 @@
 //! `docs/internals.md` ("The section machine") says how the kernels work together.
 
 mod code;
+mod intersections;
 mod kit;
 pub mod lines;
 mod lower;
@@ -36,6 +37,8 @@ pub struct Options {
     pub shaders: Vec<String>,
     /// Whether the scene has instances: hits are looked up in their table then.
     pub instances: bool,
+    /// The entries that intersect rays with primitives, for each kind of these, if the scene has any.
+    pub intersections: Vec<String>,
 }
 
 /// Why a module cannot become GPU kernels.
@@ -65,7 +68,14 @@ pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<G
     let sections = (0..program.sections.sections.len() as u32)
         .map(|n| kernel(&kit, module, &program, n, &mut locations))
         .collect::<Result<Vec<_>, _>>()?;
-    Ok(GpuProgram { sections, interface: interface(module, &program, entries, options, locations) })
+    let intersections = match options.intersections.as_slice() {
+        [] => None,
+        programs => {
+            Some(intersections::kernel_text(Kit::of_intersections()?, module, programs, &mut locations)?.into())
+        }
+    };
+    let interface = interface(module, &program, entries, options, locations);
+    Ok(GpuProgram { sections, intersections, interface })
 }
 
 /// Cuts what `entries` and the shaders reach into sections.

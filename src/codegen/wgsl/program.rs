@@ -6,6 +6,7 @@
 use crate::ir::Loc;
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Invocations of a workgroup, in one dimension.
 pub const WORKGROUP_SIZE: u32 = 64;
@@ -188,6 +189,8 @@ pub struct SectionKernel {
 pub struct GpuProgram {
     /// One kernel a section.
     pub sections: Vec<SectionKernel>,
+    /// Of a scene with primitives that programs intersect, what the traversal kernel needs of these: the text with `intersect_program`, whose bindings `wgsl/section/intersections.wgsl` has.
+    pub intersections: Option<Arc<str>>,
     /// How to run it.
     pub interface: Interface,
 }

@@ -4,7 +4,7 @@
 //! since what a reference means is known there: a handle is the number of an object in the tree, mostly a constant, so a call through it is that object's method, or a choice among those that it can be.
 //! The renderer's state, the variables whose names begin with `rt_`, is shared by all of them.
 
-use super::ast::{ExprId, ExprKind, Ident, Keeping};
+use super::ast::{self, ExprId, ExprKind, Ident, Keeping};
 use super::classes::{File, FunctionId};
 use super::state::{self, Method};
 use super::types::{Reference, Type, values};
@@ -65,11 +65,14 @@ impl Object {
         (0..count).any(|i| self.file.variable(self.class, i).keeping == Keeping::Scratch)
     }
 
-    /// Whether a name stands in the files of its class and of what it refers to.
+    /// Whether a name stands in the text of its class, or of one that this comes from.
     pub(super) fn mentions(&self, name: &str) -> bool {
-        let mut names = HashSet::new();
-        mentions(self, &mut names);
-        names.contains(name)
+        let ast = &self.file.ast;
+        let is_named = |e: &&ast::Expr| matches!(&e.kind, ExprKind::Name(n) if **n == *name);
+        // All up to the next class belongs to a class.
+        let class_of = |place: u32| ast.classes.iter().rposition(|c| c.name.span.start < place);
+        let named: Vec<usize> = ast.exprs.iter().filter(is_named).filter_map(|e| class_of(e.span.start)).collect();
+        self.file.lineage(self.class).any(|class| named.contains(&class))
     }
 }
 

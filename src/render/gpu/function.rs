@@ -4,6 +4,8 @@ use super::machine::Setup;
 use super::program::Program;
 use super::section_machine::Compute;
 use super::trap::trap_error;
+use crate::bvh::gpu::kernel::Levels;
+use crate::bvh::two_level::programs::Programs;
 use crate::bvh::{BuildOptions, Bvh};
 use crate::codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
 use crate::ir::Module;
@@ -37,7 +39,8 @@ pub fn run_function(
         return Err(unsupported(format!("{name} takes {argument_words} words of arguments, not {}", wrong.len())));
     }
     let budget = budget.min(compute.gpu().max_loop_turns());
-    let program = Program::compile(compute.gpu(), module, &[name], &Options::default(), MAX_DEPTH, schedule)?;
+    let program =
+        Program::compile(compute.gpu(), module, &[name], &Options::default(), Levels::One, MAX_DEPTH, schedule)?;
     let interface = program.interface();
     let tree = Bvh::build(&[], &BuildOptions::default()).map_err(|e| unsupported(e.to_string()))?;
     let setup = Setup {
@@ -49,6 +52,7 @@ pub fn run_function(
         constants: &[[0.0; 4]; PARAMS_UNIFORMS],
         placed: &[],
         tree: &tree.into(),
+        programs: &Programs::default(),
         paths: arguments.len().min(1 << 18) as u32,
     };
     let mut machine = program.machine(compute, &setup)?;

@@ -8,6 +8,7 @@ use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
 use crate::bvh::TwoLevel;
+use crate::bvh::two_level::programs::Programs;
 use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, ShaderStart, Trap, WORKGROUP_SIZE};
 use crate::program::memory::PlacedRecord;
 use crate::render::RenderError;
@@ -39,6 +40,8 @@ pub(super) struct Setup<'a> {
     pub placed: &'a [PlacedRecord],
     /// The triangles and instances that rays hit.
     pub tree: &'a TwoLevel,
+    /// The primitives that programs intersect.
+    pub programs: &'a Programs,
     /// Paths wanted in flight; there may be fewer.
     pub paths: u32,
 }

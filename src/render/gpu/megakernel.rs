@@ -11,7 +11,7 @@ use super::pace::Pace;
 use super::pipelines::{Kernel, Pipelines};
 use super::profile::{Profile, Recorder, Stamps};
 use super::section_machine::Compute;
-use crate::bvh::gpu::kernel::{self, Layout, Levels, Store};
+use crate::bvh::gpu::kernel::{self, Layout, Leaves, Levels, Store};
 use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
 use crate::codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
 use crate::render::RenderError;
@@ -44,10 +44,10 @@ pub(super) fn max_private_words(gpu: &Gpu) -> u32 {
 }
 
 /// The text that traces the megakernel's rays: [`crate::codegen::wgsl::MegakernelOptions::traversal`].
-pub(super) fn traversal(levels: Levels) -> String {
+pub(super) fn traversal(levels: Levels, leaves: Leaves) -> String {
     let nodes = Store::Buffer.declare("stored_nodes", binding::TREE);
     let triangles = Store::Buffer.declare("stored_triangles", binding::TREE + 1);
-    [nodes, triangles, kernel::answer(levels)].concat()
+    [nodes, triangles, kernel::answer(levels, leaves)].concat()
 }
 
 /// The pipelines of megakernels.
@@ -100,7 +100,7 @@ impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
         let each = [("the frames of a workgroup's paths", 4 * u64::from(words))];
         let count = paths_that_fit(setup.paths, &each, gpu.max_storage_bytes())?;
         let paths = Paths::new(gpu, &compute.refill, count, words, kernel.sections)?;
-        let tables = setup.tree.gpu_tables(Layout::Binary);
+        let tables = setup.tree.gpu_tables_with(Layout::Binary, setup.programs);
         let start = Instant::now();
         let (pipelines, kernels) = compute.megakernels.of(gpu, std::slice::from_ref(kernel))?;
         let made = start.elapsed();
@@ -268,6 +268,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bvh::two_level::programs::Programs;
     use crate::bvh::{BuildOptions, Bvh, Triangle};
     use crate::codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
     use crate::ir::parse;
@@ -313,7 +314,8 @@ b2:
         let tree = Bvh::build(&triangles, &BuildOptions::default()).unwrap().into();
         let module = parse(PROGRAM, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));
         let max_private_words = if private { 1024 } else { 0 };
-        let options = MegakernelOptions { depth: 1, max_private_words, traversal: &traversal(Levels::One) };
+        let options =
+            MegakernelOptions { depth: 1, max_private_words, traversal: &traversal(Levels::One, Leaves::Triangles) };
         let kernel = compile_megakernel(&module, &["main"], &Options::default(), &options).unwrap();
         assert_eq!(kernel.private_frames, private);
         let mut memory = vec![[0; 4]; 2];
@@ -328,6 +330,7 @@ b2:
             placed: &[],
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             tree: &tree,
+            programs: &Programs::default(),
             paths: 64,
         };
         let machine = MegakernelMachine::new(&*COMPUTE, &kernel, &setup).unwrap();

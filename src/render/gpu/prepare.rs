@@ -8,6 +8,7 @@ use super::program::Program;
 use super::renderer::compile;
 use super::section_machine::{Compute, SectionMachine};
 use super::warm::{self, Course, Urgency, WarmUp};
+use crate::bvh::two_level::programs::Programs;
 use crate::bvh::{BuildOptions, Bvh};
 use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS};
 use crate::render::{Job, RenderError, Schedule};
@@ -93,6 +94,7 @@ impl Compute {
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             placed: &[],
             tree: &tree.into(),
+            programs: &Programs::default(),
             paths: 1,
         };
         SectionMachine::new(self, &[], &setup)?.run(FINISHED, &[], 1, 1).map(|_| ())

@@ -4,7 +4,7 @@ use super::device::Gpu;
 use super::machine::{Machine, Setup};
 use super::megakernel::{MegakernelMachine, max_private_words, traversal};
 use super::section_machine::{Compute, SectionMachine};
-use crate::bvh::gpu::kernel::Levels;
+use crate::bvh::gpu::kernel::{Leaves, Levels};
 use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
 use crate::ir::Module;
 use crate::render::{RenderError, Schedule};
@@ -21,7 +21,7 @@ pub(super) enum Program {
 }
 
 impl Program {
-    /// Compiles what `entries` and the shaders reach, for this device. Rays are traced up to `depth` deep.
+    /// Compiles what `entries` and the shaders reach, for this device. Rays are traced up to `depth` deep through trees of these `levels`.
     ///
     /// # Errors
     /// When the program has something that a GPU cannot do.
@@ -30,15 +30,16 @@ impl Program {
         module: &Module,
         entries: &[&str],
         options: &Options,
+        levels: Levels,
         depth: u32,
         schedule: Schedule,
     ) -> Result<Self, RenderError> {
         let compiled = match schedule {
             Schedule::Auto | Schedule::Wavefront => wgsl::compile(module, entries, options).map(Program::Sections),
             Schedule::Megakernel => {
-                let levels = if options.instances { Levels::Two } else { Levels::One };
+                let leaves = if options.intersections.is_empty() { Leaves::Triangles } else { Leaves::Programs };
                 let max_private_words = max_private_words(gpu);
-                let own = MegakernelOptions { depth, max_private_words, traversal: &traversal(levels) };
+                let own = MegakernelOptions { depth, max_private_words, traversal: &traversal(levels, leaves) };
                 wgsl::compile_megakernel(module, entries, options, &own)
                     .map(|kernel| Program::Megakernel(Box::new(kernel)))
             }
@@ -73,7 +74,10 @@ impl Program {
         C: Deref<Target = Compute> + Debug + Send + 'c,
     {
         Ok(match self {
-            Program::Sections(program) => Box::new(SectionMachine::new(compute, &program.sections, setup)?),
+            Program::Sections(program) => {
+                let intersections = program.intersections.clone();
+                Box::new(SectionMachine::with_programs(compute, &program.sections, intersections, setup)?)
+            }
             Program::Megakernel(kernel) => Box::new(MegakernelMachine::new(compute, kernel, setup)?),
         })
     }

@@ -81,7 +81,9 @@ impl Progressive for GpuProgressive {
         let profiled = compute.profiling();
         let machine = loaded.and_then(|(old, mut machine, was_profiled)| {
             let new_memory = !Arc::ptr_eq(&old.program.memory, &job.program.memory);
-            let same = Arc::ptr_eq(&old.bvh, &job.bvh) && was_profiled == profiled;
+            let same_primitives = Arc::ptr_eq(&old.program.primitives, &job.program.primitives)
+                || old.program.primitives.is_empty() && job.program.primitives.is_empty();
+            let same = Arc::ptr_eq(&old.bvh, &job.bvh) && same_primitives && was_profiled == profiled;
             let kept = same && machine.replace_data(&setup, new_memory);
             self.images += u64::from(kept && new_memory);
             kept.then_some(machine)
@@ -143,6 +145,7 @@ fn same_kernels(a: &Job, b: &Job) -> bool {
     Arc::ptr_eq(&a.program.module, &b.program.module)
         && a.program.surface_entries == b.program.surface_entries
         && a.bvh.has_instances() == b.bvh.has_instances()
+        && a.program.memory.placed.is_empty() == b.program.memory.placed.is_empty()
         && max_depth(a) == max_depth(b)
 }
 

@@ -9,9 +9,9 @@ use super::prepare::Preparation;
 use super::program::Program;
 use super::section_machine::{Compute, ComputeError};
 use super::warm::{Course, Urgency, WarmUp};
-use crate::bvh::gpu::kernel::Variant;
+use crate::bvh::gpu::kernel::{Levels, Variant};
 use crate::codegen::wgsl::Options;
-use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, surface_entry};
+use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, intersect_entry, surface_entry};
 use crate::render::film::{Film, Picture};
 use crate::render::progressive::Pass;
 use crate::render::report::{Count, KernelTimes, Phase, Report};
@@ -167,14 +167,16 @@ impl Renderer for GpuRenderer {
 
 /// The kernels of the job's entries.
 pub(super) fn compile(gpu: &Gpu, job: &Job, schedule: Schedule) -> Result<Program, RenderError> {
-    if !job.program.primitives.is_empty() {
-        let reason = "it has primitives that are classes of RTSL, which only the RPU intersects so far".to_string();
-        return Err(RenderError::Unsupported { machine: "the GPU", reason });
-    }
     let entries: Vec<&str> = if job.program.has_imager { vec![CAMERA_ENTRY, IMAGER_ENTRY] } else { vec![CAMERA_ENTRY] };
     let shaders = (0..job.program.surface_entries).map(surface_entry).collect();
-    let options = Options { shaders, instances: job.bvh.has_instances() || !job.program.primitives.is_empty() };
-    Program::compile(gpu, &job.program.module, &entries, &options, max_depth(job), schedule)
+    let primitives = &job.program.primitives;
+    let options = Options {
+        shaders,
+        instances: !job.program.memory.placed.is_empty(),
+        intersections: (0..primitives.kinds).map(intersect_entry).collect(),
+    };
+    let levels = if job.bvh.has_instances() { Levels::Two } else { Levels::One };
+    Program::compile(gpu, &job.program.module, &entries, &options, levels, max_depth(job), schedule)
 }
 
 /// How deep rays may be traced.
@@ -198,6 +200,7 @@ pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup
         constants: &job.program.constants,
         placed: &job.program.memory.placed,
         tree: &job.bvh,
+        programs: &job.program.primitives.tree,
         paths,
     }
 }

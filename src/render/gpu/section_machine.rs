@@ -11,7 +11,7 @@ use super::megakernel;
 use super::pipelines::Pipelines;
 use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
-use super::traversal::{RayBuffers, TraversalKernels, Tree};
+use super::traversal::{ProgramsOnDevice, RayBuffers, TraversalKernels, Tree};
 use super::warm::section_layout;
 use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::{SectionKernel, Trap};
@@ -19,6 +19,7 @@ use crate::render::RenderError;
 use crate::render::report::KernelTimes;
 use std::fmt::Debug;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use wgpu::BufferUsages;
@@ -139,6 +140,19 @@ impl<C: Deref<Target = Compute>> SectionMachine<C> {
     /// # Errors
     /// When something does not fit the device, or the device fails.
     pub fn new(compute: C, kernels: &[SectionKernel], setup: &Setup<'_>) -> Result<Self, RenderError> {
+        Self::with_programs(compute, kernels, None, setup)
+    }
+
+    /// The same for a scene with primitives that programs intersect: `intersections` is these programs' text.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn with_programs(
+        compute: C,
+        kernels: &[SectionKernel],
+        intersections: Option<Arc<str>>,
+        setup: &Setup<'_>,
+    ) -> Result<Self, RenderError> {
         let gpu = &compute.gpu;
         let each = [
             ("the frames of a workgroup's paths", 4 * u64::from(setup.frame_words)),
@@ -156,7 +170,14 @@ impl<C: Deref<Target = Compute>> SectionMachine<C> {
         let data = ProgramData::new(gpu, setup, count)?;
         let schedule = Schedule::new(gpu, &compute.schedule, &paths, &ray_queue)?;
         let ray_buffers = RayBuffers { rays: &rays, hits: &hits, queue: &ray_queue };
-        let tree = Tree::new(gpu, &compute.traversal, setup.tree, ray_buffers)?;
+        let programs = intersections.map(|text| ProgramsOnDevice {
+            text,
+            programs: setup.programs,
+            params: &data.params,
+            memory: &data.memory,
+            trap: paths.status(),
+        });
+        let tree = Tree::of_scene(gpu, &compute.traversal, setup.tree, ray_buffers, programs)?;
         let (state, frames, status) = (paths.state(), paths.frames(), paths.status());
         let buffers = [&data.params, state, frames, &rays, &hits, &data.memory, &ray_queue, status, paths.queue()];
         let bound = gpu.bind(compute.sections.layout(), &buffers);
@@ -247,6 +268,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bvh::two_level::programs::Programs;
     use crate::bvh::{BuildOptions, Bvh, Triangle};
     use crate::codegen::wgsl::{FINISHED, PARAMS_UNIFORMS, ShaderStart, TrapCode};
     use glam::Vec3;
@@ -320,6 +342,7 @@ mod tests {
             constants: &constants,
             placed: &[],
             tree: &tree.into(),
+            programs: &Programs::default(),
             paths,
         };
         SectionMachine::new(compute, sections, &setup).unwrap()
@@ -414,6 +437,7 @@ mod tests {
             constants: &[[0.0; 4]; PARAMS_UNIFORMS],
             placed: &[],
             tree: &tree.into(),
+            programs: &Programs::default(),
             paths: 64,
         };
         let error = SectionMachine::new(&*COMPUTE, &[], &setup).unwrap_err();

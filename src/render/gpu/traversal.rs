@@ -6,6 +6,7 @@ use super::device::Gpu;
 use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
 use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Stack, Store, TABLE_WIDTH, Variant};
+use crate::bvh::two_level::programs::Programs;
 use crate::render::RenderError;
 use std::sync::{Arc, Mutex, PoisonError};
 use wgpu::{BindingResource, BindingType, BufferBindingType, BufferUsages};
@@ -47,6 +48,17 @@ pub(super) struct RayBuffers<'a> {
     pub queue: &'a wgpu::Buffer,
 }
 
+/// Primitives that programs intersect, with what the programs read, and write where one does not end.
+#[derive(Clone, Debug)]
+pub(super) struct ProgramsOnDevice<'a> {
+    /// The programs.
+    pub text: Arc<str>,
+    pub programs: &'a Programs,
+    pub params: &'a wgpu::Buffer,
+    pub memory: &'a wgpu::Buffer,
+    pub trap: &'a wgpu::Buffer,
+}
+
 /// What a dispatch traces.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Trace<'a> {
@@ -84,14 +96,17 @@ impl TraversalKernels {
         variant: Variant,
         places: Places,
         levels: Levels,
+        programs: Option<Arc<str>>,
     ) -> Result<Arc<TraversalKernel>, RenderError> {
         let subgroups = self.subgroups && variant.uses_subgroups();
-        let source = PassKernel { variant, subgroups, places, levels };
+        let source = PassKernel { variant, subgroups, places, levels, programs };
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = made.iter().find(|kernel| kernel.source == source) {
             return Ok(kernel.clone());
         }
         let kernel = Arc::new(TraversalKernel::new(gpu, source)?);
+        // A kernel with programs is of one scene.
+        made.retain(|kernel| kernel.source.programs.is_none());
         made.push(kernel.clone());
         Ok(kernel)
     }
@@ -117,7 +132,9 @@ impl TraversalKernel {
         bindings.extend(persistent.then_some(written));
         let visibility = wgpu::ShaderStages::COMPUTE;
         let entry = |(binding, ty)| wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None };
-        let entries: Vec<_> = (0..).zip(bindings).map(entry).collect();
+        let of_programs = [(8, uniform), (9, read), (10, written)];
+        let of_programs = of_programs.into_iter().filter(|_| source.programs.is_some());
+        let entries: Vec<_> = (0..).zip(bindings).chain(of_programs).map(entry).collect();
         let label = Some("traverse");
         let device = gpu.device();
         let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
@@ -156,7 +173,21 @@ impl Tree {
         tree: &TwoLevel,
         buffers: RayBuffers<'_>,
     ) -> Result<Self, RenderError> {
-        Self::with_places(gpu, kernels, tree, buffers, usual_places(gpu, levels_of(tree)))
+        Self::of_scene(gpu, kernels, tree, buffers, None)
+    }
+
+    /// Uploads the tree of a scene, which may have primitives that programs intersect.
+    ///
+    /// # Errors
+    /// When it does not fit the device.
+    pub fn of_scene(
+        gpu: &Gpu,
+        kernels: &TraversalKernels,
+        tree: &TwoLevel,
+        buffers: RayBuffers<'_>,
+        programs: Option<ProgramsOnDevice<'_>>,
+    ) -> Result<Self, RenderError> {
+        Self::uploaded(gpu, kernels, tree, buffers, usual_places(gpu, levels_of(tree)), programs)
     }
 
     /// Uploads the tree, nodes and triangles to those places as far as they fit there.
@@ -170,22 +201,43 @@ impl Tree {
         buffers: RayBuffers<'_>,
         wanted: Places,
     ) -> Result<Self, RenderError> {
+        Self::uploaded(gpu, kernels, tree, buffers, wanted, None)
+    }
+
+    fn uploaded(
+        gpu: &Gpu,
+        kernels: &TraversalKernels,
+        tree: &TwoLevel,
+        buffers: RayBuffers<'_>,
+        wanted: Places,
+        programs: Option<ProgramsOnDevice<'_>>,
+    ) -> Result<Self, RenderError> {
         let params = TraverseParams { queue_first: 1, ..TraverseParams::default() };
         let params = gpu.upload("traversal parameters", bytemuck::bytes_of(&params), BufferUsages::UNIFORM)?;
         let taken = gpu.buffer("the number of rays taken", 4, BufferUsages::STORAGE)?;
-        let variant = kernels.variant();
-        let tables = tree.gpu_tables(variant.layout());
+        let variant = match kernels.variant() {
+            // Its counter and what programs need are more buffers than a kernel may have.
+            Variant::Persistent if programs.is_some() => Variant::WhileWhile,
+            variant => variant,
+        };
+        let tables = match &programs {
+            Some(given) => tree.gpu_tables_with(variant.layout(), given.programs),
+            None => tree.gpu_tables(variant.layout()),
+        };
         let nodes = Table::new(gpu, "the tree's nodes", &tables.nodes, wanted.nodes)?;
         let triangles = Table::new(gpu, "the tree's triangles", &tables.triangles, wanted.triangles)?;
         let places = Places { nodes: nodes.store(), triangles: triangles.store(), ..wanted };
-        let kernel = kernels.of(gpu, variant, places, levels_of(tree))?;
+        let text = programs.as_ref().map(|given| given.text.clone());
+        let kernel = kernels.of(gpu, variant, places, levels_of(tree), text)?;
         let RayBuffers { rays, hits, queue } = buffers;
         let whole = wgpu::Buffer::as_entire_binding;
         let mut resources = vec![whole(&params), nodes.binding(), triangles.binding()];
         resources.extend([rays, hits, queue, queue].map(whole));
         resources.extend(kernel.start.is_some().then(|| whole(&taken)));
         let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
-        let entries: Vec<_> = (0..).zip(resources).map(entry).collect();
+        let of_programs =
+            programs.iter().flat_map(|p| [(8, whole(p.params)), (9, whole(p.memory)), (10, whole(p.trap))]);
+        let entries: Vec<_> = (0..).zip(resources).chain(of_programs).map(entry).collect();
         let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &kernel.layout, entries: &entries };
         let bound = gpu.device().create_bind_group(&descriptor);
         let bytes = tables.nodes.len() + tables.triangles.len();

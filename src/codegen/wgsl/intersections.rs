@@ -1,0 +1,68 @@
+//! The programs of a scene's primitives as functions that a traversal kernel calls.
+//!
+//! A traversal kernel is text. What is generated is added to a [`Kit`] and written as text too, in front of which or behind which the kernel's parts go: so these may call `intersect_program`.
+
+use super::Error;
+use super::code::Code;
+use super::kit::Kit;
+use super::lower::{self, Callee, Locations, Lowered};
+use super::{lower_callees, text};
+use crate::ir::{Module, Type};
+use naga::{Block, Expression, Span, Statement, SwitchCase, SwitchValue};
+
+/// Name of the function that intersects a ray with a primitive: `(origin, dir, t_min, t_max, data) -> t`, below 0 for a miss.
+const INTERSECT: &str = "intersect_program";
+
+/// What it takes, as each of the entries does.
+const PARAMETERS: [(&str, Type); 5] =
+    [("origin", Type::Vec3), ("dir", Type::Vec3), ("t_min", Type::F32), ("t_max", Type::F32), ("data", Type::Ref)];
+
+/// The text of the kit with `intersect_program`, which asks the kit's `program_kind(data) -> u32` which of the entries to call.
+///
+/// # Errors
+/// An entry is missing, or uses what a GPU has not.
+pub(super) fn kernel_text(
+    mut kit: Kit,
+    module: &Module,
+    entries: &[String],
+    locations: &mut Locations,
+) -> Result<String, Error> {
+    let mut lowered = Lowered::new();
+    let mut programs = Vec::new();
+    for name in entries {
+        let missing = || Error::Internal(format!("there is no entry `{name}`"));
+        let func = module.function(name).ok_or_else(missing)?;
+        if func.params.iter().map(|p| p.ty).ne(PARAMETERS.map(|p| p.1)) {
+            return Err(Error::Internal(format!("`{name}` intersects no rays")));
+        }
+        lower_callees(&mut kit, module, func, &mut lowered, locations)?;
+        let made = lower::lower_function(&mut kit, func, &lowered, locations)?;
+        let function = kit.module.functions.append(made, Span::UNDEFINED);
+        lowered.insert(func.name.clone(), Callee { function, calls: 1 });
+        programs.push(function);
+    }
+    let mut code = Code::new(&mut kit, INTERSECT.into());
+    let mut args = Vec::new();
+    for (i, (name, ty)) in (0..).zip(PARAMETERS) {
+        let ty = code.kit.ty(ty)?;
+        code.func.arguments.push(naga::FunctionArgument { name: Some(name.into()), ty, binding: None });
+        args.push(code.expr(Expression::FunctionArgument(i)));
+    }
+    let ty = code.kit.ty(Type::F32)?;
+    code.func.result = Some(naga::FunctionResult { ty, binding: None });
+    let selector = code.ask("program_kind", vec![args[4]])?;
+    let mut cases = Vec::new();
+    for (n, program) in (0..).zip(programs) {
+        code.open();
+        let value = code.call(program, args.clone());
+        code.stmt(Statement::Return { value });
+        cases.push(SwitchCase { value: SwitchValue::U32(n), body: code.close(), fall_through: false });
+    }
+    cases.push(SwitchCase { value: SwitchValue::Default, body: Block::new(), fall_through: false });
+    code.stmt(Statement::Switch { selector, cases });
+    let miss = code.expr(Expression::Literal(naga::Literal::F32(-1.0)));
+    code.stmt(Statement::Return { value: Some(miss) });
+    let function = code.finish();
+    kit.module.functions.append(function, Span::UNDEFINED);
+    text(&kit.module)
+}
