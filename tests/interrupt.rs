@@ -38,7 +38,7 @@ fn interrupted_midway(folder: &Path, signal: &str) -> String {
         let args = [render("out.exr", "24x18", &count), vec!["--resume", "film"]].concat();
         let output = interrupted(folder, &args, signal, after);
         match output.status.code() {
-            Some(0) => samples = (samples * 4).min(65536),
+            Some(0) => samples = (samples * 2).min(65536),
             Some(130) if folder.join("film").exists() => {
                 let said = stderr(&output);
                 assert!(
@@ -72,6 +72,23 @@ fn a_render_that_was_interrupted_goes_on_to_the_same_bits() {
             ["out.exr", "whole.exr"].map(|name| fs::read(folder.path().join(name)).expect("a picture"));
         assert!(resumed == whole, "{signal}: the pictures differ");
     }
+}
+
+#[test]
+fn a_render_ends_when_its_error_is_small_enough() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let with = |out, samples, more: &[&'static str]| {
+        let output =
+            shadewright(folder.path(), &[&render(out, "24x18", samples)[..], &["--pattern", "sobol"], more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        fs::read(folder.path().join(out)).expect("a picture")
+    };
+    // Any error is good enough: 15 samples are the fewest that tell it.
+    let few = with("few.exr", "64", &["--target-error", "1000"]);
+    assert!(few == with("fifteen.exr", "15", &[]) && few != with("all.exr", "64", &[]));
+    assert!(with("none.exr", "64", &["--target-error", "0"]) == with("all.exr", "64", &[]));
+    let output = shadewright(folder.path(), &[&render("no.exr", "24x18", "64")[..], &["--target-error", "1"]].concat());
+    assert!(stderr(&output).contains("--target-error needs --pattern sobol"), "{}", stderr(&output));
 }
 
 #[test]

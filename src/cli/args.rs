@@ -318,6 +318,9 @@ pub struct RenderArgs {
     /// Keep the samples of a picture that is not finished in this file: a render that is interrupted goes on from there when it is run again. Every minute it is written anew
     #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"])]
     pub resume: Option<PathBuf>,
+    /// Take no more samples once the standard error of the picture's linear colours is estimated below this: the root of its mean square over all pixels. --spp is the most (with --pattern sobol)
+    #[arg(long, value_name = "E", requires = "render", conflicts_with_all = ["watch", "stats"])]
+    pub target_error: Option<f64>,
     /// Write a first picture, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
     #[arg(long, value_name = "FILE", requires = "render")]
     pub preview: Option<PathBuf>,

@@ -66,9 +66,9 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         first = Some(begin.elapsed());
     }
     let drawn = match state.scene.film.moves {
-        true if args.resume.is_some() => {
+        true if args.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
-                "error: --resume is about pictures of one time, and this scene moves while the shutter is open",
+                "error: --resume and --target-error are about pictures of one time, and this scene moves while the shutter is open",
             ));
         }
         true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,

@@ -1,6 +1,6 @@
 //! Drawing that may be interrupted, and goes on where `--resume` names a file.
 
-use super::args::RenderArgs;
+use super::args::{RenderArgs, SamplePattern};
 use super::common::progressive;
 use super::exit::Failure;
 use super::interrupt;
@@ -13,9 +13,13 @@ use crate::render::{Job, RenderError, image_file, steps};
 use crate::scene::Scene;
 use anyhow::Context;
 use std::hash::Hash;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+/// Samples a pixel below which their scatter says little.
+const FEWEST: u32 = 15;
 
 /// How long samples lie in memory alone.
 const KEPT_EVERY: Duration = Duration::from_secs(60);
@@ -23,6 +27,11 @@ const KEPT_EVERY: Duration = Duration::from_secs(60);
 /// Draws a picture of what stands still, in passes.
 pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
+    if args.target_error.is_some() && args.scene.pattern != SamplePattern::Sobol {
+        return Err(Failure::input(
+            "error: --target-error needs --pattern sobol: the first strata of a pixel cover only a part of it",
+        ));
+    }
     let stop = interrupt::watched()?;
     let mut machine = progressive(args.backend, &args.machine, rpu)?;
     let start = Instant::now();
@@ -42,14 +51,21 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     machine.load(job).map_err(failure)?;
     let mut written = Instant::now();
     let mut trouble = None;
+    let mut is_good = false;
     let done = with_bar("rendering", |progress| {
         progress(before as f32 / all as f32);
-        let mut after = |film: &Film, done: u32| {
+        let mut after = |[before, film]: [&Film; 2], done: u32| {
             progress(done as f32 / all as f32);
+            let target = args.target_error.filter(|_| done >= FEWEST);
+            if target.is_some_and(|target| steps::error(before, film) <= target) {
+                is_good = true;
+                return ControlFlow::Break(());
+            }
             if let Some(kept) = kept.as_ref().filter(|_| done < all && written.elapsed() > KEPT_EVERY) {
                 trouble = kept.write(film, done).err().or(trouble.take());
                 written = Instant::now();
             }
+            ControlFlow::Continue(())
         };
         steps::draw(&mut *machine, job, &mut film, before, stop, &mut after)
     });
@@ -57,14 +73,14 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     if let Some(trouble) = trouble {
         eprintln!("warning: {trouble}");
     }
-    if let Some(kept) = kept.as_ref().filter(|_| 0 < done && done < all) {
+    let interrupted = (done < all && !is_good).then_some(done);
+    if let Some(kept) = kept.as_ref().filter(|_| interrupted.is_some() && 0 < done) {
         kept.write(&film, done)?;
     }
     if done == 0 && film.pixels().iter().all(|pixel| pixel.weight == 0.0) {
         return Err(Failure::interrupted("interrupted before there was a sample: no picture was written"));
     }
     let picture = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
-    let interrupted = (done < all).then_some(done);
     Ok(Drawn { picture, machine: machine.describe(), report: machine.report(), time: start.elapsed(), interrupted })
 }
 
