@@ -7,6 +7,7 @@ use crate::render::sampling::Pattern;
 use crate::rpu::asm;
 use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, Reg};
+use crate::scene;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -235,6 +236,15 @@ pub struct SceneArgs {
     /// Samples a pixel; wins over the scene's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub spp: Option<u32>,
+    /// How the light along a ray is found: by shaders alone, by tracing paths, or only how open the sky is over each place, or normals; wins over the scene's
+    #[arg(long, value_enum)]
+    pub integrator: Option<Integrator>,
+    /// How paths look at lights: by points of lights and by directions of materials, weighted by the squares of their densities (power) or by these (balance), or by one of both alone
+    #[arg(long, value_enum)]
+    pub estimator: Option<Estimator>,
+    /// The most that light which a path finds behind its first place may add to a sample: takes away single bright pixels, and some light with them. Off unless given
+    #[arg(long, value_name = "MOST", value_parser = positive)]
+    pub clamp: Option<f32>,
     /// Render only this window of the picture, in pixels
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
     pub crop: Option<Crop>,
@@ -844,6 +854,60 @@ impl From<CameraView> for View {
             CameraView::Inside => View::Inside,
         }
     }
+}
+
+/// How the light along a ray is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Integrator {
+    /// Recursive ray tracing: surfaces shade themselves by lights and by the rays that they send
+    Whitted,
+    /// Path tracing: light is followed from surface to surface
+    Path,
+    /// How open the sky is over each place
+    Ao,
+    /// Shading normals as colours
+    Normals,
+}
+
+impl From<Integrator> for scene::Integrator {
+    fn from(integrator: Integrator) -> scene::Integrator {
+        match integrator {
+            Integrator::Whitted => scene::Integrator::Whitted,
+            Integrator::Path => scene::Integrator::Path,
+            Integrator::Ao => scene::Integrator::AmbientOcclusion,
+            Integrator::Normals => scene::Integrator::Normals,
+        }
+    }
+}
+
+/// How paths look at lights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Estimator {
+    /// By both, weighted by the squares of their densities
+    Power,
+    /// By both, weighted by their densities
+    Balance,
+    /// By points of lights alone
+    Lights,
+    /// By directions of materials alone
+    Scattering,
+}
+
+impl From<Estimator> for scene::Estimator {
+    fn from(estimator: Estimator) -> scene::Estimator {
+        match estimator {
+            Estimator::Power => scene::Estimator::Power,
+            Estimator::Balance => scene::Estimator::Balance,
+            Estimator::Lights => scene::Estimator::Lights,
+            Estimator::Scattering => scene::Estimator::Scattering,
+        }
+    }
+}
+
+/// A number above 0.
+fn positive(text: &str) -> Result<f32, String> {
+    let number: f32 = text.parse().map_err(|_| "not a number".to_string())?;
+    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("must be above 0".to_string()) }
 }
 
 /// How a tree is built.

@@ -61,6 +61,9 @@ pub fn open_options(args: &SceneArgs) -> OpenOptions {
         allow_read: args.allow_read.clone(),
         frame: args.frames.map(|f| f.first),
         allow_run: args.allow_run,
+        integrator: args.integrator.map(Into::into),
+        estimator: args.estimator.map(Into::into),
+        clamp: args.clamp,
         ..OpenOptions::default()
     }
 }

@@ -349,8 +349,9 @@ impl<O: Observer> Machine<'_, O> {
             return Ok(Next::Enter(callee, self.args(inst)));
         }
         if inst.op == Op::CallShader {
+            let wanted: Vec<Type> = inst.results.iter().map(|&r| func.ty(r)).collect();
             let Some(name) = self.world.shader(&self.current_hit) else {
-                return Ok(Next::Results(vec![Const::zero(Type::Vec3), Const::zero(Type::Vec3)]));
+                return Ok(Next::Results(wanted.into_iter().map(Const::zero).collect()));
             };
             let missing = || EvalError::NoFunction { name: name.clone(), loc: inst.loc };
             let callee = *self.index.get(&name).ok_or_else(missing)?;
@@ -359,7 +360,7 @@ impl<O: Observer> Machine<'_, O> {
             let takes = types(&mut callee_func.params.iter().map(|p| p.ty));
             let gives = types(&mut callee_func.results.iter().map(|r| r.ty));
             let args = self.args(inst);
-            if takes != types(&mut args.iter().map(Const::ty)) || gives != [Type::Vec3, Type::Vec3] {
+            if takes != types(&mut args.iter().map(Const::ty)) || gives != wanted {
                 return Err(malformed());
             }
             return Ok(Next::Enter(callee, args));

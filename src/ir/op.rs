@@ -130,7 +130,7 @@ pub enum Op {
     /// and counts as not blocked. `t_min` is that of program constant 0.
     Visible(SlotId),
     /// `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`: calls the shader of the current hit; `ray` may be left out
-    /// where no shader of the module takes it
+    /// where no shader of the module takes it. In programs whose surfaces scatter light it has a fifth operand `vec4 path` and a third result `vec4 next`
     CallShader,
     /// `arguments → results` of the function of that name
     Call(Arc<str>),
@@ -280,6 +280,7 @@ impl Op {
             Op::Uniform(_) | Op::Load(_) | Op::Hit => vec![Type::Vec4],
             Op::HitTri | Op::HitObj => vec![Type::Ref],
             Op::Visible(_) => vec![Type::U32],
+            Op::CallShader if operands.len() > 4 => vec![Type::Vec3, Type::Vec3, Type::Vec4],
             Op::CallShader => vec![Type::Vec3, Type::Vec3],
             Op::Trace | Op::SlotStore(_) | Op::Debug(_) => vec![],
             Op::Splat | Op::ToInt | Op::Bitcast | Op::SlotLoad(_) | Op::Call(_) => return None,

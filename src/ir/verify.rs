@@ -285,8 +285,8 @@ impl<'a> Checker<'a> {
                 _ => wanted("vec3, vec3, vec4"),
             },
             Op::CallShader => match args {
-                [Vec3, Vec3, F32] | [Vec3, Vec3, F32, Vec4] => Ok(()),
-                _ => wanted("vec3, vec3, f32, and vec4 or nothing"),
+                [Vec3, Vec3, F32] | [Vec3, Vec3, F32, Vec4] | [Vec3, Vec3, F32, Vec4, Vec4] => Ok(()),
+                _ => wanted("vec3, vec3, f32, and up to two vec4"),
             },
             Op::Debug(_) => match args {
                 [_] => Ok(()),

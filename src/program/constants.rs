@@ -23,6 +23,7 @@ pub fn frame_constants_around(scene: &Scene, others: Option<(Vec3, Vec3)>) -> [[
     set_view(&mut c, &scene.camera, scene.format);
     let [open, close] = scene.film.shutter;
     c[9] = [scene.film.time, open, close, close - open];
+    c[10][0] = scene.clamp;
     c
 }
 

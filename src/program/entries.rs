@@ -3,6 +3,7 @@
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
+use super::paths::{Methods, emission_at};
 use super::primitives::PrimitiveCores;
 use super::primvars::{stored_for, stored_message};
 use super::questions::Questions;
@@ -14,7 +15,7 @@ use super::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surfa
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::DISPLACED;
 use crate::lang::rsl::queries::Asked;
-use crate::scene::{HitMode, Scene, Visibility};
+use crate::scene::{HitMode, Integrator, Scene, Visibility};
 use std::sync::Arc;
 
 /// A surface core, and those around it, as one entry calls them.
@@ -36,6 +37,8 @@ pub struct SurfaceVariant {
     pub output: Option<Output>,
     /// Which rays see the objects.
     pub seen: Visibility,
+    /// What the surface's class says beside how it is shaded.
+    pub methods: Methods,
     /// The cores again, copied for where no light shines, where rays ask the surface shader for its opacity.
     pub dark: Option<Box<SurfaceVariant>>,
 }
@@ -54,7 +57,11 @@ pub struct Displacement {
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
-fn at_a_hit(name: String, variant: &SurfaceVariant, differentiated: bool) -> (FunctionBuilder, SurfaceInputs) {
+pub(super) fn at_a_hit(
+    name: String,
+    variant: &SurfaceVariant,
+    differentiated: bool,
+) -> (FunctionBuilder, SurfaceInputs) {
     let mut b = FunctionBuilder::new(name, FunctionKind::Entry);
     let origin = b.param("orig", Type::Vec3, Class::Varying);
     let direction = b.param("dir", Type::Vec3, Class::Varying);
@@ -67,11 +74,22 @@ fn at_a_hit(name: String, variant: &SurfaceVariant, differentiated: bool) -> (Fu
 /// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
 /// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
 pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, differentiated: bool) -> Function {
+    surface_without(number, variant, questions, differentiated, false)
+}
+
+/// [`surface`], without the light that its class sends itself where a path tracer adds that.
+pub(super) fn surface_without(
+    number: usize,
+    variant: &SurfaceVariant,
+    questions: &Questions,
+    differentiated: bool,
+    paths: bool,
+) -> Function {
     let (mut b, inputs) = at_a_hit(surface_entry(number), variant, differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     visibility::begin(&mut b, variant.seen, inputs.ray, |b, mode| match (&variant.dark, mode) {
-        (Some(dark), HitMode::Shader) => shade(b, number, dark, &Questions::default(), &inputs),
+        (Some(dark), HitMode::Shader) => shade(b, number, dark, &Questions::default(), &inputs, paths),
         _ => {
             let mut state = SurfaceState::new(b, inputs.clone());
             let nothing = b.constant(Const::zero(Type::Vec3));
@@ -79,7 +97,7 @@ pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, d
             b.ret(vec![nothing, opacity]);
         }
     });
-    shade(&mut b, number, variant, questions, &inputs);
+    shade(&mut b, number, variant, questions, &inputs, paths);
     b.finish()
 }
 
@@ -90,9 +108,13 @@ fn shade(
     variant: &SurfaceVariant,
     questions: &Questions,
     given: &SurfaceInputs,
+    paths: bool,
 ) {
     questions.answer_at_hit(b, given);
     let mut state = SurfaceState::new(b, given.clone());
+    // Where paths are traced, light of a surface's own counts by how it was found.
+    let own = variant.methods.emission.as_deref().filter(|_| !paths);
+    let own = own.map(|emission| emission_at(b, &mut state, &variant.layout, emission));
     let shown = |b: &mut FunctionBuilder, color| visibility::color(b, variant.seen, given.ray, color);
     let instance = &variant.instance;
     if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(b, &mut state, number)) {
@@ -133,6 +155,7 @@ fn shade(
     // A shader that never sets its opacity is as opaque as the surface it sits on.
     let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
+    let color = own.map_or(color, |own| b.op(Op::Add, &[own, color]));
     let [color, opacity] = asked.answer(b, instance, &of_surface, &outputs, [color, opacity]);
     if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
         let value = outputs.get(name).unwrap_or_else(|| b.f32(0.0));
@@ -225,7 +248,7 @@ fn answer(
 }
 
 /// The arguments of a core of the object at the hit, whose parameters lie behind the first `behind` vectors of the object's.
-fn inputs(
+pub(super) fn inputs(
     b: &mut FunctionBuilder,
     state: &mut SurfaceState,
     layout: &RecordLayout,
@@ -267,8 +290,10 @@ pub struct CameraOptions {
     pub clipped: bool,
     /// Some objects hide what is behind them without being seen themselves.
     pub matte: bool,
-    /// Samples have a weight, the last argument, which multiplies the results.
+    /// Samples have a weight, the argument behind the lens, which multiplies the results.
     pub weighted: bool,
+    /// Samples have numbers, the last arguments: the camera takes all arguments then.
+    pub numbered: bool,
 }
 
 impl CameraOptions {
@@ -276,51 +301,78 @@ impl CameraOptions {
     pub fn of(scene: &Scene) -> Self {
         let weighted = scene.film.filter.kind.has_negative_lobes();
         let (lens, clipped) = (scene.camera.lens.is_some() || weighted, scene.camera.is_clipped());
-        Self { lens, clipped, matte: visibility::has_matte(scene), weighted }
+        let numbered = scene.integrator == Integrator::Path;
+        Self { lens, clipped, matte: visibility::has_matte(scene), weighted, numbered }
+    }
+}
+
+/// The arguments of a camera's entry.
+struct CameraArguments {
+    raster: [Value; 2],
+    /// The place on the lens, if samples have one.
+    lens: Option<[Value; 2]>,
+    weight: Option<Value>,
+    /// The pixel and the sample's number.
+    numbers: [Value; 2],
+}
+
+impl CameraArguments {
+    /// Declares those that a program takes: as many of the first of [`crate::render::sampling::CameraSample::arguments`] as it needs.
+    fn declare(b: &mut FunctionBuilder, options: CameraOptions, has_lens: bool) -> Self {
+        let declare = |b: &mut FunctionBuilder, name: &str| b.param(name, Type::F32, Class::Varying);
+        let raster = ["x", "y"].map(|name| declare(b, name));
+        let takes_lens = has_lens || options.weighted || options.numbered;
+        let lens = takes_lens.then(|| ["lens_x", "lens_y"].map(|name| declare(b, name)));
+        let weight = (options.weighted || options.numbered).then(|| declare(b, "weight"));
+        let numbers = options.numbered.then(|| ["pixel", "index"].map(|name| declare(b, name)));
+        b.result("color", Type::Vec3);
+        b.result("alpha", Type::F32);
+        Self {
+            raster,
+            lens: lens.filter(|_| has_lens),
+            weight: weight.filter(|_| options.weighted),
+            numbers: numbers.unwrap_or_else(|| [(); 2].map(|()| b.f32(0.0))),
+        }
+    }
+
+    /// Calls the function of the library that looks along a ray, and returns what it sees.
+    fn look(&self, b: &mut FunctionBuilder, options: CameraOptions, function: &Function, mut args: Vec<Value>) {
+        args.extend([options.clipped, options.matte].map(|on| b.f32(if on { 1.0 } else { 0.0 })));
+        args.extend(self.numbers);
+        // Outputs start at zero.
+        let rest: Vec<Value> = function.params.iter().skip(args.len()).map(|p| b.constant(Const::zero(p.ty))).collect();
+        args.extend(rest);
+        let types: Vec<Type> = function.results.iter().map(|r| r.ty).collect();
+        let mut results = b.call(function.name.clone(), args, &types);
+        if let Some(weight) = self.weight {
+            results = results.into_iter().map(|value| scale(b, value, weight)).collect();
+        }
+        b.ret(results);
     }
 }
 
 /// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's name. What a scene does not need costs it nothing: its arguments are constants.
 pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
-    let mut args = ["x", "y"].map(|name| b.param(name, Type::F32, Class::Varying)).to_vec();
-    let names: &[&str] = if options.lens { &["lens_x", "lens_y"] } else { &[] };
-    args.extend(names.iter().map(|name| b.param(*name, Type::F32, Class::Varying)));
-    let weight = options.weighted.then(|| b.param("weight", Type::F32, Class::Varying));
-    b.result("color", Type::Vec3);
-    b.result("alpha", Type::F32);
-    let types: Vec<Type> = library_function.results.iter().map(|r| r.ty).collect();
-    args.resize_with(4, || b.f32(0.0));
-    args.extend([options.clipped, options.matte].map(|on| b.f32(if on { 1.0 } else { 0.0 })));
-    // Outputs start at zero.
-    args.extend(
-        library_function.params.iter().skip(args.len()).map(|p| b.constant(Const::zero(p.ty))).collect::<Vec<_>>(),
-    );
-    let mut results = b.call(library_function.name.clone(), args, &types);
-    if let Some(weight) = weight {
-        results = results.into_iter().map(|value| scale(&mut b, value, weight)).collect();
-    }
-    b.ret(results);
+    let given = CameraArguments::declare(&mut b, options, options.lens);
+    let lens = given.lens.unwrap_or_else(|| [(); 2].map(|()| b.f32(0.0)));
+    given.look(&mut b, options, library_function, [given.raster, lens].concat());
     b.finish()
 }
 
 /// `@camera(x, y, …) -> (color, alpha)` where an object of a class makes the rays, in camera space. How wide a ray is comes from the one a pixel beside it.
 pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
-    let [x, y] = ["x", "y"].map(|name| b.param(name, Type::F32, Class::Varying));
     let has_lens = camera.shader.core_params.iter().any(|p| p.name.starts_with("lens."));
-    let lens =
-        (has_lens || options.lens).then(|| ["lens_x", "lens_y"].map(|name| b.param(name, Type::F32, Class::Varying)));
-    let weight = options.weighted.then(|| b.param("weight", Type::F32, Class::Varying));
-    b.result("color", Type::Vec3);
-    b.result("alpha", Type::F32);
-    let lens = lens.map(|lens| {
+    let given = CameraArguments::declare(&mut b, options, has_lens || options.lens);
+    let lens = given.lens.map(|lens| {
         lens.map(|x| {
             let (half, middle) = (b.f32(0.5), b.f32(0.5));
             let scaled = b.op(Op::Mul, &[x, half]);
             b.op(Op::Add, &[scaled, middle])
         })
     });
+    let [x, y] = given.raster;
     let one = b.f32(1.0);
     let beside = b.op(Op::Add, &[x, one]);
     let [ray, other] = [x, beside].map(|x| camera_ray(&mut b, camera, [x, y], lens));
@@ -331,17 +383,7 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
     let width = apart(&mut b, ray[0], other[0]);
     let directions = [ray[1], other[1]].map(|d| super::state::normalize(&mut b, d));
     let spread = apart(&mut b, directions[0], directions[1]);
-    let mut args = vec![ray[0], ray[1], width, spread];
-    args.extend([options.clipped, options.matte].map(|on| b.f32(if on { 1.0 } else { 0.0 })));
-    // Outputs start at zero.
-    let rest: Vec<Value> = seen.params.iter().skip(args.len()).map(|p| b.constant(Const::zero(p.ty))).collect();
-    args.extend(rest);
-    let types: Vec<Type> = seen.results.iter().map(|r| r.ty).collect();
-    let mut results = b.call(seen.name.clone(), args, &types);
-    if let Some(weight) = weight {
-        results = results.into_iter().map(|value| scale(&mut b, value, weight)).collect();
-    }
-    b.ret(results);
+    given.look(&mut b, options, seen, vec![ray[0], ray[1], width, spread]);
     b.finish()
 }
 

@@ -41,6 +41,11 @@ pub struct LinkedLight {
 }
 
 impl LinkedLight {
+    /// Whether its light comes from somewhere.
+    pub fn is_shining(&self) -> bool {
+        self.instance.shader.light != LightKind::Ambient
+    }
+
     /// Its block.
     pub fn block(&self) -> ParamBlock {
         [&self.instance.block[..], &self.points].concat()
@@ -49,6 +54,15 @@ impl LinkedLight {
 
 /// The names by which cores call lights, before the linker adds the set's suffix; those of [`LightQuestions::messages`] beside them.
 pub const LIGHT_FUNCTIONS: [&str; 4] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT, LIGHTS_CATEGORY];
+
+/// The name of the function that looks at one light, chosen at random ([`super::area_lights`]).
+pub const DIRECT: &str = "lights.direct";
+
+/// The types of what [`DIRECT`] gives: the direction, what arrives, how far a shadow ray goes, the density.
+pub const DIRECT_RESULTS: [Type; 4] = [Type::Vec3, Type::Vec3, Type::F32, Type::F32];
+
+/// The name of the function that tells among how many lights [`DIRECT`] chooses.
+pub const CHOICES: &str = "lights.choices";
 
 /// The parameter of a light that names its categories, with commas between them (PRMan).
 const CATEGORY: &str = "__category";
@@ -85,8 +99,7 @@ impl LightQuestions {
 
 /// The functions for one set of lights.
 pub fn light_functions(suffix: &str, lights: &[&LinkedLight], questions: &LightQuestions) -> Vec<Function> {
-    let (ambient, shining): (Vec<_>, Vec<_>) =
-        lights.iter().copied().partition(|l| l.instance.shader.light == LightKind::Ambient);
+    let (ambient, shining): (Vec<_>, Vec<_>) = lights.iter().copied().partition(|l| !l.is_shining());
     let mut functions = vec![
         count(suffix, shining.len()),
         sample(suffix, &shining),
@@ -137,7 +150,7 @@ fn sample(suffix: &str, lights: &[&LinkedLight]) -> Function {
 }
 
 /// Finds light `index` of `count` by a binary search, and returns what `leaf` gives for it.
-fn for_each_light(
+pub(super) fn for_each_light(
     b: &mut FunctionBuilder,
     index: Value,
     count: usize,

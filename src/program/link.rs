@@ -1,5 +1,6 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
+use super::area_lights::AreaLights;
 use super::constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
 use super::coshaders::{self, CoShaders, LinkedCoShader, LinkedCore};
 use super::emitters;
@@ -9,6 +10,7 @@ use super::instances::{Instance, bind};
 use super::lights::{LightQuestions, LinkedLight, Shadows};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
+use super::paths::{self, Methods, Paths, Scattering};
 use super::primitives::{self, LinkedPrimitive, PrimitiveCores, Primitives, ProgramRecord};
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::questions::Questions;
@@ -23,12 +25,14 @@ use super::{CAMERA_ENTRY, CameraOptions};
 use crate::ir::passes::{Observer, Pipeline, arguments, derivatives};
 use crate::ir::{Loc, Module, Op};
 use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::queries::Asked;
+use crate::lang::rsl::{self, outline::Outline};
 use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
+use crate::lang::rtsl::state::Method;
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
-use crate::scene::{Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
+use crate::lang::stdlib::{PATH_FUNCTION, RADIANCE_FUNCTION};
+use crate::scene::{Integrator, Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
 use glam::Mat4;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -187,6 +191,7 @@ struct WantedEntry {
     layout: RecordLayout,
     primitive: Option<Arc<PrimitiveCores>>,
     seen: Visibility,
+    methods: Methods,
     /// The number of the surroundings without lights, where rays ask the surface shader for its opacity.
     dark: Option<usize>,
 }
@@ -213,6 +218,7 @@ impl WantedEntry {
             primitive: self.primitive.clone(),
             output: None,
             seen: Visibility::default(),
+            methods: Methods::default(),
             dark: None,
         };
         let atmosphere = self.atmosphere.and_then(|id| volumes.get(&id));
@@ -220,6 +226,7 @@ impl WantedEntry {
             atmosphere: atmosphere.map(|v| (core(&v.instance, self.set), v.clone())),
             output: output.cloned(),
             seen: self.seen,
+            methods: self.methods.clone(),
             dark: self.dark.map(|set| of_set(set).into()),
             ..of_set(self.set)
         }
@@ -245,6 +252,8 @@ const MOST_PASSED: u32 = 15;
 const CAMERA_SOURCE_NAME: &str = "__camera";
 /// The name there of what a ray of the camera sees.
 const SEEN_SOURCE_NAME: &str = "__seen";
+/// The name there of the path tracer.
+const PATH_SOURCE_NAME: &str = "__path";
 /// The name there of what asks how much light gets through.
 const OPEN_SOURCE_NAME: &str = "__open";
 
@@ -333,6 +342,7 @@ impl Linker {
             .collect();
         let mut coshaders = self.coshaders(scene);
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
+        let traces_paths = scene.integrator == Integrator::Path && options.stage == Stage::Picture;
         let mut shaders: Vec<Vec<Arc<Instance>>> = surfaces.iter().map(|s| s.iter().cloned().collect()).collect();
         for (object, shaders) in scene.objects.iter().zip(&mut shaders) {
             shaders.extend(object.attributes.displacement.and_then(|id| self.instance(scene, id.0)));
@@ -394,6 +404,7 @@ impl Linker {
                     layout: layout.clone(),
                     primitive,
                     seen,
+                    methods: object.surface.map(|id| self.methods(scene, id, traces_paths)).unwrap_or_default(),
                     dark,
                 });
                 wanted.len() as u32 - 1
@@ -409,18 +420,31 @@ impl Linker {
         }
         let of_volumes = volumes.values().map(|v| v.instance.block.clone());
         let of_coshaders = coshaders.values().flat_map(|c| &c.cores).map(|core| core.instance.block.clone());
-        let blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).chain(of_coshaders).collect();
+        let mut blocks: Vec<_> = lights.iter().map(LinkedLight::block).chain(of_volumes).chain(of_coshaders).collect();
         let selective = visibility::is_selective(scene);
-        let asked = [CAMERA_SOURCE_NAME, SEEN_SOURCE_NAME, OPEN_SOURCE_NAME];
-        if let Err(errors) = self.shaders.add_standard(if selective { &asked } else { &asked[..2] }) {
+        let mut asked = vec![CAMERA_SOURCE_NAME, SEEN_SOURCE_NAME];
+        asked.extend(selective.then_some(OPEN_SOURCE_NAME));
+        asked.extend(traces_paths.then_some(PATH_SOURCE_NAME));
+        if let Err(errors) = self.shaders.add_standard(&asked) {
             self.diagnostics.extend(errors);
         }
         let mut module = self.shaders.take_module();
+        if traces_paths {
+            take_place(&mut module, PATH_FUNCTION, RADIANCE_FUNCTION);
+        }
+        let mut area_lights = AreaLights::of(scene, |number| {
+            let record: &ObjectRecord = traces_paths.then(|| records.get(number))??;
+            let emission = wanted[record.entry as usize].methods.emission.clone()?;
+            Some((record.entry as usize, emission, record.layout.clone()))
+        });
         if lights.iter().any(|l| !l.points.is_empty()) && module.function(RANDOM_FUNCTION).is_none() {
             module.functions.extend(sampling::functions());
         }
         let textures = self.add_textures(scene, &mut module);
-        let memory = MemoryImage::build(scene, &records, &blocks, &textures)?;
+        blocks.push(vec![[0; 4]; area_lights.vectors()]);
+        let mut memory = MemoryImage::build(scene, &records, &blocks, &textures)?;
+        area_lights.address = memory.blocks[blocks.len() - 1];
+        memory.set_block(blocks.len() - 1, &area_lights.table(scene, &memory));
         let cores = coshaders.values_mut().flat_map(|c| &mut c.cores).map(|core| &mut core.address);
         let addressed = lights.iter_mut().map(|l| &mut l.address).chain(volumes.values_mut().map(|v| &mut v.address));
         let addressed = addressed.chain(cores);
@@ -440,12 +464,29 @@ impl Linker {
         let to_surfaces = Questions::of(&module);
         module.functions.extend(to_surfaces.functions());
         let differentiated = derivatives::is_needed(&module);
+        if traces_paths {
+            for (around, &number) in &surroundings {
+                let shining = around.lights.iter().filter(|&&i| lights[i as usize].is_shining()).count();
+                module.functions.extend(area_lights.direct_functions(&set_suffix(number), shining));
+            }
+            module.functions.push(area_lights.emitted_function());
+        }
         for (number, wanted) in wanted.iter().enumerate() {
             let variant = &wanted.variant(&volumes, options.output.as_ref());
-            module.functions.push(match options.stage {
-                Stage::Picture => entries::surface(number, variant, &to_surfaces, differentiated),
-                Stage::Displacement => entries::displacement(number, variant, differentiated),
-            });
+            match options.stage {
+                Stage::Picture if traces_paths => {
+                    let paths = Paths { estimator: scene.estimator, area_lights: &area_lights, selective };
+                    let set = set_suffix(wanted.set);
+                    let own = paths::surface(number, variant, &set, &to_surfaces, differentiated, paths);
+                    module.functions.extend(own);
+                }
+                Stage::Picture => {
+                    module.functions.push(entries::surface(number, variant, &to_surfaces, differentiated));
+                }
+                Stage::Displacement => {
+                    module.functions.push(entries::displacement(number, variant, differentiated));
+                }
+            }
             if options.debug {
                 module.functions.push(entries::globals(number, variant));
             }
@@ -470,6 +511,10 @@ impl Linker {
         spaces::check(&module, scene, &mut self.diagnostics);
         module.functions.push(spaces::named(&scene.coordinate_systems));
         self.check_strings(&module);
+        if traces_paths {
+            rsl::add_built_functions(&mut module);
+            paths::widen_calls(&mut module);
+        }
         arguments::drop_unneeded(&mut module);
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();
@@ -477,6 +522,8 @@ impl Linker {
         // Registers hold so many arguments: a core with more parameters becomes a part of its entry.
         let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
         for wanted in &wanted {
+            let large = wanted.methods.all().filter(|i| passed(i) > MOST_PASSED);
+            pipeline.inline.always.extend(large.map(|i| i.shader.core.clone()));
             let large = wanted.shaders().filter(|i| passed(i) > MOST_PASSED);
             let sets = || std::iter::once(wanted.set).chain(wanted.dark).map(set_suffix);
             let cores = large.flat_map(|i| sets().map(|set| Arc::from(format!("{}{set}", i.shader.core))));
@@ -536,8 +583,42 @@ impl Linker {
         bound
     }
 
+    /// What the class of an object's surface says of it beside how it is shaded; with how it scatters light where paths are traced.
+    fn methods(&mut self, scene: &Scene, id: ShaderId, traces_paths: bool) -> Methods {
+        let given = &scene.shader_instances[id.0 as usize];
+        if given.class_file().is_none() {
+            return Methods::default();
+        }
+        let mut method = |method: Method| match self.shaders.object_method(scene, given, method) {
+            Ok(found) => {
+                let (shader, whole) = found?;
+                // What is wrong with the values was told of the shader.
+                Some(Arc::new(bind(Arc::new(shader), &whole, scene, &mut Vec::new())))
+            }
+            Err(errors) => {
+                self.diagnostics.extend(errors);
+                None
+            }
+        };
+        let emission = method(Method::Emission);
+        if !traces_paths {
+            return Methods { scattering: None, emission };
+        }
+        let parts = [Method::Bsdf, Method::SampleBsdf, Method::EvaluatePdf].map(method);
+        let scattering = match parts {
+            [Some(value), Some(sample), Some(density)] => Some(Scattering { value, sample, density }),
+            _ => None,
+        };
+        Methods { scattering, emission }
+    }
+
     fn surface(&mut self, scene: &Scene, object: &Object) -> Option<Arc<Instance>> {
-        if let Some(id) = object.surface {
+        let shown = match scene.integrator {
+            Integrator::AmbientOcclusion => Some("ambientocclusion"),
+            Integrator::Normals => Some("shownormals"),
+            Integrator::Whitted | Integrator::Path => None,
+        };
+        if let (Some(id), None) = (object.surface, shown) {
             return self.instance(scene, id.0);
         }
         if let Some(known) = self.instances.get(&None) {
@@ -545,7 +626,7 @@ impl Linker {
         }
         let default = ShaderInstance {
             kind: ShaderKind::Surface,
-            name: DEFAULT_SURFACE.to_string(),
+            name: shown.unwrap_or(DEFAULT_SURFACE).to_string(),
             params: Vec::new(),
             to_world: Mat4::IDENTITY,
             span: None,
@@ -696,4 +777,12 @@ fn without_background(mut constants: [[f32; 4]; PROGRAM_CONSTANTS]) -> [[f32; 4]
     let max_depth = constants[6][3] as u32;
     set_options(&mut constants, max_depth, [0.0; 4]);
     constants
+}
+
+/// Puts a function of the library in the place of another that takes and gives the same.
+fn take_place(module: &mut Module, new: &str, old: &str) {
+    module.functions.retain(|f| *f.name != *old);
+    for f in module.functions.iter_mut().filter(|f| *f.name == *new) {
+        f.name = old.into();
+    }
 }

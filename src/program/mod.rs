@@ -5,7 +5,8 @@
 //! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals.md`. Nothing here
 //! knows a back end.
 
-pub mod constants;
+pub mod area_lights;
+mod constants;
 mod coshaders;
 mod depths;
 mod emitters;
@@ -18,6 +19,7 @@ pub mod memory;
 mod objects;
 mod others;
 mod outputs;
+mod paths;
 pub mod primitives;
 mod primvars;
 mod questions;

@@ -44,6 +44,24 @@ fn place(instance: &ShaderInstance, d: Diagnostic) -> Diagnostic {
 }
 
 impl ShaderLibrary {
+    /// Another method of the object of a class that an instance makes, as a shader with the same parameters; none where the class has no such method.
+    ///
+    /// # Errors
+    /// Those of [`ShaderLibrary::object_shader`].
+    pub fn object_method(
+        &mut self,
+        scene: &Scene,
+        instance: &ShaderInstance,
+        method: Method,
+    ) -> Result<Option<(CompiledShader, ShaderInstance)>, Diagnostics> {
+        let found = self.found(scene, instance, "", 0)?;
+        if found.unit.file.method(found.object.class, method).is_none() {
+            return Ok(None);
+        }
+        let made = self.made(&found, instance, method)?;
+        Ok(Some((made, ShaderInstance { params: found.params, ..instance.clone() })))
+    }
+
     /// The shader that an instance of a class makes, and the instance with the parameters of all objects that it refers to.
     ///
     /// # Errors

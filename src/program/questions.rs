@@ -44,6 +44,11 @@ impl Question {
 }
 
 impl Questions {
+    /// Whether nobody asks anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Those that the functions of a module ask.
     pub fn of(module: &Module) -> Self {
         let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);

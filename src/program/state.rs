@@ -45,6 +45,7 @@ pub struct SurfaceState {
     inputs: SurfaceInputs,
     hit: Value,
     triangle: Value,
+    object: Value,
     barycentric: Option<[Value; 2]>,
     told: primitives::Told,
     known: HashMap<&'static str, Value>,
@@ -83,8 +84,13 @@ impl SurfaceState {
     /// Reads the hit.
     pub fn new(b: &mut FunctionBuilder, inputs: SurfaceInputs) -> Self {
         let hit = b.op(Op::Hit, &[]);
-        let triangle = b.op(Op::HitTri, &[]);
-        Self { inputs, hit, triangle, barycentric: None, told: Default::default(), known: HashMap::new() }
+        let [triangle, object] = [Op::HitTri, Op::HitObj].map(|op| b.op(op, &[]));
+        Self::at(inputs, hit, [triangle, object])
+    }
+
+    /// The state where no ray need have been: `hit` as the operation gives it, and the addresses of the triangle's and the object's record.
+    pub fn at(inputs: SurfaceInputs, hit: Value, [triangle, object]: [Value; 2]) -> Self {
+        Self { inputs, hit, triangle, object, barycentric: None, told: Default::default(), known: HashMap::new() }
     }
 
     /// The value of a global or of a named input that tells of the ray; `None` when a surface has no such input.
@@ -104,7 +110,7 @@ impl SurfaceState {
     /// Vector `i` of the surface instance's parameters.
     pub fn parameter(&self, b: &mut FunctionBuilder, i: u32) -> Value {
         let before = if self.inputs.layout.instanced { INSTANCE_VECTORS } else { 0 };
-        object_vector(b, before + i)
+        self.object_vector(b, before + i)
     }
 
     /// The ray that hit: where it starts, from there to the hit, and how many rays led to it.
@@ -134,7 +140,7 @@ impl SurfaceState {
             PrimvarType::Point if self.inputs.layout.instanced => {
                 let turned = self.to_world(b, value, AXES);
                 let origin = [0, 1, 2].map(|axis| {
-                    let axis = object_vector(b, AXES + axis);
+                    let axis = self.object_vector(b, AXES + axis);
                     b.op(Op::Extract(3), &[axis])
                 });
                 let origin = b.op(Op::Compose, &origin);
@@ -143,7 +149,7 @@ impl SurfaceState {
             PrimvarType::Vector => self.to_world(b, value, AXES),
             PrimvarType::Normal if self.inputs.layout.instanced => {
                 let turned = self.to_world(b, value, NORMAL_AXES);
-                let first = object_vector(b, NORMAL_AXES);
+                let first = self.object_vector(b, NORMAL_AXES);
                 let length = b.op(Op::Extract(3), &[first]);
                 scale(b, turned, length)
             }
@@ -247,7 +253,7 @@ impl SurfaceState {
                 let data = self.address(b, 3);
                 b.op(Op::Load(u32::from(opacity)), &[data])
             }
-            ColorPlace::Object => object_vector(b, COLORS + u32::from(opacity)),
+            ColorPlace::Object => self.object_vector(b, COLORS + u32::from(opacity)),
         };
         xyz(b, v)
     }
@@ -258,13 +264,18 @@ impl SurfaceState {
             return v;
         }
         let [x, y, z] = [0, 1, 2].map(|i| {
-            let axis = object_vector(b, axes + u32::from(i));
+            let axis = self.object_vector(b, axes + u32::from(i));
             let axis = xyz(b, axis);
             let along = b.op(Op::Extract(i), &[v]);
             scale(b, axis, along)
         });
         let xy = b.op(Op::Add, &[x, y]);
         b.op(Op::Add, &[xy, z])
+    }
+
+    /// Vector `i` behind the first of the object's record.
+    fn object_vector(&self, b: &mut FunctionBuilder, i: u32) -> Value {
+        b.op(Op::Load(1 + i), &[self.object])
     }
 
     /// The address of vertex 0, 1 or 2, or (3) of the triangle data.
@@ -472,12 +483,6 @@ const GLANCING: f32 = 1.0e-4;
 const AXES: u32 = 0;
 const NORMAL_AXES: u32 = 3;
 const COLORS: u32 = 6;
-
-/// Vector `i` behind the first of the object record at the hit.
-fn object_vector(b: &mut FunctionBuilder, i: u32) -> Value {
-    let object = b.op(Op::HitObj, &[]);
-    b.op(Op::Load(1 + i), &[object])
-}
 
 /// The first three components of a `vec4`.
 pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {

@@ -8,7 +8,7 @@ use crate::lang::rsl::RAYS_SELECTIVE;
 use crate::scene::{HitMode, Scene, Visibility};
 
 /// The kind of camera rays, as surface entries and the library know it.
-const CAMERA: u16 = 0;
+pub const CAMERA: u16 = 0;
 /// The kind of rays of `gather` and `indirectdiffuse`: what shaders are told of those behind [`LAST_TOLD`], too.
 pub const DIFFUSE: u8 = 2;
 /// The kind of rays that ask how much light gets through.

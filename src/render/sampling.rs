@@ -42,6 +42,8 @@ impl Sampling {
             raster: Vec2::new(x as f32, y as f32) + place,
             lens: self.lens(film.pattern, x, y, index),
             weight,
+            pixel: hash(x ^ hash(y ^ hash(self.seed))) >> 8,
+            index,
         }
     }
 
@@ -108,20 +110,26 @@ pub struct CameraSample {
     pub lens: Vec2,
     /// What it counts in its pixel: 1, or −1 where the filter is negative.
     pub weight: f32,
+    /// A number below 2²⁴ that belongs to the pixel.
+    pub pixel: u32,
+    /// The sample's number in its pixel. Those from 2²⁴ on are not told apart from each other.
+    pub index: u32,
 }
 
 /// Most arguments of the camera's entry, a word each.
-pub const CAMERA_ARGUMENTS: usize = 5;
+pub const CAMERA_ARGUMENTS: usize = 7;
 
 impl CameraSample {
     /// A sample through the middle of the lens.
     pub fn central(raster: Vec2) -> Self {
-        Self { raster, lens: Vec2::ZERO, weight: 1.0 }
+        let pixel = hash(raster.x.to_bits() ^ hash(raster.y.to_bits())) >> 8;
+        Self { raster, lens: Vec2::ZERO, weight: 1.0, pixel, index: 0 }
     }
 
-    /// The arguments of the camera's entry, of which a program takes as many as it has parameters: position, lens, weight.
+    /// The arguments of the camera's entry, of which a program takes as many as it has parameters: position, lens, weight, pixel, number.
     pub fn arguments(&self) -> [f32; CAMERA_ARGUMENTS] {
-        [self.raster.x, self.raster.y, self.lens.x, self.lens.y, self.weight]
+        let [pixel, index] = [self.pixel, self.index].map(|n| n as f32);
+        [self.raster.x, self.raster.y, self.lens.x, self.lens.y, self.weight, pixel, index]
     }
 }
 

@@ -26,6 +26,7 @@ mod film;
 mod framing;
 mod gltf;
 mod instancing;
+mod integrator;
 mod meshfile;
 mod rib;
 mod shader;
@@ -46,6 +47,7 @@ pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter, Quantize};
 pub use instancing::TooManyTriangles;
+pub use integrator::{Estimator, Integrator};
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
 pub use texture::TextureSource;
 
@@ -80,6 +82,12 @@ pub struct Scene {
     pub access: FileAccess,
     /// How many times a ray may spawn another (`Option "trace" "maxdepth"`).
     pub max_depth: u32,
+    /// How the light along a ray is found.
+    pub integrator: Integrator,
+    /// How paths are estimated.
+    pub estimator: Estimator,
+    /// What a contribution to a path is at most behind its first place; 0 for no limit.
+    pub clamp: f32,
     /// How far from a surface rays that it sends begin, where the scene says so.
     pub ray_bias: Option<f32>,
     /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
@@ -169,6 +177,23 @@ pub struct OpenOptions {
     pub frame: Option<i32>,
     /// Whether the scene may run programs (`Procedural "RunProgram"`).
     pub allow_run: bool,
+    /// How the light along a ray is found; wins over what the scene says, as do the next two.
+    pub integrator: Option<Integrator>,
+    /// How paths are estimated.
+    pub estimator: Option<Estimator>,
+    /// What a contribution to a path is at most ([`Scene::clamp`]).
+    pub clamp: Option<f32>,
+}
+
+impl OpenOptions {
+    /// What they say wins over what the scene says.
+    fn overrule(&self, mut opened: Opened) -> Opened {
+        let scene = &mut opened.scene;
+        scene.integrator = self.integrator.unwrap_or(scene.integrator);
+        scene.estimator = self.estimator.unwrap_or(scene.estimator);
+        scene.clamp = self.clamp.unwrap_or(scene.clamp);
+        opened
+    }
 }
 
 /// A scene that was read, with what there was to remark on.
@@ -189,6 +214,10 @@ pub struct Opened {
 ///
 /// All that is wrong with the file, as diagnostics over `sources`.
 pub fn open(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
+    read(path, options, sources).map(|opened| options.overrule(opened))
+}
+
+fn read(path: &Path, options: &OpenOptions, sources: &mut SourceMap) -> Result<Opened, Diagnostics> {
     check_size(options)?;
     let bytes = files::read_noting(path, files::MAX_FILE_BYTES, sources.log()).map_err(|e| {
         let hints = e.hints();
@@ -230,7 +259,8 @@ pub fn open_bytes(
     sources: &mut SourceMap,
 ) -> Result<Opened, Diagnostics> {
     check_size(options)?;
-    rib::read(rib::Input { name, path: None, bytes }, options, sources)
+    let opened = rib::read(rib::Input { name, path: None, bytes }, options, sources)?;
+    Ok(options.overrule(opened))
 }
 
 fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
@@ -321,6 +351,9 @@ impl Scene {
             search_paths: SearchPaths::default(),
             access: FileAccess::default(),
             max_depth: DEFAULT_MAX_DEPTH,
+            integrator: Integrator::default(),
+            estimator: Estimator::default(),
+            clamp: 0.0,
             ray_bias: None,
             background: [0.0; 4],
             coordinate_systems: [("world", Mat4::IDENTITY), ("camera", Mat4::IDENTITY)]

@@ -91,6 +91,9 @@ fn median(mut times: Vec<f64>) -> f64 {
 /// A job for a scene or mesh file with one sample a pixel.
 fn scene_job(path: &Path, size: Size) -> Result<Job, Failure> {
     let scene = SceneArgs {
+        integrator: None,
+        estimator: None,
+        clamp: None,
         scene: Some(path.to_path_buf()),
         size: Some(size),
         spp: Some(1),

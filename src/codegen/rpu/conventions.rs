@@ -211,10 +211,11 @@ impl Plan {
 }
 
 impl Signature {
+    /// That of surfaces, or the wider one of those that scatter light.
     fn of_a_surface() -> Signature {
         Signature {
-            params: vec![(0, Mask::XYZ), (1, Mask::XYZ), (0, Mask::W), (2, Mask::XYZW)],
-            results: vec![(0, Mask::XYZ), (1, Mask::XYZ)],
+            params: vec![(0, Mask::XYZ), (1, Mask::XYZ), (0, Mask::W), (2, Mask::XYZW), (3, Mask::XYZW)],
+            results: vec![(0, Mask::XYZ), (1, Mask::XYZ), (2, Mask::XYZW)],
         }
     }
 }
@@ -229,9 +230,11 @@ fn mixed(signature: &Signature) -> Clobbers {
 
 /// Whether a function takes and gives what `call_shader` passes.
 fn is_called_like_a_surface(f: &Function) -> bool {
-    let params = [Type::Vec3, Type::Vec3, Type::F32, Type::Vec4];
-    let fits = |taken: &[Type]| f.params.iter().map(|p| p.ty).eq(taken.iter().copied());
-    f.kind == FunctionKind::Entry
-        && (fits(&params) || fits(&params[..3]))
-        && f.results.iter().map(|r| r.ty).eq([Type::Vec3; 2])
+    let params = [Type::Vec3, Type::Vec3, Type::F32, Type::Vec4, Type::Vec4];
+    let results = [Type::Vec3, Type::Vec3, Type::Vec4];
+    let fits = |taken: usize, given: usize| {
+        f.params.iter().map(|p| p.ty).eq(params[..taken].iter().copied())
+            && f.results.iter().map(|r| r.ty).eq(results[..given].iter().copied())
+    };
+    f.kind == FunctionKind::Entry && (fits(4, 2) || fits(3, 2) || fits(5, 3))
 }

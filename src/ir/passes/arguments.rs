@@ -42,7 +42,7 @@ pub fn drop_unneeded(module: &mut Module) -> usize {
                         retain(&mut inst.args, &gone[callee]);
                     }
                 }
-                Op::CallShader if !ray => inst.args.truncate(RAY),
+                Op::CallShader if !ray && inst.args.len() == RAY + 1 => inst.args.truncate(RAY),
                 _ => {}
             }
         }
@@ -104,6 +104,8 @@ impl Needed {
                         Op::Call(name) if index.contains_key(name) => {
                             callers.entry(name.clone()).or_default().push((f, &inst.args));
                         }
+                        // A path needs all of its ray.
+                        Op::CallShader if inst.args.len() > RAY + 1 => work.extend(inst.args.iter().map(|&v| (f, v))),
                         Op::CallShader => {
                             shooters.extend(inst.args.get(RAY).map(|&ray| (f, ray)));
                             work.extend(inst.args.iter().take(RAY).map(|&v| (f, v)));

@@ -365,6 +365,7 @@ pub fn add_built_functions(module: &mut Module) {
         stdlib::noise::functions(),
         stdlib::bits::functions(),
         stdlib::sampling::functions(),
+        stdlib::sobol::functions(),
         stdlib::texture::functions(),
     ]
     .concat();

@@ -7,6 +7,7 @@
 pub mod ast;
 mod builtins;
 pub mod classes;
+mod defaults;
 pub mod lexer;
 mod lower;
 mod matrices;
@@ -44,7 +45,7 @@ pub struct Unit {
 pub fn parse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
     let mut diags = Diagnostics::new();
     let preprocessed = preprocess(sources, file, options, &mut diags);
-    let tokens = lexer::lex(file, &preprocessed.tokens);
+    let tokens = defaults::complete(lexer::lex(file, &preprocessed.tokens), sources);
     let ast = parser::parse(&tokens, &mut diags);
     (ast, diags)
 }

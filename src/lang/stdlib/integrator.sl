@@ -14,8 +14,8 @@
 /* The colour that arrives at o from direction d, and in open how much of what is farther away would: surfaces are composited front to back by their opacity until
    nothing shines through, the background last. Nothing is seen but between start and end; first is how far the first surface is away, FARTHEST if there is none.
    The ray goes on behind a surface from the same origin, beyond its t.
-   Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and cover nothing themselves. */
-color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start, end; float mattes; output color open; output float first)
+   Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and cover nothing themselves. pixel and index tell which sample it is, for integrators that draw numbers. */
+color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start, end; float mattes; float pixel, index; output color open; output float first)
 {
     color sum = 0;
     color through = 1;
@@ -58,7 +58,7 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
 }
 
 /* What a ray of the camera sees, to whose point at distance 1 along the camera's z `through` leads, and how much of that covers what lies behind. */
-color __seen(point origin; vector through; float width; float spread; float clipped; float mattes; output float alpha)
+color __seen(point origin; vector through; float width; float spread; float clipped; float mattes; float pixel, index; output float alpha)
 {
     float near = 0;
     float far = FARTHEST;
@@ -68,14 +68,14 @@ color __seen(point origin; vector through; float width; float spread; float clip
     }
     color open = 0;
     float first = 0;
-    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, open, first);
+    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, pixel, index, open, first);
     alpha = 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / 3;
     return seen;
 }
 
 /* The sample at raster position (x, y), y down, through the place (lens_x, lens_y) of a lens of radius 1. Clipping planes count where clipped is 1, matte objects where mattes is.
-   A scene without a lens or clipping planes gives constants, and what they would need is left out. */
-color __camera(float x; float y; float lens_x; float lens_y; float clipped; float mattes; output float alpha)
+   A scene without a lens or clipping planes gives constants, and what they would need is left out. pixel is a whole number that belongs to the pixel, index the sample's number there. */
+color __camera(float x; float y; float lens_x; float lens_y; float clipped; float mattes; float pixel, index; output float alpha)
 {
     float across = (2 * x * __uniform_float(1, 2) - 1) * __uniform_float(6, 0);
     float up = (1 - 2 * y * __uniform_float(1, 3)) * __uniform_float(6, 1);
@@ -101,5 +101,5 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
         origin += moved;
         through -= moved / __uniform_float(8, 1);
     }
-    return __seen(origin, through, width, spread, clipped, mattes, alpha);
+    return __seen(origin, through, width, spread, clipped, mattes, pixel, index, alpha);
 }

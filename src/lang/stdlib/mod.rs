@@ -1,12 +1,13 @@
 //! The standard library: functions and shaders that every program may use without naming a file.
 //!
-//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`], [`sampling`] and [`texture`], which need
+//! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`], [`sampling`], [`sobol`] and [`texture`], which need
 //! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what a picture means is a
 //! program, not part of a renderer.
 
 pub mod bits;
 pub mod noise;
 pub mod sampling;
+pub mod sobol;
 pub mod texture;
 
 /// The name in the IR of the function that samples the picture at a raster position: `(f32 x, f32 y, f32 alpha)
@@ -17,11 +18,17 @@ pub const CAMERA_FUNCTION: &str = "std.__camera";
 /// parameter `alpha` counts for nothing.
 pub const SEEN_FUNCTION: &str = "std.__seen";
 
+/// The name in the IR of the integrator: what arrives along a ray.
+pub const RADIANCE_FUNCTION: &str = "std.__radiance";
+
+/// The name in the IR of the path tracer, which takes and gives the same.
+pub const PATH_FUNCTION: &str = "std.__path";
+
 /// The name in the IR of the function that tells how much light gets through on a way: `(vec3 origin, vec3 direction, f32 start, f32 far) → vec3`; all does where `far` is below 0.
 pub const OPEN_FUNCTION: &str = "std.__open";
 
 /// The library's source files, by name.
-pub const SOURCES: [(&str, &str); 9] = [
+pub const SOURCES: [(&str, &str); 10] = [
     ("math.sl", include_str!("math.sl")),
     ("color.sl", include_str!("color.sl")),
     ("derivatives.sl", include_str!("derivatives.sl")),
@@ -31,10 +38,11 @@ pub const SOURCES: [(&str, &str); 9] = [
     ("spaces.sl", include_str!("spaces.sl")),
     ("rays.sl", include_str!("rays.sl")),
     ("integrator.sl", include_str!("integrator.sl")),
+    ("path.sl", include_str!("path.sl")),
 ];
 
-/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a light that do nothing, and those of glTF scenes.
-const SHADERS: [(&str, &str); 19] = [
+/// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a light that do nothing, those of glTF scenes, and those that take the place of all surfaces ([`crate::scene::Integrator`]).
+const SHADERS: [(&str, &str); 21] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
     ("metal", include_str!("shaders/metal.sl")),
@@ -53,6 +61,8 @@ const SHADERS: [(&str, &str); 19] = [
     ("background", include_str!("shaders/background.sl")),
     ("null", include_str!("shaders/null.sl")),
     ("gltf", include_str!("shaders/gltf.sl")),
+    ("ambientocclusion", include_str!("shaders/ambientocclusion.sl")),
+    ("shownormals", include_str!("shaders/shownormals.sl")),
     ("gltflight", include_str!("shaders/gltflight.sl")),
 ];
 

@@ -140,7 +140,7 @@ float __occlusion(point p; vector n; float samples; float maxdist; float coneang
 
 /* The colour that arrives at o from direction d by a ray of a kind, see __radiance. It is as wide as the one that led here and goes on spreading alike: the surface counts as flat. */
 #define ARRIVING(kind, start, end, open, first) \
-    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), kind, start, end, 0, open, first)
+    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), kind, start, end, 0, __seed(o + d), 0, open, first)
 
 /* What the volumes around the surface make of a colour that arrives at o from direction d, from a surface at distance t: those inside where the ray goes against the geometric normal. */
 color __past_volumes(point o; vector d; float t; color c)

@@ -29,6 +29,7 @@ mod attributes;
 mod binary;
 mod condition;
 mod groups;
+mod integrator;
 mod lexer;
 mod motion;
 mod objects;

@@ -6,8 +6,8 @@ use super::primitives::{detail, dicing};
 use super::reader::{Reader, World};
 use super::state::BlockKind;
 use super::{
-    archive, attributes, condition, motion, objects, options, primitives, procedural, shading, solids, textures,
-    transforms, visibility,
+    archive, attributes, condition, integrator, motion, objects, options, primitives, procedural, shading, solids,
+    textures, transforms, visibility,
 };
 use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
@@ -92,6 +92,7 @@ const REQUESTS: &[Request] = &[
     request("IfEnd", "IfEnd", condition::if_end),
     request("Illuminate", "Illuminate handle 0|1", shading::illuminate),
     request("Imager", "Imager \"name\" parameters", shading::imager),
+    request("Integrator", "Integrator \"name\" \"handle\" parameters", integrator::integrator),
     request("Interior", "Interior \"name\" parameters", shading::interior),
     request("LightSource", "LightSource \"name\" handle parameters", shading::light_source),
     request(

@@ -2,6 +2,7 @@
 
 use super::{NamedOption, Row, library, number, row, text};
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
+use crate::lang::stdlib::bits::SEED_FUNCTION;
 
 /// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples, and have no effect.
 const HEMISPHERE: &[NamedOption] = &[
@@ -28,6 +29,8 @@ pub(super) const ROWS: &[Row] = &[
     row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvfffff&c&c", shade),
+    row("__scatter", "x:pvfffffffff&c&c&v&f", scatter),
+    row("__seed", "f:p", |b, a| b.call(SEED_FUNCTION, a.to_vec(), &[Type::F32])),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
     row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
     row("__volumes", "x:fpvf&c&c", |b, a| b.call(super::super::VOLUMES_PASS, a.to_vec(), &[Type::Vec3; 2])),
@@ -92,4 +95,16 @@ fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let ray = b.op(Op::Compose, &args[3..7]);
     b.inst(Op::CallShader, vec![args[0], args[1], args[2], ray], &[Type::Vec3, Type::Vec3])
+}
+
+/// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction, the pixel, the sample's number and how much light from here counts; the results are what the
+/// surface sends, by how much light that comes from the next direction counts, that direction, and its density.
+fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let ray = b.op(Op::Compose, &args[3..7]);
+    let path = b.op(Op::Compose, &args[7..11]);
+    let all = vec![args[0], args[1], args[2], ray, path];
+    let results = b.inst(Op::CallShader, all, &[Type::Vec3, Type::Vec3, Type::Vec4]);
+    let [x, y, z, density] = [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[results[2]]));
+    let direction = b.op(Op::Compose, &[x, y, z]);
+    vec![results[0], results[1], direction, density]
 }

@@ -3,6 +3,7 @@
 use super::super::state::{Interface, VARIABLES};
 use super::*;
 use crate::lang::stdlib::bits::SEED_FUNCTION;
+use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
 
 /// A light that does not say how far it is away shines from afar: squares of this are floats.
 pub const AFAR: f32 = 1e18;
@@ -138,6 +139,12 @@ impl Body<'_> {
                 }
                 "rt_BSDFSeed" if method == Method::SampleBsdf => {
                     let parts = ["seed.x", "seed.y"].map(|name| self.input(name, F32));
+                    Some(self.b.op(Op::Compose, &parts))
+                }
+                "rt_BSDFSeed" => {
+                    let place = self.input("P", Vec3);
+                    let random = self.b.call(RANDOM_FUNCTION, vec![place], &[Vec3])[0];
+                    let parts = [0, 1].map(|i| self.b.op(Op::Extract(i), &[random]));
                     Some(self.b.op(Op::Compose, &parts))
                 }
                 "rt_du" => Some(self.input("du", F32)),

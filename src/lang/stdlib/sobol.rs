@@ -1,0 +1,161 @@
+//! Samples for paths: points of the Sobol sequence's first two dimensions, scrambled as Owen (1995) has it and by integers alone, so that every machine draws the same.
+//!
+//! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and of
+//! the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
+
+use super::noise;
+use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+
+/// The name in the IR of the function that gives the numbers of a place along a path: `(f32 index, f32 pixel, f32 place) → vec4`, two points in [0, 1)². All that it takes are whole numbers below 2²⁴.
+pub const SOBOL_FUNCTION: &str = "std.__sobol";
+
+/// Seeds of the shuffles and scrambles are products of a hash with these odd numbers (Steele & Vigna 2021, "Computationally easy, spectrally good multipliers", table 5, and others).
+const SEEDS: [[u32; 3]; 2] = [[0x915f_77f5, 0xadb4_a92d, 0xd9f6_42c3], [0xe817_fb2d, 0xc083_4f91, 0x9e37_79b1]];
+
+/// [`SOBOL_FUNCTION`].
+pub fn functions() -> Vec<Function> {
+    let mut b = FunctionBuilder::new(SOBOL_FUNCTION, FunctionKind::Function);
+    b.result("return", Type::Vec4);
+    let args = ["index", "pixel", "place"].map(|name| {
+        let x = b.param(name, Type::F32, Class::Varying);
+        b.op_as(Op::ToInt, &[x], Type::U32)
+    });
+    let numbers = numbers(&mut b, args);
+    let result = b.op(Op::Compose, &numbers);
+    b.ret(vec![result]);
+    vec![b.finish()]
+}
+
+/// The four numbers of a sample's index at a pixel and a place.
+fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Value> {
+    let high = b.u32(24);
+    let high = b.op(Op::IShl, &[place, high]);
+    let both = b.op(Op::IXor, &[pixel, high]);
+    let hash = noise::round(b, both);
+    let low = b.op(Op::IXor, &[hash, place]);
+    let hash = noise::round(b, low);
+    let index = reversed(b, index);
+    let mut numbers = Vec::new();
+    for seeds in SEEDS {
+        let [shuffle, first, second] = seeds.map(|factor| {
+            let factor = b.u32(factor);
+            b.op(Op::IMul, &[hash, factor])
+        });
+        let shuffled = scrambled(b, index, shuffle);
+        // The first dimension is the index with its bits reversed, so its own bits reversed are the index.
+        let x = reversed(b, shuffled);
+        let y = pascal(b, x);
+        for (reversed_bits, seed) in [(x, first), (y, second)] {
+            let bits = scrambled(b, reversed_bits, seed);
+            let bits = reversed(b, bits);
+            let drop = b.u32(8);
+            let bits = b.op(Op::IShr, &[bits, drop]);
+            let whole = b.op(Op::ToFloat, &[bits]);
+            let scale = b.f32(1.0 / (1u32 << 24) as f32);
+            numbers.push(b.op(Op::Mul, &[whole, scale]));
+        }
+    }
+    numbers
+}
+
+/// The bits in reverse order.
+fn reversed(b: &mut FunctionBuilder, mut x: Value) -> Value {
+    for (shift, mask) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f), (8, 0x00ff_00ff)] {
+        let (shift, mask) = (b.u32(shift), b.u32(mask));
+        let high = b.op(Op::IShr, &[x, shift]);
+        let high = b.op(Op::IAnd, &[high, mask]);
+        let low = b.op(Op::IAnd, &[x, mask]);
+        let low = b.op(Op::IShl, &[low, shift]);
+        x = b.op(Op::IOr, &[high, low]);
+    }
+    let half = b.u32(16);
+    let high = b.op(Op::IShr, &[x, half]);
+    let low = b.op(Op::IShl, &[x, half]);
+    b.op(Op::IOr, &[high, low])
+}
+
+/// The reversed bits of the second dimension at the index whose bits are `x`: the polynomial over GF(2) with these coefficients, taken at `1 + z`, since direction number `j` is `(1 + z)ʲ` (Sobol 1967). Halves of ever
+/// smaller blocks are added, as `(1 + z)^2ᵏ = 1 + z^2ᵏ`.
+fn pascal(b: &mut FunctionBuilder, mut x: Value) -> Value {
+    for (shift, mask) in [(16, 0x0000_ffff), (8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)] {
+        let (shift, mask) = (b.u32(shift), b.u32(mask));
+        let high = b.op(Op::IShr, &[x, shift]);
+        let high = b.op(Op::IAnd, &[high, mask]);
+        x = b.op(Op::IXor, &[x, high]);
+    }
+    x
+}
+
+/// A nested uniform scramble of a number whose bits are reversed: each bit is flipped by a hash of those below it (Laine & Karras 2011, with the constants of Vegdahl 2021, "Building a Better LK Hash").
+fn scrambled(b: &mut FunctionBuilder, x: Value, seed: Value) -> Value {
+    let times = |b: &mut FunctionBuilder, x: Value, factor: u32| {
+        let factor = b.u32(factor);
+        let product = b.op(Op::IMul, &[x, factor]);
+        b.op(Op::IXor, &[x, product])
+    };
+    let x = times(b, x, 0x3d20_adea);
+    let x = b.op(Op::IAdd, &[x, seed]);
+    let (half, one) = (b.u32(16), b.u32(1));
+    let odd = b.op(Op::IShr, &[seed, half]);
+    let odd = b.op(Op::IOr, &[odd, one]);
+    let x = b.op(Op::IMul, &[x, odd]);
+    let x = times(b, x, 0x0552_6c56);
+    times(b, x, 0x53a2_2864)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::eval::{EmptyWorld, Limits, eval};
+    use crate::ir::{Const, Module};
+
+    fn points(count: u32, pixel: u32, place: u32) -> Vec<[f32; 4]> {
+        let module = Module { functions: functions(), ..Module::default() };
+        let point = |i: u32| {
+            let args = [i, pixel, place].map(|x| Const::F32(x as f32));
+            match eval(&module, SOBOL_FUNCTION, &args, &mut EmptyWorld, Limits::default()).as_deref() {
+                Ok([Const::Vec4(v)]) => *v,
+                other => panic!("{other:?}"),
+            }
+        };
+        (0..count).map(point).collect()
+    }
+
+    #[test]
+    fn every_power_of_two_is_a_net() {
+        for (pixel, place) in [(0, 0), (77, 3), (0x00ff_ffff, 200)] {
+            for k in 0..=6u32 {
+                let points = points(1 << k, pixel, place);
+                for split in 0..=k {
+                    let (across, down) = (1u32 << split, 1u32 << (k - split));
+                    for pair in [[0, 1], [2, 3]] {
+                        let mut cells: Vec<(u32, u32)> = points
+                            .iter()
+                            .map(|p| ((p[pair[0]] * across as f32) as u32, (p[pair[1]] * down as f32) as u32))
+                            .collect();
+                        cells.sort_unstable();
+                        cells.dedup();
+                        assert_eq!(cells.len(), 1 << k, "{across} by {down} of pixel {pixel}, place {place}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_places_and_pixels_do_not_hang_together() {
+        let correlation = |a: &[f32], b: &[f32]| {
+            let n = a.len() as f32;
+            a.iter().zip(b).map(|(x, y)| (x - 0.5) * (y - 0.5)).sum::<f32>() * 12.0 / n
+        };
+        let column = |points: &[[f32; 4]], i: usize| points.iter().map(|p| p[i]).collect::<Vec<_>>();
+        let (one, other, place) = (points(256, 1, 0), points(256, 2, 0), points(256, 1, 1));
+        for (a, b) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
+            assert!(correlation(&column(&one, a), &column(&one, b)).abs() < 0.2);
+        }
+        for i in 0..4 {
+            assert!(correlation(&column(&one, i), &column(&other, i)).abs() < 0.25);
+            assert!(correlation(&column(&one, i), &column(&place, i)).abs() < 0.25);
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! Surfaces in programs that trace paths: what they send along a ray, and how the path goes on.
+//!
+//! There a surface entry takes a fifth parameter, `path = (density, pixel, index, most)`: how densely directions like the ray's are chosen, times the number of choices among lights that the place before it had (0 where light takes the
+//! direction only exactly), the sample's numbers, and how much light from here counts. It gives `(sent, counts, next)`: the light that leaves the surface against the ray, by how much light that arrives from
+//! `next.xyz` counts, and the density of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. What a surface that only shades does is [`super::entries::surface`]'s, under another name: light goes straight on behind it
+//! as far as it is not opaque.
+//!
+//! Estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
+
+use super::area_lights::AreaLights;
+use super::entries::{self, SurfaceVariant, at_a_hit};
+use super::instances::Instance;
+use super::lights::{DIRECT, DIRECT_RESULTS};
+use super::memory::RecordLayout;
+use super::questions::Questions;
+use super::state::{SurfaceInputs, SurfaceState, normalize, scale};
+use super::visibility::{self, TRANSMISSION};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::lang::stdlib::OPEN_FUNCTION;
+use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
+use crate::scene::Estimator;
+use std::sync::Arc;
+
+/// The density of a ray that goes on as it was (`lang/stdlib/path.sl`).
+const STRAIGHT_ON: f32 = -1.0;
+/// The density of a path that ends.
+const NOWHERE: f32 = -2.0;
+/// From so many places on chance decides whether a path goes on.
+const ROULETTE_FROM: f32 = 3.0;
+/// The best chance that a path may have of going on.
+const BEST_CHANCE: f32 = 0.95;
+
+/// What a class says of a surface beside how it is shaded.
+#[derive(Clone, Debug, Default)]
+pub struct Methods {
+    /// How it scatters light.
+    pub scattering: Option<Scattering>,
+    /// `emission`.
+    pub emission: Option<Arc<Instance>>,
+}
+
+/// The methods of a material by which paths go on.
+#[derive(Clone, Debug)]
+pub struct Scattering {
+    /// `BSDF`.
+    pub value: Arc<Instance>,
+    /// `sampleBSDF`.
+    pub sample: Arc<Instance>,
+    /// `evaluatePDF`.
+    pub density: Arc<Instance>,
+}
+
+impl Methods {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
+        scattering.chain(&self.emission)
+    }
+}
+
+/// How a program's paths are estimated.
+#[derive(Clone, Copy, Debug)]
+pub struct Paths<'a> {
+    /// Which directions count how much.
+    pub estimator: Estimator,
+    /// The surfaces that shine.
+    pub area_lights: &'a AreaLights,
+    /// Whether rays ask surfaces how much light they let through.
+    pub selective: bool,
+}
+
+/// What the surface's own code is called where paths are traced.
+fn shading_name(number: usize) -> String {
+    format!("shade.{number}")
+}
+
+/// Makes every `call_shader` that passes no path pass one that tells nothing: rays that ask surfaces for their opacity.
+pub fn widen_calls(module: &mut Module) {
+    for f in &mut module.functions {
+        for block in 0..f.blocks.len() {
+            let insts = std::mem::take(&mut f.blocks[block].insts);
+            let mut out = Vec::with_capacity(insts.len());
+            for mut inst in insts {
+                if inst.op == Op::CallShader && inst.args.len() == 4 {
+                    let nothing = f.new_value(Type::Vec4);
+                    let op = Op::Const(Const::zero(Type::Vec4));
+                    out.push(crate::ir::Inst { op, args: Vec::new(), results: vec![nothing], loc: inst.loc });
+                    inst.args.push(nothing);
+                    inst.results.push(f.new_value(Type::Vec4));
+                }
+                out.push(inst);
+            }
+            f.blocks[block].insts = out;
+        }
+    }
+}
+
+/// `@surface.N(orig, dir, depth, ray, path) -> (sent, counts, next)` and the function that it calls to be shaded.
+pub fn surface(
+    number: usize,
+    variant: &SurfaceVariant,
+    set: &str,
+    questions: &Questions,
+    differentiated: bool,
+    paths: Paths<'_>,
+) -> Vec<Function> {
+    let mut shading = entries::surface_without(number, variant, questions, differentiated, true);
+    shading.name = shading_name(number).into();
+    shading.kind = FunctionKind::Function;
+    let (mut b, given) = at_a_hit(super::surface_entry(number), variant, differentiated);
+    let path = b.param("path", Type::Vec4, Class::Varying);
+    b.result("sent", Type::Vec3);
+    b.result("counts", Type::Vec3);
+    b.result("next", Type::Vec4);
+    let mut place = Place { b: &mut b, given, path, number, variant, set, paths };
+    place.pass_unseen();
+    match &variant.methods.scattering {
+        Some(scattering) => {
+            if paths.selective || !questions.is_empty() {
+                place.answer_questions();
+            }
+            place.scatter(scattering);
+        }
+        None => place.shade(),
+    }
+    vec![shading, b.finish()]
+}
+
+/// An entry that is being written.
+struct Place<'a> {
+    b: &'a mut FunctionBuilder,
+    given: SurfaceInputs,
+    path: Value,
+    number: usize,
+    variant: &'a SurfaceVariant,
+    /// What names of functions for the object's surroundings end with.
+    set: &'a str,
+    paths: Paths<'a>,
+}
+
+impl Place<'_> {
+    fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        self.b.op(op, args)
+    }
+
+    fn black(&mut self) -> Value {
+        self.b.constant(Const::zero(Type::Vec3))
+    }
+
+    fn largest(&mut self, color: Value) -> Value {
+        let [r, g, b] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[color]));
+        let most = self.op(Op::Max, &[r, g]);
+        self.op(Op::Max, &[most, b])
+    }
+
+    /// `next`: a direction and its density.
+    fn next(&mut self, direction: Value, density: Value) -> Value {
+        let [x, y, z] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[direction]));
+        self.op(Op::Compose, &[x, y, z, density])
+    }
+
+    /// Goes on where a condition holds; else the entry returns what `otherwise` gives.
+    fn unless(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self) -> Vec<Value>) {
+        let (go_on, end) = (self.b.block(), self.b.block());
+        self.b.branch(condition, end, go_on);
+        self.b.seal(end);
+        self.b.seal(go_on);
+        self.b.switch_to(end);
+        let results = otherwise(self);
+        self.b.ret(results);
+        self.b.switch_to(go_on);
+    }
+
+    /// Returns `sent` and lets light go straight on.
+    fn straight_on(&mut self, sent: Value, counts: Value) -> Vec<Value> {
+        let density = self.b.f32(STRAIGHT_ON);
+        let next = self.next(self.given.direction, density);
+        vec![sent, counts, next]
+    }
+
+    /// Rays that do not see the object go on.
+    fn pass_unseen(&mut self) {
+        let seen = self.variant.seen;
+        for (kind, is_seen) in (visibility::CAMERA..).zip([seen.camera, seen.specular, seen.diffuse]) {
+            if !is_seen {
+                let is_kind = visibility::is_of_kind(self.b, self.given.ray, kind);
+                self.unless(is_kind, |place| {
+                    let (sent, counts) = (place.black(), place.b.constant(Const::Vec3([1.0; 3])));
+                    place.straight_on(sent, counts)
+                });
+            }
+        }
+    }
+
+    /// What the object's own code gives.
+    fn shaded(&mut self) -> [Value; 2] {
+        let SurfaceInputs { origin, direction, depth, ray, .. } = self.given;
+        let results =
+            self.b.call(shading_name(self.number), vec![origin, direction, depth, ray], &[Type::Vec3, Type::Vec3]);
+        [results[0], results[1]]
+    }
+
+    /// Rays of kinds behind those that bring light get what the object's own code answers.
+    fn answer_questions(&mut self) {
+        let kind = self.op(Op::Extract(3), &[self.given.ray]);
+        let last = self.b.f32(f32::from(visibility::DIFFUSE));
+        let asks = self.op(Op::Lt, &[last, kind]);
+        self.unless(asks, |place| place.shading());
+    }
+
+    /// The results for a surface that shades.
+    fn shading(&mut self) -> Vec<Value> {
+        let [sent, opacity] = self.shaded();
+        let one = self.b.constant(Const::Vec3([1.0; 3]));
+        let open = self.op(Op::Sub, &[one, opacity]);
+        self.straight_on(sent, open)
+    }
+
+    /// A surface without a BSDF: what its shader gives, and its own light.
+    fn shade(&mut self) {
+        let mut state = SurfaceState::new(self.b, self.given.clone());
+        let own = self.emitted(&mut state);
+        let [sent, opacity] = self.shaded();
+        let one = self.b.constant(Const::Vec3([1.0; 3]));
+        let open = self.op(Op::Sub, &[one, opacity]);
+        let sent = match own {
+            Some(own) => self.op(Op::Add, &[own, sent]),
+            None => sent,
+        };
+        let results = self.straight_on(sent, open);
+        self.b.ret(results);
+    }
+
+    /// The light that the surface sends itself, as far as the ray that found it counts for it.
+    fn emitted(&mut self, state: &mut SurfaceState) -> Option<Value> {
+        let emission = self.variant.methods.emission.as_ref()?;
+        let own = emission_at(self.b, state, &self.variant.layout, emission);
+        let Some(area) = self.paths.area_lights.share(self.number) else { return Some(own) };
+        let density = self.op(Op::Extract(0), &[self.path]);
+        let zero = self.b.f32(0.0);
+        let exact = self.op(Op::Le, &[density, zero]);
+        let weight = match self.paths.estimator {
+            Estimator::Scattering => return Some(own),
+            Estimator::Lights => zero,
+            Estimator::Power | Estimator::Balance => {
+                let t = state.global(self.b, "ray.t")?;
+                let normal = state.global(self.b, "Ng")?;
+                let of_light = self.density_of_light(t, normal, area);
+                self.weight(density, of_light)
+            }
+        };
+        let one = self.b.f32(1.0);
+        let weight = self.op(Op::Select, &[exact, one, weight]);
+        Some(scale(self.b, own, weight))
+    }
+
+    /// How densely points of area lights lie in the direction of a point that is `t` away: `t² / (|cos| · area)`.
+    fn density_of_light(&mut self, t: Value, normal: Value, area: f32) -> Value {
+        let cosine = self.op(Op::Dot, &[self.given.direction, normal]);
+        let cosine = self.op(Op::Abs, &[cosine]);
+        let area = self.b.f32(area);
+        let seen = self.op(Op::Mul, &[cosine, area]);
+        let least = self.b.f32(f32::MIN_POSITIVE);
+        let seen = self.op(Op::Max, &[seen, least]);
+        let reciprocal = self.op(Op::Rcp, &[seen]);
+        let square = self.op(Op::Mul, &[t, t]);
+        self.op(Op::Mul, &[square, reciprocal])
+    }
+
+    /// How much a sample counts that was drawn with the first density and could have been drawn with the other.
+    fn weight(&mut self, own: Value, other: Value) -> Value {
+        let zero = self.b.f32(0.0);
+        let own_is_none = self.op(Op::Le, &[own, zero]);
+        // The quotient first: squares of densities may leave the range of numbers.
+        let reciprocal = self.op(Op::Rcp, &[own]);
+        let mut quotient = self.op(Op::Mul, &[other, reciprocal]);
+        if self.paths.estimator == Estimator::Power {
+            quotient = self.op(Op::Mul, &[quotient, quotient]);
+        }
+        let one = self.b.f32(1.0);
+        let sum = self.op(Op::Add, &[one, quotient]);
+        let weight = self.op(Op::Rcp, &[sum]);
+        self.op(Op::Select, &[own_is_none, zero, weight])
+    }
+
+    /// A surface with a BSDF.
+    fn scatter(&mut self, scattering: &Scattering) {
+        let mut state = SurfaceState::new(self.b, self.given.clone());
+        let own = match self.emitted(&mut state) {
+            Some(own) => own,
+            None => self.black(),
+        };
+        let options = self.op(Op::Uniform(6), &[]);
+        let limit = self.op(Op::Extract(3), &[options]);
+        let is_last = self.op(Op::Le, &[limit, self.given.depth]);
+        let [position, normal] = ["P", "N"].map(|name| {
+            let value = state.global(self.b, name);
+            value.unwrap_or_else(|| self.b.constant(Const::zero(Type::Vec3)))
+        });
+        // All that the methods read is read here: a ray loses the hit.
+        let value = self.arguments(&mut state, &scattering.value);
+        let density = self.arguments(&mut state, &scattering.density);
+        let sample = self.arguments(&mut state, &scattering.sample);
+        let around = Around { value, density };
+        self.unless(is_last, |place| {
+            let nothing = place.black();
+            let nowhere = place.b.f32(NOWHERE);
+            let next = place.next(nothing, nowhere);
+            vec![own, nothing, next]
+        });
+        let [pixel, index, most] = [1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.path]));
+        let numbers = self.b.call(SOBOL_FUNCTION, vec![index, pixel, self.given.depth], &[Type::Vec4])[0];
+        let numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[numbers]));
+
+        let choices = self.b.call(format!("{}{}", super::lights::CHOICES, self.set), Vec::new(), &[Type::F32])[0];
+        let direct = self.direct(scattering, &around, [position, normal], &numbers, choices);
+
+        let (counts, next) = self.sampled(scattering, &around, sample, &numbers, choices);
+        let (counts, next) = self.survives(counts, next, numbers[0], most);
+
+        let open = self.open(position, &direct);
+        let lit = self.op(Op::Mul, &[direct.light, open]);
+        let sent = self.op(Op::Add, &[own, lit]);
+        self.b.ret(vec![sent, counts, next]);
+    }
+
+    /// The arguments of a method's core at the hit; those that are not known there are zero.
+    fn arguments(&mut self, state: &mut SurfaceState, instance: &Instance) -> Vec<Value> {
+        entries::inputs(self.b, state, &self.variant.layout, instance, 0)
+    }
+
+    /// What the BSDF and its density are for a direction: the BSDF times the cosine, and the density.
+    fn evaluate(&mut self, scattering: &Scattering, around: &Around, direction: Value) -> [Value; 2] {
+        let with = |instance: &Instance, args: &[Value]| with_input(instance, args, "light.direction", direction);
+        let args = with(&scattering.value, &around.value);
+        let outputs = scattering.value.call_with(self.b, &scattering.value.shader.core, args);
+        let nothing = self.b.constant(Const::zero(Type::Vec3));
+        let [value, normal] = ["value", "normal"].map(|name| outputs.get(name).unwrap_or(nothing));
+        let args = with(&scattering.density, &around.density);
+        let outputs = scattering.density.call_with(self.b, &scattering.density.shader.core, args);
+        let density = outputs.get("pdf").unwrap_or_else(|| self.b.f32(0.0));
+        let normal = normalize(self.b, normal);
+        let cosine = self.op(Op::Dot, &[normal, direction]);
+        let cosine = self.op(Op::Abs, &[cosine]);
+        [scale(self.b, value, cosine), density]
+    }
+
+    /// Looks at one of the lights.
+    fn direct(
+        &mut self,
+        scattering: &Scattering,
+        around: &Around,
+        [position, normal]: [Value; 2],
+        numbers: &[Value; 4],
+        choices: Value,
+    ) -> Direct {
+        let args = vec![position, normal, numbers[0], numbers[1]];
+        let found = self.b.call(format!("{DIRECT}{}", self.set), args, &DIRECT_RESULTS);
+        let [direction, light, reach, density] = [found[0], found[1], found[2], found[3]];
+        let [value, of_material] = self.evaluate(scattering, around, direction);
+        let zero = self.b.f32(0.0);
+        let is_point = self.op(Op::Le, &[density, zero]);
+        let weight = match self.paths.estimator {
+            Estimator::Lights => self.b.f32(1.0),
+            Estimator::Scattering => zero,
+            Estimator::Power | Estimator::Balance => {
+                let other = self.op(Op::Mul, &[of_material, choices]);
+                self.weight(density, other)
+            }
+        };
+        let one = self.b.f32(1.0);
+        let weight = self.op(Op::Select, &[is_point, one, weight]);
+        let light = self.op(Op::Mul, &[value, light]);
+        Direct { direction, reach, light: scale(self.b, light, weight) }
+    }
+
+    /// Draws the direction in which the path goes on: by how much it counts, and `next`.
+    fn sampled(
+        &mut self,
+        scattering: &Scattering,
+        around: &Around,
+        args: Vec<Value>,
+        numbers: &[Value; 4],
+        choices: Value,
+    ) -> (Value, Value) {
+        let args = with_input(&scattering.sample, &args, "seed.x", numbers[2]);
+        let args = with_input(&scattering.sample, &args, "seed.y", numbers[3]);
+        let outputs = scattering.sample.call_with(self.b, &scattering.sample.shader.core, args);
+        let nothing = self.black();
+        let [direction, exactly] = ["direction", "value"].map(|name| outputs.get(name).unwrap_or(nothing));
+        let direction = normalize(self.b, direction);
+        let [value, density] = self.evaluate(scattering, around, direction);
+        let zero = self.b.f32(0.0);
+        let is_possible = self.op(Op::Lt, &[zero, density]);
+        let reciprocal = self.op(Op::Rcp, &[density]);
+        let counts = scale(self.b, value, reciprocal);
+        let counts = self.op(Op::Select, &[is_possible, counts, nothing]);
+        let brightest = self.largest(exactly);
+        let is_exact = self.op(Op::Lt, &[zero, brightest]);
+        let counts = self.op(Op::Select, &[is_exact, exactly, counts]);
+        let density = self.op(Op::Mul, &[density, choices]);
+        let nowhere = self.b.f32(NOWHERE);
+        let density = self.op(Op::Select, &[is_possible, density, nowhere]);
+        let density = self.op(Op::Select, &[is_exact, zero, density]);
+        let next = self.next(direction, density);
+        (counts, next)
+    }
+
+    /// Russian roulette: chance decides by what light from the next place counts whether the path goes on.
+    fn survives(&mut self, counts: Value, next: Value, number: Value, most: Value) -> (Value, Value) {
+        let brightest = self.largest(counts);
+        let expected = self.op(Op::Mul, &[brightest, most]);
+        let best = self.b.f32(BEST_CHANCE);
+        let chance = self.op(Op::Min, &[expected, best]);
+        let from = self.b.f32(ROULETTE_FROM);
+        let early = self.op(Op::Lt, &[self.given.depth, from]);
+        let one = self.b.f32(1.0);
+        let chance = self.op(Op::Select, &[early, one, chance]);
+        let lives = self.op(Op::Lt, &[number, chance]);
+        let reciprocal = self.op(Op::Rcp, &[chance]);
+        let more = scale(self.b, counts, reciprocal);
+        let nothing = self.black();
+        (self.op(Op::Select, &[lives, more, nothing]), next)
+    }
+
+    /// How much of a light arrives.
+    fn open(&mut self, position: Value, direct: &Direct) -> Value {
+        let one = self.b.constant(Const::Vec3([1.0; 3]));
+        let open = self.b.variable(Type::Vec3);
+        self.b.write(open, one);
+        let zero = self.b.f32(0.0);
+        let brightest = self.largest(direct.light);
+        let is_bright = self.op(Op::Lt, &[zero, brightest]);
+        let is_far = self.op(Op::Lt, &[zero, direct.reach]);
+        let asks = self.op(Op::And, &[is_bright, is_far]);
+        let (shoot, end) = (self.b.block(), self.b.block());
+        self.b.branch(asks, shoot, end);
+        self.b.seal(shoot);
+        self.b.switch_to(shoot);
+        let default = self.op(Op::Uniform(0), &[]);
+        let bias = self.op(Op::Extract(0), &[default]);
+        let arrives = if self.paths.selective {
+            let kind = self.b.f32(TRANSMISSION.into());
+            let args = vec![position, direct.direction, bias, direct.reach, kind];
+            self.b.call(OPEN_FUNCTION, args, &[Type::Vec3])[0]
+        } else {
+            let ray = self.op(Op::Compose, &[bias, direct.reach, zero, zero]);
+            let blocked = self.op(Op::Occluded, &[position, direct.direction, ray]);
+            let black = self.black();
+            self.op(Op::Select, &[blocked, black, one])
+        };
+        self.b.write(open, arrives);
+        self.b.jump(end, Vec::new());
+        self.b.seal(end);
+        self.b.switch_to(end);
+        self.b.read(open)
+    }
+}
+
+/// The arguments of a material's methods at a place, but for directions.
+struct Around {
+    value: Vec<Value>,
+    density: Vec<Value>,
+}
+
+/// A light that was looked at.
+struct Direct {
+    /// Towards it.
+    direction: Value,
+    /// How far a shadow ray goes.
+    reach: Value,
+    /// What the surface makes of its light if nothing stands in the way.
+    light: Value,
+}
+
+/// The arguments with another value for the input of that name, if the core has it.
+fn with_input(instance: &Instance, args: &[Value], name: &str, value: Value) -> Vec<Value> {
+    let params = &instance.shader.core_params;
+    args.iter().zip(params).map(|(&arg, param)| if *param.name == *name { value } else { arg }).collect()
+}
+
+/// The light that a surface sends itself, at a state.
+pub fn emission_at(
+    b: &mut FunctionBuilder,
+    state: &mut SurfaceState,
+    layout: &RecordLayout,
+    emission: &Instance,
+) -> Value {
+    let args = entries::inputs(b, state, layout, emission, 0);
+    let outputs = emission.call_with(b, &emission.shader.core, args);
+    outputs.get("emission").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)))
+}

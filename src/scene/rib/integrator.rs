@@ -1,0 +1,59 @@
+//! `Integrator "name" "handle" parameters` (RIS of RenderMan 19): how the light along a ray is found.
+
+use super::args::Args;
+use super::groups::{one_float, one_string};
+use super::params::read_params;
+use super::reader::Reader;
+use crate::lang::diag::Diagnostic;
+use crate::lang::source::Span;
+use crate::scene::{Estimator, Integrator};
+
+/// The most places behind the camera that a path may have.
+const MAX_DEPTH: f32 = 1000.0;
+
+/// `Integrator "name" "handle" parameters`
+pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
+    let name = args.string("the integrator's name")?;
+    let _handle = args.string("a handle")?;
+    let params = read_params(args, &r.declarations)?;
+    let Some(integrator) = Integrator::named(&name) else {
+        let names = Integrator::ALL.map(|i| format!("\"{}\"", i.name())).join(", ");
+        return Err(args.error(format!("there is no integrator `{name}`")).hint(format!("there are: {names}")));
+    };
+    r.scene.integrator = integrator;
+    for p in &params {
+        match p.name.as_str() {
+            "maxPathLength" | "maxdepth" => {
+                let depth = one_float(p)?;
+                if !(0.0..=MAX_DEPTH).contains(&depth) {
+                    let d = Diagnostic::error(format!("paths of {depth} places are not possible"));
+                    return Err(d.at(p.value_span, "expected 0 to 1000"));
+                }
+                r.scene.max_depth = depth as u32;
+            }
+            "estimator" => r.scene.estimator = estimator(one_string(p)?, p.value_span)?,
+            "clamp" => {
+                let most = one_float(p)?;
+                if !(most >= 0.0 && most.is_finite()) {
+                    let d = Diagnostic::error(format!("light cannot be held below {most}"));
+                    return Err(d.at(p.value_span, "expected 0 for no limit, or more"));
+                }
+                r.scene.clamp = most;
+            }
+            other => {
+                let d = Diagnostic::warning(format!("the parameter `{other}` of the integrator has no effect"));
+                let known = "it takes \"int maxPathLength\", \"string estimator\" and \"float clamp\"";
+                r.warn(d.at(p.value_span, "this").hint(known));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn estimator(name: &str, span: Span) -> Result<Estimator, Diagnostic> {
+    Estimator::named(name).ok_or_else(|| {
+        let names = Estimator::ALL.map(|e| format!("\"{}\"", e.name())).join(", ");
+        let d = Diagnostic::error(format!("there is no estimator `{name}`"));
+        d.at(span, "this").hint(format!("there are: {names}"))
+    })
+}
