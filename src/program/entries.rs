@@ -429,7 +429,7 @@ fn on_picture(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
 }
 
 /// The parameter in that place of an instance's block, of a shader that has one instance only: a constant.
-fn constant_parameter(b: &mut FunctionBuilder, instance: &Instance, slot: u32, ty: Type) -> Value {
+pub(super) fn constant_parameter(b: &mut FunctionBuilder, instance: &Instance, slot: u32, ty: Type) -> Value {
     unpack(b, ty, |b, k| {
         let words = instance.block[(slot + k) as usize];
         b.constant(Const::Vec4(words.map(f32::from_bits)))

@@ -304,6 +304,7 @@ fn run(
             .with_spaces(spaces::named(&scene.coordinate_systems)),
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
+        methods: HashMap::new(),
     };
     let program = linker.link(scene, options, observer);
     let Linker { mut shaders, mut diagnostics, .. } = linker;
@@ -326,6 +327,8 @@ struct Linker {
     shaders: ShaderLibrary,
     diagnostics: Diagnostics,
     instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
+    /// What the classes of surfaces say beside how they shade.
+    methods: HashMap<ShaderId, Methods>,
 }
 
 impl Linker {
@@ -395,7 +398,9 @@ impl Linker {
             let dark = Surroundings { lights: Arc::new([]), ..Surroundings::of(object) };
             let next = surroundings.len();
             let dark = visibility::asks_shader(seen).then(|| *surroundings.entry(dark).or_insert(next));
-            let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen)).or_insert_with(|| {
+            let methods = object.surface.map(|id| self.methods(scene, id, traces_paths)).unwrap_or_default();
+            let shines = methods.emission.is_some();
+            let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen, shines)).or_insert_with(|| {
                 wanted.push(WantedEntry {
                     instance: instance.clone(),
                     displacement: displacement.map(|d| (d, displaced, is_surface)),
@@ -404,7 +409,7 @@ impl Linker {
                     layout: layout.clone(),
                     primitive,
                     seen,
-                    methods: object.surface.map(|id| self.methods(scene, id, traces_paths)).unwrap_or_default(),
+                    methods,
                     dark,
                 });
                 wanted.len() as u32 - 1
@@ -585,6 +590,15 @@ impl Linker {
 
     /// What the class of an object's surface says of it beside how it is shaded; with how it scatters light where paths are traced.
     fn methods(&mut self, scene: &Scene, id: ShaderId, traces_paths: bool) -> Methods {
+        if let Some(known) = self.methods.get(&id) {
+            return known.clone();
+        }
+        let made = self.made_methods(scene, id, traces_paths);
+        self.methods.insert(id, made.clone());
+        made
+    }
+
+    fn made_methods(&mut self, scene: &Scene, id: ShaderId, traces_paths: bool) -> Methods {
         let given = &scene.shader_instances[id.0 as usize];
         if given.class_file().is_none() {
             return Methods::default();
@@ -600,7 +614,7 @@ impl Linker {
                 None
             }
         };
-        let emission = method(Method::Emission);
+        let emission = method(Method::Emission).filter(|emission| !paths::is_black(emission));
         if !traces_paths {
             return Methods { scattering: None, emission };
         }

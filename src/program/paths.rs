@@ -15,7 +15,8 @@ use super::memory::RecordLayout;
 use super::questions::Questions;
 use super::state::{SurfaceInputs, SurfaceState, normalize, scale};
 use super::visibility::{self, TRANSMISSION};
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::ir::passes::Pipeline;
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Terminator, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
 use crate::scene::Estimator;
@@ -56,6 +57,33 @@ impl Methods {
         let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
         scattering.chain(&self.emission)
     }
+}
+
+/// Whether an `emission` gives nothing anywhere, as that of a base class may: what its parameters are is known.
+pub fn is_black(emission: &Instance) -> bool {
+    let shader = &emission.shader;
+    let mut b = FunctionBuilder::new("emission", FunctionKind::Entry);
+    b.result("emission", Type::Vec3);
+    let outputs = emission.call(&mut b, &shader.core, |b, slot, param| match slot {
+        Some(slot) => entries::constant_parameter(b, emission, slot, param.ty),
+        None => b.param(param.name.clone(), param.ty, Class::Varying),
+    });
+    let Some(light) = outputs.get("emission") else { return true };
+    b.ret(vec![light]);
+    let mut module = shader.unit().clone();
+    module.functions.push(b.finish());
+    if Pipeline::default().run(&mut module, &mut ()).is_err() {
+        return false;
+    }
+    let Some(entry) = module.function("emission") else { return false };
+    let zero = Const::zero(Type::Vec3);
+    let constants = entry.blocks.iter().flat_map(|block| &block.insts);
+    let zeros: Vec<Value> =
+        constants.filter(|i| i.op == Op::Const(zero.clone())).filter_map(|i| i.results.first().copied()).collect();
+    entry.blocks.iter().all(|block| match &block.term {
+        Terminator::Return(values) => values.iter().all(|v| zeros.contains(v)),
+        _ => true,
+    })
 }
 
 /// How a program's paths are estimated.
@@ -388,10 +416,14 @@ impl Place<'_> {
         let outputs = scattering.sample.call_with(self.b, &scattering.sample.shader.core, args);
         let nothing = self.black();
         let [direction, exactly] = ["direction", "value"].map(|name| outputs.get(name).unwrap_or(nothing));
+        // A direction of no length is none: the path ends.
+        let square = self.op(Op::Dot, &[direction, direction]);
+        let zero = self.b.f32(0.0);
+        let is_direction = self.op(Op::Lt, &[zero, square]);
         let direction = normalize(self.b, direction);
         let [value, density] = self.evaluate(scattering, around, direction);
-        let zero = self.b.f32(0.0);
         let is_possible = self.op(Op::Lt, &[zero, density]);
+        let is_possible = self.op(Op::And, &[is_possible, is_direction]);
         let reciprocal = self.op(Op::Rcp, &[density]);
         let counts = scale(self.b, value, reciprocal);
         let counts = self.op(Op::Select, &[is_possible, counts, nothing]);
