@@ -1,11 +1,12 @@
-//! Surfaces that shine in programs that trace paths: a table of their triangles, from which points are drawn in proportion to area, and the functions by which surfaces look at a light.
+//! Surfaces that shine because the class of their material has an `emission`: a table of their triangles, from which points are drawn in proportion to area, and the functions by which surfaces look at them.
 //!
+//! `lights.area(Ps, u, v) -> (L, Cl, t_max, density)` looks at a point that two random numbers choose. To shaders all of it is one more light of `lights.sample`, at a point that the place lit decides on; where paths are traced,
 //! `lights.choices() -> f32` is among how many lights `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, density)` chooses, all alike: those of the surroundings that have a direction, and all triangles that
 //! shine as one. `Cl` is what arrives divided by the density of the choice and of the point, `density` that of the point by solid angle; 0 for lights that cannot be hit, whose colour is what a white diffuse surface that faces them
 //! has, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` gives it.
 
 use super::instances::Instance;
-use super::lights::{CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
+use super::lights::{AREA, CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
 use super::memory::{MemoryImage, RecordLayout};
 use super::paths::emission_at;
 use super::state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
@@ -126,19 +127,30 @@ impl AreaLights {
         records.collect()
     }
 
+    /// The functions by which surfaces look at what shines.
+    pub fn functions(&self) -> Vec<Function> {
+        if self.is_empty() { Vec::new() } else { vec![self.emitted_function(), self.area_function()] }
+    }
+
+    /// `lights.area(Ps, u, v) -> (L, Cl, t_max, density)`.
+    fn area_function(&self) -> Function {
+        let mut b = FunctionBuilder::new(AREA, FunctionKind::Function);
+        ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
+        let position = b.param("Ps", Type::Vec3, Class::Varying);
+        let numbers = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
+        let results = self.sample(&mut b, position, numbers);
+        b.ret(results);
+        b.finish()
+    }
+
     /// `lights.emitted(kind, triangle, object, u, v, t, from, direction) -> vec3`: what a triangle sends to a point from which a direction leads to it.
-    pub fn emitted_function(&self) -> Function {
+    fn emitted_function(&self) -> Function {
         let mut b = FunctionBuilder::new(EMITTED, FunctionKind::Function);
         b.result("return", Type::Vec3);
         let kind = b.param("kind", Type::U32, Class::Varying);
         let records = ["triangle", "object"].map(|name| b.param(name, Type::Ref, Class::Varying));
         let [u, v, t] = ["u", "v", "t"].map(|name| b.param(name, Type::F32, Class::Varying));
         let [origin, direction] = ["from", "direction"].map(|name| b.param(name, Type::Vec3, Class::Varying));
-        if self.kinds.is_empty() {
-            let nothing = b.constant(Const::zero(Type::Vec3));
-            b.ret(vec![nothing]);
-            return b.finish();
-        }
         for_each_light(&mut b, kind, self.kinds.len(), |b, i| {
             let Kind { emission, layout, .. } = &self.kinds[i];
             let (depth, ray) = (b.f32(0.0), b.constant(Const::zero(Type::Vec4)));
@@ -203,15 +215,16 @@ impl AreaLights {
                 b.ret(vec![nothing, nothing, none, zero]);
             }
             false => {
-                let results = self.sample(&mut b, position, [rest, v], n);
+                let mut results = b.call(AREA, vec![position, rest, v], &DIRECT_RESULTS);
+                results[1] = scale(&mut b, results[1], n);
                 b.ret(results);
             }
         }
         vec![count.finish(), b.finish()]
     }
 
-    /// A point of the triangles by two random numbers, as `lights.direct` gives it.
-    fn sample(&self, b: &mut FunctionBuilder, position: Value, [u, v]: [Value; 2], choices: Value) -> Vec<Value> {
+    /// A point of the triangles by two random numbers, as `lights.area` gives it.
+    fn sample(&self, b: &mut FunctionBuilder, position: Value, [u, v]: [Value; 2]) -> Vec<Value> {
         let (number, rest) = chosen(b, u, self.emitters.len() as u32);
         let record = |b: &mut FunctionBuilder, number: Value, k: u32| {
             let (size, first) = (b.u32(RECORD), b.u32(self.address));
@@ -273,8 +286,7 @@ impl AreaLights {
         let density = b.op(Op::Rcp, &[inverse]);
         let args = vec![kind, triangle, object, to_b, to_c, distance, position, direction];
         let emitted = b.call(EMITTED, args, &[Type::Vec3])[0];
-        let factor = b.op(Op::Mul, &[inverse, choices]);
-        let light = scale(b, emitted, factor);
+        let light = scale(b, emitted, inverse);
         let is_dark = b.op(Op::Or, &[is_hidden, is_edge_on]);
         let nothing = b.constant(Const::zero(Type::Vec3));
         let light = b.op(Op::Select, &[is_dark, nothing, light]);

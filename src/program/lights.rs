@@ -55,6 +55,9 @@ impl LinkedLight {
 /// The names by which cores call lights, before the linker adds the set's suffix; those of [`LightQuestions::messages`] beside them.
 pub const LIGHT_FUNCTIONS: [&str; 4] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT, LIGHTS_CATEGORY];
 
+/// The name of the function that looks at a point of a surface that shines ([`super::area_lights`]).
+pub const AREA: &str = "lights.area";
+
 /// The name of the function that looks at one light, chosen at random ([`super::area_lights`]).
 pub const DIRECT: &str = "lights.direct";
 
@@ -97,9 +100,29 @@ impl LightQuestions {
     }
 }
 
-/// The functions for one set of lights.
-pub fn light_functions(suffix: &str, lights: &[&LinkedLight], questions: &LightQuestions) -> Vec<Function> {
+/// Something that shines from somewhere.
+#[derive(Clone, Copy)]
+enum Shining<'a> {
+    Light(&'a LinkedLight),
+    /// All surfaces that shine together, and how surfaces shadow them.
+    Area(Shadows),
+}
+
+impl<'a> Shining<'a> {
+    fn light(self) -> Option<&'a LinkedLight> {
+        if let Shining::Light(light) = self { Some(light) } else { None }
+    }
+}
+
+/// The functions for one set of lights. `area` tells how surfaces that shine are shadowed, if there are any: they come behind the lights.
+pub fn light_functions(
+    suffix: &str,
+    lights: &[&LinkedLight],
+    area: Option<Shadows>,
+    questions: &LightQuestions,
+) -> Vec<Function> {
     let (ambient, shining): (Vec<_>, Vec<_>) = lights.iter().copied().partition(|l| !l.is_shining());
+    let shining: Vec<Shining<'_>> = shining.into_iter().map(Shining::Light).chain(area.map(Shining::Area)).collect();
     let mut functions = vec![
         count(suffix, shining.len()),
         sample(suffix, &shining),
@@ -132,7 +155,7 @@ struct Place {
 }
 
 /// `lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
-fn sample(suffix: &str, lights: &[&LinkedLight]) -> Function {
+fn sample(suffix: &str, lights: &[Shining<'_>]) -> Function {
     let mut b = FunctionBuilder::new(format!("{LIGHTS_SAMPLE}{suffix}"), FunctionKind::Function);
     for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
         b.result(name, ty);
@@ -144,7 +167,10 @@ fn sample(suffix: &str, lights: &[&LinkedLight]) -> Function {
         let none = b.f32(-1.0);
         b.ret(vec![zero, zero, none]);
     } else {
-        for_each_light(&mut b, index, lights.len(), |b, i| sample_one(b, lights[i], place));
+        for_each_light(&mut b, index, lights.len(), |b, i| match lights[i] {
+            Shining::Light(light) => sample_one(b, light, place),
+            Shining::Area(shadows) => sample_area(b, shadows, place),
+        });
     }
     b.finish()
 }
@@ -178,7 +204,7 @@ pub(super) fn for_each_light(
 }
 
 /// `lights.category(i, name) -> bool`: whether `illuminance (name, …)` means light `i`.
-fn category(suffix: &str, lights: &[&LinkedLight], excluded: &BTreeSet<Arc<str>>) -> Function {
+fn category(suffix: &str, lights: &[Shining<'_>], excluded: &BTreeSet<Arc<str>>) -> Function {
     let mut b = FunctionBuilder::new(format!("{LIGHTS_CATEGORY}{suffix}"), FunctionKind::Function);
     b.result("return", Type::Bool);
     let index = b.param("i", Type::U32, Class::Varying);
@@ -189,7 +215,8 @@ fn category(suffix: &str, lights: &[&LinkedLight], excluded: &BTreeSet<Arc<str>>
         return b.finish();
     }
     for_each_light(&mut b, index, lights.len(), |b, i| {
-        let text = lights[i].instance.texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
+        let texts = lights[i].light().map_or(&[][..], |light| &light.instance.texts);
+        let text = texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
         let own: BTreeSet<&str> = text.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
         let others = excluded.iter().filter(|c| !own.contains(&***c)).map(|c| format!("-{c}"));
         let meant = own.iter().map(|c| (*c).to_string()).chain(others);
@@ -205,7 +232,7 @@ fn category(suffix: &str, lights: &[&LinkedLight], excluded: &BTreeSet<Arc<str>>
 }
 
 /// `lights.message.T.NAME(i, Ps, Ns) -> (found, value)`: a light's output or parameter of that name and type.
-fn message(suffix: &str, lights: &[&LinkedLight], name: &Arc<str>, ty: Type) -> Function {
+fn message(suffix: &str, lights: &[Shining<'_>], name: &Arc<str>, ty: Type) -> Function {
     let mut b = FunctionBuilder::new(format!("{name}{suffix}"), FunctionKind::Function);
     b.result("found", Type::F32);
     b.result("value", ty);
@@ -213,17 +240,16 @@ fn message(suffix: &str, lights: &[&LinkedLight], name: &Arc<str>, ty: Type) -> 
     let place = surface_params(&mut b);
     let question = name.strip_prefix(LIGHTS_MESSAGE).and_then(|rest| rest.split_once('.'));
     let answers: Vec<Option<Answer<'_>>> =
-        lights.iter().map(|l| question.and_then(|(letter, name)| Answer::of(l, letter, name))).collect();
+        lights.iter().map(|l| question.and_then(|(letter, name)| Answer::of(l.light()?, letter, name))).collect();
     if answers.iter().all(Option::is_none) {
         let results = vec![b.f32(0.0), b.constant(Const::zero(ty))];
         b.ret(results);
         return b.finish();
     }
     for_each_light(&mut b, index, lights.len(), |b, i| {
-        let light = lights[i];
-        let value = match answers[i] {
-            Some(Answer::Output(name)) => call_for(b, light, place, name),
-            Some(Answer::Parameter(slot)) => {
+        let value = match lights[i].light().zip(answers[i]) {
+            Some((light, Answer::Output(name))) => call_for(b, light, place, name),
+            Some((light, Answer::Parameter(slot))) => {
                 let block = b.constant(Const::Ref(light.address));
                 Some(unpack(b, ty, |b, k| b.op(Op::Load(slot + k), &[block])))
             }
@@ -287,11 +313,34 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
         return vec![towards, color, t_max];
     }
     let direction = normalize(b, towards);
+    vec![towards, dimmed(b, place, direction, color, t_max), none]
+}
+
+/// What is left of a light's colour by what lies on its way, in scenes where surfaces are asked for that.
+fn dimmed(b: &mut FunctionBuilder, place: Place, direction: Value, color: Value, t_max: Value) -> Value {
     let default = b.op(Op::Uniform(0), &[]);
     let bias = b.op(Op::Extract(0), &[default]);
     let kind = b.f32(TRANSMISSION.into());
     let through = b.call(OPEN_FUNCTION, vec![place.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
-    vec![towards, b.op(Op::Mul, &[color, through]), none]
+    b.op(Op::Mul, &[color, through])
+}
+
+/// Looks at a surface that shines, at a point that the place lit decides on.
+fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, place: Place) -> Vec<Value> {
+    let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
+    let [u, v] = [0, 1].map(|i| b.op(Op::Extract(i), &[random]));
+    let found = b.call(AREA, vec![place.position, u, v], &DIRECT_RESULTS);
+    // A white diffuse surface that faces it has its irradiance over π.
+    let share = b.f32(std::f32::consts::FRAC_1_PI);
+    let color = super::state::scale(b, found[1], share);
+    let square = b.op(Op::Dot, &[color, color]);
+    let (zero, none) = (b.f32(0.0), b.f32(-1.0));
+    let dark = b.op(Op::Eq, &[square, zero]);
+    let t_max = b.op(Op::Select, &[dark, none, found[2]]);
+    match shadows {
+        Shadows::Dimming => vec![found[0], dimmed(b, place, found[0], color, t_max), none],
+        Shadows::None | Shadows::Opaque => vec![found[0], color, t_max],
+    }
 }
 
 /// `lights.ambient(Ps, Ns) -> vec3`: the sum of the lights without a direction.

@@ -345,7 +345,9 @@ impl Linker {
             .collect();
         let mut coshaders = self.coshaders(scene);
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
-        let traces_paths = scene.integrator == Integrator::Path && options.stage == Stage::Picture;
+        // A variable is shown where camera rays meet surfaces: no path goes on from there.
+        let traces_paths =
+            scene.integrator == Integrator::Path && options.stage == Stage::Picture && options.output.is_none();
         let mut shaders: Vec<Vec<Arc<Instance>>> = surfaces.iter().map(|s| s.iter().cloned().collect()).collect();
         for (object, shaders) in scene.objects.iter().zip(&mut shaders) {
             shaders.extend(object.attributes.displacement.and_then(|id| self.instance(scene, id.0)));
@@ -438,11 +440,13 @@ impl Linker {
             take_place(&mut module, PATH_FUNCTION, RADIANCE_FUNCTION);
         }
         let mut area_lights = AreaLights::of(scene, |number| {
-            let record: &ObjectRecord = traces_paths.then(|| records.get(number))??;
+            let record: &ObjectRecord = records.get(number)?;
             let emission = wanted[record.entry as usize].methods.emission.clone()?;
             Some((record.entry as usize, emission, record.layout.clone()))
         });
-        if lights.iter().any(|l| !l.points.is_empty()) && module.function(RANDOM_FUNCTION).is_none() {
+        if (lights.iter().any(|l| !l.points.is_empty()) || !area_lights.is_empty())
+            && module.function(RANDOM_FUNCTION).is_none()
+        {
             module.functions.extend(sampling::functions());
         }
         let textures = self.add_textures(scene, &mut module);
@@ -464,7 +468,12 @@ impl Linker {
         let texts = self.instances.values().flatten().flat_map(|i| &i.texts).map(|(_, text)| text);
         let questions = LightQuestions::of(&module, texts);
         coshaders::misfits(&coshaders::asked(&module), &coshaders).into_iter().for_each(|d| self.diagnostics.push(d));
-        add_surroundings(&mut module, &lights, &questions, &volumes, &coshaders, &surroundings);
+        let area = match (area_lights.is_empty(), selective) {
+            (true, _) => None,
+            (false, true) => Some(Shadows::Dimming),
+            (false, false) => Some(Shadows::Opaque),
+        };
+        add_surroundings(&mut module, &lights, area, &questions, &volumes, &coshaders, &surroundings);
         module.functions.push(visibility::selective_function(scene));
         let to_surfaces = Questions::of(&module);
         module.functions.extend(to_surfaces.functions());
@@ -474,8 +483,8 @@ impl Linker {
                 let shining = around.lights.iter().filter(|&&i| lights[i as usize].is_shining()).count();
                 module.functions.extend(area_lights.direct_functions(&set_suffix(number), shining));
             }
-            module.functions.push(area_lights.emitted_function());
         }
+        module.functions.extend(area_lights.functions());
         for (number, wanted) in wanted.iter().enumerate() {
             let variant = &wanted.variant(&volumes, options.output.as_ref());
             match options.stage {

@@ -5,7 +5,7 @@
 
 use super::coshaders::{self, CoShaders};
 use super::depths;
-use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, light_functions};
+use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, Shadows, light_functions};
 use super::volumes::{self, LinkedVolume};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::rsl::{RAYS_DEPTH, VOLUMES_ANY, VOLUMES_PASS};
@@ -43,6 +43,7 @@ impl Surroundings {
 pub fn add_surroundings(
     module: &mut Module,
     lights: &[LinkedLight],
+    area: Option<Shadows>,
     questions: &LightQuestions,
     volumes: &BTreeMap<ShaderId, LinkedVolume>,
     coshaders: &CoShaders,
@@ -66,7 +67,7 @@ pub fn add_surroundings(
     for (around, &number) in surroundings {
         let suffix = set_suffix(number);
         let members: Vec<&LinkedLight> = around.lights.iter().filter_map(|&i| lights.get(i as usize)).collect();
-        module.functions.extend(light_functions(&suffix, &members, questions));
+        module.functions.extend(light_functions(&suffix, &members, area, questions));
         if asked.contains(VOLUMES_PASS) {
             let sides = around.sides.map(|id| {
                 let volume = volumes.get(&id?)?;
@@ -82,7 +83,7 @@ pub fn add_surroundings(
         module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &users)));
     }
     module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
-    module.functions.extend(light_functions("", &[], questions));
+    module.functions.extend(light_functions("", &[], None, questions));
     module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
     module.functions.push(depths::function("", [None, None]));
     module.functions.extend(coshaders::functions("", &questions_to_shaders, &[], coshaders));

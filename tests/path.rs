@@ -1,0 +1,281 @@
+//! Paths of light: estimators that agree with each other and with one written for itself, energy that is kept, pictures that do not depend on how they are cut up, and both machines.
+
+mod common;
+
+use common::{repository, shadewright, stderr};
+use shadewright::lang::source::SourceMap;
+use shadewright::program::{LinkOptions, link};
+use shadewright::render::film::Picture;
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
+use shadewright::scene::{self, Estimator, OpenOptions};
+use std::fs;
+use std::path::Path;
+
+/// Corners of a box of diffuse walls, each with its reflectance, then of the light in its ceiling. Corners go around.
+type Wall = ([[f64; 3]; 4], [f64; 3]);
+
+const WALLS: [Wall; 7] = [
+    ([[-1.0, 0.0, 0.0], [-1.0, 0.0, 2.0], [1.0, 0.0, 2.0], [1.0, 0.0, 0.0]], [0.7, 0.7, 0.7]),
+    ([[-1.0, 2.0, 0.0], [1.0, 2.0, 0.0], [1.0, 2.0, 2.0], [-1.0, 2.0, 2.0]], [0.7, 0.7, 0.7]),
+    ([[-1.0, 0.0, 2.0], [-1.0, 2.0, 2.0], [1.0, 2.0, 2.0], [1.0, 0.0, 2.0]], [0.7, 0.7, 0.7]),
+    ([[-1.0, 0.0, 0.0], [-1.0, 2.0, 0.0], [-1.0, 2.0, 2.0], [-1.0, 0.0, 2.0]], [0.6, 0.1, 0.1]),
+    ([[1.0, 0.0, 0.0], [1.0, 0.0, 2.0], [1.0, 2.0, 2.0], [1.0, 2.0, 0.0]], [0.1, 0.5, 0.2]),
+    // A shelf in the middle, so that there are shadows.
+    ([[-0.6, 0.8, 0.6], [-0.6, 0.8, 1.4], [0.2, 0.8, 1.4], [0.2, 0.8, 0.6]], [0.4, 0.4, 0.9]),
+    LIGHT,
+];
+const LIGHT: Wall = ([[-0.5, 1.9, 0.5], [0.5, 1.9, 0.5], [0.5, 1.9, 1.5], [-0.5, 1.9, 1.5]], [4.0, 3.0, 2.0]);
+
+/// The most places behind the first.
+const DEPTH: u32 = 4;
+
+fn numbers(list: impl IntoIterator<Item = f64>) -> String {
+    list.into_iter().map(|x| format!("{x} ")).collect()
+}
+
+/// The box as a scene.
+fn box_scene() -> String {
+    let mut text = format!(
+        "Format 16 16 1\nPixelFilter \"box\" 1 1\nProjection \"perspective\" \"fov\" [36]\nIntegrator \"path\" \"p\" \"int maxPathLength\" [{DEPTH}]\nTranslate 0 -1 3.9\nWorldBegin\n"
+    );
+    for (i, (corners, color)) in WALLS.iter().enumerate() {
+        let (class, name) = if i + 1 == WALLS.len() { ("Emitter", "radiance") } else { ("Lambert", "diffuse") };
+        let sides = if class == "Emitter" { "\"float one_sided\" [0]" } else { "" };
+        text += &format!(
+            "AttributeBegin\nSurface \"pbr.rtsl:{class}\" \"color {name}\" [{}] {sides}\nPolygon \"P\" [{}]\nAttributeEnd\n",
+            numbers(*color),
+            numbers(corners.iter().flatten().copied())
+        );
+    }
+    text + "WorldEnd\n"
+}
+
+fn picture(text: &str, estimator: Option<Estimator>, samples: u32, seed: u32) -> Picture {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    let path = folder.path().join("scene.rib");
+    fs::write(&path, text).expect("the folder can be written");
+    let mut sources = SourceMap::new();
+    let options = OpenOptions { estimator, ..OpenOptions::default() };
+    let scene = scene::open(&path, &options, &mut sources).expect("the scene is right").scene;
+    let linking = LinkOptions { shader_paths: vec![repository("assets/rtsl")], ..LinkOptions::default() };
+    let program = link(&scene, sources, &linking).expect("its classes compile");
+    let sampling = Sampling { strata: Sampling::strata_of(samples), seed };
+    let window = Window::whole(scene.format.width, scene.format.height);
+    let job = prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("it is small");
+    RpuRenderer::new().render(&job, &|_| {}).expect("it ends")
+}
+
+/// The mean of a picture's colours.
+fn mean(picture: &Picture) -> [f64; 3] {
+    let count = picture.rgba.len() as f64;
+    [0, 1, 2].map(|i| picture.rgba.iter().map(|p| f64::from(p[i])).sum::<f64>() / count)
+}
+
+/// A mean of several estimates and its standard error, for each colour.
+fn estimate(values: &[[f64; 3]]) -> [(f64, f64); 3] {
+    let n = values.len() as f64;
+    [0, 1, 2].map(|i| {
+        let mean = values.iter().map(|v| v[i]).sum::<f64>() / n;
+        let variance = values.iter().map(|v| (v[i] - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        (mean, (variance / n).sqrt())
+    })
+}
+
+fn agree(what: &str, a: [(f64, f64); 3], b: [(f64, f64); 3]) {
+    for (i, (a, b)) in a.into_iter().zip(b).enumerate() {
+        let error = a.1.hypot(b.1);
+        assert!(error < 0.02 * a.0, "{what}: the estimates of colour {i} are too rough: {a:?}, {b:?}");
+        assert!((a.0 - b.0).abs() < 4.5 * error, "{what}: colour {i} is {a:?} by one and {b:?} by the other");
+    }
+}
+
+fn estimated(estimator: Estimator) -> [(f64, f64); 3] {
+    let text = box_scene();
+    let means: Vec<_> = (0..8).map(|seed| mean(&picture(&text, Some(estimator), 36, seed))).collect();
+    estimate(&means)
+}
+
+#[test]
+fn light_found_by_lights_by_materials_and_by_both_is_the_same() {
+    let power = estimated(Estimator::Power);
+    agree("balance", power, estimated(Estimator::Balance));
+    agree("lights", power, estimated(Estimator::Lights));
+    agree("scattering", power, estimated(Estimator::Scattering));
+}
+
+/// SplitMix64 (Steele, Lea & Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|i| a[i] - b[i])
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [0, 1, 2].map(|i| a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3])
+}
+
+fn unit(a: [f64; 3]) -> [f64; 3] {
+    a.map(|x| x / dot(a, a).sqrt())
+}
+
+/// The nearest wall on a ray: how far, which, and its normal.
+fn nearest(origin: [f64; 3], direction: [f64; 3]) -> Option<(f64, usize, [f64; 3])> {
+    let mut found: Option<(f64, usize, [f64; 3])> = None;
+    for (i, ([a, b, _, d], _)) in WALLS.iter().enumerate() {
+        let (along, up) = (minus(*b, *a), minus(*d, *a));
+        let normal = unit(cross(along, up));
+        let t = dot(minus(*a, origin), normal) / dot(direction, normal);
+        let p = minus([0, 1, 2].map(|k| origin[k] + t * direction[k]), *a);
+        let [u, v] = [along, up].map(|side| dot(p, side) / dot(side, side));
+        let inside = (0.0..=1.0).contains(&u) && (0.0..=1.0).contains(&v);
+        if t > 1e-6 && inside && found.is_none_or(|f| t < f.0) {
+            found = Some((t, i, normal));
+        }
+    }
+    found
+}
+
+/// The light along a ray by walking at random, in directions that are all alike: no light is looked at, and no material chooses.
+fn walked(random: &mut Random, mut origin: [f64; 3], mut direction: [f64; 3]) -> [f64; 3] {
+    let mut weight = [1.0; 3];
+    for _ in 0..=DEPTH {
+        let Some((t, wall, normal)) = nearest(origin, direction) else { return [0.0; 3] };
+        let color = WALLS[wall].1;
+        if wall + 1 == WALLS.len() {
+            return [0, 1, 2].map(|i| weight[i] * color[i]);
+        }
+        origin = [0, 1, 2].map(|k| origin[k] + t * direction[k]);
+        let side = if dot(normal, direction) < 0.0 { 1.0 } else { -1.0 };
+        let z = 2.0 * random.unit() - 1.0;
+        let (angle, r) = (std::f64::consts::TAU * random.unit(), (1.0 - z * z).sqrt());
+        let new = [r * angle.cos(), r * angle.sin(), z];
+        let cosine = side * dot(normal, new);
+        direction = if cosine < 0.0 { new.map(|x| -x) } else { new };
+        // albedo / π times the cosine, over the density 1 / 2π.
+        weight = [0, 1, 2].map(|i| weight[i] * color[i] * 2.0 * cosine.abs());
+    }
+    [0.0; 3]
+}
+
+#[test]
+fn a_box_has_the_light_that_walking_at_random_finds() {
+    let mut random = Random(7);
+    let half = 18.0f64.to_radians().tan();
+    let batches: Vec<[f64; 3]> = (0..24)
+        .map(|_| {
+            let mut sum = [0.0; 3];
+            for _ in 0..20_000 {
+                let [x, y] = [0, 1].map(|_| (2.0 * random.unit() - 1.0) * half);
+                let light = walked(&mut random, [0.0, 1.0, -3.9], [x, y, 1.0]);
+                sum = [0, 1, 2].map(|i| sum[i] + light[i]);
+            }
+            sum.map(|s| s / 20_000.0)
+        })
+        .collect();
+    agree("walking", estimated(Estimator::Power), estimate(&batches));
+}
+
+/// A box that sends back all light, in light that is the same everywhere.
+const FURNACE: &str = "Format 12 12 1
+Projection \"perspective\" \"fov\" [30]
+Option \"trace\" \"color background\" [1 1 1]
+Integrator \"path\" \"p\"
+Translate 0 0 6
+Rotate 30 1 1 0
+WorldBegin
+Surface \"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1]
+PointsPolygons [4 4 4 4 4 4] [0 1 2 3 4 5 6 7 0 4 5 1 1 5 6 2 2 6 7 3 3 7 4 0] \"P\" [-1 -1 -1 1 -1 -1 1 -1 1 -1 -1 1 -1 1 -1 1 1 -1 1 1 1 -1 1 1]
+WorldEnd
+";
+
+#[test]
+fn white_in_white_light_is_not_seen() {
+    let picture = picture(FURNACE, None, 4, 0);
+    for p in &picture.rgba {
+        assert!(p[..3].iter().all(|x| (x - 1.0).abs() < 1e-5), "{p:?}");
+    }
+}
+
+#[test]
+fn the_square_of_the_error_falls_at_least_as_the_number_of_samples_grows() {
+    let text = box_scene();
+    let variance = |samples: u32| {
+        let pictures: Vec<Picture> = (0..6).map(|seed| picture(&text, None, samples, seed)).collect();
+        let pixels = pictures[0].rgba.len();
+        let of_pixel = |i: usize| {
+            let mean = pictures.iter().map(|p| f64::from(p.rgba[i][0])).sum::<f64>() / 6.0;
+            pictures.iter().map(|p| (f64::from(p.rgba[i][0]) - mean).powi(2)).sum::<f64>() / 5.0
+        };
+        (0..pixels).map(of_pixel).sum::<f64>() / pixels as f64
+    };
+    let (few, many) = (variance(4), variance(36));
+    assert!(many < few / 9.0 * 1.3, "{few} with 4 samples, {many} with 36");
+}
+
+#[test]
+fn both_machines_follow_the_same_paths() {
+    let scene = repository("assets/rtsl/cornell.rib").display().to_string();
+    for schedule in ["wavefront", "megakernel"] {
+        let args = ["compare", &scene, "--size", "24x24", "--spp", "2", "--schedule", schedule];
+        let output = shadewright(Path::new("."), &args);
+        assert!(output.status.success(), "{schedule}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    }
+}
+
+#[test]
+fn a_window_of_a_picture_has_the_same_bits() {
+    let folder = tempfile::tempdir().expect("a folder for pictures");
+    let scene = repository("assets/rtsl/cornell.rib").display().to_string();
+    let draw = |name: &str, more: &[&str]| {
+        let args = ["--size", "20x20", "--spp", "2", "--backend", "rpu", "--render", name];
+        let output = shadewright(folder.path(), &[&[scene.as_str()], &args[..], more].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        let bytes = image::open(folder.path().join(name)).expect("a picture was written").to_rgba8();
+        bytes
+    };
+    let (whole, part) = (draw("whole.png", &[]), draw("part.png", &["--crop", "5,6,17,15", "--threads", "1"]));
+    assert_eq!(part.dimensions(), (12, 9));
+    for (x, y, pixel) in part.enumerate_pixels() {
+        assert_eq!(pixel, whole.get_pixel(x + 5, y + 6), "at {x}, {y}");
+    }
+}
+
+/// What the program says of the furnace with another integrator.
+fn said(integrator: &str) -> (bool, String, String) {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    let text = FURNACE.replace("Integrator \"path\" \"p\"", integrator);
+    fs::write(folder.path().join("scene.rib"), text).expect("the folder can be written");
+    let classes = repository("assets/rtsl").display().to_string();
+    let args = ["scene.rib", "-I", &classes, "--backend", "rpu", "--spp", "1", "--render", "out.png"];
+    let output = shadewright(folder.path(), &args);
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned(), stderr(&output))
+}
+
+#[test]
+fn other_integrators_draw_and_unknown_ones_are_told() {
+    for name in ["whitted", "ao", "normals"] {
+        let (drawn, _, said) = said(&format!("Integrator \"{name}\" \"i\""));
+        assert!(drawn, "{name}: {said}");
+    }
+    let (drawn, _, message) = said("Integrator \"bidirectional\" \"i\"");
+    assert!(!drawn && message.contains("there is no integrator `bidirectional`"), "{message}");
+    assert!(message.contains("scene.rib:4") && message.contains("\"path\""), "{message}");
+    let (drawn, _, message) = said("Integrator \"path\" \"i\" \"string estimator\" [\"luck\"]");
+    assert!(!drawn && message.contains("there is no estimator `luck`"), "{message}");
+}
