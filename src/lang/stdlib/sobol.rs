@@ -9,8 +9,8 @@ use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type, Value}
 /// The name in the IR of the function that gives the numbers of a place along a path: `(f32 index, f32 pixel, f32 place) → vec4`, two points in [0, 1)². All that it takes are whole numbers below 2²⁴.
 pub const SOBOL_FUNCTION: &str = "std.__sobol";
 
-/// Seeds of the shuffles and scrambles are products of a hash with these odd numbers (Steele & Vigna 2021, "Computationally easy, spectrally good multipliers", table 5, and others).
-const SEEDS: [[u32; 3]; 2] = [[0x915f_77f5, 0xadb4_a92d, 0xd9f6_42c3], [0xe817_fb2d, 0xc083_4f91, 0x9e37_79b1]];
+/// The golden ratio as a share of 2³²: multiples of it are far apart.
+const GOLDEN: u32 = 0x9e37_79b9;
 
 /// [`SOBOL_FUNCTION`].
 pub fn functions() -> Vec<Function> {
@@ -28,19 +28,22 @@ pub fn functions() -> Vec<Function> {
 
 /// The four numbers of a sample's index at a pixel and a place.
 fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Value> {
-    let high = b.u32(24);
-    let high = b.op(Op::IShl, &[place, high]);
-    let both = b.op(Op::IXor, &[pixel, high]);
+    let apart = b.u32(GOLDEN);
+    let place = b.op(Op::IMul, &[place, apart]);
+    let pixel = noise::round(b, pixel);
+    let both = b.op(Op::IAdd, &[pixel, place]);
     let hash = noise::round(b, both);
-    let low = b.op(Op::IXor, &[hash, place]);
-    let hash = noise::round(b, low);
+    // The lowest bit of a seed turns a whole half of the numbers: each must be a hash of its own.
+    let seed = |b: &mut FunctionBuilder, number: u32| {
+        let apart = b.u32(GOLDEN.wrapping_mul(number));
+        let moved = b.op(Op::IAdd, &[hash, apart]);
+        let mixed = noise::round(b, moved);
+        noise::round(b, mixed)
+    };
     let index = reversed(b, index);
     let mut numbers = Vec::new();
-    for seeds in SEEDS {
-        let [shuffle, first, second] = seeds.map(|factor| {
-            let factor = b.u32(factor);
-            b.op(Op::IMul, &[hash, factor])
-        });
+    for pair in [1, 4] {
+        let [shuffle, first, second] = [0, 1, 2].map(|k| seed(b, pair + k));
         let shuffled = scrambled(b, index, shuffle);
         // The first dimension is the index with its bits reversed, so its own bits reversed are the index.
         let x = reversed(b, shuffled);
@@ -138,6 +141,26 @@ mod tests {
                         assert_eq!(cells.len(), 1 << k, "{across} by {down} of pixel {pixel}, place {place}");
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_of_different_pixels_do_not_hang_together_with_each_other_or_with_those_of_the_next_place() {
+        const COUNT: u32 = 1024;
+        let of_pixel = |pixel: u32| {
+            let pixel = pixel.wrapping_mul(0x2c1b_3c6d) >> 8;
+            [points(2, pixel, 3)[1], points(2, pixel, 4)[1]].concat()
+        };
+        let all: Vec<Vec<f32>> = (1..=COUNT).map(of_pixel).collect();
+        for i in 0..8 {
+            let mean = all.iter().map(|v| v[i]).sum::<f32>() / COUNT as f32;
+            assert!((mean - 0.5).abs() < 0.04, "number {i} is {mean} in the mean");
+            for j in 0..i {
+                let together = all.iter().map(|v| (v[i] - 0.5) * (v[j] - 0.5)).sum::<f32>() * 12.0 / COUNT as f32;
+                assert!(together.abs() < 0.13, "numbers {i} and {j}: {together}");
+                let same_half = all.iter().filter(|v| (v[i] < 0.5) == (v[j] < 0.5)).count() as f32 / COUNT as f32;
+                assert!((same_half - 0.5).abs() < 0.065, "halves {i} and {j}: {same_half}");
             }
         }
     }
