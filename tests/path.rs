@@ -246,8 +246,7 @@ fn a_window_of_a_picture_has_the_same_bits() {
         let args = ["--size", "20x20", "--spp", "2", "--backend", "rpu", "--render", name];
         let output = shadewright(folder.path(), &[&[scene.as_str()], &args[..], more].concat());
         assert!(output.status.success(), "{}", stderr(&output));
-        let bytes = image::open(folder.path().join(name)).expect("a picture was written").to_rgba8();
-        bytes
+        image::open(folder.path().join(name)).expect("a picture was written").to_rgba8()
     };
     let (whole, part) = (draw("whole.png", &[]), draw("part.png", &["--crop", "5,6,17,15", "--threads", "1"]));
     assert_eq!(part.dimensions(), (12, 9));
