@@ -42,8 +42,8 @@ fn the_camera_and_the_integrator_compile() {
     let camera = unit.module.function(stdlib::CAMERA_FUNCTION).expect("the camera");
     assert_eq!(
         (camera.params.len(), camera.results.len()),
-        (7, 2),
-        "x, y, the place on the lens, whether anything is clipped and matte, and the start value of the output"
+        (9, 2),
+        "x, y, the place on the lens, whether anything is clipped and matte, the sample's pixel and number, and the start value of the output"
     );
     verify(&unit.module).expect("a valid module");
 }
