@@ -3,7 +3,6 @@
 //! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and of
 //! the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
 
-use super::noise;
 use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 
 /// The name in the IR of the function that gives the numbers of a place along a path: `(f32 index, f32 pixel, f32 place) → vec4`, two points in [0, 1)². All that it takes are whole numbers below 2²⁴.
@@ -30,15 +29,14 @@ pub fn functions() -> Vec<Function> {
 fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Value> {
     let apart = b.u32(GOLDEN);
     let place = b.op(Op::IMul, &[place, apart]);
-    let pixel = noise::round(b, pixel);
+    let pixel = mixed(b, pixel);
     let both = b.op(Op::IAdd, &[pixel, place]);
-    let hash = noise::round(b, both);
+    let hash = mixed(b, both);
     // The lowest bit of a seed turns a whole half of the numbers: each must be a hash of its own.
     let seed = |b: &mut FunctionBuilder, number: u32| {
         let apart = b.u32(GOLDEN.wrapping_mul(number));
         let moved = b.op(Op::IAdd, &[hash, apart]);
-        let mixed = noise::round(b, moved);
-        noise::round(b, mixed)
+        mixed(b, moved)
     };
     let index = reversed(b, index);
     let mut numbers = Vec::new();
@@ -59,6 +57,20 @@ fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Va
         }
     }
     numbers
+}
+
+/// A 32-bit mix with full avalanche ("lowbias32" of Wellons, 2018).
+fn mixed(b: &mut FunctionBuilder, mut x: Value) -> Value {
+    for (shift, factor) in [(16, Some(0x7feb_352d)), (15, Some(0x846c_a68b)), (16, None)] {
+        let shift = b.u32(shift);
+        let high = b.op(Op::IShr, &[x, shift]);
+        x = b.op(Op::IXor, &[x, high]);
+        if let Some(factor) = factor {
+            let factor = b.u32(factor);
+            x = b.op(Op::IMul, &[x, factor]);
+        }
+    }
+    x
 }
 
 /// The bits in reverse order.
