@@ -2,7 +2,8 @@
 //!
 //! Source: Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", table 1 and §3.3–3.4. The table there leaves out some that the text and the listings use (`rt_HitDistance` and the normals in materials, the
 //! hit point in primitives and textures, the colour of lights, `rt_FloatTextureValue` outside of textures), and gives `dsdu` and its relatives two types: here they are four floats. What an object that a method calls
-//! leaves in a variable is read by the caller: a material reads `rt_TextureColor` behind `texture.lookup()`.
+//! leaves in a variable is read by the caller: a material reads `rt_TextureColor` behind `texture.lookup()`. It also says nothing of textures in lights, or looked up elsewhere than at the surface's coordinates: here the methods that
+//! call textures, and textures themselves, may set the coordinates.
 
 use super::types::{BasicType, Scalar};
 use std::fmt;
@@ -242,7 +243,8 @@ const OF_RAY: &[Method] = &[
 /// What looks at a place that is shaded.
 const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission];
 
-const MATERIAL: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission];
+/// What calls textures: materials, and lights for what stands in them.
+const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Illumination];
 
 const ANYWHERE: &[Method] = &Method::ALL;
 
@@ -283,14 +285,14 @@ pub const VARIABLES: [StateVariable; 33] = [
         "rt_TextureUV",
         VEC2,
         SHADING,
-        &[ComputeTextureCoordinates],
-        "Texture coordinates. Of a primitive that gives none, the point in the world.",
+        &[ComputeTextureCoordinates, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Illumination],
+        "Texture coordinates. Of a primitive that gives none, the point in the world. A light sets them for a texture that it looks up; a material or a texture that does so sets them back.",
     ),
     row(
         "rt_TextureUVW",
         VEC3,
         SHADING,
-        &[ComputeTextureCoordinates],
+        &[ComputeTextureCoordinates, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Illumination],
         "Texture coordinates in three dimensions. Of a primitive that gives none, the point in the world.",
     ),
     row("rt_dPdu", VEC3, SHADING, &[ComputeDerivatives], "How the point changes with the first surface parameter."),
@@ -332,8 +334,8 @@ pub const VARIABLES: [StateVariable; 33] = [
         &[SamplePdf, EvaluatePdf],
         "How densely samples lie: by area of a primitive, by solid angle of a material.",
     ),
-    row("rt_TextureColor", COLOR, MATERIAL, &[Lookup], "The colour that a texture gives."),
-    row("rt_FloatTextureValue", FLOAT, MATERIAL, &[Lookup], "The number that a texture gives."),
+    row("rt_TextureColor", COLOR, CALLS_TEXTURES, &[Lookup], "The colour that a texture gives."),
+    row("rt_FloatTextureValue", FLOAT, CALLS_TEXTURES, &[Lookup], "The number that a texture gives."),
     row(
         "rt_LightDirection",
         VEC3,

@@ -123,3 +123,24 @@ fn a_material_bends_the_normal_and_calls_its_child() {
     let [Const::Vec3([x, ..])] = results.as_slice() else { panic!("{results:?}") };
     assert!((x - 2f32.sqrt()).abs() < 1e-5, "{x}");
 }
+
+#[test]
+fn a_light_looks_up_a_texture_where_it_says_and_a_texture_another_at_places_of_its_own() {
+    let unit = good(
+        "class Ramp : rt_Texture; void lookup() { rt_TextureColor = color(rt_TextureUV.x, rt_TextureUV.y, rt_TextureUVW.z); }
+         class Twice : rt_Texture; rt_Texture of; void constructor(rt_Texture t) { of = t; }
+         void lookup() { vec2 place = rt_TextureUV; rt_TextureUV = 2. * place; of.lookup(); rt_TextureUV = place; }
+         class Slide : rt_Light; rt_Texture slide; void constructor(rt_Texture s) { slide = s; }
+         void illumination() {
+             rt_TextureUV = rt_HitPoint.xy;
+             rt_TextureUVW = rt_HitPoint;
+             slide.lookup();
+             rt_LightDirection = vec3(0., 0., 1.);
+             rt_LightColor = rt_TextureColor + 10. * color(rt_TextureUV.x, 0., 0.);
+         }",
+    );
+    let twice = object(&unit, "Twice", vec![("t".into(), vec![alone(&unit, "Ramp")])]);
+    let slide = object(&unit, "Slide", vec![("s".into(), vec![twice])]);
+    let results = run(&unit, &slide, Method::Illumination, &[("Ps", Const::Vec3([1.0, 2.0, 3.0]))]);
+    assert_eq!(results[1], Const::Vec3([12.0, 4.0, 3.0]));
+}
