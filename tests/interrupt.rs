@@ -9,11 +9,22 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
-/// The arguments of a render of the built-in scene into a file.
+/// A scene that begins to be drawn soon after the start: a ball within another.
+const SCENE: &str = "Projection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\nSphere 1 -1 1 360\nSphere 5 -5 5 360\nWorldEnd\n";
+
+/// A folder with the scene.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("scene.rib"), SCENE).expect("the folder can be written");
+    folder
+}
+
+/// The arguments of a render of the scene into a file.
 fn render<'a>(out: &'a str, size: &'a str, samples: &'a str) -> Vec<&'a str> {
-    vec!["--render", out, "--size", size, "--spp", samples, "--backend", "rpu"]
+    vec!["scene.rib", "--render", out, "--size", size, "--spp", samples, "--backend", "rpu"]
 }
 
 /// Runs the program, and interrupts it after a while.
@@ -30,53 +41,78 @@ fn interrupted(folder: &Path, args: &[&str], signal: &str, after: Duration) -> O
     child.wait_with_output().expect("it ends")
 }
 
-/// Interrupts a render that keeps its samples in `film` when it has some, but not all: how many samples a pixel it was to have.
-fn interrupted_midway(folder: &Path, signal: &str) -> String {
-    let (mut samples, mut after) = (256u32, Duration::from_millis(500));
-    for _ in 0..12 {
-        let count = samples.to_string();
-        let args = [render("out.exr", "24x18", &count), vec!["--resume", "film"]].concat();
-        let output = interrupted(folder, &args, signal, after);
-        match output.status.code() {
-            Some(0) => samples = (samples * 2).min(65536),
-            Some(130) if folder.join("film").exists() => {
-                let said = stderr(&output);
-                assert!(
-                    said.contains("interrupted after ") && said.contains(&format!(" of {count} samples")),
-                    "{said}"
-                );
-                assert!(said.contains("`out.exr` has the picture so far"), "{said}");
-                return count;
-            }
-            // It had not begun.
-            _ => after *= 2,
-        }
+/// A render that takes long enough to be interrupted, and no longer.
+struct Timed {
+    /// Samples a pixel.
+    samples: String,
+    /// How long it takes to its first sample.
+    begin: Duration,
+    /// How long it takes as a whole.
+    end: Duration,
+}
+
+impl Timed {
+    /// Finds one, and leaves its picture in `whole.exr`.
+    fn find(folder: &Path) -> Self {
+        let time = |samples: u32| {
+            let start = Instant::now();
+            let output = shadewright(folder, &render("whole.exr", "24x18", &samples.to_string()));
+            assert!(output.status.success(), "{}", stderr(&output));
+            start.elapsed()
+        };
+        let begin = time(1);
+        let sizes = (6..16).map(|n| 1 << n);
+        let times = sizes.map(|samples| (samples, time(samples)));
+        let long_enough = times.into_iter().find(|(_, end)| *end > begin + Duration::from_millis(700));
+        let (samples, end) = long_enough.expect("so many samples take a while");
+        Self { samples: samples.to_string(), begin, end }
     }
-    panic!("no render could be interrupted");
+
+    /// Interrupts it, with its samples kept in `film`, when it has some, but not all.
+    fn interrupt(&self, folder: &Path, signal: &str) {
+        let [mut low, mut high] = [self.begin, self.end];
+        for _ in 0..12 {
+            let after = (low + high) / 2;
+            let args = [render("out.exr", "24x18", &self.samples), vec!["--resume", "film"]].concat();
+            let output = interrupted(folder, &args, signal, after);
+            match output.status.code() {
+                Some(0) => (low, high) = (low.min(after / 2), after),
+                Some(130) if folder.join("film").exists() => {
+                    let said = stderr(&output);
+                    let so_many = format!(" of {} samples", self.samples);
+                    assert!(said.contains("interrupted after ") && said.contains(&so_many), "{said}");
+                    assert!(said.contains("`out.exr` has the picture so far"), "{said}");
+                    return;
+                }
+                // It had not begun.
+                _ => (low, high) = (after, high.max(2 * after)),
+            }
+        }
+        panic!("no render could be interrupted");
+    }
 }
 
 #[test]
 fn a_render_that_was_interrupted_goes_on_to_the_same_bits() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
+    let render_of = Timed::find(folder.path());
+    let whole = fs::read(folder.path().join("whole.exr")).expect("a picture");
     for signal in ["-INT", "-TERM"] {
-        let samples = interrupted_midway(folder.path(), signal);
+        render_of.interrupt(folder.path(), signal);
         let so_far = image_file::read(&folder.path().join("out.exr")).expect("a picture");
         assert!(so_far.is_opaque(), "every pixel has samples");
-        let args = [render("out.exr", "24x18", &samples), vec!["--resume", "film"]].concat();
+        let args = [render("out.exr", "24x18", &render_of.samples), vec!["--resume", "film"]].concat();
         let output = shadewright(folder.path(), &args);
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(!folder.path().join("film").exists(), "the picture is complete");
-        let output = shadewright(folder.path(), &render("whole.exr", "24x18", &samples));
-        assert!(output.status.success(), "{}", stderr(&output));
-        let [resumed, whole] =
-            ["out.exr", "whole.exr"].map(|name| fs::read(folder.path().join(name)).expect("a picture"));
+        let resumed = fs::read(folder.path().join("out.exr")).expect("a picture");
         assert!(resumed == whole, "{signal}: the pictures differ");
     }
 }
 
 #[test]
 fn a_render_ends_when_its_error_is_small_enough() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder();
     let with = |out, samples, more: &[&'static str]| {
         let output =
             shadewright(folder.path(), &[&render(out, "24x18", samples)[..], &["--pattern", "sobol"], more].concat());
@@ -93,13 +129,13 @@ fn a_render_ends_when_its_error_is_small_enough() {
 
 #[test]
 fn samples_of_another_picture_are_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let samples = interrupted_midway(folder.path(), "-INT");
+    let folder = folder();
+    let render_of = Timed::find(folder.path());
+    render_of.interrupt(folder.path(), "-INT");
+    let samples = render_of.samples;
     fs::write(folder.path().join("text"), "nothing of that kind").expect("the folder can be written");
     let other = (samples.parse::<u32>().expect("a number") + 1).to_string();
-    let scene = "Projection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\nSphere 1 -1 1 360\nWorldEnd\n";
-    fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
-    let of_scene = [vec!["scene.rib"], render("no.png", "24x18", &samples), vec!["--resume", "film"]].concat();
+    let of_scene = [&render("no.png", "24x18", &samples)[1..], &["--resume", "film"]].concat();
     for (args, expected) in [
         (
             [render("no.png", "25x18", &samples), vec!["--resume", "film"]].concat(),
