@@ -84,16 +84,16 @@ color __camera(float x; float y; float lens_x; float lens_y; float clipped; floa
     vector forward = UNIFORM_VECTOR(4);
     /* To the ray's point at distance 1 along the camera's z. */
     vector through = forward;
-    /* The side of a pixel on the screen, the mean of both: the ray is as wide all along, or grows to it where it meets the screen. */
-    float pixel = __uniform_float(6, 0) * __uniform_float(1, 2) + __uniform_float(6, 1) * __uniform_float(1, 3);
+    /* The mean of both sides of a pixel on the screen: the ray is as wide all along, or grows to it where it meets the screen. */
+    float side = __uniform_float(6, 0) * __uniform_float(1, 2) + __uniform_float(6, 1) * __uniform_float(1, 3);
     float width = 0;
     float spread = 0;
     if (__uniform_float(6, 2) > 0.5) {
         origin += offset;
-        width = pixel;
+        width = side;
     } else {
         through += offset;
-        spread = pixel / length(through);
+        spread = side / length(through);
     }
     if (lens_x != 0 || lens_y != 0) {
         /* A thin lens (Cook, Porter & Carpenter 1984): all rays of a position meet in the plane of focus. */
