@@ -1,6 +1,7 @@
 //! What asks the renderer for light or shoots rays: `illuminance`, `ambient`, `trace`, `hit`, and random numbers.
 
 use super::super::ast::Stmt;
+use super::places::Storage;
 use super::*;
 use crate::lang::light_loop::{LightLoop, cosine_of_sight};
 use crate::lang::rsl::LIGHTS_AMBIENT;
@@ -141,8 +142,25 @@ impl<'a> Body<'a> {
                 );
             }
         };
+        self.note_variables();
         let color = self.library_call(TRACE, vec![origin, direction]);
         Ok(Typed { ty: Type::COLOR, parts: vec![color], known: None })
+    }
+
+    /// Notes what the variables around a place hold where a ray waits, so that whoever shows what crosses that place can name it.
+    fn note_variables(&mut self) {
+        let scopes = self.frames.iter().flat_map(|frame| &frame.scopes);
+        let mut named: Vec<(Arc<str>, Variable)> = Vec::new();
+        for (name, local) in scopes.flatten() {
+            if let [(_, Storage::One(variable))] = local.storage[..] {
+                named.push((name.clone(), variable));
+            }
+        }
+        named.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, variable) in named {
+            let value = self.b.read(variable);
+            self.b.effect(Op::Debug(name), &[value]);
+        }
     }
 
     /// `hit(t)`: whether that is the nearest so far, which it is then.
