@@ -258,6 +258,39 @@ fn folders_and_macros_of_the_command_line_count() {
 }
 
 #[test]
+fn classes_of_rtsl_have_diagnostics_hover_and_an_outline() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut editor = Editor::start(folder.path(), &[]);
+    editor.request("initialize", json!({ "processId": null, "rootUri": null, "capabilities": { "textDocument": { "documentSymbol": { "hierarchicalDocumentSymbolSupport": true } } } }));
+    editor.notify("initialized", json!({}));
+    let text = "// Paint.\nclass Paint : rt_Material;\npublic color tint;\nvoid shade() { rt_SampleColor = tin; }\n";
+    let document = json!({ "uri": "untitled:a.rtsl", "languageId": "rtsl", "version": 1, "text": text });
+    editor.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    let said = editor.diagnostics("untitled:a.rtsl");
+    assert!(said.len() == 1 && said[0].0 == 3 && said[0].1.contains("`tin`"), "{said:?}");
+    let edit = json!({ "range": { "start": { "line": 3, "character": 35 }, "end": { "line": 3, "character": 35 } }, "text": "t" });
+    let change = json!({ "textDocument": { "uri": "untitled:a.rtsl", "version": 2 }, "contentChanges": [edit] });
+    editor.notify("textDocument/didChange", change);
+    assert_eq!(editor.diagnostics("untitled:a.rtsl"), []);
+    let at = |line: u32, character: u32| json!({ "textDocument": { "uri": "untitled:a.rtsl" }, "position": { "line": line, "character": character } });
+    for (place, expected) in [
+        (at(3, 18), "The light that leaves the place"),
+        (at(3, 33), "public color tint"),
+        (at(1, 7), "Paint."),
+        (at(1, 18), "void emission()"),
+    ] {
+        let hover = editor.request("textDocument/hover", place);
+        assert!(hover["contents"]["value"].as_str().is_some_and(|t| t.contains(expected)), "{expected}: {hover}");
+    }
+    let outline =
+        editor.request("textDocument/documentSymbol", json!({ "textDocument": { "uri": "untitled:a.rtsl" } }));
+    assert_eq!([&outline[0]["name"], &outline[0]["children"][1]["name"]], ["Paint", "shade"]);
+    assert_eq!(editor.request("textDocument/completion", at(3, 20)), json!([]), "words of RSL would be wrong here");
+    editor.notify("exit", Value::Null);
+    editor.finish();
+}
+
+#[test]
 fn an_editor_that_vanishes_or_talks_nonsense_ends_the_server() {
     let folder = tempfile::tempdir().expect("a folder");
     assert_eq!(Editor::start(folder.path(), &[]).finish().code(), Some(1));

@@ -39,6 +39,48 @@ fn all_classes_of_the_assets_compile_for_both_machines() {
     }
 }
 
+/// The paper's comments in its listing 5: section 0 leads to the rays, 1 and 2 shoot one each, 3 joins what they bring.
+#[test]
+fn listing_5_falls_into_the_papers_sections() {
+    let folder = tempfile::tempdir().expect("a folder for the class");
+    fs::write(folder.path().join("d.rtsl"), include_str!("../src/lang/rtsl/tests/dielectric.rtsl"))
+        .expect("it can be written");
+    let output = shadewright(folder.path(), &["compile", "d.rtsl", "--emit", "sections"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let sections: Vec<&str> = text.split("\n\n").filter(|s| s.starts_with("section ")).collect();
+    let lines = |name: &str| -> Vec<&str> {
+        let title = format!(" \"SchlickDielectric.shade{name}\": ");
+        let found: Vec<&&str> =
+            sections.iter().filter(|s| s.lines().next().is_some_and(|l| l.contains(&title))).collect();
+        assert_eq!(found.len(), 1, "{title} in:\n{text}");
+        found[0].lines().map(str::trim).collect()
+    };
+    let shade =
+        sections[0].split('"').nth(1).expect("a name").trim_start_matches("SchlickDielectric.shade").to_string();
+    let [first, between, last] =
+        [lines(&shade), lines(&format!("{shade} after call 0")), lines(&format!("{shade} after call 1"))];
+    let number = |section: &[&str]| section[0].split(' ').nth(1).expect("a number").to_string();
+    let waits_for = |section: &[&str], next: &[&str]| {
+        let exit = section[2];
+        assert!(exit.contains("of std.trace.") && exit.ends_with(&format!("resume {}", number(next))), "{exit}");
+    };
+    waits_for(&first, &between);
+    waits_for(&between, &last);
+    assert_eq!(last[2], "exit 0: return");
+    // What crosses, by the names of the listing; between the rays nothing is computed.
+    for (section, names) in
+        [(&between, &["P", "T", "atten", "Fr", "Ft"][..]), (&last, &["atten", "Fr", "Ft", "refl_result"])]
+    {
+        for name in names {
+            assert!(section[1].contains(&format!(" {name} (v")), "{name} is none of {}", section[1]);
+        }
+    }
+    assert!(last[1].starts_with("live (8 words): "), "{}", last[1]);
+    let computes = |section: &[&str]| section.iter().filter(|l| l.starts_with('v') && !l.contains("= const")).count();
+    assert_eq!([computes(&between) > 0, computes(&first) > 20, computes(&last) > 3], [false, true, true], "{text}");
+}
+
 /// What the program says of a scene with one sphere, whose attributes these are; files lie beside the scene.
 fn said(attributes: &str, files: &[(&str, &str)]) -> (bool, String) {
     let folder = tempfile::tempdir().expect("a folder for the scene");

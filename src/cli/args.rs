@@ -61,7 +61,7 @@ pub enum Command {
     Probe(ProbeArgs),
     /// Run one of the project's own measurements
     Bench(BenchArgs),
-    /// Serve editors: errors, hover, completion and definitions of .sl files, by the Language Server Protocol on standard input and output
+    /// Serve editors: errors, hover, completion and definitions of .sl files, errors and hover of .rtsl files, by the Language Server Protocol on standard input and output
     Lsp(LspArgs),
     /// Print what there is of the shading language: functions with their options and state, variables, keywords
     Reference(ReferenceArgs),
@@ -413,7 +413,7 @@ pub struct ProbeArgs {
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl file, the name of a built-in shader, or a program of the RPU: .rpuasm, .rpubin; of a folder, says how many of its .sl files compile
+    /// A .sl or .rtsl file, the name of a built-in shader, or a program of the RPU: .rpuasm, .rpubin; of a folder, says how many of its .sl and .rtsl files compile
     pub file: PathBuf,
     /// More files, linked with the first one in --emit rpu and rpubin
     pub more: Vec<PathBuf>,
@@ -818,7 +818,7 @@ pub struct BenchArgs {
 
 /// The tree and the rays of measurements of traversal.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Rays (bench traversal, gpu-traversal and growth)")]
+#[command(next_help_heading = "Rays (bench traversal, gpu-traversal, growth and rtsl)")]
 pub struct RaysArgs {
     /// Where the camera of the primary rays is: in front of the mesh, or inside, for rooms
     #[arg(long, value_enum, default_value_t)]
@@ -989,6 +989,8 @@ pub enum Benchmark {
     Compile,
     /// Functions full of noise, of branches and of texture lookups for a million points on the RPU, beside the same in plain Rust with one and with eight lanes: nanoseconds a point, one thread
     Shading,
+    /// Primitives and materials of RTSL (--only PART of a name) on the RPU, one ray a run and 64, beside the same by hand in Rust with one ray and with eight (--size N: N² rays): seconds a million rays, one thread; and lines of code
+    Rtsl,
     /// Shading on the RPU with each instruction set of this processor: million instructions of lanes a second, one thread
     Rpu,
     /// Every scene of the repository on the timed machine: utilisation, and simulated instructions a second of one core
@@ -1013,6 +1015,7 @@ impl Benchmark {
                 | Benchmark::Machines
                 | Benchmark::Schedules
                 | Benchmark::View
+                | Benchmark::Rtsl
         )
     }
 }

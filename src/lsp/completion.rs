@@ -38,8 +38,11 @@ const SNIPPETS: [(&str, &str); 6] = [
     ("solar", "solar (${1:axis}, ${2:0}) {\n\t$0\n}"),
 ];
 
-/// All suggestions at a position, nearest first.
+/// All suggestions at a position, nearest first; none in RTSL.
 pub fn completion(snapshot: &Snapshot, position: Position, client: &Client) -> Vec<CompletionItem> {
+    if snapshot.classes.is_some() {
+        return Vec::new();
+    }
     let offset = snapshot.offset(position);
     let Cursor { place, .. } = cursor(snapshot.text(), &snapshot.tokens, offset);
     let mut list = List { snapshot, client, items: Vec::new() };

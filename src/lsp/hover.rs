@@ -1,5 +1,6 @@
 //! Hover: what the thing under the pointer is.
 
+use super::classes;
 use super::client::Client;
 use super::snapshot::Snapshot;
 use super::symbol::{self, Symbol};
@@ -23,16 +24,24 @@ pub struct Description {
 
 /// The hover at a position.
 pub fn hover(snapshot: &Snapshot, position: Position, client: &Client) -> Option<Hover> {
+    if let Some(ast) = &snapshot.classes {
+        return classes::hover(snapshot, ast, position, client);
+    }
     let (symbol, span) = symbol::at(snapshot, snapshot.offset(position))?;
     let Description { code, text } = describe(snapshot, &symbol);
+    Some(shown(snapshot, "rsl", &code, &text, span, client))
+}
+
+/// Code in a language and what there is to say about it, as the hover over a place.
+pub fn shown(snapshot: &Snapshot, language: &str, code: &str, text: &str, span: Span, client: &Client) -> Hover {
     let value = match client.markdown_hover {
-        true if code.is_empty() => text,
-        true => format!("```rsl\n{code}\n```\n{text}").trim_end().to_string(),
+        true if code.is_empty() => text.to_string(),
+        true => format!("```{language}\n{code}\n```\n{text}").trim_end().to_string(),
         false => format!("{code}\n{text}").trim().to_string(),
     };
     let kind = if client.markdown_hover { MarkupKind::Markdown } else { MarkupKind::PlainText };
     let contents = HoverContents::Markup(MarkupContent { kind, value });
-    Some(Hover { contents, range: Some(snapshot.range(span)) })
+    Hover { contents, range: Some(snapshot.range(span)) }
 }
 
 fn describe(snapshot: &Snapshot, symbol: &Symbol<'_>) -> Description {
@@ -98,12 +107,13 @@ pub fn definition(snapshot: &Snapshot, d: &Definition) -> Description {
         true => snapshot.source(head),
         false => &d.name.name,
     };
-    Description { code: shortened(head.trim_end()), text: comment_above(snapshot, d) }
+    Description { code: shortened(head.trim_end()), text: comment_above(snapshot, d.span) }
 }
 
-fn comment_above(snapshot: &Snapshot, d: &Definition) -> String {
-    let Some(file) = snapshot.sources.get(d.span.file) else { return String::new() };
-    let Some(above) = file.text.get(..d.span.start as usize) else { return String::new() };
+/// The comment in front of a place.
+pub fn comment_above(snapshot: &Snapshot, span: Span) -> String {
+    let Some(file) = snapshot.sources.get(span.file) else { return String::new() };
+    let Some(above) = file.text.get(..span.start as usize) else { return String::new() };
     let above = above.trim_end();
     let lines: Vec<&str> = match above.strip_suffix("*/") {
         Some(inside) => match inside.rfind("/*") {
@@ -149,7 +159,8 @@ fn parameter(p: &Parameter) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+/// A text of no more than [`MAX_SHOWN`] letters.
+pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),

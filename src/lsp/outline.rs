@@ -1,5 +1,6 @@
 //! The outline of a document: its shaders and functions with their parameters, and its macros.
 
+use super::classes;
 use super::snapshot::Snapshot;
 use crate::lang::rsl::ast::Definition;
 use crate::lang::source::Span;
@@ -7,12 +8,15 @@ use lsp_types::{DocumentSymbol, SymbolKind};
 
 /// The outline, in the order of the text.
 pub fn outline(snapshot: &Snapshot) -> Vec<DocumentSymbol> {
+    if let Some(ast) = &snapshot.classes {
+        return classes::outline(snapshot, ast);
+    }
     let here = |s: Span| s.file == snapshot.file;
     let definitions = snapshot.analysis.definitions.iter().filter(|d| here(d.span) && here(d.name.span));
     let mut all: Vec<(u32, DocumentSymbol)> = definitions.map(|d| (d.span.start, definition(snapshot, d))).collect();
     for m in &snapshot.analysis.macros {
         if let Some(place) = m.place.filter(|p| here(*p)) {
-            all.push((place.start, symbol(snapshot, &m.name, String::new(), SymbolKind::CONSTANT, [place, place])));
+            all.push((place.start, snapshot.symbol(&m.name, String::new(), SymbolKind::CONSTANT, [place, place])));
         }
     }
     all.sort_by_key(|s| s.0);
@@ -27,29 +31,8 @@ fn definition(snapshot: &Snapshot, d: &Definition) -> DocumentSymbol {
     let params = d.params.iter().filter(|p| p.name.span.file == snapshot.file);
     let params = params.map(|p| {
         let place = p.name.span;
-        symbol(snapshot, &p.name.name, p.ty.to_string(), SymbolKind::PROPERTY, [place, place])
+        snapshot.symbol(&p.name.name, p.ty.to_string(), SymbolKind::PROPERTY, [place, place])
     });
     let children = Some(params.collect());
-    DocumentSymbol { children, ..symbol(snapshot, &d.name.name, detail, kind, [d.span.to(d.name.span), d.name.span]) }
-}
-
-/// A symbol with the place of all of it and of its name.
-fn symbol(
-    snapshot: &Snapshot,
-    name: &str,
-    detail: String,
-    kind: SymbolKind,
-    [whole, place]: [Span; 2],
-) -> DocumentSymbol {
-    #[allow(deprecated, reason = "the type has a field that the protocol calls deprecated, and no constructor")]
-    DocumentSymbol {
-        name: name.to_string(),
-        detail: (!detail.is_empty()).then_some(detail),
-        kind,
-        tags: None,
-        deprecated: None,
-        range: snapshot.range(whole),
-        selection_range: snapshot.range(place),
-        children: None,
-    }
+    DocumentSymbol { children, ..snapshot.symbol(&d.name.name, detail, kind, [d.span.to(d.name.span), d.name.span]) }
 }

@@ -298,7 +298,7 @@ impl<S: Fn(Message) -> Result<(), ServeError>> Server<S> {
 
     /// Asks to be told when a file that may be included changes on disk.
     fn watch_files(&self) -> Result<(), ServeError> {
-        let pattern = GlobPattern::String("**/*.{sl,slh,h,inc}".to_string());
+        let pattern = GlobPattern::String("**/*.{sl,rtsl,slh,h,inc}".to_string());
         let options = DidChangeWatchedFilesRegistrationOptions {
             watchers: vec![FileSystemWatcher { glob_pattern: pattern, kind: None }],
         };

@@ -15,8 +15,11 @@ struct Shown {
     text: String,
 }
 
-/// Help for the innermost call around a position.
+/// Help for the innermost call around a position; none in RTSL.
 pub fn signature_help(snapshot: &Snapshot, position: Position, client: &Client) -> Option<SignatureHelp> {
+    if snapshot.classes.is_some() {
+        return None;
+    }
     let call = cursor(snapshot.text(), &snapshot.tokens, snapshot.offset(position)).call?;
     let shown = signatures(snapshot, &call);
     // The first that takes as many arguments as there are so far.

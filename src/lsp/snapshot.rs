@@ -5,9 +5,10 @@ use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::preprocess::MAX_FILE;
 use crate::lang::rsl::analysis::{Analysis, analyse};
 use crate::lang::rsl::{Options, nothing_defined};
+use crate::lang::rtsl::{self, ast::Ast};
 use crate::lang::scan::{RawToken, scan};
 use crate::lang::source::{FileId, SourceMap, Span};
-use lsp_types::{Position, Range, Uri};
+use lsp_types::{DocumentSymbol, Position, Range, SymbolKind, Uri};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,8 +21,10 @@ pub struct Snapshot {
     pub sources: SourceMap,
     /// The text, in `sources`.
     pub file: FileId,
-    /// What the compiler found.
+    /// What the compiler found. Of RTSL there are diagnostics only.
     pub analysis: Analysis,
+    /// The classes of a document of RTSL.
+    pub classes: Option<Ast>,
     /// The text's tokens before preprocessing.
     pub tokens: Vec<RawToken>,
     text: Arc<str>,
@@ -36,19 +39,25 @@ impl Snapshot {
         let mut sources = SourceMap::new();
         let file = sources.add(name.as_str(), path, text.clone());
         let too_long = text.len() as u64 > MAX_FILE;
+        let mut classes = None;
         let mut analysis = match too_long {
             true => Analysis::default(),
+            false if is_named(&name, "rtsl") => {
+                let (ast, diagnostics) = rtsl::analyse(&mut sources, file, &options.preprocess);
+                classes = Some(ast);
+                Analysis { diagnostics, ..Analysis::default() }
+            }
             false => analyse(&mut sources, file, options),
         };
         if too_long {
             let message = format!("this file is larger than {} MiB, and is not looked into", MAX_FILE >> 20);
             analysis.diagnostics.push(Diagnostic::error(message).at(Span::new(file, 0, 0), ""));
-        } else if analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() && is_shader(&name) {
+        } else if analysis.definitions.is_empty() && !analysis.diagnostics.has_errors() && is_named(&name, "sl") {
             analysis.diagnostics.push(nothing_defined(file));
         }
         let tokens = if too_long { Vec::new() } else { scan(file, &text, &mut Diagnostics::new()) };
         let lines = Lines::new(&text);
-        Self { uri, sources, file, analysis, tokens, text, lines, encoding }
+        Self { uri, sources, file, analysis, classes, tokens, text, lines, encoding }
     }
 
     /// The document's text.
@@ -70,6 +79,21 @@ impl Snapshot {
         }
     }
 
+    /// A symbol with the place of all of it and of its name.
+    pub fn symbol(&self, name: &str, detail: String, kind: SymbolKind, [whole, place]: [Span; 2]) -> DocumentSymbol {
+        #[allow(deprecated, reason = "the type has a field that the protocol calls deprecated, and no constructor")]
+        DocumentSymbol {
+            name: name.to_string(),
+            detail: (!detail.is_empty()).then_some(detail),
+            kind,
+            tags: None,
+            deprecated: None,
+            range: self.range(whole),
+            selection_range: self.range(place),
+            children: None,
+        }
+    }
+
     /// The text at a place.
     pub fn source(&self, span: Span) -> &str {
         let file = self.sources.get(span.file);
@@ -77,7 +101,7 @@ impl Snapshot {
     }
 }
 
-/// Whether a file of that name is one to compile rather than to include.
-fn is_shader(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("sl"))
+/// Whether a name says that the file is one of a language to compile, rather than to include.
+fn is_named(name: &str, extension: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case(extension))
 }

@@ -35,16 +35,26 @@ pub fn client() -> Client {
 
 /// An unnamed document with this text.
 pub fn snapshot(text: &str) -> Snapshot {
-    let uri = Uri::from_str("untitled:a.sl").expect("a URI");
+    snapshot_as("untitled:a.sl", text)
+}
+
+/// A document of that name.
+fn snapshot_as(uri: &str, text: &str) -> Snapshot {
+    let uri = Uri::from_str(uri).expect("a URI");
     Snapshot::new(uri, None, text.into(), &Options::default(), Encoding::Utf8)
 }
 
 /// A document, and the position of the `|` in its text.
 pub fn marked(text: &str) -> (Snapshot, Position) {
+    marked_as("untitled:a.sl", text)
+}
+
+/// The same with a name.
+pub fn marked_as(uri: &str, text: &str) -> (Snapshot, Position) {
     let offset = text.find('|').expect("a mark");
     let lines = super::text::Lines::new(text);
     let position = lines.position(text, offset, Encoding::Utf8);
-    (snapshot(&text.replacen('|', "", 1)), position)
+    (snapshot_as(uri, &text.replacen('|', "", 1)), position)
 }
 
 /// Asks everything about some places of a text.

@@ -34,7 +34,7 @@ mod volumes;
 
 pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use entries::CameraOptions;
-pub use instances::{Instance, convert};
+pub use instances::{Instance, convert, unpack};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
 pub use memory::MemoryImage;
 pub use outputs::Output;

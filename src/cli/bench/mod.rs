@@ -14,6 +14,7 @@ mod growth;
 mod instances;
 mod meshes;
 mod reload;
+mod rtsl;
 mod shaders;
 mod shading;
 mod simulation;
@@ -65,6 +66,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::Inlining => compiler::inlining(args)?,
         Benchmark::Compile => compilation::times()?,
         Benchmark::Shading => shading::points()?,
+        Benchmark::Rtsl => rtsl::tables(args)?,
         Benchmark::Rpu => engines::shading()?,
         Benchmark::Simulate => simulation::scenes()?,
         Benchmark::Textures => textures::lookups()?,

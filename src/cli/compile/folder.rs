@@ -1,14 +1,15 @@
 //! `shadewright compile FOLDER`: how many of its shader files compile, why the others do not, and how long it takes.
 //!
-//! Takes every `.sl` file of a folder and of those in it through the front end, one after the other. It prints a summary and no code.
+//! Takes every `.sl` and `.rtsl` file of a folder and of those in it through its front end, one after the other. It prints a summary and no code.
 
 use super::super::args::CompileArgs;
 use super::super::common::print_json;
 use super::super::exit::Failure;
+use super::classes::is_rtsl;
 use super::rsl_options;
 use crate::lang::diag::{Diagnostics, Severity};
-use crate::lang::rsl;
-use crate::lang::source::SourceMap;
+use crate::lang::source::{FileId, SourceMap};
+use crate::lang::{rsl, rtsl};
 use crate::program::read_shader;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -60,7 +61,7 @@ pub fn run(args: &CompileArgs) -> Result<(), Failure> {
     let mut files = Vec::new();
     find(root, 0, &mut files).map_err(|e| Failure::input(format!("error: cannot read `{}`: {e}", root.display())))?;
     if files.is_empty() {
-        return Err(Failure::input(format!("error: there is no .sl file in `{}`", root.display())));
+        return Err(Failure::input(format!("error: there is no .sl or .rtsl file in `{}`", root.display())));
     }
     let mut options = rsl_options(args);
     // Old collections keep what they include at the top.
@@ -86,7 +87,7 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Resul
         let (path, kind) = (entry.path(), entry.file_type()?);
         if kind.is_dir() && depth < MAX_DEPTH {
             find(&path, depth + 1, files)?;
-        } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sl")) && path.is_file() {
+        } else if (is_rtsl(&path) || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("sl"))) && path.is_file() {
             files.push(path);
         }
     }
@@ -100,18 +101,12 @@ fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
     for path in files {
         let name = path.strip_prefix(root).unwrap_or(path).display().to_string();
         let begin = Instant::now();
-        match compile_one(path, options) {
-            Ok(unit) => {
-                summary.compiled += 1;
-                summary.warnings += unit.warnings.iter().count();
-                unit.shaders.iter().for_each(|s| *summary.shaders.entry(s.kind.name()).or_default() += 1);
-                // A class that is no shader by itself is one for others to call.
-                let is_shader = |class: &str| unit.shaders.iter().any(|s| *s.name == *class);
-                let only_called = unit.methods.iter().filter(|m| m.name.is_empty() && !is_shader(&m.class)).count();
-                if only_called > 0 {
-                    *summary.shaders.entry("co-shader").or_default() += only_called;
-                }
-            }
+        let outcome = match is_rtsl(path) {
+            true => compile_classes(path, options).map(|unit| summary.count_classes(&unit)),
+            false => compile_one(path, options).map(|unit| summary.count_shaders(&unit)),
+        };
+        match outcome {
+            Ok(()) => summary.compiled += 1,
             Err(reason) => reasons.entry(reason).or_default().push(name.clone()),
         }
         let ms = begin.elapsed().as_secs_f64() * 1e3;
@@ -125,11 +120,45 @@ fn compile(root: &Path, files: &[PathBuf], options: &rsl::Options) -> Summary {
     summary
 }
 
-/// The compiled file, or its first error.
-pub fn compile_one(path: &Path, options: &rsl::Options) -> Result<rsl::Unit, String> {
+impl Summary {
+    /// Counts the shaders of a file of RSL, and its warnings.
+    fn count_shaders(&mut self, unit: &rsl::Unit) {
+        self.warnings += unit.warnings.iter().count();
+        unit.shaders.iter().for_each(|s| *self.shaders.entry(s.kind.name()).or_default() += 1);
+        // A class that is no shader by itself is one for others to call.
+        let is_shader = |class: &str| unit.shaders.iter().any(|s| *s.name == *class);
+        let only_called = unit.methods.iter().filter(|m| m.name.is_empty() && !is_shader(&m.class)).count();
+        if only_called > 0 {
+            *self.shaders.entry("co-shader").or_default() += only_called;
+        }
+    }
+
+    /// Counts the classes of a file of RTSL by their interfaces, and its warnings.
+    fn count_classes(&mut self, unit: &rtsl::Unit) {
+        self.warnings += unit.warnings.iter().count();
+        for interface in unit.file.classes.iter().flat_map(|class| &class.interfaces) {
+            *self.shaders.entry(interface.name()).or_default() += 1;
+        }
+    }
+}
+
+/// The compiled file of RTSL, or its first error.
+fn compile_classes(path: &Path, options: &rsl::Options) -> Result<rtsl::Unit, String> {
+    let (mut sources, file) = opened(path)?;
+    rtsl::compile(&mut sources, file, &options.preprocess).map_err(|errors| first_error(&errors))
+}
+
+/// A file, and the sources of which it is the first.
+fn opened(path: &Path) -> Result<(SourceMap, FileId), String> {
     let text = read_shader(path).map_err(|e| e.to_string())?;
     let mut sources = SourceMap::new();
     let file = sources.add(path.display().to_string(), Some(path), text);
+    Ok((sources, file))
+}
+
+/// The compiled file of RSL, or its first error.
+pub fn compile_one(path: &Path, options: &rsl::Options) -> Result<rsl::Unit, String> {
+    let (mut sources, file) = opened(path)?;
     rsl::compile(&mut sources, file, options).map_err(|errors| first_error(&errors))
 }
 
@@ -189,18 +218,25 @@ mod tests {
             "class e() { public float f() { return 1; } } class g() { public void surface(output color Ci, Oi) { Ci = 1; } }",
         );
         write("notes.txt", "not a shader");
+        write(
+            "board.rtsl",
+            "class Board : rt_Texture; void lookup() { rt_FloatTextureValue = 1.; }\nclass Lit : rt_Material; void shade() { }",
+        );
+        write("wrong.rtsl", "class Wrong : rt_Texture; void lookup() { rt_FloatTextureValue = x; }");
         let mut files = Vec::new();
         find(folder.path(), 0, &mut files).expect("a list");
         let mut options = rsl::Options::default();
         options.preprocess.include_paths.push(folder.path().to_path_buf());
         let summary = compile(folder.path(), &files, &options);
-        assert_eq!((summary.files, summary.compiled), (5, 3));
-        assert_eq!(summary.shaders, BTreeMap::from([("co-shader", 1), ("light", 1), ("surface", 2)]));
-        assert_eq!(summary.failures.len(), 1);
+        assert_eq!((summary.files, summary.compiled), (7, 4));
+        let counts = [("co-shader", 1), ("light", 1), ("rt_Material", 1), ("rt_Texture", 1), ("surface", 2)];
+        assert_eq!(summary.shaders, BTreeMap::from(counts));
+        assert_eq!(summary.failures.len(), 2);
+        assert_eq!(summary.failures[1].files, ["wrong.rtsl"]);
         assert_eq!(summary.failures[0].reason, "unknown variable `nothing`");
         assert_eq!(summary.failures[0].files.len(), 2);
         let text = text(&summary);
         assert!(text.contains("    2  unknown variable `nothing`\n       d.sl, lamps/c.sl\n"), "{text}");
-        assert!(text.contains("3 of 5 files compile"), "{text}");
+        assert!(text.contains("4 of 7 files compile"), "{text}");
     }
 }

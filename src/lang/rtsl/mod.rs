@@ -55,7 +55,22 @@ pub fn parse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions)
 /// # Errors
 /// All errors of the file, with warnings between them.
 pub fn compile(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> Result<Unit, Diagnostics> {
-    let (ast, mut diags) = parse(sources, file, options);
+    let (ast, diags) = parse(sources, file, options);
+    checked(ast, diags, sources, file)
+}
+
+/// Reads a file as [`parse`] does and tells all that [`compile`] says of it.
+pub fn analyse(sources: &mut SourceMap, file: FileId, options: &PreprocessOptions) -> (ast::Ast, Diagnostics) {
+    let (ast, diags) = parse(sources, file, options);
+    let said = match checked(ast.clone(), diags, sources, file) {
+        Ok(unit) => unit.warnings,
+        Err(diags) => diags,
+    };
+    (ast, said)
+}
+
+/// The unit of a syntax tree, from which errors and warnings came.
+fn checked(ast: ast::Ast, mut diags: Diagnostics, sources: &mut SourceMap, file: FileId) -> Result<Unit, Diagnostics> {
     if ast.classes.is_empty() && !diags.has_errors() {
         let place = Span::new(file, 0, 0);
         let d = Diagnostic::error("this file defines no class").at(place, "nothing here");

@@ -4,7 +4,7 @@
 //! compiler makes of arrays of eight with the processor's AVX2. Both compute the same bits, which is checked. Points come from arrays of a million
 //! (*streaming*), or from one block of them again and again (*cached*). A texture of 256 texels a side lies in the memory image of all.
 
-mod plain;
+pub mod plain;
 
 use super::{RUNS, rounded};
 use crate::cli::exit::Failure;

@@ -1,0 +1,512 @@
+//! `bench rtsl`: classes of RTSL on the RPU beside the same by hand in Rust, as tables 2 to 4 of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set them out.
+//!
+//! The classes are those of `assets/rtsl`: the paper's three primitives are asked where rays meet them, its five materials how they scatter light. [`primitives`] and [`materials`] have the same routines for any number of rays: with one they are
+//! what a scalar program does, with eight what the compiler makes of arrays of eight. All compute the same bits, which is checked. Rays come from arrays (*streaming*) or from one block of them
+//! again and again (*cached*). Of the RPU there are two widths: one ray in each run of a program, and 64.
+
+mod lanes;
+mod lines;
+mod materials;
+mod primitives;
+
+use super::{RUNS, rounded};
+use crate::cli::args::BenchArgs;
+use crate::cli::exit::Failure;
+use crate::ir::passes::Pipeline;
+use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Op, Type};
+use crate::lang::preprocess::Options;
+use crate::lang::rtsl::state::Method;
+use crate::lang::rtsl::{self, Object, Unit};
+use crate::lang::source::SourceMap;
+use crate::program::{PROGRAM_CONSTANTS, unpack};
+use crate::render::call::CALL_BUDGET;
+use crate::render::rpu::{Entry, Loaded};
+use crate::rpu::{BLOCK, Block, EmptyScene, Machine};
+use anyhow::{Context, anyhow};
+use glam::Vec3;
+use lanes::{Vector, Wide};
+use serde_json::{Value, json};
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// Rays that are asked again and again: with what comes out they fit into the processor's caches.
+const CACHED: usize = 4096;
+/// Of so many rays one is taken where they run one by one.
+const SPARSE: usize = 64;
+/// The address of an object's parameters.
+const PARAMETERS: u32 = 1;
+
+/// Something that a core gets: its name there, and its type.
+type Input = (&'static str, Type);
+/// A parameter of a class, or its first component.
+type Parameter = (&'static str, [f32; 3]);
+
+/// A method of a class of `assets/rtsl`, and the same by hand.
+pub trait Routine {
+    /// What the paper's tables call it.
+    const NAME: &'static str;
+    /// The file and the class.
+    const CLASS: (&'static str, &'static str);
+    /// The method.
+    const METHOD: Method;
+    /// What it gets: a column for each component.
+    const INPUTS: &'static [Input];
+    /// How many numbers it gives, at most six.
+    const OUTPUTS: usize;
+    /// What the object is made of.
+    const PARAMETERS: &'static [Parameter];
+
+    /// The same by hand.
+    fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6];
+}
+
+/// Numbers of rays, an array for each.
+type Columns = Vec<Vec<f32>>;
+
+/// What `N` neighbours get.
+pub struct Row<'a, const N: usize> {
+    columns: &'a [Vec<f32>],
+    at: usize,
+}
+
+impl<const N: usize> Row<'_, N> {
+    /// The numbers of a column.
+    #[inline(always)]
+    fn number(&self, column: usize) -> Wide<N> {
+        let mut lanes = [0.0; N];
+        lanes.copy_from_slice(&self.columns[column][self.at..self.at + N]);
+        Wide(lanes)
+    }
+
+    /// Those of three columns.
+    #[inline(always)]
+    fn vector(&self, column: usize) -> Vector<N> {
+        Vector([self.number(column), self.number(column + 1), self.number(column + 2)])
+    }
+}
+
+/// The routine by hand, for all rays, a multiple of `N`, with AVX2 where the processor has it.
+fn by_hand<R: Routine, const N: usize>(inputs: &Columns, outputs: &mut Columns) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2, which was looked up.
+        return unsafe { by_hand_avx2::<R, N>(inputs, outputs) };
+    }
+    by_hand_here::<R, N>(inputs, outputs);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn by_hand_avx2<R: Routine, const N: usize>(inputs: &Columns, outputs: &mut Columns) {
+    by_hand_here::<R, N>(inputs, outputs);
+}
+
+#[inline(always)]
+fn by_hand_here<R: Routine, const N: usize>(inputs: &Columns, outputs: &mut Columns) {
+    // The compiler must not know the parameters, as it does not where a scene gives them.
+    let parameters = black_box(R::PARAMETERS);
+    for at in (0..inputs[0].len()).step_by(N) {
+        let results = R::compute(parameters, &Row::<N> { columns: inputs, at });
+        for (column, result) in outputs.iter_mut().zip(results) {
+            column[at..at + N].copy_from_slice(&result.0);
+        }
+    }
+}
+
+/// What a routine gets for a picture of so many rays a side.
+fn inputs<R: Routine>(side: usize) -> Columns {
+    let components = |ty: Type| ty.words() as usize;
+    let count = R::INPUTS.iter().map(|(_, ty)| components(*ty)).sum();
+    let mut columns = vec![Vec::with_capacity(side * side); count];
+    for i in 0..side * side {
+        let [u, v] = [i % side, i / side].map(|k| (k as f32 + 0.5) / side as f32);
+        let mut place = 0;
+        for (name, ty) in R::INPUTS {
+            let value = input(R::METHOD, name, u, v).to_array();
+            for x in &value[..components(*ty)] {
+                columns[place].push(*x);
+                place += 1;
+            }
+        }
+    }
+    columns
+}
+
+/// What a method gets at a place in the picture: a camera before a primitive, or a ball of which a part is seen from within, under a light.
+fn input(method: Method, name: &str, u: f32, v: f32) -> Vec3 {
+    let direction = Vec3::new(0.8 * u - 0.4, 0.8 * v - 0.4, 1.0);
+    match (name, method) {
+        ("ray.origin", _) => Vec3::new(0.2, -0.1, -3.5),
+        ("ray.direction", Method::Intersect) => direction.normalize(),
+        ("ray.direction", _) => direction,
+        ("ray.t_min", _) => Vec3::splat(1e-3),
+        ("ray.t", Method::Intersect) => Vec3::splat(f32::MAX),
+        ("ray.t", _) => Vec3::splat(3.0 + u),
+        ("N" | "Ng", _) => {
+            let [x, y] = [1.3 * u - 0.65, 1.3 * v - 0.65];
+            let out = Vec3::new(x, y, -(1.0 - x * x - y * y).sqrt());
+            if u + v < 0.7 { -out } else { out }
+        }
+        ("dPdu", _) => Vec3::new(0.8, 0.1, u),
+        ("light.direction", _) => Vec3::new(0.6, 0.5, -0.2 - 0.3 * u).normalize(),
+        ("seed.x" | "seed.y", _) => Vec3::splat((97.13 * u + 31.7 * v).fract()),
+        _ => Vec3::ZERO,
+    }
+}
+
+/// A file of `assets/rtsl`.
+fn unit(file: &str) -> Result<(Unit, String), Failure> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/rtsl").join(file);
+    let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
+    let mut sources = SourceMap::new();
+    let id = sources.add(file, Some(&path), text.as_str());
+    let unit = rtsl::compile(&mut sources, id, &Options::default());
+    Ok((unit.map_err(|errors| Failure::diagnostics(&errors, &sources))?, text))
+}
+
+/// A routine on the RPU.
+struct Compiled {
+    loaded: Loaded,
+    entry: Entry,
+    /// The memory image: the object's parameters.
+    memory: Vec<[u32; 4]>,
+}
+
+impl Compiled {
+    fn new<R: Routine>() -> Result<Self, Failure> {
+        const ENTRY: &str = "@routine";
+        let (file, name) = R::CLASS;
+        let (unit, _) = unit(file)?;
+        let class = unit.file.class(name).ok_or_else(|| anyhow!("`{file}` has no class `{name}`"))?;
+        let takes_all = |f: &rtsl::FunctionId| unit.file.function(*f).params.len() == R::PARAMETERS.len();
+        let constructor = unit.file.constructors(class).into_iter().find(takes_all);
+        let object = Object { constructor, ..Object::alone(&unit.file, class) };
+        let built = rtsl::build(&object, R::METHOD, &unit.library, name).map_err(|_| anyhow!("`{name}` has errors"))?;
+        let mut module = built.module;
+        let core = module.function(&built.core).ok_or_else(|| anyhow!("`{name}` has no core"))?.clone();
+        let mut b = FunctionBuilder::new(ENTRY, FunctionKind::Entry);
+        let given: Vec<_> = R::INPUTS.iter().map(|(name, ty)| b.param(*name, *ty, Class::Varying)).collect();
+        let block = b.param("block", Type::Ref, Class::Varying);
+        let mut memory = vec![[0; 4]; PARAMETERS as usize];
+        let mut args = Vec::new();
+        let mut declared = built.params.iter();
+        for param in &core.params {
+            let value = match (declared.next(), R::INPUTS.iter().position(|(name, _)| **name == *param.name)) {
+                (Some(parameter), _) => {
+                    let known = R::PARAMETERS.iter().find(|(name, _)| *name == parameter.name);
+                    let [x, y, z] = known.ok_or_else(|| anyhow!("`{name}` needs `{}`", parameter.name))?.1;
+                    let slot = memory.len() as u32 - PARAMETERS;
+                    memory.push([x, y, z, 0.0].map(f32::to_bits));
+                    unpack(&mut b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block]))
+                }
+                (None, Some(input)) => given[input],
+                // What other classes of the file mention.
+                (None, None) => b.constant(Const::zero(param.ty)),
+            };
+            args.push(value);
+        }
+        let types: Vec<Type> = core.results.iter().map(|r| r.ty).collect();
+        let mut results = b.call(&*built.core, args, &types);
+        let mut words = 0;
+        results.retain(|&value| {
+            words += b.ty(value).words() as usize;
+            words <= R::OUTPUTS
+        });
+        if R::METHOD == Method::Intersect {
+            // As the renderer's entries of primitives do.
+            let [t, farthest] = [results[0], given[3]];
+            let (is_hit, miss) = (b.op(Op::Lt, &[t, farthest]), b.f32(-1.0));
+            results = vec![b.op(Op::Select, &[is_hit, t, miss])];
+        }
+        for (i, &value) in results.iter().enumerate() {
+            let ty = b.ty(value);
+            b.result(format!("result{i}"), ty);
+        }
+        b.ret(results);
+        module.functions.push(b.finish());
+        Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
+        let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;
+        let entry = loaded.entry(ENTRY).map_err(|e| anyhow!("{e}"))?;
+        Ok(Self { loaded, entry, memory })
+    }
+
+    /// Asks for all rays, a block at a time.
+    fn blocks(&self, machine: &Machine<'_>, inputs: &Columns, outputs: &mut Columns) -> Result<(), Failure> {
+        let mut block = Block::new();
+        for at in (0..inputs[0].len()).step_by(BLOCK) {
+            block.reset();
+            for (column, &(reg, component)) in inputs.iter().zip(&self.entry.params) {
+                let values = column[at..].first_chunk().ok_or_else(|| anyhow!("a block is not whole"))?;
+                block.write_floats(reg, component, values);
+            }
+            if let Some(&(reg, component)) = self.entry.params.get(inputs.len()) {
+                block.write(reg, component, &[PARAMETERS; BLOCK]);
+            }
+            machine.run(&mut block, self.entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
+            for (column, &(reg, component)) in outputs.iter_mut().zip(&self.entry.results) {
+                column[at..at + BLOCK].copy_from_slice(&block.read_floats(reg, component));
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for one ray of [`SPARSE`], each by itself; gives how many there are.
+    fn single(&self, machine: &Machine<'_>, inputs: &Columns, outputs: &mut Columns) -> Result<usize, Failure> {
+        let mut block = Block::new();
+        let count = inputs[0].len().div_ceil(SPARSE);
+        for at in (0..inputs[0].len()).step_by(SPARSE) {
+            for (column, &(reg, component)) in inputs.iter().zip(&self.entry.params) {
+                block.set(reg, component, 0, column[at].to_bits());
+            }
+            if let Some(&(reg, component)) = self.entry.params.get(inputs.len()) {
+                block.set(reg, component, 0, PARAMETERS);
+            }
+            machine.run(&mut block, self.entry.address, 1).map_err(|e| anyhow!("{e}"))?;
+            for (column, &(reg, component)) in outputs.iter_mut().zip(&self.entry.results) {
+                column[at] = f32::from_bits(block.get(reg, component, 0));
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// Seconds that a million rays take.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    /// On the RPU, one ray a run.
+    rpu_1: f64,
+    /// On the RPU, 64 rays a run.
+    rpu_64: f64,
+    /// By hand, one ray at a time.
+    rust_1: f64,
+    /// By hand, eight rays at a time.
+    rust_8: f64,
+}
+
+/// A routine that was measured.
+struct Measured {
+    name: &'static str,
+    streaming: Times,
+    cached: Times,
+}
+
+impl Measured {
+    fn new<R: Routine>(side: usize) -> Result<Self, Failure> {
+        let compiled = Compiled::new::<R>()?;
+        let (data, stop) = (compiled.loaded.data(&compiled.memory), AtomicBool::new(false));
+        let machine = compiled.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let all = inputs::<R>(side);
+        // The cached rays are a band through the middle of the picture.
+        let count = CACHED.min(all[0].len());
+        let begin = (all[0].len() - count) / 2 / BLOCK * BLOCK;
+        let band: Columns = all.iter().map(|column| column[begin..begin + count].to_vec()).collect();
+        let turns = all[0].len() / count;
+        let streaming = times::<R>(&compiled, &machine, &all, 1)?;
+        let cached = times::<R>(&compiled, &machine, &band, turns)?;
+        Ok(Self { name: R::NAME, streaming, cached })
+    }
+
+    fn json(&self) -> Value {
+        let of = |t: &Times| {
+            json!({
+                "rpu_1_s": rounded_finely(t.rpu_1),
+                "rpu_64_s": rounded_finely(t.rpu_64),
+                "rust_1_s": rounded_finely(t.rust_1),
+                "rust_8_s": rounded_finely(t.rust_8),
+                "rpu_64_over_rpu_1": rounded(t.rpu_1 / t.rpu_64),
+                "rpu_64_over_rust_1": rounded(t.rust_1 / t.rpu_64),
+                "rpu_64_to_rust_8": rounded(t.rpu_64 / t.rust_8),
+            })
+        };
+        json!({ "name": self.name, "streaming": of(&self.streaming), "cached": of(&self.cached) })
+    }
+}
+
+fn rounded_finely(x: f64) -> Value {
+    json!((x * 1e6).round() / 1e6)
+}
+
+/// The best of some runs of each, in turn.
+fn times<R: Routine>(
+    compiled: &Compiled,
+    machine: &Machine<'_>,
+    rays: &Columns,
+    turns: usize,
+) -> Result<Times, Failure> {
+    let count = rays[0].len();
+    let [mut sparse, mut rpu, mut scalar, mut wide] = [(); 4].map(|()| vec![vec![0.0; count]; R::OUTPUTS]);
+    let mut best = [f64::INFINITY; 4];
+    for run in 0..=RUNS {
+        let start = Instant::now();
+        let mut single = 0;
+        for _ in 0..turns {
+            single += compiled.single(machine, rays, &mut sparse)?;
+        }
+        let one = start.elapsed().as_secs_f64() / single as f64;
+        let start = Instant::now();
+        for _ in 0..turns {
+            compiled.blocks(machine, rays, &mut rpu)?;
+        }
+        let many = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        (0..turns).for_each(|_| by_hand::<R, 1>(rays, &mut scalar));
+        let hand_1 = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        (0..turns).for_each(|_| by_hand::<R, 8>(rays, &mut wide));
+        let hand_8 = start.elapsed().as_secs_f64();
+        if run > 0 {
+            let all = (count * turns) as f64;
+            let now = [one, many / all, hand_1 / all, hand_8 / all];
+            best = std::array::from_fn(|i| best[i].min(now[i]));
+        }
+    }
+    if let Some(difference) = difference(&sparse, &rpu, SPARSE)
+        .or_else(|| difference(&scalar, &rpu, 1))
+        .or_else(|| difference(&wide, &rpu, 1))
+    {
+        return Err(anyhow!("{}: {difference}", R::NAME).into());
+    }
+    let [rpu_1, rpu_64, rust_1, rust_8] = best.map(|s| s * 1e6);
+    Ok(Times { rpu_1, rpu_64, rust_1, rust_8 })
+}
+
+/// The first of each `step`-th rays for which two ways give different bits.
+fn difference(ours: &Columns, rpu: &Columns, step: usize) -> Option<String> {
+    for (ours, rpu) in ours.iter().zip(rpu) {
+        for (i, (a, b)) in ours.iter().zip(rpu).enumerate().step_by(step) {
+            if a.to_bits() != b.to_bits() {
+                return Some(format!("ray {i} gives {a} and on the RPU {b}"));
+            }
+        }
+    }
+    None
+}
+
+/// The three tables.
+pub fn tables(args: &BenchArgs) -> Result<Value, Failure> {
+    let side = usize::from(args.rays.size).next_multiple_of(8);
+    let is_wanted = |name: &str| args.only.as_ref().is_none_or(|part| name.contains(part.as_str()));
+    let mut tables: [Vec<Measured>; 2] = [Vec::new(), Vec::new()];
+    macro_rules! measure {
+        ($table:literal: $($routine:ty),*) => {$(
+            if is_wanted(<$routine>::NAME) {
+                tables[$table].push(Measured::new::<$routine>(side)?);
+            }
+        )*};
+    }
+    measure!(0: primitives::Sphere, primitives::BilinearPatch, primitives::SuperEllipsoid);
+    measure!(1: materials::Glass, materials::Lambert, materials::Phong, materials::Velvet, materials::Ward);
+    let lines = lines::of_classes(&is_wanted)?;
+    if tables.iter().all(Vec::is_empty) && lines.is_empty() {
+        return Err(Failure::input("error: no class of `bench rtsl` has that in its name"));
+    }
+    let all = || tables.iter().flatten();
+    let mean = |ratio: &dyn Fn(&Measured) -> f64| {
+        let logs: Vec<f64> = all().map(|m| ratio(m).ln()).collect();
+        (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
+    };
+    let means = [
+        mean(&|m| m.streaming.rust_1 / m.streaming.rpu_64),
+        mean(&|m| m.streaming.rpu_64 / m.streaming.rust_8),
+        mean(&|m| m.cached.rpu_64 / m.cached.rust_8),
+    ];
+    if !args.json {
+        for (title, table) in ["Primitives (table 2)", "Materials (table 3)"].iter().zip(&tables) {
+            print_times(title, table);
+        }
+        let [lead, streaming, cached] = means;
+        println!(
+            "geometric means: {lead:.2} times as fast as one ray at a time in Rust; {streaming:.2} times the time of eight streaming, {cached:.2} from caches\n"
+        );
+        lines::print(&lines);
+    }
+    let [lead, streaming, cached] = means.map(rounded);
+    Ok(json!({
+        "rays": side * side,
+        "primitives": tables[0].iter().map(Measured::json).collect::<Vec<_>>(),
+        "materials": tables[1].iter().map(Measured::json).collect::<Vec<_>>(),
+        "rpu_64_over_rust_1_mean": lead,
+        "rpu_64_to_rust_8_mean": { "streaming": streaming, "cached": cached },
+        "lines": lines.iter().map(lines::Lines::json).collect::<Vec<_>>(),
+    }))
+}
+
+fn print_times(title: &str, table: &[Measured]) {
+    if table.is_empty() {
+        return;
+    }
+    println!(
+        "{title:<22} {:>9} {:>9} {:>9} {:>9} | {:>8} {:>8} {:>9} {:>9}",
+        "RPU 1", "RPU 64", "Rust 1", "Rust 8", "to RPU 1", "Rust 1", "Rust 8", "cached"
+    );
+    for m in table {
+        let Times { rpu_1, rpu_64, rust_1, rust_8 } = m.streaming;
+        println!(
+            "{:<22} {rpu_1:>9.4} {rpu_64:>9.4} {rust_1:>9.4} {rust_8:>9.4} | {:>7.1}x {:>7.2}x {:>8.2}x {:>8.2}x",
+            m.name,
+            rpu_1 / rpu_64,
+            rust_1 / rpu_64,
+            rust_8 / rpu_64,
+            m.cached.rust_8 / m.cached.rpu_64,
+        );
+    }
+    println!("(seconds a million rays, one thread; then how many times as fast 64 rays a run on the RPU are)\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agree<R: Routine>() {
+        let compiled = Compiled::new::<R>().expect(R::NAME);
+        let (data, stop) = (compiled.loaded.data(&compiled.memory), AtomicBool::new(false));
+        let machine = compiled.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let rays = inputs::<R>(24);
+        let [mut rpu, mut single, mut scalar, mut wide] = [(); 4].map(|()| vec![vec![0.0; 24 * 24]; R::OUTPUTS]);
+        let run =
+            compiled.blocks(&machine, &rays, &mut rpu).and_then(|()| compiled.single(&machine, &rays, &mut single));
+        assert!(run.is_ok_and(|count| count == 24 * 24 / SPARSE));
+        by_hand::<R, 1>(&rays, &mut scalar);
+        by_hand::<R, 8>(&rays, &mut wide);
+        for (other, step) in [(&single, SPARSE), (&scalar, 1), (&wide, 1)] {
+            assert_eq!(difference(other, &rpu, step), None, "{}", R::NAME);
+        }
+        // Hits and misses, light and shadow.
+        let first = &rpu[R::OUTPUTS - 1];
+        let nothing = first.iter().filter(|x| **x <= 0.0).count();
+        let something = first.iter().filter(|x| **x > 0.0).count();
+        assert!(something > 100 && (nothing > 10 || R::OUTPUTS == 6), "{}: {something}, {nothing}", R::NAME);
+    }
+
+    #[test]
+    fn routines_by_hand_compute_the_bits_of_primitives() {
+        agree::<primitives::Sphere>();
+        agree::<primitives::BilinearPatch>();
+        agree::<primitives::SuperEllipsoid>();
+    }
+
+    #[test]
+    fn routines_by_hand_compute_the_bits_of_materials() {
+        agree::<materials::Glass>();
+        agree::<materials::Lambert>();
+        agree::<materials::Phong>();
+        agree::<materials::Velvet>();
+        agree::<materials::Ward>();
+    }
+
+    #[test]
+    fn the_benchmark_measures_what_is_asked_for() {
+        use crate::cli::args::{Cli, Command};
+        use clap::Parser;
+        let args = Cli::parse_from(["shadewright", "bench", "rtsl", "--json", "--only", "Sphere", "--size", "16"]);
+        let Some(Command::Bench(args)) = args.command else { panic!("these are the arguments of `bench`") };
+        let report = tables(&args).expect("it runs");
+        assert_eq!(report["primitives"].as_array().map(Vec::len), Some(1));
+        assert_eq!(report["materials"].as_array().map(Vec::len), Some(0));
+        assert!(report["primitives"][0]["streaming"]["rpu_64_over_rpu_1"].as_f64() > Some(1.0), "{report:#}");
+        let lines = &report["lines"][0];
+        assert!(lines["rtsl"].as_u64() > Some(20) && lines["rpu"].as_u64() > lines["rtsl"].as_u64(), "{lines}");
+    }
+}
