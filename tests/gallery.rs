@@ -1,9 +1,13 @@
 //! The gallery, `assets/gallery`: shaders written for it, each with a scene of its own that renders alike on both machines and is worth looking at.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test gallery` writes the contact sheet `docs/gallery.png` and its page `docs/gallery.md` again. The GPU part needs an
-//! adapter (Mesa's software driver will do) and fails without one.
+//! `figures` has the figures of the RTSL paper, each by both integrators.
+//!
+//! `SHADEWRIGHT_BLESS=1 cargo test --test gallery` writes the contact sheets `docs/gallery.png` and `docs/figures.png` and their page `docs/gallery.md` again. The
+//! GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
 mod common;
+#[path = "gallery/figures.rs"]
+mod figures;
 
 use common::repository;
 use shadewright::compare::{self, Tolerance};
@@ -25,8 +29,7 @@ use std::thread;
 
 /// Pictures in a row of the contact sheet.
 const COLUMNS: usize = 9;
-/// A picture of the contact sheet, in pixels, and the space between two.
-const TILE: (usize, usize) = (128, 96);
+/// The space between two pictures, in pixels.
 const GAP: usize = 4;
 /// Kinds of shaders, in the order of the sheet, and how many the gallery has at least.
 const KINDS: [(&str, usize); 5] = [("surface", 26), ("light", 6), ("volume", 3), ("displacement", 3), ("imager", 3)];
@@ -65,11 +68,14 @@ fn exhibit(path: &Path) -> Exhibit {
 
 /// The job of rendering a shader's scene, in a size and with a number of samples in x and y or those of the scene.
 fn job(name: &str, size: Option<(u32, u32)>, strata: Option<[u32; 2]>) -> Job {
+    job_of(&format!("assets/gallery/{name}.rib"), &OpenOptions { size, ..OpenOptions::default() }, strata)
+}
+
+/// The job of rendering a scene of the repository, of which nothing is to be remarked.
+fn job_of(name: &str, options: &OpenOptions, strata: Option<[u32; 2]>) -> Job {
     let mut sources = SourceMap::new();
-    let path = repository(&format!("assets/gallery/{name}.rib"));
-    let options = OpenOptions { size, ..OpenOptions::default() };
-    let opened =
-        open(&path, &options, &mut sources).unwrap_or_else(|errors| panic!("{name}: {}", errors.render(&sources)));
+    let opened = open(&repository(name), options, &mut sources)
+        .unwrap_or_else(|errors| panic!("{name}: {}", errors.render(&sources)));
     assert!(opened.warnings.is_empty(), "{name}: {}", opened.warnings.render(&sources));
     let program = link(&opened.scene, sources, &LinkOptions::default());
     let program = program.unwrap_or_else(|e| panic!("{name}: {}", e.diagnostics.render(&e.sources)));
@@ -79,11 +85,11 @@ fn job(name: &str, size: Option<(u32, u32)>, strata: Option<[u32; 2]>) -> Job {
     prepare(program, &opened.scene, window, sampling, DEFAULT_BUDGET).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Calls `work` for every exhibit, on as many threads as there are cores; each thread makes its own `tools`.
-fn for_all<T, R: Send>(
-    exhibits: &[Exhibit],
+/// Calls `work` for everything shown, on as many threads as there are cores; each thread makes its own `tools`.
+fn for_all<E: Sync, T, R: Send>(
+    exhibits: &[E],
     tools: impl Fn() -> T + Sync,
-    work: impl Fn(&mut T, &Exhibit) -> R + Sync,
+    work: impl Fn(&mut T, &E) -> R + Sync,
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
@@ -134,26 +140,32 @@ fn the_gallery_has_forty_shaders_of_every_kind_each_with_a_scene() {
     }
 }
 
+/// What is wrong with a scene: machines that differ, or next to nothing to be seen.
+fn faults(name: &str, job: &Job, gpu: &mut GpuRenderer) -> String {
+    let on_rpu = RpuRenderer::new().render(job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let on_gpu = gpu.render(job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let report = compare::compare(&on_rpu, &on_gpu).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let verdict = Tolerance::default().judge(&report);
+    let (mean, spread) = middle(&on_rpu);
+    let shows = mean > 0.06 && mean < 0.94 && spread > 0.03;
+    let mut wrong = String::new();
+    if !verdict.passed {
+        writeln!(wrong, "{name}: the machines differ\n{report}{verdict}").unwrap();
+    }
+    if !shows {
+        writeln!(wrong, "{name}: next to nothing is to be seen: lumas {mean} ± {spread}").unwrap();
+    }
+    wrong
+}
+
+fn adapter() -> GpuRenderer {
+    GpuRenderer::new(None).expect("an adapter")
+}
+
 #[test]
 fn every_scene_of_the_gallery_shows_something_and_is_one_picture_on_both_machines() {
-    const SIZE: (u32, u32) = (48, 36);
-    let make_gpu = || GpuRenderer::new(None).expect("an adapter");
-    let wrong = for_all(&exhibits(), make_gpu, |gpu, Exhibit { name, .. }| {
-        let job = job(name, Some(SIZE), Some([1, 1]));
-        let on_rpu = RpuRenderer::new().render(&job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let on_gpu = gpu.render(&job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let report = compare::compare(&on_rpu, &on_gpu).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let verdict = Tolerance::default().judge(&report);
-        let (mean, spread) = middle(&on_rpu);
-        let shows = mean > 0.06 && mean < 0.94 && spread > 0.03;
-        let mut wrong = String::new();
-        if !verdict.passed {
-            writeln!(wrong, "{name}: the machines differ\n{report}{verdict}").unwrap();
-        }
-        if !shows {
-            writeln!(wrong, "{name}: next to nothing is to be seen: lumas {mean} ± {spread}").unwrap();
-        }
-        wrong
+    let wrong = for_all(&exhibits(), adapter, |gpu, Exhibit { name, .. }| {
+        faults(name, &job(name, Some((48, 36)), Some([1, 1])), gpu)
     });
     assert!(wrong.iter().all(String::is_empty), "{}", wrong.concat());
 }
@@ -176,30 +188,53 @@ fn page(exhibits: &[Exhibit]) -> String {
         let place = format!("{}.{}", i / COLUMNS + 1, i % COLUMNS + 1);
         writeln!(page, "| {place} | [{name}](../assets/gallery/{name}.sl) | {kind} | {about} |").unwrap();
     }
-    page
+    page + &figures::section()
 }
 
-/// The contact sheet's size in pixels.
-fn sheet_size(exhibits: usize) -> (usize, usize) {
-    (COLUMNS * (TILE.0 + GAP) + GAP, exhibits.div_ceil(COLUMNS) * (TILE.1 + GAP) + GAP)
+/// A sheet of pictures of one size.
+struct Sheet {
+    columns: usize,
+    tile: (usize, usize),
 }
+
+impl Sheet {
+    /// Its size in pixels.
+    fn size(&self, pictures: usize) -> (usize, usize) {
+        let Self { columns, tile } = self;
+        (columns * (tile.0 + GAP) + GAP, pictures.div_ceil(*columns) * (tile.1 + GAP) + GAP)
+    }
+
+    /// The pictures in reading order.
+    fn of(&self, pictures: &[Picture]) -> Picture {
+        let Self { columns, tile } = self;
+        let (width, height) = self.size(pictures.len());
+        let mut rgba = vec![[1.0, 1.0, 1.0, 1.0]; width * height];
+        for (i, picture) in pictures.iter().enumerate() {
+            assert_eq!((picture.width as usize, picture.height as usize), *tile, "picture {i}");
+            let (left, top) = (GAP + i % columns * (tile.0 + GAP), GAP + i / columns * (tile.1 + GAP));
+            for (y, row) in picture.rgba.chunks_exact(tile.0).enumerate() {
+                let start = (top + y) * width + left;
+                rgba[start..start + tile.0].copy_from_slice(row);
+            }
+        }
+        Picture::new(width as u32, height as u32, rgba).expect("a small sheet")
+    }
+
+    /// Holds the file to a number of pictures, for what a repository may hold.
+    fn check(&self, path: &Path, pictures: usize) {
+        let sheet = image_file::read(path).unwrap();
+        assert_eq!((sheet.width as usize, sheet.height as usize), self.size(pictures));
+        assert!(fs::metadata(path).unwrap().len() <= 1 << 20, "{} is larger than 1 MiB", path.display());
+    }
+}
+
+const SHEET: Sheet = Sheet { columns: COLUMNS, tile: (128, 96) };
 
 /// All scenes on one sheet.
 fn sheet(exhibits: &[Exhibit]) -> Picture {
-    let (width, height) = sheet_size(exhibits.len());
-    let mut rgba = vec![[1.0, 1.0, 1.0, 1.0]; width * height];
-    let pictures = for_all(exhibits, RpuRenderer::new, |rpu, Exhibit { name, .. }| {
+    SHEET.of(&for_all(exhibits, RpuRenderer::new, |rpu, Exhibit { name, .. }| {
         rpu.render(&job(name, None, None), &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
-    });
-    for (i, picture) in pictures.iter().enumerate() {
-        assert_eq!((picture.width as usize, picture.height as usize), TILE, "{}", exhibits[i].name);
-        let (left, top) = (GAP + i % COLUMNS * (TILE.0 + GAP), GAP + i / COLUMNS * (TILE.1 + GAP));
-        for (y, row) in picture.rgba.chunks_exact(TILE.0).enumerate() {
-            let start = (top + y) * width + left;
-            rgba[start..start + TILE.0].copy_from_slice(row);
-        }
-    }
-    Picture::new(width as u32, height as u32, rgba).expect("a small sheet")
+    }))
 }
 
 #[test]
@@ -211,7 +246,5 @@ fn the_contact_sheet_shows_every_shader_of_the_gallery() {
         fs::write(&page_path, page(&exhibits)).unwrap();
     }
     assert_eq!(fs::read_to_string(&page_path).unwrap(), page(&exhibits));
-    let sheet = image_file::read(&sheet_path).unwrap();
-    assert_eq!((sheet.width as usize, sheet.height as usize), sheet_size(exhibits.len()));
-    assert!(fs::metadata(&sheet_path).unwrap().len() <= 1 << 20, "the sheet is larger than 1 MiB");
+    SHEET.check(&sheet_path, exhibits.len());
 }

@@ -1,0 +1,78 @@
+//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set up anew: `assets/rtsl/figures`, scenes of RTSL's classes alone.
+
+use super::*;
+use shadewright::scene::Integrator;
+
+/// The scenes, in the order of the paper.
+const NAMES: [&str; 6] = ["ward", "texture", "materials", "filmlight", "masonry", "primitives"];
+
+const INTEGRATORS: [Integrator; 2] = [Integrator::Whitted, Integrator::Path];
+
+/// Two figures in a row, each by both integrators.
+const SHEET: Sheet = Sheet { columns: 4, tile: (240, 160) };
+
+/// Each figure by each integrator.
+fn all() -> Vec<(&'static str, Integrator)> {
+    NAMES.into_iter().flat_map(|name| INTEGRATORS.map(|integrator| (name, integrator))).collect()
+}
+
+fn job(name: &str, integrator: Integrator, size: Option<(u32, u32)>, strata: Option<[u32; 2]>) -> Job {
+    let options = OpenOptions { size, integrator: Some(integrator), ..OpenOptions::default() };
+    job_of(&format!("assets/rtsl/figures/{name}.rib"), &options, strata)
+}
+
+/// What a scene's first comment says of it, as one line.
+fn about(name: &str) -> String {
+    let text = fs::read_to_string(repository(&format!("assets/rtsl/figures/{name}.rib"))).expect("a readable scene");
+    let comment = text.lines().find_map(|line| line.strip_prefix("# Figure "));
+    let comment = comment.unwrap_or_else(|| panic!("{name}.rib does not say which figure it is"));
+    let (_, about) = comment.split_once(": ").unwrap_or_else(|| panic!("{name}.rib does not say what it shows"));
+    about.to_owned()
+}
+
+/// The part of `docs/gallery.md` about figures.
+pub fn section() -> String {
+    let mut page = String::from(
+        "\n## The figures of the RTSL paper\n\n\
+        Figures 1 to 6 of Parker et al. 2007, set up anew in [assets/rtsl/figures](../assets/rtsl/figures) with the classes of [assets/rtsl](../assets/rtsl): \
+        materials, textures, lights, primitives and cameras are all of [RTSL](rtsl.md). Each is one scene for both integrators, \
+        `whitted` left and `path` right:\n\n\
+        ```\n\
+        shadewright assets/rtsl/figures/ward.rib --render ward.png\n\
+        shadewright assets/rtsl/figures/ward.rib --render ward.png --integrator whitted\n\
+        ```\n\n\
+        ![Six figures, each by both integrators](figures.png)\n\n\
+        | row | figure | scene | what it shows |\n|---|---|---|---|\n",
+    );
+    for (i, name) in NAMES.into_iter().enumerate() {
+        let (row, side) = (i / 2 + 1, if i % 2 == 0 { "left" } else { "right" });
+        let scene = format!("[{name}](../assets/rtsl/figures/{name}.rib)");
+        writeln!(page, "| {row}, {side} | {} | {scene} | {} |", i + 1, about(name)).unwrap();
+    }
+    page
+}
+
+#[test]
+fn every_figure_shows_something_by_both_integrators_and_is_one_picture_on_both_machines() {
+    let wrong = for_all(&all(), adapter, |gpu, (name, integrator)| {
+        let job = job(name, *integrator, Some((60, 40)), Some([1, 1]));
+        faults(&format!("{name}, {integrator:?}"), &job, gpu)
+    });
+    assert!(wrong.iter().all(String::is_empty), "{}", wrong.concat());
+}
+
+#[test]
+fn the_sheet_of_figures_shows_each_by_both_integrators() {
+    let path = repository("docs/figures.png");
+    if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
+        // One after another: the driver has a thread for each core.
+        let mut gpu = adapter();
+        let draw = |(name, integrator)| {
+            let job = job(name, integrator, None, None);
+            gpu.render(&job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let pictures: Vec<Picture> = all().into_iter().map(draw).collect();
+        image_file::write(&path, &SHEET.of(&pictures)).unwrap();
+    }
+    SHEET.check(&path, all().len());
+}
