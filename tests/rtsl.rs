@@ -111,9 +111,17 @@ fn mistakes_in_scenes_are_told_with_what_would_be_right() {
     for (attributes, expected) in [
         ("Surface \"a.rtsl:Paint\"", &["the constructor of `Paint` needs: c", "its parameters are: c"][..]),
         ("Surface \"a.rtsl\"", &["`a.rtsl` has several classes", "it has: Grey, Paint"]),
-        ("Surface \"a.rtsl:Pain\"", &["`a.rtsl` has no class `Pain`"]),
+        ("Surface \"a.rtsl:Pain\"", &["`a.rtsl` has no class `Pain`", "did you mean `Paint`?"]),
         ("Surface \"b.rtsl:Paint\"", &["there is no file `b.rtsl`", "looked for"]),
-        ("Surface \"a.rtsl:Grey\"", &["the class `Grey` has no method `shade`", "the scene asks for it here"]),
+        (
+            "Surface \"a.rtsl:Grey\"",
+            &[
+                "`Grey` is no material",
+                "class Grey : rt_Material;",
+                "it is a texture, which `Shader` names",
+                "scene.rib:6",
+            ],
+        ),
         (
             "Surface \"a.rtsl:Paint\" \"color c\" [1 1 1] \"string t\" [\"x\"]",
             &["there is no object `x` for the parameter `t`", "Shader \"FILE.rtsl:Class\" \"handle\""],

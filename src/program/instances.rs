@@ -170,6 +170,9 @@ pub fn bind(
                     value.len(),
                     value.type_name()
                 ),
+                None if value.len() > 1 => {
+                    format!("{name} is a {}, not a {}[{}]", p.type_name, value.type_name(), value.len())
+                }
                 None => format!("{name} is a {}, not a {}", p.type_name, value.type_name()),
             };
             remarks.push(warn(text, "the shader's default is used".to_string()));

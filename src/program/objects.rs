@@ -5,7 +5,7 @@
 
 use super::primitives::PrimitiveShaders;
 use super::shaders::{CompiledShader, ShaderLibrary};
-use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
 use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
@@ -84,19 +84,13 @@ impl ShaderLibrary {
     /// The cores of the primitive that an instance of a class makes, and the instance with the parameters of all objects that it refers to.
     ///
     /// # Errors
-    /// Those of [`Self::object_shader`], and a class of something else.
+    /// Those of [`Self::object_shader`].
     pub fn primitive(
         &mut self,
         scene: &Scene,
         instance: &ShaderInstance,
     ) -> Result<(PrimitiveShaders, ShaderInstance), Diagnostics> {
         let found = self.found(scene, instance, "", 0)?;
-        let class = &found.object.file.classes[found.object.class];
-        if !class.interfaces.contains(&Interface::Primitive) {
-            let name = &class.name.name;
-            let d = place(instance, Diagnostic::error(format!("`{name}` is no primitive")));
-            return Err(d.hint(format!("that of a primitive begins: class {name} : {};", Interface::Primitive)).into());
-        }
         let intersect = self.made(&found, instance, Method::Intersect)?;
         let bounds = self.made(&found, instance, Method::ComputeBounds)?;
         let mut at_hit = Vec::new();
@@ -170,6 +164,7 @@ impl ShaderLibrary {
         }
         let unit = self.rtsl_unit(file, instance.span)?;
         let class = named_class(&unit, file, class).map_err(|d| place(instance, d))?;
+        check_role(&unit, class, instance.kind).map_err(|d| place(instance, d))?;
         let constructor = chosen(&unit, class, instance).map_err(|d| place(instance, d))?;
         let mut found = Found {
             object: Object { file: unit.file.clone(), class, constructor, references: Vec::new() },
@@ -235,7 +230,41 @@ fn named_class(unit: &Unit, file: &str, class: Option<&str>) -> Result<usize, Di
             Some(class) => Diagnostic::error(format!("`{file}` has no class `{class}`")),
             None => Diagnostic::error(format!("`{file}` has several classes: which is meant?")),
         };
+        let d = match class.and_then(|class| closest(class, names.iter().copied())) {
+            Some(guess) => d.hint(format!("did you mean `{guess}`?")),
+            None => d,
+        };
         d.hint(format!("it has: {}", names.join(", ")))
+    })
+}
+
+/// What a class of an interface is, and the request of a scene that names one.
+fn role(interface: Interface) -> (&'static str, &'static str) {
+    match interface {
+        Interface::Camera => ("camera", "Projection"),
+        Interface::Primitive => ("primitive", "Geometry"),
+        Interface::Texture => ("texture", "Shader"),
+        Interface::Material => ("material", "Surface"),
+        Interface::Light => ("light", "LightSource"),
+    }
+}
+
+/// Whether a class is what a scene names it as: primitives say so, of others the method is enough.
+fn check_role(unit: &Unit, class: usize, kind: ShaderKind) -> Result<(), Diagnostic> {
+    let Some(method) = method(kind) else { return Ok(()) };
+    let interface = method.interface();
+    let interfaces = &unit.file.classes[class].interfaces;
+    let is_usable = interface != Interface::Primitive && unit.file.method(class, method).is_some();
+    if interfaces.contains(&interface) || is_usable {
+        return Ok(());
+    }
+    let name = unit.file.class_name(class);
+    let wanted = role(interface).0;
+    let d = Diagnostic::error(format!("`{name}` is no {wanted}"));
+    let d = d.hint(format!("that of a {wanted} begins: class {name} : {interface};"));
+    Err(match interfaces.first().map(|i| role(*i)) {
+        Some((own, request)) => d.hint(format!("it is a {own}, which `{request}` names in a scene")),
+        None => d,
     })
 }
 

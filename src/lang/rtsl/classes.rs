@@ -90,6 +90,7 @@ pub fn resolve(ast: Ast, diags: &mut Diagnostics) -> File {
     let file = File { ast, classes, structs };
     file.report_functions(diags);
     file.report_structs(diags);
+    file.report_sampling(diags);
     file
 }
 
@@ -107,7 +108,14 @@ fn unknown_base(ast: &Ast, base: &Ident, number: usize) -> Diagnostic {
 
 /// Reports a method that the renderer should call and cannot.
 fn report_method(method: &Function, class: &Class, diags: &mut Diagnostics) {
-    let Some(known) = Method::named(&method.name.name) else { return };
+    let Some(known) = Method::named(&method.name.name) else {
+        let own = class.interfaces.iter().flat_map(|i| i.methods());
+        if let Some(meant) = own.map(Method::name).find(|m| m.eq_ignore_ascii_case(&method.name.name)) {
+            let d = Diagnostic::error(format!("the renderer calls no `{}`", method.name.name));
+            diags.push(d.at(method.name.span, "not a method of an interface").hint(format!("did you mean `{meant}`?")));
+        }
+        return;
+    };
     let interface = known.interface();
     if !class.interfaces.contains(&interface) && !class.interfaces.is_empty() {
         let own: Vec<&str> = class.interfaces.iter().flat_map(|i| i.methods()).map(Method::name).collect();
@@ -303,6 +311,24 @@ impl File {
                     diags.push(d.at(member.name.span, "and no more"));
                 }
             }
+        }
+    }
+
+    /// Reports materials that choose directions and do not say how densely, or the other way round.
+    fn report_sampling(&self, diags: &mut Diagnostics) {
+        for (number, class) in self.classes.iter().enumerate() {
+            let has = |method| self.method(number, method).is_some();
+            let own = &self.ast.classes[number].methods;
+            let [bsdf, sample, density] = [Method::Bsdf, Method::SampleBsdf, Method::EvaluatePdf];
+            let is_its_own = own.iter().any(|m| [bsdf, sample, density].iter().any(|o| o.name() == &*m.name.name));
+            if !is_its_own || !has(bsdf) || has(sample) == has(density) {
+                continue;
+            }
+            let (given, lacking) = if has(sample) { (sample, density) } else { (density, sample) };
+            let (name, given, lacking) = (&class.name.name, given.name(), lacking.name());
+            let d = Diagnostic::error(format!("`{name}` has `{given}` and no `{lacking}`"));
+            let d = d.at(class.name.span, "this class");
+            diags.push(d.hint("paths weigh the directions of one by the densities of the other; a class with neither gets both, in proportion to cosines"));
         }
     }
 

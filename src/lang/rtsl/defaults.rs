@@ -1,7 +1,8 @@
 //! What materials do that do not say it themselves: text that becomes part of their classes before these are read, as if it had been written there.
 //!
 //! A class with a `BSDF` and without `sampleBSDF` and `evaluatePDF` gets both, for directions in proportion to their cosines ("to enable importance sampling, a class *can* implement" them, Parker et al. 2007, §3.3.3).
-//! A class with a `BSDF` or an `emission` and without `shade` gets that, so that renderers that know no paths draw it too: it adds up what the BSDF makes of the lights, and follows a ray where `sampleBSDF` chooses a direction that light
+//! One with a `sampleBSDF` and without a `BSDF`, as a mirror, takes light from single directions: it gets a `BSDF` that is black and an `evaluatePDF` of 0.
+//! A class with a `BSDF`, a `sampleBSDF` or an `emission` and without `shade` gets that, so that renderers that know no paths draw it too: it adds up what the BSDF makes of the lights, and follows a ray where `sampleBSDF` chooses a direction that light
 //! takes only exactly. A light's colour is that of a white diffuse surface that faces it, so its irradiance is π times that. What the surface sends itself is added by the renderer.
 
 use super::lexer;
@@ -30,6 +31,16 @@ void evaluatePDF() {
     vec3 N = normalize(faceforward(rt_ShadingNormal, rt_RayDirection, rt_ShadingNormal));
     rt_PDF = max(0., dot(rt_LightDirection, N)) / PI;
 }
+";
+
+/// The `BSDF` of a class that takes light from single directions only.
+const EXACT: &str = "
+void BSDF() { rt_BSDFValue = color(0.); }
+";
+
+/// And its `evaluatePDF`.
+const NEVER_FOUND: &str = "
+void evaluatePDF() { rt_PDF = 0.; }
 ";
 
 /// `shade` of a class that scatters light. Methods may bend the normals, each from where they were.
@@ -135,10 +146,16 @@ fn missing(sections: &[Section], section: &Section) -> Vec<&'static str> {
     if !is_material {
         return texts;
     }
-    let scatters = has(Method::Bsdf);
+    let scatters = has(Method::Bsdf) || has(Method::SampleBsdf);
     let samples = has(Method::SampleBsdf) || has(Method::EvaluatePdf);
     if own(Method::Bsdf) && !samples {
         texts.push(SAMPLING);
+    }
+    if own(Method::SampleBsdf) && !has(Method::Bsdf) {
+        texts.push(EXACT);
+        if !has(Method::EvaluatePdf) {
+            texts.push(NEVER_FOUND);
+        }
     }
     // What is inherited may call methods that are this class's own.
     if !has(Method::Shade) && [Method::Bsdf, Method::SampleBsdf, Method::Emission].into_iter().any(own) {

@@ -32,6 +32,15 @@ fn errors_name_the_interface_and_what_it_offers() {
         ),
         (of_method("rt_Texture", "void lookup() { hit(1.); }"), "`hit` reports where a ray meets a primitive"),
         (of_method("rt_Nothing", ""), "there is no class or interface `rt_Nothing`"),
+        (of_method("rt_Material", "void Shade() { }"), "the renderer calls no `Shade`"),
+        (
+            of_method("rt_Material", "void BSDF() { } void sampleBSDF() { }"),
+            "`A` has `sampleBSDF` and no `evaluatePDF`",
+        ),
+        (
+            of_method("rt_Material", "void BSDF() { } void evaluatePDF() { }"),
+            "`A` has `evaluatePDF` and no `sampleBSDF`",
+        ),
     ] {
         let found = messages(&text);
         assert!(found.len() == 1 && found[0].contains(message), "{text}: {found:?}");

@@ -144,3 +144,15 @@ fn a_light_looks_up_a_texture_where_it_says_and_a_texture_another_at_places_of_i
     let results = run(&unit, &slide, Method::Illumination, &[("Ps", Const::Vec3([1.0, 2.0, 3.0]))]);
     assert_eq!(results[1], Const::Vec3([12.0, 4.0, 3.0]));
 }
+
+#[test]
+fn a_mirror_is_a_material_by_its_directions_alone() {
+    let unit = good(
+        "class Mirror : rt_Material;
+         void sampleBSDF() { rt_LightDirection = reflect(rt_RayDirection, rt_ShadingNormal); rt_BSDFValue = color(0.5); }",
+    );
+    let mirror = alone(&unit, "Mirror");
+    assert_eq!(run(&unit, &mirror, Method::Bsdf, &[])[0], Const::Vec3([0.0; 3]));
+    assert_eq!(run(&unit, &mirror, Method::EvaluatePdf, &[]), [Const::F32(0.0)]);
+    assert!(unit.file.method(mirror.class, Method::Shade).is_some(), "other integrators draw it too");
+}
