@@ -1,4 +1,4 @@
-//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set up anew: `assets/rtsl/figures`, scenes of RTSL's classes alone.
+//! The figures of Parker et al. 2007, "RTSL: a Ray Tracing Shading Language", set up anew: the scenes in `assets/rtsl/figures`.
 
 use super::*;
 use shadewright::scene::Integrator;
@@ -35,7 +35,7 @@ pub fn section() -> String {
     let mut page = String::from(
         "\n## The figures of the RTSL paper\n\n\
         Figures 1 to 6 of Parker et al. 2007, set up anew in [assets/rtsl/figures](../assets/rtsl/figures) with the classes of [assets/rtsl](../assets/rtsl): \
-        materials, textures, lights, primitives and cameras are all of [RTSL](rtsl.md). Each is one scene for both integrators, \
+        materials, textures, lights and the camera are all of [RTSL](rtsl.md), and most things are primitives that are programs. Each is one scene for both integrators, \
         `whitted` left and `path` right:\n\n\
         ```\n\
         shadewright assets/rtsl/figures/ward.rib --render ward.png\n\
