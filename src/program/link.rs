@@ -549,6 +549,9 @@ impl Linker {
             Ok(report) => report.rays.into_iter().for_each(|loc| self.warn_of_ray(&module, loc)),
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
+        if options.stage == Stage::Picture {
+            primitives::split_by_origin(&mut module, kinds.len());
+        }
         Ok(Program {
             module: module.into(),
             memory: memory.into(),

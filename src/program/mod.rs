@@ -38,7 +38,7 @@ pub use instances::{Instance, convert, unpack};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
 pub use memory::MemoryImage;
 pub use outputs::Output;
-pub use primitives::{Primitives, intersect_entry};
+pub use primitives::{Primitives, common_origin_entries, intersect_entry};
 pub use primvars::{StoredPrimvar, left_by_displacement};
 pub use shaders::{CompiledParam, CompiledShader, read_shader};
 pub use units::Units;

@@ -9,7 +9,8 @@ use super::shaders::CompiledShader;
 use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::passes::packets;
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rtsl::AtHit;
 use crate::scene::{Object, Scene, ShaderInstance};
@@ -23,6 +24,21 @@ pub const BLOCK_VECTORS: u32 = 4;
 /// where the ray passes it.
 pub fn intersect_entry(n: usize) -> String {
     format!("@intersect.{n}")
+}
+
+/// Names of the two entries of kind `n` for rays that start at one point: what that point decides, `(orig, dir, t_min, t_max, block) -> (…)`, of which only `orig` and `block` count, and the rest, which takes these results behind the parameters
+/// of [`intersect_entry`] and gives the same bits. Not all kinds have them.
+pub fn common_origin_entries(n: usize) -> [String; 2] {
+    [format!("@intersect.{n}.origin"), format!("@intersect.{n}.rest")]
+}
+
+/// Parts the entries of all kinds, when they are as short as they get.
+pub fn split_by_origin(module: &mut Module, kinds: usize) {
+    for n in 0..kinds {
+        let entry = module.function(&intersect_entry(n));
+        let parts = entry.and_then(|entry| packets::split(entry, &["orig", "block"], common_origin_entries(n)));
+        module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
+    }
 }
 
 /// The cores of a class of primitives with all that it refers to.

@@ -4,7 +4,7 @@ use super::{Compiled, rsl_options};
 use crate::cli::args::CompileArgs;
 use crate::cli::exit::Failure;
 use crate::ir::Module;
-use crate::ir::passes::packets::{Packet, operations};
+use crate::ir::passes::packets::{Packet, operations, shared_numbers};
 use crate::lang::diag::Diagnostics;
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::{self, Object};
@@ -37,6 +37,13 @@ pub fn packets(module: &Module) -> String {
         for (name, packet) in Packet::ALL {
             let cost = operations(f, packet);
             let _ = writeln!(text, "  {name:<38} {:>10} {:>9}", cost.longest, cost.expensive);
+        }
+        // What the RPU does of that; it depends on no fact about directions.
+        match shared_numbers(f) {
+            0 => text += "  (the RPU works out nothing once a packet)\n",
+            numbers => {
+                let _ = writeln!(text, "  (the RPU works out {numbers} numbers once for rays with a common origin)");
+            }
         }
     }
     text

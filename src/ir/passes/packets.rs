@@ -1,7 +1,11 @@
 //! What a packet of rays saves in the intersection with a primitive (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a packet, and
 //! directions of length 1 make squares of lengths and divisions by them vanish.
 //!
-//! It takes the core of an `intersect` method, with the ray as named inputs, and tells how many operations on floats one ray costs. It knows no language and changes no program.
+//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and tells how many operations on floats one ray costs; [`split()`] parts a function into what the rays of a packet share, and the rest. Both know no language.
+
+mod split;
+
+pub use split::{Split, split};
 
 use super::{copy, dce, fold, gvn, simplify_cfg};
 use crate::ir::{BlockId, Const, Function, Op, Value};
@@ -55,8 +59,19 @@ pub fn operations(func: &Function, packet: Packet) -> Operations {
             break;
         }
     }
-    let shared = shared(&func, packet.common_origin);
-    count(&func, &shared)
+    count(&func, &shared(&func, |name| is_common(name, packet.common_origin)))
+}
+
+/// Whether an input of a core is the same for all rays of a packet.
+fn is_common(input: &str, common_origin: bool) -> bool {
+    !OF_A_RAY.contains(&input) && (input != ORIGIN || common_origin)
+}
+
+/// What the core of an `intersect` method can work out once for a packet with a common origin: how many numbers; 0 where it is not worth parting it.
+pub fn shared_numbers(func: &Function) -> u32 {
+    let common: Vec<&str> = func.params.iter().map(|p| &*p.name).filter(|name| is_common(name, true)).collect();
+    let parts = split(func, &common, ["shared".to_string(), "rest".to_string()]);
+    parts.map_or(0, |parts| parts.shared.results.iter().map(|r| r.ty.words()).sum())
 }
 
 /// The squared length of a direction of length 1 is 1; simplification follows that through the function.
@@ -71,11 +86,10 @@ fn unit_directions(func: &mut Function) {
 }
 
 /// The values that are the same for all rays of a packet: they are computed once.
-fn shared(func: &Function, common_origin: bool) -> Vec<bool> {
+fn shared(func: &Function, is_common: impl Fn(&str) -> bool) -> Vec<bool> {
     let mut shared = vec![false; func.values.len()];
     for (param, value) in func.params.iter().zip(func.param_values()) {
-        let differs = OF_A_RAY.contains(&&*param.name) || (&*param.name == ORIGIN && !common_origin);
-        shared[value.0 as usize] = !differs;
+        shared[value.0 as usize] = is_common(&param.name);
     }
     for id in func.reverse_postorder() {
         for inst in &func.block(id).insts {

@@ -4,11 +4,12 @@ use super::Loaded;
 use super::loaded::{Data, Entry};
 use crate::bvh::two_level::programs::Intersect;
 use crate::bvh::{BATCH, HitBatch, RayBatch, TwoLevel};
-use crate::program::{MemoryImage, Primitives, intersect_entry};
+use crate::program::{MemoryImage, Primitives, common_origin_entries, intersect_entry};
 use crate::render::{Job, RenderError};
 use crate::rpu::machine::{Machine, MachineError};
 use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
 use crate::rpu::{Block, EmptyScene};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -29,12 +30,110 @@ struct ProgramTracer<'a> {
     memory: &'a MemoryImage,
     /// That of the render, but for its rays: programs of primitives shoot none.
     machine: Machine<'a>,
-    /// The entry of each kind.
-    entries: Vec<Entry>,
+    /// The entries of each kind.
+    kinds: Vec<Kind>,
     /// States of threads that nobody uses now.
-    blocks: Mutex<Vec<Block>>,
+    states: Mutex<Vec<State>>,
     /// What went wrong first.
     failure: Mutex<Option<MachineError>>,
+}
+
+/// So many rays of a packet must start at one point for what that decides to be looked up: it is that of a camera then, from which more packets come.
+const LEAST_COMMON: u32 = 16;
+
+/// The entries of a kind of primitives.
+struct Kind {
+    whole: Entry,
+    /// For rays that start at one point: what that decides, and the rest.
+    common_origin: Option<[Entry; 2]>,
+}
+
+impl Kind {
+    fn new(n: usize, loaded: &Loaded) -> Result<Self, RenderError> {
+        let [shared, rest] = common_origin_entries(n).map(|name| loaded.entry(&name).ok());
+        Ok(Self { whole: loaded.entry(&intersect_entry(n))?, common_origin: shared.zip(rest).map(<[Entry; 2]>::from) })
+    }
+}
+
+/// What a run needs besides the machine, and what runs before it left.
+#[derive(Default)]
+struct State {
+    block: Block,
+    /// For each primitive, the point that rays came from last, and what that decides.
+    known: HashMap<u32, Known>,
+}
+
+/// What an origin decides.
+struct Known {
+    /// Bits of the point, in the primitive's space.
+    origin: [u32; 3],
+    words: Vec<u32>,
+}
+
+/// The point that all rays start at, where there are enough of them.
+fn common_origin(rays: &RayBatch) -> Option<[u32; 3]> {
+    if rays.active.count_ones() < LEAST_COMMON {
+        return None;
+    }
+    let first = rays.active.trailing_zeros() as usize % BATCH;
+    let origins = [&rays.ox, &rays.oy, &rays.oz];
+    let point = origins.map(|axis| axis[first].to_bits());
+    let differs = |i: usize| origins.iter().zip(point).any(|(axis, bits)| axis[i].to_bits() != bits);
+    let others = (0..BATCH).fold(0u64, |mask, i| mask | u64::from(differs(i)) << i);
+    (others & rays.active == 0).then_some(point)
+}
+
+/// Puts a ray's numbers and the primitive's block where an entry takes them.
+fn put_rays(block: &mut Block, entry: &Entry, data: u32, rays: &RayBatch) {
+    let floats = [&rays.ox, &rays.oy, &rays.oz, &rays.dx, &rays.dy, &rays.dz, &rays.t_min, &rays.t_max];
+    for (values, &(reg, component)) in floats.into_iter().zip(&entry.params) {
+        block.write_floats(reg, component, values);
+    }
+    if let Some(&(reg, component)) = entry.params.get(floats.len()) {
+        block.write(reg, component, &[data; BATCH]);
+    }
+}
+
+/// Words of an entry's parameters before what an origin decides.
+const WORDS_OF_RAY: usize = 9;
+
+impl State {
+    /// Runs a kind's program for the active rays, with what is known of their origin where they have one in common: the distances.
+    fn run(
+        &mut self,
+        machine: &Machine<'_>,
+        kind: &Kind,
+        data: u32,
+        rays: &RayBatch,
+    ) -> Result<[f32; BATCH], MachineError> {
+        let Self { block, known } = self;
+        let common = kind.common_origin.as_ref().zip(common_origin(rays));
+        let entry = match common {
+            Some(([shared, rest], origin)) => {
+                if known.get(&data).is_none_or(|k| k.origin != origin) {
+                    let lane = rays.active.trailing_zeros() as usize % BATCH;
+                    block.reset();
+                    put_rays(block, shared, data, rays);
+                    machine.run(block, shared.address, 1 << lane)?;
+                    let words = shared.results.iter().map(|&(reg, component)| block.get(reg, component, lane));
+                    known.insert(data, Known { origin, words: words.collect() });
+                }
+                block.reset();
+                let words = known.get(&data).map(|k| &k.words[..]).unwrap_or_default();
+                for (word, &(reg, component)) in words.iter().zip(&rest.params[WORDS_OF_RAY..]) {
+                    block.write(reg, component, &[*word; BATCH]);
+                }
+                rest
+            }
+            None => {
+                block.reset();
+                &kind.whole
+            }
+        };
+        put_rays(block, entry, data, rays);
+        machine.run(block, entry.address, rays.active)?;
+        Ok(entry.results.first().map_or([-1.0; BATCH], |&(reg, component)| block.read_floats(reg, component)))
+    }
 }
 
 impl fmt::Debug for ProgramTracer<'_> {
@@ -62,13 +161,13 @@ impl<'a> SceneTracer<'a> {
         let (primitives, memory) = (&*job.program.primitives, &*job.program.memory);
         let mut tracer = Self::new(&job.bvh, memory);
         if !primitives.is_empty() {
-            let entries = (0..primitives.kinds).map(|n| loaded.entry(&intersect_entry(n)));
+            let kinds = (0..primitives.kinds).map(|n| Kind::new(n, loaded));
             tracer.programs = Some(ProgramTracer {
                 primitives,
                 memory,
                 machine: loaded.machine(data, &EmptyScene, job.budget, stop),
-                entries: entries.collect::<Result<_, _>>()?,
-                blocks: Mutex::default(),
+                kinds: kinds.collect::<Result<_, _>>()?,
+                states: Mutex::default(),
                 failure: Mutex::default(),
             });
         }
@@ -121,30 +220,79 @@ impl Intersect for ProgramTracer<'_> {
     fn intersect(&self, data: u32, rays: &RayBatch) -> [f32; BATCH] {
         let missed = [-1.0; BATCH];
         let kind = self.memory.vectors.get(data as usize).map_or(0, |v| v[0]);
-        let Some(entry) = self.entries.get(kind as usize) else { return missed };
-        let kept = self.blocks.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut block = kept.unwrap_or_default();
-        block.reset();
-        let floats = [&rays.ox, &rays.oy, &rays.oz, &rays.dx, &rays.dy, &rays.dz, &rays.t_min, &rays.t_max];
-        for (values, &(reg, component)) in floats.into_iter().zip(&entry.params) {
-            block.write_floats(reg, component, values);
-        }
-        if let Some(&(reg, component)) = entry.params.get(floats.len()) {
-            block.write(reg, component, &[data; BATCH]);
-        }
-        let run = self.machine.run(&mut block, entry.address, rays.active);
-        let distances = match (run, entry.results.first()) {
-            (Ok(_), Some(&(reg, component))) => block.read_floats(reg, component),
-            (Err(error), _) => {
-                let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-                if failure.is_none() && error != MachineError::Stopped {
-                    *failure = Some(error);
-                }
-                missed
+        let Some(kind) = self.kinds.get(kind as usize) else { return missed };
+        let kept = self.states.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut state = kept.unwrap_or_default();
+        let distances = state.run(&self.machine, kind, data, rays).unwrap_or_else(|error| {
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if failure.is_none() && error != MachineError::Stopped {
+                *failure = Some(error);
             }
-            (Ok(_), None) => missed,
-        };
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(block);
+            missed
+        });
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
         distances
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::source::SourceMap;
+    use crate::program::{LinkOptions, link};
+    use crate::render::sampling::Sampling;
+    use crate::render::{DEFAULT_BUDGET, Window, prepare};
+    use crate::rpu::BLOCK;
+    use crate::scene::{OpenOptions, open};
+    use std::path::Path;
+
+    /// The job of a picture of 8 by 8 pixels.
+    fn job_of_file(path: &str) -> Job {
+        let mut sources = SourceMap::new();
+        let options = OpenOptions { size: Some((8, 8)), ..OpenOptions::default() };
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let scene = open(&path, &options, &mut sources).expect("a scene").scene;
+        let options = LinkOptions { shader_paths: vec![path.with_file_name("")], ..LinkOptions::default() };
+        let program = link(&scene, sources, &options).expect("its shaders compile");
+        let sampling = Sampling { strata: [1, 1], seed: 0 };
+        prepare(program, &scene, Window::whole(8, 8), sampling, DEFAULT_BUDGET).expect("it fits")
+    }
+
+    /// The distances of rays from a point that is the same for all, or moves by a little from ray to ray, those of `active` together.
+    fn distances(tracer: &SceneTracer<'_>, active: u64, step: f32) -> [f32; BLOCK] {
+        let mut rays = RayBlock { active, ..RayBlock::empty() };
+        for i in 0..BLOCK {
+            let [x, y] = [i % 8, i / 8].map(|k| 0.06 * (k as f32 - 3.5));
+            (rays.orig[0][i], rays.orig[1][i], rays.orig[2][i]) = (0.3 + step * i as f32, 1.0, -6.0);
+            (rays.dir[0][i], rays.dir[1][i], rays.dir[2][i]) = (x, y - 0.05, 1.0);
+            (rays.t_min[i], rays.t_max[i]) = (1e-3, f32::MAX);
+        }
+        let mut hits = HitBlock::misses();
+        tracer.trace(&rays, &mut hits);
+        hits.t
+    }
+
+    #[test]
+    fn what_an_origin_decides_is_computed_once_and_changes_no_bit() {
+        let job = job_of_file("assets/rtsl/primitives.rib");
+        let program = &job.program;
+        let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("it compiles");
+        let (data, stop) = (loaded.data(&program.memory.vectors), AtomicBool::new(false));
+        let tracer = SceneTracer::of_job(&job, &loaded, &data, &stop).expect("it has all entries");
+        let programs = tracer.programs.as_ref().expect("there are primitives");
+        let parted = programs.kinds.iter().filter(|k| k.common_origin.is_some()).count();
+        assert!(parted >= 3, "{parted} kinds are parted");
+        for step in [0.0, 0.01] {
+            let together = distances(&tracer, u64::MAX, step);
+            for lane in 0..BLOCK {
+                let alone = distances(&tracer, 1 << lane, step)[lane];
+                assert_eq!(together[lane].to_bits(), alone.to_bits(), "ray {lane}, step {step}");
+            }
+            assert!(together.iter().filter(|t| **t > 0.0).count() > 8, "{together:?}");
+        }
+        let states = programs.states.lock().expect("nobody failed");
+        let known: usize = states.iter().map(|s| s.known.len()).sum();
+        assert!(known > 0 && states.len() == 1, "{known} common origins are kept by {} states", states.len());
+        assert!(tracer.failure().is_none());
     }
 }
