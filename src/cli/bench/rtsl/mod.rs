@@ -2,8 +2,9 @@
 //!
 //! The classes are those of `assets/rtsl`: the paper's three primitives are asked where rays meet them, its five materials how they scatter light. [`primitives`] and [`materials`] have the same routines for any number of rays: with one they are
 //! what a scalar program does, with eight what the compiler makes of arrays of eight. All compute the same bits, which is checked. Rays come from arrays (*streaming*) or from one block of them
-//! again and again (*cached*). Of the RPU there are two widths: one ray in each run of a program, and 64.
+//! again and again (*cached*). Of the RPU there are two widths: one ray in each run of a program, and 64; primitives are measured once more with what the origin, which all rays have in common, decides worked out before, as renders do it.
 
+mod compiled;
 mod lanes;
 mod lines;
 mod materials;
@@ -12,17 +13,15 @@ mod primitives;
 use super::{RUNS, rounded};
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::ir::passes::Pipeline;
-use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Op, Type};
+use crate::ir::Type;
 use crate::lang::preprocess::Options;
 use crate::lang::rtsl::state::Method;
-use crate::lang::rtsl::{self, Object, Unit};
+use crate::lang::rtsl::{self, Unit};
 use crate::lang::source::SourceMap;
-use crate::program::{PROGRAM_CONSTANTS, unpack};
 use crate::render::call::CALL_BUDGET;
-use crate::render::rpu::{Entry, Loaded};
-use crate::rpu::{BLOCK, Block, EmptyScene, Machine};
+use crate::rpu::{BLOCK, EmptyScene, Machine};
 use anyhow::{Context, anyhow};
+use compiled::Compiled;
 use glam::Vec3;
 use lanes::{Vector, Wide};
 use serde_json::{Value, json};
@@ -35,8 +34,6 @@ use std::time::Instant;
 const CACHED: usize = 4096;
 /// Of so many rays one is taken where they run one by one.
 const SPARSE: usize = 64;
-/// The address of an object's parameters.
-const PARAMETERS: u32 = 1;
 
 /// Something that a core gets: its name there, and its type.
 type Input = (&'static str, Type);
@@ -166,112 +163,6 @@ fn unit(file: &str) -> Result<(Unit, String), Failure> {
     Ok((unit.map_err(|errors| Failure::diagnostics(&errors, &sources))?, text))
 }
 
-/// A routine on the RPU.
-struct Compiled {
-    loaded: Loaded,
-    entry: Entry,
-    /// The memory image: the object's parameters.
-    memory: Vec<[u32; 4]>,
-}
-
-impl Compiled {
-    fn new<R: Routine>() -> Result<Self, Failure> {
-        const ENTRY: &str = "@routine";
-        let (file, name) = R::CLASS;
-        let (unit, _) = unit(file)?;
-        let class = unit.file.class(name).ok_or_else(|| anyhow!("`{file}` has no class `{name}`"))?;
-        let takes_all = |f: &rtsl::FunctionId| unit.file.function(*f).params.len() == R::PARAMETERS.len();
-        let constructor = unit.file.constructors(class).into_iter().find(takes_all);
-        let object = Object { constructor, ..Object::alone(&unit.file, class) };
-        let built = rtsl::build(&object, R::METHOD, &unit.library, name).map_err(|_| anyhow!("`{name}` has errors"))?;
-        let mut module = built.module;
-        let core = module.function(&built.core).ok_or_else(|| anyhow!("`{name}` has no core"))?.clone();
-        let mut b = FunctionBuilder::new(ENTRY, FunctionKind::Entry);
-        let given: Vec<_> = R::INPUTS.iter().map(|(name, ty)| b.param(*name, *ty, Class::Varying)).collect();
-        let block = b.param("block", Type::Ref, Class::Varying);
-        let mut memory = vec![[0; 4]; PARAMETERS as usize];
-        let mut args = Vec::new();
-        let mut declared = built.params.iter();
-        for param in &core.params {
-            let value = match (declared.next(), R::INPUTS.iter().position(|(name, _)| **name == *param.name)) {
-                (Some(parameter), _) => {
-                    let known = R::PARAMETERS.iter().find(|(name, _)| *name == parameter.name);
-                    let [x, y, z] = known.ok_or_else(|| anyhow!("`{name}` needs `{}`", parameter.name))?.1;
-                    let slot = memory.len() as u32 - PARAMETERS;
-                    memory.push([x, y, z, 0.0].map(f32::to_bits));
-                    unpack(&mut b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block]))
-                }
-                (None, Some(input)) => given[input],
-                // What other classes of the file mention.
-                (None, None) => b.constant(Const::zero(param.ty)),
-            };
-            args.push(value);
-        }
-        let types: Vec<Type> = core.results.iter().map(|r| r.ty).collect();
-        let mut results = b.call(&*built.core, args, &types);
-        let mut words = 0;
-        results.retain(|&value| {
-            words += b.ty(value).words() as usize;
-            words <= R::OUTPUTS
-        });
-        if R::METHOD == Method::Intersect {
-            // As the renderer's entries of primitives do.
-            let [t, farthest] = [results[0], given[3]];
-            let (is_hit, miss) = (b.op(Op::Lt, &[t, farthest]), b.f32(-1.0));
-            results = vec![b.op(Op::Select, &[is_hit, t, miss])];
-        }
-        for (i, &value) in results.iter().enumerate() {
-            let ty = b.ty(value);
-            b.result(format!("result{i}"), ty);
-        }
-        b.ret(results);
-        module.functions.push(b.finish());
-        Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
-        let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;
-        let entry = loaded.entry(ENTRY).map_err(|e| anyhow!("{e}"))?;
-        Ok(Self { loaded, entry, memory })
-    }
-
-    /// Asks for all rays, a block at a time.
-    fn blocks(&self, machine: &Machine<'_>, inputs: &Columns, outputs: &mut Columns) -> Result<(), Failure> {
-        let mut block = Block::new();
-        for at in (0..inputs[0].len()).step_by(BLOCK) {
-            block.reset();
-            for (column, &(reg, component)) in inputs.iter().zip(&self.entry.params) {
-                let values = column[at..].first_chunk().ok_or_else(|| anyhow!("a block is not whole"))?;
-                block.write_floats(reg, component, values);
-            }
-            if let Some(&(reg, component)) = self.entry.params.get(inputs.len()) {
-                block.write(reg, component, &[PARAMETERS; BLOCK]);
-            }
-            machine.run(&mut block, self.entry.address, u64::MAX).map_err(|e| anyhow!("{e}"))?;
-            for (column, &(reg, component)) in outputs.iter_mut().zip(&self.entry.results) {
-                column[at..at + BLOCK].copy_from_slice(&block.read_floats(reg, component));
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks for one ray of [`SPARSE`], each by itself; gives how many there are.
-    fn single(&self, machine: &Machine<'_>, inputs: &Columns, outputs: &mut Columns) -> Result<usize, Failure> {
-        let mut block = Block::new();
-        let count = inputs[0].len().div_ceil(SPARSE);
-        for at in (0..inputs[0].len()).step_by(SPARSE) {
-            for (column, &(reg, component)) in inputs.iter().zip(&self.entry.params) {
-                block.set(reg, component, 0, column[at].to_bits());
-            }
-            if let Some(&(reg, component)) = self.entry.params.get(inputs.len()) {
-                block.set(reg, component, 0, PARAMETERS);
-            }
-            machine.run(&mut block, self.entry.address, 1).map_err(|e| anyhow!("{e}"))?;
-            for (column, &(reg, component)) in outputs.iter_mut().zip(&self.entry.results) {
-                column[at] = f32::from_bits(block.get(reg, component, 0));
-            }
-        }
-        Ok(count)
-    }
-}
-
 /// Seconds that a million rays take.
 #[derive(Clone, Copy, Debug)]
 struct Times {
@@ -279,6 +170,8 @@ struct Times {
     rpu_1: f64,
     /// On the RPU, 64 rays a run.
     rpu_64: f64,
+    /// The same for rays of one origin, of primitives whose programs it parts.
+    rpu_64_from_one: Option<f64>,
     /// By hand, one ray at a time.
     rust_1: f64,
     /// By hand, eight rays at a time.
@@ -313,6 +206,7 @@ impl Measured {
             json!({
                 "rpu_1_s": rounded_finely(t.rpu_1),
                 "rpu_64_s": rounded_finely(t.rpu_64),
+                "rpu_64_one_origin_s": t.rpu_64_from_one.map(rounded_finely),
                 "rust_1_s": rounded_finely(t.rust_1),
                 "rust_8_s": rounded_finely(t.rust_8),
                 "rpu_64_over_rpu_1": rounded(t.rpu_1 / t.rpu_64),
@@ -336,8 +230,8 @@ fn times<R: Routine>(
     turns: usize,
 ) -> Result<Times, Failure> {
     let count = rays[0].len();
-    let [mut sparse, mut rpu, mut scalar, mut wide] = [(); 4].map(|()| vec![vec![0.0; count]; R::OUTPUTS]);
-    let mut best = [f64::INFINITY; 4];
+    let [mut sparse, mut rpu, mut parted, mut scalar, mut wide] = [(); 5].map(|()| vec![vec![0.0; count]; R::OUTPUTS]);
+    let mut best = [f64::INFINITY; 5];
     for run in 0..=RUNS {
         let start = Instant::now();
         let mut single = 0;
@@ -351,6 +245,13 @@ fn times<R: Routine>(
         }
         let many = start.elapsed().as_secs_f64();
         let start = Instant::now();
+        for _ in 0..turns {
+            if let Some(parts) = &compiled.parts {
+                compiled.blocks_from_one(machine, parts, rays, &mut parted)?;
+            }
+        }
+        let from_one = start.elapsed().as_secs_f64();
+        let start = Instant::now();
         (0..turns).for_each(|_| by_hand::<R, 1>(rays, &mut scalar));
         let hand_1 = start.elapsed().as_secs_f64();
         let start = Instant::now();
@@ -358,18 +259,21 @@ fn times<R: Routine>(
         let hand_8 = start.elapsed().as_secs_f64();
         if run > 0 {
             let all = (count * turns) as f64;
-            let now = [one, many / all, hand_1 / all, hand_8 / all];
+            let now = [one, many / all, from_one / all, hand_1 / all, hand_8 / all];
             best = std::array::from_fn(|i| best[i].min(now[i]));
         }
     }
+    let from_one = compiled.parts.as_ref().and_then(|_| difference(&parted, &rpu, 1));
     if let Some(difference) = difference(&sparse, &rpu, SPARSE)
+        .or(from_one)
         .or_else(|| difference(&scalar, &rpu, 1))
         .or_else(|| difference(&wide, &rpu, 1))
     {
         return Err(anyhow!("{}: {difference}", R::NAME).into());
     }
-    let [rpu_1, rpu_64, rust_1, rust_8] = best.map(|s| s * 1e6);
-    Ok(Times { rpu_1, rpu_64, rust_1, rust_8 })
+    let [rpu_1, rpu_64, from_one, rust_1, rust_8] = best.map(|s| s * 1e6);
+    let rpu_64_from_one = compiled.parts.as_ref().map(|_| from_one);
+    Ok(Times { rpu_1, rpu_64, rpu_64_from_one, rust_1, rust_8 })
 }
 
 /// The first of each `step`-th rays for which two ways give different bits.
@@ -438,13 +342,14 @@ fn print_times(title: &str, table: &[Measured]) {
         return;
     }
     println!(
-        "{title:<22} {:>9} {:>9} {:>9} {:>9} | {:>8} {:>8} {:>9} {:>9}",
-        "RPU 1", "RPU 64", "Rust 1", "Rust 8", "to RPU 1", "Rust 1", "Rust 8", "cached"
+        "{title:<22} {:>9} {:>9} {:>9} {:>9} {:>9} | {:>8} {:>8} {:>9} {:>9}",
+        "RPU 1", "RPU 64", "1 origin", "Rust 1", "Rust 8", "to RPU 1", "Rust 1", "Rust 8", "cached"
     );
     for m in table {
-        let Times { rpu_1, rpu_64, rust_1, rust_8 } = m.streaming;
+        let Times { rpu_1, rpu_64, rpu_64_from_one, rust_1, rust_8 } = m.streaming;
+        let from_one = rpu_64_from_one.map_or("-".to_string(), |s| format!("{s:.4}"));
         println!(
-            "{:<22} {rpu_1:>9.4} {rpu_64:>9.4} {rust_1:>9.4} {rust_8:>9.4} | {:>7.1}x {:>7.2}x {:>8.2}x {:>8.2}x",
+            "{:<22} {rpu_1:>9.4} {rpu_64:>9.4} {from_one:>9} {rust_1:>9.4} {rust_8:>9.4} | {:>7.1}x {:>7.2}x {:>8.2}x {:>8.2}x",
             m.name,
             rpu_1 / rpu_64,
             rust_1 / rpu_64,
@@ -465,9 +370,14 @@ mod tests {
         let machine = compiled.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
         let rays = inputs::<R>(24);
         let [mut rpu, mut single, mut scalar, mut wide] = [(); 4].map(|()| vec![vec![0.0; 24 * 24]; R::OUTPUTS]);
-        let run =
-            compiled.blocks(&machine, &rays, &mut rpu).and_then(|()| compiled.single(&machine, &rays, &mut single));
-        assert!(run.is_ok_and(|count| count == 24 * 24 / SPARSE));
+        compiled.blocks(&machine, &rays, &mut rpu).expect("it runs");
+        assert_eq!(compiled.single(&machine, &rays, &mut single).expect("it runs"), 24 * 24 / SPARSE);
+        assert_eq!(compiled.parts.is_some(), R::METHOD == Method::Intersect, "{}", R::NAME);
+        if let Some(parts) = &compiled.parts {
+            let mut parted = vec![vec![0.0; 24 * 24]; R::OUTPUTS];
+            compiled.blocks_from_one(&machine, parts, &rays, &mut parted).expect("it runs");
+            assert_eq!(difference(&parted, &rpu, 1), None, "{} from one origin", R::NAME);
+        }
         by_hand::<R, 1>(&rays, &mut scalar);
         by_hand::<R, 8>(&rays, &mut wide);
         for (other, step) in [(&single, SPARSE), (&scalar, 1), (&wide, 1)] {
