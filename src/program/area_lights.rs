@@ -1,14 +1,16 @@
 //! Surfaces that shine because the class of their material has an `emission`: a table of their triangles, from which points are drawn in proportion to area, and the functions by which surfaces look at them.
 //!
 //! `lights.area(Ps, u, v) -> (L, Cl, t_max, density)` looks at a point that two random numbers choose. To shaders all of it is one more light of `lights.sample`, at a point that the place lit decides on; where paths are traced,
-//! `lights.choices() -> f32` is among how many lights `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, density)` chooses, all alike: those of the surroundings that have a direction, and all triangles that
+//! `lights.choices() -> f32` is among how many lights `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, density)` chooses, all alike: those of the surroundings that have a direction, every environment, and all triangles that
 //! shine as one. `Cl` is what arrives divided by the density of the choice and of the point, `density` that of the point by solid angle; 0 for lights that cannot be hit, whose colour is what a white diffuse surface that faces them
 //! has, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` gives it.
 
+use super::aliases::{aliases, chosen, stands_for};
+use super::environments;
 use super::instances::Instance;
 use super::lights::{AREA, CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
 use super::memory::{MemoryImage, RecordLayout};
-use super::paths::emission_at;
+use super::paths::{emission_at, opacity_at};
 use super::state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::LIGHTS_SAMPLE;
@@ -37,16 +39,32 @@ struct Emitter {
 
 /// What surfaces of one entry that shine have in common.
 #[derive(Clone, Debug)]
-struct Kind {
-    entry: usize,
-    emission: Arc<Instance>,
-    layout: RecordLayout,
+pub struct Shining {
+    /// The entry's number.
+    pub entry: usize,
+    /// The class's `emission`.
+    pub emission: Arc<Instance>,
+    /// Its `opacity`, if it has one.
+    pub opacity: Option<Arc<Instance>>,
+    /// How the objects' records lie.
+    pub layout: RecordLayout,
+}
+
+/// What a place may look at.
+#[derive(Clone, Copy)]
+enum Choice {
+    /// The lights that have a direction.
+    Point,
+    /// The environment of that number.
+    Environment(usize),
+    /// The triangles that shine.
+    Area,
 }
 
 /// The surfaces of a scene that shine.
 #[derive(Default)]
 pub struct AreaLights {
-    kinds: Vec<Kind>,
+    kinds: Vec<Shining>,
     emitters: Vec<Emitter>,
     /// Of all triangles together.
     area: f32,
@@ -61,8 +79,8 @@ impl std::fmt::Debug for AreaLights {
 }
 
 impl AreaLights {
-    /// Those of a scene: `emission` tells of an object its surface entry's number, its `emission` and how its records lie, if it shines.
-    pub fn of(scene: &Scene, emission: impl Fn(usize) -> Option<(usize, Arc<Instance>, RecordLayout)>) -> Self {
+    /// Those of a scene: `shining` tells of an object whether it shines.
+    pub fn of(scene: &Scene, shining: impl Fn(usize) -> Option<Shining>) -> Self {
         let mut lights = Self::default();
         let mut area = 0.0f64;
         for (number, object) in scene.objects.iter().enumerate() {
@@ -70,10 +88,10 @@ impl AreaLights {
             if object.mesh.triangles.is_empty() {
                 continue;
             }
-            let Some((entry, emission, layout)) = emission(number) else { continue };
-            let known = lights.kinds.iter().position(|kind| kind.entry == entry);
+            let Some(own) = shining(number) else { continue };
+            let known = lights.kinds.iter().position(|kind| kind.entry == own.entry);
             let kind = known.unwrap_or_else(|| {
-                lights.kinds.push(Kind { entry, emission, layout });
+                lights.kinds.push(own);
                 lights.kinds.len() - 1
             });
             let to_world = if object.mesh_space == MeshSpace::Object { object.object_to_world } else { Mat4::IDENTITY };
@@ -152,7 +170,7 @@ impl AreaLights {
         let [u, v, t] = ["u", "v", "t"].map(|name| b.param(name, Type::F32, Class::Varying));
         let [origin, direction] = ["from", "direction"].map(|name| b.param(name, Type::Vec3, Class::Varying));
         for_each_light(&mut b, kind, self.kinds.len(), |b, i| {
-            let Kind { emission, layout, .. } = &self.kinds[i];
+            let Shining { emission, opacity, layout, .. } = &self.kinds[i];
             let (depth, ray) = (b.f32(0.0), b.constant(Const::zero(Type::Vec4)));
             let hit = b.op(Op::Compose, &[u, v, t, depth]);
             let inputs = SurfaceInputs {
@@ -165,14 +183,20 @@ impl AreaLights {
                 primitive: None,
             };
             let mut state = SurfaceState::at(inputs, hit, records);
-            vec![emission_at(b, &mut state, layout, emission)]
+            let sent = emission_at(b, &mut state, layout, emission);
+            let Some(opacity) = opacity else { return vec![sent] };
+            let opacity = opacity_at(b, &mut state, layout, opacity);
+            vec![b.op(Op::Mul, &[opacity, sent])]
         });
         b.finish()
     }
 
-    /// `lights.choices` and `lights.direct` for surroundings with so many lights that have a direction.
-    pub fn direct_functions(&self, suffix: &str, lights: usize) -> Vec<Function> {
-        let choices = lights + usize::from(!self.is_empty());
+    /// `lights.choices` and `lights.direct` for surroundings with so many lights that have a direction, in a scene with so many environments.
+    pub fn direct_functions(&self, suffix: &str, lights: usize, environments: usize) -> Vec<Function> {
+        let points = (0..usize::from(lights > 0)).map(|_| Choice::Point);
+        let areas = (0..usize::from(!self.is_empty())).map(|_| Choice::Area);
+        let kinds: Vec<Choice> = points.chain((0..environments).map(Choice::Environment)).chain(areas).collect();
+        let choices = lights + kinds.iter().filter(|kind| !matches!(kind, Choice::Point)).count();
         let mut count = FunctionBuilder::new(format!("{CHOICES}{suffix}"), FunctionKind::Function);
         count.result("return", Type::F32);
         let n = count.f32(choices.max(1) as f32);
@@ -182,7 +206,7 @@ impl AreaLights {
         ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
         let [position, normal] = ["Ps", "Ns"].map(|name| b.param(name, Type::Vec3, Class::Varying));
         let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
-        if choices == 0 {
+        if kinds.is_empty() {
             let (nothing, none) = (b.constant(Const::zero(Type::Vec3)), b.f32(-1.0));
             let zero = b.f32(0.0);
             b.ret(vec![nothing, nothing, none, zero]);
@@ -190,36 +214,38 @@ impl AreaLights {
         }
         let n = b.f32(choices as f32);
         let (number, rest) = chosen(&mut b, u, choices as u32);
-        if lights > 0 {
-            let bound = b.u32(lights as u32);
-            let is_point = b.op(Op::ILt, &[number, bound]);
-            let (point, area) = (b.block(), b.block());
-            b.branch(is_point, point, area);
-            b.seal(point);
-            b.seal(area);
-            b.switch_to(point);
-            let types = [Type::Vec3, Type::Vec3, Type::F32];
-            let sample = b.call(format!("{LIGHTS_SAMPLE}{suffix}"), vec![number, position, normal], &types);
-            let direction = normalize(&mut b, sample[0]);
-            let factor = b.f32(choices as f32 * PI);
-            let light = scale(&mut b, sample[1], factor);
-            let exact = b.f32(0.0);
-            b.ret(vec![direction, light, sample[2], exact]);
-            b.switch_to(area);
-        }
-        match self.is_empty() {
-            true => {
-                // Every choice is one of the others.
-                let (nothing, none) = (b.constant(Const::zero(Type::Vec3)), b.f32(-1.0));
-                let zero = b.f32(0.0);
-                b.ret(vec![nothing, nothing, none, zero]);
+        // All that are points are one kind, the first; each of the others is one.
+        let kind = match lights {
+            0 => number,
+            _ => {
+                let (bound, before) = (b.u32(lights as u32), b.u32(lights as u32 - 1));
+                let is_point = b.op(Op::ILt, &[number, bound]);
+                let behind = b.op(Op::ISub, &[number, before]);
+                let first = b.u32(0);
+                b.op(Op::Select, &[is_point, first, behind])
             }
-            false => {
+        };
+        for_each_light(&mut b, kind, kinds.len(), |b, i| match kinds[i] {
+            Choice::Point => {
+                let types = [Type::Vec3, Type::Vec3, Type::F32];
+                let sample = b.call(format!("{LIGHTS_SAMPLE}{suffix}"), vec![number, position, normal], &types);
+                let direction = normalize(b, sample[0]);
+                let factor = b.f32(choices as f32 * PI);
+                let light = scale(b, sample[1], factor);
+                let exact = b.f32(0.0);
+                vec![direction, light, sample[2], exact]
+            }
+            Choice::Environment(number) => {
+                let mut results = b.call(environments::function_name(number), vec![rest, v], &DIRECT_RESULTS);
+                results[1] = scale(b, results[1], n);
+                results
+            }
+            Choice::Area => {
                 let mut results = b.call(AREA, vec![position, rest, v], &DIRECT_RESULTS);
-                results[1] = scale(&mut b, results[1], n);
-                b.ret(results);
+                results[1] = scale(b, results[1], n);
+                results
             }
-        }
+        });
         vec![count.finish(), b.finish()]
     }
 
@@ -234,20 +260,7 @@ impl AreaLights {
             b.op(Op::Load(k), &[address])
         };
         let head = record(b, number, 0);
-        let probability = b.op(Op::Extract(0), &[head]);
-        let other = b.op(Op::Extract(1), &[head]);
-        let other = b.op_as(Op::Bitcast, &[other], Type::U32);
-        let is_own = b.op(Op::Lt, &[rest, probability]);
-        let number = b.op(Op::Select, &[is_own, number, other]);
-        // What is left of the number is spread evenly again.
-        let above = b.op(Op::Sub, &[rest, probability]);
-        let one = b.f32(1.0);
-        let share = b.op(Op::Sub, &[one, probability]);
-        let part = b.op(Op::Select, &[is_own, rest, above]);
-        let whole = b.op(Op::Select, &[is_own, probability, share]);
-        let reciprocal = b.op(Op::Rcp, &[whole]);
-        let u = b.op(Op::Mul, &[part, reciprocal]);
-        let u = b.op(Op::Sat, &[u]);
+        let (number, u) = stands_for(b, head, number, rest);
 
         let head = record(b, number, 0);
         let [triangle, object] = [2, 3].map(|i| {
@@ -288,6 +301,7 @@ impl AreaLights {
         let emitted = b.call(EMITTED, args, &[Type::Vec3])[0];
         let light = scale(b, emitted, inverse);
         let is_dark = b.op(Op::Or, &[is_hidden, is_edge_on]);
+        let one = b.f32(1.0);
         let nothing = b.constant(Const::zero(Type::Vec3));
         let light = b.op(Op::Select, &[is_dark, nothing, light]);
         let density = b.op(Op::Select, &[is_dark, one, density]);
@@ -296,17 +310,6 @@ impl AreaLights {
         let reach = b.op(Op::Sub, &[distance, bias]);
         vec![direction, light, reach, density]
     }
-}
-
-/// Which of `count` things a random number chooses, and what is left of it.
-fn chosen(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
-    let n = b.f32(count as f32);
-    let scaled = b.op(Op::Mul, &[u, n]);
-    let whole = b.op(Op::Floor, &[scaled]);
-    let last = b.f32((count - 1) as f32);
-    let whole = b.op(Op::Min, &[whole, last]);
-    let rest = b.op(Op::Sub, &[scaled, whole]);
-    (b.op_as(Op::ToInt, &[whole], Type::U32), rest)
 }
 
 fn area_of([a, b, c]: [Vec3; 3]) -> f32 {
@@ -324,42 +327,4 @@ fn first_primitives(scene: &Scene) -> Vec<u32> {
         }
     }
     first
-}
-
-/// Walker's tables by Vose's method (1991, "A Linear Algorithm for Generating Random Numbers with a Given Distribution"): the probability with which each thing stands for itself, and the one for which it stands otherwise.
-fn aliases(weights: &[f64]) -> Vec<(f32, u32)> {
-    let total: f64 = weights.iter().sum();
-    let mut scaled: Vec<f64> = weights.iter().map(|w| w / total * weights.len() as f64).collect();
-    let mut table: Vec<(f32, u32)> = (0..weights.len() as u32).map(|i| (1.0, i)).collect();
-    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&i| scaled[i] < 1.0);
-    while let (Some(&less), Some(&more)) = (small.last(), large.last()) {
-        small.pop();
-        table[less] = (scaled[less] as f32, more as u32);
-        scaled[more] -= 1.0 - scaled[less];
-        if scaled[more] < 1.0 {
-            large.pop();
-            small.push(more);
-        }
-    }
-    table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::aliases;
-
-    #[test]
-    fn each_thing_is_chosen_in_proportion_to_its_weight() {
-        let weights = [3.0, 1.0, 0.5, 0.5, 7.0];
-        let table = aliases(&weights);
-        let mut chances = [0.0f64; 5];
-        for (i, &(own, other)) in table.iter().enumerate() {
-            chances[i] += f64::from(own) / 5.0;
-            chances[other as usize] += (1.0 - f64::from(own)) / 5.0;
-        }
-        for (chance, weight) in chances.iter().zip(weights) {
-            assert!((chance - weight / 12.0).abs() < 1e-6, "{chances:?}");
-        }
-        assert_eq!(aliases(&[2.0]), [(1.0, 0)]);
-    }
 }

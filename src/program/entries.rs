@@ -3,7 +3,7 @@
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::RecordLayout;
 use super::outputs::{Output, triple};
-use super::paths::{Methods, emission_at};
+use super::paths::{Methods, emission_at, opacity_at};
 use super::primitives::PrimitiveCores;
 use super::primvars::{stored_for, stored_message};
 use super::questions::Questions;
@@ -115,6 +115,8 @@ fn shade(
     // Where paths are traced, light of a surface's own counts by how it was found.
     let own = variant.methods.emission.as_deref().filter(|_| !paths);
     let own = own.map(|emission| emission_at(b, &mut state, &variant.layout, emission));
+    let covers = variant.methods.opacity.as_deref();
+    let covers = covers.map(|opacity| opacity_at(b, &mut state, &variant.layout, opacity));
     let shown = |b: &mut FunctionBuilder, color| visibility::color(b, variant.seen, given.ray, color);
     let instance = &variant.instance;
     if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(b, &mut state, number)) {
@@ -156,6 +158,7 @@ fn shade(
     let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
     let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
     let color = own.map_or(color, |own| b.op(Op::Add, &[own, color]));
+    let [color, opacity] = [color, opacity].map(|x| covers.map_or(x, |covers| b.op(Op::Mul, &[covers, x])));
     let [color, opacity] = asked.answer(b, instance, &of_surface, &outputs, [color, opacity]);
     if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
         let value = outputs.get(name).unwrap_or_else(|| b.f32(0.0));

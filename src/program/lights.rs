@@ -3,13 +3,15 @@
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
 use super::emitters::POINTS;
+use super::environments;
 use super::instances::{Instance, Outputs, unpack};
 use super::memory::ParamBlock;
 use super::state::{normalize, of_frame};
 use super::visibility::TRANSMISSION;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::rsl::{
-    LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind, RslType,
+    LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_HAVE_AMBIENT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind,
+    RslType,
 };
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
@@ -38,12 +40,30 @@ pub struct LinkedLight {
     pub address: u32,
     /// Those points, as vectors of memory.
     pub points: Vec<[u32; 4]>,
+    /// Its number among [`super::environments`], if it is one that shines.
+    pub environment: Option<usize>,
 }
 
 impl LinkedLight {
     /// Whether its light comes from somewhere.
     pub fn is_shining(&self) -> bool {
+        self.environment.is_some() || self.has_direction()
+    }
+
+    /// Whether its shader says where from.
+    pub fn has_direction(&self) -> bool {
         self.instance.shader.light != LightKind::Ambient
+    }
+
+    /// Whether it says how bright each direction is far away.
+    pub fn is_environment(&self) -> bool {
+        !self.has_direction() && self.categories().contains(&ENVIRONMENT)
+    }
+
+    /// The categories of its shader.
+    fn categories(&self) -> BTreeSet<&str> {
+        let text = self.instance.texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
+        text.split(',').map(str::trim).filter(|c| !c.is_empty()).collect()
     }
 
     /// Its block.
@@ -69,6 +89,9 @@ pub const CHOICES: &str = "lights.choices";
 
 /// The parameter of a light that names its categories, with commas between them (PRMan).
 const CATEGORY: &str = "__category";
+
+/// The category of lights that are environments.
+const ENVIRONMENT: &str = "environment";
 
 /// What the shaders of a program ask of lights beside their light.
 #[derive(Debug, Default)]
@@ -100,6 +123,15 @@ impl LightQuestions {
     }
 }
 
+/// `lights.ambient.there() -> f32`: whether ambient light stands for light that no path brings.
+pub fn ambient_there(traces_paths: bool) -> Function {
+    let mut b = FunctionBuilder::new(LIGHTS_HAVE_AMBIENT, FunctionKind::Function);
+    b.result("return", Type::F32);
+    let there = b.f32(if traces_paths { 0.0 } else { 1.0 });
+    b.ret(vec![there]);
+    b.finish()
+}
+
 /// Something that shines from somewhere.
 #[derive(Clone, Copy)]
 enum Shining<'a> {
@@ -122,7 +154,10 @@ pub fn light_functions(
     questions: &LightQuestions,
 ) -> Vec<Function> {
     let (ambient, shining): (Vec<_>, Vec<_>) = lights.iter().copied().partition(|l| !l.is_shining());
-    let shining: Vec<Shining<'_>> = shining.into_iter().map(Shining::Light).chain(area.map(Shining::Area)).collect();
+    // Environments come behind those that `lights.direct` asks this function for.
+    let (environments, shining): (Vec<_>, Vec<_>) = shining.into_iter().partition(|l| l.environment.is_some());
+    let shining = shining.into_iter().chain(environments).map(Shining::Light);
+    let shining: Vec<Shining<'_>> = shining.chain(area.map(Shining::Area)).collect();
     let mut functions = vec![
         count(suffix, shining.len()),
         sample(suffix, &shining),
@@ -168,7 +203,10 @@ fn sample(suffix: &str, lights: &[Shining<'_>]) -> Function {
         b.ret(vec![zero, zero, none]);
     } else {
         for_each_light(&mut b, index, lights.len(), |b, i| match lights[i] {
-            Shining::Light(light) => sample_one(b, light, place),
+            Shining::Light(light) => match light.environment {
+                Some(number) => sample_environment(b, number, light.shadows, place),
+                None => sample_one(b, light, place),
+            },
             Shining::Area(shadows) => sample_area(b, shadows, place),
         });
     }
@@ -215,9 +253,7 @@ fn category(suffix: &str, lights: &[Shining<'_>], excluded: &BTreeSet<Arc<str>>)
         return b.finish();
     }
     for_each_light(&mut b, index, lights.len(), |b, i| {
-        let texts = lights[i].light().map_or(&[][..], |light| &light.instance.texts);
-        let text = texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
-        let own: BTreeSet<&str> = text.split(',').map(str::trim).filter(|c| !c.is_empty()).collect();
+        let own = lights[i].light().map(LinkedLight::categories).unwrap_or_default();
         let others = excluded.iter().filter(|c| !own.contains(&***c)).map(|c| format!("-{c}"));
         let meant = own.iter().map(|c| (*c).to_string()).chain(others);
         let mut result = None;
@@ -330,6 +366,19 @@ fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, place: Place) -> Vec<V
     let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
     let [u, v] = [0, 1].map(|i| b.op(Op::Extract(i), &[random]));
     let found = b.call(AREA, vec![place.position, u, v], &DIRECT_RESULTS);
+    seen_as_light(b, &found, shadows, place)
+}
+
+/// Looks at an environment, in a direction that the place lit decides on.
+fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, place: Place) -> Vec<Value> {
+    let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
+    let [u, v] = [1, 2].map(|i| b.op(Op::Extract(i), &[random]));
+    let found = b.call(environments::function_name(number), vec![u, v], &DIRECT_RESULTS);
+    seen_as_light(b, &found, shadows, place)
+}
+
+/// What functions that look at light by solid angle give, as a light gives it.
+fn seen_as_light(b: &mut FunctionBuilder, found: &[Value], shadows: Shadows, place: Place) -> Vec<Value> {
     // A white diffuse surface that faces it has its irradiance over π.
     let share = b.f32(std::f32::consts::FRAC_1_PI);
     let color = super::state::scale(b, found[1], share);
@@ -339,7 +388,8 @@ fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, place: Place) -> Vec<V
     let t_max = b.op(Op::Select, &[dark, none, found[2]]);
     match shadows {
         Shadows::Dimming => vec![found[0], dimmed(b, place, found[0], color, t_max), none],
-        Shadows::None | Shadows::Opaque => vec![found[0], color, t_max],
+        Shadows::Opaque => vec![found[0], color, t_max],
+        Shadows::None => vec![found[0], color, none],
     }
 }
 
@@ -377,6 +427,12 @@ fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: Place) ->
         Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
         None => global(b, light, place, &param.name, param.ty),
     })
+}
+
+/// What an environment shows in a direction of length 1.
+pub(super) fn comes_from(b: &mut FunctionBuilder, light: &LinkedLight, direction: Value) -> Value {
+    let position = b.constant(Const::zero(Type::Vec3));
+    call(b, light, Place { position, normal: direction }).color
 }
 
 /// Calls a light for its light.

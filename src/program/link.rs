@@ -1,13 +1,14 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
-use super::area_lights::AreaLights;
+use super::area_lights::{AreaLights, Shining};
 use super::constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
 use super::coshaders::{self, CoShaders, LinkedCoShader, LinkedCore};
 use super::emitters;
 use super::entries::{self, Displacement, SurfaceVariant};
+use super::environments::Environments;
 use super::facts::is_option;
 use super::instances::{Instance, bind};
-use super::lights::{LightQuestions, LinkedLight, Shadows};
+use super::lights::{LightQuestions, LinkedLight, Shadows, ambient_there};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
 use super::paths::{self, Methods, Paths, Scattering};
@@ -218,7 +219,7 @@ impl WantedEntry {
             primitive: self.primitive.clone(),
             output: None,
             seen: Visibility::default(),
-            methods: Methods::default(),
+            methods: Methods { opacity: self.methods.opacity.clone(), ..Methods::default() },
             dark: None,
         };
         let atmosphere = self.atmosphere.and_then(|id| volumes.get(&id));
@@ -305,6 +306,7 @@ fn run(
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
         methods: HashMap::new(),
+        parts: HashMap::new(),
     };
     let program = linker.link(scene, options, observer);
     let Linker { mut shaders, mut diagnostics, .. } = linker;
@@ -329,6 +331,8 @@ struct Linker {
     instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
     /// What the classes of surfaces say beside how they shade.
     methods: HashMap<ShaderId, Methods>,
+    /// The other cores of the scene's objects of classes, each with the object's parameters.
+    parts: HashMap<u32, Vec<Arc<Instance>>>,
 }
 
 impl Linker {
@@ -401,8 +405,8 @@ impl Linker {
             let next = surroundings.len();
             let dark = visibility::asks_shader(seen).then(|| *surroundings.entry(dark).or_insert(next));
             let methods = object.surface.map(|id| self.methods(scene, id, traces_paths)).unwrap_or_default();
-            let shines = methods.emission.is_some();
-            let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen, shines)).or_insert_with(|| {
+            let says = [methods.emission.is_some(), methods.opacity.is_some()];
+            let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen, says)).or_insert_with(|| {
                 wanted.push(WantedEntry {
                     instance: instance.clone(),
                     displacement: displacement.map(|d| (d, displaced, is_surface)),
@@ -441,19 +445,24 @@ impl Linker {
         }
         let mut area_lights = AreaLights::of(scene, |number| {
             let record: &ObjectRecord = records.get(number)?;
-            let emission = wanted[record.entry as usize].methods.emission.clone()?;
-            Some((record.entry as usize, emission, record.layout.clone()))
+            let Methods { emission, opacity, .. } = wanted[record.entry as usize].methods.clone();
+            Some(Shining { entry: record.entry as usize, emission: emission?, opacity, layout: record.layout.clone() })
         });
-        if (lights.iter().any(|l| !l.points.is_empty()) || !area_lights.is_empty())
-            && module.function(RANDOM_FUNCTION).is_none()
-        {
+        let textures = self.add_textures(scene, &mut module);
+        let mut environments = Environments::of(scene, &mut lights, &textures);
+        let chooses =
+            environments.count() > 0 || !area_lights.is_empty() || lights.iter().any(|l| !l.points.is_empty());
+        let passes = traces_paths && wanted.iter().any(|w| w.methods.opacity.is_some());
+        if (chooses || passes) && module.function(RANDOM_FUNCTION).is_none() {
             module.functions.extend(sampling::functions());
         }
-        let textures = self.add_textures(scene, &mut module);
+        let behind = blocks.len();
         blocks.push(vec![[0; 4]; area_lights.vectors()]);
+        blocks.extend(environments.tables());
         let mut memory = MemoryImage::build(scene, &records, &blocks, &textures)?;
-        area_lights.address = memory.blocks[blocks.len() - 1];
-        memory.set_block(blocks.len() - 1, &area_lights.table(scene, &memory));
+        area_lights.address = memory.blocks[behind];
+        memory.set_block(behind, &area_lights.table(scene, &memory));
+        environments.addresses = memory.blocks[behind + 1..].to_vec();
         let cores = coshaders.values_mut().flat_map(|c| &mut c.cores).map(|core| &mut core.address);
         let addressed = lights.iter_mut().map(|l| &mut l.address).chain(volumes.values_mut().map(|v| &mut v.address));
         let addressed = addressed.chain(cores);
@@ -475,15 +484,19 @@ impl Linker {
         };
         add_surroundings(&mut module, &lights, area, &questions, &volumes, &coshaders, &surroundings);
         module.functions.push(visibility::selective_function(scene));
+        module.functions.push(ambient_there(traces_paths));
         let to_surfaces = Questions::of(&module);
         module.functions.extend(to_surfaces.functions());
         let differentiated = derivatives::is_needed(&module);
         if traces_paths {
             for (around, &number) in &surroundings {
-                let shining = around.lights.iter().filter(|&&i| lights[i as usize].is_shining()).count();
-                module.functions.extend(area_lights.direct_functions(&set_suffix(number), shining));
+                let points = around.lights.iter().filter(|&&i| lights[i as usize].has_direction()).count();
+                let direct = area_lights.direct_functions(&set_suffix(number), points, environments.count());
+                module.functions.extend(direct);
             }
         }
+        let estimator = traces_paths.then_some(scene.estimator);
+        module.functions.extend(environments.functions(&lights, estimator, options.output.is_none()));
         module.functions.extend(area_lights.functions());
         for (number, wanted) in wanted.iter().enumerate() {
             let variant = &wanted.variant(&volumes, options.output.as_ref());
@@ -606,6 +619,7 @@ impl Linker {
             return known.clone();
         }
         let made = self.made_methods(scene, id, traces_paths);
+        self.parts.insert(id.0, made.all().cloned().collect());
         self.methods.insert(id, made.clone());
         made
     }
@@ -627,15 +641,16 @@ impl Linker {
             }
         };
         let emission = method(Method::Emission).filter(|emission| !paths::is_black(emission));
+        let opacity = method(Method::Opacity).filter(|opacity| !paths::is_opaque(opacity));
         if !traces_paths {
-            return Methods { scattering: None, emission };
+            return Methods { scattering: None, emission, opacity };
         }
         let parts = [Method::Bsdf, Method::SampleBsdf, Method::EvaluatePdf].map(method);
         let scattering = match parts {
             [Some(value), Some(sample), Some(density)] => Some(Scattering { value, sample, density }),
             _ => None,
         };
-        Methods { scattering, emission }
+        Methods { scattering, emission, opacity }
     }
 
     fn surface(&mut self, scene: &Scene, object: &Object) -> Option<Arc<Instance>> {
@@ -694,6 +709,7 @@ impl Linker {
         match linked {
             Ok(linked) => {
                 self.instances.insert(Some(id.0), Some(linked.cores.intersect.clone()));
+                self.parts.insert(id.0, linked.cores.at_hit.iter().map(|p| p.1.clone()).collect());
                 Some(linked)
             }
             Err(errors) => {
@@ -755,16 +771,17 @@ impl Linker {
                     (true, false) => Shadows::Opaque,
                     (true, true) => Shadows::Dimming,
                 };
-                Some(LinkedLight { instance, shadows, address: 0, points })
+                Some(LinkedLight { instance, shadows, address: 0, points, environment: None })
             })
             .collect()
     }
 
     /// Reads the textures that the module's shaders may ask for, and adds the function that finds them.
     fn add_textures(&mut self, scene: &Scene, module: &mut Module) -> Textures {
-        let instances = scene.shader_instances.iter().enumerate().filter_map(|(id, given)| {
-            let bound = self.instances.get(&Some(id as u32))?.as_deref()?;
-            Some((bound, given))
+        let instances = scene.shader_instances.iter().zip(0..).flat_map(|(given, id)| {
+            let bound =
+                self.instances.get(&Some(id)).into_iter().flatten().chain(self.parts.get(&id).into_iter().flatten());
+            bound.map(move |bound| (&**bound, given))
         });
         let Some(names) = textures::names(module, instances, &texts_by_name(scene)) else { return Textures::default() };
         let read = self.shaders.textures(scene, names);

@@ -5,12 +5,14 @@
 //! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals.md`. Nothing here
 //! knows a back end.
 
+mod aliases;
 pub mod area_lights;
 mod constants;
 mod coshaders;
 mod depths;
 mod emitters;
 mod entries;
+mod environments;
 mod facts;
 mod instances;
 mod lights;

@@ -18,6 +18,7 @@ use super::visibility::{self, TRANSMISSION};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Terminator, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
+use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
 use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
 use crate::scene::Estimator;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Methods {
     pub scattering: Option<Scattering>,
     /// `emission`.
     pub emission: Option<Arc<Instance>>,
+    /// `opacity`.
+    pub opacity: Option<Arc<Instance>>,
 }
 
 /// The methods of a material by which paths go on.
@@ -55,33 +58,42 @@ impl Methods {
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
         let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
-        scattering.chain(&self.emission)
+        scattering.chain(&self.emission).chain(&self.opacity)
     }
 }
 
 /// Whether an `emission` gives nothing anywhere, as that of a base class may: what its parameters are is known.
 pub fn is_black(emission: &Instance) -> bool {
-    let shader = &emission.shader;
-    let mut b = FunctionBuilder::new("emission", FunctionKind::Entry);
-    b.result("emission", Type::Vec3);
-    let outputs = emission.call(&mut b, &shader.core, |b, slot, param| match slot {
-        Some(slot) => entries::constant_parameter(b, emission, slot, param.ty),
+    is_always(emission, "emission", Const::zero(Type::Vec3))
+}
+
+/// Whether an `opacity` lets no light through anywhere.
+pub fn is_opaque(opacity: &Instance) -> bool {
+    is_always(opacity, "opacity", Const::Vec3([1.0; 3]))
+}
+
+/// Whether a method gives one colour everywhere.
+fn is_always(method: &Instance, output: &str, color: Const) -> bool {
+    let shader = &method.shader;
+    let mut b = FunctionBuilder::new("method", FunctionKind::Entry);
+    b.result("color", Type::Vec3);
+    let outputs = method.call(&mut b, &shader.core, |b, slot, param| match slot {
+        Some(slot) => entries::constant_parameter(b, method, slot, param.ty),
         None => b.param(param.name.clone(), param.ty, Class::Varying),
     });
-    let Some(light) = outputs.get("emission") else { return true };
-    b.ret(vec![light]);
+    let Some(found) = outputs.get(output) else { return true };
+    b.ret(vec![found]);
     let mut module = shader.unit().clone();
     module.functions.push(b.finish());
     if Pipeline::default().run(&mut module, &mut ()).is_err() {
         return false;
     }
-    let Some(entry) = module.function("emission") else { return false };
-    let zero = Const::zero(Type::Vec3);
+    let Some(entry) = module.function("method") else { return false };
     let constants = entry.blocks.iter().flat_map(|block| &block.insts);
-    let zeros: Vec<Value> =
-        constants.filter(|i| i.op == Op::Const(zero.clone())).filter_map(|i| i.results.first().copied()).collect();
+    let same: Vec<Value> =
+        constants.filter(|i| i.op == Op::Const(color.clone())).filter_map(|i| i.results.first().copied()).collect();
     entry.blocks.iter().all(|block| match &block.term {
-        Terminator::Return(values) => values.iter().all(|v| zeros.contains(v)),
+        Terminator::Return(values) => values.iter().all(|v| same.contains(v)),
         _ => true,
     })
 }
@@ -247,7 +259,11 @@ impl Place<'_> {
     /// A surface without a BSDF: what its shader gives, and its own light.
     fn shade(&mut self) {
         let mut state = SurfaceState::new(self.b, self.given.clone());
-        let own = self.emitted(&mut state);
+        let mut own = self.emitted(&mut state);
+        if let (Some(light), Some(opacity)) = (own, &self.variant.methods.opacity) {
+            let opacity = opacity_at(self.b, &mut state, &self.variant.layout, opacity);
+            own = Some(self.op(Op::Mul, &[light, opacity]));
+        }
         let [sent, opacity] = self.shaded();
         let one = self.b.constant(Const::Vec3([1.0; 3]));
         let open = self.op(Op::Sub, &[one, opacity]);
@@ -274,7 +290,7 @@ impl Place<'_> {
                 let t = state.global(self.b, "ray.t")?;
                 let normal = state.global(self.b, "Ng")?;
                 let of_light = self.density_of_light(t, normal, area);
-                self.weight(density, of_light)
+                weight(self.b, self.paths.estimator, density, of_light)
             }
         };
         let one = self.b.f32(1.0);
@@ -295,22 +311,6 @@ impl Place<'_> {
         self.op(Op::Mul, &[square, reciprocal])
     }
 
-    /// How much a sample counts that was drawn with the first density and could have been drawn with the other.
-    fn weight(&mut self, own: Value, other: Value) -> Value {
-        let zero = self.b.f32(0.0);
-        let own_is_none = self.op(Op::Le, &[own, zero]);
-        // The quotient first: squares of densities may leave the range of numbers.
-        let reciprocal = self.op(Op::Rcp, &[own]);
-        let mut quotient = self.op(Op::Mul, &[other, reciprocal]);
-        if self.paths.estimator == Estimator::Power {
-            quotient = self.op(Op::Mul, &[quotient, quotient]);
-        }
-        let one = self.b.f32(1.0);
-        let sum = self.op(Op::Add, &[one, quotient]);
-        let weight = self.op(Op::Rcp, &[sum]);
-        self.op(Op::Select, &[own_is_none, zero, weight])
-    }
-
     /// A surface with a BSDF.
     fn scatter(&mut self, scattering: &Scattering) {
         let mut state = SurfaceState::new(self.b, self.given.clone());
@@ -318,6 +318,8 @@ impl Place<'_> {
             Some(own) => own,
             None => self.black(),
         };
+        let covers = self.covers(&mut state);
+        let own = self.covered(own, covers);
         let options = self.op(Op::Uniform(6), &[]);
         let limit = self.op(Op::Extract(3), &[options]);
         let is_last = self.op(Op::Le, &[limit, self.given.depth]);
@@ -330,6 +332,12 @@ impl Place<'_> {
         let density = self.arguments(&mut state, &scattering.density);
         let sample = self.arguments(&mut state, &scattering.sample);
         let around = Around { value, density };
+        if let Some(Covers { is_passed, open, .. }) = covers {
+            self.unless(is_passed, |place| {
+                let nothing = place.black();
+                place.straight_on(nothing, open)
+            });
+        }
         self.unless(is_last, |place| {
             let nothing = place.black();
             let nowhere = place.b.f32(NOWHERE);
@@ -348,8 +356,39 @@ impl Place<'_> {
 
         let open = self.open(position, &direct);
         let lit = self.op(Op::Mul, &[direct.light, open]);
+        let lit = self.covered(lit, covers);
+        let counts = self.covered(counts, covers);
         let sent = self.op(Op::Add, &[own, lit]);
         self.b.ret(vec![sent, counts, next]);
+    }
+
+    /// Chance decides by how much a surface covers whether the ray passes it, if its class says how much that is.
+    fn covers(&mut self, state: &mut SurfaceState) -> Option<Covers> {
+        let opacity = self.variant.methods.opacity.as_ref()?;
+        let opacity = opacity_at(self.b, state, &self.variant.layout, opacity);
+        let position = state.global(self.b, "P")?;
+        // Behind a surface the path's numbers are the same: those of the place are not.
+        let random = self.b.call(RANDOM_FUNCTION, vec![position], &[Type::Vec3])[0];
+        let number = self.op(Op::Extract(0), &[random]);
+        let chance = self.largest(opacity);
+        let is_met = self.op(Op::Lt, &[number, chance]);
+        let is_passed = self.op(Op::Not, &[is_met]);
+        let reciprocal = self.op(Op::Rcp, &[chance]);
+        let share = scale(self.b, opacity, reciprocal);
+        let (one, white) = (self.b.f32(1.0), self.b.constant(Const::Vec3([1.0; 3])));
+        let open = self.op(Op::Sub, &[white, opacity]);
+        let rest = self.op(Op::Sub, &[one, chance]);
+        let reciprocal = self.op(Op::Rcp, &[rest]);
+        let open = scale(self.b, open, reciprocal);
+        Some(Covers { is_passed, share, open })
+    }
+
+    /// Light of a surface, as far as that covers what lies behind it.
+    fn covered(&mut self, light: Value, covers: Option<Covers>) -> Value {
+        match covers {
+            Some(Covers { share, .. }) => self.op(Op::Mul, &[light, share]),
+            None => light,
+        }
     }
 
     /// The arguments of a method's core at the hit; those that are not known there are zero.
@@ -393,7 +432,7 @@ impl Place<'_> {
             Estimator::Scattering => zero,
             Estimator::Power | Estimator::Balance => {
                 let other = self.op(Op::Mul, &[of_material, choices]);
-                self.weight(density, other)
+                weight(self.b, self.paths.estimator, density, other)
             }
         };
         let one = self.b.f32(1.0);
@@ -489,6 +528,17 @@ impl Place<'_> {
     }
 }
 
+/// How a surface covers what lies behind it.
+#[derive(Clone, Copy)]
+struct Covers {
+    /// Whether the ray goes on as if nothing was there.
+    is_passed: Value,
+    /// By how much the surface's light counts where it does not.
+    share: Value,
+    /// By how much light from behind counts where it does.
+    open: Value,
+}
+
 /// The arguments of a material's methods at a place, but for directions.
 struct Around {
     value: Vec<Value>,
@@ -505,10 +555,40 @@ struct Direct {
     light: Value,
 }
 
+/// How much a sample counts that was drawn with the first density and could have been drawn with the other.
+pub fn weight(b: &mut FunctionBuilder, estimator: Estimator, own: Value, other: Value) -> Value {
+    let zero = b.f32(0.0);
+    let own_is_none = b.op(Op::Le, &[own, zero]);
+    // The quotient first: squares of densities may leave the range of numbers.
+    let reciprocal = b.op(Op::Rcp, &[own]);
+    let mut quotient = b.op(Op::Mul, &[other, reciprocal]);
+    if estimator == Estimator::Power {
+        quotient = b.op(Op::Mul, &[quotient, quotient]);
+    }
+    let one = b.f32(1.0);
+    let sum = b.op(Op::Add, &[one, quotient]);
+    let weight = b.op(Op::Rcp, &[sum]);
+    b.op(Op::Select, &[own_is_none, zero, weight])
+}
+
 /// The arguments with another value for the input of that name, if the core has it.
 fn with_input(instance: &Instance, args: &[Value], name: &str, value: Value) -> Vec<Value> {
     let params = &instance.shader.core_params;
     args.iter().zip(params).map(|(&arg, param)| if *param.name == *name { value } else { arg }).collect()
+}
+
+/// How much a surface covers of what lies behind it, at a state: from 0 to 1 in each colour.
+pub fn opacity_at(
+    b: &mut FunctionBuilder,
+    state: &mut SurfaceState,
+    layout: &RecordLayout,
+    opacity: &Instance,
+) -> Value {
+    let args = entries::inputs(b, state, layout, opacity, 0);
+    let outputs = opacity.call_with(b, &opacity.shader.core, args);
+    let white = b.constant(Const::Vec3([1.0; 3]));
+    let opacity = outputs.get("opacity").unwrap_or(white);
+    b.op(Op::Sat, &[opacity])
 }
 
 /// The light that a surface sends itself, at a state.

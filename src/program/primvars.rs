@@ -111,7 +111,9 @@ fn taker<'a>(shader: &'a CompiledShader, kind: &PrimvarKind) -> Option<(usize, &
 }
 
 fn fits(param: &CompiledParam, ty: PrimvarType, array: Option<u32>) -> bool {
-    param.type_name == ty.name() && param.array == array
+    // RTSL does not tell triples apart.
+    let is_triple = matches!(ty, PrimvarType::Point | PrimvarType::Vector | PrimvarType::Normal);
+    (param.type_name == ty.name() || is_triple && param.type_name == "vec3") && param.array == array
 }
 
 /// The stored variable of a mesh, and the number of its element, that core parameter `number` of a shader takes.

@@ -102,7 +102,8 @@ impl CompiledShader {
             ty: p.ty,
             array: p.array,
             type_name: p.type_name,
-            class: Class::Uniform,
+            // Objects are made anew at each place.
+            class: Class::Varying,
             default: p.default,
             open: false,
         });
@@ -638,10 +639,13 @@ impl ShaderLibrary {
         paths.find(|path| self.sources.has_file(path))
     }
 
-    /// Reads a file of RTSL on the path.
+    /// Reads a file of RTSL on the path, or one that comes with the program.
     fn find_file(&mut self, file: &str) -> Result<FileId, Missing> {
         if let Some(path) = self.path_of_file(file) {
             return self.read(&path);
+        }
+        if let Some(text) = stdlib::class_source(file) {
+            return Ok(self.sources.add(format!("<built-in {file}>"), None, text));
         }
         let folders = &self.units.manner().folders;
         let looked = folders.iter().map(|f| format!("looked for {}", f.join(file).display())).collect();

@@ -64,6 +64,12 @@ pub const LIGHTS_AMBIENT: &str = "lights.ambient";
 pub const LIGHTS_CATEGORY: &str = "lights.category";
 /// The linker's functions `lights.message.T.NAME`, `(u32 i, vec3 Ps, vec3 Ns) → (f32 found, T value)`: what light `i` says of its parameter `NAME` of the type with letter `T`.
 pub const LIGHTS_MESSAGE: &str = "lights.message.";
+/// The linker's function `() → f32`: 1 where [`LIGHTS_AMBIENT`] stands for light that comes by way of other surfaces, 0 where that light is followed.
+pub const LIGHTS_HAVE_AMBIENT: &str = "lights.ambient.there";
+/// The linker's function `(vec3 direction, f32 density) → vec3`: what arrives from far away in a direction, at a ray that meets nothing; `density` is how densely a path has chosen directions like it, 0 where it did not choose.
+pub const LIGHTS_FAR: &str = "lights.far";
+/// The linker's function `() → f32`: how much of what lies behind the scene is covered by what arrives from there.
+pub const LIGHTS_FAR_COVERAGE: &str = "lights.far.coverage";
 /// The linker's function `(f32 inside, vec3 E, vec3 I, f32 depth, vec3 Ci, vec3 Oi) → (vec3 Ci, vec3 Oi)`: what the volume inside or outside of the
 /// surface being shaded makes of light on its way.
 pub const VOLUMES_PASS: &str = "volumes.pass";

@@ -92,6 +92,8 @@ pub enum Method {
     EvaluatePdf,
     /// `rt_Material`: the light that it sends itself.
     Emission,
+    /// `rt_Material`: how much of what lies behind it it covers.
+    Opacity,
     /// `rt_Light`: the light that arrives.
     Illumination,
 }
@@ -100,7 +102,7 @@ use Method::*;
 
 impl Method {
     /// All of them.
-    pub const ALL: [Method; 15] = [
+    pub const ALL: [Method; 16] = [
         GenerateRay,
         Intersect,
         ComputeBounds,
@@ -115,6 +117,7 @@ impl Method {
         SampleBsdf,
         EvaluatePdf,
         Emission,
+        Opacity,
         Illumination,
     ];
 
@@ -135,6 +138,7 @@ impl Method {
             SampleBsdf => "sampleBSDF",
             EvaluatePdf => "evaluatePDF",
             Emission => "emission",
+            Opacity => "opacity",
             Illumination => "illumination",
         }
     }
@@ -151,7 +155,7 @@ impl Method {
             | GenerateSample
             | SamplePdf => Interface::Primitive,
             Lookup => Interface::Texture,
-            Shade | Bsdf | SampleBsdf | EvaluatePdf | Emission => Interface::Material,
+            Shade | Bsdf | SampleBsdf | EvaluatePdf | Emission | Opacity => Interface::Material,
             Illumination => Interface::Light,
         }
     }
@@ -221,6 +225,7 @@ const AT_HIT: &[Method] = &[
     SampleBsdf,
     EvaluatePdf,
     Emission,
+    Opacity,
     Illumination,
 ];
 
@@ -238,18 +243,19 @@ const OF_RAY: &[Method] = &[
     SampleBsdf,
     EvaluatePdf,
     Emission,
+    Opacity,
 ];
 
 /// What looks at a place that is shaded.
-const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission];
+const SHADING: &[Method] = &[Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity];
 
 /// What calls textures: materials, and lights for what stands in them.
-const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Illumination];
+const CALLS_TEXTURES: &[Method] = &[Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination];
 
 const ANYWHERE: &[Method] = &Method::ALL;
 
 /// All of them.
-pub const VARIABLES: [StateVariable; 33] = [
+pub const VARIABLES: [StateVariable; 36] = [
     row("rt_RayOrigin", VEC3, OF_RAY, &[GenerateRay], "Where the ray starts."),
     row("rt_RayDirection", VEC3, OF_RAY, &[GenerateRay], "The direction of the ray; not of length 1."),
     row("rt_InverseRayDirection", VEC3, OF_RAY, &[], "One over each component of the direction of the ray."),
@@ -285,14 +291,14 @@ pub const VARIABLES: [StateVariable; 33] = [
         "rt_TextureUV",
         VEC2,
         SHADING,
-        &[ComputeTextureCoordinates, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Illumination],
+        &[ComputeTextureCoordinates, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination],
         "Texture coordinates. Of a primitive that gives none, the point in the world. A light sets them for a texture that it looks up; a material or a texture that does so sets them back.",
     ),
     row(
         "rt_TextureUVW",
         VEC3,
         SHADING,
-        &[ComputeTextureCoordinates, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Illumination],
+        &[ComputeTextureCoordinates, Lookup, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission, Opacity, Illumination],
         "Texture coordinates in three dimensions. Of a primitive that gives none, the point in the world.",
     ),
     row("rt_dPdu", VEC3, SHADING, &[ComputeDerivatives], "How the point changes with the first surface parameter."),
@@ -347,6 +353,21 @@ pub const VARIABLES: [StateVariable; 33] = [
     row("rt_LightColor", COLOR, &[Shade], &[Illumination], "The light that arrives if nothing stands in the way."),
     row("rt_SampleColor", COLOR, &[], &[Shade], "The light that leaves the place towards the start of the ray."),
     row("rt_EmissionColor", COLOR, &[], &[Emission], "The light that the material sends itself."),
+    row("rt_SampleOpacity", COLOR, &[], &[Opacity], "How much the material covers of what lies behind it."),
+    row(
+        "rt_SurfaceColor",
+        COLOR,
+        SHADING,
+        &[],
+        "The colour that the scene gives the surface there: by `Color`, or by the primitive variable `Cs`.",
+    ),
+    row(
+        "rt_SurfaceOpacity",
+        COLOR,
+        SHADING,
+        &[],
+        "The opacity that the scene gives the surface there: by `Opacity`, or by the primitive variable `Os`.",
+    ),
     row(
         "rt_BSDFValue",
         COLOR,

@@ -1,7 +1,6 @@
 /* Ray generation and the integrator: what a pixel means. Compiled for both machines like any shader. */
 
 #define UNIFORM_VECTOR(k) vector (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
-#define UNIFORM_COLOR(k) color (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
 #define FARTHEST 3.4028234e38
 /* Less light than this gets through a stack of surfaces: it is lost in eight bits. */
 #define OPAQUE 0.001
@@ -29,9 +28,8 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
         float t = __trace(o, d, nearest, end);
         float is_hidden = is_selective > 0 ? __hit_is_hidden(kind) : 0;
         if (t < 0) {
-            float coverage = __uniform_float(7, 3);
-            sum += through * UNIFORM_COLOR(7);
-            through *= 1 - coverage;
+            sum += through * __far_light(d, 0);
+            through *= 1 - __far_coverage();
             layers = MAX_LAYERS;
         } else {
             color ci = 0;

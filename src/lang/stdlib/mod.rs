@@ -42,7 +42,7 @@ pub const SOURCES: [(&str, &str); 10] = [
 ];
 
 /// The standard shaders of RISpec 3.2, appendix A, the renderer's default surface, a surface and a light that do nothing, those of glTF scenes, and those that take the place of all surfaces ([`crate::scene::Integrator`]).
-const SHADERS: [(&str, &str); 21] = [
+const SHADERS: [(&str, &str); 22] = [
     ("constant", include_str!("shaders/constant.sl")),
     ("matte", include_str!("shaders/matte.sl")),
     ("metal", include_str!("shaders/metal.sl")),
@@ -54,6 +54,7 @@ const SHADERS: [(&str, &str); 21] = [
     ("distantlight", include_str!("shaders/distantlight.sl")),
     ("pointlight", include_str!("shaders/pointlight.sl")),
     ("spotlight", include_str!("shaders/spotlight.sl")),
+    ("envlight", include_str!("shaders/envlight.sl")),
     ("nulllight", include_str!("shaders/nulllight.sl")),
     ("bumpy", include_str!("shaders/bumpy.sl")),
     ("depthcue", include_str!("shaders/depthcue.sl")),
@@ -69,6 +70,11 @@ const SHADERS: [(&str, &str); 21] = [
 /// The source of a standard shader.
 pub fn shader_source(name: &str) -> Option<&'static str> {
     SHADERS.iter().find(|(n, _)| *n == name).map(|(_, source)| *source)
+}
+
+/// The source of the physically based materials in RTSL, by the name of their file.
+pub fn class_source(file: &str) -> Option<&'static str> {
+    (file == "pbr.rtsl").then_some(include_str!("../../../assets/rtsl/pbr.rtsl"))
 }
 
 /// The names of the standard shaders.

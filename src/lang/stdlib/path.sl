@@ -3,7 +3,6 @@
    A surface is asked once at each place of a path (__scatter): for the light that it sends towards the ray, its own and that of a light that it looks at (next-event estimation), and for a
    direction in which the path goes on. */
 
-#define UNIFORM_COLOR(k) color (__uniform_float(k, 0), __uniform_float(k, 1), __uniform_float(k, 2))
 #define UNIFORM_BIAS __uniform_float(0, 0)
 #define UNIFORM_MAX_DEPTH __uniform_float(6, 3)
 /* What a contribution may be at most, behind the first place; 0 for no limit. */
@@ -41,16 +40,15 @@ color __path(point o; vector d; float depth; float width, spread, time, kind; fl
     first = FARTHEST;
     while (goes_on > 0) {
         float t = __trace(from, way, nearest, farthest);
+        color sent = 0;
+        color counts = 0;
+        vector next = 0;
+        float next_density = NOWHERE;
         if (t < 0) {
-            sum += through * UNIFORM_COLOR(7);
+            sent = __far_light(way, density);
             if (is_straight > 0)
-                open = through * (1 - __uniform_float(7, 3));
-            goes_on = 0;
+                open = through * (1 - __far_coverage());
         } else {
-            color sent = 0;
-            color counts = 0;
-            vector next = 0;
-            float next_density = NOWHERE;
             if (is_straight > 0 && layers == 0)
                 first = t;
             __scatter(from, way, places, footprint, spread, time, reason, density, pixel, index, most, sent, counts, next, next_density);
@@ -59,33 +57,33 @@ color __path(point o; vector d; float depth; float width, spread, time, kind; fl
                 sent = 0;
                 next_density = NOWHERE;
             }
-            color arrives = through * sent;
-            if (UNIFORM_CLAMP > 0 && is_straight == 0) {
-                float brightest = max(comp(arrives, 0), comp(arrives, 1), comp(arrives, 2));
-                if (brightest > UNIFORM_CLAMP)
-                    arrives *= UNIFORM_CLAMP / brightest;
-            }
-            sum += arrives;
-            through *= counts;
-            most = max(comp(through, 0), comp(through, 1), comp(through, 2));
-            if (next_density == STRAIGHT_ON) {
-                nearest = t;
-                layers += 1;
-                if (most < OPAQUE || layers >= MAX_LAYERS)
-                    goes_on = 0;
-            } else if (next_density == NOWHERE || !(most > 0)) {
+        }
+        color arrives = through * sent;
+        if (UNIFORM_CLAMP > 0 && is_straight == 0) {
+            float brightest = max(comp(arrives, 0), comp(arrives, 1), comp(arrives, 2));
+            if (brightest > UNIFORM_CLAMP)
+                arrives *= UNIFORM_CLAMP / brightest;
+        }
+        sum += arrives;
+        through *= counts;
+        most = max(comp(through, 0), comp(through, 1), comp(through, 2));
+        if (next_density == STRAIGHT_ON) {
+            nearest = t;
+            layers += 1;
+            if (most < OPAQUE || layers >= MAX_LAYERS)
                 goes_on = 0;
-            } else {
-                footprint += spread * t;
-                from += t * way;
-                way = next;
-                density = next_density;
-                reason = next_density == EXACTLY ? SPECULAR_RAY : DIFFUSE_RAY;
-                nearest = UNIFORM_BIAS;
-                farthest = FARTHEST;
-                places += 1;
-                is_straight = 0;
-            }
+        } else if (next_density == NOWHERE || !(most > 0)) {
+            goes_on = 0;
+        } else {
+            footprint += spread * t;
+            from += t * way;
+            way = next;
+            density = next_density;
+            reason = next_density == EXACTLY ? SPECULAR_RAY : DIFFUSE_RAY;
+            nearest = UNIFORM_BIAS;
+            farthest = FARTHEST;
+            places += 1;
+            is_straight = 0;
         }
     }
     return sum;

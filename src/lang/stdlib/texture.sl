@@ -154,6 +154,9 @@ float __per_forward(vector r; vector a; vector axis; vector forward)
         tv = half * __per_forward(r, b, down, forward); \
     } else { \
         __lat_long(r, x, y); \
+        /* Behind a pole lies its own row, not that of the other. */ \
+        float row = 0.5 / __texture_height(name); \
+        y = clamp(y, row, 1 - row); \
         __lat_long_by(r, a, su, tu); \
         __lat_long_by(r, b, sv, tv); \
     } \

@@ -106,6 +106,12 @@ impl Textures {
         Self { table: Table::of(&ids), entries }
     }
 
+    /// The one of a name, if there is such a picture.
+    pub fn get(&self, name: &str) -> Option<&Texture> {
+        let place = self.entries.binary_search_by_key(&string_id(name), |e| e.0).ok()?;
+        self.entries[place].1.as_ref()
+    }
+
     /// Vectors that all of it takes.
     pub fn vectors(&self) -> u64 {
         self.table.vectors() + self.entries.iter().filter_map(|e| e.1.as_ref()).map(Texture::vectors).sum::<u64>()
@@ -206,6 +212,18 @@ impl Table {
     }
 }
 
+/// Gives a module that looks for textures and belongs to no scene the function that finds them: there are none.
+pub fn supply_none(module: &mut Module) {
+    if looks_for_textures(module) && module.function(TEXTURES_FIND).is_none() {
+        module.functions.push(Textures::default().find_function());
+    }
+}
+
+fn looks_for_textures(module: &Module) -> bool {
+    let mut insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+    insts.any(|i| matches!(&i.op, Op::Call(name) if &**name == TEXTURES_FIND))
+}
+
 /// Names of textures, each with a place in the source to point at.
 pub type Names = BTreeMap<Arc<str>, Option<Span>>;
 
@@ -216,8 +234,7 @@ pub fn names<'a>(
     instances: impl IntoIterator<Item = (&'a Instance, &'a ShaderInstance)>,
     variables: &BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
 ) -> Option<Names> {
-    let calls = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    if !calls.into_iter().any(|i| matches!(&i.op, Op::Call(name) if &**name == TEXTURES_FIND)) {
+    if !looks_for_textures(module) {
         return None;
     }
     let origins = names::origins(module, TEXTURES_FIND, 0);

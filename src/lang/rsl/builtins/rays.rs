@@ -42,6 +42,8 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     library("occlusion", "f:pvf", "__occlusion").with(HEMISPHERE),
     library("indirectdiffuse", "c:pvf", "__indirectdiffuse").with(HEMISPHERE),
+    row("__far_light", "c:vf", |b, a| b.call(super::super::LIGHTS_FAR, a.to_vec(), &[Type::Vec3])),
+    row("__far_coverage", "f:", |b, _| b.call(super::super::LIGHTS_FAR_COVERAGE, Vec::new(), &[Type::F32])),
     row("__lights_ambient", "c:pn", |b, a| b.call(super::super::LIGHTS_AMBIENT, a.to_vec(), &[Type::Vec3])),
 ];
 

@@ -24,6 +24,7 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
         Method::Bsdf => &[("value", "rt_BSDFValue"), ("normal", "rt_ShadingNormal")],
         Method::SampleBsdf => &[("direction", "rt_LightDirection"), ("value", "rt_BSDFValue")],
         Method::Emission => &[("emission", "rt_EmissionColor")],
+        Method::Opacity => &[("opacity", "rt_SampleOpacity")],
         Method::Illumination => &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor")],
     }
 }
@@ -121,6 +122,8 @@ impl Body<'_> {
                 "rt_HitDistance" => Some(self.input("ray.t", F32)),
                 "rt_HitPoint" => Some(self.input("P", Vec3)),
                 "rt_TextureUVW" => Some(self.input("uvw", Vec3)),
+                "rt_SurfaceColor" => Some(self.input("Cs", Vec3)),
+                "rt_SurfaceOpacity" => Some(self.input("Os", Vec3)),
                 "rt_GeometricNormal" => Some(self.input("Ng", Vec3)),
                 "rt_ShadingNormal" => Some(self.input("N", Vec3)),
                 "rt_TextureUV" => {

@@ -1,0 +1,70 @@
+//! Choosing among things with given probabilities, each in the same time: tables of aliases, and the code that looks into them.
+
+use crate::ir::{FunctionBuilder, Op, Type, Value};
+
+/// Which of `count` things a random number chooses, and what is left of it.
+pub fn chosen(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
+    let n = b.f32(count as f32);
+    let scaled = b.op(Op::Mul, &[u, n]);
+    let whole = b.op(Op::Floor, &[scaled]);
+    let last = b.f32((count - 1) as f32);
+    let whole = b.op(Op::Min, &[whole, last]);
+    let rest = b.op(Op::Sub, &[scaled, whole]);
+    (b.op_as(Op::ToInt, &[whole], Type::U32), rest)
+}
+
+/// Which thing stands for the chosen one, by the record `(probability, other, …)` of its table and what is left of the random number; and what is left then.
+pub fn stands_for(b: &mut FunctionBuilder, record: Value, number: Value, rest: Value) -> (Value, Value) {
+    let probability = b.op(Op::Extract(0), &[record]);
+    let other = b.op(Op::Extract(1), &[record]);
+    let other = b.op_as(Op::Bitcast, &[other], Type::U32);
+    let is_own = b.op(Op::Lt, &[rest, probability]);
+    let number = b.op(Op::Select, &[is_own, number, other]);
+    // What is left of the number is spread evenly again.
+    let above = b.op(Op::Sub, &[rest, probability]);
+    let one = b.f32(1.0);
+    let share = b.op(Op::Sub, &[one, probability]);
+    let part = b.op(Op::Select, &[is_own, rest, above]);
+    let whole = b.op(Op::Select, &[is_own, probability, share]);
+    let reciprocal = b.op(Op::Rcp, &[whole]);
+    let rest = b.op(Op::Mul, &[part, reciprocal]);
+    (number, b.op(Op::Sat, &[rest]))
+}
+
+/// Walker's tables by Vose's method (1991, "A Linear Algorithm for Generating Random Numbers with a Given Distribution"): the probability with which each thing stands for itself, and the one for which it stands otherwise.
+pub fn aliases(weights: &[f64]) -> Vec<(f32, u32)> {
+    let total: f64 = weights.iter().sum();
+    let mut scaled: Vec<f64> = weights.iter().map(|w| w / total * weights.len() as f64).collect();
+    let mut table: Vec<(f32, u32)> = (0..weights.len() as u32).map(|i| (1.0, i)).collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&i| scaled[i] < 1.0);
+    while let (Some(&less), Some(&more)) = (small.last(), large.last()) {
+        small.pop();
+        table[less] = (scaled[less] as f32, more as u32);
+        scaled[more] -= 1.0 - scaled[less];
+        if scaled[more] < 1.0 {
+            large.pop();
+            small.push(more);
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::aliases;
+
+    #[test]
+    fn each_thing_is_chosen_in_proportion_to_its_weight() {
+        let weights = [3.0, 1.0, 0.5, 0.5, 7.0];
+        let table = aliases(&weights);
+        let mut chances = [0.0f64; 5];
+        for (i, &(own, other)) in table.iter().enumerate() {
+            chances[i] += f64::from(own) / 5.0;
+            chances[other as usize] += (1.0 - f64::from(own)) / 5.0;
+        }
+        for (chance, weight) in chances.iter().zip(weights) {
+            assert!((chance - weight / 12.0).abs() < 1e-6, "{chances:?}");
+        }
+        assert_eq!(aliases(&[2.0]), [(1.0, 0)]);
+    }
+}
