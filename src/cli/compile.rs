@@ -14,7 +14,7 @@ use crate::ir::{FunctionKind, Module};
 use crate::lang::preprocess::define;
 use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{rsl, stdlib};
-use crate::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry};
+use crate::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry, textures};
 use crate::render::image_file;
 use crate::rpu::isa::Program;
 use crate::rpu::link::{self as linker, Input};
@@ -219,7 +219,11 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
                 LinkOptions { shader_paths, pipeline: pipeline.clone(), given, defines, ..LinkOptions::default() };
             Arc::unwrap_or_clone(link(&scene, sources, &options)?.module)
         }
-        None => module,
+        None => {
+            let mut module = module;
+            textures::supply_none(&mut module);
+            module
+        }
     };
     for f in &mut module.functions {
         let wanted = entry.as_ref().map_or(!f.name.starts_with("std."), |(.., entry)| *f.name == **entry);

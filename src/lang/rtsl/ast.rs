@@ -133,6 +133,8 @@ pub enum ExprKind {
     Float(f32),
     /// `true`
     Bool(bool),
+    /// `"wood.png"`
+    Text(Arc<str>),
     /// `null`: a reference to no object.
     Null,
     /// `this`: the object whose method runs.
@@ -177,6 +179,7 @@ impl ExprKind {
             ExprKind::Int(_)
             | ExprKind::Float(_)
             | ExprKind::Bool(_)
+            | ExprKind::Text(_)
             | ExprKind::Null
             | ExprKind::This
             | ExprKind::Name(_) => {}

@@ -197,14 +197,21 @@ const ROWS: &[Row] = &[
 ];
 
 /// Functions whose result's type depends on those of their arguments in ways that signatures do not say.
-const SHAPED: [&str; 7] = ["transpose", "inverse", "determinant", "outerProduct", "trace", "hit", "rand"];
+const SHAPED: [&str; 8] =
+    ["transpose", "inverse", "determinant", "outerProduct", "trace", "hit", "rand", "textureImage"];
 
 /// What GLSL has for rasterisation only, and what stands in its place.
 const LEFT_OUT: [(&str, &str); 10] = [
     ("texture1D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
-    ("texture2D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
+    (
+        "texture2D",
+        "`textureImage(name, place)` looks at a picture in a file, and `lookup()` of an `rt_Texture` at any texture",
+    ),
     ("texture2DProj", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
-    ("texture2DLod", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
+    (
+        "texture2DLod",
+        "`textureImage(name, place)` looks at a picture in a file, and `lookup()` of an `rt_Texture` at any texture",
+    ),
     ("texture3D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("textureCube", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("ftransform", "no vertices are transformed: points are in the world"),
@@ -257,6 +264,9 @@ pub fn described(name: &str) -> impl Iterator<Item = String> {
         "outerProduct" => "outerProduct(vec, vec)".to_string(),
         "inverse" => "inverse(matrix), of square matrices and mat3x2 and mat4x3".to_string(),
         "rand" => "rand()".to_string(),
+        "textureImage" => {
+            "textureImage(string, vec2), a color, and textureImage(string, vec2, int), a channel".to_string()
+        }
         other => format!("{other}(matrix)"),
     });
     let rows: Vec<String> = ROWS.iter().filter(|r| r.name == name).map(of_row).collect();

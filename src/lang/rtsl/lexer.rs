@@ -92,7 +92,8 @@ fn convert(raw: &RawToken) -> Tok {
         RawKind::Word => find(&KEYWORDS).map_or_else(|| Tok::Name(raw.text.clone()), Tok::Keyword),
         RawKind::Number => number(&raw.text),
         RawKind::Punct => find(&PUNCT).map_or_else(|| Tok::Stray(raw.text.clone()), Tok::Punct),
-        RawKind::String | RawKind::Newline => Tok::Stray(raw.text.clone()),
+        RawKind::String => Tok::String(raw.text.clone()),
+        RawKind::Newline => Tok::Stray(raw.text.clone()),
     }
 }
 

@@ -19,6 +19,7 @@ mod calls;
 mod expr;
 mod lights;
 mod operators;
+mod pictures;
 mod places;
 mod state_inputs;
 mod stmt;

@@ -28,11 +28,13 @@ pub enum BasicType {
     Matrix(u8, u8),
     /// A colour, of however many channels the renderer has (RTSL §3.2). Its channels have no numbers.
     Color,
+    /// A text, such as the name of a picture. RTSL has none: its scenes hand over textures.
+    String,
 }
 
 /// The names of all basic types. A square matrix has two: `mat3` and `mat3x3`.
-pub const NAMES: [(&str, BasicType); 26] = {
-    use BasicType::{Color, Matrix, Vector, Void};
+pub const NAMES: [(&str, BasicType); 27] = {
+    use BasicType::{Color, Matrix, String, Vector, Void};
     use Scalar::{Bool, Float, Int};
     [
         ("void", Void),
@@ -61,6 +63,7 @@ pub const NAMES: [(&str, BasicType); 26] = {
         ("mat4x3", Matrix(4, 3)),
         ("mat4x4", Matrix(4, 4)),
         ("color", Color),
+        ("string", String),
     ]
 };
 
@@ -78,16 +81,16 @@ impl BasicType {
     /// What its components are; a matrix's and a colour's are floats.
     pub fn scalar(self) -> Option<Scalar> {
         match self {
-            BasicType::Void => None,
+            BasicType::Void | BasicType::String => None,
             BasicType::Scalar(s) | BasicType::Vector(s, _) => Some(s),
             BasicType::Matrix(..) | BasicType::Color => Some(Scalar::Float),
         }
     }
 
-    /// The number of its components that have numbers: none of a colour's.
+    /// The number of its components that have numbers: none of a colour's, nor of a text's.
     pub fn components(self) -> u8 {
         match self {
-            BasicType::Void | BasicType::Color => 0,
+            BasicType::Void | BasicType::Color | BasicType::String => 0,
             BasicType::Scalar(_) => 1,
             BasicType::Vector(_, n) => n,
             BasicType::Matrix(columns, rows) => columns * rows,
@@ -134,6 +137,8 @@ impl Type {
     pub const INT: Type = Type::Basic(BasicType::Scalar(Scalar::Int));
     /// `float`
     pub const FLOAT: Type = Type::Basic(BasicType::Scalar(Scalar::Float));
+    /// `string`
+    pub const STRING: Type = Type::Basic(BasicType::String);
     /// `color`
     pub const COLOR: Type = Type::Basic(BasicType::Color);
 
@@ -169,6 +174,7 @@ pub fn values(ty: BasicType) -> Vec<ir::Type> {
         BasicType::Vector(s, n) => vec![scalar(s); n.into()],
         BasicType::Matrix(columns, rows) => vec![floats(rows); columns.into()],
         BasicType::Color => vec![ir::Type::Vec3],
+        BasicType::String => vec![ir::Type::String],
     }
 }
 

@@ -487,7 +487,9 @@ impl<'a> Body<'a> {
     /// A value of a basic type from others (GLSL 1.20, §5.4).
     fn construct_basic(&mut self, ty: BasicType, values: &[(Typed, Span)], span: Span) -> Lower<Typed> {
         for (value, place) in values {
-            if !matches!(value.ty, Type::Basic(basic) if basic != BasicType::Void) {
+            if ty == BasicType::String
+                || !matches!(value.ty, Type::Basic(b) if ![BasicType::Void, BasicType::String].contains(&b))
+            {
                 let d = Diagnostic::error(format!("a `{}` is no part of a `{ty}`", self.describe(&value.ty)));
                 return self.error(d.at(*place, "not a number or a vector"));
             }
@@ -542,6 +544,11 @@ impl<'a> Body<'a> {
             ("trace", _) => return self.trace(&values, span),
             ("hit", _) => return self.hit(values, span),
             ("rand", []) => return self.rand(span),
+            ("textureImage", _) => {
+                if let Some(value) = self.picture(&values, span)? {
+                    return Ok(value);
+                }
+            }
             _ => {}
         }
         if let Some(result) = builtins::call(self, &name.name, &values) {

@@ -46,6 +46,10 @@ impl<'a> Body<'a> {
                 let value = self.b.constant(Const::Bool(*x));
                 Ok(Typed { ty: Type::BOOL, parts: vec![value], known: None })
             }
+            ExprKind::Text(text) => {
+                let value = self.b.constant(Const::String(text.clone()));
+                Ok(Typed { ty: Type::STRING, parts: vec![value], known: None })
+            }
             ExprKind::Null => Ok(self.handle(None, &Type::Object(Reference::Null))),
             ExprKind::This => match (self.top().object, self.top().class) {
                 (Some(object), Some(class)) => Ok(self.handle(Some(object), &Type::Object(Reference::Class(class)))),
@@ -203,7 +207,7 @@ impl<'a> Body<'a> {
         let d = Diagnostic::error(format!("a `{}` is no `{}`", self.describe(&given), self.describe(ty)));
         let d = d.at(span, format!("expected `{}`", self.describe(ty)));
         self.error(match (given.basic(), ty.basic()) {
-            (Some(a), Some(b)) if a != BasicType::Void && b != BasicType::Void => {
+            (Some(a), Some(b)) if ![a, b].iter().any(|t| matches!(t, BasicType::Void | BasicType::String)) => {
                 d.hint(format!("`{}(…)` converts it", self.describe(ty)))
             }
             _ => d,

@@ -31,7 +31,7 @@ pub(super) fn given_as(ty: BasicType) -> Option<ir::Type> {
         BasicType::Scalar(_) => Some(ir::Type::F32),
         BasicType::Vector(_, n) => ir::Type::float_vector(n.into()),
         BasicType::Matrix(4, 4) => Some(ir::Type::Mat4),
-        BasicType::Color => values(ty).first().copied(),
+        BasicType::Color | BasicType::String => values(ty).first().copied(),
         BasicType::Matrix(..) | BasicType::Void => None,
     }
 }

@@ -1,0 +1,56 @@
+//! Pictures in files: `textureImage`, by the renderer's own textures, as RSL's `texture` reads them.
+
+use super::*;
+
+impl Body<'_> {
+    /// `textureImage(name, place)`, a colour, or `textureImage(name, place, channel)`, a number.
+    pub(super) fn picture(&mut self, values: &[Typed], span: Span) -> Lower<Option<Typed>> {
+        let place = Type::floats(2);
+        let types: Vec<&Type> = values.iter().map(|v| &v.ty).collect();
+        if types != [&Type::STRING, &place] && types != [&Type::STRING, &place, &Type::INT] {
+            return Ok(None);
+        }
+        if self.top().role == Role::Constructor {
+            let d = Diagnostic::error("a constructor looks at no pictures: they are looked at where surfaces are");
+            return self.error(d.at(span, "not here"));
+        }
+        let [s, t] = [0, 1].map(|i| self.b.op(Op::Extract(i), &[values[1].parts[0]]));
+        let zero = self.b.f32(0.0);
+        let channel = match values.get(2) {
+            Some(channel) => self.b.op(Op::ToFloat, &[channel.parts[0]]),
+            None => zero,
+        };
+        let area = self.area_of_sample([s, t]);
+        let place = self.b.op(Op::Compose, &[s, t, channel]);
+        let args = vec![values[0].parts[0], place, area, zero];
+        Ok(Some(match values.len() {
+            2 => {
+                let color = self.b.call("std.texture.color", args, &[ir::Type::Vec3])[0];
+                Typed { ty: Type::COLOR, parts: vec![color], known: None }
+            }
+            _ => {
+                let number = self.b.call("std.texture.float", args, &[ir::Type::F32])[0];
+                self.of_float(number)
+            }
+        }))
+    }
+
+    /// The second moments of the area that a sample stands for around a place; none where nothing tells how places change to the next.
+    fn area_of_sample(&mut self, place: [Value; 2]) -> Value {
+        use Method::{Bsdf, Emission, EvaluatePdf, Lookup, Opacity, SampleBsdf, Shade};
+        if !matches!(self.method, Some(Shade | Bsdf | SampleBsdf | EvaluatePdf | Emission | Opacity | Lookup)) {
+            return self.b.constant(Const::zero(ir::Type::Vec3));
+        }
+        let steps = ["du", "dv"].map(|name| self.input(name, ir::Type::F32));
+        let [by_s, by_t] = place.map(|x| {
+            let changes = [self.b.op(Op::Du, &[x]), self.b.op(Op::Dv, &[x])];
+            [0, 1].map(|i| self.b.op(Op::Mul, &[changes[i], steps[i]]))
+        });
+        let moment = |b: &mut FunctionBuilder, x: [Value; 2], y: [Value; 2]| {
+            let [first, second] = [0, 1].map(|i| b.op(Op::Mul, &[x[i], y[i]]));
+            b.op(Op::Add, &[first, second])
+        };
+        let moments = [(by_s, by_s), (by_s, by_t), (by_t, by_t)].map(|(x, y)| moment(&mut self.b, x, y));
+        self.b.op(Op::Compose, &moments)
+    }
+}
