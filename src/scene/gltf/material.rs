@@ -1,4 +1,4 @@
-//! From a glTF material to an instance of the shader `gltf` (glTF 2.0, §3.9).
+//! From a glTF material to an instance of the shader `gltf` (glTF 2.0, §3.9), or of a class with its parameters where paths are traced.
 //!
 //! The shader's parameters are called as in glTF. It knows two sets of texture coordinates beside `s` and `t`; a set here is an attribute with the transform that a texture
 //! asks for (`KHR_texture_transform`), which meshes bring applied already.
@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// The name of the shader.
 const SHADER: &str = "gltf";
+/// The class that takes its place where paths are traced.
+const CLASS: &str = "pbr.rtsl:GltfScene";
 /// Sets of texture coordinates that it tells apart.
 const MAX_COORDINATES: usize = 3;
 
@@ -61,7 +63,12 @@ pub fn add(
     let mut maker = Maker { document, own, making, params: Vec::new(), coordinates: Vec::new() };
     let normal_coordinates = maker.fill(json)?;
     let Maker { params, coordinates, .. } = maker;
-    let shader = making.scene.add_shader(ShaderKind::Surface, SHADER, params);
+    // What no light changes scatters none.
+    let is_unlit = params.iter().any(|(name, _)| name == "unlit");
+    let shader = match making.traces_paths && !is_unlit {
+        true => making.scene.add_shader(ShaderKind::Surface, CLASS, of_class(params)),
+        false => making.scene.add_shader(ShaderKind::Surface, SHADER, params),
+    };
     let lets_light_through = !matches!(json.alpha_mode, Checked::Valid(AlphaMode::Opaque));
     let hit_mode = if lets_light_through { HitMode::Shader } else { HitMode::Opaque };
     let visibility = Visibility { hit_mode, ..Visibility::default() };
@@ -72,6 +79,12 @@ pub fn add(
         coordinates,
         normal_coordinates,
     })
+}
+
+/// The parameters of the class: pictures have other names there, and paths find how much of the surroundings a place sees.
+fn of_class(params: Vec<(String, ParamValue)>) -> Vec<(String, ParamValue)> {
+    let own = params.into_iter().filter(|(name, _)| !name.starts_with("occlusion"));
+    own.map(|(name, value)| (name.replace("Texture", "Image"), value)).collect()
 }
 
 /// What a material says of one of its textures.

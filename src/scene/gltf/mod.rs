@@ -4,7 +4,7 @@
 //! [`material`] with [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used: nothing there
 //! is checked yet, so every number of another thing goes through [`document::Document::get`].
 //!
-//! It knows shaders by their names only: materials are instances of `gltf`, points and spots of `gltflight`. `docs/gltf.md` says what is read and what is not.
+//! It knows shaders by their names only: materials are instances of `gltf`, or of a class of RTSL where paths are traced, points and spots of `gltflight`. `docs/gltf.md` says what is read and what is not.
 
 mod accessor;
 mod camera;
@@ -20,7 +20,7 @@ mod tests;
 mod texture;
 
 use super::framing::{self, Lit};
-use super::{OpenOptions, Opened, Scene, in_folder};
+use super::{Integrator, OpenOptions, Opened, Scene, in_folder};
 use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::source::SourceMap;
 use document::Document;
@@ -39,6 +39,8 @@ struct Making {
     triangles: usize,
     /// Bytes of all images that lie within the file.
     embedded: u64,
+    /// Whether paths are traced: materials scatter light then.
+    traces_paths: bool,
     /// Whether the scene has a camera of its own.
     has_camera: bool,
     /// Its lights, for the exposure.
@@ -80,7 +82,9 @@ pub(super) fn read(
     };
     let document = Document::read(name, bytes, &scene.access, sources).map_err(all)?;
     let remarks = Diagnostics::new();
-    let mut making = Making { scene, remarks, triangles: 0, embedded: 0, has_camera: false, lamps: Vec::new() };
+    let traces_paths = options.integrator == Some(Integrator::Path);
+    let mut making =
+        Making { scene, remarks, triangles: 0, embedded: 0, traces_paths, has_camera: false, lamps: Vec::new() };
     document.unknown_extensions().for_each(|warning| making.warn(warning));
     nodes::add_all(&document, options.size, &mut making)?;
     let Making { mut scene, mut remarks, has_camera, lamps, .. } = making;
