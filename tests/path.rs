@@ -1,6 +1,10 @@
 //! Paths of light: estimators that agree with each other and with one written for itself, energy that is kept, pictures that do not depend on how they are cut up, and both machines.
 
 mod common;
+#[path = "path/environments.rs"]
+mod environments;
+#[path = "path/gltf.rs"]
+mod gltf;
 
 use common::{repository, shadewright, stderr};
 use shadewright::lang::source::SourceMap;
@@ -54,11 +58,18 @@ fn box_scene() -> String {
 
 fn picture(text: &str, estimator: Option<Estimator>, samples: u32, seed: u32) -> Picture {
     let folder = tempfile::tempdir().expect("a folder for the scene");
-    let path = folder.path().join("scene.rib");
-    fs::write(&path, text).expect("the folder can be written");
+    fs::write(folder.path().join("scene.rib"), text).expect("the folder can be written");
+    drawn(folder.path(), estimator, samples, seed)
+}
+
+/// The picture of `scene.rib` in a folder.
+fn drawn(folder: &Path, estimator: Option<Estimator>, samples: u32, seed: u32) -> Picture {
+    drawn_as(&folder.join("scene.rib"), &OpenOptions { estimator, ..OpenOptions::default() }, samples, seed)
+}
+
+fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seed: u32) -> Picture {
     let mut sources = SourceMap::new();
-    let options = OpenOptions { estimator, ..OpenOptions::default() };
-    let scene = scene::open(&path, &options, &mut sources).expect("the scene is right").scene;
+    let scene = scene::open(scene, options, &mut sources).expect("the scene is right").scene;
     let linking = LinkOptions { shader_paths: vec![repository("assets/rtsl")], ..LinkOptions::default() };
     let program = link(&scene, sources, &linking).expect("its classes compile");
     let sampling = Sampling { strata: Sampling::strata_of(samples), seed };
@@ -191,6 +202,14 @@ fn a_box_has_the_light_that_walking_at_random_finds() {
     agree("walking", estimated(Estimator::Power), estimate(&batches));
 }
 
+#[test]
+fn every_pixel_and_every_seed_draws_numbers_of_its_own() {
+    // One sample lies in the middle of a pixel: the pictures differ by what paths draw alone.
+    let [one, other] = [0, 1].map(|seed| picture(&box_scene(), None, 1, seed));
+    let different = one.rgba.iter().zip(&other.rgba).filter(|(a, b)| a != b).count();
+    assert!(different > one.rgba.len() / 2, "{different} pixels differ");
+}
+
 /// A box that sends back all light, in light that is the same everywhere.
 const FURNACE: &str = "Format 12 12 1
 Projection \"perspective\" \"fov\" [30]
@@ -230,10 +249,16 @@ fn the_square_of_the_error_falls_at_least_as_the_number_of_samples_grows() {
 
 #[test]
 fn both_machines_follow_the_same_paths() {
-    let scene = repository("assets/rtsl/cornell.rib").display().to_string();
+    compared(&repository("assets/rtsl/cornell.rib"), &[]);
+}
+
+/// Both machines draw a scene, in both ways to run on a GPU.
+fn compared(scene: &Path, more: &[&str]) {
+    let scene = scene.display().to_string();
+    let classes = repository("assets/rtsl").display().to_string();
     for schedule in ["wavefront", "megakernel"] {
-        let args = ["compare", &scene, "--size", "24x24", "--spp", "2", "--schedule", schedule];
-        let output = shadewright(Path::new("."), &args);
+        let args = ["compare", &scene, "-I", &classes, "--size", "24x24", "--spp", "2", "--schedule", schedule];
+        let output = shadewright(Path::new("."), &[&args[..], more].concat());
         assert!(output.status.success(), "{schedule}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
     }
 }
@@ -277,4 +302,11 @@ fn other_integrators_draw_and_unknown_ones_are_told() {
     assert!(message.contains("scene.rib:4") && message.contains("\"path\""), "{message}");
     let (drawn, _, message) = said("Integrator \"path\" \"i\" \"string estimator\" [\"luck\"]");
     assert!(!drawn && message.contains("there is no estimator `luck`"), "{message}");
+}
+
+#[test]
+fn clamping_is_told_and_takes_light_away() {
+    let (_, _, plain) = said("Integrator \"path\" \"p\"");
+    let (drawn, _, clamped) = said("Integrator \"path\" \"p\" \"float clamp\" [0.5]");
+    assert!(drawn && clamped.contains("held to 0.5") && !plain.contains("held to"), "{clamped}");
 }

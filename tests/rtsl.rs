@@ -321,3 +321,96 @@ fn what_a_primitive_cannot_do_is_warned_of() {
         assert!(drawn && text.contains(expected), "{world}: {text}");
     }
 }
+
+/// Stripes of the colours red, green and blue, four texels each, with the last stripe a quarter open.
+fn stripes(folder: &Path) {
+    let stripe = |x: u32, _| match x / 4 {
+        0 => image::Rgba([255, 0, 0, 255]),
+        1 => image::Rgba([0, 255, 0, 255]),
+        _ => image::Rgba([0, 0, 255, 64]),
+    };
+    image::RgbaImage::from_fn(12, 4, stripe).save(folder.join("stripes.png")).expect("the folder can be written");
+}
+
+/// A square that fills the picture, with what its attributes say.
+fn square(integrator: &str, attributes: &str, classes: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    stripes(folder.path());
+    fs::write(folder.path().join("own.rtsl"), classes).expect("the folder can be written");
+    let scene = format!(
+        "Format 12 4 1\nIntegrator \"{integrator}\" \"i\"\nProjection \"orthographic\"\nScreenWindow -1 1 -1 1\nWorldBegin\n{attributes}\nPatch \"bilinear\" \"P\" [-1 1 1 1 1 1 -1 -1 1 1 -1 1]\nWorldEnd\n"
+    );
+    fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
+    folder
+}
+
+/// The colours in the middles of the stripes.
+fn seen(folder: &Path) -> [[u8; 3]; 3] {
+    let classes = repository("assets/rtsl").display().to_string();
+    let args = ["scene.rib", "-I", &classes, "--render", "out.png", "--backend", "rpu", "--spp", "1"];
+    let (drawn, said) = run(folder, &args);
+    assert!(drawn, "{said}");
+    let picture = image::open(folder.join("out.png")).expect("a picture was written").to_rgb8();
+    [2, 6, 10].map(|x| picture.get_pixel(x, 2).0)
+}
+
+const PICTURE: &str = "Shader \"textures.rtsl:Image\" \"stripes\" \"string file\" [\"stripes.png\"]\n";
+
+#[test]
+fn materials_take_pictures_by_references_under_every_integrator() {
+    // The last stripe counts as far as it is open.
+    let expected = [[255, 0, 0], [0, 255, 0], [0, 0, 137]];
+    let emitter = format!("{PICTURE}Surface \"pbr.rtsl:Emitter\" \"string texture\" [\"stripes\"]");
+    for integrator in ["whitted", "path"] {
+        let colors = seen(square(integrator, &emitter, "").path());
+        for (color, wanted) in colors.into_iter().zip(expected) {
+            assert!(color.iter().zip(wanted).all(|(c, w)| c.abs_diff(w) <= 1), "{integrator}: {colors:?}");
+        }
+    }
+    let lambert = format!(
+        "LightSource \"distantlight\" 1\n{PICTURE}Surface \"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1] \"string texture\" [\"stripes\"]"
+    );
+    assert_eq!(seen(square("whitted", &lambert, "").path()), seen(square("path", &lambert, "").path()));
+}
+
+#[test]
+fn classes_name_pictures_themselves_and_ask_for_channels() {
+    let classes = "class Look : rt_Material;
+public string other = \"none.png\";
+void shade() {
+    string name = other == \"none.png\" ? \"stripes.png\" : other;
+    float open = textureImage(name, rt_TextureUV, 3);
+    rt_SampleColor = color(open, open, textureImage(name, rt_TextureUV, 1));
+}";
+    let colors = seen(square("whitted", "Surface \"own.rtsl:Look\"", classes).path());
+    assert_eq!(colors, [[255, 255, 0], [255, 255, 255], [137, 137, 0]]);
+    let folder = square("whitted", "Surface \"own.rtsl:Look\" \"string other\" [\"gone.png\"]", classes);
+    let (_, said) = run(folder.path(), &["scene.rib", "--render", "out.png", "--backend", "rpu"]);
+    assert!(said.contains("gone.png") && said.contains("scene.rib"), "{said}");
+}
+
+#[test]
+fn pictures_far_away_are_averaged_by_both_machines() {
+    let attributes = format!(
+        "Translate 0 0 6\nRotate 60 1 0 0\nScale 9 9 1\nLightSource \"distantlight\" 1\n{PICTURE}Surface \"pbr.rtsl:Lambert\" \"string texture\" [\"stripes\"] \"float[2] texture.repeat\" [40 40]"
+    );
+    for integrator in ["whitted", "path"] {
+        let folder = square(integrator, &attributes, "");
+        let classes = repository("assets/rtsl").display().to_string();
+        let (same, said) = run(folder.path(), &["compare", "scene.rib", "-I", &classes, "--spp", "1"]);
+        assert!(same, "{integrator}: {said}");
+        // All stripes in a pixel: no colour is left alone.
+        let colors = seen(folder.path());
+        assert!(colors.iter().all(|c| c[0] > 0 && c[1] > 0), "{integrator}: {colors:?}");
+    }
+}
+
+#[test]
+fn ambient_light_has_another_part_where_paths_are_traced() {
+    let classes = "class Look : rt_Material;
+void shade() { ambient(rt_HitPoint) rt_SampleColor = color(1., 0., 0.); else rt_SampleColor = color(0., 1., 0.); }";
+    for (integrator, color) in [("whitted", [255, 0, 0]), ("path", [0, 255, 0])] {
+        let folder = square(integrator, "Surface \"own.rtsl:Look\"", classes);
+        assert_eq!(seen(folder.path()), [color; 3], "{integrator}");
+    }
+}

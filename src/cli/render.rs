@@ -14,6 +14,7 @@ use crate::render::film::Picture;
 use crate::render::report::Report;
 use crate::render::rpu::RpuRenderer;
 use crate::render::{Job, RenderError, image_file, layers, motion};
+use crate::scene::Integrator;
 use anyhow::Context;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -75,6 +76,12 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         false if args.stats => draw(args, &job, rpu.clone())?,
         false => steps::draw(args, &job, &state.scene, rpu.clone())?,
     };
+    if state.scene.clamp > 0.0 && state.scene.integrator == Integrator::Path {
+        let most = state.scene.clamp;
+        eprintln!(
+            "light behind the first place of a path is held to {most}: the picture may be darker than without --clamp"
+        );
+    }
     if let Some(done) = drawn.interrupted {
         image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?;
         return Err(steps::interrupted(args, out, done, job.sampling.count()));

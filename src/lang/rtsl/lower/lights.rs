@@ -4,8 +4,8 @@ use super::super::ast::Stmt;
 use super::places::Storage;
 use super::*;
 use crate::lang::light_loop::{LightLoop, cosine_of_sight};
-use crate::lang::rsl::LIGHTS_AMBIENT;
 use crate::lang::rsl::normalize;
+use crate::lang::rsl::{LIGHTS_AMBIENT, LIGHTS_HAVE_AMBIENT};
 
 /// The standard library's `trace`, that gives a colour.
 const TRACE: &str = "std.trace.pv.c";
@@ -91,7 +91,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// `ambient (point [, normal]) body [else other]`: a renderer that has ambient light runs the body.
+    /// `ambient (point [, normal]) body [else other]`: a renderer that has ambient light runs the body; one that follows light from surface to surface the other part, if there is one.
     pub(super) fn ambient(
         &mut self,
         args: &[ExprId],
@@ -106,22 +106,20 @@ impl<'a> Body<'a> {
         let normal = vectors.last().copied().filter(|_| vectors.len() > 1).unwrap_or(zero);
         let color = self.b.call(LIGHTS_AMBIENT, vec![vectors[0], normal], &[ir::Type::Vec3])[0];
         self.set_state("rt_LightColor", Typed { ty: Type::COLOR, parts: vec![color], known: None });
-        self.inner(body);
-        // What stands there for renderers without ambient light is looked at for its errors, and never runs.
-        if let Some(other) = other {
-            let (dead, end) = (self.b.block(), self.b.block());
-            let never = self.b.constant(Const::Bool(false));
-            if !self.b.is_terminated() {
-                self.b.branch(never, dead, end);
-            }
-            self.b.seal(dead);
-            self.b.switch_to(dead);
-            self.inner(other);
-            self.jump_unless_terminated(end);
-            self.b.seal(end);
-            self.b.switch_to(end);
-        }
-        Ok(())
+        let there = self.b.call(LIGHTS_HAVE_AMBIENT, Vec::new(), &[ir::Type::F32])[0];
+        let zero = self.b.f32(0.0);
+        let is_there = self.b.op(Op::Lt, &[zero, there]);
+        self.branches(
+            is_there,
+            |own| {
+                own.inner(body);
+                Ok(())
+            },
+            |own| {
+                other.into_iter().for_each(|other| own.inner(other));
+                Ok(())
+            },
+        )
     }
 
     /// `trace(direction)`, `trace(origin, direction)`

@@ -1,0 +1,114 @@
+//! Scenes of glTF whose surfaces light each other.
+
+use super::{compared, drawn_as, mean};
+use serde_json::{Value, json};
+use shadewright::render::film::Picture;
+use shadewright::scene::{Integrator, OpenOptions};
+use std::fs;
+use tempfile::TempDir;
+
+/// A floor, a lamp over it out of the camera's sight, and a sheet between them; `sheet` is the sheet's material.
+fn folder(lamp: [f32; 3], sheet: Option<Value>) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    let square = |half: f32, y: f32| [[-half, y, half], [half, y, half], [half, y, -half], [-half, y, -half]];
+    // The lamp's front is below.
+    let below = |half: f32, y: f32| [[-half, y, -half], [half, y, -half], [half, y, half], [-half, y, half]];
+    let places = [square(2.0, 0.0), below(0.5, 2.0), square(1.0, 1.0)].concat();
+    let mut bytes: Vec<u8> = places.iter().flatten().flat_map(|x| x.to_le_bytes()).collect();
+    let uv = [[0.0f32, 1.0], [1.0, 1.0], [1.0, 0.0], [0.0, 0.0]];
+    bytes.extend(uv.iter().flatten().flat_map(|x| x.to_le_bytes()));
+    bytes.extend([0u16, 1, 2, 0, 2, 3].iter().flat_map(|x| x.to_le_bytes()));
+    fs::write(folder.path().join("data.bin"), &bytes).expect("the folder can be written");
+    image::RgbaImage::from_fn(8, 8, |x, _| image::Rgba([255, 255, 255, if x < 4 { 255 } else { 0 }]))
+        .save(folder.path().join("half.png"))
+        .expect("the folder can be written");
+    let accessor = |view: u32, offset: u32, count: u32, ty: &str, component: u32| json!({ "bufferView": view, "byteOffset": offset, "count": count, "type": ty, "componentType": component });
+    let place = |number: u32| {
+        let mut own = accessor(0, number * 48, 4, "VEC3", 5126);
+        let corners = &places[number as usize * 4..][..4];
+        let bound = |f: fn(f32, f32) -> f32| -> Vec<f32> {
+            (0..3).map(|k| corners.iter().map(|c| c[k]).reduce(f).unwrap_or(0.0)).collect()
+        };
+        own["min"] = json!(bound(f32::min));
+        own["max"] = json!(bound(f32::max));
+        own
+    };
+    let mesh = |number: u32| json!({ "primitives": [{ "attributes": { "POSITION": number, "TEXCOORD_0": 3 }, "indices": 4, "material": number }] });
+    let floor = json!({ "pbrMetallicRoughness": { "baseColorFactor": [0.8, 0.8, 0.8, 1], "metallicFactor": 0, "roughnessFactor": 1 } });
+    let shows_sheet = sheet.is_some();
+    let document = json!({
+        "asset": { "version": "2.0" },
+        "extensionsUsed": ["KHR_materials_emissive_strength", "KHR_lights_punctual"],
+        "extensions": { "KHR_lights_punctual": { "lights": [{ "type": "directional", "intensity": 0.0001 }] } },
+        "buffers": [{ "uri": "data.bin", "byteLength": bytes.len() }],
+        "bufferViews": [
+            { "buffer": 0, "byteOffset": 0, "byteLength": 144 },
+            { "buffer": 0, "byteOffset": 144, "byteLength": 32 },
+            { "buffer": 0, "byteOffset": 176, "byteLength": 12 }
+        ],
+        "accessors": [place(0), place(1), place(2), accessor(1, 0, 4, "VEC2", 5126), accessor(2, 0, 6, "SCALAR", 5123)],
+        "images": [{ "uri": "half.png" }],
+        "textures": [{ "source": 0 }],
+        "materials": [
+            floor,
+            { "pbrMetallicRoughness": { "baseColorFactor": [0, 0, 0, 1] }, "emissiveFactor": lamp, "extensions": { "KHR_materials_emissive_strength": { "emissiveStrength": 5.0 } } },
+            sheet.unwrap_or(json!({}))
+        ],
+        "meshes": [mesh(0), mesh(1), mesh(2)],
+        "cameras": [{ "type": "perspective", "perspective": { "yfov": 0.5, "aspectRatio": 1, "znear": 0.1 } }],
+        "nodes": [
+            { "mesh": 0 },
+            { "mesh": 1 },
+            { "mesh": 2 },
+            { "camera": 0, "translation": [0, 0.5, 5] },
+            { "extensions": { "KHR_lights_punctual": { "light": 0 } } }
+        ],
+        "scenes": [{ "nodes": if shows_sheet { vec![0, 1, 2, 3, 4] } else { vec![0, 1, 3, 4] } }],
+        "scene": 0
+    });
+    fs::write(folder.path().join("scene.gltf"), document.to_string()).expect("the folder can be written");
+    folder
+}
+
+fn picture(folder: &TempDir, integrator: Integrator) -> Picture {
+    let options = OpenOptions { integrator: Some(integrator), size: Some((20, 20)), ..OpenOptions::default() };
+    drawn_as(&folder.path().join("scene.gltf"), &options, 36, 0)
+}
+
+/// The mean of green.
+fn green(folder: &TempDir, integrator: Integrator) -> f64 {
+    mean(&picture(folder, integrator))[1]
+}
+
+#[test]
+fn surfaces_that_shine_light_others_and_sheets_stop_light_as_far_as_they_are_there() {
+    let lamp = [1.0, 1.0, 1.0];
+    let bare = green(&folder(lamp, None), Integrator::Path);
+    assert!(bare > 0.01 && green(&folder([0.0; 3], None), Integrator::Path) < 0.01 * bare);
+    assert!(green(&folder(lamp, None), Integrator::Whitted) < 0.01 * bare, "the shader in RSL follows no light");
+    let sheet = |mode: &str, alpha: f32| json!({ "alphaMode": mode, "doubleSided": true, "pbrMetallicRoughness": { "baseColorFactor": [0, 0, 0, alpha], "metallicFactor": 0, "roughnessFactor": 1 } });
+    let with = |sheet: Value| green(&folder(lamp, Some(sheet)), Integrator::Path) / bare;
+    let [whole, cut, none] =
+        [("OPAQUE", 0.2), ("MASK", 0.6), ("MASK", 0.4)].map(|(mode, alpha)| with(sheet(mode, alpha)));
+    let half = with(sheet("BLEND", 0.5));
+    assert!(whole < 0.7 && (cut - whole).abs() < 0.02, "{whole} and {cut}");
+    assert!((none - 1.0).abs() < 0.05, "what is cut away is not there: {none}");
+    assert!((half - 0.5 * (1.0 + whole)).abs() < 0.08, "{half} between {whole} and 1");
+}
+
+#[test]
+fn pictures_say_what_is_cut_away_and_both_machines_agree() {
+    let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicRoughnessTexture": { "index": 0 }, "metallicFactor": 0.5 }, "normalTexture": { "index": 0, "scale": 0.3 } });
+    let folder = folder([1.0, 0.5, 0.2], Some(sheet));
+    compared(&folder.path().join("scene.gltf"), &["--integrator", "path"]);
+    let drawn = picture(&folder, Integrator::Path);
+    let rows = drawn.rgba.chunks(drawn.width as usize);
+    let sides: [f32; 2] = rows.fold([0.0; 2], |sums, row| {
+        let half = row.len() / 2;
+        [
+            sums[0] + row[..half].iter().map(|p| p[1]).sum::<f32>(),
+            sums[1] + row[half..].iter().map(|p| p[1]).sum::<f32>(),
+        ]
+    });
+    assert!(sides[0] != sides[1] && sides.iter().all(|s| *s > 0.0), "{sides:?}");
+}
