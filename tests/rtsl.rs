@@ -157,6 +157,11 @@ fn scenes_give_constructors_their_values_and_variables_their_own() {
     }
     let (is_good, text) = said("Surface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"float d\" [1]", &files);
     assert!(is_good && text.contains("has no parameter `d`; it is ignored"), "{text}");
+    let plane =
+        "class Plane : rt_Material; public vec2 size = vec2(1.); void shade() { rt_SampleColor = color(size.x); }";
+    let (is_good, text) = said("Surface \"p.rtsl\" \"float[3] size\" [1 1 1] \"float siez\" [1]", &[("p.rtsl", plane)]);
+    assert!(is_good && text.contains("is a vec2, not a float[3]") && text.contains("given as `float[2]`"), "{text}");
+    assert!(text.contains("did you mean `size`?"), "{text}");
 }
 
 /// A scene in a folder of its own: what stands between `WorldBegin` and `WorldEnd`, with classes beside it and those of the assets.

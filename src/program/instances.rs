@@ -4,7 +4,7 @@ use super::facts::{fact, is_fact};
 use super::memory::ParamBlock;
 use super::shaders::{CompiledShader, Spaces, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
-use crate::lang::diag::Diagnostic;
+use crate::lang::diag::{Diagnostic, closest};
 use crate::lang::rsl::TEXT_PREFIX;
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::texts::Text;
@@ -151,8 +151,9 @@ pub fn bind(
     for (name, _) in &instance.params {
         if !shader.params.iter().any(|p| p.name == *name) {
             let known: Vec<_> = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str()).collect();
-            let hint = match known.as_slice() {
-                [] => format!("`{}` has no parameters", instance.name),
+            let hint = match (known.as_slice(), closest(name, known.iter().copied())) {
+                ([], _) => format!("`{}` has no parameters", instance.name),
+                (_, Some(guess)) => format!("did you mean `{guess}`? `{}` has: {}", instance.name, known.join(", ")),
                 _ => format!("`{}` has: {}", instance.name, known.join(", ")),
             };
             remarks.push(warn(format!("shader `{}` has no parameter `{name}`; it is ignored", instance.name), hint));
@@ -175,7 +176,11 @@ pub fn bind(
                 }
                 None => format!("{name} is a {}, not a {}", p.type_name, value.type_name()),
             };
-            remarks.push(warn(text, "the shader's default is used".to_string()));
+            let hint = match p.type_name.strip_prefix("vec") {
+                Some(n @ ("2" | "4")) => format!("it is given as `float[{n}]`; the shader's default is used"),
+                _ => "the shader's default is used".to_string(),
+            };
+            remarks.push(warn(text, hint));
         }
         values
     });
