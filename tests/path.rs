@@ -5,17 +5,21 @@ mod common;
 mod environments;
 #[path = "path/gltf.rs"]
 mod gltf;
+#[path = "path/primitives.rs"]
+mod primitives;
 
 use common::{repository, shadewright, stderr};
 use shadewright::lang::source::SourceMap;
 use shadewright::program::{LinkOptions, link};
-use shadewright::render::film::Picture;
-use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::film::{Film, Picture};
+use shadewright::render::progressive::{Pass, Progressive};
+use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
+use shadewright::render::{DEFAULT_BUDGET, Window, prepare};
 use shadewright::scene::{self, Estimator, OpenOptions};
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Corners of a box of diffuse walls, each with its reflectance, then of the light in its ceiling. Corners go around.
 type Wall = ([[f64; 3]; 4], [f64; 3]);
@@ -57,25 +61,48 @@ fn box_scene() -> String {
 }
 
 fn picture(text: &str, estimator: Option<Estimator>, samples: u32, seed: u32) -> Picture {
+    pictures(text, estimator, samples, [seed]).remove(0)
+}
+
+/// The pictures of a scene by several seeds.
+fn pictures(
+    text: &str,
+    estimator: Option<Estimator>,
+    samples: u32,
+    seeds: impl IntoIterator<Item = u32>,
+) -> Vec<Picture> {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     fs::write(folder.path().join("scene.rib"), text).expect("the folder can be written");
-    drawn(folder.path(), estimator, samples, seed)
+    drawn(folder.path(), estimator, samples, seeds)
 }
 
-/// The picture of `scene.rib` in a folder.
-fn drawn(folder: &Path, estimator: Option<Estimator>, samples: u32, seed: u32) -> Picture {
-    drawn_as(&folder.join("scene.rib"), &OpenOptions { estimator, ..OpenOptions::default() }, samples, seed)
+/// The pictures of `scene.rib` in a folder.
+fn drawn(
+    folder: &Path,
+    estimator: Option<Estimator>,
+    samples: u32,
+    seeds: impl IntoIterator<Item = u32>,
+) -> Vec<Picture> {
+    drawn_as(&folder.join("scene.rib"), &OpenOptions { estimator, ..OpenOptions::default() }, samples, seeds)
 }
 
-fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seed: u32) -> Picture {
+fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoIterator<Item = u32>) -> Vec<Picture> {
     let mut sources = SourceMap::new();
     let scene = scene::open(scene, options, &mut sources).expect("the scene is right").scene;
     let linking = LinkOptions { shader_paths: vec![repository("assets/rtsl")], ..LinkOptions::default() };
     let program = link(&scene, sources, &linking).expect("its classes compile");
-    let sampling = Sampling { strata: Sampling::strata_of(samples), seed };
     let window = Window::whole(scene.format.width, scene.format.height);
-    let job = prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("it is small");
-    RpuRenderer::new().render(&job, &|_| {}).expect("it ends")
+    // Code is made once.
+    let (mut machine, stop) = (RpuProgressive::new(RpuRenderer::new()), AtomicBool::new(false));
+    let of_seed = |seed| {
+        let sampling = Sampling { strata: Sampling::strata_of(samples), seed };
+        let job = prepare(program.clone(), &scene, window, sampling, DEFAULT_BUDGET).expect("it is small");
+        machine.load(&job).expect("it compiles");
+        let mut film = Film::new(window.width, window.height).expect("it is small");
+        machine.draw(Pass::whole(sampling), &mut film, &stop).expect("it ends");
+        machine.finish(&film, 1, &stop).expect("it ends")
+    };
+    seeds.into_iter().map(of_seed).collect()
 }
 
 /// The mean of a picture's colours.
@@ -94,6 +121,22 @@ fn estimate(values: &[[f64; 3]]) -> [(f64, f64); 3] {
     })
 }
 
+/// The mean of several pictures' colours.
+fn means(pictures: &[Picture]) -> [(f64, f64); 3] {
+    estimate(&pictures.iter().map(mean).collect::<Vec<_>>())
+}
+
+/// The mean over pixels of the variance between pictures.
+fn variance(pictures: &[Picture]) -> f64 {
+    let pixels = pictures[0].rgba.len();
+    let of_pixel = |i: usize| {
+        let values = pictures.iter().map(|p| f64::from(p.rgba[i][1]));
+        let mean = values.clone().sum::<f64>() / pictures.len() as f64;
+        values.map(|v| (v - mean).powi(2)).sum::<f64>() / (pictures.len() - 1) as f64
+    };
+    (0..pixels).map(of_pixel).sum::<f64>() / pixels as f64
+}
+
 fn agree(what: &str, a: [(f64, f64); 3], b: [(f64, f64); 3]) {
     for (i, (a, b)) in a.into_iter().zip(b).enumerate() {
         let error = a.1.hypot(b.1);
@@ -103,9 +146,7 @@ fn agree(what: &str, a: [(f64, f64); 3], b: [(f64, f64); 3]) {
 }
 
 fn estimated(estimator: Estimator) -> [(f64, f64); 3] {
-    let text = box_scene();
-    let means: Vec<_> = (0..8).map(|seed| mean(&picture(&text, Some(estimator), 36, seed))).collect();
-    estimate(&means)
+    means(&pictures(&box_scene(), Some(estimator), 36, 0..8))
 }
 
 #[test]
@@ -205,7 +246,8 @@ fn a_box_has_the_light_that_walking_at_random_finds() {
 #[test]
 fn every_pixel_and_every_seed_draws_numbers_of_its_own() {
     // One sample lies in the middle of a pixel: the pictures differ by what paths draw alone.
-    let [one, other] = [0, 1].map(|seed| picture(&box_scene(), None, 1, seed));
+    let two = pictures(&box_scene(), None, 1, 0..2);
+    let [one, other] = [0, 1].map(|seed| &two[seed]);
     let different = one.rgba.iter().zip(&other.rgba).filter(|(a, b)| a != b).count();
     assert!(different > one.rgba.len() / 2, "{different} pixels differ");
 }
@@ -234,16 +276,8 @@ fn white_in_white_light_is_not_seen() {
 #[test]
 fn the_square_of_the_error_falls_at_least_as_the_number_of_samples_grows() {
     let text = box_scene();
-    let variance = |samples: u32| {
-        let pictures: Vec<Picture> = (0..6).map(|seed| picture(&text, None, samples, seed)).collect();
-        let pixels = pictures[0].rgba.len();
-        let of_pixel = |i: usize| {
-            let mean = pictures.iter().map(|p| f64::from(p.rgba[i][0])).sum::<f64>() / 6.0;
-            pictures.iter().map(|p| (f64::from(p.rgba[i][0]) - mean).powi(2)).sum::<f64>() / 5.0
-        };
-        (0..pixels).map(of_pixel).sum::<f64>() / pixels as f64
-    };
-    let (few, many) = (variance(4), variance(36));
+    let of = |samples: u32| variance(&pictures(&text, None, samples, 0..6));
+    let (few, many) = (of(4), of(36));
     assert!(many < few / 9.0 * 1.3, "{few} with 4 samples, {many} with 36");
 }
 

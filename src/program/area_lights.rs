@@ -1,8 +1,9 @@
-//! Surfaces that shine because the class of their material has an `emission`: a table of their triangles, from which points are drawn in proportion to area, and the functions by which surfaces look at them.
+//! Surfaces that shine because the class of their material has an `emission`: a table of their triangles and of the primitives that are programs and choose points of themselves, from which points are drawn in proportion to area, and the functions
+//! by which surfaces look at them. The area of a program is not known: half that of its box stands for it, which decides how often it is chosen and nothing else.
 //!
 //! `lights.area(Ps, u, v) -> (L, Cl, t_max, density)` looks at a point that two random numbers choose. To shaders all of it is one more light of `lights.sample`, at a point that the place lit decides on; where paths are traced,
 //! `lights.choices() -> f32` is among how many lights `lights.direct(Ps, Ns, u, v) -> (L, Cl, t_max, density)` chooses, all alike: those of the surroundings that have a direction, every environment, and all triangles that
-//! shine as one. `Cl` is what arrives divided by the density of the choice and of the point, `density` that of the point by solid angle; 0 for lights that cannot be hit, whose colour is what a white diffuse surface that faces them
+//! and primitives that shine as one. `Cl` is what arrives divided by the density of the choice and of the point, `density` that of the point by solid angle; 0 for lights that cannot be hit, whose colour is what a white diffuse surface that faces them
 //! has, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` gives it.
 
 use super::aliases::{aliases, chosen, stands_for};
@@ -11,6 +12,7 @@ use super::instances::Instance;
 use super::lights::{AREA, CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
 use super::memory::{MemoryImage, RecordLayout};
 use super::paths::{emission_at, opacity_at};
+use super::primitives::{PrimitiveCores, ProgramRecord};
 use super::state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::LIGHTS_SAMPLE;
@@ -22,19 +24,38 @@ use std::sync::Arc;
 /// The name of the function that gives the light that a triangle sends.
 const EMITTED: &str = "lights.emitted";
 
-/// Vectors of the table for a triangle.
+/// The name of the function that looks at a point of a primitive that is a program.
+const PROGRAM: &str = "lights.program";
+
+/// Vectors of the table for a triangle or a program.
 const RECORD: u32 = 4;
 
-/// A triangle that shines, in the world.
+/// Something that shines.
 struct Emitter {
-    corners: [Vec3; 3],
-    /// The number of its object, and its own in the mesh.
+    /// The number of its object.
     object: usize,
-    triangle: usize,
-    /// The number of its kind among [`AreaLights::kinds`].
+    /// The number of its kind, among those of its sort.
     kind: u32,
-    /// 0 where both sides are seen; else the sign of the side that is, along the normal of the corners' order.
-    side: f32,
+    /// How large it is.
+    area: f64,
+    sort: Sort,
+}
+
+/// What shines, in the world.
+enum Sort {
+    /// A triangle: its number in the mesh, its corners, and 0 where both sides are seen; else the sign of the side that is, along the normal of the corners' order.
+    Triangle { number: usize, corners: [Vec3; 3], side: f32 },
+    /// A primitive that chooses points of itself, and how much larger a volume is in the world than in its own space.
+    Program { growth: f64 },
+}
+
+/// How points lie on surfaces of an entry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spread {
+    /// Evenly, on triangles among so much area.
+    Even(f32),
+    /// As the primitive says.
+    OfProgram,
 }
 
 /// What surfaces of one entry that shine have in common.
@@ -48,6 +69,8 @@ pub struct Shining {
     pub opacity: Option<Arc<Instance>>,
     /// How the objects' records lie.
     pub layout: RecordLayout,
+    /// The cores of the primitive, if the objects are programs.
+    pub primitive: Option<Arc<PrimitiveCores>>,
 }
 
 /// What a place may look at.
@@ -57,58 +80,83 @@ enum Choice {
     Point,
     /// The environment of that number.
     Environment(usize),
-    /// The triangles that shine.
+    /// The triangles and programs that shine.
     Area,
 }
 
 /// The surfaces of a scene that shine.
 #[derive(Default)]
 pub struct AreaLights {
-    kinds: Vec<Shining>,
+    meshes: Vec<Shining>,
+    programs: Vec<Shining>,
     emitters: Vec<Emitter>,
-    /// Of all triangles together.
+    /// Of all together.
     area: f32,
     /// Where the table lies.
     pub address: u32,
 }
 
+/// A program of a scene: the number of its object, the place of its block, and its box in its own space.
+pub type ProgramBounds = (usize, ProgramRecord, (Vec3, Vec3));
+
 impl std::fmt::Debug for AreaLights {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} triangles that shine, of area {}", self.emitters.len(), self.area)
+        write!(f, "{} triangles and programs that shine, of area {}", self.emitters.len(), self.area)
     }
 }
 
 impl AreaLights {
-    /// Those of a scene: `shining` tells of an object whether it shines.
-    pub fn of(scene: &Scene, shining: impl Fn(usize) -> Option<Shining>) -> Self {
+    /// Those of a scene: `boxes` are those of its programs, with the numbers of their objects, and `shining` tells of an object whether it shines.
+    pub fn of(scene: &Scene, boxes: &[ProgramBounds], shining: impl Fn(usize) -> Option<Shining>) -> Self {
         let mut lights = Self::default();
-        let mut area = 0.0f64;
         for (number, object) in scene.objects.iter().enumerate() {
-            // Points of primitives that are programs are not drawn: rays find them.
-            if object.mesh.triangles.is_empty() {
+            let Some(own) = shining(number) else { continue };
+            let is_program = own.primitive.as_ref().map(|cores| cores.sample.is_some());
+            let known = match is_program {
+                None => &mut lights.meshes,
+                Some(true) => &mut lights.programs,
+                // Rays find it.
+                Some(false) => continue,
+            };
+            let kind = known.iter().position(|kind| kind.entry == own.entry).unwrap_or_else(|| {
+                known.push(own);
+                known.len() - 1
+            });
+            let mut add = |area: f64, sort: Sort| {
+                if area.is_finite() && area > 0.0 {
+                    lights.emitters.push(Emitter { object: number, kind: kind as u32, area, sort });
+                }
+            };
+            if is_program.is_some() {
+                let of_object = boxes.iter().find(|(object, ..)| *object == number);
+                let Some((_, _, bounds)) = of_object else { continue };
+                let growth = f64::from(object.object_to_world.determinant().abs());
+                add(half_of_box(object.object_to_world, *bounds), Sort::Program { growth });
                 continue;
             }
-            let Some(own) = shining(number) else { continue };
-            let known = lights.kinds.iter().position(|kind| kind.entry == own.entry);
-            let kind = known.unwrap_or_else(|| {
-                lights.kinds.push(own);
-                lights.kinds.len() - 1
-            });
             let to_world = if object.mesh_space == MeshSpace::Object { object.object_to_world } else { Mat4::IDENTITY };
             // A triangle's front stays its front in a mirrored instance.
             let front = if to_world.determinant() < 0.0 { -1.0 } else { 1.0 };
+            let side = if object.sides == 1 { front } else { 0.0 };
             for triangle in 0..object.mesh.triangles.len() {
                 let corners = object.mesh.corners(triangle).map(|p| to_world.transform_point3(p));
-                let own = f64::from(area_of(corners));
-                if own.is_finite() && own > 0.0 {
-                    area += own;
-                    let side = if object.sides == 1 { front } else { 0.0 };
-                    lights.emitters.push(Emitter { corners, object: number, triangle, kind: kind as u32, side });
-                }
+                add(f64::from(area_of(corners)), Sort::Triangle { number: triangle, corners, side });
             }
         }
-        lights.area = area as f32;
+        lights.area = lights.emitters.iter().map(|e| e.area).sum::<f64>() as f32;
         lights
+    }
+
+    /// What the blocks of programs that shine hold in the word [`super::primitives::SHARE`].
+    pub fn shares<'a>(&'a self, boxes: &'a [ProgramBounds]) -> impl Iterator<Item = (usize, ProgramRecord, f32)> + 'a {
+        let programs = self.emitters.iter().filter_map(|e| match e.sort {
+            Sort::Program { growth } => Some((e.object, e.area / (f64::from(self.area) * growth))),
+            Sort::Triangle { .. } => None,
+        });
+        programs.filter_map(|(object, share)| {
+            let (_, record, _) = boxes.iter().find(|(number, ..)| *number == object)?;
+            Some((object, *record, share as f32))
+        })
     }
 
     /// Whether nothing shines.
@@ -116,9 +164,14 @@ impl AreaLights {
         self.emitters.is_empty()
     }
 
-    /// The area among which points are drawn, if surfaces of an entry shine.
-    pub fn share(&self, entry: usize) -> Option<f32> {
-        (!self.is_empty() && self.kinds.iter().any(|kind| kind.entry == entry)).then_some(self.area)
+    /// How points lie on surfaces of an entry, if they shine and places look at them.
+    pub fn spread(&self, entry: usize) -> Option<Spread> {
+        let has = |kinds: &[Shining]| kinds.iter().any(|kind| kind.entry == entry);
+        match self.is_empty() {
+            false if has(&self.meshes) => Some(Spread::Even(self.area)),
+            false if has(&self.programs) => Some(Spread::OfProgram),
+            _ => None,
+        }
     }
 
     /// Vectors of the table.
@@ -127,27 +180,35 @@ impl AreaLights {
     }
 
     /// The table, once the scene's records have addresses: of each triangle `(probability, other, triangle record, object record)`, then its first corner and its kind, and its two edges, the side that is seen behind the first.
-    /// A triangle stands for itself with its probability, and else for the other (Walker 1977, "An Efficient Method for Generating Discrete Random Variables with General Distributions").
+    /// Of a program the address of the triangle is 0, and of the vectors behind it only the kind is told. Each stands for itself with its probability, and else for the other (Walker 1977, "An Efficient Method for Generating Discrete Random Variables with
+    /// General Distributions").
     pub fn table(&self, scene: &Scene, memory: &MemoryImage) -> Vec<[u32; 4]> {
-        let areas: Vec<f64> = self.emitters.iter().map(|e| f64::from(area_of(e.corners))).collect();
+        let areas: Vec<f64> = self.emitters.iter().map(|e| e.area).collect();
         let first = first_primitives(scene);
         let with = |v: Vec3, word: u32| [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), word];
         let records = self.emitters.iter().zip(aliases(&areas)).flat_map(|(e, (probability, other))| {
-            let [_, triangle, _] = memory.resolve(first[e.object] + e.triangle as u32);
-            let [a, b, c] = e.corners;
-            [
-                [probability.to_bits(), other, triangle, memory.objects[e.object]],
-                with(a, e.kind),
-                with(b - a, e.side.to_bits()),
-                with(c - a, 0),
-            ]
+            let object = memory.objects[e.object];
+            let head = |triangle| [probability.to_bits(), other, triangle, object];
+            match e.sort {
+                Sort::Triangle { number, corners: [a, b, c], side } => {
+                    let [_, triangle, _] = memory.resolve(first[e.object] + number as u32);
+                    [head(triangle), with(a, e.kind), with(b - a, side.to_bits()), with(c - a, 0)]
+                }
+                Sort::Program { .. } => [head(0), with(Vec3::ZERO, e.kind), [0; 4], [0; 4]],
+            }
         });
         records.collect()
     }
 
     /// The functions by which surfaces look at what shines.
     pub fn functions(&self) -> Vec<Function> {
-        if self.is_empty() { Vec::new() } else { vec![self.emitted_function(), self.area_function()] }
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let mut functions = vec![self.area_function()];
+        functions.extend((!self.meshes.is_empty()).then(|| self.emitted_function()));
+        functions.extend((!self.programs.is_empty()).then(|| self.program_function()));
+        functions
     }
 
     /// `lights.area(Ps, u, v) -> (L, Cl, t_max, density)`.
@@ -156,8 +217,40 @@ impl AreaLights {
         ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
         let position = b.param("Ps", Type::Vec3, Class::Varying);
         let numbers = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
-        let results = self.sample(&mut b, position, numbers);
-        b.ret(results);
+        self.sample(&mut b, position, numbers);
+        b.finish()
+    }
+
+    /// `lights.program(kind, object, Ps, u, v) -> (L, Cl, t_max, density)`: looks at a point of a program.
+    fn program_function(&self) -> Function {
+        let mut b = FunctionBuilder::new(PROGRAM, FunctionKind::Function);
+        ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
+        let kind = b.param("kind", Type::U32, Class::Varying);
+        let object = b.param("object", Type::Ref, Class::Varying);
+        let position = b.param("Ps", Type::Vec3, Class::Varying);
+        let numbers = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
+        for_each_light(&mut b, kind, self.programs.len(), |b, i| {
+            let own = &self.programs[i];
+            // The state before there is a direction, and that at the point.
+            let (nowhere, no_hit) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::zero(Type::Vec4)));
+            let nothing = b.constant(Const::Ref(0));
+            let state = SurfaceState::at(own.inputs(b, position, nowhere), no_hit, [nothing, object]);
+            let point = state.chosen_point(b, numbers).unwrap_or(position);
+            let way = b.op(Op::Sub, &[point, position]);
+            let square = b.op(Op::Dot, &[way, way]);
+            let distance = b.op(Op::Sqrt, &[square]);
+            let direction = normalize(b, way);
+            let zero = b.f32(0.0);
+            let hit = b.op(Op::Compose, &[zero, zero, distance, zero]);
+            let mut state = SurfaceState::at(own.inputs(b, position, direction), hit, [nothing, object]);
+            let density = state.density_of_points(b).unwrap_or(zero);
+            let is_possible = b.op(Op::Lt, &[zero, density]);
+            let is_dark = b.op(Op::Not, &[is_possible]);
+            let sent = own.sent(b, &mut state);
+            let inverse = b.op(Op::Rcp, &[density]);
+            let light = scale(b, sent, inverse);
+            seen_at(b, direction, distance, light, density, is_dark)
+        });
         b.finish()
     }
 
@@ -169,24 +262,12 @@ impl AreaLights {
         let records = ["triangle", "object"].map(|name| b.param(name, Type::Ref, Class::Varying));
         let [u, v, t] = ["u", "v", "t"].map(|name| b.param(name, Type::F32, Class::Varying));
         let [origin, direction] = ["from", "direction"].map(|name| b.param(name, Type::Vec3, Class::Varying));
-        for_each_light(&mut b, kind, self.kinds.len(), |b, i| {
-            let Shining { emission, opacity, layout, .. } = &self.kinds[i];
-            let (depth, ray) = (b.f32(0.0), b.constant(Const::zero(Type::Vec4)));
-            let hit = b.op(Op::Compose, &[u, v, t, depth]);
-            let inputs = SurfaceInputs {
-                origin,
-                direction,
-                depth,
-                ray,
-                layout: layout.clone(),
-                differentiated: false,
-                primitive: None,
-            };
-            let mut state = SurfaceState::at(inputs, hit, records);
-            let sent = emission_at(b, &mut state, layout, emission);
-            let Some(opacity) = opacity else { return vec![sent] };
-            let opacity = opacity_at(b, &mut state, layout, opacity);
-            vec![b.op(Op::Mul, &[opacity, sent])]
+        for_each_light(&mut b, kind, self.meshes.len(), |b, i| {
+            let own = &self.meshes[i];
+            let zero = b.f32(0.0);
+            let hit = b.op(Op::Compose, &[u, v, t, zero]);
+            let mut state = SurfaceState::at(own.inputs(b, origin, direction), hit, records);
+            vec![own.sent(b, &mut state)]
         });
         b.finish()
     }
@@ -249,8 +330,8 @@ impl AreaLights {
         vec![count.finish(), b.finish()]
     }
 
-    /// A point of the triangles by two random numbers, as `lights.area` gives it.
-    fn sample(&self, b: &mut FunctionBuilder, position: Value, [u, v]: [Value; 2]) -> Vec<Value> {
+    /// Returns a point by two random numbers, as `lights.area` gives it.
+    fn sample(&self, b: &mut FunctionBuilder, position: Value, [u, v]: [Value; 2]) {
         let (number, rest) = chosen(b, u, self.emitters.len() as u32);
         let record = |b: &mut FunctionBuilder, number: Value, k: u32| {
             let (size, first) = (b.u32(RECORD), b.u32(self.address));
@@ -267,9 +348,28 @@ impl AreaLights {
             let word = b.op(Op::Extract(i), &[head]);
             b.op_as(Op::Bitcast, &[word], Type::Ref)
         });
-        let [first, second, third] = [1, 2, 3].map(|k| record(b, number, k));
+        let first = record(b, number, 1);
         let kind = b.op(Op::Extract(3), &[first]);
         let kind = b.op_as(Op::Bitcast, &[kind], Type::U32);
+        let of_program = |b: &mut FunctionBuilder| {
+            let results = b.call(PROGRAM, vec![kind, object, position, u, v], &DIRECT_RESULTS);
+            b.ret(results);
+        };
+        if self.meshes.is_empty() {
+            return of_program(b);
+        }
+        if !self.programs.is_empty() {
+            let (address, none) = (b.op_as(Op::Bitcast, &[triangle], Type::U32), b.u32(0));
+            let is_program = b.op(Op::IEq, &[address, none]);
+            let (program, mesh) = (b.block(), b.block());
+            b.branch(is_program, program, mesh);
+            b.seal(program);
+            b.seal(mesh);
+            b.switch_to(program);
+            of_program(b);
+            b.switch_to(mesh);
+        }
+        let [second, third] = [2, 3].map(|k| record(b, number, k));
         let side = b.op(Op::Extract(3), &[second]);
         let [corner, ab, ac] = [first, second, third].map(|v| xyz(b, v));
         // Evenly over a triangle (Turk 1990, "Generating Random Points in Triangles").
@@ -301,15 +401,51 @@ impl AreaLights {
         let emitted = b.call(EMITTED, args, &[Type::Vec3])[0];
         let light = scale(b, emitted, inverse);
         let is_dark = b.op(Op::Or, &[is_hidden, is_edge_on]);
-        let one = b.f32(1.0);
-        let nothing = b.constant(Const::zero(Type::Vec3));
-        let light = b.op(Op::Select, &[is_dark, nothing, light]);
-        let density = b.op(Op::Select, &[is_dark, one, density]);
-        let default = b.op(Op::Uniform(0), &[]);
-        let bias = b.op(Op::Extract(0), &[default]);
-        let reach = b.op(Op::Sub, &[distance, bias]);
-        vec![direction, light, reach, density]
+        let results = seen_at(b, direction, distance, light, density, is_dark);
+        b.ret(results);
     }
+}
+
+impl Shining {
+    /// The state's inputs where a direction leads from a point to the surface.
+    fn inputs(&self, b: &mut FunctionBuilder, origin: Value, direction: Value) -> SurfaceInputs {
+        let (depth, ray) = (b.f32(0.0), b.constant(Const::zero(Type::Vec4)));
+        let (layout, primitive) = (self.layout.clone(), self.primitive.clone());
+        SurfaceInputs { origin, direction, depth, ray, layout, differentiated: false, primitive }
+    }
+
+    /// What the surface sends against the ray.
+    fn sent(&self, b: &mut FunctionBuilder, state: &mut SurfaceState) -> Value {
+        let sent = emission_at(b, state, &self.layout, &self.emission);
+        let Some(opacity) = &self.opacity else { return sent };
+        let opacity = opacity_at(b, state, &self.layout, opacity);
+        b.op(Op::Mul, &[opacity, sent])
+    }
+}
+
+/// What `lights.area` gives for a point that far away, which may not be seen.
+fn seen_at(
+    b: &mut FunctionBuilder,
+    direction: Value,
+    distance: Value,
+    light: Value,
+    density: Value,
+    is_dark: Value,
+) -> Vec<Value> {
+    let one = b.f32(1.0);
+    let nothing = b.constant(Const::zero(Type::Vec3));
+    let light = b.op(Op::Select, &[is_dark, nothing, light]);
+    let density = b.op(Op::Select, &[is_dark, one, density]);
+    let default = b.op(Op::Uniform(0), &[]);
+    let bias = b.op(Op::Extract(0), &[default]);
+    let reach = b.op(Op::Sub, &[distance, bias]);
+    vec![direction, light, reach, density]
+}
+
+/// Half the area of a box that stands there.
+fn half_of_box(to_world: Mat4, (low, high): (Vec3, Vec3)) -> f64 {
+    let sides = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| to_world.transform_vector3(axis * (high - low)));
+    [(0, 1), (1, 2), (2, 0)].iter().map(|&(i, k)| f64::from(sides[i].cross(sides[k]).length())).sum()
 }
 
 fn area_of([a, b, c]: [Vec3; 3]) -> f32 {

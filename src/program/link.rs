@@ -12,7 +12,7 @@ use super::lights::{LightQuestions, LinkedLight, Shadows, ambient_there};
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
 use super::paths::{self, Methods, Paths, Scattering};
-use super::primitives::{self, LinkedPrimitive, PrimitiveCores, Primitives, ProgramRecord};
+use super::primitives::{self, LinkedPrimitive, PrimitiveCores, Primitives, ProgramRecord, SHARE};
 use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::questions::Questions;
 use super::shaders::ShaderLibrary;
@@ -443,11 +443,16 @@ impl Linker {
         if traces_paths {
             take_place(&mut module, PATH_FUNCTION, RADIANCE_FUNCTION);
         }
-        let mut area_lights = AreaLights::of(scene, |number| {
+        let mut area_lights = AreaLights::of(scene, &boxes, |number| {
             let record: &ObjectRecord = records.get(number)?;
-            let Methods { emission, opacity, .. } = wanted[record.entry as usize].methods.clone();
-            Some(Shining { entry: record.entry as usize, emission: emission?, opacity, layout: record.layout.clone() })
+            let WantedEntry { methods, primitive, .. } = &wanted[record.entry as usize];
+            let Methods { emission, opacity, .. } = methods.clone();
+            let (layout, primitive) = (record.layout.clone(), primitive.clone());
+            Some(Shining { entry: record.entry as usize, emission: emission?, opacity, layout, primitive })
         });
+        for (object, place, share) in area_lights.shares(&boxes) {
+            records[object].params[place.offset as usize][usize::from(SHARE)] = share.to_bits();
+        }
         let textures = self.add_textures(scene, &mut module);
         let mut environments = Environments::of(scene, &mut lights, &textures);
         let chooses =
@@ -709,7 +714,7 @@ impl Linker {
         match linked {
             Ok(linked) => {
                 self.instances.insert(Some(id.0), Some(linked.cores.intersect.clone()));
-                self.parts.insert(id.0, linked.cores.at_hit.iter().map(|p| p.1.clone()).collect());
+                self.parts.insert(id.0, linked.cores.others().cloned().collect());
                 Some(linked)
             }
             Err(errors) => {

@@ -107,7 +107,9 @@ impl ShaderLibrary {
             };
             at_hit.extend(made.map(|made| (part, made)));
         }
-        let shaders = PrimitiveShaders { intersect, bounds, at_hit };
+        let samples = found.unit.file.method(found.object.class, Method::GenerateSample).is_some();
+        let sample = samples.then(|| self.made(&found, instance, Method::GenerateSample)).transpose()?;
+        let shaders = PrimitiveShaders { intersect, bounds, sample, at_hit };
         Ok((shaders, ShaderInstance { params: found.params, ..instance.clone() }))
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
 
-use super::area_lights::AreaLights;
+use super::area_lights::{AreaLights, Spread};
 use super::entries::{self, SurfaceVariant, at_a_hit};
 use super::instances::Instance;
 use super::lights::{DIRECT, DIRECT_RESULTS};
@@ -279,7 +279,7 @@ impl Place<'_> {
     fn emitted(&mut self, state: &mut SurfaceState) -> Option<Value> {
         let emission = self.variant.methods.emission.as_ref()?;
         let own = emission_at(self.b, state, &self.variant.layout, emission);
-        let Some(area) = self.paths.area_lights.share(self.number) else { return Some(own) };
+        let Some(spread) = self.paths.area_lights.spread(self.number) else { return Some(own) };
         let density = self.op(Op::Extract(0), &[self.path]);
         let zero = self.b.f32(0.0);
         let exact = self.op(Op::Le, &[density, zero]);
@@ -287,9 +287,14 @@ impl Place<'_> {
             Estimator::Scattering => return Some(own),
             Estimator::Lights => zero,
             Estimator::Power | Estimator::Balance => {
-                let t = state.global(self.b, "ray.t")?;
-                let normal = state.global(self.b, "Ng")?;
-                let of_light = self.density_of_light(t, normal, area);
+                let of_light = match spread {
+                    Spread::Even(area) => {
+                        let t = state.global(self.b, "ray.t")?;
+                        let normal = state.global(self.b, "Ng")?;
+                        self.density_of_light(t, normal, area)
+                    }
+                    Spread::OfProgram => state.density_of_points(self.b)?,
+                };
                 weight(self.b, self.paths.estimator, density, of_light)
             }
         };

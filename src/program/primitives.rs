@@ -17,8 +17,11 @@ use crate::scene::{Object, Scene, ShaderInstance};
 use glam::Vec3;
 use std::sync::Arc;
 
-/// Vectors of a primitive's block before its parameters: the number of its entry, and the three rows of the matrix from the world to its own space.
+/// Vectors of a primitive's block before its parameters: the number of its entry with [`SHARE`], and the three rows of the matrix from the world to its own space.
 pub const BLOCK_VECTORS: u32 = 4;
+
+/// The word of a block's first vector that tells with which probability the primitive is chosen where a place looks at surfaces that shine, divided by how many times larger volumes are in the world than in its own space.
+pub const SHARE: u8 = 1;
 
 /// Name of the entry that intersects rays with primitives of kind `n`: `(orig, dir, t_min, t_max, block) -> t`, where the ray is in the primitive's space, `block` is the address of its block, and `t` is below 0
 /// where the ray passes it.
@@ -48,6 +51,8 @@ pub struct PrimitiveShaders {
     pub intersect: CompiledShader,
     /// Gives the box.
     pub bounds: CompiledShader,
+    /// Chooses a point, where its class does.
+    pub sample: Option<CompiledShader>,
     /// What it tells of a hit, where its class does.
     pub at_hit: Vec<(AtHit, CompiledShader)>,
 }
@@ -57,6 +62,8 @@ pub struct PrimitiveShaders {
 pub struct PrimitiveCores {
     /// Finds hits.
     pub intersect: Arc<Instance>,
+    /// Chooses a point, where its class does.
+    pub sample: Option<Arc<Instance>>,
     /// What it tells of a hit, where its class does.
     pub at_hit: Vec<(AtHit, Arc<Instance>)>,
 }
@@ -67,9 +74,14 @@ impl PrimitiveCores {
         self.at_hit.iter().find(|p| p.0 == part).map(|p| &p.1)
     }
 
+    /// Those behind the first.
+    pub fn others(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.sample.iter().chain(self.at_hit.iter().map(|p| &p.1))
+    }
+
     /// The names of all cores.
     pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
-        std::iter::once(&self.intersect).chain(self.at_hit.iter().map(|p| &p.1)).map(|i| &i.shader.core)
+        std::iter::once(&self.intersect).chain(self.others()).map(|i| &i.shader.core)
     }
 }
 
@@ -131,11 +143,12 @@ impl LinkedPrimitive {
             d.hint("`computeBounds` sets the corners rt_BoundMin and rt_BoundMax, in the space where the primitive is declared")
         })?;
         let part = |shader| Arc::new(Instance { shader: Arc::new(shader), ..(*intersect).clone() });
+        let sample = shaders.sample.map(part);
         let at_hit = shaders.at_hit.into_iter().map(|(at, shader)| (at, part(shader))).collect();
-        Ok(Self { cores: Arc::new(PrimitiveCores { intersect, at_hit }), bounds })
+        Ok(Self { cores: Arc::new(PrimitiveCores { intersect, sample, at_hit }), bounds })
     }
 
-    /// What lies behind the other parameters of an object's record.
+    /// What lies behind the other parameters of an object's record; its [`SHARE`] is not known yet.
     pub fn block(&self, kind: u32, object: &Object) -> ParamBlock {
         let mut block = vec![[kind, 0, 0, 0]];
         block.extend(world_to_object(object.object_to_world).map(|row| row.map(f32::to_bits)));

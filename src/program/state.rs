@@ -137,15 +137,7 @@ impl SurfaceState {
             }
         };
         match variable.ty {
-            PrimvarType::Point if self.inputs.layout.instanced => {
-                let turned = self.to_world(b, value, AXES);
-                let origin = [0, 1, 2].map(|axis| {
-                    let axis = self.object_vector(b, AXES + axis);
-                    b.op(Op::Extract(3), &[axis])
-                });
-                let origin = b.op(Op::Compose, &origin);
-                b.op(Op::Add, &[turned, origin])
-            }
+            PrimvarType::Point if self.inputs.layout.instanced => self.point_to_world(b, value),
             PrimvarType::Vector => self.to_world(b, value, AXES),
             PrimvarType::Normal if self.inputs.layout.instanced => {
                 let turned = self.to_world(b, value, NORMAL_AXES);
@@ -256,6 +248,17 @@ impl SurfaceState {
             ColorPlace::Object => self.object_vector(b, COLORS + u32::from(opacity)),
         };
         xyz(b, v)
+    }
+
+    /// A point of the space of an instance's mesh in world space.
+    fn point_to_world(&self, b: &mut FunctionBuilder, point: Value) -> Value {
+        let turned = self.to_world(b, point, AXES);
+        let origin = [0, 1, 2].map(|axis| {
+            let axis = self.object_vector(b, AXES + axis);
+            b.op(Op::Extract(3), &[axis])
+        });
+        let origin = b.op(Op::Compose, &origin);
+        b.op(Op::Add, &[turned, origin])
     }
 
     /// A vector of the mesh's space in world space, by the images of the axes from vector `axes` of the object on. Points are never moved: `P` lies on the ray.

@@ -1,8 +1,7 @@
 //! Light from pictures of all directions.
 
-use super::{agree, compared, drawn, estimate, mean};
+use super::{agree, compared, drawn, means, variance};
 use image::{Rgb, Rgb32FImage};
-use shadewright::render::film::Picture;
 use shadewright::scene::Estimator;
 use std::fs;
 use tempfile::TempDir;
@@ -49,8 +48,7 @@ fn sun(x: u32, y: u32) -> Option<f32> {
 }
 
 fn estimated(folder: &TempDir, estimator: Estimator) -> [(f64, f64); 3] {
-    let means: Vec<_> = (0..6).map(|seed| mean(&drawn(folder.path(), Some(estimator), 16, seed))).collect();
-    estimate(&means)
+    means(&drawn(folder.path(), Some(estimator), 16, 0..6))
 }
 
 #[test]
@@ -72,8 +70,7 @@ fn surfaces_that_shade_themselves_get_the_same_light() {
     };
     let of = |integrator: &str, surface: &str| {
         let folder = folder(&scene(integrator, surface), window);
-        let means: Vec<_> = (0..6).map(|seed| mean(&drawn(folder.path(), None, 100, seed))).collect();
-        estimate(&means)
+        means(&drawn(folder.path(), None, 100, 0..6))
     };
     let path = of("path", "\"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1]");
     agree("a shader in RSL", path, of("whitted", "\"matte\""));
@@ -88,29 +85,17 @@ fn white_under_a_white_sky_is_not_seen() {
         let folder = folder(&furnace.replace("WorldBegin\n", &light), |_, _| None);
         Rgb32FImage::from_pixel(8, 4, Rgb([1.0; 3])).save(folder.path().join("sky.exr")).expect("a picture");
         // Directions of materials are spread as the light is; with those of the light there is some noise.
-        let picture = drawn(folder.path(), Some(Estimator::Scattering), 4, 0);
+        let picture = drawn(folder.path(), Some(Estimator::Scattering), 4, [0]).remove(0);
         assert!(picture.rgba.iter().all(|p| p.iter().all(|x| (x - 1.0).abs() < 1e-4)), "{map}");
-        let both = estimate(&(0..6).map(|seed| mean(&drawn(folder.path(), None, 16, seed))).collect::<Vec<_>>());
+        let both = means(&drawn(folder.path(), None, 16, 0..6));
         agree(map, both, [(1.0, 0.0); 3]);
     }
-}
-
-/// The mean over pixels of the variance between pictures.
-fn variance(pictures: &[Picture]) -> f64 {
-    let pixels = pictures[0].rgba.len();
-    let of_pixel = |i: usize| {
-        let values = pictures.iter().map(|p| f64::from(p.rgba[i][1]));
-        let mean = values.clone().sum::<f64>() / pictures.len() as f64;
-        values.map(|v| (v - mean).powi(2)).sum::<f64>() / (pictures.len() - 1) as f64
-    };
-    (0..pixels).map(of_pixel).sum::<f64>() / pixels as f64
 }
 
 #[test]
 fn a_sun_in_the_picture_is_looked_at() {
     let folder = folder(SCENE, sun);
-    let of =
-        |estimator| variance(&(0..6).map(|seed| drawn(folder.path(), Some(estimator), 16, seed)).collect::<Vec<_>>());
+    let of = |estimator| variance(&drawn(folder.path(), Some(estimator), 16, 0..6));
     let (both, without) = (of(Estimator::Power), of(Estimator::Scattering));
     assert!(both * 30.0 < without, "{both} with the sun looked at, {without} without");
 }
@@ -125,7 +110,7 @@ fn a_picture_stands_as_its_light_does() {
     };
     let seen = |turn: &str, patch: fn(u32, u32) -> bool| {
         let folder = folder(&scene(turn), |x, y| patch(x, y).then_some(4.0));
-        let p = drawn(folder.path(), None, 1, 0).rgba[4];
+        let p = drawn(folder.path(), None, 1, [0])[0].rgba[4];
         assert!(p[3] == 1.0, "what rays see covers what lies behind");
         p[0] > 3.9
     };

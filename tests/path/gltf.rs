@@ -72,7 +72,7 @@ fn folder(lamp: [f32; 3], sheet: Option<Value>) -> TempDir {
 
 fn picture(folder: &TempDir, integrator: Integrator) -> Picture {
     let options = OpenOptions { integrator: Some(integrator), size: Some((20, 20)), ..OpenOptions::default() };
-    drawn_as(&folder.path().join("scene.gltf"), &options, 36, 0)
+    drawn_as(&folder.path().join("scene.gltf"), &options, 36, [0]).remove(0)
 }
 
 /// The mean of green.

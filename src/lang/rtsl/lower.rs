@@ -163,6 +163,8 @@ pub(super) struct Body<'a> {
     state: BTreeMap<&'static str, Local>,
     /// The state of random numbers, once a place gives a seed.
     random: Option<Variable>,
+    /// Random numbers that are drawn before those of the sequence.
+    ahead: Vec<Variable>,
     /// Inputs that stand behind the parameters, by their names.
     inputs: HashMap<Arc<str>, Value>,
     /// The method that is made; none where classes are only checked.
@@ -345,6 +347,7 @@ impl<'a> Body<'a> {
             frames: Vec::new(),
             state: BTreeMap::new(),
             random: None,
+            ahead: Vec::new(),
             inputs: HashMap::new(),
             method,
             is_open: false,

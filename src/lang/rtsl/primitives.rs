@@ -2,6 +2,7 @@
 //!
 //! A method may need what `intersect` has left in `scratch` variables. These are not kept with a hit: `intersect` runs again, for the one primitive that was hit, in front of the others.
 
+use super::classes::FunctionId;
 use super::lower::{Built, Object, build_of_several};
 use super::state::Method;
 use crate::ir::Module;
@@ -16,9 +17,11 @@ pub enum AtHit {
     Texture,
     /// `dPdu` and `dPdv`.
     Derivatives,
+    /// `pdf`: how densely `generateSample` chooses points there, by area.
+    Density,
 }
 
-use Method::{ComputeDerivatives, ComputeNormal, ComputeTextureCoordinates, Intersect};
+use Method::{ComputeDerivatives, ComputeNormal, ComputeTextureCoordinates, GenerateSample, Intersect, SamplePdf};
 
 const NORMAL: &[(&str, &str)] = &[("Ng", "rt_GeometricNormal"), ("N", "rt_ShadingNormal")];
 const TANGENTS: &[(&str, &str)] = &[("dPdu", "rt_dPdu"), ("dPdv", "rt_dPdv")];
@@ -32,9 +35,23 @@ const TEXTURE: &[(&str, &str)] = &[
     ("dtdv", "rt_dtdv"),
 ];
 
+const DENSITY: &[(&str, &str)] = &[("pdf", "rt_PDF")];
+
+/// What to say of a class that has one of the two methods by which its light is found, and lacks the other.
+fn half_a_light(object: &Object, own: FunctionId, other: Method) -> Diagnostics {
+    let (class, name) = (&object.file.classes[object.class].name, &object.file.function(own).name);
+    let message = format!("the class `{}` has `{}` and no `{}`", class.name, name.name, other.name());
+    let d = Diagnostic::error(message).at(name.span, "one goes with the other");
+    let d = d.hint(match other {
+        GenerateSample => "`void generateSample()` sets rt_HitPoint to a point of the surface",
+        _ => "`void samplePDF()` sets rt_PDF to how densely points are chosen around rt_HitPoint, by area",
+    });
+    d.hint("without both, rays find the light of the primitive").into()
+}
+
 impl AtHit {
     /// All of them.
-    pub const ALL: [AtHit; 3] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives];
+    pub const ALL: [AtHit; 4] = [AtHit::Normal, AtHit::Texture, AtHit::Derivatives, AtHit::Density];
 
     /// Its name in those of cores.
     pub fn name(self) -> &'static str {
@@ -42,6 +59,7 @@ impl AtHit {
             AtHit::Normal => "normal",
             AtHit::Texture => "texture",
             AtHit::Derivatives => "derivatives",
+            AtHit::Density => "density",
         }
     }
 
@@ -49,12 +67,13 @@ impl AtHit {
     /// distance, and `intersect` finds it again from `ray.t_min` on.
     ///
     /// # Errors
-    /// What only the scene shows, and a class that tells no normal.
+    /// What only the scene shows, a class that tells no normal, and one that chooses points without telling how densely, or the other way round.
     pub fn build(self, object: &Object, library: &Module, name: &str) -> Result<Option<Built>, Diagnostics> {
         let has = |method: Method| object.file.method(object.class, method).is_some();
         let mut methods = Vec::new();
         let mut run = |method: Method, is_needed: bool| methods.extend((is_needed && has(method)).then_some(method));
-        run(Intersect, object.has_scratch() || self == AtHit::Normal && !has(ComputeNormal));
+        let asks_normal = matches!(self, AtHit::Normal | AtHit::Density);
+        run(Intersect, object.has_scratch() || asks_normal && !has(ComputeNormal));
         let results = match self {
             AtHit::Normal if has(ComputeNormal) => {
                 run(ComputeNormal, true);
@@ -83,6 +102,17 @@ impl AtHit {
                 run(ComputeDerivatives, true);
                 TANGENTS
             }
+            AtHit::Density => match [GenerateSample, SamplePdf].map(|m| object.file.method(object.class, m)) {
+                [Some(_), Some(_)] => {
+                    run(ComputeNormal, true);
+                    run(ComputeDerivatives, true);
+                    run(SamplePdf, true);
+                    DENSITY
+                }
+                [Some(own), None] => return Err(half_a_light(object, own, SamplePdf)),
+                [None, Some(own)] => return Err(half_a_light(object, own, GenerateSample)),
+                [None, None] => return Ok(None),
+            },
             AtHit::Texture | AtHit::Derivatives => return Ok(None),
         };
         build_of_several(object, &methods, results, library, name).map(Some)

@@ -256,8 +256,20 @@ const ANYWHERE: &[Method] = &Method::ALL;
 
 /// All of them.
 pub const VARIABLES: [StateVariable; 36] = [
-    row("rt_RayOrigin", VEC3, OF_RAY, &[GenerateRay], "Where the ray starts."),
-    row("rt_RayDirection", VEC3, OF_RAY, &[GenerateRay], "The direction of the ray; not of length 1."),
+    row(
+        "rt_RayOrigin",
+        VEC3,
+        OF_RAY,
+        &[GenerateRay],
+        "Where the ray starts. `generateSample` and `samplePDF` find the place that is lit.",
+    ),
+    row(
+        "rt_RayDirection",
+        VEC3,
+        OF_RAY,
+        &[GenerateRay],
+        "The direction of the ray; not of length 1. `generateSample` finds 0, as there is none yet.",
+    ),
     row("rt_InverseRayDirection", VEC3, OF_RAY, &[], "One over each component of the direction of the ray."),
     row("rt_Epsilon", FLOAT, ANYWHERE, &[], "A small length that hides rounding."),
     row("rt_TimeSeed", FLOAT, ANYWHERE, &[], "The time of the ray within the shutter, from 0 to 1."),
@@ -272,12 +284,18 @@ pub const VARIABLES: [StateVariable; 36] = [
     row("rt_LensCoord", VEC2, &[GenerateRay], &[], "A place on the lens at random, from 0 to 1."),
     row("rt_BoundMin", VEC3, &[], &[ComputeBounds], "The least corner of the box around the primitive."),
     row("rt_BoundMax", VEC3, &[], &[ComputeBounds], "The greatest corner of the box around the primitive."),
-    row("rt_HitPoint", VEC3, AT_HIT, &[GenerateSample], "The point that was hit, or that is lit."),
+    row(
+        "rt_HitPoint",
+        VEC3,
+        AT_HIT,
+        &[GenerateSample],
+        "The point that was hit, or that is lit; of a primitive, one that is chosen at random.",
+    ),
     row(
         "rt_GeometricNormal",
         VEC3,
         AT_HIT,
-        &[Intersect, ComputeNormal, GenerateSample, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission],
+        &[Intersect, ComputeNormal, Shade, Bsdf, SampleBsdf, EvaluatePdf, Emission],
         "The normal of the surface. Setting it sets the shading normal too.",
     ),
     row(

@@ -183,7 +183,7 @@ impl<'a> Body<'a> {
         Ok(Typed { ty: Type::BOOL, parts: vec![is_hit], known: None })
     }
 
-    /// `rand()`: the next number of the sequence that the place gives a seed for.
+    /// `rand()`: the next of the numbers that are given, and behind them of the sequence that the place gives a seed for.
     pub(super) fn rand(&mut self, span: Span) -> Lower<Typed> {
         if self.top().role == Role::Constructor {
             let d =
@@ -194,7 +194,12 @@ impl<'a> Body<'a> {
         let state = self.b.read(random);
         let next = self.b.call("std.__next_random", vec![state], &[ir::Type::F32])[0];
         self.b.write(random, next);
-        let drawn = self.b.call("std.__scrambled", vec![next], &[ir::Type::F32])[0];
+        let mut drawn = self.b.call("std.__scrambled", vec![next], &[ir::Type::F32])[0];
+        for &place in self.ahead.iter().rev() {
+            let moves_up = self.b.read(place);
+            self.b.write(place, drawn);
+            drawn = moves_up;
+        }
         Ok(self.of_float(drawn))
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
         Method::ComputeNormal => &[("Ng", "rt_GeometricNormal"), ("N", "rt_ShadingNormal")],
         Method::ComputeTextureCoordinates => &[("uv", "rt_TextureUV"), ("uvw", "rt_TextureUVW")],
         Method::ComputeDerivatives => &[("dPdu", "rt_dPdu"), ("dPdv", "rt_dPdv")],
-        Method::GenerateSample => &[("P", "rt_HitPoint"), ("N", "rt_GeometricNormal")],
+        Method::GenerateSample => &[("P", "rt_HitPoint")],
         Method::SamplePdf | Method::EvaluatePdf => &[("pdf", "rt_PDF")],
         Method::Lookup => &[("color", "rt_TextureColor"), ("value", "rt_FloatTextureValue")],
         Method::Shade => &[("Ci", "rt_SampleColor")],
@@ -55,7 +55,9 @@ impl Body<'_> {
             }
             self.state.insert(variable.name, local);
         }
-        if mentioned.contains("rand") {
+        if mentioned.contains("rand") && method == Some(Method::GenerateSample) {
+            self.begin_sample();
+        } else if mentioned.contains("rand") {
             let place = match method {
                 Some(Method::Illumination) => self.input("Ps", ir::Type::Vec3),
                 Some(Method::GenerateRay) => {
@@ -75,6 +77,23 @@ impl Body<'_> {
             self.b.write(random, seed);
             self.random = Some(random);
         }
+    }
+
+    /// The random numbers by which a point is chosen: two that the renderer gives, which are spread better than any at random, and a sequence that they are the seed of.
+    fn begin_sample(&mut self) {
+        let given = ["seed.x", "seed.y"].map(|name| self.input(name, ir::Type::F32));
+        let zero = self.b.f32(0.0);
+        let place = self.b.op(Op::Compose, &[given[0], given[1], zero]);
+        let random = self.b.call(RANDOM_FUNCTION, vec![place], &[ir::Type::Vec3])[0];
+        let number = self.b.op(Op::Extract(0), &[random]);
+        let count = self.b.f32(16_777_216.0);
+        let seed = self.b.op(Op::Mul, &[number, count]);
+        let [first, second, behind] = [given[0], given[1], seed].map(|value| {
+            let variable = self.b.variable(ir::Type::F32);
+            self.b.write(variable, value);
+            variable
+        });
+        (self.ahead, self.random) = (vec![first, second], Some(behind));
     }
 
     /// What a variable holds when a method begins.
