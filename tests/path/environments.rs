@@ -115,7 +115,8 @@ fn a_picture_stands_as_its_light_does() {
         p[0] > 3.9
     };
     // The ray goes along z.
-    let (top, bottom): (fn(u32, u32) -> bool, fn(u32, u32) -> bool) = (|_, y| y < 8, |_, y| y >= 24);
+    let top: fn(u32, u32) -> bool = |_, y| y < 8;
+    let bottom: fn(u32, u32) -> bool = |_, y| y >= 24;
     let middle = |x: u32, y: u32| x.abs_diff(32) <= 3 && y.abs_diff(16) <= 3;
     let right = |x: u32, y: u32| x.abs_diff(48) <= 3 && y.abs_diff(16) <= 3;
     assert!(seen("Rotate 1 1 1 0", top) && !seen("", bottom));

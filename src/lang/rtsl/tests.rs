@@ -237,6 +237,30 @@ fn random_numbers_differ_and_are_the_same_in_each_run() {
 }
 
 #[test]
+fn points_are_chosen_by_the_numbers_that_are_given_and_behind_them_by_others() {
+    let unit = good(
+        "class P : rt_Primitive;
+         void generateSample() {
+             float numbers[4];
+             for (int i = 0; i < 4; i++) numbers[i] = rand();
+             rt_HitPoint = vec3(numbers[0] + 100. * rt_RayOrigin.x, numbers[1], numbers[2] == numbers[3] ? -1. : numbers[2]);
+         }",
+    );
+    let chosen = |x: f32, y: f32| {
+        let inputs = [("seed.x", x), ("seed.y", y)].map(|(name, x)| (name, Const::F32(x)));
+        let place = ("ray.origin", Const::Vec3([1.0, 0.0, 0.0]));
+        let given: Vec<_> = inputs.into_iter().chain([place]).collect();
+        match &run(&unit, &alone(&unit, "P"), Method::GenerateSample, &given)[..] {
+            [Const::Vec3(point)] => *point,
+            other => panic!("{other:?}"),
+        }
+    };
+    let [x, y, third] = chosen(0.25, 0.625);
+    assert_eq!([x, y], [100.25, 0.625]);
+    assert!((0.0..1.0).contains(&third) && third != chosen(0.25, 0.5)[2], "{third}");
+}
+
+#[test]
 fn lights_say_where_they_are_and_how_bright() {
     let unit = good(
         "class Point : rt_Light;
