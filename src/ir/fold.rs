@@ -68,6 +68,8 @@ pub fn eval_op(op: &Op, args: &[&Const], result: Type) -> Option<Const> {
         (Op::IShl, [a, b]) => each_integer(a, b, |x, y| x.wrapping_shl(y as u32))?,
         (Op::IShr, [I32(a), I32(b)]) => I32(a.wrapping_shr(*b as u32)),
         (Op::IShr, [U32(a), U32(b)]) => U32(a.wrapping_shr(*b)),
+        (Op::IReverse, [I32(a)]) => I32(a.reverse_bits()),
+        (Op::IReverse, [U32(a)]) => U32(a.reverse_bits()),
         (Op::ILt, [I32(a), I32(b)]) => Bool(a < b),
         (Op::ILt, [U32(a), U32(b)]) => Bool(a < b),
         (Op::IEq, [a, b]) => Bool(one_word(a)? == one_word(b)?),

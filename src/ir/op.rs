@@ -79,6 +79,8 @@ pub enum Op {
     IShl,
     /// `a, b → a >> (b & 31)`, arithmetic for `i32`, logical for `u32`
     IShr,
+    /// `a → ` its bits in reverse order
+    IReverse,
     /// `a, b → bool`: `a < b` in the operands' signedness
     ILt,
     /// `a, b → bool`; also for `string`, `ref` and `bool` operands
@@ -191,6 +193,7 @@ impl Op {
             Op::IXor => "ixor",
             Op::IShl => "ishl",
             Op::IShr => "ishr",
+            Op::IReverse => "ireverse",
             Op::ILt => "ilt",
             Op::IEq => "ieq",
             Op::Not => "not",
@@ -268,7 +271,9 @@ impl Op {
             Op::Min | Op::Max | Op::Sat | Op::Cross | Op::Insert(_) | Op::Du | Op::Dv | Op::Seed => {
                 vec![first?]
             }
-            Op::IAdd | Op::ISub | Op::IMul | Op::IAnd | Op::IOr | Op::IXor | Op::IShl | Op::IShr => vec![first?],
+            Op::IAdd | Op::ISub | Op::IMul | Op::IAnd | Op::IOr | Op::IXor | Op::IShl | Op::IShr | Op::IReverse => {
+                vec![first?]
+            }
             Op::Extract(_) if first == Some(Type::Mat4) => vec![Type::Vec4],
             Op::Dot | Op::Extract(_) | Op::ToFloat => vec![Type::F32],
             Op::Compose if first == Some(Type::Vec4) => vec![Type::Mat4],

@@ -437,7 +437,7 @@ impl Open {
 }
 
 /// Operations without immediates.
-const SIMPLE: [Op; 47] = [
+const SIMPLE: [Op; 48] = [
     Op::Neg,
     Op::Abs,
     Op::Add,
@@ -467,6 +467,7 @@ const SIMPLE: [Op; 47] = [
     Op::IXor,
     Op::IShl,
     Op::IShr,
+    Op::IReverse,
     Op::ILt,
     Op::IEq,
     Op::Not,

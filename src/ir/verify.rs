@@ -233,6 +233,10 @@ impl<'a> Checker<'a> {
                     _ => wanted("two i32 or two u32"),
                 }
             }
+            Op::IReverse => match args {
+                [a] if a.is_integer() => Ok(()),
+                _ => wanted("one i32 or u32"),
+            },
             Op::IEq => match args {
                 [a, b] if a == b && (a.is_integer() || matches!(a, String | Ref | Bool)) => Ok(()),
                 _ => wanted("two integers, strings, addresses or bools of one type"),

@@ -408,6 +408,8 @@ operations! {
     Itof "itof" 1 FromInteger,
     /// Nearest float of an unsigned integer, ties to even.
     Utof "utof" 1 FromInteger,
+    /// The bits in reverse order.
+    Irev "irev" 1 Integer,
 }
 
 impl Op {

@@ -495,6 +495,7 @@ impl Selector<'_> {
             Op::IShl => self.integer(isa::Op::Ishl, inst),
             Op::IShr if self.f.ty(result) == Type::I32 => self.integer(isa::Op::Iasr, inst),
             Op::IShr => self.integer(isa::Op::Ishr, inst),
+            Op::IReverse => self.integer(isa::Op::Irev, inst),
             Op::Not => {
                 let a = self.bits(args[0]);
                 let dst = self.vreg_w(result);

@@ -139,6 +139,7 @@ pub(super) fn pure(code: &mut Code, op: &Op, args: &[Expr], types: &[Type], ty: 
         (Op::IXor, &[a, b]) => code.binary(Bin::ExclusiveOr, a, b),
         (Op::IShl, &[a, b]) => shift(code, Bin::ShiftLeft, a, b, types),
         (Op::IShr, &[a, b]) => shift(code, Bin::ShiftRight, a, b, types),
+        (Op::IReverse, &[a]) => code.math(Math::ReverseBits, a),
         (Op::ILt, &[a, b]) => code.binary(Bin::Less, a, b),
         (Op::IEq, &[a, b]) => code.binary(Bin::Equal, a, b),
         (Op::Not, &[a]) => code.not(a),

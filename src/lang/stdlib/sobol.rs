@@ -11,6 +11,9 @@ pub const SOBOL_FUNCTION: &str = "std.__sobol";
 /// The golden ratio as a share of 2³²: multiples of it are far apart.
 const GOLDEN: u32 = 0x9e37_79b9;
 
+/// Odd numbers of no structure: the high bits of a hash's products with them do not hang together.
+const FACTORS: [u32; 6] = [0x915f_77f5, 0x93d7_65dd, 0xadb4_a92d, 0xa13f_c965, 0x8664_f205, 0xcf01_9d85];
+
 /// [`SOBOL_FUNCTION`].
 pub fn functions() -> Vec<Function> {
     let mut b = FunctionBuilder::new(SOBOL_FUNCTION, FunctionKind::Function);
@@ -29,26 +32,27 @@ pub fn functions() -> Vec<Function> {
 fn numbers(b: &mut FunctionBuilder, [index, pixel, place]: [Value; 3]) -> Vec<Value> {
     let apart = b.u32(GOLDEN);
     let place = b.op(Op::IMul, &[place, apart]);
-    let pixel = mixed(b, pixel);
+    let up = b.u32(8);
+    let pixel = b.op(Op::IShl, &[pixel, up]);
     let both = b.op(Op::IAdd, &[pixel, place]);
     let hash = mixed(b, both);
-    // The lowest bit of a seed turns a whole half of the numbers: each must be a hash of its own.
-    let seed = |b: &mut FunctionBuilder, number: u32| {
-        let apart = b.u32(GOLDEN.wrapping_mul(number));
-        let moved = b.op(Op::IAdd, &[hash, apart]);
-        mixed(b, moved)
+    // The lowest bit of a seed turns a whole half of the numbers, so it is the highest of a product, to which all bits of the hash add.
+    let seed = |b: &mut FunctionBuilder, number: usize| {
+        let factor = b.u32(FACTORS[number]);
+        let product = b.op(Op::IMul, &[hash, factor]);
+        b.op(Op::IReverse, &[product])
     };
-    let index = reversed(b, index);
+    let index = b.op(Op::IReverse, &[index]);
     let mut numbers = Vec::new();
-    for pair in [1, 4] {
+    for pair in [0, 3] {
         let [shuffle, first, second] = [0, 1, 2].map(|k| seed(b, pair + k));
         let shuffled = scrambled(b, index, shuffle);
         // The first dimension is the index with its bits reversed, so its own bits reversed are the index.
-        let x = reversed(b, shuffled);
+        let x = b.op(Op::IReverse, &[shuffled]);
         let y = pascal(b, x);
         for (reversed_bits, seed) in [(x, first), (y, second)] {
             let bits = scrambled(b, reversed_bits, seed);
-            let bits = reversed(b, bits);
+            let bits = b.op(Op::IReverse, &[bits]);
             let drop = b.u32(8);
             let bits = b.op(Op::IShr, &[bits, drop]);
             let whole = b.op(Op::ToFloat, &[bits]);
@@ -71,22 +75,6 @@ fn mixed(b: &mut FunctionBuilder, mut x: Value) -> Value {
         }
     }
     x
-}
-
-/// The bits in reverse order.
-fn reversed(b: &mut FunctionBuilder, mut x: Value) -> Value {
-    for (shift, mask) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0f0f_0f0f), (8, 0x00ff_00ff)] {
-        let (shift, mask) = (b.u32(shift), b.u32(mask));
-        let high = b.op(Op::IShr, &[x, shift]);
-        let high = b.op(Op::IAnd, &[high, mask]);
-        let low = b.op(Op::IAnd, &[x, mask]);
-        let low = b.op(Op::IShl, &[low, shift]);
-        x = b.op(Op::IOr, &[high, low]);
-    }
-    let half = b.u32(16);
-    let high = b.op(Op::IShr, &[x, half]);
-    let low = b.op(Op::IShl, &[x, half]);
-    b.op(Op::IOr, &[high, low])
 }
 
 /// The reversed bits of the second dimension at the index whose bits are `x`: the polynomial over GF(2) with these coefficients, taken at `1 + z`, since direction number `j` is `(1 + z)ʲ` (Sobol 1967). Halves of ever
