@@ -1,11 +1,11 @@
 //! Output: the graph of blocks becomes a sequence of machine instructions (Węgrzanowski 2006, ch. 10).
 //!
 //! Blocks are laid out in an order that keeps loops together and puts joins behind what they join, because the machine lets the threads at the lowest address run
-//! first. A jump, call or return rides on the arithmetic in front of it; jumps to jumps and to returns are shortened.
+//! first. For the same reason a loop has one way back. A jump, call or return rides on the arithmetic in front of it; jumps to jumps and to returns are shortened.
 
 use super::Error;
 use super::lower::{self, NotLowered};
-use super::vcode::{Callee, MFunc, MInst, MOp, MTerm};
+use super::vcode::{Callee, MBlock, MFunc, MInst, MOp, MTerm};
 use crate::ir::Loc;
 use crate::rpu::isa::{Arith, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Reg, Src};
 use std::collections::HashMap;
@@ -43,13 +43,14 @@ pub struct Code {
 ///
 /// # Errors
 /// [`Error::FrameTooLarge`] when a frame offset does not fit an instruction, or a virtual register is left.
-pub fn emit(f: &MFunc, pair: bool, name: &str) -> Result<Code, Error> {
-    let order = layout(f);
-    let mut e = Emitter { f, pair, code: Code::default(), block_start: 0, name };
+pub fn emit(f: MFunc, pair: bool, name: &str) -> Result<Code, Error> {
+    let graph = Graph::new(f);
+    let order = layout(&graph);
+    let mut e = Emitter { graph: &graph, pair, code: Code::default(), block_start: 0, name };
     for (k, &b) in order.iter().enumerate() {
         e.block_start = e.code.instrs.len();
         e.code.blocks.insert(b, e.block_start);
-        for inst in &f.blocks[b].insts {
+        for inst in &graph.f.blocks[b].insts {
             e.inst(inst)?;
         }
         e.terminator(b, order.get(k + 1).copied());
@@ -57,22 +58,75 @@ pub fn emit(f: &MFunc, pair: bool, name: &str) -> Result<Code, Error> {
     Ok(e.code)
 }
 
-/// Follows empty blocks that only jump.
-fn thread(f: &MFunc, mut b: usize) -> usize {
-    for _ in 0..f.blocks.len() {
-        match f.blocks[b].term {
-            MTerm::Jump(t) if f.blocks[b].insts.is_empty() && t != b => b = t,
-            _ => return b,
+/// A function's blocks as they are put out.
+struct Graph {
+    f: MFunc,
+    /// The blocks from here on are ways back that several blocks of a loop share.
+    ways_back: usize,
+}
+
+impl Graph {
+    /// The blocks of a function, where every loop with several ways back to where it begins has one block that all of these lead to. It comes behind the rest of the loop, so threads wait there for
+    /// those that are still inside. Otherwise those that go one of the ways can do so again and again before the others: paths of light that ended kept their lanes until the last path of their block did.
+    fn new(f: MFunc) -> Graph {
+        let ways_back = f.blocks.len();
+        let loops = super::loops::loops(ways_back, |b| f.blocks[b].term.successors().collect());
+        let mut graph = Graph { f, ways_back };
+        for (head, body) in loops {
+            let goes_back = |&b: &usize| {
+                let term = &graph.f.blocks[b].term;
+                let passes_through = graph.f.blocks[b].insts.is_empty() && matches!(term, MTerm::Jump(_));
+                body.contains(&b) && !passes_through && term.successors().any(|t| graph.thread(t) == head)
+            };
+            let ways: Vec<usize> = (0..ways_back).filter(goes_back).collect();
+            if ways.len() > 1 {
+                graph.join(&ways, head);
+            }
         }
+        graph
     }
-    b
+
+    /// Leads blocks that go to `head` to a new block that goes there.
+    fn join(&mut self, ways: &[usize], head: usize) {
+        let joined = self.f.blocks.len();
+        for &way in ways {
+            let mut term = self.f.blocks[way].term.clone();
+            let to = |t: usize| if self.thread(t) == head { joined } else { t };
+            match &mut term {
+                MTerm::Jump(t) => *t = to(*t),
+                MTerm::Branch { then, otherwise, .. } => (*then, *otherwise) = (to(*then), to(*otherwise)),
+                MTerm::Return(_) => {}
+            }
+            self.f.blocks[way].term = term;
+        }
+        let MBlock { term_loc, depth, .. } = self.f.blocks[head];
+        self.f.blocks.push(MBlock { insts: Vec::new(), term: MTerm::Jump(head), term_loc, depth });
+    }
+
+    /// Follows empty blocks that only jump.
+    fn thread(&self, mut b: usize) -> usize {
+        let blocks = &self.f.blocks[..self.ways_back];
+        for _ in blocks {
+            match blocks.get(b).map(|block| (&block.term, block.insts.is_empty())) {
+                Some((MTerm::Jump(t), true)) if *t != b => b = *t,
+                _ => return b,
+            }
+        }
+        b
+    }
+
+    /// Whether a block does nothing but return.
+    fn only_returns(&self, b: usize) -> bool {
+        self.f.blocks[b].insts.is_empty() && matches!(self.f.blocks[b].term, MTerm::Return(_))
+    }
 }
 
 /// The order of blocks: reverse postorder, visiting what leaves a loop first so that it comes last; `otherwise` comes directly behind its branch.
-fn layout(f: &MFunc) -> Vec<usize> {
+fn layout(graph: &Graph) -> Vec<usize> {
+    let f = &graph.f;
     let loops = super::loops::loops(f.blocks.len(), |b| f.blocks[b].term.successors().collect());
     let next = |b: usize| -> Vec<usize> {
-        let mut targets: Vec<usize> = f.blocks[b].term.successors().map(|s| thread(f, s)).collect();
+        let mut targets: Vec<usize> = f.blocks[b].term.successors().map(|s| graph.thread(s)).collect();
         // `then` is visited first, so `otherwise` follows the branch, unless it leaves a loop that `then` stays in.
         let leaves = |t: usize, u: usize| {
             loops.iter().filter(|(_, body)| body.contains(&b)).any(|(_, body)| !body.contains(&t) && body.contains(&u))
@@ -84,7 +138,7 @@ fn layout(f: &MFunc) -> Vec<usize> {
         }
         targets
     };
-    let start = thread(f, 0);
+    let start = graph.thread(0);
     let mut seen = vec![false; f.blocks.len()];
     let mut order = Vec::new();
     let mut stack = vec![(start, next(start), 0usize)];
@@ -105,13 +159,8 @@ fn layout(f: &MFunc) -> Vec<usize> {
     }
     order.reverse();
     // Who would go to a block that only returns returns itself.
-    order.retain(|&b| b == start || !only_returns(f, b));
+    order.retain(|&b| b == start || !graph.only_returns(b));
     order
-}
-
-/// Whether a block does nothing but return.
-fn only_returns(f: &MFunc, b: usize) -> bool {
-    f.blocks[b].insts.is_empty() && matches!(f.blocks[b].term, MTerm::Return(_))
 }
 
 /// An instruction that also does a control operation, if it can carry one.
@@ -124,7 +173,7 @@ fn with_control(instr: Instr, control: Control, condition: Condition) -> Option<
 }
 
 struct Emitter<'a> {
-    f: &'a MFunc,
+    graph: &'a Graph,
     pair: bool,
     code: Code,
     /// First instruction of the block: what stands before belongs to another and cannot carry this one's control.
@@ -175,7 +224,7 @@ impl Emitter<'_> {
     }
 
     fn call(&mut self, callee: Callee, push: u8, loc: Loc) {
-        let frame = self.f.frame as i32;
+        let frame = self.graph.f.frame as i32;
         self.advance(frame, loc);
         match callee {
             Callee::Function(n) => self.control(Control::Call { target: 0, push }, Some(Label::Function(n)), loc),
@@ -188,14 +237,14 @@ impl Emitter<'_> {
 
     /// The control operation that goes to a block: a return when the block only returns.
     fn goto(&self, b: usize) -> (Control, Option<Label>) {
-        let b = thread(self.f, b);
-        if only_returns(self.f, b) { (Control::Return, None) } else { (Control::Jmp(0), Some(Label::Block(b))) }
+        let b = self.graph.thread(b);
+        if self.graph.only_returns(b) { (Control::Return, None) } else { (Control::Jmp(0), Some(Label::Block(b))) }
     }
 
     fn terminator(&mut self, b: usize, next: Option<usize>) {
-        let block = &self.f.blocks[b];
+        let block = &self.graph.f.blocks[b];
         let loc = block.term_loc;
-        let falls = |t: usize| next == Some(thread(self.f, t));
+        let falls = |t: usize| next == Some(self.graph.thread(t));
         match &block.term {
             MTerm::Return(_) => self.control(Control::Return, None, loc),
             MTerm::Jump(t) => {
@@ -217,7 +266,7 @@ impl Emitter<'_> {
                     last.instr = instr;
                     last.label = label;
                 }
-                if next != Some(thread(self.f, otherwise)) {
+                if next != Some(self.graph.thread(otherwise)) {
                     let (control, label) = self.goto(otherwise);
                     self.push(Instr::Control(control), label, loc);
                 }

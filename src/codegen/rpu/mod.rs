@@ -249,7 +249,7 @@ pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> 
         let code = compile_function(&functions[n], n, &index, options, &plan, &layout)?;
         plan.compiled(n, &code);
         frames[n] = code.frame;
-        codes[n] = emit::emit(&code, options.passes.pair, &module.functions[n].name)?;
+        codes[n] = emit::emit(code, options.passes.pair, &module.functions[n].name)?;
     }
     let mut starts = Vec::new();
     let mut at = 0u32;

@@ -12,7 +12,7 @@ use crate::lang::source::FileId;
 use crate::rpu::Executable;
 use crate::rpu::block::Block;
 use crate::rpu::disasm::disassemble;
-use crate::rpu::isa::{Component, Reg};
+use crate::rpu::isa::{Component, Control, Instr, Reg};
 use crate::rpu::machine::{Limits, Machine};
 use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
 use std::sync::Arc;
@@ -275,6 +275,9 @@ fn integers_match_the_evaluator() {
             let body = format!("v2: bool = {op} v0, v1\n  v3: {ty} = select v2, v0, v1");
             check(&format!("{head} {{\nb0:\n  {body}\n  ret v3, v2\n}}"), &rows);
         }
+        let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: {ty}, q: {ty})");
+        let body = format!("v2: {ty} = ireverse v0\n  v3: {ty} = ireverse v1\n  v4: {ty} = ixor v3, v0");
+        check(&format!("{head} {{\nb0:\n  {body}\n  ret v2, v4\n}}"), &rows);
         let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: f32, q: {ty})");
         let body =
             format!("v2: f32 = to_float v0\n  v3: f32 = const 0.37\n  v4: f32 = mul v2, v3\n  v5: {ty} = to_int v4");
@@ -346,6 +349,10 @@ b4:
     let rows: Vec<Vec<Const>> =
         (0..30).map(|i| vec![Const::F32(i as f32 - 2.0), Const::F32(0.3 * i as f32 - 4.0)]).collect();
     check(text, &rows);
+    let code = compile(&module(text), &Options::default()).expect("it compiles").program.code;
+    let goes_back =
+        |(pc, instr): &(usize, &Instr)| matches!(instr.control(), Some(Control::Jmp(to)) if to as usize <= *pc);
+    assert_eq!(code.iter().enumerate().filter(goes_back).count(), 1, "both ways back are one");
 }
 
 #[test]
