@@ -43,21 +43,21 @@ impl<'a> Registers<'a> {
     }
 
     /// A source's component for all lanes: a copy, or a float of the format times its multiplier.
-    pub fn read(&self, operand: &Operand, position: Component, format: Format) -> Column {
+    pub fn read(&self, operand: &Operand, position: Component, mode: Mode) -> Column {
         let out = Column::zero();
-        self.copy(operand, position, format, &out, u64::MAX);
+        self.copy(operand, position, mode, &out, u64::MAX);
         out
     }
 
     /// The same, to the lanes in `mask` of a column.
-    pub fn copy(&self, operand: &Operand, position: Component, format: Format, to: &Column, mask: u64) {
+    pub fn copy(&self, operand: &Operand, position: Component, mode: Mode, to: &Column, mask: u64) {
         let from = self.column(operand.places[position.index()]);
         if operand.multiplier == Multiplier::ONE {
-            to.copy_from(from, mask);
+            mode.copy(from, to, mask);
             return;
         }
         let Multiplier { negate, scale } = operand.multiplier;
-        to.write_masked(|lane| format.scaled(from.get(lane), negate, scale.factor()), mask);
+        to.write_masked(|lane| mode.format().scaled(from.get(lane), negate, scale.factor()), mask);
     }
 
     /// A source's component for all lanes as floats of the format, into an array.
@@ -139,17 +139,15 @@ pub(super) fn execute(registers: &Registers<'_>, steps: &Steps, range: Range<usi
     let Registers { file, window, .. } = *registers;
     assert!(file.len() >= steps.reach(window), "a block of another program");
     let file = file.as_ptr();
-    for step in &steps.list[range] {
+    let compute = |step: &Step| {
         let kernel = if active == u64::MAX { step.kernels.all } else { step.kernels.some };
-        // SAFETY: the file has all columns up to the reach of the steps for this window, and so those of this step, at its place and moved. A mode gives kernels
+        // SAFETY: the file has all columns up to the reach of the steps for this window, and so those of this step, moved for it. A mode gives kernels
         // that need more of the processor than any has only with an engine, which proves that this one has it.
-        unsafe {
-            if window != 0 && step.is_on_stack() {
-                kernel(file, &step.moved(window), active);
-            } else {
-                kernel(file, step, active);
-            }
-        }
+        unsafe { kernel(file, step, active) }
+    };
+    match steps.moved(window) {
+        Some(list) => list[range].iter().for_each(compute),
+        None => steps.list[range].iter().for_each(|step| compute(&step.moved(window))),
     }
 }
 
@@ -251,6 +249,7 @@ fn kernels<W: Way>(task: Task, modify: Modify) -> Kernels {
         Task::Op(Op::Ixor) => integers!(ExclusiveOr),
         Task::Op(Op::Ishl) => integers!(ShiftLeft),
         Task::Op(Op::Ishr) => integers!(ShiftRight),
+        Task::Op(Op::Irev) => integers!(Reversed),
         Task::Op(Op::Iasr) => integers!(ShiftSignRight),
         Task::Op(Op::Icmp) => integers!(SignedOrder),
         Task::Op(Op::Ucmp) => integers!(UnsignedOrder),
@@ -435,6 +434,7 @@ integer_operations! {
     ShiftLeft(a 0, b 1) a << (b & 31);
     ShiftRight(a 0, b 1) a >> (b & 31);
     ShiftSignRight(a 0, b 1) (a as i32 >> (b & 31)) as u32;
+    Reversed(a 0) a.reverse_bits();
     SignedOrder(a 0, b 1) order((a as i32) < b as i32, a as i32 > b as i32);
     UnsignedOrder(a 0, b 1) order(a < b, a > b);
     FromSigned(a 0) N::from_signed(a as i32).bits();

@@ -1,9 +1,10 @@
 //! The state of a block of threads: registers, stacks, scratch memory.
 
-use super::arith::Registers;
+use super::arith::{Mode, Registers};
 use super::isa::{Component, Reg, STACK_WINDOW};
 use super::lanes::{BLOCK, Column, lanes_of};
 use super::machine::SCRATCH_BASE;
+use super::simd::Engine;
 use super::step::{Steps, Uniform, column};
 use super::texture::{TexelLog, TexelStore};
 use std::sync::Arc;
@@ -92,10 +93,12 @@ impl Block {
 
     /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`] does, and forgets what these lanes have spent and
     /// which texels they have stored.
-    pub(super) fn reset_lanes(&mut self, mask: u64) {
-        let scratch = self.scratch.iter().flatten();
-        self.file[self.pool_len()..].iter().chain(scratch).for_each(|column| column.fill_masked(0, mask));
-        self.column(column::ADDRESS + 3).fill_masked(SCRATCH_BASE, mask);
+    pub fn reset_lanes(&mut self, mask: u64) {
+        self.settle();
+        let mode = Mode::F32(Engine::detect());
+        mode.fill(&self.file[self.pool_len()..], 0, mask);
+        mode.fill(self.scratch.as_flattened(), 0, mask);
+        mode.fill(std::slice::from_ref(self.column(column::ADDRESS + 3)), SCRATCH_BASE, mask);
         lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
         self.texels.forget(mask);
     }

@@ -10,7 +10,6 @@ use super::decode::{Decoded, DecodedControl, Work};
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
-use super::simd;
 use super::step::{Operand, column};
 use super::tracing::{HitBlock, RayBlock};
 use std::ops::Range;
@@ -155,7 +154,7 @@ impl<'m> Executor<'m> {
         address: &Operand,
         push: u8,
     ) -> Result<Option<Group>, MachineError> {
-        let targets = block.registers(caller.window).read(address, Component::X, self.mode.format()).to_array();
+        let targets = block.registers(caller.window).read(address, Component::X, self.mode).to_array();
         let mut last = None;
         let mut rest = caller.mask;
         while rest != 0 {
@@ -196,10 +195,14 @@ impl<'m> Executor<'m> {
         }
         for (i, to) in (0..count).map(|i| (u32::from(i), to + 4 * i)) {
             for (k, bits) in groups_of(mask) {
-                let addresses = block.column(base).group(k).map(|base| base.wrapping_add(offset).wrapping_add(i));
+                let bases = block.column(base).group(k);
+                // Lanes that are not active load what an active one does.
+                let other = bases.0[bits.trailing_zeros() as usize % GROUP];
+                let bases = if bits == u16::MAX { bases } else { bases.select(Lanes::splat(other), bits) };
+                let addresses = bases.map(|base| base.wrapping_add(offset).wrapping_add(i));
                 let columns = [block.column(to), block.column(to + 1), block.column(to + 2), block.column(to + 3)];
-                if bits == u16::MAX && addresses.0.iter().all(|&a| a < self.image_end) {
-                    gather(self.machine.memory, addresses, columns, k);
+                if addresses.0.iter().all(|&a| a < self.image_end) {
+                    self.mode.gather(self.machine.memory, addresses, columns, k, bits);
                     continue;
                 }
                 let mut vectors = [Lanes::ZERO; 4];
@@ -227,7 +230,7 @@ impl<'m> Executor<'m> {
             _ => match self.scratch_index(address).map(|index| block.scratch(index)) {
                 Some(Some(vector)) => {
                     for (c, column) in vector.iter().enumerate() {
-                        block.column(to + c as u16).copy_from(column, mask);
+                        self.mode.copy(column, block.column(to + c as u16), mask);
                     }
                     return;
                 }
@@ -239,7 +242,7 @@ impl<'m> Executor<'m> {
             },
         };
         for (c, bits) in value.into_iter().enumerate() {
-            block.column(to + c as u16).fill_masked(bits, mask);
+            self.mode.fill(std::slice::from_ref(block.column(to + c as u16)), bits, mask);
         }
     }
 
@@ -274,13 +277,12 @@ impl<'m> Executor<'m> {
             let address = base.wrapping_add(offset);
             self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })
         };
-        let format = self.mode.format();
         if let Some(base) = block.column(base).uniform(mask) {
             let index = place(base)?;
             block.grow_scratch(index);
             let registers = block.registers(window);
             for (to, c) in block.scratch(index).into_iter().flatten().zip(Component::ALL) {
-                registers.copy(src, c, format, to, mask);
+                registers.copy(src, c, self.mode, to, mask);
             }
             return Ok(());
         }
@@ -292,7 +294,7 @@ impl<'m> Executor<'m> {
         }
         let registers = block.registers(window);
         for (i, c) in Component::ALL.into_iter().enumerate() {
-            let value = registers.read(src, c, format);
+            let value = registers.read(src, c, self.mode);
             for lane in lanes_of(mask) {
                 if let Some(to) = block.scratch(indices[lane]) {
                     to[i].set(lane, value.get(lane));
@@ -340,7 +342,7 @@ impl<'m> Executor<'m> {
     ) -> Result<(), MachineError> {
         let place = self.texels(block, group, texture, coord);
         let registers = block.registers(group.window);
-        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode.format()));
+        let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode));
         for lane in lanes_of(group.mask) {
             if let Some(place) = place(lane)
                 && !block.store_texel(lane, place, [0, 1, 2, 3].map(|c| values[c].get(lane)))
@@ -378,18 +380,5 @@ impl<'m> Executor<'m> {
         for (i, values) in [&code, &hits.tri, &hits.obj].into_iter().enumerate() {
             block.column(column::HIT + 3 + i as u16).write_masked(|lane| values[lane], mask);
         }
-    }
-}
-
-/// Loads a vector of the image for each lane of a group. With four lanes at a time put into their columns
-/// in memory, `bench shading`'s textures took twice as long.
-#[inline(always)]
-fn gather(memory: &[[u32; 4]], addresses: Lanes, columns: [&Column; 4], k: usize) {
-    let mut rows = [[0; 4]; GROUP];
-    for (row, address) in rows.iter_mut().zip(addresses.0) {
-        *row = memory[address as usize];
-    }
-    for (column, lanes) in columns.into_iter().zip(simd::transposed(&rows)) {
-        column.set_group(k, lanes);
     }
 }

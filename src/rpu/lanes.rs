@@ -163,13 +163,6 @@ impl Column {
         }
     }
 
-    /// Sets the lanes in `mask` to one pattern.
-    pub fn fill_masked(&self, bits: u32, mask: u64) {
-        for (k, group) in groups_of(mask) {
-            self.write_group(k, Lanes::splat(bits), group);
-        }
-    }
-
     #[inline(always)]
     pub fn fill(&self, bits: u32) {
         let lanes = Lanes::splat(bits);
@@ -190,13 +183,6 @@ impl Column {
             to.copy_from_slice(&cell.get().0);
         }
         all
-    }
-
-    /// Copies the lanes in `mask` from another column.
-    pub fn copy_from(&self, other: &Column, mask: u64) {
-        for (k, bits) in groups_of(mask) {
-            self.write_group(k, other.group(k), bits);
-        }
     }
 
     /// The pattern that all lanes in `mask` share, if they do.

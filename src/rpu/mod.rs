@@ -22,6 +22,7 @@ pub mod link;
 #[cfg(test)]
 mod listings;
 pub mod machine;
+mod moves;
 pub mod simd;
 mod step;
 pub mod texture;

@@ -11,7 +11,7 @@ use super::isa::{
 };
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The columns of a block's register file: four to a register, the stack last.
 pub(super) mod column {
@@ -172,12 +172,6 @@ impl Step {
         self.from[source] as usize
     }
 
-    /// Whether it reads or writes the stack.
-    #[inline(always)]
-    pub fn is_on_stack(&self) -> bool {
-        self.moving != 0
-    }
-
     /// The same for a window so many columns above the stack's bottom.
     pub fn moved(&self, window: usize) -> Step {
         let mut step = self.clone();
@@ -195,9 +189,16 @@ pub(super) struct Steps {
     pub list: Vec<Step>,
     /// What the program reads that is the same for all lanes: with what the file begins.
     pub pool: Arc<[Uniform]>,
+    /// The list for windows above the stack's bottom, made when they come up.
+    moved: Vec<OnceLock<Vec<Step>>>,
     /// Columns that a file has at least while the window is at the stack's bottom: no step's column lies beyond.
     reach: usize,
 }
+
+/// Steps that are kept for windows above the stack's bottom, at most: 23 MiB.
+const MOVED_STEPS: usize = 1 << 18;
+/// Windows for which they are kept, at most.
+const MOVED_WINDOWS: usize = 64;
 
 impl Steps {
     /// How many columns a file must have for all columns of the steps to lie in it, while the window is so many above the stack's bottom.
@@ -206,8 +207,19 @@ impl Steps {
         self.reach + window
     }
 
+    /// The list for a window so many columns above the stack's bottom, if it is one of those for which lists are kept.
+    #[inline(always)]
+    pub fn moved(&self, window: usize) -> Option<&[Step]> {
+        if window == 0 {
+            return Some(&self.list);
+        }
+        let make = || self.list.iter().map(|step| step.moved(window)).collect();
+        self.moved.get(window / 4 - 1).map(|list| list.get_or_init(make).as_slice())
+    }
+
     /// Computes in another way from now on.
     pub fn set_mode(&mut self, mode: Mode) {
+        self.moved.iter_mut().for_each(|list| *list = OnceLock::new());
         self.list.iter_mut().for_each(|step| step.kernels = mode.kernels(step.task, step.modify));
     }
 }
@@ -249,9 +261,10 @@ impl Recorder {
     /// All steps, to be computed in some way.
     pub fn finish(self, mode: Mode) -> Steps {
         let pool = self.pool.len();
-        let list = self.steps.iter().map(|draft| Step::new(draft, mode, pool)).collect();
+        let list: Vec<Step> = self.steps.iter().map(|draft| Step::new(draft, mode, pool)).collect();
         let reach = pool + usize::from(column::STACK) + 4 * usize::from(STACK_WINDOW);
-        Steps { list, pool: self.pool.into(), reach }
+        let windows = MOVED_WINDOWS.min(MOVED_STEPS / self.steps.len().max(1));
+        Steps { list, moved: vec![OnceLock::new(); windows], pool: self.pool.into(), reach }
     }
 
     /// Where the positions of a source are.

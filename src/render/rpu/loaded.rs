@@ -4,6 +4,7 @@ use crate::codegen::rpu::{self, RpuProgram, calls};
 use crate::ir::{Function, Module, Type};
 use crate::program::{PROGRAM_CONSTANTS, surface_entry};
 use crate::render::RenderError;
+use crate::render::sampling::CAMERA_ARGUMENTS;
 use crate::rpu::BLOCK;
 use crate::rpu::Block;
 use crate::rpu::Executable;
@@ -175,6 +176,49 @@ impl Loaded {
         let signature = self.signature(function)?;
         machine.run(block, signature.entry, active).map_err(|e| self.explain(e, module))?;
         Ok(places(&signature.results).map(|(reg, component)| block.read(reg, component)).collect())
+    }
+
+    /// Calls a function in as many threads as there are arguments, all in the lanes of one block, and gives the first four words of what each returned.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`].
+    pub fn run_queue(
+        &self,
+        machine: &Machine<'_>,
+        block: &mut Block,
+        function: &str,
+        arguments: impl IntoIterator<Item = [u32; CAMERA_ARGUMENTS]>,
+        module: &Module,
+    ) -> Result<Vec<[u32; 4]>, RenderError> {
+        let Entry { address, params, results } = self.entry(function)?;
+        let mut arguments = arguments.into_iter();
+        let mut returned: Vec<[u32; 4]> = Vec::new();
+        // Which thread each lane runs, by its place in what is returned.
+        let mut threads: [Option<usize>; BLOCK] = [None; BLOCK];
+        let mut supply = |block: &mut Block, free: u64| {
+            let mut starting = 0;
+            let mut words = [[0; CAMERA_ARGUMENTS]; BLOCK];
+            for lane in (0..BLOCK).filter(|lane| free >> lane & 1 != 0) {
+                if let Some(ended) = threads[lane].and_then(|thread| returned.get_mut(thread)) {
+                    ended.iter_mut().zip(&results).for_each(|(to, (reg, c))| *to = block.get(*reg, *c, lane));
+                }
+                threads[lane] = arguments.next().map(|next| {
+                    words[lane] = next;
+                    starting |= 1 << lane;
+                    returned.push([0; 4]);
+                    returned.len() - 1
+                });
+            }
+            if starting != 0 {
+                block.reset_lanes(starting);
+            }
+            for lane in (0..BLOCK).filter(|lane| starting >> lane & 1 != 0) {
+                params.iter().zip(words[lane]).for_each(|((reg, c), word)| block.set(*reg, *c, lane, word));
+            }
+            starting
+        };
+        machine.run_refilled(block, address, &mut supply).map_err(|e| self.explain(e, module))?;
+        Ok(returned)
     }
 
     /// Where a function begins, and where its words are.

@@ -11,11 +11,39 @@ use crate::rpu::Block;
 use crate::rpu::machine::Machine;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Tiles whose pixels are held before they go into the film: 4 MiB.
+/// Blocks whose pixels are held before they go into the film: 4 MiB.
 const AT_ONCE: usize = 4096;
+
+/// Blocks of threads that paths wait for lanes together: the last of them leave lanes idle.
+const QUEUE: u32 = 64;
 
 /// The pixels of a tile, lane by lane.
 type Pixels = [[f32; 4]; LANES];
+
+/// Samples that the lanes of a block share.
+struct Queue<'a> {
+    tiles: &'a [Tile],
+    /// Samples of each pixel, in tiles' shares of samples.
+    rounds: u32,
+    /// The first of them.
+    first: u32,
+    /// Pixels of the picture across and down.
+    size: [u32; 2],
+}
+
+impl Queue<'_> {
+    /// The pixel and the number of each sample.
+    fn samples(&self) -> impl Iterator<Item = ([u32; 2], u32)> + '_ {
+        let [width, height] = self.size;
+        self.tiles.iter().flat_map(move |&tile| {
+            (0..self.rounds).flat_map(move |round| {
+                let first = self.first + round * tile.shape.samples;
+                let samples = (0..LANES).map(move |lane| (tile.pixel(lane), first + tile.sample(lane)));
+                samples.filter(move |((x, y), _)| *x < width && *y < height).map(|((x, y), index)| ([x, y], index))
+            })
+        })
+    }
+}
 
 /// What passes are drawn with.
 #[derive(Clone, Copy)]
@@ -31,35 +59,45 @@ pub(super) struct Drawing<'a> {
 impl Drawing<'_> {
     /// Adds the samples of a pass to the film.
     pub fn draw(&self, pass: Pass, film: &mut Film, progress: Progress<'_>) -> Result<(), RenderError> {
-        let [width, height] = pass.size(self.job.window);
-        assert_eq!([film.width(), film.height()], [width, height], "the film of {pass:?}");
+        let size = pass.size(self.job.window);
+        assert_eq!([film.width(), film.height()], size, "the film of {pass:?}");
         let shape = Shape::of(pass.count);
-        let tiles = Tile::all(width, height, shape);
+        let tiles = Tile::all(size[0], size[1], shape);
+        let all = pass.count / shape.samples;
+        // Shaders that call themselves gain nothing from other threads in their lanes, as those wait for the deepest calls.
+        let follows_paths = self.job.program.camera_arguments() == CAMERA_ARGUMENTS;
+        let blocks = if follows_paths { QUEUE } else { 1 };
+        let at_once = all.min(blocks);
         let signed = self.job.film.filter.is_signed();
         let done = AtomicUsize::new(0);
-        let total = (tiles.len() * (pass.count / shape.samples) as usize).max(1) as f32;
-        for first in (pass.first..pass.first + pass.count).step_by(shape.samples as usize) {
-            let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
-                let mut inputs = [[0u32; LANES]; CAMERA_ARGUMENTS];
-                for lane in 0..LANES {
-                    let sample = self.sample(pass, tile.pixel(lane).into(), first + tile.sample(lane));
-                    set_lane(&mut inputs, lane, sample.arguments().map(f32::to_bits));
+        let total = (tiles.len() * all as usize).max(1) as f32;
+        let end = pass.first + pass.count;
+        for first in (pass.first..end).step_by((at_once * shape.samples) as usize) {
+            let rounds = at_once.min((end - first) / shape.samples);
+            let queues: Vec<Queue<'_>> =
+                tiles.chunks((blocks / rounds) as usize).map(|tiles| Queue { tiles, rounds, first, size }).collect();
+            let run = |block: &mut Block, queue: &Queue<'_>| -> Result<Vec<[u32; 4]>, RenderError> {
+                if self.machine.stop.load(Ordering::Relaxed) {
+                    return Err(RenderError::Stopped);
                 }
-                let inputs = &inputs[..self.job.program.camera_arguments().min(CAMERA_ARGUMENTS)];
-                let pixels = self.run_tile(block, CAMERA_ENTRY, inputs, tile.active(width, height))?;
-                progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total);
+                let samples = queue.samples().map(|(pixel, index)| self.sample(pass, pixel, index));
+                let arguments = samples.map(|sample| sample.arguments().map(f32::to_bits));
+                let module = &self.job.program.module;
+                let pixels = self.loaded.run_queue(self.machine, block, CAMERA_ENTRY, arguments, module)?;
+                let blocks = queue.tiles.len() * rounds as usize;
+                progress((done.fetch_add(blocks, Ordering::Relaxed) + blocks) as f32 / total);
                 Ok(pixels)
             };
-            for tiles in tiles.chunks(AT_ONCE) {
-                let pixels = in_parallel(tiles, self.machine.stop, Block::new, run)?;
-                for (tile, pixels) in tiles.iter().zip(pixels) {
-                    each_pixel(*tile, width, height, |lane, x, y| match signed {
-                        true => {
-                            let weight = self.sample(pass, [x, y], first + tile.sample(lane)).weight;
-                            film.add_weighted(x, y, pixels[lane], weight);
+            for queues in queues.chunks(AT_ONCE / blocks as usize) {
+                let pixels = in_parallel(queues, self.machine.stop, Block::new, run)?;
+                for (queue, pixels) in queues.iter().zip(pixels) {
+                    for ((pixel, index), words) in queue.samples().zip(pixels) {
+                        let ([x, y], color) = (pixel, words.map(f32::from_bits));
+                        match signed {
+                            true => film.add_weighted(x, y, color, self.sample(pass, pixel, index).weight),
+                            false => film.add_sample(x, y, color),
                         }
-                        false => film.add_sample(x, y, pixels[lane]),
-                    });
+                    }
                 }
             }
         }

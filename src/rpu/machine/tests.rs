@@ -52,13 +52,15 @@ impl Setup {
     }
 
     fn run_program(&self, program: &Program, block: &mut Block, active: u64) -> Result<RunReport, MachineError> {
+        self.on_machine(program, |machine| machine.run(block, 0, active))
+    }
+
+    fn on_machine<R>(&self, program: &Program, run: impl FnOnce(&Machine<'_>) -> R) -> R {
         let executable = Executable::new(program).expect("valid").in_format(self.format);
         let stop = AtomicBool::new(false);
         let Setup { constants, memory, textures, shaders, tracer, limits, .. } = self;
         let (tracer, limits) = (tracer.as_ref(), *limits);
-        let machine =
-            Machine { program: &executable, constants, memory, textures, shaders, tracer, limits, stop: &stop };
-        machine.run(block, 0, active)
+        run(&Machine { program: &executable, constants, memory, textures, shaders, tracer, limits, stop: &stop })
     }
 }
 
@@ -211,7 +213,7 @@ fn rcp_and_rsq_put_a_function_of_w_into_the_masked_components_of_s() {
 
 #[test]
 fn integer_operations_work_on_patterns_in_w() {
-    let cases: [(&str, u32); 24] = [
+    let cases: [(&str, u32); 26] = [
         ("iadd R0.w, #0x7fffffff, #1", 0x8000_0000),
         ("iadd R0.w, #5, -R4", 3),
         ("imul R0.w, #0x10001, #0x10001", 0x0002_0001),
@@ -221,6 +223,8 @@ fn integer_operations_work_on_patterns_in_w() {
         ("ishl R0.w, #1, #33", 2),
         ("ishr R0.w, #-1, #28", 15),
         ("iasr R0.w, #-16, #2", -4i32 as u32),
+        ("irev R0.w, #0x50", 0x0a00_0000),
+        ("irev R0.w, -R4", 0x7fff_ffff),
         ("icmp R0.w, #-1, #1", -1i32 as u32),
         ("icmp R0.w, #-2147483648, #2147483647", -1i32 as u32),
         ("icmp R0.w, R4, #2", 0),
@@ -401,6 +405,58 @@ fn loops_run_as_often_as_each_lane_wants() {
     }
     assert_eq!(report.issued, 2 * 64 + 2);
     assert_eq!(report.executed, (1..=64).map(|n| 2 * n).sum::<u64>() + 128);
+}
+
+#[test]
+fn lanes_that_end_are_given_to_other_threads() {
+    // Each thread adds 2 as often as it wants and once more, in a register and in scratch memory that start at zero.
+    let text = "
+        begin: mov R2.w, 1.0
+        again: add R0.w, R0.w, 2.0
+        load I0, A.w, 0
+        add R3, I0, R0.w
+        store A.w, 0, R3
+        add R1.w, R1.w, -1.0 + jmp leave, w (<0)
+        jmp again
+        leave: add R0.w, R0.w, R2.w
+        return";
+    let wanted = |thread: usize| if thread % 16 == 3 { 40 } else { thread % 5 };
+    const THREADS: usize = 1000;
+    let program = program(text);
+    let (mut next, mut running, mut results) = (0, [None; BLOCK], [[0.0; 2]; THREADS]);
+    let mut supply = |block: &mut Block, free: u64| {
+        for lane in lanes_of(free) {
+            if let Some(thread) = running[lane].take() {
+                results[thread] = [Reg::R(0), Reg::R(3)].map(|reg| vector(block, reg, lane)[3]);
+            }
+        }
+        block.reset_lanes(free);
+        lanes_of(free).fold(0, |starting, lane| {
+            if next == THREADS {
+                return starting;
+            }
+            block.set(Reg::R(1), W, lane, (wanted(next) as f32).to_bits());
+            running[lane] = Some(next);
+            next += 1;
+            starting | 1 << lane
+        })
+    };
+    let setup = Setup::default();
+    let refilled = setup.on_machine(&program, |m| m.run_refilled(&mut Block::new(), 0, &mut supply)).expect("runs");
+    for (thread, result) in results.iter().enumerate() {
+        let turns = (wanted(thread) + 1) as f32;
+        assert_eq!(*result, [2.0 * turns + 1.0, turns * (turns + 1.0)], "thread {thread}");
+    }
+    let (mut issued, mut executed) = (0, 0);
+    for first in (0..THREADS).step_by(BLOCK) {
+        let mut block = Block::new();
+        block.write_floats(Reg::R(1), W, &std::array::from_fn(|lane| wanted(first + lane) as f32));
+        let lanes = (THREADS - first).min(BLOCK);
+        let report = setup.run_program(&program, &mut block, u64::MAX >> (BLOCK - lanes)).expect("runs");
+        (issued, executed) = (issued + report.issued, executed + report.executed);
+    }
+    assert_eq!(refilled.executed, executed);
+    assert!(refilled.issued * 2 < issued, "{} and {issued} instructions", refilled.issued);
 }
 
 #[test]
