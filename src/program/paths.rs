@@ -240,20 +240,15 @@ impl Place<'_> {
         [results[0], results[1]]
     }
 
-    /// Rays of kinds behind those that bring light get what the object's own code answers.
+    /// Rays of kinds behind those that bring light ask how much there is of the surface: they get what the object's own code answers, its opacity in the place of what counts.
     fn answer_questions(&mut self) {
         let kind = self.op(Op::Extract(3), &[self.given.ray]);
         let last = self.b.f32(f32::from(visibility::DIFFUSE));
         let asks = self.op(Op::Lt, &[last, kind]);
-        self.unless(asks, |place| place.shading());
-    }
-
-    /// The results for a surface that shades.
-    fn shading(&mut self) -> Vec<Value> {
-        let [sent, opacity] = self.shaded();
-        let one = self.b.constant(Const::Vec3([1.0; 3]));
-        let open = self.op(Op::Sub, &[one, opacity]);
-        self.straight_on(sent, open)
+        self.unless(asks, |place| {
+            let [sent, opacity] = place.shaded();
+            vec![sent, opacity, place.b.constant(Const::zero(Type::Vec4))]
+        });
     }
 
     /// A surface without a BSDF: what its shader gives, and its own light.
