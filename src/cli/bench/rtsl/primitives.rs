@@ -151,14 +151,15 @@ impl Routine for SuperEllipsoid {
     #[inline(always)]
     fn compute<const N: usize>(parameters: &[Parameter], row: &Row<'_, N>) -> [Wide<N>; 6] {
         let ray = Ray::of(row);
-        let exponent = Wide::of(parameters[0].1[0]);
+        // The class has an exponent for each of two directions, which one parameter sets alike.
+        let [around, along] = [Wide::of(parameters[0].1[0]); 2];
         let (zero, half) = (Wide::of(0.0), Wide::of(0.5));
         let value = |t: Wide<N>| {
-            let [x, y, z] = ray.at(t).each(|x| x.abs().power(exponent)).0;
-            x + y + z - Wide::of(1.0)
+            let [x, y, z] = ray.at(t).each(|x| x.abs()).0;
+            (x.power(around) + y.power(around)).power(along / around) + z.power(along) - Wide::of(1.0)
         };
-        let (one, inverse) = (Vector::of([1.0; 3]), ray.direction.inverse());
-        let (a, b) = ((-one - ray.origin) * inverse, (one - ray.origin) * inverse);
+        let (size, inverse) = (Vector::of([1.001; 3]), ray.direction.inverse());
+        let (a, b) = ((-size - ray.origin) * inverse, (size - ray.origin) * inverse);
         let near = a.min(b).greatest().max(zero);
         let far = a.max(b).least().min(ray.to);
         let mut going = near.less(far);
