@@ -236,6 +236,7 @@ struct Run<'m, 'b, 's> {
     waiting: Vec<Group>,
     /// The lowest code address at which another group of the current depth waits.
     limit: u32,
+    /// Where other threads come from, if there are others.
     refill: Option<Refill<'b, 's>>,
     report: RunReport,
 }
