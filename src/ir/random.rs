@@ -221,8 +221,7 @@ impl Generator<'_> {
     fn integer(&mut self, values: &[Value], ty: Type) -> Value {
         let a = self.pick(values, ty);
         let two = [Op::IAdd, Op::ISub, Op::IMul, Op::IAnd, Op::IOr, Op::IXor, Op::IShl, Op::IShr];
-        match self.random.below(two.len() + 4) {
-            11 => self.b.op(Op::IReverse, &[a]),
+        match self.random.below(two.len() + 3) {
             8 => {
                 let (c, b) = (self.pick(values, Type::Bool), self.pick(values, ty));
                 self.b.op(Op::Select, &[c, a, b])
