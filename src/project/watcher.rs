@@ -16,10 +16,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long nothing may happen before a change is told.
-const QUIET: Duration = Duration::from_millis(10);
-/// How long a file that was there may be gone or empty before that is told.
-const GRACE: Duration = Duration::from_millis(100);
+/// How soon changes are told.
+#[derive(Debug, Clone, Copy)]
+struct Pace {
+    /// How long nothing may happen before a change is told.
+    quiet: Duration,
+    /// How long a file that was there may be gone or empty before that is told.
+    grace: Duration,
+}
+
+/// Too short for a person to notice, and longer than what an editor does between two writes.
+const PACE: Pace = Pace { quiet: Duration::from_millis(10), grace: Duration::from_millis(100) };
 /// How long changes may go on before they are told all the same.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often the files' times are looked at.
@@ -43,11 +50,11 @@ enum Message {
 impl Watcher {
     /// Watches nothing yet. `wake` is called on the watcher's thread; it should not take long.
     pub fn new(wake: impl Fn() + Send + 'static) -> Self {
-        Self::start(wake, true)
+        Self::start(wake, true, PACE)
     }
 
     /// `notified` is whether the system is asked for notifications.
-    fn start(wake: impl Fn() + Send + 'static, notified: bool) -> Self {
+    fn start(wake: impl Fn() + Send + 'static, notified: bool, pace: Pace) -> Self {
         let (messages, receiver) = channel();
         let events = messages.clone();
         let thread = std::thread::spawn(move || {
@@ -58,7 +65,7 @@ impl Watcher {
             };
             let system = if notified { notify::recommended_watcher(tell).ok() } else { None };
             let (folders, files, aliases) = Default::default();
-            Watch { system, folders, files, aliases }.run(&receiver, &wake);
+            Watch { pace, system, folders, files, aliases }.run(&receiver, &wake);
         });
         Self { messages, thread: Some(thread) }
     }
@@ -110,6 +117,7 @@ fn number(_meta: &fs::Metadata) -> u64 {
 
 /// The state of the thread.
 struct Watch {
+    pace: Pace,
     /// The system's notifications; none where it has none to give.
     system: Option<RecommendedWatcher>,
     /// Folders that it was asked to tell of, with their numbers.
@@ -148,13 +156,13 @@ impl Watch {
         let begin = Instant::now();
         let mut quiet_since = begin;
         loop {
-            let wait = QUIET.saturating_sub(quiet_since.elapsed());
+            let wait = self.pace.quiet.saturating_sub(quiet_since.elapsed());
             match messages.recv_timeout(wait) {
                 Ok(Message::Files(files)) => drop(self.set_files(files)),
                 Ok(Message::Touched(paths)) if self.concerns(&paths) => quiet_since = Instant::now(),
                 Ok(Message::Touched(_)) => {}
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Err(RecvTimeoutError::Timeout) if begin.elapsed() < GRACE && self.is_one_missing() => {
+                Err(RecvTimeoutError::Timeout) if begin.elapsed() < self.pace.grace && self.is_one_missing() => {
                     quiet_since = Instant::now();
                 }
                 Err(RecvTimeoutError::Timeout) => break,
@@ -231,7 +239,9 @@ mod tests {
     /// How long a test waits for what must come.
     const LONG: Duration = Duration::from_secs(30);
     /// How long it waits for what must not.
-    const SHORT: Duration = Duration::from_millis(300);
+    const SHORT: Duration = Duration::from_secs(1);
+    /// A busy machine may let a thread wait between two writes of a file, which shall be one change all the same.
+    const SLOW: Pace = Pace { quiet: Duration::from_millis(250), grace: LONG };
 
     struct Scene {
         dir: tempfile::TempDir,
@@ -241,14 +251,18 @@ mod tests {
 
     impl Scene {
         /// Watches files in a folder of their own; those of the list are there.
-        fn new(files: &[&str], notified: bool) -> Self {
+        fn new(files: &[&str]) -> Self {
+            Self::start(files, true, SLOW)
+        }
+
+        fn start(files: &[&str], notified: bool, pace: Pace) -> Self {
             let dir = tempfile::tempdir().unwrap();
             for name in files {
                 fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
                 fs::write(dir.path().join(name), "text").unwrap();
             }
             let (sender, wakes) = channel();
-            let watcher = Watcher::start(move || sender.send(()).unwrap(), notified);
+            let watcher = Watcher::start(move || sender.send(()).unwrap(), notified, pace);
             let scene = Self { dir, watcher, wakes };
             scene.watch(files);
             scene
@@ -274,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_written_or_renamed_over_is_told_and_its_neighbours_are_not() {
-        let scene = Scene::new(&["a.sl"], true);
+        let scene = Scene::new(&["a.sl"]);
         scene.expect_none();
         fs::write(scene.path("a.sl"), "other").unwrap();
         scene.expect();
@@ -287,7 +301,7 @@ mod tests {
 
     #[test]
     fn several_writes_in_a_row_are_told_once() {
-        let scene = Scene::new(&["a.sl", "b.sl"], true);
+        let scene = Scene::new(&["a.sl", "b.sl"]);
         for text in ["", "t", "te", "tex"] {
             fs::write(scene.path("a.sl"), text).unwrap();
             fs::write(scene.path("b.sl"), text).unwrap();
@@ -298,9 +312,9 @@ mod tests {
 
     #[test]
     fn a_file_that_is_empty_for_a_moment_is_told_when_it_is_full_again() {
-        let scene = Scene::new(&["a.sl"], true);
+        let scene = Scene::new(&["a.sl"]);
         let file = fs::File::create(scene.path("a.sl")).unwrap();
-        std::thread::sleep(QUIET * 3);
+        std::thread::sleep(SLOW.quiet * 2);
         std::io::Write::write_all(&mut &file, b"again").unwrap();
         scene.expect();
         assert_eq!(fs::read(scene.path("a.sl")).unwrap(), b"again");
@@ -309,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_file_that_stays_empty_or_is_removed_is_told() {
-        let scene = Scene::new(&["a.sl"], true);
+        let scene = Scene::start(&["a.sl"], true, PACE);
         fs::write(scene.path("a.sl"), "").unwrap();
         scene.expect();
         fs::remove_file(scene.path("a.sl")).unwrap();
@@ -318,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_missing_file_is_told_when_it_comes_even_with_its_folder() {
-        let scene = Scene::new(&["a.sl"], true);
+        let scene = Scene::new(&["a.sl"]);
         scene.watch(&["a.sl", "b.sl", "parts/c.sl"]);
         fs::write(scene.path("b.sl"), "text").unwrap();
         scene.expect();
@@ -331,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_removed_and_made_again_is_still_watched() {
-        let scene = Scene::new(&["parts/a.sl"], true);
+        let scene = Scene::start(&["parts/a.sl"], true, PACE);
         fs::remove_dir_all(scene.path("parts")).unwrap();
         scene.expect();
         fs::create_dir(scene.path("parts")).unwrap();
@@ -343,7 +357,7 @@ mod tests {
 
     #[test]
     fn without_notifications_the_files_times_tell() {
-        let scene = Scene::new(&["a.sl"], false);
+        let scene = Scene::start(&["a.sl"], false, SLOW);
         fs::write(scene.path("a.sl"), "another text").unwrap();
         scene.expect();
         scene.expect_none();
@@ -352,7 +366,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_file_behind_a_link_is_told() {
-        let scene = Scene::new(&["far/a.sl"], true);
+        let scene = Scene::new(&["far/a.sl"]);
         std::os::unix::fs::symlink(scene.path("far/a.sl"), scene.path("link.sl")).unwrap();
         scene.watch(&["link.sl"]);
         fs::write(scene.path("far/a.sl"), "other").unwrap();
