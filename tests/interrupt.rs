@@ -15,10 +15,13 @@ use tempfile::TempDir;
 /// A scene that begins to be drawn soon after the start: a ball within another.
 const SCENE: &str = "Projection \"perspective\" \"fov\" [40]\nTranslate 0 0 4\nWorldBegin\nSphere 1 -1 1 360\nSphere 5 -5 5 360\nWorldEnd\n";
 
-/// A folder with the scene.
-fn folder() -> TempDir {
+/// The same in light that paths find.
+const PATHS: &str = "Projection \"perspective\" \"fov\" [40]\nIntegrator \"path\" \"p\"\nTranslate 0 0 4\nWorldBegin\nSurface \"pbr.rtsl:Glass\"\nSphere 1 -1 1 360\nSurface \"pbr.rtsl:Lambert\"\nSphere 5 -5 5 360\nSurface \"pbr.rtsl:Emitter\" \"color radiance\" [9 9 9] \"float one_sided\" [0]\nPolygon \"P\" [-1 2 -1 1 2 -1 1 2 1 -1 2 1]\nWorldEnd\n";
+
+/// A folder with a scene.
+fn folder(scene: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("scene.rib"), SCENE).expect("the folder can be written");
+    fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
     folder
 }
 
@@ -94,10 +97,19 @@ impl Timed {
 
 #[test]
 fn a_render_that_was_interrupted_goes_on_to_the_same_bits() {
-    let folder = folder();
+    goes_on_to_the_same_bits(SCENE, &["-INT", "-TERM"]);
+}
+
+#[test]
+fn a_render_of_paths_that_was_interrupted_goes_on_to_the_same_bits() {
+    goes_on_to_the_same_bits(PATHS, &["-INT"]);
+}
+
+fn goes_on_to_the_same_bits(scene: &str, signals: &[&str]) {
+    let folder = folder(scene);
     let render_of = Timed::find(folder.path());
     let whole = fs::read(folder.path().join("whole.exr")).expect("a picture");
-    for signal in ["-INT", "-TERM"] {
+    for signal in signals {
         render_of.interrupt(folder.path(), signal);
         let so_far = image_file::read(&folder.path().join("out.exr")).expect("a picture");
         assert!(so_far.is_opaque(), "every pixel has samples");
@@ -112,7 +124,7 @@ fn a_render_that_was_interrupted_goes_on_to_the_same_bits() {
 
 #[test]
 fn a_render_ends_when_its_error_is_small_enough() {
-    let folder = folder();
+    let folder = folder(SCENE);
     let with = |out, samples, more: &[&'static str]| {
         let output =
             shadewright(folder.path(), &[&render(out, "24x18", samples)[..], &["--pattern", "sobol"], more].concat());
@@ -129,7 +141,7 @@ fn a_render_ends_when_its_error_is_small_enough() {
 
 #[test]
 fn samples_of_another_picture_are_refused() {
-    let folder = folder();
+    let folder = folder(SCENE);
     let render_of = Timed::find(folder.path());
     render_of.interrupt(folder.path(), "-INT");
     let samples = render_of.samples;

@@ -7,6 +7,8 @@ mod environments;
 mod gltf;
 #[path = "path/primitives.rs"]
 mod primitives;
+#[path = "path/same_bits.rs"]
+mod same_bits;
 
 use common::{repository, shadewright, stderr};
 use shadewright::lang::source::SourceMap;
@@ -15,7 +17,7 @@ use shadewright::render::film::{Film, Picture};
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{DEFAULT_BUDGET, Window, prepare};
+use shadewright::render::{DEFAULT_BUDGET, Job, Window, prepare};
 use shadewright::scene::{self, Estimator, OpenOptions};
 use std::fs;
 use std::path::Path;
@@ -87,22 +89,27 @@ fn drawn(
 }
 
 fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoIterator<Item = u32>) -> Vec<Picture> {
+    let mut job = job(scene, options, Sampling { strata: Sampling::strata_of(samples), seed: 0 });
+    // Code is made once.
+    let (mut machine, stop) = (RpuProgressive::new(RpuRenderer::new()), AtomicBool::new(false));
+    let of_seed = |seed| {
+        job.sampling.seed = seed;
+        machine.load(&job).expect("it compiles");
+        let mut film = Film::new(job.window.width, job.window.height).expect("it is small");
+        machine.draw(Pass::whole(job.sampling), &mut film, &stop).expect("it ends");
+        machine.finish(&film, 1, &stop).expect("it ends")
+    };
+    seeds.into_iter().map(of_seed).collect()
+}
+
+/// What machines draw of a scene.
+fn job(scene: &Path, options: &OpenOptions, sampling: Sampling) -> Job {
     let mut sources = SourceMap::new();
     let scene = scene::open(scene, options, &mut sources).expect("the scene is right").scene;
     let linking = LinkOptions { shader_paths: vec![repository("assets/rtsl")], ..LinkOptions::default() };
     let program = link(&scene, sources, &linking).expect("its classes compile");
     let window = Window::whole(scene.format.width, scene.format.height);
-    // Code is made once.
-    let (mut machine, stop) = (RpuProgressive::new(RpuRenderer::new()), AtomicBool::new(false));
-    let of_seed = |seed| {
-        let sampling = Sampling { strata: Sampling::strata_of(samples), seed };
-        let job = prepare(program.clone(), &scene, window, sampling, DEFAULT_BUDGET).expect("it is small");
-        machine.load(&job).expect("it compiles");
-        let mut film = Film::new(window.width, window.height).expect("it is small");
-        machine.draw(Pass::whole(sampling), &mut film, &stop).expect("it ends");
-        machine.finish(&film, 1, &stop).expect("it ends")
-    };
-    seeds.into_iter().map(of_seed).collect()
+    prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("it is small")
 }
 
 /// The mean of a picture's colours.
@@ -294,23 +301,6 @@ fn compared(scene: &Path, more: &[&str]) {
         let args = ["compare", &scene, "-I", &classes, "--size", "24x24", "--spp", "2", "--schedule", schedule];
         let output = shadewright(Path::new("."), &[&args[..], more].concat());
         assert!(output.status.success(), "{schedule}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
-    }
-}
-
-#[test]
-fn a_window_of_a_picture_has_the_same_bits() {
-    let folder = tempfile::tempdir().expect("a folder for pictures");
-    let scene = repository("assets/rtsl/cornell.rib").display().to_string();
-    let draw = |name: &str, more: &[&str]| {
-        let args = ["--size", "20x20", "--spp", "2", "--backend", "rpu", "--render", name];
-        let output = shadewright(folder.path(), &[&[scene.as_str()], &args[..], more].concat());
-        assert!(output.status.success(), "{}", stderr(&output));
-        image::open(folder.path().join(name)).expect("a picture was written").to_rgba8()
-    };
-    let (whole, part) = (draw("whole.png", &[]), draw("part.png", &["--crop", "5,6,17,15", "--threads", "1"]));
-    assert_eq!(part.dimensions(), (12, 9));
-    for (x, y, pixel) in part.enumerate_pixels() {
-        assert_eq!(pixel, whole.get_pixel(x + 5, y + 6), "at {x}, {y}");
     }
 }
 
