@@ -5,6 +5,8 @@ mod common;
 mod environments;
 #[path = "path/gltf.rs"]
 mod gltf;
+#[path = "path/opacity.rs"]
+mod opacity;
 #[path = "path/primitives.rs"]
 mod primitives;
 #[path = "path/same_bits.rs"]
@@ -14,6 +16,7 @@ use common::{repository, shadewright, stderr};
 use shadewright::lang::source::SourceMap;
 use shadewright::program::{LinkOptions, link};
 use shadewright::render::film::{Film, Picture};
+use shadewright::render::image_file;
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
 use shadewright::render::sampling::Sampling;
@@ -22,6 +25,7 @@ use shadewright::scene::{self, Estimator, OpenOptions};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
 
 /// Corners of a box of diffuse walls, each with its reflectance, then of the light in its ceiling. Corners go around.
 type Wall = ([[f64; 3]; 4], [f64; 3]);
@@ -110,6 +114,15 @@ fn job(scene: &Path, options: &OpenOptions, sampling: Sampling) -> Job {
     let program = link(&scene, sources, &linking).expect("its classes compile");
     let window = Window::whole(scene.format.width, scene.format.height);
     prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("it is small")
+}
+
+/// What the program itself draws of `scene.rib` in a folder, as floats.
+fn by_the_program(folder: &TempDir, more: &[&str]) -> Picture {
+    let classes = repository("assets/rtsl").display().to_string();
+    let args = ["scene.rib", "-I", &classes, "--pattern", "sobol", "--render", "out.exr"];
+    let output = shadewright(folder.path(), &[&args[..], more].concat());
+    assert!(output.status.success(), "{more:?}: {}", stderr(&output));
+    image_file::read(&folder.path().join("out.exr")).expect("a picture was written")
 }
 
 /// The mean of a picture's colours.

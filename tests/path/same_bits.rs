@@ -1,11 +1,9 @@
 //! Pictures are the same bits by any number of threads, in pieces, in passes, and where what is there already comes out of a file.
 
-use super::common::{repository, shadewright, stderr};
-use super::job;
+use super::{by_the_program, job};
 use shadewright::render::checkpoint::{self, Subject};
 use shadewright::render::film::{Film, Picture};
 use shadewright::render::gpu::{GpuProgressive, GpuRenderer};
-use shadewright::render::image_file;
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
 use shadewright::render::sampling::{Pattern, Sampling};
@@ -89,15 +87,6 @@ fn folder(scene: &str) -> TempDir {
     folder
 }
 
-/// What the program draws, as floats.
-fn drawn(folder: &TempDir, more: &[&str]) -> Picture {
-    let classes = repository("assets/rtsl").display().to_string();
-    let args = ["scene.rib", "-I", &classes, "--pattern", "sobol", "--render", "out.exr"];
-    let output = shadewright(folder.path(), &[&args[..], more].concat());
-    assert!(output.status.success(), "{more:?}: {}", stderr(&output));
-    image_file::read(&folder.path().join("out.exr")).expect("a picture was written")
-}
-
 /// The bits of a picture's pixels in this column and row and those behind, as many as a window of it has.
 fn bits(picture: &Picture, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> Vec<[u32; 4]> {
     let places = (y..y + height).flat_map(|y| (x..x + width).map(move |x| (y * picture.width + x) as usize));
@@ -115,7 +104,7 @@ fn assert_same(what: &str, found: &Picture, expected: &Picture) {
 #[test]
 fn threads_change_no_bit_and_seeds_do() {
     let folder = folder(ROOM);
-    let by = |more: &[&str]| drawn(&folder, &[&["--backend", "rpu", "--spp", "16"], more].concat());
+    let by = |more: &[&str]| by_the_program(&folder, &[&["--backend", "rpu", "--spp", "16"], more].concat());
     let one = by(&["--threads", "1"]);
     for threads in ["2", "3"] {
         assert_same(threads, &by(&["--threads", threads]), &one);
@@ -129,7 +118,7 @@ fn threads_change_no_bit_and_seeds_do() {
 /// Draws the pieces of a picture that lines at a column and a row cut it into.
 fn pieces_are_the_whole(scene: &str, backend: &str, [x, y]: [u32; 2]) {
     let folder = folder(scene);
-    let with = |more: &[&str]| drawn(&folder, &[&["--backend", backend, "--spp", "4"], more].concat());
+    let with = |more: &[&str]| by_the_program(&folder, &[&["--backend", backend, "--spp", "4"], more].concat());
     let whole = with(&[]);
     let (columns, rows) = ([0, x, whole.width], [0, y, whole.height]);
     for (left, right) in columns.into_iter().zip(columns.into_iter().skip(1)) {
@@ -223,7 +212,7 @@ fn passes_of_a_gpu_are_one_render() {
 fn a_render_that_ends_early_is_one_of_fewer_samples() {
     for (scene, backend) in [(ROOM, "rpu"), (CORNER, "gpu")] {
         let folder = folder(scene);
-        let with = |more: &[&str]| drawn(&folder, &[&["--backend", backend], more].concat());
+        let with = |more: &[&str]| by_the_program(&folder, &[&["--backend", backend], more].concat());
         let (few, all) = (with(&["--spp", "15"]), with(&["--spp", "40"]));
         assert!(few != all);
         // Any error is good enough: 15 samples are the fewest that tell it. None is as small as the other.
