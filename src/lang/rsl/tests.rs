@@ -31,6 +31,7 @@ fn every_standard_shader_compiles() {
     for name in stdlib::shader_names() {
         let unit = unit(stdlib::shader_source(name).expect("a source"));
         assert_eq!(&*unit.shaders[0].name, name);
+        assert!(unit.warnings.is_empty(), "{name}: {:?}", unit.warnings);
     }
 }
 

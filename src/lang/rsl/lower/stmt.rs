@@ -107,6 +107,7 @@ impl Body<'_, '_> {
             let diagnostic = Diagnostic::error(message).at(d.name.span, "declared again").also(first, "declared first");
             self.cx.report(diagnostic);
         }
+        self.warn_of_hidden_parameter(d);
         let is_known = matches!(d.ty, RslType::String | RslType::Float) && !self.changed.contains(&d.name.name);
         let text = d.init.filter(|_| is_known).and_then(|e| self.known_text(e));
         let mut var = self.declared_var(d.ty, class, &d.name);
@@ -120,6 +121,22 @@ impl Body<'_, '_> {
         self.at(d.name.span);
         self.assign_all(&d.name.name, &var, &values);
         Ok(())
+    }
+
+    /// Remarks on a variable of the body itself that has a parameter's name: who reads or sets it further down may well mean the parameter. Blocks within the body may do so.
+    fn warn_of_hidden_parameter(&mut self, d: &Decl) {
+        let [parameters, _] = &self.scopes.declared[..] else { return };
+        let name = &d.name.name;
+        let Some(parameter) = parameters.get(name).and_then(|p| p.declared) else { return };
+        let diagnostic = Diagnostic::warning(format!("`{name}` hides the parameter of that name"))
+            .at(d.name.span, "another variable from here on")
+            .also(parameter, "the parameter");
+        self.cx.report(diagnostic.hint(match d.init {
+            Some(_) => format!(
+                "leave out the type to set the parameter, as in `{name} = …`, or give the variable another name"
+            ),
+            None => "leave out the declaration to use the parameter, or give the variable another name".to_string(),
+        }));
     }
 
     fn conditional(&mut self, arms: &[(ExprId, Stmt)], last: Option<&Stmt>) {

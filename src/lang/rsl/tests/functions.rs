@@ -133,3 +133,28 @@ fn functions_of_the_user_hide_only_those_of_the_library_that_take_the_same() {
     let source = "float clamp(string s) { return 7; } float f(float x) { return 10 * clamp(\"a\") + clamp(x, 0, 1); }";
     assert_eq!(number(source, 0.5), 70.5);
 }
+
+#[test]
+fn a_variable_that_hides_a_parameter_is_told_where_it_is_of_the_body_itself() {
+    let source = "surface s(float Kd = 1, Ks = 0.5;) {\n  float Kd = 0.5 * Kd;\n  color Ks;\n  Ci = Kd + Ks;\n}\n";
+    let (result, sources) = compile_text(source);
+    let text = result.expect("it is no error").warnings.render(&sources);
+    for part in [
+        "warning: `Kd` hides the parameter of that name",
+        "t.sl:2:9",
+        "surface s(float Kd = 1",
+        "another variable from here on",
+        "the parameter",
+        "leave out the type to set the parameter, as in `Kd = …`",
+        "warning: `Ks` hides the parameter of that name",
+        "t.sl:3:9",
+        "leave out the declaration to use the parameter",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert_eq!(text.matches("warning: ").count(), 2, "{text}");
+    let clean = "float f(float x) { float y = x; if (x > 0) { float x = 2; y += x; } return y; }\n\
+                 float g(float y) { float x; return f(x) + y; }\n\
+                 surface s(float x = 1;) { extern point P; float i; for (i = 0; i < 3; i += 1) { float x = i; Ci += x; } }";
+    assert!(unit(clean).warnings.is_empty());
+}
