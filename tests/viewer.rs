@@ -24,6 +24,28 @@ Polygon \"P\" [-0.9 -0.9 0  0.9 -0.9 0  0.9 0.9 0  -0.9 0.9 0]
 WorldEnd
 ";
 
+/// The same in light that paths find: the square shines.
+const PATHS: &str = "\
+Format 160 120 1
+PixelSamples 1 1
+Projection \"perspective\" \"fov\" [40]
+Imager \"background\" \"color background\" [0.2 0.2 0.2]
+Integrator \"path\" \"p\"
+WorldBegin
+Translate 0 0 3
+Surface \"glow.rtsl:Glow\" \"float mixture\" [0]
+Polygon \"P\" [-0.9 -0.9 0  0.9 -0.9 0  0.9 0.9 0  -0.9 0.9 0]
+WorldEnd
+";
+
+/// [`SHADER`] as a class.
+const CLASS: &str = "\
+class Glow : rt_Material;
+private float mixture;
+void constructor(float mixture) { this.mixture = mixture; }
+void emission() { rt_EmissionColor = mix(color(0., 1., 0.), color(0., 0., 1.), mixture); }
+";
+
 /// Green, and blue at the other end of the slider.
 const SHADER: &str =
     "surface flat(float mixture = 0;) { Ci = mix(color(0, 1, 0), color(0, 0, 1), mixture); Oi = 1; }\n";
@@ -62,9 +84,14 @@ const CORNER: Region = Region { x: [0.0, 0.5], y: [0.06, 0.2] };
 
 /// A folder with the scene and its shader.
 fn files() -> TempDir {
+    files_of(SCENE, "flat.sl", SHADER)
+}
+
+/// A folder with a scene and another file.
+fn files_of(scene: &str, name: &str, text: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("scene.rib"), SCENE).expect("a scene");
-    fs::write(folder.path().join("flat.sl"), SHADER).expect("a shader");
+    fs::write(folder.path().join("scene.rib"), scene).expect("a scene");
+    fs::write(folder.path().join(name), text).expect("a shader");
     folder
 }
 
@@ -260,6 +287,26 @@ fn sizes(program: &mut Program) {
         });
         program.keep(name);
     }
+}
+
+#[test]
+fn a_class_that_paths_meet_is_edited_broken_and_mended_and_its_constructor_has_a_slider() {
+    let folder = files_of(PATHS, "glow.rtsl", CLASS);
+    let class = folder.path().join("glow.rtsl");
+    let mut program = Program::start(folder.path(), &["scene.rib", "--backend", "rpu"], &settings([640, 480], &[]));
+    program.until("the scene of paths", |seen| seen.shows(MIDDLE, GREEN));
+
+    save(&class, &CLASS.replace("color(0., 1., 0.)", "color(1., 1., 0.)"));
+    program.until("the new colour of the class", |seen| seen.shows(MIDDLE, YELLOW));
+    fs::write(&class, "class Glow : rt_Material;\nvoid emission() { rt_EmissionColor = nothing; }").expect("a class");
+    let broken = program.until("errors of the class over the picture", shows_errors);
+    program.keep("class errors");
+    assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
+    save(&class, CLASS);
+    program.until("the mended class without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
+
+    parameters(&mut program);
+    assert_eq!(program.close().0, Some(0));
 }
 
 #[test]

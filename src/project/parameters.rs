@@ -7,7 +7,7 @@ use super::options::{OptionEdits, OptionValues};
 use crate::ir::{Const, Module, Op};
 use crate::lang::source::Span;
 use crate::program::{self, CompiledParam, Program};
-use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderKind};
+use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use glam::{Mat4, Vec3};
 use std::collections::HashSet;
 use thiserror::Error;
@@ -46,8 +46,11 @@ pub struct Instance {
     pub span: Option<Span>,
     /// Shader space to world space.
     pub to_world: Mat4,
-    /// The declared parameters, in order; none where nothing uses the instance.
+    /// The declared parameters, in order; none where nothing uses the instance. Those of an object of a class are followed by those of the objects that it refers to, under names such as
+    /// `bricks.mortar`; such an object has none itself.
     pub params: Vec<Parameter>,
+    /// What an object of a class refers to: each reference's name with the handles that the scene gives.
+    pub references: Vec<(String, Vec<String>)>,
 }
 
 /// A declared parameter of an instance.
@@ -55,11 +58,11 @@ pub struct Instance {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string` or `matrix`.
+    /// Its type in the source: `float`, `color`, `point`, `vector`, `normal`, `string`, `matrix`, or one of RTSL.
     pub type_name: &'static str,
     /// The number of elements, where it is an array.
     pub array: Option<u32>,
-    /// What the shader gives it.
+    /// What the shader gives it, or the scene an object that another refers to.
     pub default: ParamValue,
     /// What the scene gives it, as a value of its type.
     pub scene: Option<ParamValue>,
@@ -146,21 +149,26 @@ impl Parameters {
                 // What moves the points of meshes is in the meshes.
                 let displaces = scene.objects.iter().any(|o| o.attributes.true_displacement() == Some(id));
                 let is_apart = matches!(own.kind, ShaderKind::Imager | ShaderKind::CoShader | ShaderKind::Primitive);
-                let dynamic = !(is_apart || displaces && program.changes(id, "P"));
+                let is_class = own.class_file().is_some();
+                let dynamic = !(is_apart || is_class || displaces && program.changes(id, "P"));
                 let params = bound.map_or(Vec::new(), |bound| {
                     let defaults = bound.shader.values(own.to_world, |_| None);
                     let all = bound.shader.params.iter().zip(defaults).filter(|(p, _)| !p.is_of_call());
                     let params = all.map(|(p, default)| {
-                        let given = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
-                        let default = from_constants(&default, p.type_name);
+                        let scene_gives = own.params.iter().find(|(name, _)| *name == p.name).map(|(_, v)| v);
+                        let given = scene_gives.and_then(|v| in_type(v, p));
+                        let below = given_below(scene, own, &p.name).and_then(|v| in_type(v, p));
+                        let default = below.unwrap_or_else(|| from_constants(&default, p.type_name));
+                        // Parameters of constructors have no defaults that would say how large they are.
+                        let usual = given.as_ref().filter(|_| is_class).unwrap_or(&default);
                         Parameter {
                             name: p.name.clone(),
                             type_name: p.type_name,
                             array: p.array,
-                            scene: given.and_then(|v| in_type(v, p)),
                             edited: edits.get(key, &p.name).cloned(),
                             dynamic,
-                            hint: hint(p, &default, bound.shader.unit()),
+                            hint: hint(p, usual, bound.shader.unit()),
+                            scene: given,
                             default,
                         }
                     });
@@ -178,6 +186,10 @@ impl Parameters {
                     handle,
                     span: own.span,
                     to_world: own.to_world,
+                    references: {
+                        let is_param = |name: &str| params.iter().any(|p: &Parameter| p.name == name);
+                        references(own).into_iter().filter(|(name, _)| !is_param(name)).collect()
+                    },
                     params,
                 }
             });
@@ -188,6 +200,31 @@ impl Parameters {
     pub fn instance(&self, id: InstanceId) -> Option<&Instance> {
         self.instances.get(id.0 as usize)
     }
+}
+
+/// What the scene gives a parameter of an object that an instance of a class refers to, by the request that makes that object: `bricks.mortar`, or `list.0.mortar` of several.
+fn given_below<'a>(scene: &'a Scene, instance: &ShaderInstance, name: &str) -> Option<&'a ParamValue> {
+    let (reference, rest) = name.split_once('.')?;
+    let (_, handles) = references(instance).into_iter().find(|(name, _)| name == reference)?;
+    let numbered = rest.split_once('.').and_then(|(number, rest)| Some((number.parse::<usize>().ok()?, rest)));
+    let (number, rest) = numbered.unwrap_or((0, rest));
+    let object = instance.objects.iter().find(|object| Some(&object.handle) == handles.get(number))?;
+    let other = &scene.shader_instances[object.shader.0 as usize];
+    let own = other.params.iter().find(|(name, _)| name == rest).map(|(_, value)| value);
+    own.or_else(|| given_below(scene, other, rest))
+}
+
+/// The parameters of an instance of a class that are handles of objects.
+fn references(instance: &ShaderInstance) -> Vec<(String, Vec<String>)> {
+    if instance.class_file().is_none() {
+        return Vec::new();
+    }
+    let is_known = |handle: &String| handle.is_empty() || instance.objects.iter().any(|o| o.handle == *handle);
+    let handles = instance.params.iter().filter_map(|(name, value)| match value {
+        ParamValue::String(handles) if handles.iter().all(is_known) => Some((name.clone(), handles.clone())),
+        _ => None,
+    });
+    handles.collect()
 }
 
 /// The request that names a shader in a scene file.
@@ -204,7 +241,7 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
         ShaderKind::Light if scene.lights.iter().any(|l| l.shader == id && l.area) => "AreaLightSource",
         ShaderKind::Light => "LightSource",
         ShaderKind::Imager => "Imager",
-        ShaderKind::Camera => "Camera",
+        ShaderKind::Camera => "Projection",
         ShaderKind::Primitive => "Geometry",
         ShaderKind::CoShader => "Shader",
     }
@@ -212,7 +249,16 @@ fn request(scene: &Scene, id: ShaderId) -> &'static str {
 
 /// A scene's value as one of the parameter's type; `None` where it cannot be.
 pub(super) fn in_type(value: &ParamValue, param: &CompiledParam) -> Option<ParamValue> {
-    program::convert(value, param.ty, param.array).map(|values| from_constants(&values, param.type_name))
+    let constants = program::convert(value, param.ty, param.array)?;
+    Some(match value {
+        // Whatever has three numbers may be given for it, and stays what it is: only then it is known in which space it is.
+        ParamValue::Point(_) | ParamValue::Vector(_) | ParamValue::Normal(_) | ParamValue::Color(_)
+            if param.type_name == "vec3" =>
+        {
+            value.clone()
+        }
+        _ => from_constants(&constants, param.type_name),
+    })
 }
 
 /// Constants as a value of a type of the source: one, or those of an array's elements.
@@ -221,11 +267,12 @@ fn from_constants(values: &[Const], type_name: &str) -> ParamValue {
         let triple = |c: &Const| if let Const::Vec3(v) = c { Some(Vec3::from_array(*v)) } else { None };
         values.iter().filter_map(triple).collect()
     };
+    let floats = || values.iter().flat_map(Const::bits).map(f32::from_bits);
     match (values.first(), type_name) {
         (Some(Const::Vec3(_)), "point") => ParamValue::Point(triples()),
         (Some(Const::Vec3(_)), "vector") => ParamValue::Vector(triples()),
         (Some(Const::Vec3(_)), "normal") => ParamValue::Normal(triples()),
-        (Some(Const::Vec3(_)), _) => ParamValue::Color(triples()),
+        (Some(Const::Vec3(_)), "color") => ParamValue::Color(triples()),
         (Some(Const::String(_)), _) => {
             let text = |c: &Const| if let Const::String(text) = c { Some(text.to_string()) } else { None };
             ParamValue::String(values.iter().filter_map(text).collect())
@@ -234,10 +281,8 @@ fn from_constants(values: &[Const], type_name: &str) -> ParamValue {
             let matrix = |c: &Const| if let Const::Mat4(m) = c { Some(Mat4::from_cols_array(m)) } else { None };
             ParamValue::Matrix(values.iter().filter_map(matrix).collect())
         }
-        _ => {
-            let number = |c: &Const| f32::from_bits(c.bits().first().copied().unwrap_or(0));
-            ParamValue::Float(values.iter().map(number).collect())
-        }
+        (_, "int" | "bool") => ParamValue::Integer(floats().map(|x| x as i32).collect()),
+        _ => ParamValue::Float(floats().collect()),
     }
 }
 

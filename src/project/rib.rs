@@ -19,12 +19,19 @@ pub fn instance_rib(instance: &Instance) -> String {
         },
         _ => String::new(),
     };
+    for (name, handles) in &instance.references {
+        let length = if handles.len() == 1 { String::new() } else { format!("[{}]", handles.len()) };
+        let handles: Vec<String> = handles.iter().map(|handle| quoted(handle)).collect();
+        let _ = write!(text, " {} [{}]", quoted(&format!("string{length} {name}")), handles.join(" "));
+    }
     let to_shader = instance.to_world.inverse();
     let given = |p: &&Parameter| p.scene.is_some() || p.edited.as_ref().is_some_and(|value| *value != p.default);
     for parameter in instance.params.iter().filter(given) {
         let value = parameter.value().clone().transformed(to_shader);
-        let length = parameter.array.map(|n| format!("[{n}]")).unwrap_or_default();
-        let declaration = quoted(&format!("{}{length} {}", parameter.type_name, parameter.name));
+        // RIB has no vectors of two or four numbers.
+        let is_array = parameter.array.is_some() || value.len() > 1;
+        let length = if is_array { format!("[{}]", value.len()) } else { String::new() };
+        let declaration = quoted(&format!("{}{length} {}", value.type_name(), parameter.name));
         let _ = write!(text, " {declaration} [{}]", values(&value));
     }
     text + "\n"

@@ -1,3 +1,5 @@
+mod classes;
+
 use super::*;
 use crate::scene::ParamValue;
 use std::fs;

@@ -69,11 +69,20 @@ impl ParametersPanel {
             .id_salt(("instance", instance.id))
             .default_open(instance.params.len() <= 12);
         let shown = header.show(ui, |ui| {
-            if instance.params.is_empty() {
+            if instance.kind == ShaderKind::CoShader && instance.shader.contains(".rtsl") {
+                ui.weak("Its parameters stand with what refers to it.");
+                return;
+            }
+            if instance.params.is_empty() && instance.references.is_empty() {
                 ui.weak("It has no parameters.");
                 return;
             }
             Grid::new(("parameters", instance.id)).num_columns(3).spacing([8.0, 4.0]).show(ui, |ui| {
+                for (name, handles) in &instance.references {
+                    ui.label(name).on_hover_text("the object that it refers to, by its handle");
+                    ui.weak(handles.join(", "));
+                    ui.end_row();
+                }
                 for parameter in &instance.params {
                     row(ui, instance, parameter, actions);
                     ui.end_row();
@@ -100,7 +109,11 @@ impl ParametersPanel {
 fn row(ui: &mut Ui, instance: &Instance, parameter: &Parameter, actions: &mut Vec<Action>) {
     let name = RichText::new(&parameter.name);
     let name = if parameter.edited.is_some() { name.strong() } else { name };
-    let from = if parameter.scene.is_some() { "given by the scene" } else { "the shader's default" };
+    let from = match parameter.scene {
+        Some(_) => "given by the scene",
+        None if parameter.name.contains('.') => "that of the object",
+        None => "the shader's default",
+    };
     let relinks = if parameter.dynamic { "" } else { "\nchanging it links the program again" };
     let label = ui.label(name).on_hover_text(format!("{} {}, {from}{relinks}", parameter.type_name, parameter.name));
     let mut value = parameter.value().clone();
@@ -123,6 +136,15 @@ fn editor(ui: &mut Ui, label: Id, parameter: &Parameter, value: &mut ParamValue)
             }
             (values, _) => numbers(ui, label, values, speed_of(parameter)),
         },
+        ParamValue::Integer(values) if parameter.type_name == "bool" => {
+            let add = |ui: &mut Ui, x: &mut i32| {
+                let mut is_on = *x != 0;
+                let changed = ui.checkbox(&mut is_on, "").labelled_by(label).changed();
+                *x = is_on.into();
+                changed
+            };
+            ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
+        }
         ParamValue::Integer(values) => {
             let add = |ui: &mut Ui, x| ui.add(DragValue::new(x)).labelled_by(label).changed();
             ui.horizontal(|ui| values.iter_mut().fold(false, |any, x| add(ui, x) | any)).inner
