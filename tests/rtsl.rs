@@ -419,3 +419,66 @@ void shade() { ambient(rt_HitPoint) rt_SampleColor = color(1., 0., 0.); else rt_
         assert_eq!(seen(folder.path()), [color; 3], "{integrator}");
     }
 }
+
+/// Light from 0 to 1 in each column of a picture that is drawn with 16 samples.
+fn columns(folder: &Path, backend: &str) -> Vec<f32> {
+    let args = ["scene.rib", "--render", "out.png", "--backend", backend, "--spp", "16"];
+    let (drawn, said) = run(folder, &args);
+    assert!(drawn, "{said}");
+    let picture = image::open(folder.join("out.png")).expect("a picture was written").to_rgb8();
+    let linear = |code: u8| (f32::from(code) / 255.0 + 0.055).powf(2.4) / 1.055_f32.powf(2.4);
+    let mean = |x| (0..picture.height()).map(|y| linear(picture.get_pixel(x, y).0[0])).sum::<f32>();
+    (0..picture.width()).map(|x| mean(x) / picture.height() as f32).collect()
+}
+
+/// A shape whose edge goes from the left to the right side of the picture, one that a camera makes seem to do so, and surfaces that grow brighter.
+const AT_ITS_TIME: &str = "
+class Blind : rt_Primitive;
+void intersect() {
+    vec3 p = rt_RayOrigin + (1. - rt_RayOrigin.z) / rt_RayDirection.z * rt_RayDirection;
+    if (p.x > 2. * rt_TimeSeed - 1. && hit((1. - rt_RayOrigin.z) / rt_RayDirection.z)) rt_GeometricNormal = vec3(0., 0., -1.);
+}
+void computeBounds() { rt_BoundMin = vec3(2. * rt_TimeSeed - 1.01, -1., 0.99); rt_BoundMax = vec3(1., 1., 1.01); }
+class Sideways : rt_Camera;
+void generateRay() {
+    rt_RayOrigin = vec3(2. * (rt_ScreenCoord.x - rt_TimeSeed), rt_ScreenCoord.y - 0.5, 0.);
+    rt_RayDirection = vec3(0., 0., 1.);
+}
+class Dawn : rt_Material;
+void shade() { rt_SampleColor = color(rt_TimeSeed); }
+class Glow : rt_Material;
+void emission() { rt_EmissionColor = color(rt_TimeSeed); }
+";
+
+#[test]
+fn classes_that_ask_for_the_time_are_seen_at_all_times_at_which_the_shutter_is_open() {
+    let wall = "Patch \"bilinear\" \"P\" [-1 1 1 1 1 1 -1 -1 1 1 -1 1]";
+    let blind = "Surface \"constant\" Geometry \"own.rtsl:Blind\"";
+    let beside = "Surface \"constant\" Patch \"bilinear\" \"P\" [0 1 1 3 1 1 0 -1 1 3 -1 1]";
+    let drawn = |before: &str, world: &str, backend: &str| {
+        let folder = tempfile::tempdir().expect("a folder for the scene");
+        fs::write(folder.path().join("own.rtsl"), AT_ITS_TIME).expect("the folder can be written");
+        let scene = format!(
+            "Format 8 4 1\nProjection \"orthographic\"\nScreenWindow -1 1 -1 1\n{before}\nWorldBegin\n{world}\nWorldEnd\n"
+        );
+        fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
+        columns(folder.path(), backend)
+    };
+    let [dawn, glow] = ["Dawn", "Glow"].map(|class| format!("Surface \"own.rtsl:{class}\" {wall}"));
+    let opened = "Shutter 2 3";
+    let path = format!("{opened}\nIntegrator \"path\" \"paths\"");
+    let camera = format!("{opened}\nProjection \"own.rtsl:Sideways\"");
+    for backend in ["rpu", "gpu"] {
+        for (before, world) in [(opened, &dawn), (opened, &glow), (&*path, &dawn), (&*path, &glow)] {
+            let seen = drawn(before, world, backend);
+            assert!(seen.iter().all(|light| (light - 0.5).abs() < 0.01), "{backend} {before} {world}: {seen:?}");
+        }
+        for (before, world) in [(opened, blind), (&*camera, beside)] {
+            let seen = drawn(before, world, backend);
+            let is_right = |(x, light): (usize, &f32)| (light - (x as f32 + 0.5) / 8.0).abs() < 0.08;
+            assert!(seen.iter().enumerate().all(is_right), "{backend} {world}: {seen:?}");
+        }
+    }
+    let still = drawn("", &dawn, "rpu");
+    assert!(still.iter().all(|light| *light < 0.01), "the shutter does not open: {still:?}");
+}

@@ -66,10 +66,10 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         image_file::write(file, &picture)?;
         first = Some(begin.elapsed());
     }
-    let drawn = match state.scene.film.moves {
+    let drawn = match state.scene.film.moves || job.program.sees_time() {
         true if args.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
-                "error: --resume and --target-error are about pictures of one time, and this scene moves while the shutter is open",
+                "error: --resume and --target-error are about pictures of one time, and this scene changes while the shutter is open",
             ));
         }
         true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
@@ -148,7 +148,7 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     })
 }
 
-/// Draws what moves, slice by slice of the shutter's opening.
+/// Draws what changes with time, slice by slice of the shutter's opening.
 fn draw_moving(
     args: &RenderArgs,
     scene: &SceneArgs,

@@ -17,6 +17,7 @@ use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
 use super::questions::Questions;
 use super::shaders::ShaderLibrary;
 use super::spaces;
+use super::state::SHUTTER;
 use super::surroundings::{Surroundings, add_surroundings, set_suffix};
 use super::textures::{self, Textures};
 use super::units::Units;
@@ -114,6 +115,13 @@ impl Program {
     pub fn changes(&self, shader: ShaderId, name: &str) -> bool {
         let instance = self.instances.get(shader.0 as usize).and_then(Option::as_ref);
         instance.is_some_and(|i| i.shader.changes(name))
+    }
+
+    /// Whether a shader or class asks for the time, so that the picture is another at each moment of the shutter's opening, be the scene at rest.
+    pub fn sees_time(&self) -> bool {
+        let [_, open, close, _] = self.constants[SHUTTER as usize];
+        let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+        open < close && insts.any(|inst| inst.op == Op::Uniform(SHUTTER))
     }
 
     /// How many of the camera's arguments the program takes for a sample (see [`crate::render::sampling::CameraSample::arguments`]).

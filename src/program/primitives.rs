@@ -6,6 +6,7 @@
 use super::instances::{Instance, bind, unpack};
 use super::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, programs};
 use super::shaders::CompiledShader;
+use super::state::of_frame;
 use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
@@ -138,7 +139,7 @@ impl LinkedPrimitive {
         remarks: &mut Vec<Diagnostic>,
     ) -> Result<Self, Diagnostic> {
         let intersect = Arc::new(bind(Arc::new(shaders.intersect), given, scene, remarks));
-        let bounds = bounds(&shaders.bounds, &intersect).map_err(|problem| {
+        let bounds = bounds(&shaders.bounds, &intersect, scene.film.shutter_share()).map_err(|problem| {
             let d = here(given, Diagnostic::error(format!("the box of `{}` {problem}", given.name)));
             d.hint("`computeBounds` sets the corners rt_BoundMin and rt_BoundMax, in the space where the primitive is declared")
         })?;
@@ -157,10 +158,11 @@ impl LinkedPrimitive {
     }
 }
 
-/// The corners that `computeBounds` gives, with the parameters of an instance of another core of the same object.
-fn bounds(shader: &CompiledShader, instance: &Instance) -> Result<(Vec3, Vec3), String> {
+/// The corners that `computeBounds` gives at a share of the shutter's opening, with the parameters of an instance of another core of the same object.
+fn bounds(shader: &CompiledShader, instance: &Instance, time: f32) -> Result<(Vec3, Vec3), String> {
     let mut args: Vec<Const> = instance.values.clone();
-    args.extend(shader.core_params.iter().skip(args.len()).map(|p| Const::zero(p.ty)));
+    let inputs = shader.core_params.iter().skip(args.len());
+    args.extend(inputs.map(|p| if &*p.name == "ray.time" { Const::F32(time) } else { Const::zero(p.ty) }));
     let results = eval(shader.unit(), &shader.core, &args, &mut EmptyWorld, Limits::default())
         .map_err(|e| format!("cannot be computed: {e}"))?;
     let [Const::Vec3(low), Const::Vec3(high)] = results[..] else { return Err("is none".to_string()) };
@@ -188,8 +190,7 @@ pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
         (None, "ray.direction") => direction,
         (None, "ray.t_min") => t_min,
         (None, "ray.t") => t_max,
-        (None, "ray.time") => time(b),
-        (None, _) => b.constant(Const::zero(param.ty)),
+        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
     let t = outputs.get("t").unwrap_or(t_max);
     let is_hit = b.op(Op::Lt, &[t, t_max]);
@@ -197,18 +198,6 @@ pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
     let t = b.op(Op::Select, &[is_hit, t, miss]);
     b.ret(vec![t]);
     b.finish()
-}
-
-/// The time as a share of the shutter's opening: of the slice that the picture is drawn of, as rays do not tell theirs where they are intersected.
-pub fn time(b: &mut FunctionBuilder) -> Value {
-    let shutter = b.op(Op::Uniform(9), &[]);
-    let [now, open, length] = [0, 1, 3].map(|c| b.op(Op::Extract(c), &[shutter]));
-    let since = b.op(Op::Sub, &[now, open]);
-    let inverse = b.op(Op::Rcp, &[length]);
-    let share = b.op(Op::Mul, &[since, inverse]);
-    let zero = b.f32(0.0);
-    let is_still = b.op(Op::Eq, &[length, zero]);
-    b.op(Op::Select, &[is_still, zero, share])
 }
 
 /// The tree over the primitives of a scene, in the order of the scene's objects: each with its object, the place of its block among the object's parameters, and its box.

@@ -29,7 +29,7 @@ pub struct SurfaceInputs {
     pub direction: Value,
     /// How many rays led here.
     pub depth: Value,
-    /// The ray as `call_shader` passes it: `(width, spread, time, kind)`.
+    /// The ray as `call_shader` passes it: `(width, spread, 0, kind)`.
     pub ray: Value,
     /// How the object's records lie.
     pub layout: RecordLayout,
@@ -77,8 +77,11 @@ pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
     ("Oi", Type::Vec3),
 ];
 
-/// Named inputs that tell of the ray that hit: the diameter of its cone at the hit, by how much that grows in a unit of length, the time from 0 to 1, and what the ray is for.
-const RAY_INPUTS: [&str; 4] = ["ray.footprint", "ray.spread", "ray.time", "ray.kind"];
+/// The program constant that tells when the shutter is open.
+pub const SHUTTER: u32 = 9;
+
+/// Named inputs that tell of the ray that hit: the diameter of its cone at the hit, by how much that grows in a unit of length, and what the ray is for.
+const RAY_INPUTS: [&str; 3] = ["ray.footprint", "ray.spread", "ray.kind"];
 
 impl SurfaceState {
     /// Reads the hit.
@@ -219,7 +222,6 @@ impl SurfaceState {
                 b.op(Op::Add, &[width, growth])
             }
             "ray.spread" => b.op(Op::Extract(1), &[self.inputs.ray]),
-            "ray.time" => b.op(Op::Extract(2), &[self.inputs.ray]),
             "ray.kind" => {
                 let kind = b.op(Op::Extract(3), &[self.inputs.ray]);
                 let [last, diffuse] = [visibility::LAST_TOLD, visibility::DIFFUSE].map(|kind| b.f32(kind.into()));
@@ -493,16 +495,23 @@ pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
     b.op(Op::Compose, &parts)
 }
 
-/// The value of a global that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time` or `dtime`.
+/// The value of an input that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time`, `dtime`, or `ray.time`, the time as a share of the shutter's opening.
 pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
-    let component = match name {
-        "ncomps" => return Some(b.f32(3.0)),
-        "time" => 0,
-        "dtime" => 3,
-        _ => return None,
-    };
-    let shutter = b.op(Op::Uniform(9), &[]);
-    Some(b.op(Op::Extract(component), &[shutter]))
+    if name == "ncomps" {
+        return Some(b.f32(3.0));
+    }
+    let component = ["time", "dtime", "ray.time"].iter().position(|known| *known == name)?;
+    let shutter = b.op(Op::Uniform(SHUTTER), &[]);
+    let [now, open, length] = [0, 1, 3].map(|c| b.op(Op::Extract(c), &[shutter]));
+    if component < 2 {
+        return Some([now, length][component]);
+    }
+    let since = b.op(Op::Sub, &[now, open]);
+    let inverse = b.op(Op::Rcp, &[length]);
+    let share = b.op(Op::Mul, &[since, inverse]);
+    let zero = b.f32(0.0);
+    let is_still = b.op(Op::Eq, &[length, zero]);
+    Some(b.op(Op::Select, &[is_still, zero, share]))
 }
 
 /// A vector times a float; a float times a float.

@@ -149,6 +149,12 @@ impl FilmOptions {
         let ((x0, x1), (y0, y1)) = (span(left, right, width), span(top, bottom, height));
         Some([x0, y0, x1, y1])
     }
+
+    /// The time at which the scene was read as a share of the shutter's opening, from 0 to 1; 0 where the shutter does not open.
+    pub fn shutter_share(&self) -> f32 {
+        let [open, close] = self.shutter;
+        if open < close { (self.time - open) / (close - open) } else { 0.0 }
+    }
 }
 
 #[cfg(test)]

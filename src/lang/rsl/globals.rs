@@ -62,7 +62,6 @@ pub const GLOBALS: [Global; 44] = [
     global("Ns", Normal, "l"),
     global("ray.footprint", Float, "slvd"),
     global("ray.spread", Float, "slvd"),
-    global("ray.time", Float, "slvd"),
     global("ray.kind", Float, "slvd"),
     global("space.shader.x", Vector, "slvd"),
     global("space.shader.y", Vector, "slvd"),

@@ -14,7 +14,7 @@
    nothing shines through, the background last. Nothing is seen but between start and end; first is how far the first surface is away, FARTHEST if there is none.
    The ray goes on behind a surface from the same origin, beyond its t.
    Where mattes is 1, surfaces of the colour MATTE hide what is behind them by their opacity, and cover nothing themselves. pixel and index tell which sample it is, for integrators that draw numbers. */
-color __radiance(point o; vector d; float depth; float width, spread, time, kind; float start, end; float mattes; float pixel, index; output color open; output float first)
+color __radiance(point o; vector d; float depth; float width, spread, kind; float start, end; float mattes; float pixel, index; output color open; output float first)
 {
     color sum = 0;
     color through = 1;
@@ -34,7 +34,7 @@ color __radiance(point o; vector d; float depth; float width, spread, time, kind
         } else {
             color ci = 0;
             color oi = 0;
-            __shade(o, d, depth, width, spread, time, kind, ci, oi);
+            __shade(o, d, depth, width, spread, kind, ci, oi);
             if (mattes != 0 && comp(ci, 0) == MATTE) {
                 ci = 0;
                 held += through * oi;
@@ -66,7 +66,7 @@ color __seen(point origin; vector through; float width; float spread; float clip
     }
     color open = 0;
     float first = 0;
-    color seen = __radiance(origin, normalize(through), 0, width, spread, 0, CAMERA_RAY, near, far, mattes, pixel, index, open, first);
+    color seen = __radiance(origin, normalize(through), 0, width, spread, CAMERA_RAY, near, far, mattes, pixel, index, open, first);
     alpha = 1 - (comp(open, 0) + comp(open, 1) + comp(open, 2)) / 3;
     return seen;
 }

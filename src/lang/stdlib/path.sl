@@ -19,7 +19,7 @@
 #define NOWHERE -2
 
 /* See __radiance. What shines through surfaces straight on counts as open; what was scattered does not. */
-color __path(point o; vector d; float depth; float width, spread, time, kind; float start, end; float mattes; float pixel, index; output color open; output float first)
+color __path(point o; vector d; float depth; float width, spread, kind; float start, end; float mattes; float pixel, index; output color open; output float first)
 {
     color sum = 0;
     color through = 1;
@@ -51,7 +51,7 @@ color __path(point o; vector d; float depth; float width, spread, time, kind; fl
         } else {
             if (is_straight > 0 && layers == 0)
                 first = t;
-            __scatter(from, way, places, footprint, spread, time, reason, density, pixel, index, most, sent, counts, next, next_density);
+            __scatter(from, way, places, footprint, spread, reason, density, pixel, index, most, sent, counts, next, next_density);
             if (mattes != 0 && comp(sent, 0) == MATTE) {
                 open = through;
                 sent = 0;

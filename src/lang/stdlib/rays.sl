@@ -69,7 +69,7 @@ color __open(point o; vector d; float start, far, kind)
         } else if (lets == 2) {
             color ci = 0;
             color oi = 0;
-            __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, 0, kind, ci, oi);
+            __shade(o, d, UNIFORM_MAX_DEPTH + 1, 0, 0, kind, ci, oi);
             through *= 1 - oi;
             if (max(comp(through, 0), comp(through, 1), comp(through, 2)) < OPAQUE) {
                 through = 0;
@@ -140,7 +140,7 @@ float __occlusion(point p; vector n; float samples; float maxdist; float coneang
 
 /* The colour that arrives at o from direction d by a ray of a kind, see __radiance. It is as wide as the one that led here and goes on spreading alike: the surface counts as flat. */
 #define ARRIVING(kind, start, end, open, first) \
-    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), kind, start, end, 0, __seed(o + d), 0, open, first)
+    __radiance(o, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), kind, start, end, 0, __seed(o + d), 0, open, first)
 
 /* What the volumes around the surface make of a colour that arrives at o from direction d, from a surface at distance t: those inside where the ray goes against the geometric normal. */
 color __past_volumes(point o; vector d; float t; color c)
@@ -237,7 +237,7 @@ vector __gather_answer(point p; vector d; float t; float question; output float 
     if (t >= 0) {
         color oi = 0;
         __trace(p, d, t * JUST_BEFORE, FARTHEST);
-        __shade(p, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), __input("ray.time"), question, answer, oi);
+        __shade(p, d, raydepth + 1, __input("ray.footprint"), __input("ray.spread"), question, answer, oi);
         found = comp(oi, 0);
     }
     return vector (comp(answer, 0), comp(answer, 1), comp(answer, 2));

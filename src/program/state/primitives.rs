@@ -3,7 +3,7 @@
 //! Where the class has no method for it, its normal is that of its tangents, its tangents are any two across its normal, and its texture coordinates are those of the point in the world
 //! (Parker et al. 2007, §3.4).
 
-use super::super::primitives::{BLOCK_VECTORS, SHARE, time};
+use super::super::primitives::{BLOCK_VECTORS, SHARE};
 use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale, xyz};
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
 use crate::lang::rtsl::AtHit;
@@ -115,10 +115,9 @@ impl SurfaceState {
             (Some(slot), _) => super::unpack(b, param.ty, |b, k| self.parameter(b, offset + BLOCK_VECTORS + slot + k)),
             (None, "ray.origin") => origin,
             (None, "ray.t") => b.f32(f32::MAX),
-            (None, "ray.time") => time(b),
             (None, "seed.x") => numbers[0],
             (None, "seed.y") => numbers[1],
-            (None, _) => b.constant(Const::zero(param.ty)),
+            (None, name) => super::of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
         });
         let point = core.call_with(b, &core.shader.core, args).get("P")?;
         Some(self.point_to_world(b, point))
@@ -188,10 +187,9 @@ impl SurfaceState {
             (None, "ray.direction") => direction,
             (None, "ray.t_min") => t_min,
             (None, "ray.t") => t,
-            (None, "ray.time") => time(b),
             (None, "P") => point,
             (None, "uvw") => world,
-            (None, _) => b.constant(Const::zero(param.ty)),
+            (None, name) => super::of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
         });
         let outputs = core.call_with(b, &core.shader.core, args);
         let results = core.shader.core_results.iter();

@@ -28,8 +28,8 @@ pub(super) const ROWS: &[Row] = &[
     row("__is_selective", "f:", |b, _| b.call(super::super::RAYS_SELECTIVE, Vec::new(), &[Type::F32])),
     row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
-    row("__shade", "x:pvfffff&c&c", shade),
-    row("__scatter", "x:pvfffffffff&c&c&v&f", scatter),
+    row("__shade", "x:pvffff&c&c", shade),
+    row("__scatter", "x:pvffffffff&c&c&v&f", scatter),
     row("__seed", "f:p", |b, a| b.call(SEED_FUNCTION, a.to_vec(), &[Type::F32])),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
     row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
@@ -93,17 +93,23 @@ fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     vec![b.op(Op::Select, &[blocked, one, zero])]
 }
 
-/// Calls the shader of the current hit: origin, direction and depth of the ray, then its width, spread, time and kind.
+/// Calls the shader of the current hit: origin, direction and depth of the ray, then its width, spread and kind.
 fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let ray = b.op(Op::Compose, &args[3..7]);
+    let ray = ray(b, &args[3..6]);
     b.inst(Op::CallShader, vec![args[0], args[1], args[2], ray], &[Type::Vec3, Type::Vec3])
+}
+
+/// What a shader is told of its ray: its width, its spread, nothing and its kind.
+fn ray(b: &mut FunctionBuilder, args: &[Value]) -> Value {
+    let nothing = b.f32(0.0);
+    b.op(Op::Compose, &[args[0], args[1], nothing, args[2]])
 }
 
 /// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction, the pixel, the sample's number and how much light from here counts; the results are what the
 /// surface sends, by how much light that comes from the next direction counts, that direction, and its density.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let ray = b.op(Op::Compose, &args[3..7]);
-    let path = b.op(Op::Compose, &args[7..11]);
+    let ray = ray(b, &args[3..6]);
+    let path = b.op(Op::Compose, &args[6..10]);
     let all = vec![args[0], args[1], args[2], ray, path];
     let results = b.inst(Op::CallShader, all, &[Type::Vec3, Type::Vec3, Type::Vec4]);
     let [x, y, z, density] = [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[results[2]]));
