@@ -221,7 +221,7 @@ impl Generator<'_> {
     fn integer(&mut self, values: &[Value], ty: Type) -> Value {
         let a = self.pick(values, ty);
         let two = [Op::IAdd, Op::ISub, Op::IMul, Op::IAnd, Op::IOr, Op::IXor, Op::IShl, Op::IShr];
-        match self.random.below(two.len() + 3) {
+        match self.random.below(two.len() + 4) {
             8 => {
                 let (c, b) = (self.pick(values, Type::Bool), self.pick(values, ty));
                 self.b.op(Op::Select, &[c, a, b])
@@ -234,6 +234,7 @@ impl Generator<'_> {
                 let x = self.pick(values, Type::F32);
                 self.b.op_as(Op::ToInt, &[x], ty)
             }
+            11 => self.b.op(Op::IReverse, &[a]),
             k => {
                 let b = self.pick(values, ty);
                 self.b.op(two[k % two.len()].clone(), &[a, b])

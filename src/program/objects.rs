@@ -25,6 +25,16 @@ struct Found {
     shape: String,
 }
 
+/// What an object finds that others refer to.
+struct Above<'a> {
+    /// What stands before the names of its parameters.
+    path: &'a str,
+    /// The whole names of the parameters that those above are given.
+    given: &'a [String],
+    /// How many there are.
+    depth: usize,
+}
+
 /// The method that the renderer calls for what a shader is used as.
 fn method(kind: ShaderKind) -> Option<Method> {
     match kind {
@@ -54,7 +64,7 @@ impl ShaderLibrary {
         instance: &ShaderInstance,
         method: Method,
     ) -> Result<Option<(CompiledShader, ShaderInstance)>, Diagnostics> {
-        let found = self.found(scene, instance, "", 0)?;
+        let found = self.found(scene, instance)?;
         if found.unit.file.method(found.object.class, method).is_none() {
             return Ok(None);
         }
@@ -76,7 +86,7 @@ impl ShaderLibrary {
             let d = place(instance, d);
             return Err(d.hint("classes are cameras, lights and materials, and textures that these refer to").into());
         };
-        let found = self.found(scene, instance, "", 0)?;
+        let found = self.found(scene, instance)?;
         let made = self.made(&found, instance, method)?;
         Ok((made, ShaderInstance { params: found.params, ..instance.clone() }))
     }
@@ -90,7 +100,7 @@ impl ShaderLibrary {
         scene: &Scene,
         instance: &ShaderInstance,
     ) -> Result<(PrimitiveShaders, ShaderInstance), Diagnostics> {
-        let found = self.found(scene, instance, "", 0)?;
+        let found = self.found(scene, instance)?;
         let intersect = self.made(&found, instance, Method::Intersect)?;
         let bounds = self.made(&found, instance, Method::ComputeBounds)?;
         let mut at_hit = Vec::new();
@@ -146,14 +156,19 @@ impl ShaderLibrary {
         told
     }
 
-    /// The object that an instance names. `path` stands before the names of its parameters.
-    fn found(
+    /// The object that an instance names.
+    fn found(&mut self, scene: &Scene, instance: &ShaderInstance) -> Result<Found, Diagnostics> {
+        self.found_below(scene, instance, &Above { path: "", given: &[], depth: 0 })
+    }
+
+    /// The object that an instance names, which others refer to.
+    fn found_below(
         &mut self,
         scene: &Scene,
         instance: &ShaderInstance,
-        path: &str,
-        depth: usize,
+        above: &Above<'_>,
     ) -> Result<Found, Diagnostics> {
+        let Above { path, depth, .. } = *above;
         let Some((file, class)) = instance.class_file() else {
             let d = Diagnostic::error(format!("`{}` is no class of RTSL", instance.name));
             return Err(place(instance, d)
@@ -169,7 +184,7 @@ impl ShaderLibrary {
         check_role(&unit, class, instance.kind).map_err(|d| place(instance, d))?;
         let constructor = chosen(&unit, class, instance).map_err(|d| place(instance, d))?;
         let mut found = Found {
-            object: Object { file: unit.file.clone(), class, constructor, references: Vec::new() },
+            object: Object { constructor, ..Object::alone(&unit.file, class) },
             unit: unit.clone(),
             params: Vec::new(),
             shape: format!("{file}:{}", unit.file.class_name(class)),
@@ -178,6 +193,16 @@ impl ShaderLibrary {
             found.shape += &format!(".{c}.{i}");
         }
         let declared = unit.file.parameters(class, constructor);
+        let own = instance.params.iter().map(|(name, _)| format!("{path}{name}"));
+        let given: Vec<String> = above.given.iter().cloned().chain(own).collect();
+        for (name, ty) in declared.iter().filter(|_| constructor.is_none()) {
+            let is_text = ty.lengths.is_empty() && matches!(unit.file.base_type(Some(class), ty), Ok(Type::STRING));
+            let whole = format!("{path}{name}");
+            if is_text && !given.contains(&whole) && !self.is_variable_text(scene, &whole) {
+                found.shape += &format!("-{name}");
+                found.object.fixed.push(name.clone());
+            }
+        }
         let mut below = Vec::new();
         for (name, value) in &instance.params {
             let ty = declared.iter().find(|p| *p.0 == **name).map(|p| unit.file.base_type(Some(class), p.1));
@@ -203,7 +228,8 @@ impl ShaderLibrary {
                 };
                 let other = &scene.shader_instances[other.shader.0 as usize];
                 let number = if several { format!("{i}.") } else { String::new() };
-                let child = self.found(scene, other, &format!("{path}{name}.{number}"), depth + 1)?;
+                let above = Above { path: &format!("{path}{name}.{number}"), given: &given, depth: depth + 1 };
+                let child = self.found_below(scene, other, &above)?;
                 check(&unit, reference, &child, name, handle).map_err(|d| place(instance, d))?;
                 found.shape += &format!("({name}.{i}={})", child.shape);
                 below.extend(child.params);

@@ -3,6 +3,7 @@
 use super::instances::convert;
 use super::link::LinkOptions;
 use super::others::Others;
+use super::primvars::texts_by_name;
 use super::textures::{self, Names};
 use super::units::{Key, Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
@@ -293,6 +294,8 @@ pub struct ShaderLibrary {
     classes: HashMap<String, Result<Arc<rtsl::Unit>, Diagnostics>>,
     /// What objects of their classes became, by what tells their code apart.
     objects: HashMap<String, CompiledShader>,
+    /// The names of the scene's primitive variables that hold texts, once somebody has asked.
+    variable_texts: Option<HashSet<Arc<str>>>,
 }
 
 impl ShaderLibrary {
@@ -309,7 +312,7 @@ impl ShaderLibrary {
         options.given.iter().for_each(|(name, _)| units.forget(name));
         let given = options.given.iter().cloned().collect();
         let (holders, taken, module, warnings, outlines) = Default::default();
-        let (classes, objects) = Default::default();
+        let (classes, objects, variable_texts) = Default::default();
         Self {
             sources,
             given,
@@ -323,6 +326,7 @@ impl ShaderLibrary {
             spaces: None,
             classes,
             objects,
+            variable_texts,
         }
     }
 
@@ -475,6 +479,12 @@ impl ShaderLibrary {
         }
         self.classes.insert(file.to_string(), compiled.clone());
         compiled
+    }
+
+    /// Whether an object of the scene may have a text of its own in the place of a parameter.
+    pub(super) fn is_variable_text(&mut self, scene: &Scene, name: &str) -> bool {
+        let names = || texts_by_name(scene).into_keys().collect();
+        self.variable_texts.get_or_insert_with(names).contains(name)
     }
 
     /// What an object became before.

@@ -51,13 +51,15 @@ pub struct Object {
     pub constructor: Option<FunctionId>,
     /// What the parameters that are references, or arrays of them, refer to. Those that are left out refer to nothing.
     pub references: Vec<(Arc<str>, Vec<Object>)>,
+    /// Public variables that are strings and keep their declared values, so that code for others is left out: a material that names no picture looks nothing up.
+    pub fixed: Vec<Arc<str>>,
 }
 
 impl Object {
     /// An object of a class that refers to nothing, made by the first of its constructors.
     pub fn alone(file: &Arc<File>, class: usize) -> Self {
         let constructor = file.constructors(class).first().copied();
-        Self { file: file.clone(), class, constructor, references: Vec::new() }
+        Self { file: file.clone(), class, constructor, references: Vec::new(), fixed: Vec::new() }
     }
 
     /// Whether its methods leave something for each other.
@@ -538,6 +540,9 @@ impl<'a> Body<'a> {
                         self.parameter(&name, &field.ty, v.ty.span, v.init.map(|e| (number, e)))
                     }
                 };
+                if object.fixed.contains(&v.name.name) {
+                    continue;
+                }
                 self.write_local(&field, value);
             }
         }

@@ -126,12 +126,14 @@ impl Maker<'_, '_> {
         if extensions.is_some_and(|e| e.unlit.is_some()) {
             self.float("unlit", 1.0)?;
         }
+        // Materials without one are opaque.
         let mode = match alpha_mode {
-            AlphaMode::Opaque => "OPAQUE",
-            AlphaMode::Mask => "MASK",
-            AlphaMode::Blend => "BLEND",
+            AlphaMode::Opaque => None,
+            AlphaMode::Mask => Some("MASK"),
+            AlphaMode::Blend => Some("BLEND"),
         };
-        self.params.push(("alphaMode".to_string(), ParamValue::String(vec![mode.to_string()])));
+        let mode = mode.map(|mode| ("alphaMode".to_string(), ParamValue::String(vec![mode.to_string()])));
+        self.params.extend(mode);
         if let Some(cutoff) = &json.alpha_cutoff {
             self.float("alphaCutoff", cutoff.0)?;
         }
