@@ -11,7 +11,7 @@ use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::passes::packets;
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rtsl::AtHit;
 use crate::scene::{Object, Scene, ShaderInstance};

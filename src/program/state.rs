@@ -80,8 +80,8 @@ pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
 /// The program constant that tells when the shutter is open.
 pub const SHUTTER: u32 = 9;
 
-/// Named inputs that tell of the ray that hit: the diameter of its cone at the hit, by how much that grows in a unit of length, and what the ray is for.
-const RAY_INPUTS: [&str; 3] = ["ray.footprint", "ray.spread", "ray.kind"];
+/// Named inputs that tell of the ray that hit: the diameter of its cone at the hit, by how much that grows in a unit of length, what the ray is for, and the time as a share of the shutter's opening.
+const RAY_INPUTS: [&str; 4] = ["ray.footprint", "ray.spread", "ray.kind", "ray.time"];
 
 impl SurfaceState {
     /// Reads the hit.

@@ -33,7 +33,7 @@ pub fn letter(kind: ShaderKind) -> char {
 use RslType::{Color, Float, Normal, Point, Vector};
 
 /// All of them. The last argument tells the kinds of shaders, see [`letter`].
-pub const GLOBALS: [Global; 44] = [
+pub const GLOBALS: [Global; 43] = [
     global("Cs", Color, "s"),
     global("Os", Color, "s"),
     global("P", Point, "slvdi"),
