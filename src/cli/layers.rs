@@ -85,7 +85,7 @@ pub fn draw(
             continue;
         };
         let samples = first.sampling.count();
-        let slices = if state.scene.film.moves { motion::slices(samples) } else { 1 };
+        let slices = if first.film.moves { motion::slices(samples) } else { 1 };
         let mut failure = None;
         let picture = with_bar(name, |progress| {
             let job_at = |share| {
@@ -117,7 +117,7 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn job(&mut self, share: f32) -> Result<Job, Failure> {
-        if self.state.scene.film.moves {
+        if self.state.scene.film.moves || self.state.program.sees_time() {
             self.project.set_time(share);
             self.state = refreshed(self.project)?;
         }

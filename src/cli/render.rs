@@ -66,7 +66,7 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
         image_file::write(file, &picture)?;
         first = Some(begin.elapsed());
     }
-    let drawn = match state.scene.film.moves || job.program.sees_time() {
+    let drawn = match job.film.moves {
         true if args.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
                 "error: --resume and --target-error are about pictures of one time, and this scene changes while the shutter is open",

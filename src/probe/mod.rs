@@ -165,7 +165,7 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
     if sample.number >= count {
         return Err(ProbeError::Sample { number: sample.number, count });
     }
-    let film = FilmSettings::of(&subject.scene.film);
+    let film = FilmSettings::of(&subject.scene.film, subject.program);
     let shot = sample.sampling.sample(&film, x, y, sample.number);
     let raster = shot.raster.to_array();
     let arguments = shot.arguments().map(Const::F32);

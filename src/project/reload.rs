@@ -280,7 +280,7 @@ impl Project {
         self.publish(State {
             version: 0,
             as_read: read.scene,
-            film: FilmSettings::of(&scene.film),
+            film: FilmSettings::of(&scene.film, &program),
             scene: Arc::new(scene),
             program,
             bvh,

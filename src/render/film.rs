@@ -7,6 +7,7 @@
 
 use super::filter::FilterSampler;
 use super::sampling::Pattern;
+use crate::program::Program;
 use crate::scene::{Exposure, FilmOptions};
 use thiserror::Error;
 
@@ -146,13 +147,13 @@ pub struct FilmSettings {
 }
 
 impl FilmSettings {
-    /// Those that a scene asks for.
+    /// Those that a scene with this program asks for.
     #[must_use]
-    pub fn of(options: &FilmOptions) -> Self {
+    pub fn of(options: &FilmOptions, program: &Program) -> Self {
         Self {
             filter: FilterSampler::new(options.filter),
             exposure: options.exposure,
-            moves: options.moves,
+            moves: options.moves || program.sees_time(),
             pattern: Pattern::default(),
         }
     }

@@ -73,7 +73,8 @@ pub fn prepare_with_tree(
     let samples = u64::from(window.width) * u64::from(window.height) * u64::from(sampling.count());
     let quality = tree.unwrap_or_else(|| usual_tree(triangles_to_build(scene), samples));
     let bvh = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() })?;
-    Ok(Job { program, bvh: bvh.into(), window, sampling, film: FilmSettings::of(&scene.film), budget })
+    let film = FilmSettings::of(&scene.film, &program);
+    Ok(Job { program, bvh: bvh.into(), window, sampling, film, budget })
 }
 
 /// The triangles that a scene's trees are built of: those of instances of one object count once.
