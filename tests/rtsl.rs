@@ -459,7 +459,7 @@ fn classes_that_ask_for_the_time_are_seen_at_all_times_at_which_the_shutter_is_o
         let folder = tempfile::tempdir().expect("a folder for the scene");
         fs::write(folder.path().join("own.rtsl"), AT_ITS_TIME).expect("the folder can be written");
         let scene = format!(
-            "Format 8 4 1\nImager \"background\"\nProjection \"orthographic\"\nScreenWindow -1 1 -1 1\n{before}\nWorldBegin\n{world}\nWorldEnd\n"
+            "Format 8 4 1\nImager \"background\" \"color background\" [0 0 0]\nProjection \"orthographic\"\nScreenWindow -1 1 -1 1\n{before}\nWorldBegin\n{world}\nWorldEnd\n"
         );
         fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
         columns(folder.path(), backend)
