@@ -132,7 +132,7 @@ pub enum Op {
     /// and counts as not blocked. `t_min` is that of program constant 0.
     Visible(SlotId),
     /// `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`: calls the shader of the current hit; `ray` may be left out
-    /// where no shader of the module takes it. In programs whose surfaces scatter light it has a fifth operand `vec4 path` and a third result `vec4 next`
+    /// where no shader of the module takes it. In programs whose surfaces scatter light it has a fifth operand `vec4 numbers` and a third result `vec4 next`
     CallShader,
     /// `arguments → results` of the function of that name
     Call(Arc<str>),

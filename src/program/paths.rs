@@ -1,7 +1,7 @@
 //! Surfaces in programs that trace paths: what they send along a ray, and how the path goes on.
 //!
-//! There a surface entry takes a fifth parameter, `path = (density, pixel, index, most)`: how densely directions like the ray's are chosen, times the number of choices among lights that the place before it had (0 where light takes the
-//! direction only exactly), the sample's numbers, and how much light from here counts. It gives `(sent, counts, next)`: the light that leaves the surface against the ray, by how much light that arrives from
+//! There `ray.z` tells a surface entry how densely directions like the ray's are chosen, times the number of choices among lights that the place before it had (0 where light takes the direction only exactly), and a fifth parameter, `numbers`, four numbers
+//! at random: two by which it looks at a light, two that choose the next direction. It gives `(sent, counts, next)`: the light that leaves the surface against the ray, by how much light that arrives from
 //! `next.xyz` counts, and the density of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. What a surface that only shades does is [`super::entries::surface`]'s, under another name: light goes straight on behind it
 //! as far as it is not opaque.
 //!
@@ -19,7 +19,6 @@ use crate::ir::passes::Pipeline;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Terminator, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
-use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
 use crate::scene::Estimator;
 use std::sync::Arc;
 
@@ -27,10 +26,6 @@ use std::sync::Arc;
 const STRAIGHT_ON: f32 = -1.0;
 /// The density of a path that ends.
 const NOWHERE: f32 = -2.0;
-/// From so many places on chance decides whether a path goes on.
-const ROULETTE_FROM: f32 = 3.0;
-/// The best chance that a path may have of going on.
-const BEST_CHANCE: f32 = 0.95;
 
 /// What a class says of a surface beside how it is shaded.
 #[derive(Clone, Debug, Default)]
@@ -114,7 +109,7 @@ fn shading_name(number: usize) -> String {
     format!("shade.{number}")
 }
 
-/// Makes every `call_shader` that passes no path pass one that tells nothing: rays that ask surfaces for their opacity.
+/// Makes every `call_shader` that passes no numbers pass some that tell nothing: rays that ask surfaces for their opacity.
 pub fn widen_calls(module: &mut Module) {
     for f in &mut module.functions {
         for block in 0..f.blocks.len() {
@@ -135,7 +130,7 @@ pub fn widen_calls(module: &mut Module) {
     }
 }
 
-/// `@surface.N(orig, dir, depth, ray, path) -> (sent, counts, next)` and the function that it calls to be shaded.
+/// `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)` and the function that it calls to be shaded.
 pub fn surface(
     number: usize,
     variant: &SurfaceVariant,
@@ -148,11 +143,11 @@ pub fn surface(
     shading.name = shading_name(number).into();
     shading.kind = FunctionKind::Function;
     let (mut b, given) = at_a_hit(super::surface_entry(number), variant, differentiated);
-    let path = b.param("path", Type::Vec4, Class::Varying);
+    let numbers = b.param("numbers", Type::Vec4, Class::Varying);
     b.result("sent", Type::Vec3);
     b.result("counts", Type::Vec3);
     b.result("next", Type::Vec4);
-    let mut place = Place { b: &mut b, given, path, number, variant, set, paths };
+    let mut place = Place { b: &mut b, given, numbers, number, variant, set, paths };
     place.pass_unseen();
     match &variant.methods.scattering {
         Some(scattering) => {
@@ -170,7 +165,7 @@ pub fn surface(
 struct Place<'a> {
     b: &'a mut FunctionBuilder,
     given: SurfaceInputs,
-    path: Value,
+    numbers: Value,
     number: usize,
     variant: &'a SurfaceVariant,
     /// What names of functions for the object's surroundings end with.
@@ -275,7 +270,7 @@ impl Place<'_> {
         let emission = self.variant.methods.emission.as_ref()?;
         let own = emission_at(self.b, state, &self.variant.layout, emission);
         let Some(spread) = self.paths.area_lights.spread(self.number) else { return Some(own) };
-        let density = self.op(Op::Extract(0), &[self.path]);
+        let density = self.op(Op::Extract(2), &[self.given.ray]);
         let zero = self.b.f32(0.0);
         let exact = self.op(Op::Le, &[density, zero]);
         let weight = match self.paths.estimator {
@@ -344,15 +339,12 @@ impl Place<'_> {
             let next = place.next(nothing, nowhere);
             vec![own, nothing, next]
         });
-        let [pixel, index, most] = [1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.path]));
-        let numbers = self.b.call(SOBOL_FUNCTION, vec![index, pixel, self.given.depth], &[Type::Vec4])[0];
-        let numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[numbers]));
+        let numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.numbers]));
 
         let choices = self.b.call(format!("{}{}", super::lights::CHOICES, self.set), Vec::new(), &[Type::F32])[0];
         let direct = self.direct(scattering, &around, [position, normal], &numbers, choices);
 
         let (counts, next) = self.sampled(scattering, &around, sample, &numbers, choices);
-        let (counts, next) = self.survives(counts, next, numbers[0], most);
 
         let open = self.open(position, &direct);
         let lit = self.op(Op::Mul, &[direct.light, open]);
@@ -475,23 +467,6 @@ impl Place<'_> {
         let density = self.op(Op::Select, &[is_exact, zero, density]);
         let next = self.next(direction, density);
         (counts, next)
-    }
-
-    /// Russian roulette: chance decides by what light from the next place counts whether the path goes on.
-    fn survives(&mut self, counts: Value, next: Value, number: Value, most: Value) -> (Value, Value) {
-        let brightest = self.largest(counts);
-        let expected = self.op(Op::Mul, &[brightest, most]);
-        let best = self.b.f32(BEST_CHANCE);
-        let chance = self.op(Op::Min, &[expected, best]);
-        let from = self.b.f32(ROULETTE_FROM);
-        let early = self.op(Op::Lt, &[self.given.depth, from]);
-        let one = self.b.f32(1.0);
-        let chance = self.op(Op::Select, &[early, one, chance]);
-        let lives = self.op(Op::Lt, &[number, chance]);
-        let reciprocal = self.op(Op::Rcp, &[chance]);
-        let more = scale(self.b, counts, reciprocal);
-        let nothing = self.black();
-        (self.op(Op::Select, &[lives, more, nothing]), next)
     }
 
     /// How much of a light arrives.

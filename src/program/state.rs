@@ -29,7 +29,7 @@ pub struct SurfaceInputs {
     pub direction: Value,
     /// How many rays led here.
     pub depth: Value,
-    /// The ray as `call_shader` passes it: `(width, spread, 0, kind)`.
+    /// The ray as `call_shader` passes it: `(width, spread, density, kind)`.
     pub ray: Value,
     /// How the object's records lie.
     pub layout: RecordLayout,

@@ -10,6 +10,9 @@
 #define FARTHEST 3.4028234e38
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
+/* From so many places on chance decides whether a path goes on, and the best chance that it may have. */
+#define ROULETTE_FROM 3
+#define BEST_CHANCE 0.95
 #define MATTE -FARTHEST
 #define SPECULAR_RAY 1
 #define DIFFUSE_RAY 2
@@ -34,8 +37,6 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
     float reason = kind;
     float is_straight = 1;
     float goes_on = 1;
-    /* How much light from here counts: chance decides by it whether the path goes on (Russian roulette, Arvo & Kirk 1990). */
-    float most = 1;
     open = 0;
     first = FARTHEST;
     while (goes_on > 0) {
@@ -44,6 +45,7 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         color counts = 0;
         vector next = 0;
         float next_density = NOWHERE;
+        float number = 0;
         if (t < 0) {
             sent = __far_light(way, density);
             if (is_straight > 0)
@@ -51,7 +53,7 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         } else {
             if (is_straight > 0 && layers == 0)
                 first = t;
-            __scatter(from, way, places, footprint, spread, reason, density, pixel, index, most, sent, counts, next, next_density);
+            __scatter(from, way, places, footprint, spread, reason, density, pixel, index, sent, counts, next, next_density, number);
             if (mattes != 0 && comp(sent, 0) == MATTE) {
                 open = through;
                 sent = 0;
@@ -66,7 +68,15 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         }
         sum += arrives;
         through *= counts;
-        most = max(comp(through, 0), comp(through, 1), comp(through, 2));
+        float most = max(comp(through, 0), comp(through, 1), comp(through, 2));
+        /* Chance decides by how much light from the next place counts whether the path goes on (Russian roulette, Arvo & Kirk 1990). */
+        if (next_density != STRAIGHT_ON && places >= ROULETTE_FROM) {
+            float chance = min(most, BEST_CHANCE);
+            if (number < chance)
+                through /= chance;
+            else
+                goes_on = 0;
+        }
         if (next_density == STRAIGHT_ON) {
             nearest = t;
             layers += 1;

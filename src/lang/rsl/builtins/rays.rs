@@ -3,6 +3,7 @@
 use super::{NamedOption, Row, library, number, row, text};
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
 use crate::lang::stdlib::bits::SEED_FUNCTION;
+use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
 
 /// Options of functions that look into a hemisphere; the last four steer how PRMan saves samples, and have no effect.
 const HEMISPHERE: &[NamedOption] = &[
@@ -29,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
     row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvffff&c&c", shade),
-    row("__scatter", "x:pvffffffff&c&c&v&f", scatter),
+    row("__scatter", "x:pvfffffff&c&c&v&f&f", scatter),
     row("__seed", "f:p", |b, a| b.call(SEED_FUNCTION, a.to_vec(), &[Type::F32])),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
     row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
@@ -95,24 +96,21 @@ fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 
 /// Calls the shader of the current hit: origin, direction and depth of the ray, then its width, spread and kind.
 fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let ray = ray(b, &args[3..6]);
+    let nothing = b.f32(0.0);
+    let ray = b.op(Op::Compose, &[args[3], args[4], nothing, args[5]]);
     b.inst(Op::CallShader, vec![args[0], args[1], args[2], ray], &[Type::Vec3, Type::Vec3])
 }
 
-/// What a shader is told of its ray: its width, its spread, nothing and its kind.
-fn ray(b: &mut FunctionBuilder, args: &[Value]) -> Value {
-    let nothing = b.f32(0.0);
-    b.op(Op::Compose, &[args[0], args[1], nothing, args[2]])
-}
-
-/// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction, the pixel, the sample's number and how much light from here counts; the results are what the
-/// surface sends, by how much light that comes from the next direction counts, that direction, and its density.
+/// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction, the pixel and the sample's number; the results are what the surface sends, by how much light that
+/// comes from the next direction counts, that direction, its density, and a number at random, which has chosen among the lights. The numbers that a surface needs are drawn here, once for all that are at hits.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let ray = ray(b, &args[3..6]);
-    let path = b.op(Op::Compose, &args[6..10]);
-    let all = vec![args[0], args[1], args[2], ray, path];
+    let &[origin, direction, depth, width, spread, kind, density, pixel, index] = args else { return Vec::new() };
+    let numbers = b.call(SOBOL_FUNCTION, vec![index, pixel, depth], &[Type::Vec4])[0];
+    let ray = b.op(Op::Compose, &[width, spread, density, kind]);
+    let all = vec![origin, direction, depth, ray, numbers];
     let results = b.inst(Op::CallShader, all, &[Type::Vec3, Type::Vec3, Type::Vec4]);
     let [x, y, z, density] = [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[results[2]]));
     let direction = b.op(Op::Compose, &[x, y, z]);
-    vec![results[0], results[1], direction, density]
+    let first = b.op(Op::Extract(0), &[numbers]);
+    vec![results[0], results[1], direction, density, first]
 }
