@@ -104,7 +104,7 @@ fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 /// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction, the pixel and the sample's number; the results are what the surface sends, by how much light that
 /// comes from the next direction counts, that direction, its density, and a number at random, which has chosen among the lights. The numbers that a surface needs are drawn here, once for all that are at hits.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let &[origin, direction, depth, width, spread, kind, density, pixel, index] = args else { return Vec::new() };
+    let &[origin, direction, depth, width, spread, kind, density, pixel, index, ..] = args else { return Vec::new() };
     let numbers = b.call(SOBOL_FUNCTION, vec![index, pixel, depth], &[Type::Vec4])[0];
     let ray = b.op(Op::Compose, &[width, spread, density, kind]);
     let all = vec![origin, direction, depth, ray, numbers];
