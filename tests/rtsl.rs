@@ -394,6 +394,36 @@ void shade() {
     assert!(said.contains("gone.png") && said.contains("scene.rib"), "{said}");
 }
 
+/// Code is made for declared values where nobody gives others: here everybody who may give one does in turn.
+#[test]
+fn strings_are_what_the_scene_says_whoever_says_it_and_else_what_the_class_says() {
+    let classes = "
+class Word : rt_Material;
+public string word = \"black\";
+void shade() { rt_SampleColor = word == \"white\" ? color(1.) : word == \"black\" ? color(0.) : color(0., 1., 0.); }
+class Quotes : rt_Material;
+public rt_Material other;
+void shade() { other.shade(); }
+";
+    let said = "Shader \"own.rtsl:Word\" \"said\" \"string word\" [\"white\"]\n";
+    let silent = "Shader \"own.rtsl:Word\" \"silent\"\n";
+    let near = "Patch \"bilinear\" \"P\" [-1 1 0.5 1 1 0.5 -1 -1 0.5 1 -1 0.5] \"constant string word\" [\"white\"]";
+    let quotes =
+        |handle: &str, more: &str| format!("Surface \"own.rtsl:Quotes\" \"string other\" [\"{handle}\"] {more}");
+    for (attributes, white) in [
+        ("Surface \"own.rtsl:Word\"".to_string(), false),
+        ("Surface \"own.rtsl:Word\" \"string word\" [\"white\"]".to_string(), true),
+        (format!("Surface \"own.rtsl:Word\"\n{near}"), true),
+        (format!("{silent}{}", quotes("silent", "")), false),
+        (format!("{said}{}", quotes("said", "")), true),
+        (format!("{silent}{}", quotes("silent", "\"string other.word\" [\"white\"]")), true),
+        (format!("{said}{}", quotes("said", "\"string other.word\" [\"black\"]")), false),
+    ] {
+        let folder = square("whitted", &attributes, classes);
+        assert_eq!(seen(folder.path()), [[if white { 255 } else { 0 }; 3]; 3], "{attributes}");
+    }
+}
+
 #[test]
 fn pictures_far_away_are_averaged_by_both_machines() {
     let attributes = format!(

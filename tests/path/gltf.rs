@@ -1,6 +1,6 @@
 //! Scenes of glTF whose surfaces light each other.
 
-use super::{drawn_as, mean};
+use super::{compared, drawn_as, mean};
 use serde_json::{Value, json};
 use shadewright::render::film::Picture;
 use shadewright::scene::{Integrator, OpenOptions};
@@ -96,7 +96,6 @@ fn surfaces_that_shine_light_others_and_sheets_stop_light_as_far_as_they_are_the
     assert!((half - 0.5 * (1.0 + whole)).abs() < 0.08, "{half} between {whole} and 1");
 }
 
-/// On the RPU alone: a software driver takes more than ten minutes for the kernel of a material with pictures.
 #[test]
 fn pictures_say_what_is_cut_away() {
     let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicRoughnessTexture": { "index": 0 }, "metallicFactor": 0.5 }, "normalTexture": { "index": 0, "scale": 0.3 } });
@@ -111,4 +110,5 @@ fn pictures_say_what_is_cut_away() {
         ]
     });
     assert!(sides[0] != sides[1] && sides.iter().all(|s| *s > 0.0), "{sides:?}");
+    compared(&folder.path().join("scene.gltf"), &["--integrator", "path"]);
 }
