@@ -347,6 +347,26 @@ fn other_integrators_draw_and_unknown_ones_are_told() {
 }
 
 #[test]
+fn integrators_that_show_no_materials_show_none_of_their_light() {
+    let folder = tempfile::tempdir().expect("a folder for the scene");
+    let drawn = |integrator: &str, surface: &str| {
+        let scene = format!(
+            "Format 8 8 1\nPixelSamples 1 1\nIntegrator \"{integrator}\" \"i\"\nWorldBegin\n{surface}\nSphere 1 -1 1 360\nTranslate 0 0 1.5\nSphere 1 -1 1 360\nWorldEnd\n"
+        );
+        fs::write(folder.path().join("scene.rib"), scene).expect("the folder can be written");
+        let classes = repository("assets/rtsl").display().to_string();
+        let output =
+            shadewright(folder.path(), &["scene.rib", "-I", &classes, "--backend", "rpu", "--render", "out.png"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        image::open(folder.path().join("out.png")).expect("a picture was written").to_rgba8()
+    };
+    for integrator in ["ao", "normals"] {
+        let shining = drawn(integrator, "Surface \"pbr.rtsl:Emitter\" \"color radiance\" [3 5 7]");
+        assert_eq!(shining, drawn(integrator, "Surface \"matte\""), "{integrator}");
+    }
+}
+
+#[test]
 fn clamping_is_told_and_takes_light_away() {
     let (_, _, plain) = said("Integrator \"path\" \"p\"");
     let (drawn, _, clamped) = said("Integrator \"path\" \"p\" \"float clamp\" [0.5]");

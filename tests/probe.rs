@@ -74,6 +74,8 @@ fn scenes() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = files.filter(|f| f.extension().is_some_and(|e| e == "rib")).collect();
     files.sort();
     assert!(files.len() > 5);
+    // Its light is found by paths.
+    files.push(repository("assets/rtsl/cornell.rib"));
     files
 }
 

@@ -117,7 +117,7 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn job(&mut self, share: f32) -> Result<Job, Failure> {
-        if self.state.scene.film.moves || self.state.program.sees_time() {
+        if self.state.film.moves {
             self.project.set_time(share);
             self.state = refreshed(self.project)?;
         }

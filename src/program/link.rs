@@ -60,6 +60,15 @@ pub struct LinkOptions {
     pub debug: bool,
 }
 
+/// The shader that an integrator puts in the place of all surfaces'.
+fn shown_surface(integrator: Integrator) -> Option<&'static str> {
+    match integrator {
+        Integrator::AmbientOcclusion => Some("ambientocclusion"),
+        Integrator::Normals => Some("shownormals"),
+        Integrator::Whitted | Integrator::Path => None,
+    }
+}
+
 /// What a program is linked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
@@ -412,7 +421,8 @@ impl Linker {
             let dark = Surroundings { lights: Arc::new([]), ..Surroundings::of(object) };
             let next = surroundings.len();
             let dark = visibility::asks_shader(seen).then(|| *surroundings.entry(dark).or_insert(next));
-            let methods = object.surface.map(|id| self.methods(scene, id, traces_paths)).unwrap_or_default();
+            let own = object.surface.filter(|_| shown_surface(scene.integrator).is_none());
+            let methods = own.map(|id| self.methods(scene, id, traces_paths)).unwrap_or_default();
             let says = [methods.emission.is_some(), methods.opacity.is_some()];
             let entry = *keys.entry((cores, atmosphere, set, layout.clone(), seen, says)).or_insert_with(|| {
                 wanted.push(WantedEntry {
@@ -667,11 +677,7 @@ impl Linker {
     }
 
     fn surface(&mut self, scene: &Scene, object: &Object) -> Option<Arc<Instance>> {
-        let shown = match scene.integrator {
-            Integrator::AmbientOcclusion => Some("ambientocclusion"),
-            Integrator::Normals => Some("shownormals"),
-            Integrator::Whitted | Integrator::Path => None,
-        };
+        let shown = shown_surface(scene.integrator);
         if let (Some(id), None) = (object.surface, shown) {
             return self.instance(scene, id.0);
         }

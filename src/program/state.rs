@@ -497,21 +497,25 @@ pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
 
 /// The value of an input that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time`, `dtime`, or `ray.time`, the time as a share of the shutter's opening.
 pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
-    if name == "ncomps" {
-        return Some(b.f32(3.0));
-    }
-    let component = ["time", "dtime", "ray.time"].iter().position(|known| *known == name)?;
-    let shutter = b.op(Op::Uniform(SHUTTER), &[]);
-    let [now, open, length] = [0, 1, 3].map(|c| b.op(Op::Extract(c), &[shutter]));
-    if component < 2 {
-        return Some([now, length][component]);
-    }
-    let since = b.op(Op::Sub, &[now, open]);
-    let inverse = b.op(Op::Rcp, &[length]);
-    let share = b.op(Op::Mul, &[since, inverse]);
-    let zero = b.f32(0.0);
-    let is_still = b.op(Op::Eq, &[length, zero]);
-    Some(b.op(Op::Select, &[is_still, zero, share]))
+    let of_shutter = |b: &mut FunctionBuilder, component| {
+        let shutter = b.op(Op::Uniform(SHUTTER), &[]);
+        b.op(Op::Extract(component), &[shutter])
+    };
+    Some(match name {
+        "ncomps" => b.f32(3.0),
+        "time" => of_shutter(b, 0),
+        "dtime" => of_shutter(b, 3),
+        "ray.time" => {
+            let [now, open, length] = [0, 1, 3].map(|c| of_shutter(b, c));
+            let since = b.op(Op::Sub, &[now, open]);
+            let inverse = b.op(Op::Rcp, &[length]);
+            let share = b.op(Op::Mul, &[since, inverse]);
+            let zero = b.f32(0.0);
+            let is_still = b.op(Op::Eq, &[length, zero]);
+            b.op(Op::Select, &[is_still, zero, share])
+        }
+        _ => return None,
+    })
 }
 
 /// A vector times a float; a float times a float.

@@ -67,7 +67,7 @@ pub enum CheckpointError {
         wanted: String,
     },
     /// Of another scene.
-    #[error("it is of another scene, or its shaders were changed")]
+    #[error("it is of another scene or integrator, or its shaders were changed")]
     Scene,
     /// With other options.
     #[error("it was drawn with other options: --spp, --crop, --seed, --pattern, or the scene's filter")]

@@ -80,6 +80,24 @@ fn green(folder: &TempDir, integrator: Integrator) -> f64 {
     mean(&picture(folder, integrator))[1]
 }
 
+/// What a light of so many lux makes of a floor, by each integrator: as much.
+#[test]
+fn lights_are_as_bright_as_without_paths() {
+    let folder = folder([0.0; 3], None);
+    let path = folder.path().join("scene.gltf");
+    let mut scene: Value = serde_json::from_slice(&fs::read(&path).expect("it was written")).expect("it is JSON");
+    scene["extensions"]["KHR_lights_punctual"]["lights"][0]["intensity"] = json!(3.0);
+    // Light and camera look down, with the lamp out of their way.
+    for node in [3, 4] {
+        scene["nodes"][node]["rotation"] = json!([-0.5_f32.sqrt(), 0, 0, 0.5_f32.sqrt()]);
+    }
+    scene["nodes"][3]["translation"] = json!([0, 1.5, 0]);
+    scene["nodes"][1]["translation"] = json!([10, 0, 0]);
+    fs::write(&path, scene.to_string()).expect("the folder can be written");
+    let [shaded, followed] = [Integrator::Whitted, Integrator::Path].map(|integrator| green(&folder, integrator));
+    assert!(shaded > 0.5 && (followed / shaded - 1.0).abs() < 0.1, "{shaded} and {followed}");
+}
+
 #[test]
 fn surfaces_that_shine_light_others_and_sheets_stop_light_as_far_as_they_are_there() {
     let lamp = [1.0, 1.0, 1.0];

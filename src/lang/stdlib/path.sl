@@ -40,12 +40,14 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
     open = 0;
     first = FARTHEST;
     while (goes_on > 0) {
+        /* Drawn before the ray, whose hit a call would lose, and where all paths meet. */
+        float light_x = 0, light_y = 0, next_x = 0, next_y = 0;
+        __path_numbers(index, pixel, places, light_x, light_y, next_x, next_y);
         float t = __trace(from, way, nearest, farthest);
         color sent = 0;
         color counts = 0;
         vector next = 0;
         float next_density = NOWHERE;
-        float number = 0;
         if (t < 0) {
             sent = __far_light(way, density);
             if (is_straight > 0)
@@ -53,7 +55,7 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         } else {
             if (is_straight > 0 && layers == 0)
                 first = t;
-            __scatter(from, way, places, footprint, spread, reason, density, pixel, index, sent, counts, next, next_density, number);
+            __scatter(from, way, places, footprint, spread, reason, density, light_x, light_y, next_x, next_y, sent, counts, next, next_density);
             if (mattes != 0 && comp(sent, 0) == MATTE) {
                 open = through;
                 sent = 0;
@@ -72,7 +74,7 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         /* Chance decides by how much light from the next place counts whether the path goes on (Russian roulette, Arvo & Kirk 1990). */
         if (next_density != STRAIGHT_ON && places >= ROULETTE_FROM) {
             float chance = min(most, BEST_CHANCE);
-            if (number < chance)
+            if (light_x < chance)
                 through /= chance;
             else
                 goes_on = 0;

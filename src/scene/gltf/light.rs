@@ -48,8 +48,9 @@ pub fn add(
     }
     let float = |name: &str, value: f32| (name.to_string(), ParamValue::Float(vec![value]));
     let point = |name: &str, value: Vec3| (name.to_string(), ParamValue::Point(vec![value]));
-    let mut params =
-        vec![float("intensity", json.intensity), ("lightcolor".to_string(), ParamValue::Color(vec![color]))];
+    // Materials with a BSDF have the colour of a light that they face, as in RenderMan, if they are white; the shader in RSL takes lux, of which π do that.
+    let intensity = if making.traces_paths { json.intensity / PI } else { json.intensity };
+    let mut params = vec![float("intensity", intensity), ("lightcolor".to_string(), ParamValue::Color(vec![color]))];
     params.push(point("from", from));
     params.push(point("to", from + along));
     if ty != Type::Directional {

@@ -6,6 +6,7 @@ use crate::cli::kernels;
 use crate::codegen::rpu;
 use crate::ir::passes::Pipeline;
 use crate::ir::{FunctionBuilder, FunctionKind, Module};
+use crate::lang::rtsl::state::Method;
 use crate::lang::rtsl::{self, Object, Unit};
 use crate::rpu::disasm;
 use anyhow::anyhow;
@@ -32,9 +33,9 @@ pub struct Lines {
     name: &'static str,
     /// Of RTSL: with the classes that it comes from, and the functions before these that they call.
     rtsl: usize,
-    /// Of WGSL: all methods as kernels, less what every kernel has. Not in a build without GPUs.
+    /// Of WGSL: all methods but `shade`, which takes a scene with lights, as kernels, less what every kernel has. Not in a build without GPUs.
     wgsl: Option<usize>,
-    /// Of the RPU's assembly: all methods.
+    /// Of the RPU's assembly: the same methods.
     rpu: usize,
 }
 
@@ -56,7 +57,8 @@ fn of_class(name: &'static str, file: &str, class: &str) -> Result<Lines, Failur
     let object = Object::alone(&unit.file, index);
     let mut module = Module::new();
     let interfaces = &unit.file.classes[index].interfaces;
-    for method in interfaces.iter().flat_map(|i| i.methods()).filter(|m| unit.file.method(index, *m).is_some()) {
+    let methods = interfaces.iter().flat_map(|i| i.methods()).filter(|m| unit.file.method(index, *m).is_some());
+    for method in methods.filter(|m| *m != Method::Shade) {
         let built = rtsl::build(&object, method, &unit.library, method.name());
         module.absorb(built.map_err(|_| anyhow!("`{class}` has errors"))?.module);
     }
@@ -131,5 +133,19 @@ pub fn print(lines: &[Lines]) {
     for l in lines {
         let wgsl = l.wgsl.map_or("-".to_string(), |n| n.to_string());
         println!("{:<22} {:>6} {wgsl:>6} {:>6}", l.name, l.rtsl, l.rpu);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_of_the_table_has_lines_on_every_machine() {
+        let all = of_classes(&|_| true).unwrap_or_else(|_| panic!("all classes compile"));
+        assert_eq!(all.len(), CLASSES.len());
+        for Lines { name, rtsl, wgsl, rpu } in all {
+            assert!(rtsl > 0 && rpu > 0 && wgsl.is_none_or(|lines| lines > 0), "{name}: {rtsl}, {wgsl:?}, {rpu}");
+        }
     }
 }

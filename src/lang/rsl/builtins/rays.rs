@@ -30,7 +30,8 @@ pub(super) const ROWS: &[Row] = &[
     row("__ray_depth", "f:f", |b, a| b.call(super::super::RAYS_DEPTH, a.to_vec(), &[Type::F32])),
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvffff&c&c", shade),
-    row("__scatter", "x:pvfffffff&c&c&v&f&f", scatter),
+    row("__path_numbers", "x:fff&f&f&f&f", path_numbers),
+    row("__scatter", "x:pvfffffffff&c&c&v&f", scatter),
     row("__seed", "f:p", |b, a| b.call(SEED_FUNCTION, a.to_vec(), &[Type::F32])),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
     row("__has_volumes", "f:", |b, _| b.call(super::super::VOLUMES_ANY, Vec::new(), &[Type::F32])),
@@ -101,16 +102,20 @@ fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     b.inst(Op::CallShader, vec![args[0], args[1], args[2], ray], &[Type::Vec3, Type::Vec3])
 }
 
-/// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction, the pixel and the sample's number; the results are what the surface sends, by how much light that
-/// comes from the next direction counts, that direction, its density, and a number at random, which has chosen among the lights. The numbers that a surface needs are drawn here, once for all that are at hits.
+/// The numbers at random of a place along a path, from the sample's number, the pixel and the place's number: two for a light, two for the next direction.
+fn path_numbers(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
+    let numbers = b.call(SOBOL_FUNCTION, args[..3].to_vec(), &[Type::Vec4])[0];
+    [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[numbers])).to_vec()
+}
+
+/// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction and the numbers at random of this place; the results are what the surface sends, by how much light that
+/// comes from the next direction counts, that direction, and its density.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
-    let &[origin, direction, depth, width, spread, kind, density, pixel, index, ..] = args else { return Vec::new() };
-    let numbers = b.call(SOBOL_FUNCTION, vec![index, pixel, depth], &[Type::Vec4])[0];
-    let ray = b.op(Op::Compose, &[width, spread, density, kind]);
-    let all = vec![origin, direction, depth, ray, numbers];
+    let ray = b.op(Op::Compose, &[args[3], args[4], args[6], args[5]]);
+    let numbers = b.op(Op::Compose, &args[7..11]);
+    let all = vec![args[0], args[1], args[2], ray, numbers];
     let results = b.inst(Op::CallShader, all, &[Type::Vec3, Type::Vec3, Type::Vec4]);
     let [x, y, z, density] = [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[results[2]]));
     let direction = b.op(Op::Compose, &[x, y, z]);
-    let first = b.op(Op::Extract(0), &[numbers]);
-    vec![results[0], results[1], direction, density, first]
+    vec![results[0], results[1], direction, density]
 }
