@@ -108,7 +108,7 @@ fn path_numbers(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[numbers])).to_vec()
 }
 
-/// The same in programs whose surfaces scatter light: behind the ray stand the density of its direction and the numbers at random of this place; the results are what the surface sends, by how much light that
+/// Calls the shader of the current hit in programs whose surfaces scatter light: what `shade` passes, and behind it the density of its direction and the numbers at random of this place; the results are what the surface sends, by how much light that
 /// comes from the next direction counts, that direction, and its density.
 fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let ray = b.op(Op::Compose, &[args[3], args[4], args[6], args[5]]);
