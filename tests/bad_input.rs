@@ -5,6 +5,7 @@ mod common;
 use common::{shadewright, stderr};
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 /// A scene that renders, to be broken.
 fn scene(body: &str) -> String {
@@ -335,17 +336,24 @@ fn a_scene_reads_nothing_outside_its_folders() {
     assert!(Path::new(&folder.path().join("out.png")).exists());
 }
 
+/// The program, with both of its outputs in pipes.
+fn piped(args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_shadewright"));
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_panic() {
-    use std::process::{Command, Stdio};
-    let mut child = Command::new(env!("CARGO_BIN_EXE_shadewright"))
-        .args(["compile", "plastic", "--emit", "rpu"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = piped(&["compile", "plastic", "--emit", "rpu"]);
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("the program ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(141));
+}
+
+#[test]
+fn who_reads_no_messages_gets_the_status_and_no_panic() {
+    let mut child = piped(&["no such scene.rib", "--render", "out.png"]);
+    drop(child.stderr.take());
+    assert_eq!(child.wait().expect("the program ends").code(), Some(2));
 }

@@ -1,9 +1,10 @@
-//! Standard output that may be closed early: whoever pipes results into `head` gets what `head` asks for, and no panic.
+//! Standard output and standard error that may be closed early: whoever pipes them into `head` gets what `head` asks for, and no panic.
 //!
-//! The macros `print!` and `println!` of this folder stand in for the standard library's, which panic when nobody reads any more.
+//! The macros `print!`, `println!`, `eprint!` and `eprintln!` of this folder stand in for the standard library's, which panic when nobody reads any more. A process whose results nobody reads ends, as other tools do. One whose
+//! messages nobody reads goes on without them: the files that it writes and its exit status say the rest.
 
 use std::fmt::Arguments;
-use std::io::{ErrorKind, Write as _, stdout};
+use std::io::{ErrorKind, Write as _, stderr, stdout};
 
 /// Exit status of a process whose reader went away: what a shell reports of one that the signal `SIGPIPE` ended.
 const READER_GONE: i32 = 128 + 13;
@@ -14,9 +15,14 @@ pub fn write(text: Arguments) {
         if error.kind() == ErrorKind::BrokenPipe {
             std::process::exit(READER_GONE);
         }
-        eprintln!("error: cannot write to standard output: {error}");
+        write_message(format_args!("error: cannot write to standard output: {error}\n"));
         std::process::exit(super::exit::USAGE.into());
     }
+}
+
+/// Writes to standard error, as far as that takes it.
+pub fn write_message(text: Arguments) {
+    let _ = stderr().lock().write_fmt(text);
 }
 
 /// Prints to standard output.
@@ -28,4 +34,14 @@ macro_rules! print {
 macro_rules! println {
     () => { $crate::cli::output::write(format_args!("\n")) };
     ($($text:tt)*) => { $crate::cli::output::write(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+/// Prints to standard error.
+macro_rules! eprint {
+    ($($text:tt)*) => { $crate::cli::output::write_message(format_args!($($text)*)) };
+}
+
+/// Prints a line to standard error.
+macro_rules! eprintln {
+    ($($text:tt)*) => { $crate::cli::output::write_message(format_args!("{}\n", format_args!($($text)*))) };
 }
