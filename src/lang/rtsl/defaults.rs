@@ -81,9 +81,9 @@ struct Section {
     functions: Vec<String>,
 }
 
-/// The tokens of a file with what its materials lack.
+/// The tokens of a file with what its materials lack; as they are where a brace stays open, since nobody knows where its class ends.
 pub fn complete(tokens: Vec<Token>, sources: &mut SourceMap) -> Vec<Token> {
-    let sections = sections(&tokens);
+    let Some(sections) = sections(&tokens) else { return tokens };
     let lacking: Vec<(usize, &str)> = sections
         .iter()
         .flat_map(|section| missing(&sections, section).into_iter().map(|text| (section.end, text)))
@@ -108,8 +108,8 @@ fn lexed(text: &str, sources: &mut SourceMap) -> Vec<Token> {
     tokens
 }
 
-/// The classes of a file, each up to where the next begins.
-fn sections(tokens: &[Token]) -> Vec<Section> {
+/// The classes of a file, each up to where the next begins; none where a brace stays open.
+fn sections(tokens: &[Token]) -> Option<Vec<Section>> {
     let mut sections: Vec<Section> = Vec::new();
     let mut depth = 0usize;
     let mut in_head = false;
@@ -133,7 +133,7 @@ fn sections(tokens: &[Token]) -> Vec<Section> {
             _ => {}
         }
     }
-    sections
+    (depth == 0).then_some(sections)
 }
 
 /// What a class lacks.

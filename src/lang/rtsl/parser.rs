@@ -137,7 +137,7 @@ impl Parser<'_> {
         self.cursor.expect("{", "before the members")?;
         let mut members = Vec::new();
         while !self.cursor.accept("}") {
-            if self.cursor.at_end() {
+            if self.cursor.at_end() || self.beginning().is_some() {
                 let d = Diagnostic::error("this struct never ends").at(name.span, "`}` is missing");
                 return self.cursor.fail(d);
             }

@@ -7,8 +7,13 @@ impl Parser<'_> {
     pub(super) fn block(&mut self, open: Span) -> Vec<Stmt> {
         let mut list = Vec::new();
         while !self.cursor.accept("}") {
-            if self.cursor.at_end() {
-                self.cursor.report(Diagnostic::error("this block never ends").at(open, "`}` is missing"));
+            let next = self.beginning();
+            if next.is_some() || self.cursor.at_end() {
+                let d = Diagnostic::error("this block never ends").at(open, "`}` is missing");
+                self.cursor.report(match next {
+                    Some(what) => d.also(self.cursor.span(), format!("here begins {what}, which no block can have")),
+                    None => d,
+                });
                 break;
             }
             if self.cursor.accept(";") {
@@ -27,6 +32,15 @@ impl Parser<'_> {
             }
         }
         list
+    }
+
+    /// What begins here that never stands in a block or a struct.
+    pub(super) fn beginning(&self) -> Option<&'static str> {
+        match (self.cursor.tok(), self.cursor.tok_ahead(1), self.cursor.tok_ahead(2)) {
+            (Tok::Keyword("class"), ..) => Some("a class"),
+            (Tok::Name(_), Tok::Name(_), Tok::Punct("(")) => Some("a function"),
+            _ => None,
+        }
     }
 
     fn statement(&mut self) -> Parse<Stmt> {

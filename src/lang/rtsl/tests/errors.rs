@@ -52,6 +52,24 @@ fn errors_name_the_interface_and_what_it_offers() {
 }
 
 #[test]
+fn a_brace_that_is_missing_is_missed_where_it_was_opened() {
+    for (text, place) in [
+        ("class A : rt_Material;\nvoid BSDF() { rt_BSDFValue = color(1.);\n", "test.rtsl:2:13"),
+        ("class A : rt_Material;\nvoid BSDF() { rt_BSDFValue = color(1.);\nvoid emission() { }", "test.rtsl:2:13"),
+        (
+            "class A : rt_Material;\nvoid BSDF() { if (true) { }\nclass B : rt_Material; void shade() { }",
+            "test.rtsl:2:13",
+        ),
+        ("class A : rt_Material;\nstruct S { float a;\nvoid BSDF() { }", "test.rtsl:2:8"),
+    ] {
+        let Err((diags, sources)) = compiled(text) else { panic!("{text}") };
+        let said = diags.render(&sources);
+        let first = said.lines().nth(1).unwrap_or_default();
+        assert!(said.contains("`}` is missing") && first.ends_with(place), "{text}: {said}");
+    }
+}
+
+#[test]
 fn types_must_fit() {
     for (statements, message) in [
         ("float x = vec2(1.);", "a `vec2` is no `float`"),
