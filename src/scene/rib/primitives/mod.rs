@@ -22,6 +22,9 @@ use crate::lang::diag::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
+/// Where rays find triangles for certain, along each axis: products of three lengths, as an intersection has them, stay below the largest number. A triangulated sphere of 10¹³ is still seen, one of 10¹⁵ is not.
+const FARTHEST: f32 = 1e12;
+
 /// Where an object comes from.
 pub struct Source<'a> {
     /// Its name, unless an attribute gives one.
@@ -53,6 +56,11 @@ pub fn add_object(
         return Err(args
             .error(format!("point {bad} has no finite place in the world"))
             .hint("the transform around it overflows"));
+    }
+    if let Some(far) = faces.points.iter().position(|p| p.abs().max_element() > FARTHEST) {
+        let d = Diagnostic::warning(format!("point {far} is so far away that rays may miss what is there"));
+        let d = d.at(args.whole_span(), format!("beyond {FARTHEST:e}"));
+        r.warn_once("far away", d.hint("products of three coordinates have to be single-precision numbers"));
     }
     if mirrored != inside {
         reverse(&mut faces);

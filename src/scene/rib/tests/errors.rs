@@ -47,6 +47,14 @@ fn all_errors_of_a_file_are_reported_in_one_run() {
 }
 
 #[test]
+fn primitives_too_far_away_for_rays_are_told() {
+    let shown = warnings("WorldBegin Sphere 1e30 -1e30 1e30 360 Scale 1e9 1e9 1e9\nSphere 1e9 -1e9 1e9 360 WorldEnd");
+    assert!(shown.contains("is so far away that rays may miss what is there"), "{shown}");
+    assert!(shown.contains("scene.rib:1:12") && shown.contains("beyond 1e12"), "{shown}");
+    assert_eq!(warnings("WorldBegin Sphere 1e11 -1e11 1e11 360 WorldEnd"), "");
+}
+
+#[test]
 fn an_unclosed_block_says_where_it_was_opened() {
     let shown = errors("WorldBegin\nAttributeBegin\nSphere 1 -1 1 360\n");
     assert!(shown.contains("error: `AttributeBegin` is never closed"), "{shown}");
