@@ -242,8 +242,8 @@ pub struct SceneArgs {
     /// How paths look at lights: by points of lights and by directions of materials, weighted by the squares of their densities (power) or by these (balance), or by one of both alone
     #[arg(long, value_enum)]
     pub estimator: Option<Estimator>,
-    /// The most that light which a path finds behind its first place may add to a sample: takes away single bright pixels, and some light with them. Off unless given
-    #[arg(long, value_name = "MOST", value_parser = positive, allow_negative_numbers = true)]
+    /// The most that light which a path finds behind its first place may add to a sample, 0 for no limit: takes away single bright pixels, and some light with them. Off unless given; wins over the scene's
+    #[arg(long, value_name = "MOST", value_parser = not_negative::<f32>, allow_negative_numbers = true)]
     pub clamp: Option<f32>,
     /// Render only this window of the picture, in pixels
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
@@ -329,7 +329,7 @@ pub struct RenderArgs {
     #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"])]
     pub resume: Option<PathBuf>,
     /// Take no more samples once the standard error of the picture's linear colours is estimated below this: the root of its mean square over all pixels. --spp is the most (with --pattern sobol)
-    #[arg(long, value_name = "E", requires = "render", value_parser = error, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"])]
+    #[arg(long, value_name = "E", requires = "render", value_parser = not_negative::<f64>, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"])]
     pub target_error: Option<f64>,
     /// Write a first picture, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
     #[arg(long, value_name = "FILE", requires = "render")]
@@ -904,16 +904,11 @@ impl From<Estimator> for scene::Estimator {
     }
 }
 
-/// A number above 0.
-fn positive(text: &str) -> Result<f32, String> {
-    let number: f32 = text.parse().map_err(|_| "not a number".to_string())?;
-    if number > 0.0 && number.is_finite() { Ok(number) } else { Err("must be above 0".to_string()) }
-}
-
-/// An error to get below: 0 for one that no picture does.
-fn error(text: &str) -> Result<f64, String> {
-    let number: f64 = text.parse().map_err(|_| "not a number".to_string())?;
-    if number >= 0.0 && number.is_finite() { Ok(number) } else { Err("must not be below 0".to_string()) }
+/// A number from 0 on.
+fn not_negative<N: FromStr + Copy + Into<f64>>(text: &str) -> Result<N, String> {
+    let number: N = text.parse().map_err(|_| "not a number".to_string())?;
+    let is_possible = (0.0..f64::INFINITY).contains(&number.into());
+    if is_possible { Ok(number) } else { Err("must be finite, and not below 0".to_string()) }
 }
 
 /// How a tree is built.
