@@ -3,6 +3,8 @@
 mod common;
 #[path = "path/environments.rs"]
 mod environments;
+#[path = "path/finite.rs"]
+mod finite;
 #[path = "path/gltf.rs"]
 mod gltf;
 #[path = "path/opacity.rs"]
@@ -324,12 +326,17 @@ fn compared_on(schedule: &str, scene: &Path, more: &[&str]) {
 
 /// What the program says of the furnace with another integrator.
 fn said(integrator: &str) -> (bool, String, String) {
+    said_with(integrator, &[])
+}
+
+/// The same with more options.
+fn said_with(integrator: &str, more: &[&str]) -> (bool, String, String) {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     let text = FURNACE.replace("Integrator \"path\" \"p\"", integrator);
     fs::write(folder.path().join("scene.rib"), text).expect("the folder can be written");
     let classes = repository("assets/rtsl").display().to_string();
     let args = ["scene.rib", "-I", &classes, "--backend", "rpu", "--spp", "1", "--render", "out.png"];
-    let output = shadewright(folder.path(), &args);
+    let output = shadewright(folder.path(), &[&args[..], more].concat());
     (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned(), stderr(&output))
 }
 
@@ -371,4 +378,6 @@ fn clamping_is_told_and_takes_light_away() {
     let (_, _, plain) = said("Integrator \"path\" \"p\"");
     let (drawn, _, clamped) = said("Integrator \"path\" \"p\" \"float clamp\" [0.5]");
     assert!(drawn && clamped.contains("held to 0.5") && !plain.contains("held to"), "{clamped}");
+    let (drawn, _, off) = said_with("Integrator \"path\" \"p\" \"float clamp\" [0.5]", &["--clamp", "0"]);
+    assert!(drawn && !off.contains("held to"), "{off}");
 }

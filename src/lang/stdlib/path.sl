@@ -63,13 +63,20 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
             }
         }
         color arrives = through * sent;
+        through *= counts;
+        /* One contribution that is infinite or no number would be its whole pixel, and all that a filter makes of it: it counts for nothing. The path ends where that says how much the rest of it counts. */
+        if (__is_finite(arrives + through) == 0) {
+            if (__is_finite(arrives) == 0)
+                arrives = 0;
+            if (__is_finite(through) == 0)
+                through = 0;
+        }
         if (UNIFORM_CLAMP > 0 && is_straight == 0) {
             float brightest = max(comp(arrives, 0), comp(arrives, 1), comp(arrives, 2));
             if (brightest > UNIFORM_CLAMP)
                 arrives *= UNIFORM_CLAMP / brightest;
         }
         sum += arrives;
-        through *= counts;
         float most = max(comp(through, 0), comp(through, 1), comp(through, 2));
         /* Chance decides by how much light from the next place counts whether the path goes on (Russian roulette, Arvo & Kirk 1990). */
         if (next_density != STRAIGHT_ON && places >= ROULETTE_FROM) {
