@@ -332,8 +332,10 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
         (Shadows::None, _) | (_, LightKind::Ambient) => b.f32(-1.0),
         (_, LightKind::Directional) => b.f32(f32::MAX),
         (_, LightKind::Positional) => {
-            let square = b.op(Op::Dot, &[towards, towards]);
-            let length = b.op(Op::Sqrt, &[square]);
+            let length = outputs.distance.unwrap_or_else(|| {
+                let square = b.op(Op::Dot, &[towards, towards]);
+                b.op(Op::Sqrt, &[square])
+            });
             let default = b.op(Op::Uniform(0), &[]);
             let bias = b.op(Op::Extract(0), &[default]);
             b.op(Op::Sub, &[length, bias])
@@ -408,10 +410,11 @@ fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     b.finish()
 }
 
-/// What a light gives: the way from it, and its colour.
+/// What a light gives: the way from it, its colour, and how far it is away where that is not the length of the way.
 struct Emission {
     direction: Value,
     color: Value,
+    distance: Option<Value>,
 }
 
 /// Calls a light for one of its outputs.
@@ -439,7 +442,8 @@ pub(super) fn comes_from(b: &mut FunctionBuilder, light: &LinkedLight, direction
 fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission {
     let outputs = outputs(b, light, place);
     let zero = b.constant(Const::zero(Type::Vec3));
-    Emission { direction: outputs.get("L").unwrap_or(zero), color: outputs.get("Cl").unwrap_or(zero) }
+    let [direction, color] = ["L", "Cl"].map(|name| outputs.get(name).unwrap_or(zero));
+    Emission { direction, color, distance: outputs.get("light.distance") }
 }
 
 /// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own; those of an area light are a point of its surface and the normal there.

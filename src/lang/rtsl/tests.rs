@@ -277,8 +277,19 @@ fn lights_say_where_they_are_and_how_bright() {
     let inputs = [("where", Const::Vec3([0.0, 2.0, 0.0])), ("brightness", Const::Vec3([8.0; 3]))];
     let results = run(&unit, &light, Method::Illumination, &inputs);
     // RSL's lights give the way from them.
-    let [Const::Vec3(way), Const::Vec3(color)] = results[..] else { panic!("{results:?}") };
-    assert_eq!((way, color), ([0.0, -2.0, 0.0], [2.0; 3]));
+    let [Const::Vec3(way), Const::Vec3(color), Const::F32(distance)] = results[..] else { panic!("{results:?}") };
+    assert_eq!((way, color, distance), ([0.0, -2.0, 0.0], [2.0; 3], 2.0));
+}
+
+#[test]
+fn the_way_from_a_light_afar_has_a_length_whose_square_floats_of_24_bits_hold() {
+    let afar = "rt_LightDirection = vec3(0., 1., 0.); rt_LightDistance = FLT_MAX;";
+    let unit = good(&format!("class Sun : rt_Light; void illumination() {{ {afar} }}"));
+    let results = run(&unit, &alone(&unit, "Sun"), Method::Illumination, &[]);
+    let [Const::Vec3([_, y, _]), _, Const::F32(distance)] = results[..] else { panic!("{results:?}") };
+    // They end at 2⁶⁴.
+    assert!(y < -1e9 && y * y < 1.8e19, "{y}");
+    assert_eq!(distance, f32::MAX);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::*;
 use crate::lang::stdlib::bits::SEED_FUNCTION;
 use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
 
-/// A light that does not say how far it is away shines from afar: squares of this are floats.
-pub const AFAR: f32 = 1e18;
+/// A light that does not say how far it is away shines from afar, and no way from a light is longer: squares of this, 2³¹, are numbers of either float format.
+pub const AFAR: f32 = 2_147_483_648.0;
 
 /// What the renderer takes: results of the core, and the state that they are.
 pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)] {
@@ -25,14 +25,15 @@ pub(super) fn outputs(method: Method) -> &'static [(&'static str, &'static str)]
         Method::SampleBsdf => &[("direction", "rt_LightDirection"), ("value", "rt_BSDFValue")],
         Method::Emission => &[("emission", "rt_EmissionColor")],
         Method::Opacity => &[("opacity", "rt_SampleOpacity")],
-        Method::Illumination => &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor")],
+        Method::Illumination => {
+            &[("L", "rt_LightDirection"), ("Cl", "rt_LightColor"), ("light.distance", "rt_LightDistance")]
+        }
     }
 }
 
 /// What a method needs of the state whether its class mentions it or not.
 pub(super) fn needed(method: Method) -> &'static [&'static str] {
     match method {
-        Method::Illumination => &["rt_LightDistance"],
         Method::Intersect => &["rt_HitDistance", "rt_RayOrigin", "rt_RayDirection"],
         // `trace` starts there, and bending one normal bends the other.
         Method::Shade => &["rt_HitPoint", "rt_ShadingNormal"],
@@ -218,14 +219,11 @@ impl Body<'_> {
                 results.extend(self.read_local(&local).parts);
             }
         }
-        if self.method == Some(Method::Illumination)
-            && let Some(distance) = self.state.get("rt_LightDistance").cloned()
-        {
+        if let (Some(Method::Illumination), &[direction, _, distance]) = (self.method, &results[..]) {
             // RSL's lights give the way from them: its length is how far they are.
-            let distance = self.read_local(&distance).parts[0];
             let afar = self.b.f32(AFAR);
             let distance = self.b.op(Op::Min, &[distance, afar]);
-            let towards = crate::lang::rsl::normalize(&mut self.b, results[0]);
+            let towards = crate::lang::rsl::normalize(&mut self.b, direction);
             let from = self.b.op(Op::Neg, &[towards]);
             let wide = self.b.op_as(Op::Splat, &[distance], ir::Type::Vec3);
             results[0] = self.b.op(Op::Mul, &[from, wide]);
