@@ -162,6 +162,73 @@ fn scenes_give_constructors_their_values_and_variables_their_own() {
     let (is_good, text) = said("Surface \"p.rtsl\" \"float[3] size\" [1 1 1] \"float siez\" [1]", &[("p.rtsl", plane)]);
     assert!(is_good && text.contains("is a vec2, not a float[3]") && text.contains("given as `float[2]`"), "{text}");
     assert!(text.contains("did you mean `size`?"), "{text}");
+    let (is_good, text) = said("Surface \"p.rtsl\" \"float[4] size\" [1 1 1 1]", &[("p.rtsl", plane)]);
+    assert!(is_good && text.contains("is a vec2, not a float[4]"), "{text}");
+    let (is_good, text) = said(
+        "Shader \"a.rtsl:Grey\" \"x\" \"float[2] value\" [1 1]\nSurface \"a.rtsl:Paint\" \"color c\" [1 0 0] \"string t\" [\"x\"]",
+        &files,
+    );
+    assert!(is_good && text.contains("is a float, not a float[2]"), "{text}");
+}
+
+const SEVERAL: &str = "
+class Grey : rt_Texture; public float value = 0.5; void lookup() { rt_TextureColor = color(value); }
+class Layers : rt_Material;
+public rt_Texture layers[3];
+public rt_Texture mask;
+void shade() {
+    rt_SampleColor = color(0.);
+    for (int i = 0; i < 3; i++) {
+        if (layers[i] != null) {
+            layers[i].lookup();
+            rt_SampleColor += rt_TextureColor;
+        }
+    }
+}
+class Veil : rt_Material; void opacity() { rt_SampleOpacity = color(0.5); }
+";
+
+#[test]
+fn references_take_as_many_objects_as_they_are() {
+    let files = [("a.rtsl", SEVERAL)];
+    let with = |parameters: &str| {
+        let objects = "Shader \"a.rtsl:Grey\" \"x\"\nShader \"a.rtsl:Grey\" \"y\"";
+        said(&format!("{objects}\nSurface \"a.rtsl:Layers\" {parameters}"), &files)
+    };
+    for (parameters, message) in [
+        ("\"string[2] layers\" [\"x\" \"y\"]", "`layers` needs 3 handles here, but has 2"),
+        ("\"string[4] layers\" [\"x\" \"y\" \"x\" \"\"]", "`layers` needs 3 handles here, but has 4"),
+        ("\"string layers\" [\"\"]", "`layers` needs 3 handles here, but has 1"),
+        ("\"string[2] mask\" [\"x\" \"y\"]", "`mask` needs 1 handle here, but has 2"),
+    ] {
+        let (is_good, text) = with(parameters);
+        assert!(!is_good && text.contains(message) && text.contains("scene.rib:8"), "{parameters}: {text}");
+        assert!(text.contains("a.rtsl:") && text.contains("the empty handle"), "{parameters}: {text}");
+    }
+    // Parameters of the third are found by its number, whatever is left out before it.
+    let (is_good, text) = with("\"string[3] layers\" [\"x\" \"\" \"y\"] \"float layers.2.value\" [0.1]");
+    assert!(is_good && !text.contains("warning"), "{text}");
+    let (is_good, text) = with("\"string layer\" [\"x\"]");
+    assert!(is_good && text.contains("did you mean `layers`? `a.rtsl:Layers` has: layers, mask"), "{text}");
+    let (is_good, text) = said("Surface \"a.rtsl:Veil\"", &files);
+    assert!(!is_good && text.contains("a material with `BSDF`, `sampleBSDF` or `emission` gets one"), "{text}");
+}
+
+#[test]
+fn lights_afar_shine_in_either_float_format() {
+    let light = "LightSource \"lights.rtsl:DistantLight\" 1 \"point from\" [0 1 -2] \"point to\" [0 0 0] \"color intensity\" [1 1 1]";
+    let folder = scene(&format!("{light}\nSphere 1 -1 1 360"), "");
+    fs::copy(repository("assets/rtsl/lights.rtsl"), folder.path().join("lights.rtsl")).expect("an asset");
+    for integrator in ["whitted", "path"] {
+        let args = ["scene.rib", "--backend", "rpu", "--integrator", integrator];
+        for (format, out) in [("f32", "f32.png"), ("f24", "f24.png")] {
+            let (drawn, text) = run(folder.path(), &[&args[..], &["--format", format, "--render", out]].concat());
+            assert!(drawn, "{text}");
+        }
+        let (alike, text) =
+            run(folder.path(), &["diff", "f32.png", "f24.png", "--metric", "psnr", "--threshold", "40"]);
+        assert!(alike, "{integrator}: {text}");
+    }
 }
 
 /// A scene in a folder of its own: what stands between `WorldBegin` and `WorldEnd`, with classes beside it and those of the assets.

@@ -9,7 +9,7 @@ use crate::lang::rsl::TEXT_PREFIX;
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::texts::Text;
 use crate::scene::{Object, ParamValue, Scene, ShaderInstance};
-use glam::{Mat4, Vec3};
+use glam::Mat4;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -150,7 +150,8 @@ pub fn bind(
     };
     for (name, _) in &instance.params {
         if !shader.params.iter().any(|p| p.name == *name) {
-            let known: Vec<_> = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str()).collect();
+            let declared = shader.params.iter().filter(|p| !p.is_of_call()).map(|p| p.name.as_str());
+            let known: Vec<_> = declared.chain(shader.references.iter().map(String::as_str)).collect();
             let hint = match (known.as_slice(), closest(name, known.iter().copied())) {
                 ([], _) => format!("`{}` has no parameters", instance.name),
                 (_, Some(guess)) => format!("did you mean `{guess}`? `{}` has: {}", instance.name, known.join(", ")),
@@ -218,30 +219,37 @@ pub fn convert(value: &ParamValue, ty: Type, array: Option<u32>) -> Option<Vec<C
 
 /// A scene's value as a constant.
 fn single(value: &ParamValue, ty: Type) -> Option<Const> {
-    let vec3 = |v: &Vec<Vec3>| v.first().map(|v| v.to_array());
     match (value, ty) {
-        (ParamValue::Float(v), Type::F32) => v.first().map(|&x| Const::F32(x)),
-        (ParamValue::Integer(v), Type::F32) => v.first().map(|&x| Const::F32(x as f32)),
+        (ParamValue::Float(v), Type::F32) => only(v).map(|&x| Const::F32(x)),
+        (ParamValue::Integer(v), Type::F32) => only(v).map(|&x| Const::F32(x as f32)),
         (ParamValue::Float(v), Type::Vec3) => match v.as_slice() {
             [x] => Some(Const::Vec3([*x; 3])),
             [x, y, z] => Some(Const::Vec3([*x, *y, *z])),
             _ => None,
         },
         (ParamValue::Color(v) | ParamValue::Point(v) | ParamValue::Vector(v) | ParamValue::Normal(v), Type::Vec3) => {
-            vec3(v).map(Const::Vec3)
+            only(v).map(|v| Const::Vec3(v.to_array()))
         }
         (ParamValue::Float(v), Type::Vec2) => Some(Const::Vec2(v.as_slice().try_into().ok()?)),
         (ParamValue::Float(v), Type::Vec4) => Some(Const::Vec4(v.as_slice().try_into().ok()?)),
         (ParamValue::Integer(v), Type::Vec2 | Type::Vec3 | Type::Vec4) => {
             single(&ParamValue::Float(v.iter().map(|&x| x as f32).collect()), ty)
         }
-        (ParamValue::Matrix(v), Type::Mat4) => v.first().map(|m| Const::Mat4(Box::new(m.to_cols_array()))),
+        (ParamValue::Matrix(v), Type::Mat4) => only(v).map(|m| Const::Mat4(Box::new(m.to_cols_array()))),
         // A number is a matrix with that diagonal.
         (ParamValue::Float(v), Type::Mat4) => match v.as_slice() {
             [x] => Some(Const::Mat4(Box::new((Mat4::IDENTITY * *x).to_cols_array()))),
             numbers => numbers.try_into().ok().map(|m| Const::Mat4(Box::new(m))),
         },
-        (ParamValue::String(v), Type::String) => v.first().map(|s| Const::String(Arc::from(s.as_str()))),
+        (ParamValue::String(v), Type::String) => only(v).map(|s| Const::String(Arc::from(s.as_str()))),
+        _ => None,
+    }
+}
+
+/// The only element of a list that has one.
+fn only<T>(list: &[T]) -> Option<&T> {
+    match list {
+        [one] => Some(one),
         _ => None,
     }
 }
@@ -281,6 +289,16 @@ pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut Funct
 #[cfg(test)]
 mod tests {
     use super::*;
+    use glam::Vec3;
+
+    #[test]
+    fn what_is_no_array_takes_one_value() {
+        let value = |v: &[f32]| convert(&ParamValue::Float(v.to_vec()), Type::F32, None);
+        assert_eq!(value(&[1.0]), Some(vec![Const::F32(1.0)]));
+        assert_eq!(value(&[1.0, 2.0]), None);
+        assert_eq!(convert(&ParamValue::Color(vec![Vec3::X, Vec3::Y]), Type::Vec3, None), None);
+        assert_eq!(convert(&ParamValue::String(vec![String::new(); 2]), Type::String, None), None);
+    }
 
     #[test]
     fn an_array_takes_as_many_values_as_it_has_elements() {

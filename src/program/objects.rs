@@ -216,7 +216,11 @@ impl ShaderLibrary {
             };
             let several = declared.iter().any(|p| *p.0 == **name && !p.1.lengths.is_empty());
             let mut list = Vec::new();
-            for (i, handle) in handles.iter().enumerate().filter(|(_, h)| !h.is_empty()) {
+            for (i, handle) in handles.iter().enumerate() {
+                if handle.is_empty() {
+                    list.push(None);
+                    continue;
+                }
                 let Some(other) = instance.objects.iter().find(|o| o.handle == *handle) else {
                     let known: Vec<&str> = instance.objects.iter().map(|o| o.handle.as_str()).collect();
                     let d = Diagnostic::error(format!("there is no object `{handle}` for the parameter `{name}`"));
@@ -233,8 +237,9 @@ impl ShaderLibrary {
                 check(&unit, reference, &child, name, handle).map_err(|d| place(instance, d))?;
                 found.shape += &format!("({name}.{i}={})", child.shape);
                 below.extend(child.params);
-                list.push(child.object);
+                list.push(Some(child.object));
             }
+            found.shape += &format!("({name}:{})", list.len());
             found.object.references.push((name.as_str().into(), list));
         }
         // What is given here for objects below wins over what they were given: the first of a name counts.

@@ -50,6 +50,8 @@ pub struct CompiledShader {
     pub core_results: Vec<ResultInfo>,
     /// The declared parameters.
     pub params: Vec<CompiledParam>,
+    /// The names of those of an object that refer to others.
+    pub references: Vec<String>,
     /// For a light, how it shines.
     pub light: LightKind,
     /// What the core's inputs `text.0`, `text.1`, … are.
@@ -113,6 +115,7 @@ impl CompiledShader {
             core_params,
             core_results,
             params: params.collect(),
+            references: built.references,
             // A light from afar is one that is very far away.
             light: LightKind::Positional,
             texts: Vec::new(),
@@ -723,6 +726,7 @@ impl CompiledFile {
                 core_params: function.params.clone(),
                 core_results: function.results.clone(),
                 params: params.collect(),
+                references: Vec::new(),
                 light: info.light.unwrap_or(LightKind::Ambient),
                 texts: info.texts.clone(),
                 lengths: lengths.clone(),

@@ -73,7 +73,7 @@ pub struct Material {
 /// An object of a class with what it refers to.
 pub fn object(class: &str, references: Vec<(&str, Object)>) -> Object {
     let number = UNIT.file.class(class).expect("the class");
-    let references = references.into_iter().map(|(name, object)| (name.into(), vec![object])).collect();
+    let references = references.into_iter().map(|(name, object)| (name.into(), vec![Some(object)])).collect();
     Object { references, ..Object::alone(&UNIT.file, number) }
 }
 

@@ -49,8 +49,8 @@ pub struct Object {
     pub class: usize,
     /// The constructor that makes it; none of a class without, whose public variables are its parameters.
     pub constructor: Option<FunctionId>,
-    /// What the parameters that are references, or arrays of them, refer to. Those that are left out refer to nothing.
-    pub references: Vec<(Arc<str>, Vec<Object>)>,
+    /// What the parameters that are references, or arrays of them, refer to: an object or nothing for each. Those that are left out refer to nothing.
+    pub references: Vec<(Arc<str>, Vec<Option<Object>>)>,
     /// Public variables that are strings and keep their declared values, so that code for others is left out: a material that names no picture looks nothing up.
     pub fixed: Vec<Arc<str>>,
 }
@@ -88,6 +88,8 @@ pub struct Built {
     pub core: Arc<str>,
     /// What the scene gives: the core's first parameters.
     pub params: Vec<BuiltParam>,
+    /// The names of the parameters that refer to objects, and are none of the core's.
+    pub references: Vec<String>,
 }
 
 /// A parameter that a scene may give: of a constructor, or a public variable.
@@ -176,6 +178,7 @@ pub(super) struct Body<'a> {
     /// Constants that are handles of objects.
     handles: HashMap<Value, u32>,
     params: Vec<BuiltParam>,
+    references: Vec<String>,
     locs: HashMap<Span, Loc>,
     /// Whether the code has more than [`MAX_VALUES`].
     is_too_large: bool,
@@ -256,7 +259,14 @@ pub(super) fn build_of_several(
         let Some(id) = object.file.method(object.class, method) else {
             let message = format!("the class `{}` has no method `{}`", class.name, method.name());
             let d = Diagnostic::error(message).at(class.span, "this class");
-            return Err(d.hint(format!("`void {}()` is what is asked of it here", method.name())).into());
+            let d = d.hint(format!("`void {}()` is what is asked of it here", method.name()));
+            return Err(match method {
+                Method::Shade => {
+                    d.hint("a material with `BSDF`, `sampleBSDF` or `emission` gets one that follows from these")
+                }
+                _ => d,
+            }
+            .into());
         };
         found.push((method, id));
     }
@@ -285,7 +295,7 @@ pub(super) fn build_of_several(
         }
     }
     body.finish_core(results);
-    let Body { b, mut module, params, .. } = body;
+    let Body { b, mut module, params, references, .. } = body;
     let declared = params.iter().map(|p| p.array.unwrap_or(1) as usize).sum();
     let mut core = b.finish();
     core.drop_unused_params(declared);
@@ -294,7 +304,7 @@ pub(super) fn build_of_several(
     add_called(&mut module, library);
     match diags.has_errors() {
         true => Err(diags),
-        false => Ok(Built { module, core: core_name, params }),
+        false => Ok(Built { module, core: core_name, params, references }),
     }
 }
 
@@ -329,7 +339,7 @@ fn mentions<'o>(object: &'o Object, names: &mut HashSet<&'o str>) {
             _ => continue,
         };
     }
-    object.references.iter().flat_map(|r| &r.1).for_each(|child| mentions(child, names));
+    object.references.iter().flat_map(|r| &r.1).flatten().for_each(|child| mentions(child, names));
 }
 
 impl<'a> Body<'a> {
@@ -355,6 +365,7 @@ impl<'a> Body<'a> {
             is_open: false,
             handles: HashMap::new(),
             params: Vec::new(),
+            references: Vec::new(),
             locs: HashMap::new(),
             is_too_large: false,
             depth: 0,
@@ -496,7 +507,7 @@ impl<'a> Body<'a> {
         for p in &f.params {
             let Ok(ty) = self.type_of_name(&p.ty) else { continue };
             let name = p.name.as_ref().map_or("", |n| &*n.name);
-            args.push(match self.referred(object, name, &ty, path) {
+            args.push(match self.referred(object, name, &ty, p.ty.span, path) {
                 Some(references) => references,
                 None => self.parameter(&format!("{path}{name}"), &ty, p.ty.span, None),
             });
@@ -507,17 +518,33 @@ impl<'a> Body<'a> {
     }
 
     /// What a parameter refers to, if it is a reference or an array of them.
-    fn referred(&mut self, object: &'a Object, name: &str, ty: &Type, path: &str) -> Option<Typed> {
-        let targets = object.references.iter().find(|r| *r.0 == *name).map_or(&[][..], |r| &r.1);
+    fn referred(&mut self, object: &'a Object, name: &str, ty: &Type, span: Span, path: &str) -> Option<Typed> {
+        let given = object.references.iter().find(|r| *r.0 == *name).map(|r| &r.1);
+        let targets = given.map_or(&[][..], |given| given);
+        let target = |i: usize| targets.get(i).and_then(Option::as_ref);
+        let element = if let Type::Array(element, _) = ty { element } else { ty };
+        if matches!(element, Type::Object(_)) {
+            self.references.push(format!("{path}{name}"));
+        }
+        let count = match ty {
+            Type::Array(_, n) => *n as usize,
+            _ => 1,
+        };
+        if given.is_some_and(|given| given.len() != count) {
+            let (found, plural) = (targets.len(), if count == 1 { "" } else { "s" });
+            let d = Diagnostic::error(format!("`{path}{name}` needs {count} handle{plural} here, but has {found}"));
+            let d = d.at(span, format!("`{}`", self.file_of_parameter().describe(ty)));
+            self.diags.push(d.hint("the empty handle, \"\", stands for no object"));
+        }
         match ty {
             Type::Object(_) => {
-                let child = targets.first().map(|child| self.object(child, &format!("{path}{name}.")));
+                let child = target(0).map(|child| self.object(child, &format!("{path}{name}.")));
                 Some(self.handle(child, ty))
             }
             Type::Array(element, n) if matches!(**element, Type::Object(_)) => {
                 let mut parts = Vec::new();
                 for i in 0..*n as usize {
-                    let child = targets.get(i).map(|child| self.object(child, &format!("{path}{name}.{i}.")));
+                    let child = target(i).map(|child| self.object(child, &format!("{path}{name}.{i}.")));
                     parts.extend(self.handle(child, element).parts);
                 }
                 Some(Typed { ty: ty.clone(), parts, known: None })
@@ -533,7 +560,7 @@ impl<'a> Body<'a> {
             let v = file.variable(class, i);
             let field = self.objects[number].fields[i].clone();
             if v.keeping == Keeping::Public {
-                let value = match self.referred(object, &v.name.name, &field.ty, path) {
+                let value = match self.referred(object, &v.name.name, &field.ty, v.ty.span, path) {
                     Some(references) => references,
                     None => {
                         let name = format!("{path}{}", v.name.name);

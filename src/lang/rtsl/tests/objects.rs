@@ -37,6 +37,8 @@ void lookup() {
 ";
 
 fn object(unit: &Unit, class: &str, references: Vec<(Arc<str>, Vec<Object>)>) -> Object {
+    let all = |objects: Vec<Object>| objects.into_iter().map(Some).collect();
+    let references = references.into_iter().map(|(name, objects)| (name, all(objects))).collect();
     Object { references, ..alone(unit, class) }
 }
 
