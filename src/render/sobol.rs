@@ -11,17 +11,12 @@ pub(super) fn point(index: u32, key: u32) -> Vec2 {
 }
 
 /// The second coordinate of the sequence; the first is the index with its bits reversed.
-fn second(mut index: u32) -> u32 {
-    let mut direction = 1 << 31;
-    let mut sum = 0;
-    while index != 0 {
-        if index & 1 != 0 {
-            sum ^= direction;
-        }
-        direction ^= direction >> 1;
-        index >>= 1;
-    }
-    sum
+///
+/// Bit k from the top is the sum of the index's bits j for which C(j, k) is odd, which are those with all of k's bits (Lucas): a sum over supersets, a bit of
+/// the positions at a time.
+fn second(index: u32) -> u32 {
+    let masks = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
+    (0..).zip(masks).fold(index, |sums, (bit, lower)| sums ^ (sums >> (1 << bit) & lower)).reverse_bits()
 }
 
 /// Every bit turned or not by what the higher ones are: the hash of Laine and Karras (2011), with Burley's constants, turns bits by the lower ones.
@@ -42,6 +37,16 @@ mod tests {
     fn the_first_points_are_those_of_the_sequence() {
         let points: Vec<_> = (0..4u32).map(|i| (i.reverse_bits() >> 29, second(i) >> 29)).collect();
         assert_eq!(points, [(0, 0), (4, 4), (2, 6), (6, 2)]);
+    }
+
+    #[test]
+    fn the_second_coordinate_is_the_sum_of_the_directions_of_the_bits() {
+        // The directions of the polynomial x + 1: each is the one before with its bits added to those above them.
+        let directions: Vec<u32> = std::iter::successors(Some(1 << 31), |d| Some(d ^ (d >> 1))).take(32).collect();
+        let summed = |index: u32| (0..32).filter(|j| index >> j & 1 != 0).fold(0, |sum, j| sum ^ directions[j]);
+        for index in [0, 1, 2, 3, 0x5555_5555, 0x8000_0000, 0xdead_beef, u32::MAX] {
+            assert_eq!(second(index), summed(index), "{index:#x}");
+        }
     }
 
     #[test]
