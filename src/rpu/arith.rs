@@ -16,7 +16,7 @@
 
 use super::format::{F24, Format, Number};
 use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
-use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane};
+use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 use super::simd::{Engine, Portable, Simd};
@@ -53,7 +53,7 @@ impl<'a> Registers<'a> {
     pub fn copy(&self, operand: &Operand, position: Component, mode: Mode, to: &Column, mask: u64) {
         let from = self.column(operand.places[position.index()]);
         if operand.multiplier == Multiplier::ONE {
-            mode.copy(from, to, mask);
+            mode.copy(std::slice::from_ref(from), std::slice::from_ref(to), mask);
             return;
         }
         let Multiplier { negate, scale } = operand.multiplier;
@@ -64,7 +64,12 @@ impl<'a> Registers<'a> {
     pub fn read_floats(&self, operand: &Operand, position: Component, format: Format, to: &mut [f32; BLOCK]) {
         let from = self.column(operand.places[position.index()]);
         let Multiplier { negate, scale } = operand.multiplier;
+        let is_plain = operand.multiplier == Multiplier::ONE && format == Format::F32;
         for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
+            if is_plain {
+                to.iter_mut().zip(from.group(k).0).for_each(|(to, bits)| *to = f32::from_bits(bits));
+                continue;
+            }
             let lanes = from.group(k).map(|bits| format.scaled(bits, negate, scale.factor()));
             to.iter_mut().zip(lanes.0).for_each(|(to, bits)| *to = f32::from_bits(bits));
         }
@@ -523,7 +528,7 @@ fn inside(simd: impl Simd, column: &Column, test: Test, active: u64) -> u64 {
     let part = |range: u8| test.ranges.bits() & range != 0;
     let (negative, zero, middle, high) = (part(1), part(2), part(4), part(8));
     if test.integer {
-        return bits_where(simd, column, active, |bits| {
+        return lanes_where(simd, column, active, |bits| {
             let x = bits as i32;
             (negative & (x < 0)) | (zero & (x == 0)) | (high & (x > 0))
         });
@@ -540,18 +545,16 @@ fn inside(simd: impl Simd, column: &Column, test: Test, active: u64) -> u64 {
 
 #[inline(always)]
 fn floats_where(simd: impl Simd, column: &Column, active: u64, f: impl Fn(f32) -> bool) -> u64 {
-    bits_where(simd, column, active, |bits| f(f32::from_bits(bits)))
+    lanes_where(simd, column, active, |bits| f(f32::from_bits(bits)))
 }
 
+/// The active lanes for whose pattern `f` holds.
 #[inline(always)]
-fn bits_where(simd: impl Simd, column: &Column, active: u64, f: impl Fn(u32) -> bool) -> u64 {
+pub(super) fn lanes_where(simd: impl Simd, column: &Column, active: u64, f: impl Fn(u32) -> bool) -> u64 {
     let mut all = 0;
-    for k in 0..GROUPS {
-        if (active >> (GROUP * k)) as u16 == 0 {
-            continue;
-        }
+    for (k, _) in groups_of(active) {
         let inside = column.group(k).map(|bits| 0u32.wrapping_sub(u32::from(f(bits))));
         all |= u64::from(simd.highest(inside)) << (GROUP * k);
     }
-    all
+    all & active
 }

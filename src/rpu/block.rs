@@ -161,6 +161,16 @@ impl Block {
         }
     }
 
+    /// Sets a component of a register in the lanes of `mask`; constant registers are ignored.
+    pub fn write_lanes(&mut self, reg: Reg, component: Component, values: &[u32; BLOCK], mask: u64) {
+        if let Some(c) = register_column(reg, component) {
+            let from = Column::zero();
+            from.load(values);
+            let to = std::slice::from_ref(self.column(c));
+            Mode::F32(Engine::detect()).copy(std::slice::from_ref(&from), to, mask);
+        }
+    }
+
     /// Sets a component of a register in all lanes to floats; constant registers are ignored.
     pub fn write_floats(&mut self, reg: Reg, component: Component, values: &[f32; BLOCK]) {
         let mut bits = [0; BLOCK];
@@ -205,6 +215,12 @@ impl Block {
 
     pub(super) fn column(&self, index: u16) -> &Column {
         &self.file[self.pool_len() + usize::from(index)]
+    }
+
+    /// So many columns from one on.
+    pub(super) fn columns(&self, first: u16, count: usize) -> &[Column] {
+        let first = self.pool_len() + usize::from(first);
+        &self.file[first..first + count]
     }
 
     pub(super) fn registers(&self, window: u32) -> Registers<'_> {

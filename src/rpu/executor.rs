@@ -8,7 +8,7 @@ use super::arith::{self, Mode};
 use super::block::{Block, Frame};
 use super::decode::{Decoded, DecodedControl, Work};
 use super::isa::Component;
-use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
+use super::lanes::{BLOCK, Column, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::step::{Operand, column};
 use super::tracing::{HitBlock, RayBlock};
@@ -187,53 +187,42 @@ impl<'m> Executor<'m> {
     fn load(&mut self, block: &mut Block, group: Group, to: u16, count: u16, base: u16, offset: i16) {
         let mask = group.mask;
         let offset = i32::from(offset) as u32;
-        if let Some(base) = block.column(base).uniform(mask) {
-            for i in 0..count {
-                self.load_uniform(block, mask, to + 4 * i, base.wrapping_add(offset).wrapping_add(u32::from(i)));
+        let (image, columns) =
+            (&self.machine.memory[..self.image_end as usize], block.columns(to, 4 * usize::from(count)));
+        if let Some(base) = self.mode.uniform(block.column(base), mask) {
+            let address = base.wrapping_add(offset);
+            let first = address as usize;
+            match image.get(first..first + usize::from(count)) {
+                Some(vectors) => self.mode.broadcast(vectors, columns, mask),
+                None => (0..count).for_each(|i| {
+                    self.load_uniform(block, mask, to + 4 * i, address.wrapping_add(u32::from(i)));
+                }),
             }
             return;
         }
-        for (i, to) in (0..count).map(|i| (u32::from(i), to + 4 * i)) {
-            for (k, bits) in groups_of(mask) {
-                let bases = block.column(base).group(k);
-                // Lanes that are not active load what an active one does.
-                let other = bases.0[bits.trailing_zeros() as usize % GROUP];
-                let bases = if bits == u16::MAX { bases } else { bases.select(Lanes::splat(other), bits) };
-                let addresses = bases.map(|base| base.wrapping_add(offset).wrapping_add(i));
-                let columns = [block.column(to), block.column(to + 1), block.column(to + 2), block.column(to + 3)];
-                if addresses.0.iter().all(|&a| a < self.image_end) {
-                    self.mode.gather(self.machine.memory, addresses, columns, k, bits);
-                    continue;
-                }
-                let mut vectors = [Lanes::ZERO; 4];
-                for lane in (0..GROUP).filter(|lane| bits >> lane & 1 != 0) {
-                    let address = addresses.0[lane];
-                    let value = match self.machine.memory.get(address as usize) {
-                        Some(value) if address < self.image_end => *value,
-                        _ => self.load_scratch(block, address, GROUP * k + lane),
-                    };
-                    for (c, word) in value.into_iter().enumerate() {
-                        vectors[c].0[lane] = word;
-                    }
-                }
-                for (column, lanes) in columns.into_iter().zip(vectors) {
-                    column.write_group(k, lanes, bits);
+        let left = self.mode.gather(image, block.column(base), offset, columns, mask);
+        for lane in lanes_of(left) {
+            let first = block.column(base).get(lane).wrapping_add(offset);
+            for i in 0..count {
+                let address = first.wrapping_add(u32::from(i));
+                let vector = match image.get(address as usize) {
+                    Some(vector) => *vector,
+                    None => self.load_scratch(block, address, lane),
+                };
+                for (column, word) in block.columns(to + 4 * i, 4).iter().zip(vector) {
+                    column.set(lane, word);
                 }
             }
         }
     }
 
     /// Loads one vector from the same address for all lanes in `mask`.
-    fn load_uniform(&mut self, block: &mut Block, mask: u64, to: u16, address: u32) {
-        let value = match self.machine.memory.get(address as usize) {
-            Some(value) if address < self.image_end => *value,
-            _ => match self.scratch_index(address).map(|index| block.scratch(index)) {
-                Some(Some(vector)) => {
-                    for (c, column) in vector.iter().enumerate() {
-                        self.mode.copy(column, block.column(to + c as u16), mask);
-                    }
-                    return;
-                }
+    fn load_uniform(&mut self, block: &Block, mask: u64, to: u16, address: u32) {
+        let to = block.columns(to, 4);
+        let vector = match self.machine.memory[..self.image_end as usize].get(address as usize) {
+            Some(vector) => *vector,
+            None => match self.scratch_index(address).map(|index| block.scratch(index)) {
+                Some(Some(vector)) => return self.mode.copy(vector, to, mask),
                 Some(None) => [0; 4],
                 None => {
                     self.bad_loads |= mask;
@@ -241,9 +230,7 @@ impl<'m> Executor<'m> {
                 }
             },
         };
-        for (c, bits) in value.into_iter().enumerate() {
-            self.mode.fill(std::slice::from_ref(block.column(to + c as u16)), bits, mask);
-        }
+        self.mode.broadcast(&[vector], to, mask);
     }
 
     /// A vector of a lane's scratch memory; zeros outside it.
@@ -277,7 +264,7 @@ impl<'m> Executor<'m> {
             let address = base.wrapping_add(offset);
             self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })
         };
-        if let Some(base) = block.column(base).uniform(mask) {
+        if let Some(base) = self.mode.uniform(block.column(base), mask) {
             let index = place(base)?;
             block.grow_scratch(index);
             let registers = block.registers(window);
@@ -362,23 +349,24 @@ impl<'m> Executor<'m> {
             registers.read_floats(orig, c, format, &mut rays.orig[i]);
             registers.read_floats(dir, c, format, &mut rays.dir[i]);
         }
-        let parts = [&mut rays.t_min, &mut rays.t_max, &mut rays.any, &mut rays.time];
-        parts.into_iter().zip(Component::ALL).for_each(|(to, c)| registers.read_floats(arg, c, format, to));
+        let parts = [(&mut rays.t_min, Component::X), (&mut rays.t_max, Component::Y), (&mut rays.time, Component::W)];
+        parts.into_iter().for_each(|(to, c)| registers.read_floats(arg, c, format, to));
+        rays.any = self.mode.not_zero(&registers.read(arg, Component::Z, self.mode), mask);
         let mut hits = HitBlock::misses();
         self.machine.tracer.trace(&rays, &mut hits);
         self.rays += u64::from(mask.count_ones());
-        let code: [u32; BLOCK] = std::array::from_fn(|lane| {
-            if hits.t[lane] < 0.0 {
-                return 0;
-            }
-            self.machine.shaders.get(hits.shader[lane] as usize).copied().unwrap_or(u32::MAX)
-        });
+        let mut code = [0; BLOCK];
+        for lane in lanes_of(mask).filter(|&lane| hits.t[lane] >= 0.0) {
+            code[lane] = self.machine.shaders.get(hits.shader[lane] as usize).copied().unwrap_or(u32::MAX);
+        }
+        let found: [Column; 6] = std::array::from_fn(|_| Column::zero());
         let floats = [&hits.u, &hits.v, &hits.t];
-        for (i, values) in floats.into_iter().enumerate() {
-            block.column(column::HIT + i as u16).write_masked(|lane| format.round(values[lane].to_bits()), mask);
+        for (to, values) in found.iter().zip(floats) {
+            to.write_masked(|lane| format.round(values[lane].to_bits()), u64::MAX);
         }
-        for (i, values) in [&code, &hits.tri, &hits.obj].into_iter().enumerate() {
-            block.column(column::HIT + 3 + i as u16).write_masked(|lane| values[lane], mask);
+        for (to, words) in found[floats.len()..].iter().zip([&code, &hits.tri, &hits.obj]) {
+            to.load(words);
         }
+        self.mode.copy(&found, block.columns(column::HIT, found.len()), mask);
     }
 }

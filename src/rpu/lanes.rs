@@ -184,17 +184,6 @@ impl Column {
         }
         all
     }
-
-    /// The pattern that all lanes in `mask` share, if they do.
-    pub fn uniform(&self, mask: u64) -> Option<u32> {
-        let first = self.get(mask.trailing_zeros() as usize % BLOCK);
-        let same = groups_of(mask).all(|(k, bits)| {
-            let different = self.group(k).map(|b| b ^ first);
-            let different = if bits == u16::MAX { different } else { different.select(Lanes::ZERO, bits) };
-            different.0.into_iter().fold(0, |all, b| all | b) == 0
-        });
-        same.then_some(first)
-    }
 }
 
 /// The groups with a lane in `mask`, with the group's lanes as bits.

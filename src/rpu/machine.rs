@@ -401,21 +401,24 @@ impl Run<'_, '_, '_> {
 
     /// Chooses the group that runs next.
     fn reschedule(&mut self) {
-        if self.waiting.is_empty() {
+        let first_of = |waiting: &[Group]| (0..waiting.len()).min_by_key(|&i| waiting[i].key());
+        let Some(first) = first_of(&self.waiting) else {
             self.limit = u32::MAX;
             return;
-        }
-        if self.current.mask != 0 {
-            self.waiting_add(self.current);
-        }
-        let first = (0..self.waiting.len()).min_by_key(|&i| self.waiting[i].key());
-        if let Some(first) = first {
+        };
+        let goes_on = self.current.mask != 0 && self.current.key() < self.waiting[first].key();
+        if !goes_on || self.refill.as_ref().is_some_and(|refill| refill.parted) {
+            if self.current.mask != 0 {
+                self.waiting_add(self.current);
+            }
             if let Some(due) = self.refill.as_mut().and_then(|refill| refill.due(&self.waiting)) {
                 self.current = self.waiting.swap_remove(due);
                 self.limit = u32::MAX;
                 return;
             }
-            self.current = self.waiting.swap_remove(first);
+            if let Some(first) = first_of(&self.waiting) {
+                self.current = self.waiting.swap_remove(first);
+            }
         }
         let same_depth = self.waiting.iter().filter(|w| w.depth == self.current.depth);
         self.limit = same_depth.map(|w| w.pc).min().unwrap_or(u32::MAX);

@@ -1,28 +1,28 @@
 //! Moves of patterns to some lanes of columns, as memory and new threads need them, compiled for each way to do arithmetic (see [`super::arith`]): the baseline processor
 //! takes about 20 instructions to write some lanes of a group.
 
-use super::arith::Mode;
-use super::lanes::{Column, GROUP, Lanes, groups_of};
+use super::arith::{Mode, lanes_where};
+use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of};
 use super::simd::{self, Engine, Portable, Simd};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 
 /// A method of [`Mode`] that does what a function does, compiled for the mode's way.
 macro_rules! compiled {
-    ($(#[$doc:meta])* $name:ident, $body:ident($($argument:ident: $type:ty),*)) => {
+    ($(#[$doc:meta])* $name:ident, $body:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {
         impl Mode {
             $(#[$doc])*
             #[inline]
-            pub fn $name(self, $($argument: $type),*) {
+            pub fn $name(self, $($argument: $type),*) $(-> $result)? {
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2")]
-                fn avx2(simd: Avx2, $($argument: $type),*) {
-                    $body(simd, $($argument),*);
+                fn avx2(simd: Avx2, $($argument: $type),*) $(-> $result)? {
+                    $body(simd, $($argument),*)
                 }
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx512f,avx512dq")]
-                fn avx512(simd: Avx512, $($argument: $type),*) {
-                    $body(simd, $($argument),*);
+                fn avx512(simd: Avx512, $($argument: $type),*) $(-> $result)? {
+                    $body(simd, $($argument),*)
                 }
                 match self {
                     Mode::F32(Engine::Portable) | Mode::F24 => $body(Portable, $($argument),*),
@@ -44,14 +44,29 @@ compiled! {
 }
 
 compiled! {
-    /// Copies the lanes in `mask` of a column to another.
-    copy, copy_lanes(from: &Column, to: &Column, mask: u64)
+    /// Copies the lanes in `mask` of some columns to others.
+    copy, copy_lanes(from: &[Column], to: &[Column], mask: u64)
 }
 
 compiled! {
-    /// Loads a vector of the image, which has all addresses, for each lane of group `k` in `bits`. With four lanes at a time put into their columns
-    /// in memory, `bench shading`'s textures took twice as long.
-    gather, gather_lanes(memory: &[[u32; 4]], addresses: Lanes, columns: [&Column; 4], k: usize, bits: u16)
+    /// Sets the lanes in `mask` of columns to words of vectors, the same for all lanes: four columns a vector.
+    broadcast, broadcast_lanes(vectors: &[[u32; 4]], to: &[Column], mask: u64)
+}
+
+compiled! {
+    /// The pattern that all lanes in `mask` of a column share, if they do.
+    uniform, uniform_lanes(column: &Column, mask: u64) -> Option<u32>
+}
+
+compiled! {
+    /// Loads for each lane in `mask` the vectors from the address in `bases` plus `offset` on: four columns a vector. Gives the lanes that were left out: those
+    /// of groups where one wants what lies outside. With four lanes at a time put into their columns in memory, `bench shading`'s textures took twice as long.
+    gather, gather_lanes(memory: &[[u32; 4]], bases: &Column, offset: u32, to: &[Column], mask: u64) -> u64
+}
+
+compiled! {
+    /// The lanes in `mask` of a column that are floats other than 0.
+    not_zero, lanes_not_zero(column: &Column, mask: u64) -> u64
 }
 
 #[inline(always)]
@@ -67,19 +82,55 @@ fn fill_lanes(simd: impl Simd, columns: &[Column], bits: u32, mask: u64) {
 }
 
 #[inline(always)]
-fn copy_lanes(simd: impl Simd, from: &Column, to: &Column, mask: u64) {
-    for (k, group) in groups_of(mask) {
-        write(simd, to, k, from.group(k), group);
+fn copy_lanes(simd: impl Simd, from: &[Column], to: &[Column], mask: u64) {
+    for (from, to) in from.iter().zip(to) {
+        groups_of(mask).for_each(|(k, group)| write(simd, to, k, from.group(k), group));
     }
 }
 
 #[inline(always)]
-fn gather_lanes(simd: impl Simd, memory: &[[u32; 4]], addresses: Lanes, columns: [&Column; 4], k: usize, bits: u16) {
-    let mut rows = [[0; 4]; GROUP];
-    for (row, address) in rows.iter_mut().zip(addresses.0) {
-        *row = memory[address as usize];
+fn broadcast_lanes(simd: impl Simd, vectors: &[[u32; 4]], to: &[Column], mask: u64) {
+    for (word, to) in vectors.as_flattened().iter().zip(to) {
+        groups_of(mask).for_each(|(k, group)| write(simd, to, k, Lanes::splat(*word), group));
     }
-    for (column, lanes) in columns.into_iter().zip(simd::transposed(&rows)) {
-        write(simd, column, k, lanes, bits);
+}
+
+#[inline(always)]
+fn uniform_lanes(simd: impl Simd, column: &Column, mask: u64) -> Option<u32> {
+    let first = column.get(mask.trailing_zeros() as usize % BLOCK);
+    let others = lanes_where(simd, column, mask, |bits| bits != first);
+    (others == 0).then_some(first)
+}
+
+#[inline(always)]
+fn lanes_not_zero(simd: impl Simd, column: &Column, mask: u64) -> u64 {
+    lanes_where(simd, column, mask, |bits| f32::from_bits(bits) != 0.0)
+}
+
+#[inline(always)]
+fn gather_lanes(simd: impl Simd, memory: &[[u32; 4]], bases: &Column, offset: u32, to: &[Column], mask: u64) -> u64 {
+    let (vectors, _) = to.as_chunks::<4>();
+    // First addresses from which all vectors lie inside.
+    let inside = (memory.len() + 1).saturating_sub(vectors.len());
+    let mut left = 0;
+    for (k, bits) in groups_of(mask) {
+        let bases = bases.group(k);
+        // Lanes that are not active load what an active one does.
+        let other = bases.0[bits.trailing_zeros() as usize % GROUP];
+        let addresses = simd.select(bits, bases, Lanes::splat(other)).map(|base| base.wrapping_add(offset));
+        if addresses.0.iter().any(|&address| address as usize >= inside) {
+            left |= u64::from(bits) << (GROUP * k);
+            continue;
+        }
+        for (i, columns) in vectors.iter().enumerate() {
+            let mut rows = [[0; 4]; GROUP];
+            for (row, address) in rows.iter_mut().zip(addresses.0) {
+                *row = memory[address as usize + i];
+            }
+            for (column, lanes) in columns.iter().zip(simd::transposed(&rows)) {
+                write(simd, column, k, lanes, bits);
+            }
+        }
     }
+    left
 }

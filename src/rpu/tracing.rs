@@ -7,6 +7,8 @@ use super::lanes::BLOCK;
 pub struct RayBlock {
     /// Bit i: lane i shoots a ray.
     pub active: u64,
+    /// Bit i: for lane i any hit will do, the closest is not needed.
+    pub any: u64,
     /// Origins: x, y, z.
     pub orig: [[f32; BLOCK]; 3],
     /// Directions, of any length: x, y, z.
@@ -15,8 +17,6 @@ pub struct RayBlock {
     pub t_min: [f32; BLOCK],
     /// Hits at t ≥ t_max do not count.
     pub t_max: [f32; BLOCK],
-    /// Not 0: any hit will do, the closest is not needed.
-    pub any: [f32; BLOCK],
     /// The time of the ray in the shutter interval.
     pub time: [f32; BLOCK],
 }
@@ -42,7 +42,7 @@ impl RayBlock {
     /// No rays.
     pub fn empty() -> RayBlock {
         let zero = [0.0; BLOCK];
-        RayBlock { active: 0, orig: [zero; 3], dir: [zero; 3], t_min: zero, t_max: zero, any: zero, time: zero }
+        RayBlock { active: 0, any: 0, orig: [zero; 3], dir: [zero; 3], t_min: zero, t_max: zero, time: zero }
     }
 }
 

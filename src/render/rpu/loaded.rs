@@ -197,13 +197,15 @@ impl Loaded {
         let mut threads: [Option<usize>; BLOCK] = [None; BLOCK];
         let mut supply = |block: &mut Block, free: u64| {
             let mut starting = 0;
-            let mut words = [[0; CAMERA_ARGUMENTS]; BLOCK];
+            let mut words = [[0; BLOCK]; CAMERA_ARGUMENTS];
+            let mut ended = [[0; BLOCK]; 4];
+            ended.iter_mut().zip(&results).for_each(|(to, (reg, c))| *to = block.read(*reg, *c));
             for lane in (0..BLOCK).filter(|lane| free >> lane & 1 != 0) {
-                if let Some(ended) = threads[lane].and_then(|thread| returned.get_mut(thread)) {
-                    ended.iter_mut().zip(&results).for_each(|(to, (reg, c))| *to = block.get(*reg, *c, lane));
+                if let Some(returned) = threads[lane].and_then(|thread| returned.get_mut(thread)) {
+                    *returned = ended.map(|word| word[lane]);
                 }
                 threads[lane] = arguments.next().map(|next| {
-                    words[lane] = next;
+                    words.iter_mut().zip(next).for_each(|(to, word)| to[lane] = word);
                     starting |= 1 << lane;
                     returned.push([0; 4]);
                     returned.len() - 1
@@ -211,9 +213,7 @@ impl Loaded {
             }
             if starting != 0 {
                 block.reset_lanes(starting);
-            }
-            for lane in (0..BLOCK).filter(|lane| starting >> lane & 1 != 0) {
-                params.iter().zip(words[lane]).for_each(|((reg, c), word)| block.set(*reg, *c, lane, word));
+                params.iter().zip(&words).for_each(|((reg, c), words)| block.write_lanes(*reg, *c, words, starting));
             }
             starting
         };

@@ -183,10 +183,9 @@ impl<'a> SceneTracer<'a> {
 
 impl Tracer for SceneTracer<'_> {
     fn trace(&self, rays: &RayBlock, hits: &mut HitBlock) {
-        let any = rays.any.iter().enumerate().fold(0u64, |mask, (i, &any)| mask | u64::from(any != 0.0) << i);
         let [ox, oy, oz] = rays.orig;
         let [dx, dy, dz] = rays.dir;
-        let active = rays.active & !any;
+        let active = rays.active & !rays.any;
         let mut batch = RayBatch { ox, oy, oz, dx, dy, dz, t_min: rays.t_min, t_max: rays.t_max, active };
         if active != 0 {
             let mut found = HitBatch::default();
@@ -201,13 +200,13 @@ impl Tracer for SceneTracer<'_> {
                 (hits.shader[i], hits.tri[i], hits.obj[i]) = (shader, triangle, object);
             }
         }
-        batch.active = rays.active & any;
+        batch.active = rays.active & rays.any;
         if batch.active != 0 {
             let mut blocked = self.bvh.any_hits(&batch);
             if let Some(programs) = &self.programs {
                 batch.active &= !blocked;
                 blocked |= programs.primitives.tree.any_hits(&batch, programs);
-                batch.active = rays.active & any;
+                batch.active = rays.active & rays.any;
             }
             for i in batch.active_lanes().filter(|i| blocked >> i & 1 != 0) {
                 hits.t[i] = 0.0;
