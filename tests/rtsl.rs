@@ -491,6 +491,39 @@ void shade() { other.shade(); }
     }
 }
 
+/// Code for empty strings is left out where somebody gives another: here another gives an empty one in turn.
+#[test]
+fn strings_that_are_given_are_empty_only_where_the_scene_says_so() {
+    let classes = "
+class Word : rt_Material;
+public string word;
+void shade() { rt_SampleColor = color(word == \"\" ? 0. : 0.5) + color(\"\" != word ? 0.5 : 0.); }
+class Quotes : rt_Material;
+public rt_Material other;
+void shade() { other.shade(); }
+";
+    let own = |word: &str| format!("Surface \"own.rtsl:Word\" \"string word\" [\"{word}\"]");
+    let patch = |word: &str| {
+        format!("Patch \"bilinear\" \"P\" [-1 1 0.5 1 1 0.5 -1 -1 0.5 1 -1 0.5] \"constant string word\" [\"{word}\"]")
+    };
+    let said = |word: &str| format!("Shader \"own.rtsl:Word\" \"said\" \"string word\" [\"{word}\"]\n");
+    let quotes = "Surface \"own.rtsl:Quotes\" \"string other\" [\"said\"]";
+    for (attributes, is_written) in [
+        ("Surface \"own.rtsl:Word\"".to_string(), false),
+        (own("x"), true),
+        (own(""), false),
+        (format!("{}\n{}", own("x"), patch("")), false),
+        (format!("{}\n{}", own(""), patch("x")), true),
+        (format!("{}{quotes}", said("x")), true),
+        (format!("{}{quotes}", said("")), false),
+        (format!("{}{quotes} \"string other.word\" [\"\"]", said("x")), false),
+        (format!("{}{quotes} \"string other.word\" [\"x\"]", said("")), true),
+    ] {
+        let folder = square("whitted", &attributes, classes);
+        assert_eq!(seen(folder.path()), [[if is_written { 255 } else { 0 }; 3]; 3], "{attributes}");
+    }
+}
+
 #[test]
 fn pictures_far_away_are_averaged_by_both_machines() {
     let attributes = format!(

@@ -74,22 +74,42 @@ pub(super) fn at_a_hit(
 /// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
 /// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
 pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, differentiated: bool) -> Function {
-    surface_without(number, variant, questions, differentiated, false)
+    surface_with(number, variant, questions, differentiated, Light::All)
 }
 
-/// [`surface`], without the light that its class sends itself where a path tracer adds that.
-pub(super) fn surface_without(
+/// Which light a surface's code gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Light {
+    /// All that leaves it.
+    All,
+    /// What its shader makes of other light: what its class sends itself counts by how it was found, where paths are traced.
+    Reflected,
+    /// None: rays only ask how much of it there is.
+    Nothing,
+}
+
+/// [`surface`], which gives some of the light.
+pub(super) fn surface_with(
     number: usize,
     variant: &SurfaceVariant,
     questions: &Questions,
     differentiated: bool,
-    paths: bool,
+    light: Light,
 ) -> Function {
     let (mut b, inputs) = at_a_hit(surface_entry(number), variant, differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     visibility::begin(&mut b, variant.seen, inputs.ray, |b, mode| match (&variant.dark, mode) {
-        (Some(dark), HitMode::Shader) => shade(b, number, dark, &Questions::default(), &inputs, paths),
+        (Some(dark), HitMode::Shader) if dark.instance.shader.sets_opacity() => {
+            shade(b, number, dark, &Questions::default(), &inputs, light);
+        }
+        (Some(dark), HitMode::Shader) => {
+            let (nothing, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
+            let mut state = SurfaceState::new(b, inputs.clone());
+            let opacity = dark.methods.opacity.as_deref();
+            let opacity = opacity.map_or(white, |opacity| opacity_at(b, &mut state, &dark.layout, opacity));
+            b.ret(vec![nothing, opacity]);
+        }
         _ => {
             let mut state = SurfaceState::new(b, inputs.clone());
             let nothing = b.constant(Const::zero(Type::Vec3));
@@ -97,7 +117,13 @@ pub(super) fn surface_without(
             b.ret(vec![nothing, opacity]);
         }
     });
-    shade(&mut b, number, variant, questions, &inputs, paths);
+    match light {
+        Light::Nothing => {
+            let (nothing, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
+            b.ret(vec![nothing, white]);
+        }
+        Light::All | Light::Reflected => shade(&mut b, number, variant, questions, &inputs, light),
+    }
     b.finish()
 }
 
@@ -108,12 +134,11 @@ fn shade(
     variant: &SurfaceVariant,
     questions: &Questions,
     given: &SurfaceInputs,
-    paths: bool,
+    light: Light,
 ) {
     questions.answer_at_hit(b, given);
     let mut state = SurfaceState::new(b, given.clone());
-    // Where paths are traced, light of a surface's own counts by how it was found.
-    let own = variant.methods.emission.as_deref().filter(|_| !paths);
+    let own = variant.methods.emission.as_deref().filter(|_| light == Light::All);
     let own = own.map(|emission| emission_at(b, &mut state, &variant.layout, emission));
     let covers = variant.methods.opacity.as_deref();
     let covers = covers.map(|opacity| opacity_at(b, &mut state, &variant.layout, opacity));

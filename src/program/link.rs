@@ -9,6 +9,7 @@ use super::environments::Environments;
 use super::facts::is_option;
 use super::instances::{Instance, bind};
 use super::lights::{LightQuestions, LinkedLight, Shadows, ambient_there};
+use super::lookups;
 use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
 use super::outputs::Output;
 use super::paths::{self, Methods, Paths, Scattering};
@@ -564,6 +565,8 @@ impl Linker {
         if traces_paths {
             rsl::add_built_functions(&mut module);
             paths::widen_calls(&mut module);
+            let methods = wanted.iter().flat_map(|w| w.methods.at_one_place());
+            lookups::share(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
         }
         arguments::drop_unneeded(&mut module);
         // What a light gives is asked once for each place, and then worked out where the light is known.

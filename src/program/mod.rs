@@ -17,6 +17,7 @@ mod facts;
 mod instances;
 mod lights;
 mod link;
+mod lookups;
 pub mod memory;
 mod objects;
 mod others;

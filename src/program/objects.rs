@@ -198,9 +198,19 @@ impl ShaderLibrary {
         for (name, ty) in declared.iter().filter(|_| constructor.is_none()) {
             let is_text = ty.lengths.is_empty() && matches!(unit.file.base_type(Some(class), ty), Ok(Type::STRING));
             let whole = format!("{path}{name}");
-            if is_text && !given.contains(&whole) && !self.is_variable_text(scene, &whole) {
+            if !is_text || self.is_variable_text(scene, &whole) {
+                continue;
+            }
+            if !given.contains(&whole) {
                 found.shape += &format!("-{name}");
                 found.object.fixed.push(name.clone());
+            }
+            let own = instance.params.iter().find(|p| *p.0 == **name).map(|p| &p.1);
+            let is_written =
+                matches!(own, Some(ParamValue::String(texts)) if matches!(&texts[..], [text] if !text.is_empty()));
+            if is_written && !above.given.contains(&whole) {
+                found.shape += &format!("+{name}");
+                found.object.written.push(name.clone());
             }
         }
         let mut below = Vec::new();

@@ -8,7 +8,7 @@
 //! Estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
 
 use super::area_lights::{AreaLights, Spread};
-use super::entries::{self, SurfaceVariant, at_a_hit};
+use super::entries::{self, Light, SurfaceVariant, at_a_hit};
 use super::instances::Instance;
 use super::lights::{DIRECT, DIRECT_RESULTS};
 use super::memory::RecordLayout;
@@ -54,6 +54,12 @@ impl Methods {
     pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
         let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
         scattering.chain(&self.emission).chain(&self.opacity)
+    }
+
+    /// Those that are asked again and again at one place.
+    pub fn at_one_place(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
+        scattering.chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
     }
 }
 
@@ -139,7 +145,9 @@ pub fn surface(
     differentiated: bool,
     paths: Paths<'_>,
 ) -> Vec<Function> {
-    let mut shading = entries::surface_without(number, variant, questions, differentiated, true);
+    let is_only_asked = variant.methods.scattering.is_some() && questions.is_empty();
+    let light = if is_only_asked { Light::Nothing } else { Light::Reflected };
+    let mut shading = entries::surface_with(number, variant, questions, differentiated, light);
     shading.name = shading_name(number).into();
     shading.kind = FunctionKind::Function;
     let (mut b, given) = at_a_hit(super::surface_entry(number), variant, differentiated);

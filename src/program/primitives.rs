@@ -10,7 +10,7 @@ use super::state::of_frame;
 use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::passes::packets;
+use crate::ir::passes::packets::{self, Once};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type};
 use crate::lang::diag::Diagnostic;
 use crate::lang::rtsl::AtHit;
@@ -40,7 +40,8 @@ pub fn common_origin_entries(n: usize) -> [String; 2] {
 pub fn split_by_origin(module: &mut Module, kinds: usize) {
     for n in 0..kinds {
         let entry = module.function(&intersect_entry(n));
-        let parts = entry.and_then(|entry| packets::split(entry, &["orig", "block"], common_origin_entries(n)));
+        let parts =
+            entry.and_then(|entry| packets::split(entry, &["orig", "block"], common_origin_entries(n), Once::Numbers));
         module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
     }
 }

@@ -135,6 +135,11 @@ impl CompiledShader {
         self.params.iter().map(CompiledParam::values).sum()
     }
 
+    /// Whether the core says how opaque the surface is.
+    pub fn sets_opacity(&self) -> bool {
+        self.core_results.iter().any(|r| &*r.name == "Oi")
+    }
+
     /// The declared parameter of that name and type that is no array, with its place among the core's parameters.
     pub fn asked(&self, ty: RslType, name: &str) -> Option<(usize, &CompiledParam)> {
         let i = self.params.iter().position(|p| p.name == name)?;

@@ -114,7 +114,15 @@ fn surfaces_that_shine_light_others_and_sheets_stop_light_as_far_as_they_are_the
     assert!((half - 0.5 * (1.0 + whole)).abs() < 0.08, "{half} between {whole} and 1");
 }
 
-/// A software driver takes minutes for the megakernel of a material with a picture, and for any of one with three.
+#[test]
+fn both_machines_see_the_same_pictures() {
+    let picture = json!({ "index": 0 });
+    let sheet = json!({ "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": picture, "metallicRoughnessTexture": picture }, "normalTexture": picture });
+    let folder = folder([1.0, 0.5, 0.2], Some(sheet));
+    compared_on("wavefront", &folder.path().join("scene.gltf"), &["--integrator", "path"]);
+}
+
+/// A software driver takes minutes for the megakernel of a material that is cut away by a picture.
 #[test]
 fn both_machines_cut_away_the_same() {
     let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicFactor": 0.5 } });

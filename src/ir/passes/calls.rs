@@ -23,7 +23,7 @@ pub fn run(module: &mut Module) -> usize {
 }
 
 /// The functions whose results depend on their arguments, constants and memory alone.
-pub(super) fn pure_names(module: &Module) -> HashSet<Arc<str>> {
+pub fn pure_names(module: &Module) -> HashSet<Arc<str>> {
     names_of(&pure_functions(module))
 }
 

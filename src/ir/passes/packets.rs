@@ -1,11 +1,11 @@
 //! What a packet of rays saves in the intersection with a primitive (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2): work that all of its rays share is done once a packet, and
 //! directions of length 1 make squares of lengths and divisions by them vanish.
 //!
-//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and tells how many operations on floats one ray costs; [`split()`] parts a function into what the rays of a packet share, and the rest. Both know no language.
+//! [`operations`] takes the core of an `intersect` method, with the ray as named inputs, and tells how many operations on floats one ray costs; [`split()`] parts a function into what the rays of a packet, or other calls of it, share, and the rest. Both know no language.
 
 mod split;
 
-pub use split::{Split, split};
+pub use split::{Once, Split, split};
 
 use super::{copy, dce, fold, gvn, simplify_cfg};
 use crate::ir::{BlockId, Const, Function, Op, Value};
@@ -51,15 +51,14 @@ pub fn operations(func: &Function, packet: Packet) -> Operations {
     if packet.unit_directions {
         unit_directions(&mut func);
     }
-    // No pass that chooses between instructions: what is written is counted.
-    let passes: [fn(&mut Function) -> usize; 5] = [copy::run, fold::run, gvn::run, simplify_cfg::run, dce::run];
-    loop {
-        let changes: usize = passes.iter().map(|pass| pass(&mut func)).sum();
-        if changes == 0 {
-            break;
-        }
-    }
+    shorten(&mut func);
     count(&func, &shared(&func, |name| is_common(name, packet.common_origin)))
+}
+
+/// Leaves out what is not needed, and computes what is the same once. No pass chooses between instructions, so that what is written can be counted.
+pub fn shorten(func: &mut Function) {
+    let passes: [fn(&mut Function) -> usize; 5] = [copy::run, fold::run, gvn::run, simplify_cfg::run, dce::run];
+    while passes.iter().map(|pass| pass(func)).sum::<usize>() > 0 {}
 }
 
 /// Whether an input of a core is the same for all rays of a packet.
@@ -70,7 +69,7 @@ fn is_common(input: &str, common_origin: bool) -> bool {
 /// What the core of an `intersect` method can work out once for a packet with a common origin: how many numbers; 0 where it is not worth parting it.
 pub fn shared_numbers(func: &Function) -> u32 {
     let common: Vec<&str> = func.params.iter().map(|p| &*p.name).filter(|name| is_common(name, true)).collect();
-    let parts = split(func, &common, ["shared".to_string(), "rest".to_string()]);
+    let parts = split(func, &common, ["shared".to_string(), "rest".to_string()], Once::Numbers);
     parts.map_or(0, |parts| parts.shared.results.iter().map(|r| r.ty.words()).sum())
 }
 
@@ -87,13 +86,18 @@ fn unit_directions(func: &mut Function) {
 
 /// The values that are the same for all rays of a packet: they are computed once.
 fn shared(func: &Function, is_common: impl Fn(&str) -> bool) -> Vec<bool> {
+    shared_with(func, is_common, Op::is_pure)
+}
+
+/// The same, where operations that do nothing but give results are those that `is_pure` says.
+fn shared_with(func: &Function, is_common: impl Fn(&str) -> bool, is_pure: impl Fn(&Op) -> bool) -> Vec<bool> {
     let mut shared = vec![false; func.values.len()];
     for (param, value) in func.params.iter().zip(func.param_values()) {
         shared[value.0 as usize] = is_common(&param.name);
     }
     for id in func.reverse_postorder() {
         for inst in &func.block(id).insts {
-            let all = inst.op.is_pure() && inst.args.iter().all(|a| shared[a.0 as usize]);
+            let all = is_pure(&inst.op) && inst.args.iter().all(|a| shared[a.0 as usize]);
             inst.results.iter().for_each(|r| shared[r.0 as usize] = all);
         }
     }

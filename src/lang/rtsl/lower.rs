@@ -53,13 +53,15 @@ pub struct Object {
     pub references: Vec<(Arc<str>, Vec<Option<Object>>)>,
     /// Public variables that are strings and keep their declared values, so that code for others is left out: a material that names no picture looks nothing up.
     pub fixed: Vec<Arc<str>>,
+    /// Public variables that are strings and are given, none of them empty, so that code for empty ones is left out.
+    pub written: Vec<Arc<str>>,
 }
 
 impl Object {
     /// An object of a class that refers to nothing, made by the first of its constructors.
     pub fn alone(file: &Arc<File>, class: usize) -> Self {
         let constructor = file.constructors(class).first().copied();
-        Self { file: file.clone(), class, constructor, references: Vec::new(), fixed: Vec::new() }
+        Self { file: file.clone(), class, constructor, references: Vec::new(), fixed: Vec::new(), written: Vec::new() }
     }
 
     /// Whether its methods leave something for each other.
@@ -177,6 +179,9 @@ pub(super) struct Body<'a> {
     is_open: bool,
     /// Constants that are handles of objects.
     handles: HashMap<Value, u32>,
+    /// Strings that are not empty, and those that are.
+    written: HashSet<Value>,
+    empty: HashSet<Value>,
     params: Vec<BuiltParam>,
     references: Vec<String>,
     locs: HashMap<Span, Loc>,
@@ -364,6 +369,8 @@ impl<'a> Body<'a> {
             method,
             is_open: false,
             handles: HashMap::new(),
+            written: HashSet::new(),
+            empty: HashSet::new(),
             params: Vec::new(),
             references: Vec::new(),
             locs: HashMap::new(),
@@ -569,6 +576,9 @@ impl<'a> Body<'a> {
                 };
                 if object.fixed.contains(&v.name.name) {
                     continue;
+                }
+                if object.written.contains(&v.name.name) {
+                    self.written.extend(&value.parts);
                 }
                 self.write_local(&field, value);
             }

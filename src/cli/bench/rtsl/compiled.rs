@@ -82,7 +82,9 @@ impl Compiled {
         Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
         if R::METHOD == Method::Intersect {
             let entry = module.function(ENTRY);
-            let parts = entry.and_then(|f| packets::split(f, &["ray.origin", "block"], PARTS.map(str::to_string)));
+            let parts = entry.and_then(|f| {
+                packets::split(f, &["ray.origin", "block"], PARTS.map(str::to_string), packets::Once::Numbers)
+            });
             module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
         }
         let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;

@@ -1,16 +1,26 @@
-//! A function in two, where some of its arguments are the same for all rays of a packet: what only these decide is worked out once, the rest for each ray.
+//! A function in two, where some of its arguments are the same for several of its calls, as for all rays of a packet: what only these decide is worked out once, the rest for each call.
 //!
 //! Every operation stays what it was, on the same values, so the bits of results do not change.
 
-use super::shared;
+use super::shared_with;
 use crate::ir::passes::{dce, renumber};
 use crate::ir::{Block, Class, Function, Inst, Loc, Op, Param, ResultInfo, Terminator, Type, Value};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Vectors that pass from one part to the other, at most: registers hold no more.
 const MOST_VECTORS: usize = 8;
 /// Numbers, likewise.
 const MOST_NUMBERS: usize = 8;
+
+/// What is worked out once.
+#[derive(Clone, Copy, Debug)]
+pub enum Once<'a> {
+    /// All numbers that cost something, if registers hold them.
+    Numbers,
+    /// What calls of these functions give, which do nothing but give results.
+    Calls(&'a HashSet<Arc<str>>),
+}
 
 /// The two parts of a function. Both have its parameters.
 #[derive(Clone, Debug)]
@@ -21,15 +31,23 @@ pub struct Split {
     pub rest: Function,
 }
 
-/// Parts a function, where the parameters of these names have common arguments; `names` are those of the parts. Nothing, where all arguments together decide everything that costs something, or registers do not hold what is shared.
-pub fn split(func: &Function, common: &[&str], names: [String; 2]) -> Option<Split> {
-    let is_shared = shared(func, |name| common.contains(&name));
+/// Parts a function, where the parameters of these names have common arguments; `names` are those of the parts. Nothing, where all arguments together decide all that could be worked out once, or registers do not hold it.
+pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_>) -> Option<Split> {
+    let is_pure = |op: &Op| match (op, once) {
+        (Op::Call(callee), Once::Calls(calls)) => calls.contains(callee),
+        _ => op.is_pure(),
+    };
+    let is_shared = shared_with(func, |name| common.contains(&name), is_pure);
     // What costs nothing, or does not pass as a number, is computed where it is used.
+    let is_wanted = |op: &Op| match once {
+        Once::Numbers => !matches!(op, Op::Const(_) | Op::Uniform(_) | Op::Splat),
+        Once::Calls(_) => matches!(op, Op::Call(_)),
+    };
     let moves = |inst: &Inst| match inst.results[..] {
         [result] => {
             is_shared[result.0 as usize]
                 && matches!(func.ty(result), Type::F32 | Type::Vec2 | Type::Vec3 | Type::Vec4)
-                && !matches!(inst.op, Op::Const(_) | Op::Uniform(_) | Op::Splat)
+                && is_wanted(&inst.op)
         }
         _ => false,
     };
@@ -38,7 +56,10 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2]) -> Option<Spl
     let [shared_name, rest_name] = names;
     let mut rest = Function { name: rest_name.into(), ..func.clone() };
     for block in &mut rest.blocks {
-        block.insts.retain(|i| !matches!(i.op, Op::Debug(_)) && !i.results.iter().any(|r| moved.contains(r)));
+        block.insts.retain(|i| !i.results.iter().any(|r| moved.contains(r)));
+        if matches!(once, Once::Numbers) {
+            block.insts.retain(|i| !matches!(i.op, Op::Debug(_)));
+        }
     }
     let own = rest.params.len();
     // Values that were computed become parameters, those that nothing uses are dropped again.
@@ -53,12 +74,13 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2]) -> Option<Spl
     rest.drop_unused_params(own);
     let passed: Vec<Value> = rest.param_values()[own..].to_vec();
     let vectors = passed.iter().filter(|v| func.ty(**v) != Type::F32).count();
-    if passed.is_empty() || vectors > MOST_VECTORS || passed.len() - vectors > MOST_NUMBERS {
+    let is_too_much = vectors > MOST_VECTORS || passed.len() - vectors > MOST_NUMBERS;
+    if passed.is_empty() || matches!(once, Once::Numbers) && is_too_much {
         return None;
     }
     let order = func.reverse_postorder();
     let all = order.iter().flat_map(|id| &func.block(*id).insts);
-    let insts = all.filter(|i| i.op.is_pure() && i.results.iter().all(|r| is_shared[r.0 as usize])).cloned();
+    let insts = all.filter(|i| is_pure(&i.op) && i.results.iter().all(|r| is_shared[r.0 as usize])).cloned();
     let body = Block {
         params: func.param_values().to_vec(),
         insts: insts.collect(),
@@ -104,8 +126,8 @@ b2:
     #[test]
     fn what_common_arguments_decide_is_computed_apart_to_the_same_bits() {
         let mut m = module(DISTANCE);
-        let split =
-            split(&m.functions[0], &["origin"], ["a".into(), "b".into()]).expect("the origin decides something");
+        let split = split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers)
+            .expect("the origin decides something");
         assert_eq!(
             split.rest.params.iter().map(|p| p.ty).collect::<Vec<_>>(),
             [Type::Vec3, Type::Vec3, Type::Vec3, Type::F32, Type::F32]
@@ -126,6 +148,6 @@ b2:
         let m = module(
             "entry f(v0 origin: varying f32, v1 x: varying f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v1\n  ret v2\n}",
         );
-        assert!(split(&m.functions[0], &["origin"], ["a".into(), "b".into()]).is_none());
+        assert!(split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers).is_none());
     }
 }

@@ -48,6 +48,9 @@ impl<'a> Body<'a> {
             }
             ExprKind::Text(text) => {
                 let value = self.b.constant(Const::String(text.clone()));
+                if text.is_empty() {
+                    self.empty.insert(value);
+                }
                 Ok(Typed { ty: Type::STRING, parts: vec![value], known: None })
             }
             ExprKind::Null => Ok(self.handle(None, &Type::Object(Reference::Null))),

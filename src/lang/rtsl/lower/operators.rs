@@ -234,6 +234,12 @@ impl Body<'_> {
                 (l.ty == r.ty).then_some((l, r))?
             }
         };
+        if let ([x], [y]) = (&l.parts[..], &r.parts[..])
+            && [[x, y], [y, x]].iter().any(|[x, y]| self.written.contains(x) && self.empty.contains(y))
+        {
+            let differ = self.b.constant(Const::Bool(!wanted));
+            return Some(Typed { ty: Type::BOOL, parts: vec![differ], known: None });
+        }
         let (xs, ys) = (self.components(&l), self.components(&r));
         let mut all = None;
         for (x, y) in xs.into_iter().zip(ys) {
