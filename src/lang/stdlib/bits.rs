@@ -7,11 +7,11 @@ use super::noise;
 /// The name in the IR of the function that makes a position the start of a sequence of random numbers: `(vec3) → f32`, a whole number below 2²⁴.
 pub const SEED_FUNCTION: &str = "std.__seed";
 
-/// All of them: [`SEED_FUNCTION`]; `std.__is_finite`, `(vec3) → f32`; and `std.__exp2i`, `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
+/// All of them: [`SEED_FUNCTION`]; `std.__extent`, `(vec3, vec3) → f32`; and `std.__exp2i`, `std.__exponent`, `std.__mantissa`, `std.__next_random`, `std.__scrambled`, each from a float to a float.
 pub fn functions() -> Vec<Function> {
     vec![
         seed(),
-        is_finite(),
+        extent(),
         function("std.__next_random", next_random),
         function("std.__scrambled", scrambled),
         function("std.__exp2i", exp2i),
@@ -71,22 +71,19 @@ fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
     [exponent, mantissa]
 }
 
-/// Whether the sum of a vector's components is a number that is not infinite: 1 or 0. It looks at bits, since compilers of WGSL may take it that comparisons see numbers alone.
-fn is_finite() -> Function {
-    /// The bits of the exponent, all of which are set in infinities and what is no number.
-    const EXPONENT: u32 = 0x7f80_0000;
-    let mut b = FunctionBuilder::new("std.__is_finite", FunctionKind::Function);
+/// How large the scalar product of two vectors is, from 0 to below 1.5; that where it is infinite, and more where it is no number, as it is if a component is. It looks at bits, since compilers of WGSL may take it that
+/// comparisons see numbers alone: those without the sign's, half as large, are a number's whatever they stand for.
+fn extent() -> Function {
+    let mut b = FunctionBuilder::new("std.__extent", FunctionKind::Function);
     b.result("return", Type::F32);
-    let v = b.param("v", Type::Vec3, Class::Varying);
-    let ones = b.constant(Const::Vec3([1.0; 3]));
-    let sum = b.op(Op::Dot, &[v, ones]);
-    let bits = b.op_as(Op::Bitcast, &[sum], Type::U32);
-    let mask = b.u32(EXPONENT);
-    let exponent = b.op(Op::IAnd, &[bits, mask]);
-    let is_finite = b.op(Op::ILt, &[exponent, mask]);
-    let (one, zero) = (b.f32(1.0), b.f32(0.0));
-    let result = b.op(Op::Select, &[is_finite, one, zero]);
-    b.ret(vec![result]);
+    let vectors = ["a", "b"].map(|name| b.param(name, Type::Vec3, Class::Varying));
+    let product = b.op(Op::Dot, &vectors);
+    let bits = b.op_as(Op::Bitcast, &[product], Type::U32);
+    let [one, two] = [1, 2].map(|shift| b.u32(shift));
+    let unsigned = b.op(Op::IShl, &[bits, one]);
+    let half = b.op(Op::IShr, &[unsigned, two]);
+    let extent = b.op_as(Op::Bitcast, &[half], Type::F32);
+    b.ret(vec![extent]);
     b.finish()
 }
 

@@ -14,6 +14,8 @@
 #define ROULETTE_FROM 3
 #define BEST_CHANCE 0.95
 #define MATTE -FARTHEST
+/* What __extent gives at least for what is infinite or no number. */
+#define INFINITE 1.5
 #define SPECULAR_RAY 1
 #define DIFFUSE_RAY 2
 /* The densities that are none: of directions that light takes only exactly, of a ray that goes on as it was, and of a path that ends. */
@@ -65,10 +67,10 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
         color arrives = through * sent;
         through *= counts;
         /* One contribution that is infinite or no number would be its whole pixel, and all that a filter makes of it: it counts for nothing. The path ends where that says how much the rest of it counts. */
-        if (__is_finite(arrives + through) == 0) {
-            if (__is_finite(arrives) == 0)
+        if (__extent(arrives, through) >= INFINITE) {
+            if (__extent(arrives, 1) >= INFINITE)
                 arrives = 0;
-            if (__is_finite(through) == 0)
+            if (__extent(through, 1) >= INFINITE)
                 through = 0;
         }
         if (UNIFORM_CLAMP > 0 && is_straight == 0) {

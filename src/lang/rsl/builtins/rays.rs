@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[
     row("__occluded", "f:pvff", occluded),
     row("__shade", "x:pvffff&c&c", shade),
     row("__path_numbers", "x:fff&f&f&f&f", path_numbers),
-    built("__is_finite", "f:c", "std.__is_finite"),
+    built("__extent", "f:cc", "std.__extent"),
     row("__scatter", "x:pvfffffffff&c&c&v&f", scatter),
     row("__seed", "f:p", |b, a| b.call(SEED_FUNCTION, a.to_vec(), &[Type::F32])),
     row("__random", "v:p", |b, a| b.call("std.__random", a.to_vec(), &[Type::Vec3])),
