@@ -122,7 +122,7 @@ fn both_machines_see_the_same_pictures() {
     compared_on("wavefront", &folder.path().join("scene.gltf"), &["--integrator", "path"]);
 }
 
-/// A software driver takes minutes for the megakernel of a material that is cut away by a picture.
+/// A software driver takes a minute for the megakernel of a material that is cut away by a picture.
 #[test]
 fn both_machines_cut_away_the_same() {
     let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicFactor": 0.5 } });
