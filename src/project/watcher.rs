@@ -23,12 +23,13 @@ struct Pace {
     quiet: Duration,
     /// How long a file that was there may be gone or empty before that is told.
     grace: Duration,
+    /// How long changes may go on before they are told all the same.
+    patience: Duration,
 }
 
 /// Too short for a person to notice, and longer than what an editor does between two writes.
-const PACE: Pace = Pace { quiet: Duration::from_millis(10), grace: Duration::from_millis(100) };
-/// How long changes may go on before they are told all the same.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PACE: Pace =
+    Pace { quiet: Duration::from_millis(10), grace: Duration::from_millis(100), patience: Duration::from_secs(2) };
 /// How often the files' times are looked at.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -155,6 +156,7 @@ impl Watch {
     fn settle(&mut self, messages: &Receiver<Message>) -> bool {
         let begin = Instant::now();
         let mut quiet_since = begin;
+        let mut was_one_missing = false;
         loop {
             let wait = self.pace.quiet.saturating_sub(quiet_since.elapsed());
             match messages.recv_timeout(wait) {
@@ -162,12 +164,17 @@ impl Watch {
                 Ok(Message::Touched(paths)) if self.concerns(&paths) => quiet_since = Instant::now(),
                 Ok(Message::Touched(_)) => {}
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Err(RecvTimeoutError::Timeout) if begin.elapsed() < self.pace.grace && self.is_one_missing() => {
+                Err(RecvTimeoutError::Timeout) => {
+                    // One that has just come back is seen before the system tells of it.
+                    let is_one_missing = begin.elapsed() < self.pace.grace && self.is_one_missing();
+                    if !is_one_missing && !was_one_missing {
+                        break;
+                    }
+                    was_one_missing = is_one_missing;
                     quiet_since = Instant::now();
                 }
-                Err(RecvTimeoutError::Timeout) => break,
             }
-            if begin.elapsed() > PATIENCE {
+            if begin.elapsed() > self.pace.patience {
                 break;
             }
         }
@@ -241,7 +248,7 @@ mod tests {
     /// How long it waits for what must not.
     const SHORT: Duration = Duration::from_secs(1);
     /// A busy machine may let a thread wait between two writes of a file, which shall be one change all the same.
-    const SLOW: Pace = Pace { quiet: Duration::from_millis(250), grace: LONG };
+    const SLOW: Pace = Pace { quiet: Duration::from_millis(250), grace: LONG, patience: LONG };
 
     struct Scene {
         dir: tempfile::TempDir,
