@@ -18,7 +18,6 @@ use super::visibility::{self, TRANSMISSION};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Terminator, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
-use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
 use crate::scene::Estimator;
 use std::sync::Arc;
 
@@ -321,7 +320,8 @@ impl Place<'_> {
             Some(own) => own,
             None => self.black(),
         };
-        let covers = self.covers(&mut state);
+        let mut numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.numbers]));
+        let covers = self.covers(&mut state, &mut numbers[2]);
         let own = self.covered(own, covers);
         let options = self.op(Op::Uniform(6), &[]);
         let limit = self.op(Op::Extract(3), &[options]);
@@ -347,8 +347,6 @@ impl Place<'_> {
             let next = place.next(nothing, nowhere);
             vec![own, nothing, next]
         });
-        let numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.numbers]));
-
         let choices = self.b.call(format!("{}{}", super::lights::CHOICES, self.set), Vec::new(), &[Type::F32])[0];
         let direct = self.direct(scattering, &around, [position, normal], &numbers, choices);
 
@@ -362,18 +360,16 @@ impl Place<'_> {
         self.b.ret(vec![sent, counts, next]);
     }
 
-    /// Chance decides by how much a surface covers whether the ray passes it, if its class says how much that is.
-    fn covers(&mut self, state: &mut SurfaceState) -> Option<Covers> {
+    /// Chance decides by how much a surface covers whether the ray passes it, if its class says how much that is: by a number at random, of which what lies below the chance becomes one again.
+    fn covers(&mut self, state: &mut SurfaceState, number: &mut Value) -> Option<Covers> {
         let opacity = self.variant.methods.opacity.as_ref()?;
         let opacity = opacity_at(self.b, state, &self.variant.layout, opacity);
-        let position = state.global(self.b, "P")?;
-        // Behind a surface the path's numbers are the same: those of the place are not.
-        let random = self.b.call(RANDOM_FUNCTION, vec![position], &[Type::Vec3])[0];
-        let number = self.op(Op::Extract(0), &[random]);
         let chance = self.largest(opacity);
-        let is_met = self.op(Op::Lt, &[number, chance]);
+        let is_met = self.op(Op::Lt, &[*number, chance]);
         let is_passed = self.op(Op::Not, &[is_met]);
         let reciprocal = self.op(Op::Rcp, &[chance]);
+        let (rest, last) = (self.op(Op::Mul, &[*number, reciprocal]), self.b.f32(1.0f32.next_down()));
+        *number = self.op(Op::Min, &[rest, last]);
         let share = scale(self.b, opacity, reciprocal);
         let (one, white) = (self.b.f32(1.0), self.b.constant(Const::Vec3([1.0; 3])));
         let open = self.op(Op::Sub, &[white, opacity]);

@@ -1,6 +1,6 @@
 //! Materials that cover only a share of what lies behind them.
 
-use super::{agree, by_the_program, drawn, means};
+use super::{agree, by_the_program, compared_on, drawn, means};
 use shadewright::scene::Estimator;
 use std::fs;
 use tempfile::TempDir;
@@ -109,4 +109,19 @@ Polygon \"P\" [0.2 -9 -9  0.2 9 -9  0.2 9 3  0.2 -9 3]";
         let found = means(&drawn(folder.path(), Some(estimator), samples, 0..6));
         agree(&format!("{estimator:?}"), found, exactly);
     }
+}
+
+/// Chance is the path's own, and not made of a place, which each machine rounds in its way.
+#[test]
+fn rays_pass_the_same_layers_on_both_machines() {
+    let layer = |z: f32, share: f32| {
+        format!(
+            "Surface \"veil.rtsl:Veil\" \"color covers\" [{share} {share} {share}] \"color shines\" [{z} 0.5 {share}]\nPolygon \"P\" [-2 -1 {z} -1 1.1 2.9 1.7 1.3 {z} 1 -0.9 2.3]\n"
+        )
+    };
+    let folder = folder(&format!("{SUN} {}{}{}{WALL}", layer(1.1, 0.5), layer(1.6, 0.3), layer(2.1, 0.7)), "");
+    let scene = folder.path().join("scene.rib");
+    let text = fs::read_to_string(&scene).expect("it was written").replace("\"fov\" [0.1]", "\"fov\" [40]");
+    fs::write(&scene, text).expect("the folder can be written");
+    compared_on("wavefront", &scene, &["--integrator", "path"]);
 }

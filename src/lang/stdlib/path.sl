@@ -10,6 +10,8 @@
 #define FARTHEST 3.4028234e38
 #define OPAQUE 0.001
 #define MAX_LAYERS 64
+/* Numbers of one place behind so many layers are those of another. */
+#define LAYERS_APART 1024
 /* From so many places on chance decides whether a path goes on, and the best chance that it may have. */
 #define ROULETTE_FROM 3
 #define BEST_CHANCE 0.95
@@ -44,7 +46,7 @@ color __path(point o; vector d; float depth; float width, spread, kind; float st
     while (goes_on > 0) {
         /* Drawn before the ray, whose hit a call would lose, and where all paths meet. */
         float light_x = 0, light_y = 0, next_x = 0, next_y = 0;
-        __path_numbers(index, pixel, places, light_x, light_y, next_x, next_y);
+        __path_numbers(index, pixel, places + LAYERS_APART * layers, light_x, light_y, next_x, next_y);
         float t = __trace(from, way, nearest, farthest);
         color sent = 0;
         color counts = 0;
