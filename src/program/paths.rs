@@ -51,14 +51,16 @@ pub struct Scattering {
 impl Methods {
     /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
-        scattering.chain(&self.emission).chain(&self.opacity)
+        self.of_scattering().chain(&self.emission).chain(&self.opacity)
     }
 
     /// Those that are asked again and again at one place.
     pub fn at_one_place(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        let scattering = self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density]);
-        scattering.chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
+        self.of_scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
+    }
+
+    fn of_scattering(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density])
     }
 }
 

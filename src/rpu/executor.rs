@@ -8,7 +8,7 @@ use super::arith::{self, Mode};
 use super::block::{Block, Frame};
 use super::decode::{Decoded, DecodedControl, Work};
 use super::isa::Component;
-use super::lanes::{BLOCK, Column, lanes_of};
+use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
 use super::step::{Operand, column};
 use super::tracing::{HitBlock, RayBlock};
@@ -201,16 +201,20 @@ impl<'m> Executor<'m> {
             return;
         }
         let left = self.mode.gather(image, block.column(base), offset, columns, mask);
-        for lane in lanes_of(left) {
-            let first = block.column(base).get(lane).wrapping_add(offset);
+        for (k, bits) in groups_of(left) {
+            let first = block.column(base).group(k).map(|base| base.wrapping_add(offset));
             for i in 0..count {
-                let address = first.wrapping_add(u32::from(i));
-                let vector = match image.get(address as usize) {
-                    Some(vector) => *vector,
-                    None => self.load_scratch(block, address, lane),
-                };
-                for (column, word) in block.columns(to + 4 * i, 4).iter().zip(vector) {
-                    column.set(lane, word);
+                let mut vectors = [Lanes::ZERO; 4];
+                for lane in (0..GROUP).filter(|lane| bits >> lane & 1 != 0) {
+                    let address = first.0[lane].wrapping_add(u32::from(i));
+                    let vector = match image.get(address as usize) {
+                        Some(vector) => *vector,
+                        None => self.load_scratch(block, address, GROUP * k + lane),
+                    };
+                    vectors.iter_mut().zip(vector).for_each(|(to, word)| to.0[lane] = word);
+                }
+                for (column, lanes) in block.columns(to + 4 * i, 4).iter().zip(vectors) {
+                    column.write_group(k, lanes, bits);
                 }
             }
         }
