@@ -1,11 +1,11 @@
-//! What the window itself costs, beside the picture: processor time of a frame of the interface, and of a window in which nothing happens.
+//! What the window itself costs, beside the image: processor time of a frame of the interface, and of a window in which nothing happens.
 //!
 //! `cargo bench --bench viewer [-- --backend gpu|rpu] [--seconds N]` opens the built-in scene at 1280 × 800 on a display without a screen, leaves it alone for as long as it takes
 //! to finish and N seconds more (10 by default), then turns the scene and moves the pointer over everything for N seconds.
 //!
 //! Then it opens the program panel on a shader of 2,500 statements, and scrolls through its listings.
 //!
-//! `cargo bench --bench viewer -- --screenshots DIR` takes the README's pictures of the window instead.
+//! `cargo bench --bench viewer -- --screenshots DIR` takes the README's images of the window instead.
 
 #[path = "../tests/desktop/mod.rs"]
 mod desktop;
@@ -34,17 +34,17 @@ fn main() {
         }
     }
     let time = Duration::from_secs(seconds);
-    picture(&backend, time);
+    image(&backend, time);
     listings(&backend, time);
 }
 
-/// The window with a picture and parameters.
-fn picture(backend: &str, time: Duration) {
+/// The window with an image and parameters.
+fn image(backend: &str, time: Duration) {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = json!({ "theme": "Dark", "window": WINDOW, "panels": ["Parameters"] });
     let arguments = ["--backend", backend, "--stats", "--json"];
     let mut program = Program::start(folder.path(), &arguments, &settings);
-    program.until("a picture", |seen| seen.colors(Region { x: [0.5, 0.8], y: [0.3, 0.7] }) > 100);
+    program.until("an image", |seen| seen.colors(Region { x: [0.5, 0.8], y: [0.3, 0.7] }) > 100);
     let start = program.window_time();
     until_idle(&mut program);
     let idle = load(&program, time);
@@ -53,7 +53,7 @@ fn picture(backend: &str, time: Duration) {
     let busy = program.window_time() - start;
     let (status, output) = program.close();
     assert_eq!(status, Some(0), "the window closes");
-    println!("from the first picture on, the window's thread took {busy:.3} s of processor time for its frames:");
+    println!("from the first image on, the window's thread took {busy:.3} s of processor time for its frames:");
     println!("{}", output.trim());
     let times: Value = serde_json::from_str(&output).expect("times of frames as JSON");
     println!("{:.2} ms of processor time a frame, {backend}", 1e3 * busy / times["frames"].as_f64().unwrap_or(1.0));
@@ -93,7 +93,7 @@ fn listings(backend: &str, time: Duration) {
     println!("{}", output.trim());
 }
 
-/// Takes two pictures: of the parameters, and the inspector with a picked pixel; and of the two machines side by side.
+/// Takes two images: of the parameters, and the inspector with a picked pixel; and of the two machines side by side.
 fn take_screenshots(folder: &Path) {
     let home = tempfile::tempdir().expect("a folder");
     let settings = json!({
@@ -103,7 +103,7 @@ fn take_screenshots(folder: &Path) {
         "sizes": { "Parameters": 270, "Inspector": 320 },
     });
     let mut program = Program::start(home.path(), &["--backend", "rpu"], &settings);
-    program.until("a picture", |seen| seen.colors(Region { x: [0.4, 0.7], y: [0.3, 0.7] }) > 100);
+    program.until("an image", |seen| seen.colors(Region { x: [0.4, 0.7], y: [0.3, 0.7] }) > 100);
     until_idle(&mut program);
     let before = program.look();
     let sphere = program.at(0.5, 0.52);
@@ -129,7 +129,7 @@ fn load(program: &Program, time: Duration) -> f64 {
     (program.processor_time() - before) / start.elapsed().as_secs_f64()
 }
 
-/// Waits until the picture is finished: nothing changes any more, and the program takes no more than a tenth of a processor.
+/// Waits until the image is finished: nothing changes any more, and the program takes no more than a tenth of a processor.
 fn until_idle(program: &mut Program) {
     let deadline = Instant::now() + 5 * LONG;
     loop {
@@ -138,7 +138,7 @@ fn until_idle(program: &mut Program) {
         if load < 0.1 && program.look().changed(&before, Region::WHOLE) == 0.0 {
             return;
         }
-        assert!(Instant::now() < deadline, "the picture is never finished");
+        assert!(Instant::now() < deadline, "the image is never finished");
     }
 }
 

@@ -4,15 +4,16 @@
 
 #![allow(dead_code, reason = "every fuzz target uses one of these functions")]
 
+use shadewright::image::{self, Reading};
 use shadewright::ir::verify;
 use shadewright::lang::rsl;
 use shadewright::lang::rtsl;
-use shadewright::lang::source::{FileId, SourceMap};
 use shadewright::rpu::isa::{Component, Program, Reg};
 use shadewright::rpu::timed::{self, CHUNK, Chunk, Config, Source, Timing};
 use shadewright::rpu::{Block, EmptyScene, Executable, Limits, Machine, Texture, asm, binary, disasm};
 use shadewright::scene::{OpenOptions, open_bytes};
-use shadewright::texture::{self, DepthMap, Pyramid};
+use shadewright::text::source::{FileId, SourceMap};
+use shadewright::texture::{DepthMap, Pyramid};
 use std::sync::atomic::AtomicBool;
 
 /// Longest input that the targets look at, in bytes.
@@ -135,17 +136,17 @@ pub fn machine(data: &[u8]) {
     }
 }
 
-/// A picture is refused, or becomes a mip map; as a map of depths too.
-pub fn pictures(data: &[u8]) {
+/// An image is refused, or becomes a mip map; as a map of depths too.
+pub fn images(data: &[u8]) {
     if data.len() > MAX_INPUT {
         return;
     }
-    if let Ok(picture) = texture::decode(data, texture::Reading::Color) {
-        let pixels = picture.rgba.len();
-        assert_eq!(pixels as u64, u64::from(picture.width) * u64::from(picture.height));
+    if let Ok(image) = image::decode(data, Reading::Color) {
+        let pixels = image.rgba.len();
+        assert_eq!(pixels as u64, u64::from(image.width) * u64::from(image.height));
         // Larger ones take long, and nothing else.
         if pixels <= 1 << 16 {
-            let pyramid = Pyramid::new(picture);
+            let pyramid = Pyramid::new(image);
             assert!(pyramid.levels.iter().flat_map(|l| &l.texels).flatten().all(|x| x.is_finite()));
         }
     }

@@ -29,7 +29,7 @@ fn refused(files: &[(&str, &[u8])], args: &[&str]) -> String {
     let output = shadewright(folder.path(), &all);
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(!folder.path().join(out).exists(), "a picture was left behind: {text}");
+    assert!(!folder.path().join(out).exists(), "an image was left behind: {text}");
     assert!(!text.contains("panicked"), "{text}");
     assert!(!text.trim().is_empty(), "a message is owed");
     text
@@ -148,7 +148,7 @@ fn a_method_that_takes_other_arguments_is_a_warning() {
 #[test]
 fn a_damaged_texture_says_which_and_where_it_is_named() {
     let text = scene(&format!("Surface \"paintedplastic\" \"texturename\" [\"s.rib\"]\n{SPHERE}"));
-    says(&refused_scene(&text), &["s.rib:4", "texture `s.rib` cannot be read", "no picture of a known format"]);
+    says(&refused_scene(&text), &["s.rib:4", "texture `s.rib` cannot be read", "no image of a known format"]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn sizes_of_nothing_and_of_too_much_are_refused() {
 }
 
 #[test]
-fn an_unknown_picture_format_lists_those_there_are() {
+fn an_unknown_image_format_lists_those_there_are() {
     let text = scene(SPHERE);
     says(&refused(&[("s.rib", text.as_bytes())], &["s.rib", "--render", "out.gif"]), &["png", "exr"]);
 }

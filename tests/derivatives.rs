@@ -1,24 +1,24 @@
-//! Derivatives in whole pictures: filtered patterns need no more than one sample a pixel, and surfaces moved along their normals have the normals of calculus.
+//! Derivatives in whole images: filtered patterns need no more than one sample a pixel, and surfaces moved along their normals have the normals of calculus.
 
 mod common;
 
 use common::{repository, shadewright, stderr};
-use shadewright::render::film::Picture;
-use shadewright::render::image_file;
+use shadewright::image::Image;
+use shadewright::image::file as image_file;
 use std::fs;
 use std::path::Path;
 
 /// Renders a scene file of a folder on the RPU.
 #[track_caller]
-fn render(folder: &Path, scene: &str, size: &str, spp: &str) -> Picture {
+fn render(folder: &Path, scene: &str, size: &str, spp: &str) -> Image {
     let args = [scene, "--size", size, "--spp", spp, "--backend", "rpu", "--render", "out.exr"];
     let output = shadewright(folder, &args);
     assert!(output.status.success(), "{}", stderr(&output));
-    image_file::read(&folder.join("out.exr")).expect("the picture that was written")
+    image_file::read(&folder.join("out.exr")).expect("the image that was written")
 }
 
 /// The root of the mean square of the difference, and the largest one, over all pixels and colours.
-fn difference(a: &Picture, b: &Picture) -> (f64, f64) {
+fn difference(a: &Image, b: &Image) -> (f64, f64) {
     let channels = a.rgba.iter().zip(&b.rgba).flat_map(|(a, b)| (0..3).map(|c| f64::from((a[c] - b[c]).abs())));
     let (mut squares, mut most, mut count) = (0.0, 0.0f64, 0.0);
     for d in channels {
@@ -56,7 +56,7 @@ const FILTERED_ERROR: f64 = 0.05;
 
 /// A ball of radius 1 with a shader that shows a normal.
 #[track_caller]
-fn ball(folder: &Path, body: &str) -> Picture {
+fn ball(folder: &Path, body: &str) -> Image {
     let source = format!(
         "surface s(float h = 0.02, k = 20) {{ normal n = normalize(N); {body} Ci = 0.5 + 0.5 * color (xcomp(n), ycomp(n), zcomp(n)); }}"
     );

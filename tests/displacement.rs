@@ -1,13 +1,13 @@
 //! True displacement: meshes that displacement shaders have moved, against worked-out shapes, and without cracks.
 
 use shadewright::displace::{Displaced, Displacer};
-use shadewright::lang::source::SourceMap;
 use shadewright::program::{LinkOptions, link};
 use shadewright::project::{InstanceId, Options, Outcome, Project, Source, State};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
 use shadewright::scene::{Object, OpenOptions, ParamValue, Scene, open};
+use shadewright::text::source::SourceMap;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -309,7 +309,7 @@ fn a_class_that_has_moved_the_points_does_not_move_them_again_but_keeps_what_its
     assert!((r - 0.3).abs() < 1e-5 && (g - 0.5).abs() < 1e-6, "{r} {g}");
 }
 
-/// The colour in the middle of the picture of a plane at z = 0 that may be moved.
+/// The colour in the middle of the image of a plane at z = 0 that may be moved.
 fn middle_of_plane(shaders: &[(&str, &str)], requests: &str) -> [f32; 4] {
     let folder = tempfile::tempdir().expect("a folder");
     let world = format!("{BOUND} {requests} Polygon \"P\" [-9 -9 0 -9 9 0 9 9 0 9 -9 0]");
@@ -321,8 +321,8 @@ fn middle_of_plane(shaders: &[(&str, &str)], requests: &str) -> [f32; 4] {
     let program = link(&scene, sources, &options).unwrap_or_else(|e| panic!("{}", e.diagnostics.render(&e.sources)));
     let sampling = Sampling { strata: [1, 1], seed: 0 };
     let job = prepare(program, &scene, Window::whole(64, 64), sampling, DEFAULT_BUDGET).expect("a job");
-    let picture = RpuRenderer::new().render(&job, &|_| {}).expect("a picture");
-    picture.rgba[32 * 64 + 32]
+    let image = RpuRenderer::new().render(&job, &|_| {}).expect("an image");
+    image.rgba[32 * 64 + 32]
 }
 
 #[test]

@@ -2,9 +2,8 @@
 
 mod common;
 
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
 use shadewright::program::{LinkOptions, link};
-use shadewright::render::film::Picture;
 use shadewright::render::rpu::{Loaded, RpuRenderer, draw, simulate};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
@@ -12,8 +11,9 @@ use shadewright::rpu::format::Format;
 use shadewright::rpu::simd::Engine;
 use shadewright::rpu::timed::Config;
 use shadewright::scene::{self, OpenOptions};
+use shadewright::text::source::SourceMap;
 
-/// Width and height of the pictures; odd, so that blocks at the edges are not full.
+/// Width and height of the images; odd, so that blocks at the edges are not full.
 const SIZE: (u32, u32) = (37, 29);
 
 fn job(name: &str) -> Job {
@@ -26,16 +26,16 @@ fn job(name: &str) -> Job {
     prepare(program, &scene, window, Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET).expect("the job can be made")
 }
 
-fn render(job: &Job, format: Format) -> Picture {
+fn render(job: &Job, format: Format) -> Image {
     RpuRenderer::new().in_format(format).render(job, &|_| {}).expect("renders")
 }
 
-fn bits(picture: &Picture) -> Vec<[u32; 4]> {
-    picture.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
+fn bits(image: &Image) -> Vec<[u32; 4]> {
+    image.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
 }
 
-/// The share of pixels in which some channel differs by more than a 32nd. Both pictures must be of finite numbers.
-fn share_of_different(a: &Picture, b: &Picture) -> f64 {
+/// The share of pixels in which some channel differs by more than a 32nd. Both images must be of finite numbers.
+fn share_of_different(a: &Image, b: &Image) -> f64 {
     assert!(a.rgba.iter().chain(&b.rgba).flatten().all(|x| x.is_finite()));
     let different = |(p, q): (&[f32; 4], &[f32; 4])| p.iter().zip(q).any(|(x, y)| (x - y).abs() > 1.0 / 32.0);
     a.rgba.iter().zip(&b.rgba).filter(|&pair| different(pair)).count() as f64 / a.rgba.len() as f64
@@ -51,30 +51,30 @@ fn quadrics_in_24_bits_differ_but_in_few_pixels_visibly() {
 }
 
 #[test]
-fn both_modes_of_the_machine_give_the_same_24_bit_picture() {
+fn both_modes_of_the_machine_give_the_same_24_bit_image() {
     let job = job("sepia.rib");
     let program = &job.program;
     let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
-    let timed = simulate(&job, &loaded.in_format(Format::F24), &Config::default(), &|_| {}).expect("runs").picture;
+    let timed = simulate(&job, &loaded.in_format(Format::F24), &Config::default(), &|_| {}).expect("runs").image;
     assert_eq!(bits(&timed), bits(&render(&job, Format::F24)));
 }
 
 #[test]
-fn every_instruction_set_of_the_processor_draws_the_same_picture() {
+fn every_instruction_set_of_the_processor_draws_the_same_image() {
     let job = job("noise.rib");
     let program = &job.program;
     let expected = bits(&render(&job, Format::F32));
     for engine in Engine::all() {
         let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
-        let picture = draw(&job, &loaded.on_engine(engine), &|_| {}).expect("renders");
-        assert_eq!(bits(&picture), expected, "{}", engine.name());
+        let image = draw(&job, &loaded.on_engine(engine), &|_| {}).expect("renders");
+        assert_eq!(bits(&image), expected, "{}", engine.name());
     }
 }
 
 #[test]
 fn comparing_number_formats_is_one_command() {
     let folder = tempfile::tempdir().expect("a folder");
-    let args = ["compare", "--size", "32x24", "--between", "rpu,rpu-f24", "--pictures", "p.png"];
+    let args = ["compare", "--size", "32x24", "--between", "rpu,rpu-f24", "--images", "p.png"];
     let judged = common::shadewright(folder.path(), &[&args[..], &["--metric", "psnr", "--threshold", "20"]].concat());
     assert!(judged.status.success(), "{}", common::stderr(&judged));
     assert!(folder.path().join("p-rpu.png").exists() && folder.path().join("p-rpu-f24.png").exists());

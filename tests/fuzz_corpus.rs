@@ -1,4 +1,4 @@
-//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders, pictures, and programs on both machines.
+//! The inputs that fuzzing kept, replayed: malformed assembly, damaged binaries, scenes, shaders, images, and programs on both machines.
 
 use std::fs;
 use std::path::Path;
@@ -41,8 +41,8 @@ fn the_front_end_of_classes_survives_its_corpus() {
 }
 
 #[test]
-fn pictures_survive_their_corpus() {
-    replay("pictures", harness::pictures);
+fn images_survive_their_corpus() {
+    replay("images", harness::images);
 }
 
 #[test]

@@ -11,14 +11,15 @@ mod figures;
 
 use common::repository;
 use shadewright::compare::{self, Tolerance};
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
+use shadewright::image::{color, file as image_file};
 use shadewright::program::{LinkOptions, link};
-use shadewright::render::film::Picture;
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, color, image_file, prepare};
+use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, open};
+use shadewright::text::source::SourceMap;
 use std::fmt::Write;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -27,9 +28,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Pictures in a row of the contact sheet.
+/// Images in a row of the contact sheet.
 const COLUMNS: usize = 9;
-/// The space between two pictures, in pixels.
+/// The space between two images, in pixels.
 const GAP: usize = 4;
 /// Kinds of shaders, in the order of the sheet, and how many the gallery has at least.
 const KINDS: [(&str, usize); 5] = [("surface", 26), ("light", 6), ("volume", 3), ("displacement", 3), ("imager", 3)];
@@ -109,13 +110,13 @@ fn for_all<E: Sync, T, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// The mean and the standard deviation of the lumas in the middle half of a picture, as 8-bit files encode them, 0 to 1.
-fn middle(picture: &Picture) -> (f32, f32) {
-    let (width, height) = (picture.width as usize, picture.height as usize);
+/// The mean and the standard deviation of the lumas in the middle half of an image, as 8-bit files encode them, 0 to 1.
+fn middle(image: &Image) -> (f32, f32) {
+    let (width, height) = (image.width as usize, image.height as usize);
     let inside = |i: &usize| (i % width * 4 / width, i / width * 4 / height);
     let luma = |[r, g, b, _]: [f32; 4]| color::encode_srgb((0.2126 * r + 0.7152 * g + 0.0722 * b).clamp(0.0, 1.0));
     let places = (0..width * height).filter(|i| matches!(inside(i), (1 | 2, 1 | 2)));
-    let lumas: Vec<f32> = places.map(|i| luma(picture.rgba[i])).collect();
+    let lumas: Vec<f32> = places.map(|i| luma(image.rgba[i])).collect();
     let mean = lumas.iter().sum::<f32>() / lumas.len() as f32;
     let variance = lumas.iter().map(|l| (l - mean) * (l - mean)).sum::<f32>() / lumas.len() as f32;
     (mean, variance.sqrt())
@@ -163,7 +164,7 @@ fn adapter() -> GpuRenderer {
 }
 
 #[test]
-fn every_scene_of_the_gallery_shows_something_and_is_one_picture_on_both_machines() {
+fn every_scene_of_the_gallery_shows_something_and_is_one_image_on_both_machines() {
     let wrong = for_all(&exhibits(), adapter, |gpu, Exhibit { name, .. }| {
         faults(name, &job(name, Some((48, 36)), Some([1, 1])), gpu)
     });
@@ -191,7 +192,7 @@ fn page(exhibits: &[Exhibit]) -> String {
     page + &figures::section()
 }
 
-/// A sheet of pictures of one size.
+/// A sheet of images of one size.
 struct Sheet {
     columns: usize,
     tile: (usize, usize),
@@ -199,31 +200,31 @@ struct Sheet {
 
 impl Sheet {
     /// Its size in pixels.
-    fn size(&self, pictures: usize) -> (usize, usize) {
+    fn size(&self, images: usize) -> (usize, usize) {
         let Self { columns, tile } = self;
-        (columns * (tile.0 + GAP) + GAP, pictures.div_ceil(*columns) * (tile.1 + GAP) + GAP)
+        (columns * (tile.0 + GAP) + GAP, images.div_ceil(*columns) * (tile.1 + GAP) + GAP)
     }
 
-    /// The pictures in reading order.
-    fn of(&self, pictures: &[Picture]) -> Picture {
+    /// The images in reading order.
+    fn of(&self, images: &[Image]) -> Image {
         let Self { columns, tile } = self;
-        let (width, height) = self.size(pictures.len());
+        let (width, height) = self.size(images.len());
         let mut rgba = vec![[1.0, 1.0, 1.0, 1.0]; width * height];
-        for (i, picture) in pictures.iter().enumerate() {
-            assert_eq!((picture.width as usize, picture.height as usize), *tile, "picture {i}");
+        for (i, image) in images.iter().enumerate() {
+            assert_eq!((image.width as usize, image.height as usize), *tile, "image {i}");
             let (left, top) = (GAP + i % columns * (tile.0 + GAP), GAP + i / columns * (tile.1 + GAP));
-            for (y, row) in picture.rgba.chunks_exact(tile.0).enumerate() {
+            for (y, row) in image.rgba.chunks_exact(tile.0).enumerate() {
                 let start = (top + y) * width + left;
                 rgba[start..start + tile.0].copy_from_slice(row);
             }
         }
-        Picture::new(width as u32, height as u32, rgba).expect("a small sheet")
+        Image::new(width as u32, height as u32, rgba).expect("a small sheet")
     }
 
-    /// Holds the file to a number of pictures, for what a repository may hold.
-    fn check(&self, path: &Path, pictures: usize) {
+    /// Holds the file to a number of images, for what a repository may hold.
+    fn check(&self, path: &Path, images: usize) {
         let sheet = image_file::read(path).unwrap();
-        assert_eq!((sheet.width as usize, sheet.height as usize), self.size(pictures));
+        assert_eq!((sheet.width as usize, sheet.height as usize), self.size(images));
         assert!(fs::metadata(path).unwrap().len() <= 1 << 20, "{} is larger than 1 MiB", path.display());
     }
 }
@@ -231,7 +232,7 @@ impl Sheet {
 const SHEET: Sheet = Sheet { columns: COLUMNS, tile: (128, 96) };
 
 /// All scenes on one sheet.
-fn sheet(exhibits: &[Exhibit]) -> Picture {
+fn sheet(exhibits: &[Exhibit]) -> Image {
     SHEET.of(&for_all(exhibits, RpuRenderer::new, |rpu, Exhibit { name, .. }| {
         rpu.render(&job(name, None, None), &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
     }))

@@ -1,16 +1,16 @@
-//! Retained objects, from RIB to pictures: instances look like the triangles that they stand for, and cost little more than one.
+//! Retained objects, from RIB to images: instances look like the triangles that they stand for, and cost little more than one.
 
 mod common;
 
 use common::bunny;
 use shadewright::bvh::BuildOptions;
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
 use shadewright::program::{LinkOptions, Program, link, memory};
-use shadewright::render::film::Picture;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, Opened, Scene, open};
+use shadewright::text::source::SourceMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -77,8 +77,8 @@ fn job(scene: &Scene, sources: SourceMap) -> Job {
     prepare(linked(scene, sources), scene, window, sampling, DEFAULT_BUDGET).expect("a small scene")
 }
 
-/// Pixels in which two pictures differ by more than `tolerance`.
-fn differences(a: &Picture, b: &Picture, tolerance: f32) -> usize {
+/// Pixels in which two images differ by more than `tolerance`.
+fn differences(a: &Image, b: &Image, tolerance: f32) -> usize {
     let differs = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).any(|(a, b)| (a - b).abs() > tolerance);
     a.rgba.iter().zip(&b.rgba).filter(|&pair| differs(pair)).count()
 }
@@ -93,7 +93,7 @@ fn instances_look_like_the_triangles_that_they_stand_for() {
         scene.flatten().expect("a small scene");
         let flat = job(&scene, sources);
         assert_eq!(instanced.bvh.primitive_count(), flat.bvh.primitive_count());
-        let render = |job: &Job| RpuRenderer::new().render(job, &|_| {}).expect("a picture");
+        let render = |job: &Job| RpuRenderer::new().render(job, &|_| {}).expect("an image");
         let (a, b) = (render(&instanced), render(&flat));
         // An instance's shading normals are interpolated before they are moved, those written out are moved before: uneven scales part them by up to 0.015.
         // Tangents lie in the plane of the shading normal, and are up to 2π · 0.7 long: a quarter of that is shown.
@@ -101,8 +101,8 @@ fn instances_look_like_the_triangles_that_they_stand_for() {
         let different = differences(&a, &b, tolerance);
         // A sample at an edge may fall to either side of it; there are 6912 pixels.
         assert!(different < 20, "{different} pixels show different values, of kind {what}");
-        let seen = differences(&a, &Picture { rgba: vec![a.rgba[0]; a.rgba.len()], ..a.clone() }, tolerance);
-        assert!(seen > 1000, "the picture is empty");
+        let seen = differences(&a, &Image { rgba: vec![a.rgba[0]; a.rgba.len()], ..a.clone() }, tolerance);
+        assert!(seen > 1000, "the image is empty");
     }
 }
 

@@ -1,10 +1,10 @@
-//! Renders that are interrupted: they leave the picture so far, and go on where `--resume` names a file.
+//! Renders that are interrupted: they leave the image so far, and go on where `--resume` names a file.
 #![cfg(unix)]
 
 mod common;
 
 use common::{shadewright, stderr};
-use shadewright::render::image_file;
+use shadewright::image::file as image_file;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -55,7 +55,7 @@ struct Timed {
 }
 
 impl Timed {
-    /// Finds one, and leaves its picture in `whole.exr`.
+    /// Finds one, and leaves its image in `whole.exr`.
     fn find(folder: &Path) -> Self {
         let time = |samples: u32| {
             let start = Instant::now();
@@ -84,7 +84,7 @@ impl Timed {
                     let said = stderr(&output);
                     let so_many = format!(" of {} samples", self.samples);
                     assert!(said.contains("interrupted after ") && said.contains(&so_many), "{said}");
-                    assert!(said.contains("`out.exr` has the picture so far"), "{said}");
+                    assert!(said.contains("`out.exr` has the image so far"), "{said}");
                     return;
                 }
                 // It had not begun.
@@ -108,17 +108,17 @@ fn a_render_of_paths_that_was_interrupted_goes_on_to_the_same_bits() {
 fn goes_on_to_the_same_bits(scene: &str, signals: &[&str]) {
     let folder = folder(scene);
     let render_of = Timed::find(folder.path());
-    let whole = fs::read(folder.path().join("whole.exr")).expect("a picture");
+    let whole = fs::read(folder.path().join("whole.exr")).expect("an image");
     for signal in signals {
         render_of.interrupt(folder.path(), signal);
-        let so_far = image_file::read(&folder.path().join("out.exr")).expect("a picture");
+        let so_far = image_file::read(&folder.path().join("out.exr")).expect("an image");
         assert!(so_far.is_opaque(), "every pixel has samples");
         let args = [render("out.exr", "24x18", &render_of.samples), vec!["--resume", "film"]].concat();
         let output = shadewright(folder.path(), &args);
         assert!(output.status.success(), "{}", stderr(&output));
-        assert!(!folder.path().join("film").exists(), "the picture is complete");
-        let resumed = fs::read(folder.path().join("out.exr")).expect("a picture");
-        assert!(resumed == whole, "{signal}: the pictures differ");
+        assert!(!folder.path().join("film").exists(), "the image is complete");
+        let resumed = fs::read(folder.path().join("out.exr")).expect("an image");
+        assert!(resumed == whole, "{signal}: the images differ");
     }
 }
 
@@ -129,7 +129,7 @@ fn a_render_ends_when_its_error_is_small_enough() {
         let output =
             shadewright(folder.path(), &[&render(out, "24x18", samples)[..], &["--pattern", "sobol"], more].concat());
         assert!(output.status.success(), "{}", stderr(&output));
-        fs::read(folder.path().join(out)).expect("a picture")
+        fs::read(folder.path().join(out)).expect("an image")
     };
     // Any error is good enough: 15 samples are the fewest that tell it.
     let few = with("few.exr", "64", &["--target-error", "1000"]);
@@ -140,7 +140,7 @@ fn a_render_ends_when_its_error_is_small_enough() {
 }
 
 #[test]
-fn samples_of_another_picture_are_refused() {
+fn samples_of_another_image_are_refused() {
     let folder = folder(SCENE);
     let render_of = Timed::find(folder.path());
     render_of.interrupt(folder.path(), "-INT");
@@ -151,7 +151,7 @@ fn samples_of_another_picture_are_refused() {
     for (args, expected) in [
         (
             [render("no.png", "25x18", &samples), vec!["--resume", "film"]].concat(),
-            "24x18 pixels large, and the picture 25x18",
+            "24x18 pixels large, and the image 25x18",
         ),
         ([render("no.png", "24x18", &other), vec!["--resume", "film"]].concat(), "with other options"),
         ([render("no.png", "24x18", &samples), vec!["--resume", "text"]].concat(), "no film of this program"),

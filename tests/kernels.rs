@@ -1,9 +1,9 @@
 //! Hand-written kernels that are edited while the program runs. In a process of its own: the kernels are the process's.
 #![cfg(feature = "gpu")]
 
+use shadewright::image::Image;
 use shadewright::kernels::Folder;
 use shadewright::project::{Options, Outcome, Project, Source};
-use shadewright::render::film::Picture;
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer};
@@ -12,7 +12,7 @@ use shadewright::scene::builtin::DEFAULT_SCENE;
 use std::fs;
 use std::path::Path;
 
-/// A small picture of the built-in scene.
+/// A small image of the built-in scene.
 fn job() -> Job {
     let open = OpenOptions { size: Some((16, 12)), ..OpenOptions::default() };
     let mut project = Project::new(Source::BuiltIn(DEFAULT_SCENE.to_string()), Options { open, ..Options::default() });
@@ -21,7 +21,7 @@ fn job() -> Job {
 }
 
 /// What a device that is opened now draws.
-fn draw(job: &Job) -> Result<Picture, String> {
+fn draw(job: &Job) -> Result<Image, String> {
     let mut gpu = GpuRenderer::new(None).map_err(|e| e.to_string())?;
     gpu.render(job, &|_| {}).map_err(|e| e.to_string())
 }
@@ -44,13 +44,13 @@ fn an_edited_kernel_is_the_one_that_a_device_opened_afterwards_draws_with() {
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wgsl"), dir.path());
     let mut folder = Folder::at(dir.path()).expect("it is there");
     let job = job();
-    let own = draw(&job).expect("a picture");
+    let own = draw(&job).expect("an image");
     let answer = dir.path().join("traverse/answer.wgsl");
     let text = fs::read_to_string(&answer).expect("a kernel");
     // Rays meet nothing any more.
     fs::write(&answer, text.replace("if !hit.found {", "if hit.found || !hit.found {")).expect("an edit");
     assert_eq!(folder.refresh(), [answer.as_path()]);
-    let empty = draw(&job).expect("a picture");
+    let empty = draw(&job).expect("an image");
     assert_ne!(empty, own);
     assert!(empty.rgba.iter().all(|pixel| *pixel == empty.rgba[0]), "only the background is seen");
     // What is no kernel is an error with its text, and no more than that.
@@ -60,5 +60,5 @@ fn an_edited_kernel_is_the_one_that_a_device_opened_afterwards_draws_with() {
     assert!(error.contains("fuond"), "{error}");
     fs::write(&answer, text).expect("an edit");
     folder.refresh();
-    assert_eq!(draw(&job).expect("a picture"), own);
+    assert_eq!(draw(&job).expect("an image"), own);
 }

@@ -1,13 +1,13 @@
-//! Programs of the machine alone, written in assembly (`assets/rpu`), through the binary: their pictures, and the registers of single runs.
+//! Programs of the machine alone, written in assembly (`assets/rpu`), through the binary: their images, and the registers of single runs.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test machine` draws the golden pictures in `tests/golden/rpu` again. A picture that fails is left in
+//! `SHADEWRIGHT_BLESS=1 cargo test --test machine` draws the golden images in `tests/golden/rpu` again. An image that fails is left in
 //! `tests/current`.
 
 mod common;
 
 use common::{repository, shadewright, stderr};
-use shadewright::render::film::Picture;
-use shadewright::render::image_file;
+use shadewright::image::Image;
+use shadewright::image::file as image_file;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("textures", &["--texture", "64x64", "--before", "fill"]),
 ];
 
-/// Draws a program's 64×64 picture into a file.
+/// Draws a program's 64×64 image into a file.
 fn draw(name: &str, extra: &[&str], out: &Path) {
     let file = format!("{name}.rpuasm");
     let mut args = vec!["run", &file, "main", "--image", "64x64", "--out", out.to_str().unwrap()];
@@ -34,19 +34,19 @@ fn draw(name: &str, extra: &[&str], out: &Path) {
     assert!(output.status.success(), "{name}: {}", stderr(&output));
 }
 
-/// The golden picture of a program; drawn anew when that is asked for.
-fn golden(name: &str, extra: &[&str]) -> (PathBuf, Picture) {
+/// The golden image of a program; drawn anew when that is asked for.
+fn golden(name: &str, extra: &[&str]) -> (PathBuf, Image) {
     let path = repository(&format!("tests/golden/rpu/{name}.png"));
     if std::env::var_os("SHADEWRIGHT_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         draw(name, extra, &path);
     }
-    let picture = image_file::read(&path).unwrap();
-    (path, picture)
+    let image = image_file::read(&path).unwrap();
+    (path, image)
 }
 
 #[test]
-fn every_program_in_assembly_draws_its_golden_picture_to_the_bit() {
+fn every_program_in_assembly_draws_its_golden_image_to_the_bit() {
     let current = repository("tests/current");
     fs::create_dir_all(&current).unwrap();
     let mut failed = Vec::new();
@@ -80,7 +80,7 @@ fn the_timed_machine_draws_the_same_bits() {
 }
 
 #[test]
-fn every_program_in_the_folder_has_a_picture() {
+fn every_program_in_the_folder_has_a_image() {
     let mut files: Vec<String> = fs::read_dir(repository("assets/rpu"))
         .unwrap()
         .map(|e| e.unwrap().path())
@@ -153,7 +153,7 @@ fn a_program_loads_from_the_memory_image_that_a_file_holds() {
 }
 
 #[test]
-fn a_picture_is_a_texture() {
+fn a_image_is_a_texture() {
     let folder = tempfile::tempdir().unwrap();
     let white = folder.path().join("white.exr");
     let out = white.to_str().unwrap();
@@ -170,17 +170,17 @@ fn a_function_of_the_shading_language_shows_the_registers_of_its_call() {
 }
 
 #[test]
-fn a_function_draws_the_same_picture_on_the_evaluator_and_the_rpu() {
+fn a_function_draws_the_same_image_on_the_evaluator_and_the_rpu() {
     let folder = tempfile::tempdir().unwrap();
     let source = "color f(point p; float k) { return color(xcomp(p), k * ycomp(p), zcomp(p)); }";
-    let mut pictures = Vec::new();
+    let mut images = Vec::new();
     for machine in ["eval", "rpu"] {
         let out = folder.path().join(format!("{machine}.exr"));
         run(&[source, "f", "0.5", "--image", "9x5", "--on", machine, "--out", out.to_str().unwrap()]).unwrap();
-        pictures.push(image_file::read(&out).unwrap().rgba);
+        images.push(image_file::read(&out).unwrap().rgba);
     }
-    assert_eq!(pictures[0], pictures[1]);
-    assert_eq!(pictures[0][9 * 2 + 4], [0.5, 0.25, 0.0, 1.0]);
+    assert_eq!(images[0], images[1]);
+    assert_eq!(images[0][9 * 2 + 4], [0.5, 0.25, 0.0, 1.0]);
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! Scenes of many shaders, through the binary: shaders that are lit alike share sections on the GPU, and no picture shows it.
+//! Scenes of many shaders, through the binary: shaders that are lit alike share sections on the GPU, and no image shows it.
 
 mod common;
 
 use common::{shadewright, stderr};
-use shadewright::render::image_file;
+use shadewright::image::file as image_file;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

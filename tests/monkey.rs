@@ -356,7 +356,7 @@ impl Player {
         }
     }
 
-    /// Shows and hides the times below the picture.
+    /// Shows and hides the times below the image.
     fn toggles_a_panel(&mut self) -> bool {
         let below = Region { x: [0.0, 1.0], y: [0.8, 0.93] };
         let patience = Duration::from_secs(6);

@@ -1,20 +1,20 @@
-//! Passes change no picture: each of them, and all of them, can be switched off.
+//! Passes change no image: each of them, and all of them, can be switched off.
 
+use shadewright::image::Image;
 use shadewright::ir::passes::{PASSES, Pipeline};
-use shadewright::lang::source::SourceMap;
 use shadewright::program::{LinkOptions, link};
-use shadewright::render::film::Picture;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
 use shadewright::scene::{self, OpenOptions};
+use shadewright::text::source::SourceMap;
 use std::path::Path;
 
-/// Width and height of the pictures.
+/// Width and height of the images.
 const SIZE: (u32, u32) = (32, 24);
 
-/// The picture of a scene in `assets/scenes`, compiled with the passes that `--passes` would choose.
-fn picture(name: &str, passes: &str) -> Picture {
+/// The image of a scene in `assets/scenes`, compiled with the passes that `--passes` would choose.
+fn image(name: &str, passes: &str) -> Image {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes").join(name);
     let options = OpenOptions {
         size: Some(SIZE),
@@ -33,14 +33,14 @@ fn picture(name: &str, passes: &str) -> Picture {
 }
 
 #[test]
-fn a_picture_stays_the_same_whichever_pass_is_switched_off() {
+fn a_image_stays_the_same_whichever_pass_is_switched_off() {
     for name in ["glass.rib", "mirrors.rib"] {
-        let reference = picture(name, "all");
+        let reference = image(name, "all");
         assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat colour");
         let without = PASSES.iter().map(|p| format!("-{}", p.name));
         for passes in without.chain(["none".to_string()]) {
             // Compared as numbers: passes may change the sign of a zero.
-            assert!(picture(name, &passes).rgba == reference.rgba, "{name} differs with passes `{passes}`");
+            assert!(image(name, &passes).rgba == reference.rgba, "{name} differs with passes `{passes}`");
         }
     }
 }

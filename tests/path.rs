@@ -1,4 +1,4 @@
-//! Paths of light: estimators that agree with each other and with one written for itself, energy that is kept, pictures that do not depend on how they are cut up, and both machines.
+//! Paths of light: estimators that agree with each other and with one written for itself, energy that is kept, images that do not depend on how they are cut up, and both machines.
 
 mod common;
 #[path = "path/environments.rs"]
@@ -15,15 +15,16 @@ mod primitives;
 mod same_bits;
 
 use common::{repository, shadewright, stderr};
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
+use shadewright::image::file as image_file;
 use shadewright::program::{LinkOptions, link};
-use shadewright::render::film::{Film, Picture};
-use shadewright::render::image_file;
+use shadewright::render::film::Film;
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Window, prepare};
 use shadewright::scene::{self, Estimator, OpenOptions};
+use shadewright::text::source::SourceMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -68,33 +69,28 @@ fn box_scene() -> String {
     text + "WorldEnd\n"
 }
 
-fn picture(text: &str, estimator: Option<Estimator>, samples: u32, seed: u32) -> Picture {
-    pictures(text, estimator, samples, [seed]).remove(0)
+fn image(text: &str, estimator: Option<Estimator>, samples: u32, seed: u32) -> Image {
+    images(text, estimator, samples, [seed]).remove(0)
 }
 
-/// The pictures of a scene by several seeds.
-fn pictures(
-    text: &str,
-    estimator: Option<Estimator>,
-    samples: u32,
-    seeds: impl IntoIterator<Item = u32>,
-) -> Vec<Picture> {
+/// The images of a scene by several seeds.
+fn images(text: &str, estimator: Option<Estimator>, samples: u32, seeds: impl IntoIterator<Item = u32>) -> Vec<Image> {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     fs::write(folder.path().join("scene.rib"), text).expect("the folder can be written");
     drawn(folder.path(), estimator, samples, seeds)
 }
 
-/// The pictures of `scene.rib` in a folder.
+/// The images of `scene.rib` in a folder.
 fn drawn(
     folder: &Path,
     estimator: Option<Estimator>,
     samples: u32,
     seeds: impl IntoIterator<Item = u32>,
-) -> Vec<Picture> {
+) -> Vec<Image> {
     drawn_as(&folder.join("scene.rib"), &OpenOptions { estimator, ..OpenOptions::default() }, samples, seeds)
 }
 
-fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoIterator<Item = u32>) -> Vec<Picture> {
+fn drawn_as(scene: &Path, options: &OpenOptions, samples: u32, seeds: impl IntoIterator<Item = u32>) -> Vec<Image> {
     let mut job = job(scene, options, Sampling { strata: Sampling::strata_of(samples), seed: 0 });
     // Code is made once.
     let (mut machine, stop) = (RpuProgressive::new(RpuRenderer::new()), AtomicBool::new(false));
@@ -119,18 +115,18 @@ fn job(scene: &Path, options: &OpenOptions, sampling: Sampling) -> Job {
 }
 
 /// What the program itself draws of `scene.rib` in a folder, as floats.
-fn by_the_program(folder: &TempDir, more: &[&str]) -> Picture {
+fn by_the_program(folder: &TempDir, more: &[&str]) -> Image {
     let classes = repository("assets/rtsl").display().to_string();
     let args = ["scene.rib", "-I", &classes, "--pattern", "sobol", "--render", "out.exr"];
     let output = shadewright(folder.path(), &[&args[..], more].concat());
     assert!(output.status.success(), "{more:?}: {}", stderr(&output));
-    image_file::read(&folder.path().join("out.exr")).expect("a picture was written")
+    image_file::read(&folder.path().join("out.exr")).expect("an image was written")
 }
 
-/// The mean of a picture's colours.
-fn mean(picture: &Picture) -> [f64; 3] {
-    let count = picture.rgba.len() as f64;
-    [0, 1, 2].map(|i| picture.rgba.iter().map(|p| f64::from(p[i])).sum::<f64>() / count)
+/// The mean of an image's colours.
+fn mean(image: &Image) -> [f64; 3] {
+    let count = image.rgba.len() as f64;
+    [0, 1, 2].map(|i| image.rgba.iter().map(|p| f64::from(p[i])).sum::<f64>() / count)
 }
 
 /// A mean of several estimates and its standard error, for each colour.
@@ -143,18 +139,18 @@ fn estimate(values: &[[f64; 3]]) -> [(f64, f64); 3] {
     })
 }
 
-/// The mean of several pictures' colours.
-fn means(pictures: &[Picture]) -> [(f64, f64); 3] {
-    estimate(&pictures.iter().map(mean).collect::<Vec<_>>())
+/// The mean of several images' colours.
+fn means(images: &[Image]) -> [(f64, f64); 3] {
+    estimate(&images.iter().map(mean).collect::<Vec<_>>())
 }
 
-/// The mean over pixels of the variance between pictures.
-fn variance(pictures: &[Picture]) -> f64 {
-    let pixels = pictures[0].rgba.len();
+/// The mean over pixels of the variance between images.
+fn variance(images: &[Image]) -> f64 {
+    let pixels = images[0].rgba.len();
     let of_pixel = |i: usize| {
-        let values = pictures.iter().map(|p| f64::from(p.rgba[i][1]));
-        let mean = values.clone().sum::<f64>() / pictures.len() as f64;
-        values.map(|v| (v - mean).powi(2)).sum::<f64>() / (pictures.len() - 1) as f64
+        let values = images.iter().map(|p| f64::from(p.rgba[i][1]));
+        let mean = values.clone().sum::<f64>() / images.len() as f64;
+        values.map(|v| (v - mean).powi(2)).sum::<f64>() / (images.len() - 1) as f64
     };
     (0..pixels).map(of_pixel).sum::<f64>() / pixels as f64
 }
@@ -168,7 +164,7 @@ fn agree(what: &str, a: [(f64, f64); 3], b: [(f64, f64); 3]) {
 }
 
 fn estimated(estimator: Estimator) -> [(f64, f64); 3] {
-    means(&pictures(&box_scene(), Some(estimator), 36, 0..8))
+    means(&images(&box_scene(), Some(estimator), 36, 0..8))
 }
 
 #[test]
@@ -267,8 +263,8 @@ fn a_box_has_the_light_that_walking_at_random_finds() {
 
 #[test]
 fn every_pixel_and_every_seed_draws_numbers_of_its_own() {
-    // One sample lies in the middle of a pixel: the pictures differ by what paths draw alone.
-    let two = pictures(&box_scene(), None, 1, 0..2);
+    // One sample lies in the middle of a pixel: the images differ by what paths draw alone.
+    let two = images(&box_scene(), None, 1, 0..2);
     let [one, other] = [0, 1].map(|seed| &two[seed]);
     let different = one.rgba.iter().zip(&other.rgba).filter(|(a, b)| a != b).count();
     assert!(different > one.rgba.len() / 2, "{different} pixels differ");
@@ -289,8 +285,8 @@ WorldEnd
 
 #[test]
 fn white_in_white_light_is_not_seen() {
-    let picture = picture(FURNACE, None, 4, 0);
-    for p in &picture.rgba {
+    let image = image(FURNACE, None, 4, 0);
+    for p in &image.rgba {
         assert!(p[..3].iter().all(|x| (x - 1.0).abs() < 1e-5), "{p:?}");
     }
 }
@@ -298,7 +294,7 @@ fn white_in_white_light_is_not_seen() {
 #[test]
 fn the_square_of_the_error_falls_at_least_as_the_number_of_samples_grows() {
     let text = box_scene();
-    let of = |samples: u32| variance(&pictures(&text, None, samples, 0..6));
+    let of = |samples: u32| variance(&images(&text, None, samples, 0..6));
     let (few, many) = (of(4), of(36));
     assert!(many < few / 9.0 * 1.3, "{few} with 4 samples, {many} with 36");
 }
@@ -365,7 +361,7 @@ fn integrators_that_show_no_materials_show_none_of_their_light() {
         let output =
             shadewright(folder.path(), &["scene.rib", "-I", &classes, "--backend", "rpu", "--render", "out.png"]);
         assert!(output.status.success(), "{}", stderr(&output));
-        image::open(folder.path().join("out.png")).expect("a picture was written").to_rgba8()
+        image::open(folder.path().join("out.png")).expect("an image was written").to_rgba8()
     };
     for integrator in ["ao", "normals"] {
         let shining = drawn(integrator, "Surface \"pbr.rtsl:Emitter\" \"color radiance\" [3 5 7]");

@@ -1,9 +1,9 @@
-//! First pictures, through the binary: what `--preview` writes and what `--stats` tells of it.
+//! First images, through the binary: what `--preview` writes and what `--stats` tells of it.
 
 mod common;
 
 use common::{shadewright, stderr};
-use shadewright::render::image_file;
+use shadewright::image::file as image_file;
 use std::path::Path;
 
 /// Renders the built-in scene and gives what was printed.
@@ -14,7 +14,7 @@ fn render(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn the_preview_of_a_gpu_render_is_the_rpus_picture_of_one_sample_and_is_there_first() {
+fn the_preview_of_a_gpu_render_is_the_rpus_image_of_one_sample_and_is_there_first() {
     let folder = tempfile::tempdir().unwrap();
     render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "one.exr"]);
     let told = render(
@@ -26,16 +26,16 @@ fn the_preview_of_a_gpu_render_is_the_rpus_picture_of_one_sample_and_is_there_fi
     assert_eq!(first, one);
     assert_ne!(first, full);
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let [first, full] = ["first_picture_ms", "full_picture_ms"].map(|key| told["stats"][key].as_f64().unwrap());
+    let [first, full] = ["first_image_ms", "full_image_ms"].map(|key| told["stats"][key].as_f64().unwrap());
     assert!(0.0 < first && first < full, "{first} {full}");
 }
 
 #[test]
-fn without_a_preview_the_first_picture_is_the_full_one() {
+fn without_a_preview_the_first_image_is_the_full_one() {
     let folder = tempfile::tempdir().unwrap();
     let told = render(folder.path(), &["--spp", "1", "--backend", "rpu", "--render", "a.png", "--stats", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["stats"]["first_picture_ms"], told["stats"]["full_picture_ms"]);
+    assert_eq!(told["stats"]["first_image_ms"], told["stats"]["full_image_ms"]);
 }
 
 #[test]

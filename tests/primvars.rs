@@ -1,12 +1,12 @@
 //! Primitive variables, from RIB to the parameters of shaders: every class and type, on plain objects and on instances.
 
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
 use shadewright::program::{LinkOptions, Program, link};
-use shadewright::render::film::Picture;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene::{OpenOptions, Scene, open};
+use shadewright::text::source::SourceMap;
 use std::fs;
 use tempfile::TempDir;
 
@@ -24,18 +24,18 @@ fn linked(shader: &str, rib: &str) -> (Scene, Program, TempDir) {
     (scene, program, folder)
 }
 
-/// The picture of a scene whose every link is without a remark.
-fn picture(shader: &str, rib: &str) -> Picture {
+/// The image of a scene whose every link is without a remark.
+fn image(shader: &str, rib: &str) -> Image {
     let (scene, program, _folder) = linked(shader, rib);
     let warnings = program.warnings.render(&program.sources);
     assert!(warnings.is_empty(), "{warnings}");
     let window = Window::whole(scene.format.width, scene.format.height);
     let sampling = Sampling { strata: scene.pixel_samples, seed: 0 };
     let job: Job = prepare(program, &scene, window, sampling, DEFAULT_BUDGET).expect("a small scene");
-    RpuRenderer::new().render(&job, &|_| {}).expect("a picture")
+    RpuRenderer::new().render(&job, &|_| {}).expect("an image")
 }
 
-/// Draws two squares that fill the picture, from x = -1 to 0 and on to 1, moved away and back again, with `variables`;
+/// Draws two squares that fill the image, from x = -1 to 0 and on to 1, moved away and back again, with `variables`;
 /// a shader with the parameters `params` must find `error` to be 0 everywhere.
 fn holds_everywhere(params: &str, error: &str, variables: &str) {
     let shader = format!("surface show({params}) {{ color error = {error}; Ci = error + 0.5; Oi = 1; }}");
@@ -45,8 +45,8 @@ fn holds_everywhere(params: &str, error: &str, variables: &str) {
          PointsPolygons [4 4] [0 1 4 3 1 2 5 4] \"P\" [-2 -1 0 -1.5 -1 0 -1 -1 0 -2 1 0 -1.5 1 0 -1 1 0] {variables} \
          WorldEnd"
     );
-    let picture = picture(&shader, &rib);
-    for pixel in &picture.rgba {
+    let image = image(&shader, &rib);
+    for pixel in &image.rgba {
         let worst = pixel[..3].iter().map(|c| (c - 0.5).abs()).fold(0.0, f32::max);
         assert!(worst < 1e-4 && pixel[3] == 1.0, "{params} {variables}: {pixel:?}");
     }
@@ -125,10 +125,10 @@ fn instances_take_their_mesh_s_variables_into_the_world() {
     );
     let (scene, ..) = linked(shader, &rib);
     assert!(scene.has_instances());
-    let picture = picture(shader, &rib);
-    let seen = picture.rgba.iter().filter(|p| p[3] == 1.0).count();
+    let image = image(shader, &rib);
+    let seen = image.rgba.iter().filter(|p| p[3] == 1.0).count();
     assert!(seen > 60, "only {seen} pixels show an instance");
-    for pixel in picture.rgba.iter().filter(|p| p[3] == 1.0) {
+    for pixel in image.rgba.iter().filter(|p| p[3] == 1.0) {
         assert!(pixel[..3].iter().all(|c| (c - 0.5).abs() < 1e-2), "{pixel:?}");
     }
 }

@@ -1,27 +1,28 @@
-//! Following samples of pictures: on every scene of the repository, the colour that the evaluator finds is the picture's, to the bit; and the command that does it.
+//! Following samples of images: on every scene of the repository, the colour that the evaluator finds is the image's, to the bit; and the command that does it.
 
 mod common;
 
 use common::repository;
 use shadewright::bvh::TwoLevel;
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
 use shadewright::probe::{self, Probe, Reach, Sample, Subject};
 use shadewright::program::{LinkOptions, Program, link};
-use shadewright::render::film::{Film, Picture};
+use shadewright::render::film::Film;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
 use shadewright::scene::{self, OpenOptions, Scene};
+use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const SAMPLING: Sampling = Sampling { strata: [2, 2], seed: 3 };
 const SIZE: (u32, u32) = (24, 18);
 
-/// A scene, its picture without its imager, and its program for a debugger.
+/// A scene, its image without its imager, and its program for a debugger.
 struct Opened {
     scene: Scene,
-    picture: Picture,
+    image: Image,
     program: Program,
     bvh: Arc<TwoLevel>,
 }
@@ -33,11 +34,11 @@ fn open(path: &Path) -> Opened {
     scene.imager = None;
     let linked = link(&scene, sources.clone(), &LinkOptions::default()).expect("the shaders compile");
     let job = prepare(linked, &scene, Window::whole(SIZE.0, SIZE.1), SAMPLING, DEFAULT_BUDGET).expect("a job");
-    let picture = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
+    let image = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
     let debug = probe::link(&scene, sources, &LinkOptions::default()).expect("it links for a debugger too");
     assert_eq!(debug.memory.vectors, job.program.memory.vectors, "{}: the data is the same", path.display());
     let program = probe::with_data_of(&debug, &job.program);
-    Opened { scene, picture, program, bvh: job.bvh }
+    Opened { scene, image, program, bvh: job.bvh }
 }
 
 impl Opened {
@@ -57,13 +58,13 @@ fn the_imager_of_a_scene_acts_on_the_sample() {
     let sampling = Sampling { strata: [1, 1], seed: 0 };
     let linked = link(&scene, sources.clone(), &LinkOptions::default()).expect("the shaders compile");
     let job = prepare(linked, &scene, Window::whole(SIZE.0, SIZE.1), sampling, DEFAULT_BUDGET).expect("a job");
-    let picture = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
+    let image = RpuRenderer::new().render(&job, &|_| {}).expect("it renders");
     let program = probe::link(&scene, sources, &LinkOptions::default()).expect("it links");
     let subject = Subject { scene: &scene, program: &program, bvh: &job.bvh };
     let sample = Sample { pixel: [12, 9], number: 0, sampling, budget: DEFAULT_BUDGET };
     let probe = probe::probe(&subject, &sample).expect("the sample exists");
     let ([r, g, b], alpha) = probe.imaged.expect("an imager");
-    assert_eq!([r, g, b, alpha], picture.rgba[(9 * SIZE.0 + 12) as usize]);
+    assert_eq!([r, g, b, alpha], image.rgba[(9 * SIZE.0 + 12) as usize]);
     assert_ne!(probe.color, [r, g, b]);
     let last = probe.recording.last(Reach::Own).and_then(|step| probe.recording.outline(step)).expect("a step");
     assert_eq!(last.title(), "imager sepia");
@@ -80,7 +81,7 @@ fn scenes() -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_colour_of_a_followed_pixel_is_the_pictures_to_the_bit() {
+fn the_colour_of_a_followed_pixel_is_the_images_to_the_bit() {
     for path in scenes() {
         let opened = open(&path);
         for pixel in [[12, 9], [5, 12], [17, 13], [0, 0]] {
@@ -90,7 +91,7 @@ fn the_colour_of_a_followed_pixel_is_the_pictures_to_the_bit() {
                 let [r, g, b] = probe.color;
                 film.add_sample(0, 0, [r, g, b, probe.alpha]);
             }
-            let drawn = opened.picture.rgba[(pixel[1] * SIZE.0 + pixel[0]) as usize];
+            let drawn = opened.image.rgba[(pixel[1] * SIZE.0 + pixel[0]) as usize];
             assert_eq!(
                 film.resolve().rgba[0].map(f32::to_bits),
                 drawn.map(f32::to_bits),
@@ -145,8 +146,8 @@ fn the_command_prints_json() {
 #[test]
 fn the_command_says_what_is_wrong_with_its_arguments() {
     let cases: [(&[&str], &str); 5] = [
-        (&["mirrors.rib", "320,0"], "error: pixel 320,0 is outside the picture of 320x240 pixels"),
-        (&["mirrors.rib", "0,0", "--sample", "4"], "error: there is no sample 4: the picture has 4 a pixel"),
+        (&["mirrors.rib", "320,0"], "error: pixel 320,0 is outside the image of 320x240 pixels"),
+        (&["mirrors.rib", "0,0", "--sample", "4"], "error: there is no sample 4: the image has 4 a pixel"),
         (&["mirrors.rib", "280;120"], "write it as column and row"),
         (&["mirrors.rib", "0,0", "--crop", "0,0,9,9"], "error: --crop and --passes are about rendering"),
         (&["nowhere.rib", "0,0"], "nowhere.rib"),

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 fn compared(scene: &str, size: &str) {
-    let folder = tempfile::tempdir().expect("a folder for the picture of differences");
+    let folder = tempfile::tempdir().expect("a folder for the image of differences");
     let scene = repository(scene).display().to_string();
     let output = shadewright(folder.path(), &["compare", &scene, "--size", size, "--spp", "1"]);
     assert!(output.status.success(), "{scene}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
@@ -313,10 +313,10 @@ fn a_sphere_that_is_a_program_looks_like_one_of_triangles() {
         assert!(drawn && !text.contains("warning"), "{text}");
         folder
     });
-    let pictures = folders.each_ref().map(|folder| folder.path().join("out.png").display().to_string());
+    let images = folders.each_ref().map(|folder| folder.path().join("out.png").display().to_string());
     // Silhouettes differ by less than a pixel.
     let (alike, text) =
-        run(folders[0].path(), &["diff", &pictures[0], &pictures[1], "--metric", "ssim", "--threshold", "0.98"]);
+        run(folders[0].path(), &["diff", &images[0], &images[1], "--metric", "ssim", "--threshold", "0.98"]);
     assert!(alike, "{text}");
 }
 
@@ -404,7 +404,7 @@ fn stripes(folder: &Path) {
     image::RgbaImage::from_fn(12, 4, stripe).save(folder.join("stripes.png")).expect("the folder can be written");
 }
 
-/// A square that fills the picture, with what its attributes say.
+/// A square that fills the image, with what its attributes say.
 fn square(integrator: &str, attributes: &str, classes: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for the scene");
     stripes(folder.path());
@@ -422,17 +422,17 @@ fn seen(folder: &Path) -> [[u8; 3]; 3] {
     let args = ["scene.rib", "-I", &classes, "--render", "out.png", "--backend", "rpu", "--spp", "1"];
     let (drawn, said) = run(folder, &args);
     assert!(drawn, "{said}");
-    let picture = image::open(folder.join("out.png")).expect("a picture was written").to_rgb8();
-    [2, 6, 10].map(|x| picture.get_pixel(x, 2).0)
+    let image = image::open(folder.join("out.png")).expect("an image was written").to_rgb8();
+    [2, 6, 10].map(|x| image.get_pixel(x, 2).0)
 }
 
-const PICTURE: &str = "Shader \"textures.rtsl:Image\" \"stripes\" \"string file\" [\"stripes.png\"]\n";
+const IMAGE: &str = "Shader \"textures.rtsl:Image\" \"stripes\" \"string file\" [\"stripes.png\"]\n";
 
 #[test]
-fn materials_take_pictures_by_references_under_every_integrator() {
+fn materials_take_images_by_references_under_every_integrator() {
     // The last stripe counts as far as it is open.
     let expected = [[255, 0, 0], [0, 255, 0], [0, 0, 137]];
-    let emitter = format!("{PICTURE}Surface \"pbr.rtsl:Emitter\" \"string texture\" [\"stripes\"]");
+    let emitter = format!("{IMAGE}Surface \"pbr.rtsl:Emitter\" \"string texture\" [\"stripes\"]");
     for integrator in ["whitted", "path"] {
         let colors = seen(square(integrator, &emitter, "").path());
         for (color, wanted) in colors.into_iter().zip(expected) {
@@ -440,13 +440,13 @@ fn materials_take_pictures_by_references_under_every_integrator() {
         }
     }
     let lambert = format!(
-        "LightSource \"distantlight\" 1\n{PICTURE}Surface \"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1] \"string texture\" [\"stripes\"]"
+        "LightSource \"distantlight\" 1\n{IMAGE}Surface \"pbr.rtsl:Lambert\" \"color diffuse\" [1 1 1] \"string texture\" [\"stripes\"]"
     );
     assert_eq!(seen(square("whitted", &lambert, "").path()), seen(square("path", &lambert, "").path()));
 }
 
 #[test]
-fn classes_name_pictures_themselves_and_ask_for_channels() {
+fn classes_name_images_themselves_and_ask_for_channels() {
     let classes = "class Look : rt_Material;
 public string other = \"none.png\";
 void shade() {
@@ -525,9 +525,9 @@ void shade() { other.shade(); }
 }
 
 #[test]
-fn pictures_far_away_are_averaged_by_both_machines() {
+fn images_far_away_are_averaged_by_both_machines() {
     let attributes = format!(
-        "Translate 0 0 6\nRotate 60 1 0 0\nScale 9 9 1\nLightSource \"distantlight\" 1\n{PICTURE}Surface \"pbr.rtsl:Lambert\" \"string texture\" [\"stripes\"] \"float[2] texture.repeat\" [40 40]"
+        "Translate 0 0 6\nRotate 60 1 0 0\nScale 9 9 1\nLightSource \"distantlight\" 1\n{IMAGE}Surface \"pbr.rtsl:Lambert\" \"string texture\" [\"stripes\"] \"float[2] texture.repeat\" [40 40]"
     );
     for integrator in ["whitted", "path"] {
         let folder = square(integrator, &attributes, "");
@@ -550,18 +550,18 @@ void shade() { ambient(rt_HitPoint) rt_SampleColor = color(1., 0., 0.); else rt_
     }
 }
 
-/// Light from 0 to 1 in each column of a picture that is drawn with 16 samples.
+/// Light from 0 to 1 in each column of an image that is drawn with 16 samples.
 fn columns(folder: &Path, backend: &str) -> Vec<f32> {
     let args = ["scene.rib", "--render", "out.png", "--backend", backend, "--spp", "16"];
     let (drawn, said) = run(folder, &args);
     assert!(drawn, "{said}");
-    let picture = image::open(folder.join("out.png")).expect("a picture was written").to_rgb8();
+    let image = image::open(folder.join("out.png")).expect("an image was written").to_rgb8();
     let linear = |code: u8| (f32::from(code) / 255.0 + 0.055).powf(2.4) / 1.055_f32.powf(2.4);
-    let mean = |x| (0..picture.height()).map(|y| linear(picture.get_pixel(x, y).0[0])).sum::<f32>();
-    (0..picture.width()).map(|x| mean(x) / picture.height() as f32).collect()
+    let mean = |x| (0..image.height()).map(|y| linear(image.get_pixel(x, y).0[0])).sum::<f32>();
+    (0..image.width()).map(|x| mean(x) / image.height() as f32).collect()
 }
 
-/// A shape whose edge goes from the left to the right side of the picture, one that a camera makes seem to do so, and surfaces that grow brighter.
+/// A shape whose edge goes from the left to the right side of the image, one that a camera makes seem to do so, and surfaces that grow brighter.
 const AT_ITS_TIME: &str = "
 class Blind : rt_Primitive;
 void intersect() {

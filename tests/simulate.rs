@@ -1,17 +1,17 @@
-//! The timed machine draws the functional machine's picture, bit for bit, and `simulate` accounts for every cycle.
+//! The timed machine draws the functional machine's image, bit for bit, and `simulate` accounts for every cycle.
 
 mod common;
 
-use shadewright::lang::source::SourceMap;
 use shadewright::program::{LinkOptions, link};
 use shadewright::render::rpu::{Loaded, RpuRenderer, Simulation, simulate};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::rpu::timed::{AtPc, Config, SLOT_PARTS};
 use shadewright::scene::{self, OpenOptions};
+use shadewright::text::source::SourceMap;
 use std::path::Path;
 
-/// Width and height of the pictures; odd, so that chunks at the edges are not full.
+/// Width and height of the images; odd, so that chunks at the edges are not full.
 const SIZE: (u32, u32) = (29, 21);
 
 fn job(path: &Path, samples: u32) -> Job {
@@ -36,9 +36,9 @@ fn the_timed_machine_draws_every_scene_to_the_bit_and_is_busy() {
     for path in scenes.map(|entry| entry.expect("readable").path()) {
         let job = job(&path, 1);
         let functional = RpuRenderer::new().render(&job, &|_| {}).expect("renders");
-        let Simulation { picture, stats, cost } = simulated(&job, &Config::default());
+        let Simulation { image, stats, cost } = simulated(&job, &Config::default());
         let bits = |rgba: &[[f32; 4]]| rgba.iter().map(|p| p.map(f32::to_bits)).collect::<Vec<_>>();
-        assert_eq!(bits(&picture.rgba), bits(&functional.rgba), "{}", path.display());
+        assert_eq!(bits(&image.rgba), bits(&functional.rgba), "{}", path.display());
         assert_eq!(stats.processor_cycles, stats.issued + stats.stalls.total());
         assert_eq!(stats.processor_cycles, stats.at.iter().map(AtPc::cycles).sum::<u64>());
         assert_eq!(cost.iter().sum::<u64>(), SLOT_PARTS * stats.issued);
@@ -60,8 +60,8 @@ fn a_simulation_does_not_depend_on_the_number_of_host_threads() {
     assert_eq!(one.stats, four.stats);
     assert_eq!(one.cost, four.cost);
     let functional = RpuRenderer::new().render(&job, &|_| {}).expect("renders");
-    assert_eq!(one.picture, functional);
-    assert_eq!(four.picture, functional);
+    assert_eq!(one.image, functional);
+    assert_eq!(four.image, functional);
 }
 
 #[test]

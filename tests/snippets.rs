@@ -10,11 +10,11 @@ use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, derivatives};
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::rsl::{Options, compile};
-use shadewright::lang::source::SourceMap;
 use shadewright::render::Schedule;
 use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
 use shadewright::render::gpu::Compute;
 use shadewright::rpu::timed::Config;
+use shadewright::text::source::SourceMap;
 use table::{Arg, SNIPPETS, Snippet};
 
 /// Devices that the snippets are shared out to: a software driver compiles each device's kernels one after the other.

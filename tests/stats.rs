@@ -4,7 +4,7 @@ mod common;
 
 use serde_json::Value;
 
-const RENDER: [&str; 7] = ["--size", "16x12", "--spp", "2", "--render", "picture.png", "--stats"];
+const RENDER: [&str; 7] = ["--size", "16x12", "--spp", "2", "--render", "image.png", "--stats"];
 
 fn json(extra: &[&str]) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
@@ -57,8 +57,8 @@ fn displacement_is_a_phase_where_something_is_displaced() {
 #[test]
 fn a_comparison_and_the_statistics_are_one_document() {
     let folder = tempfile::tempdir().expect("a folder");
-    let picture = folder.path().join("reference.png");
-    let reference = picture.to_str().expect("text");
+    let image = folder.path().join("reference.png");
+    let reference = image.to_str().expect("text");
     let first = common::shadewright(
         folder.path(),
         &["--size", "16x12", "--spp", "2", "--backend", "rpu", "--render", reference],

@@ -1,28 +1,28 @@
-//! Textures from files to pictures: every format, what lies outside, what is missing, and what the machines make of it.
+//! Textures from files to images: every format, what lies outside, what is missing, and what the machines make of it.
 
 use glam::{Mat4, Vec3};
 use image::{ImageFormat, Rgb, Rgb32FImage, RgbImage};
+use shadewright::image::color::decode_srgb8;
 use shadewright::ir::Const;
 use shadewright::ir::eval::{Limits, eval};
-use shadewright::lang::diag::Diagnostics;
-use shadewright::lang::source::SourceMap;
 use shadewright::program::{CAMERA_ENTRY, LinkOptions, link};
 use shadewright::project::{Options, Outcome, Project, Source};
-use shadewright::render::color::decode_srgb8;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, SceneWorld, Window, prepare};
 use shadewright::scene::{CameraFrame, OpenOptions, Opened, open};
+use shadewright::text::diagnostics::Diagnostics;
+use shadewright::text::source::SourceMap;
 use shadewright::texture::DepthMap;
 use shadewright::texture::depth::to_ndc;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Side of the pictures that are drawn.
+/// Side of the images that are drawn.
 const SIDE: u32 = 8;
 
-/// A folder with a scene that shows what the function `look` gives for each place `(x, y)` of the picture.
+/// A folder with a scene that shows what the function `look` gives for each place `(x, y)` of the image.
 fn folder(body: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let text = format!(
@@ -49,7 +49,7 @@ fn job(folder: &Path) -> (Job, Diagnostics) {
 /// What the pixels show, rows from the top: on the RPU, which must give the evaluator's bits.
 fn pixels(folder: &Path) -> Vec<[f32; 3]> {
     let job = job(folder).0;
-    let drawn = RpuRenderer::new().render(&job, &|_| {}).expect("a picture");
+    let drawn = RpuRenderer::new().render(&job, &|_| {}).expect("an image");
     let pixels: Vec<[f32; 3]> = drawn.rgba.iter().map(|p| [p[0], p[1], p[2]]).collect();
     let program = &job.program;
     for (i, pixel) in pixels.iter().enumerate() {
@@ -62,7 +62,7 @@ fn pixels(folder: &Path) -> Vec<[f32; 3]> {
     pixels
 }
 
-/// The colours of the test picture, as 8-bit codes: texel `(i, j)` of 4 × 4 is `(60 i, 60 j, 128)`.
+/// The colours of the test image, as 8-bit codes: texel `(i, j)` of 4 × 4 is `(60 i, 60 j, 128)`.
 fn code(i: u32, j: u32) -> [u8; 3] {
     [60 * i as u8, 60 * j as u8, 128]
 }
@@ -107,7 +107,7 @@ fn the_middle_of_a_texel_shows_that_texel_in_every_format() {
 }
 
 #[test]
-fn between_texels_lies_their_mixture_and_beyond_the_picture_it_repeats() {
+fn between_texels_lies_their_mixture_and_beyond_the_image_it_repeats() {
     // Halfway between texels 3 and 0: the first row, at s = 0 and at whole numbers far away on both sides.
     let folder = folder("return texture(\"a.png\", floor(8 * x) - 4, 0.125);");
     write_codes(&folder.path().join("a.png"));
@@ -118,7 +118,7 @@ fn between_texels_lies_their_mixture_and_beyond_the_picture_it_repeats() {
 }
 
 #[test]
-fn places_far_away_and_no_places_at_all_stay_inside_the_picture() {
+fn places_far_away_and_no_places_at_all_stay_inside_the_image() {
     let folder = folder("return texture(\"a.png\", (x - 0.5) * 1e30, y < 0.5 ? 1 / (x - x) : -1e-30);");
     RgbImage::from_pixel(4, 4, Rgb([255, 0, 255])).save(folder.path().join("a.png")).unwrap();
     for pixel in pixels(folder.path()) {
@@ -159,7 +159,7 @@ fn a_scene_reads_no_texture_outside_of_its_folders() {
 }
 
 #[test]
-fn a_picture_that_changes_is_read_again_and_changes_no_code() {
+fn a_image_that_changes_is_read_again_and_changes_no_code() {
     let folder = folder("return texture(\"a.png\", x, y);");
     let path = folder.path().join("a.png");
     let mut project = Project::new(Source::File(folder.path().join("scene.rib")), Options::default());
@@ -183,7 +183,7 @@ fn a_picture_that_changes_is_read_again_and_changes_no_code() {
 }
 
 #[test]
-fn make_texture_gives_a_picture_another_name_and_its_wrap_modes() {
+fn make_texture_gives_a_image_another_name_and_its_wrap_modes() {
     let folder = folder("return texture(\"a.tx\", x < 0.5 ? -0.5 : 0.5, y < 0.5 ? -0.5 : 0.875);");
     let scene = fs::read_to_string(folder.path().join("scene.rib")).unwrap();
     let make = "MakeTexture \"a.png\" \"a.tx\" \"black\" \"clamp\" \"gaussian\" 2 2\nWorldBegin";
@@ -206,7 +206,7 @@ fn request(folder: &Path, requests: &str) {
     fs::write(path, scene.replace("WorldBegin", &format!("{requests}\nWorldBegin"))).unwrap();
 }
 
-/// The mean of the test picture's red, which is that of its green.
+/// The mean of the test image's red, which is that of its green.
 fn mean() -> f32 {
     (0..4).map(|i| decode_srgb8(60 * i)).sum::<f32>() / 4.0
 }
@@ -361,20 +361,20 @@ fn a_map_of_depths_tells_its_matrices() {
     let (to_camera, to_ndc) = (Mat4::from_translation(-origin), to_ndc(&frame, [1.0, 9.0]));
     let map = DepthMap { width: 2, height: 2, depths: vec![4.0; 4], to_camera, to_ndc };
     let folder = folder(
-        "matrix view = 0, picture = 0; float numbers[16]; float size[2]; string type = \"\";
-         float known = textureinfo(\"m.shd\", \"viewingmatrix\", view) + textureinfo(\"m.shd\", \"projectionmatrix\", picture)
+        "matrix view = 0, image = 0; float numbers[16]; float size[2]; string type = \"\";
+         float known = textureinfo(\"m.shd\", \"viewingmatrix\", view) + textureinfo(\"m.shd\", \"projectionmatrix\", image)
              + textureinfo(\"m.shd\", \"viewingmatrix\", numbers) + textureinfo(\"a.png\", \"viewingmatrix\", view)
              + textureinfo(\"m.shd\", \"resolution\", size) + textureinfo(\"m.shd\", \"type\", type);
          point p = point (2, 1, -2);
          if (x > 0.8) return color (numbers[12], numbers[14], known) + size[0] + (type == \"shadow\" ? 1 : 0);
-         return y < 0.5 ? color transform(view, p) : color transform(picture, p);",
+         return y < 0.5 ? color transform(view, p) : color transform(image, p);",
     );
     request(folder.path(), "MakeShadow \"m.exr\" \"m.shd\"");
     RgbImage::new(2, 2).save(folder.path().join("a.png")).unwrap();
     fs::write(folder.path().join("m.exr"), map.encode().unwrap()).unwrap();
     let pixels = pixels(folder.path());
     assert_close(pixels[0], [1.0, -1.0, 3.0], 1e-6);
-    // At depth 3 the picture is 1.5 wide to each side; (3 - 1) / 8 of the way between the planes is 9/8 of that over 3 (perspective).
+    // At depth 3 the image is 1.5 wide to each side; (3 - 1) / 8 of the way between the planes is 9/8 of that over 3 (perspective).
     assert_close(pixels[56], [1.0 / 1.5, -1.0 / 1.5, 9.0 / 8.0 * 2.0 / 3.0], 1e-6);
     assert_close(pixels[7], [-1.0 + 3.0, 5.0 + 3.0, 5.0 + 3.0], 1e-6);
 }

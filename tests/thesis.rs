@@ -16,8 +16,8 @@ const DEPTH: &str = include_str!("thesis/depth.sl");
 /// §12.2: one point light.
 const LIT: &str = include_str!("thesis/lit.sl");
 
-/// Renders a program on both machines and compares; gives the RPU's picture.
-fn picture(surface: &str) -> shadewright::render::film::Picture {
+/// Renders a program on both machines and compares; gives the RPU's image.
+fn image(surface: &str) -> shadewright::image::Image {
     let mesh = bunny();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("s.sl"), format!("{surface}{MAIN}")).unwrap();
@@ -29,33 +29,33 @@ fn picture(surface: &str) -> shadewright::render::film::Picture {
     );
     fs::write(folder.path().join("bunny.rib"), scene).unwrap();
     let meshes = mesh.parent().unwrap().to_string_lossy().into_owned();
-    let args = ["compare", "bunny.rib", "--allow-read", &meshes, "--pictures", "out.exr"];
+    let args = ["compare", "bunny.rib", "--allow-read", &meshes, "--images", "out.exr"];
     let output = shadewright(folder.path(), &args);
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
-    shadewright::render::image_file::read(&folder.path().join("out-rpu.exr")).unwrap()
+    shadewright::image::file::read(&folder.path().join("out-rpu.exr")).unwrap()
 }
 
 /// Share of pixels that the bunny covers.
-fn covered(picture: &shadewright::render::film::Picture) -> f64 {
-    let hit = picture.rgba.iter().filter(|p| p[..3] != [0.0; 3]).count();
-    hit as f64 / picture.rgba.len() as f64
+fn covered(image: &shadewright::image::Image) -> f64 {
+    let hit = image.rgba.iter().filter(|p| p[..3] != [0.0; 3]).count();
+    hit as f64 / image.rgba.len() as f64
 }
 
 #[test]
 fn the_depth_shaded_stanford_bunny_runs_from_green_to_magenta() {
-    let picture = picture(DEPTH);
-    let share = covered(&picture);
-    assert!((0.15..0.8).contains(&share), "the bunny covers {share} of the picture");
-    for [r, g, b, _] in picture.rgba.iter().filter(|p| p[..3] != [0.0; 3]) {
+    let image = image(DEPTH);
+    let share = covered(&image);
+    assert!((0.15..0.8).contains(&share), "the bunny covers {share} of the image");
+    for [r, g, b, _] in image.rgba.iter().filter(|p| p[..3] != [0.0; 3]) {
         assert!((r + g - 1.0).abs() < 1e-5 && r == b, "({r}, {g}, {b}) is not (1 - g, g, 1 - g)");
     }
 }
 
 #[test]
 fn the_lit_stanford_bunny_has_its_colour_between_ambient_and_full() {
-    let picture = picture(LIT);
-    let lit: Vec<f32> = picture.rgba.iter().filter(|p| p[0] > 0.0).map(|p| p[0] / 0.9).collect();
-    assert!(covered(&picture) > 0.15);
+    let image = image(LIT);
+    let lit: Vec<f32> = image.rgba.iter().filter(|p| p[0] > 0.0).map(|p| p[0] / 0.9).collect();
+    assert!(covered(&image) > 0.15);
     assert!(lit.iter().all(|i| (0.399..=1.001).contains(i)), "intensities are from 0.4 to 1");
     let (low, high) = lit.iter().fold((1.0f32, 0.0f32), |(l, h), &i| (l.min(i), h.max(i)));
     assert!(low < 0.5 && high > 0.8, "from {low} to {high}: there is light and shade");

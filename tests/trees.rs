@@ -1,19 +1,19 @@
-//! Trees change no picture: whichever builder made one, rays hit the same triangles at the same places.
+//! Trees change no image: whichever builder made one, rays hit the same triangles at the same places.
 
 use shadewright::bvh::Quality;
-use shadewright::lang::source::SourceMap;
+use shadewright::image::Image;
 use shadewright::program::{LinkOptions, link};
-use shadewright::render::film::Picture;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare_with_tree, usual_tree};
 use shadewright::scene::{self, OpenOptions};
+use shadewright::text::source::SourceMap;
 use std::path::Path;
 
-/// Width and height of the pictures.
+/// Width and height of the images.
 const SIZE: (u32, u32) = (64, 48);
 
-fn picture(name: &str, tree: Option<Quality>) -> Picture {
+fn image(name: &str, tree: Option<Quality>) -> Image {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/scenes").join(name);
     let options = OpenOptions {
         size: Some(SIZE),
@@ -30,13 +30,13 @@ fn picture(name: &str, tree: Option<Quality>) -> Picture {
 }
 
 #[test]
-fn a_picture_is_the_same_with_every_tree() {
+fn a_image_is_the_same_with_every_tree() {
     for name in ["glass.rib", "quadrics.rib"] {
-        let reference = picture(name, None);
+        let reference = image(name, None);
         assert!(reference.rgba.iter().any(|p| *p != reference.rgba[0]), "{name} is one flat colour");
         for quality in Quality::ALL {
-            let bits = |picture: &Picture| picture.rgba.iter().map(|p| p.map(f32::to_bits)).collect::<Vec<_>>();
-            assert!(bits(&picture(name, Some(quality))) == bits(&reference), "{name}, {quality:?}");
+            let bits = |image: &Image| image.rgba.iter().map(|p| p.map(f32::to_bits)).collect::<Vec<_>>();
+            assert!(bits(&image(name, Some(quality))) == bits(&reference), "{name}, {quality:?}");
         }
     }
 }

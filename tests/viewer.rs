@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A square in one strong colour before a grey background. It fills the middle of the picture.
+/// A square in one strong colour before a grey background. It fills the middle of the image.
 const SCENE: &str = "\
 Format 160 120 1
 PixelSamples 1 1
@@ -56,30 +56,30 @@ const BLUE: [u8; 3] = [0, 0, 255];
 /// The background: 0.2, as displays show it.
 const GREY: [u8; 3] = [124, 124, 124];
 
-/// The middle of a picture that has the window to itself; messages at its foot leave it free.
+/// The middle of an image that has the window to itself; messages at its foot leave it free.
 const MIDDLE: Region = Region { x: [0.46, 0.54], y: [0.3, 0.42] };
-/// The middle of a picture that has the parameters left of it.
+/// The middle of an image that has the parameters left of it.
 const BESIDE_PARAMETERS: Region = Region { x: [0.68, 0.74], y: [0.3, 0.42] };
-/// A part of the picture that the table of metrics leaves free.
+/// A part of the image that the table of metrics leaves free.
 const BELOW_METRICS: Region = Region { x: [0.46, 0.54], y: [0.55, 0.65] };
-/// The middle of a picture that has the inspector right of it, in a window of 900 × 600.
+/// The middle of an image that has the inspector right of it, in a window of 900 × 600.
 const BESIDE_INSPECTOR: Region = Region { x: [0.24, 0.3], y: [0.3, 0.42] };
 /// The inspector, in such a window.
 const INSPECTOR: Region = Region { x: [0.75, 1.0], y: [0.1, 0.6] };
 /// Where messages are.
 const FOOT: Region = Region { x: [0.0, 1.0], y: [0.5, 1.0] };
-/// Background of the picture at its foot, in windows of many sizes.
-const PICTURE_FOOT: Region = Region { x: [0.48, 0.52], y: [0.93, 0.945] };
+/// Background of the image at its foot, in windows of many sizes.
+const IMAGE_FOOT: Region = Region { x: [0.48, 0.52], y: [0.93, 0.945] };
 /// The buttons that choose a machine, in a window of 640 × 480.
 const TOOLS: Region = Region { x: [0.0, 0.16], y: [0.055, 0.1] };
-/// A part of the panel of parameters that is the picture's background when there is no panel, in a window of 900 × 600.
+/// A part of the panel of parameters that is the image's background when there is no panel, in a window of 900 × 600.
 const PANEL: Region = Region { x: [0.12, 0.2], y: [0.2, 0.45] };
 
 /// Background above the square, in a window of 900 × 600.
 const ABOVE_SQUARE: Region = Region { x: [0.48, 0.52], y: [0.14, 0.16] };
 /// The listings of a program, in such a window.
 const LISTINGS: Region = Region { x: [0.0, 1.0], y: [0.6, 0.94] };
-/// Where the picture says whose it is.
+/// Where the image says whose it is.
 const CORNER: Region = Region { x: [0.0, 0.5], y: [0.06, 0.2] };
 
 /// A folder with the scene and its shader.
@@ -117,7 +117,7 @@ fn shows_errors(seen: &Screenshot) -> bool {
     seen.share(FOOT, is_red) > 0.002
 }
 
-/// Whether the divider of two pictures stands at this share of the window's width.
+/// Whether the divider of two images stands at this share of the window's width.
 fn has_divider(seen: &Screenshot, at: f32) -> bool {
     let near = Region { x: [at - 0.01, at + 0.01], y: MIDDLE.y };
     seen.share(near, |pixel| pixel.into_iter().all(|code| code > 180)) > 0.04
@@ -133,7 +133,7 @@ fn until_still(program: &mut Program, part: Region) -> Screenshot {
         if now.changed(&before, part) == 0.0 {
             return now;
         }
-        assert!(Instant::now() < deadline, "the picture never comes to rest");
+        assert!(Instant::now() < deadline, "the image never comes to rest");
         before = now;
     }
 }
@@ -179,18 +179,16 @@ fn the_built_in_scene_opens_and_turns_under_the_pointer() {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = ["--backend", "rpu", "--spp", "1"];
     let mut program = Program::start(folder.path(), &arguments, &settings([400, 300], &[]));
-    let picture = Region { x: [0.2, 0.8], y: [0.25, 0.85] };
-    program.until("the built-in scene", |seen| seen.colors(picture) > 100);
-    let before = until_still(&mut program, picture);
+    let image = Region { x: [0.2, 0.8], y: [0.25, 0.85] };
+    program.until("the built-in scene", |seen| seen.colors(image) > 100);
+    let before = until_still(&mut program, image);
     program.keep("built-in");
     let (from, to) = (program.at(0.35, 0.6), program.at(0.65, 0.5));
     program.display.drag(Button::Left, from, to, 12);
-    program.until("the scene from another side", |seen| {
-        seen.colors(picture) > 100 && seen.changed(&before, picture) > 0.2
-    });
+    program.until("the scene from another side", |seen| seen.colors(image) > 100 && seen.changed(&before, image) > 0.2);
     // The scene's camera again.
     program.display.key(keys::HOME);
-    program.until("the scene from the side of before", |seen| seen.changed(&before, picture) < 0.02);
+    program.until("the scene from the side of before", |seen| seen.changed(&before, image) < 0.02);
     assert_eq!(program.close().0, Some(0));
 }
 
@@ -207,9 +205,9 @@ fn a_scene_is_edited_broken_mended_picked_resized_replaced_and_closed() {
     program.until("the new colour", |seen| seen.shows(MIDDLE, YELLOW));
 
     fs::write(&shader, "surface flat() { Ci = nothing; Oi = ").expect("a broken shader");
-    let broken = program.until("errors over the picture", shows_errors);
+    let broken = program.until("errors over the image", shows_errors);
     program.keep("errors");
-    assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
+    assert!(broken.shows(MIDDLE, YELLOW), "the last good image stays");
     save(&shader, SHADER);
     program.until("the mended scene without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
 
@@ -279,11 +277,11 @@ fn parameters(program: &mut Program) {
 fn sizes(program: &mut Program) {
     for (size, name) in [([300, 200], "small"), ([2560, 1440], "large"), ([640, 480], "usual")] {
         program.resize(size);
-        // The picture's own background at its foot: it fills the height of the window.
+        // The image's own background at its foot: it fills the height of the window.
         program.until(&format!("the {name} window filled"), |seen| {
             [seen.width, seen.height] == size.map(|side| side as usize)
                 && seen.shows(MIDDLE, GREEN)
-                && seen.shows(PICTURE_FOOT, GREY)
+                && seen.shows(IMAGE_FOOT, GREY)
         });
         program.keep(name);
     }
@@ -299,9 +297,9 @@ fn a_class_that_paths_meet_is_edited_broken_and_mended_and_its_constructor_has_a
     save(&class, &CLASS.replace("color(0., 1., 0.)", "color(1., 1., 0.)"));
     program.until("the new colour of the class", |seen| seen.shows(MIDDLE, YELLOW));
     fs::write(&class, "class Glow : rt_Material;\nvoid emission() { rt_EmissionColor = nothing; }").expect("a class");
-    let broken = program.until("errors of the class over the picture", shows_errors);
+    let broken = program.until("errors of the class over the image", shows_errors);
     program.keep("class errors");
-    assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
+    assert!(broken.shows(MIDDLE, YELLOW), "the last good image stays");
     save(&class, CLASS);
     program.until("the mended class without errors", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
 
@@ -317,13 +315,13 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     let mut program = Program::start(folder.path(), &arguments, &settings([640, 480], &[]));
     program.until("the scene", |seen| seen.shows(MIDDLE, GREEN));
 
-    // Where both have drawn the same, the difference is black; a picture that waits for the other is dimmed.
+    // Where both have drawn the same, the difference is black; an image that waits for the other is dimmed.
     program.display.key(u32::from(b'5'));
     let is_black = |seen: &Screenshot| seen.shows(BELOW_METRICS, [0, 0, 0]);
     program.until("no difference between the GPU and the RPU", is_black);
     program.keep("difference");
     program.display.key(u32::from(b'1'));
-    let gpu = program.until("the picture of the GPU", |seen| seen.shows(MIDDLE, GREEN));
+    let gpu = program.until("the image of the GPU", |seen| seen.shows(MIDDLE, GREEN));
     program.display.key(u32::from(b'2'));
     program
         .until("the toolbar with the RPU chosen", |seen| seen.changed(&gpu, TOOLS) > 0.02 && seen.shows(MIDDLE, GREEN));
@@ -347,9 +345,8 @@ fn the_gpu_and_the_rpu_are_compared_and_follow_the_files() {
     program.until("no difference after the edit", is_black);
     program.display.key(u32::from(b'1'));
     fs::write(&shader, "surface flat() { Ci = ").expect("a broken shader");
-    let broken =
-        program.until("errors over the GPU's picture", |seen| shows_errors(seen) && seen.shows(MIDDLE, YELLOW));
-    assert!(broken.shows(MIDDLE, YELLOW), "the last good picture stays");
+    let broken = program.until("errors over the GPU's image", |seen| shows_errors(seen) && seen.shows(MIDDLE, YELLOW));
+    assert!(broken.shows(MIDDLE, YELLOW), "the last good image stays");
     save(&shader, SHADER);
     program.until("the mended scene", |seen| seen.shows(MIDDLE, GREEN) && !shows_errors(seen));
     sizes(&mut program);
@@ -380,7 +377,7 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
     program.until("the square in the middle", |seen| seen.shows(MIDDLE, GREEN));
 
     program.display.key(keys::function(7));
-    program.until("the listings below the picture", |seen| seen.colors(LISTINGS) > 20);
+    program.until("the listings below the image", |seen| seen.colors(LISTINGS) > 20);
     let listed = until_still(&mut program, LISTINGS);
     program.keep("program");
     // A line under the pointer lights up, and so does what comes from it.
@@ -388,10 +385,10 @@ fn the_scene_is_moved_flown_through_blinked_and_its_program_is_listed() {
     program.display.click(Button::Left, line);
     program.until("a source line lit in the listings", |seen| seen.changed(&listed, LISTINGS) > 0.01);
     program.display.key(keys::function(7));
-    program.until("the scene alone", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(PICTURE_FOOT, GREY));
+    program.until("the scene alone", |seen| seen.shows(MIDDLE, GREEN) && seen.shows(IMAGE_FOOT, GREY));
 
     program.display.key(u32::from(b'4'));
-    let of_one = program.until("the picture of one machine", |seen| seen.shows(MIDDLE, GREEN));
+    let of_one = program.until("the image of one machine", |seen| seen.shows(MIDDLE, GREEN));
     program.until("that of the other, by its name", |seen| {
         seen.changed(&of_one, CORNER) > 0.001 && seen.shows(MIDDLE, GREEN)
     });

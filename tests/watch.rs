@@ -1,4 +1,4 @@
-//! `--render OUT --watch`: a picture that follows its files, as an editor or a person uses it.
+//! `--render OUT --watch`: an image that follows its files, as an editor or a person uses it.
 
 mod common;
 
@@ -64,10 +64,10 @@ impl Watching {
         serde_json::from_str(&self.line()).expect("a line is a JSON object")
     }
 
-    /// Red, green and blue in the middle of the picture.
+    /// Red, green and blue in the middle of the image.
     fn color(&self) -> [f32; 3] {
-        let picture = shadewright::render::image_file::read(&self.path("out.png")).expect("a picture");
-        let [r, g, b, _] = picture.rgba[(6 * picture.width + 8) as usize];
+        let image = shadewright::image::file::read(&self.path("out.png")).expect("an image");
+        let [r, g, b, _] = image.rgba[(6 * image.width + 8) as usize];
         [r, g, b]
     }
 }
@@ -102,7 +102,7 @@ fn replace(path: &Path, from: &str, to: &str) {
 }
 
 #[test]
-fn every_saved_change_makes_a_picture_and_a_line() {
+fn every_saved_change_makes_a_image_and_a_line() {
     let watching = Watching::start(&[]);
     let first = watching.line();
     assert!(first.starts_with("out.png: 16x12, 1 sample, ") && first.ends_with(" s"), "{first}");
@@ -117,7 +117,7 @@ fn every_saved_change_makes_a_picture_and_a_line() {
 }
 
 #[test]
-fn errors_leave_the_picture_and_are_told_as_excerpts() {
+fn errors_leave_the_image_and_are_told_as_excerpts() {
     let watching = Watching::start(&[]);
     watching.line();
     replace(&watching.path("plain.sl"), "Ci = tint", "Ci = tnit");
@@ -137,8 +137,8 @@ fn errors_leave_the_picture_and_are_told_as_excerpts() {
 fn editors_get_one_json_object_a_line_with_the_messages_that_hold() {
     let watching = Watching::start(&["--json"]);
     let first = watching.json();
-    let fields = ["event", "picture"].map(|field| first[field].as_str().expect("a text"));
-    assert_eq!(fields, ["picture", "out.png"]);
+    let fields = ["event", "image"].map(|field| first[field].as_str().expect("a text"));
+    assert_eq!(fields, ["image", "out.png"]);
     assert_eq!((first["width"].as_u64(), first["samples"].as_u64()), (Some(16), Some(1)));
     assert_eq!((&first["diagnostics"], &first["changed"]), (&Value::Array(vec![]), &Value::Array(vec![])));
     replace(&watching.path("plain.sl"), "Ci = tint; Oi = 1;", "\n  Ci = tnit;\n  Oi = one;\n");
@@ -157,7 +157,7 @@ fn editors_get_one_json_object_a_line_with_the_messages_that_hold() {
     assert_eq!(watching.json()["diagnostics"].as_array().map(Vec::len), Some(1));
     replace(&watching.path("plain.sl"), "one", "1");
     let mended = watching.json();
-    assert_eq!((&mended["event"], &mended["changed"][0]), (&"picture".into(), &"plain.sl".into()));
+    assert_eq!((&mended["event"], &mended["changed"][0]), (&"image".into(), &"plain.sl".into()));
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_scene_that_is_not_there_yet_is_waited_for() {
 }
 
 #[test]
-fn what_ends_after_one_picture_cannot_be_watched() {
+fn what_ends_after_one_image_cannot_be_watched() {
     let folder = tempfile::tempdir().expect("a folder");
     for other in [["--stats"].as_slice(), &["--compare", "b.png"], &["--preview", "b.png"]] {
         let output = common::shadewright(folder.path(), &[&["--render", "a.png", "--watch"], other].concat());

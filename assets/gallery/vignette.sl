@@ -1,4 +1,4 @@
-/* vignette: the corners of the picture grow dark, as through an old lens, and its middle a little warmer. */
+/* vignette: the corners of the image grow dark, as through an old lens, and its middle a little warmer. */
 imager vignette(
     float width = 128;
     float height = 96;

@@ -1,4 +1,4 @@
-/* The finished picture in brown tones. */
+/* The finished image in brown tones. */
 imager sepia(float amount = 0.85;
              color tone = color(1, 0.78, 0.52))
 {

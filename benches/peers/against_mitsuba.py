@@ -8,7 +8,7 @@ Needs `pip install mitsuba numpy` and the library of LLVM 19 (Debian: libllvm19)
 
 Rates are million samples a second of wall time on all cores. Mitsuba's is that of its `llvm_ad_rgb` variant once its kernels are
 compiled and the scene is loaded; ours is that of the whole process, with reading, compiling and writing. The time to an error is that of as many
-samples as a picture needs for a root mean square error of that share of its mean, against a picture of Mitsuba's with many samples:
+samples as an image needs for a root mean square error of that share of its mean, against an image of Mitsuba's with many samples:
 the samples are doubled until the error is below, and the last step is interpolated on the logarithms.
 """
 
@@ -88,16 +88,16 @@ def as_rib(scene, size):
 
 
 class Ours:
-    """Shadewright, a process for each picture."""
+    """Shadewright, a process for each image."""
 
     def __init__(self, options, folder, scene):
         self.options, self.folder, self.scene = options, folder, scene
         (folder / "lamp.rtsl").write_text(MATERIAL)
 
     def render(self, size, samples, seed):
-        path, picture = self.folder / f"box{size}.rib", self.folder / "ours.exr"
+        path, image = self.folder / f"box{size}.rib", self.folder / "ours.exr"
         path.write_text(as_rib(self.scene, size))
-        command = [self.options.program, path, "--render", picture, "--spp", samples, "--seed", seed]
+        command = [self.options.program, path, "--render", image, "--spp", samples, "--seed", seed]
         command += ["--backend", self.options.backend, "-I", ROOT / "assets/rtsl"]
         command += ["--pattern", "sobol"] if samples & (samples - 1) == 0 else []
         start = time.perf_counter()
@@ -105,7 +105,7 @@ class Ours:
         seconds = time.perf_counter() - start
         if done.returncode != 0:
             sys.exit(f"against_mitsuba.py: this failed: {' '.join(map(str, command))}\n{done.stdout}")
-        return np.array(mi.Bitmap(str(picture)).convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32)), seconds
+        return np.array(mi.Bitmap(str(image)).convert(mi.Bitmap.PixelFormat.RGB, mi.Struct.Type.Float32)), seconds
 
 
 class Mitsubas:
@@ -123,21 +123,21 @@ class Mitsubas:
             self.loaded[size] = mi.load_dict(scene)
             np.array(mi.render(self.loaded[size], spp=samples, seed=seed))
         start = time.perf_counter()
-        picture = np.array(mi.render(self.loaded[size], spp=samples, seed=seed))
-        return picture, time.perf_counter() - start
+        image = np.array(mi.render(self.loaded[size], spp=samples, seed=seed))
+        return image, time.perf_counter() - start
 
 
-def error_of(picture, reference):
+def error_of(image, reference):
     """Root mean square of the differences over the mean of the reference."""
-    return float(np.sqrt(np.mean((picture - reference) ** 2)) / np.mean(reference))
+    return float(np.sqrt(np.mean((image - reference) ** 2)) / np.mean(reference))
 
 
 def time_to(program, reference, size, wanted):
     """Seconds and samples to an error."""
     before, samples = None, 16
     while True:
-        picture, seconds = program.render(size, samples, 1)
-        error = error_of(picture, reference)
+        image, seconds = program.render(size, samples, 1)
+        error = error_of(image, reference)
         if error <= wanted:
             break
         before, samples = (error, seconds, samples), 2 * samples

@@ -72,7 +72,7 @@ pub(super) fn check_trees(trees: &[(Quality, Bvh)], triangles: &[Triangle], rays
     count
 }
 
-/// A batch of rays from one place, a little apart, as of a tile of a picture.
+/// A batch of rays from one place, a little apart, as of a tile of an image.
 fn bundle(from: Vec3, to: Vec3, spread: f32) -> impl Iterator<Item = Ray> {
     let ahead = to - from;
     let (right, up) = ahead.normalize_or(Vec3::X).any_orthonormal_pair();

@@ -1,14 +1,14 @@
 //! What can be written on the command line: the arguments of each subcommand, the choices among names that they offer, and values that have a form of their own.
 
 mod choices;
+mod images;
 mod measurements;
-mod pictures;
 mod shaders;
 mod values;
 
 pub use choices::*;
+pub use images::*;
 pub use measurements::*;
-pub use pictures::*;
 pub use shaders::*;
 pub use values::*;
 
@@ -18,11 +18,11 @@ use std::ffi::OsString;
 const EXAMPLES: &str = "\
 Examples:
   shadewright scene.rib                               a window that follows every save of the scene and its shaders
-  shadewright --render picture.png                    the built-in scene, on whichever machine is faster here
+  shadewright --render image.png                    the built-in scene, on whichever machine is faster here
   shadewright scene.rib --render out.exr --spp 64     a RIB scene, 64 samples a pixel, linear floats
   shadewright bunny.ply --render bunny.png            a mesh, with a camera and light made for it
   shadewright compare scene.rib --out diff.png        both machines, one verdict, where they differ
-  shadewright diff a.png b.png                        two picture files
+  shadewright diff a.png b.png                        two image files
   shadewright compile marble.sl --emit rpu            what a shader becomes
   shadewright run 'float f(float x) { return x*x; }' f 3
   shadewright run program.rpuasm f --set R0=1,2,3,0 --registers
@@ -51,7 +51,7 @@ pub enum Command {
     Run(RunArgs),
     /// Render a scene on two machines and judge the difference
     Compare(CompareArgs),
-    /// Compare two picture files
+    /// Compare two image files
     Diff(DiffArgs),
     /// Draw how far away a scene's camera sees something, for `MakeShadow` and shadow()
     Depth(DepthArgs),
@@ -59,7 +59,7 @@ pub enum Command {
     Devices(DevicesArgs),
     /// Run a scene on a model of the hardware and report where the time goes
     Simulate(SimulateArgs),
-    /// Follow one sample of a picture: what it hits, its rays, its shaders step by step
+    /// Follow one sample of an image: what it hits, its rays, its shaders step by step
     Probe(ProbeArgs),
     /// Run one of the project's own measurements
     Bench(BenchArgs),

@@ -1,19 +1,20 @@
-//! What several subcommands do: open a scene, link it, choose a machine, judge two pictures.
+//! What several subcommands do: open a scene, link it, choose a machine, judge two images.
 
 use super::args::{Backend, Crop, JudgeArgs, MachineArgs, SceneArgs, Schedule};
 use super::exit::Failure;
 use crate::codegen::rpu;
 use crate::compare::{self, Tolerance, Verdict};
+use crate::image::Image;
+use crate::image::file as image_file;
 use crate::ir::passes::Pipeline;
-use crate::lang::source::SourceMap;
 use crate::project::{self, Outcome, Project, Source, State, Times};
-use crate::render::film::Picture;
 use crate::render::progressive::Progressive;
 use crate::render::rpu::{RpuProgressive, RpuRenderer};
 use crate::render::sampling::Sampling;
-use crate::render::{Job, Renderer, Window, gpu, image_file};
+use crate::render::{Job, Renderer, Window, gpu};
 use crate::rpu::format::Format;
 use crate::scene::{self, OpenOptions, Scene};
+use crate::text::source::SourceMap;
 use anyhow::Context;
 use std::fmt;
 use std::path::Path;
@@ -228,8 +229,8 @@ pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
     }
 }
 
-/// Compares two pictures, prints the report and the verdict, and fails when they differ too much.
-pub fn judge(a: &Picture, b: &Picture, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
+/// Compares two images, prints the report and the verdict, and fails when they differ too much.
+pub fn judge(a: &Image, b: &Image, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
     let judgement = Judgement::of(a, b, args, difference)?;
     if args.json {
         print_json(&judgement.json())?;
@@ -245,15 +246,15 @@ pub fn print_json(json: &serde_json::Value) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How two pictures compare.
+/// How two images compare.
 pub struct Judgement {
     report: compare::Report,
     verdict: Verdict,
 }
 
 impl Judgement {
-    /// Compares two pictures, and writes where they differ to `difference`.
-    pub fn of(a: &Picture, b: &Picture, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
+    /// Compares two images, and writes where they differ to `difference`.
+    pub fn of(a: &Image, b: &Image, args: &JudgeArgs, difference: Option<&Path>) -> Result<Self, Failure> {
         check_judgement(args)?;
         if let Some(path) = difference {
             image_file::check_writable(path)?;
@@ -264,7 +265,7 @@ impl Judgement {
             _ => Tolerance::default().judge(&report),
         };
         if let Some(path) = difference {
-            image_file::write(path, &report.difference_picture())?;
+            image_file::write(path, &report.difference_image())?;
         }
         Ok(Self { report, verdict })
     }
@@ -274,7 +275,7 @@ impl Judgement {
         serde_json::json!({ "report": self.report, "verdict": self.verdict })
     }
 
-    /// Fails when the pictures differ too much.
+    /// Fails when the images differ too much.
     pub fn outcome(&self) -> Result<(), Failure> {
         if self.verdict.passed { Ok(()) } else { Err(Failure::different("")) }
     }

@@ -4,19 +4,19 @@ use super::args::{Backend, CompareArgs, Side};
 use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
-use crate::render::image_file;
+use crate::image::file as image_file;
 use crate::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
 
 /// Renders on both and judges the difference.
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    for path in args.out.iter().chain(&args.pictures) {
+    for path in args.out.iter().chain(&args.images) {
         image_file::check_writable(path)?;
     }
     check_judgement(&args.judge)?;
     set_threads(&args.machine)?;
     let (job, _) = prepare_job(&args.scene)?;
-    let mut pictures = Vec::new();
+    let mut images = Vec::new();
     for side in args.between.0 {
         let name = side.name();
         let rpu = RpuRenderer::with_options(rpu_options(&args.scene));
@@ -25,14 +25,14 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
             Side::Rpu(format) => Box::new(rpu.in_format(format)),
         };
         eprintln!("{name}: {}", machine.describe());
-        let picture = with_bar(name, |progress| machine.render(&job, progress))
+        let image = with_bar(name, |progress| machine.render(&job, progress))
             .map_err(|e| Failure::render(&e, &job.program.sources))?;
-        if let Some(path) = &args.pictures {
-            image_file::write(&with_suffix(path, name), &picture)?;
+        if let Some(path) = &args.images {
+            image_file::write(&with_suffix(path, name), &image)?;
         }
-        pictures.push(picture);
+        images.push(image);
     }
-    judge(&pictures[0], &pictures[1], &args.judge, args.out.as_deref())
+    judge(&images[0], &images[1], &args.judge, args.out.as_deref())
 }
 
 /// `dir/name.ext` with `-suffix` before the extension.

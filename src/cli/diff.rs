@@ -1,9 +1,9 @@
-//! `shadewright diff A B`: two picture files.
+//! `shadewright diff A B`: two image files.
 
 use super::args::DiffArgs;
 use super::common::judge;
 use super::exit::Failure;
-use crate::render::image_file;
+use crate::image::file as image_file;
 
 /// Compares the files and prints the report.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use super::args::{Frames, SceneArgs};
 use super::common::{open_options, source_of};
 use super::exit::Failure;
-use crate::lang::source::SourceMap;
+use crate::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// Digits of a number that is put before the extension.

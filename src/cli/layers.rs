@@ -4,17 +4,17 @@ use super::args::{Backend, RenderArgs, SceneArgs};
 use super::common::{job_of, progressive, refreshed};
 use super::exit::Failure;
 use super::progress::with_bar;
+use crate::image::layers::Layer;
 use crate::ir::Module;
 use crate::program::{LinkOptions, Output};
 use crate::project::{Project, State};
-use crate::render::layers::Layer;
 use crate::render::rpu::RpuRenderer;
 use crate::render::{Job, RenderError, gpu, motion};
 use crate::scene::{Exposure, FilmOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the colours of a picture are called as a display's mode.
+/// What the colours of an image are called as a display's mode.
 const COLORS: [&str; 5] = ["rgb", "rgba", "rgbz", "rgbaz", "a"];
 
 /// The names of the layers that belong into `out`: those of `--layers`, then those of the scene's displays that the command line does not name.
@@ -87,7 +87,7 @@ pub fn draw(
         let samples = first.sampling.count();
         let slices = if first.film.moves { motion::slices(samples) } else { 1 };
         let mut failure = None;
-        let picture = with_bar(name, |progress| {
+        let image = with_bar(name, |progress| {
             let job_at = |share| {
                 shown.job(share).map_err(|f| {
                     failure = Some(f);
@@ -99,8 +99,8 @@ pub fn draw(
         if let Some(failure) = failure {
             return Err(failure);
         }
-        let picture = picture.map_err(|e| Failure::render(&e, &first.program.sources))?;
-        layers.push(Layer { name: name.clone(), channels, picture });
+        let image = image.map_err(|e| Failure::render(&e, &first.program.sources))?;
+        layers.push(Layer { name: name.clone(), channels, image });
     }
     Ok(layers)
 }

@@ -1,4 +1,4 @@
-//! What the shaders of a rendered picture print.
+//! What the shaders of a rendered image print.
 
 use super::exit::Failure;
 use crate::probe::printing::{Printed, printed};
@@ -6,7 +6,7 @@ use crate::probe::{self, Subject};
 use crate::project::State;
 use crate::render::Job;
 
-/// Most texts of a picture that are printed.
+/// Most texts of an image that are printed.
 const MAX_TEXTS: usize = 10_000;
 
 /// Prints the texts of the shaders' `printf`, in the order of the pixels: to standard output, or to standard error where that has JSON.

@@ -14,7 +14,7 @@ use crate::render::JobError;
 pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
     if args.scene.crop.is_some() || args.scene.passes.is_some() {
         return Err(Failure::input(
-            "error: --crop and --passes are about rendering: one sample is followed in the whole picture, before any pass",
+            "error: --crop and --passes are about rendering: one sample is followed in the whole image, before any pass",
         ));
     }
     let (mut scene, mut sources) = open_scene(&args.scene)?;
@@ -42,7 +42,7 @@ pub fn run(args: &ProbeArgs) -> Result<(), Failure> {
 fn refused(error: &ProbeError) -> Failure {
     let hint = match error {
         ProbeError::Sample { .. } => "\nhint: --spp N asks for more samples",
-        ProbeError::Pixel { .. } => "\nhint: --size WxH asks for a larger picture",
+        ProbeError::Pixel { .. } => "\nhint: --size WxH asks for a larger image",
         ProbeError::Program(_) => "",
     };
     Failure::input(format!("error: {error}{hint}"))

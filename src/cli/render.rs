@@ -7,13 +7,14 @@ use super::common::{
 };
 use super::exit::Failure;
 use super::progress::with_bar;
-use super::stats::{Pictures, RenderStats};
+use super::stats::{Images, RenderStats};
 use super::{frames, layers as variables, printing, steps, viewer, watch};
+use crate::image::Image;
+use crate::image::{file as image_file, layers};
 use crate::project::Project;
-use crate::render::film::Picture;
 use crate::render::report::Report;
 use crate::render::rpu::RpuRenderer;
-use crate::render::{Job, RenderError, image_file, layers, motion};
+use crate::render::{Job, RenderError, motion};
 use crate::scene::Integrator;
 use anyhow::Context;
 use std::path::Path;
@@ -33,7 +34,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
         image_file::check_writable(file)?;
     }
     check_judgement(&args.judge)?;
-    // Before anything uses threads: reading some picture formats does.
+    // Before anything uses threads: reading some image formats does.
     set_threads(&args.machine)?;
     if args.watch {
         return watch::run(args, out);
@@ -43,7 +44,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     };
     if args.compare.is_some() || args.preview.is_some() || args.stats || args.resume.is_some() {
         return Err(Failure::input(
-            "error: --compare, --preview, --resume and --stats are about one picture, and --frames asks for several; give one frame",
+            "error: --compare, --preview, --resume and --stats are about one image, and --frames asks for several; give one frame",
         ));
     }
     for frame in frames::of_scene(&args.scene, range)? {
@@ -53,7 +54,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Renders one picture.
+/// Renders one image.
 fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Result<(), Failure> {
     let reference = args.compare.as_deref().map(image_file::read).transpose()?;
     let (mut project, state) = open_project(scene)?;
@@ -62,14 +63,14 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     let rpu = RpuRenderer::with_options(rpu_options(scene)).in_format(args.format.into());
     let mut first = None;
     if let Some(file) = &args.preview {
-        let picture = rpu.first_picture(&job).map_err(|e| Failure::render(&e, &job.program.sources))?;
-        image_file::write(file, &picture)?;
+        let image = rpu.first_image(&job).map_err(|e| Failure::render(&e, &job.program.sources))?;
+        image_file::write(file, &image)?;
         first = Some(begin.elapsed());
     }
     let drawn = match job.film.moves {
         true if args.resume.is_some() || args.target_error.is_some() => {
             return Err(Failure::input(
-                "error: --resume and --target-error are about pictures of one time, and this scene changes while the shutter is open",
+                "error: --resume and --target-error are about images of one time, and this scene changes while the shutter is open",
             ));
         }
         true => draw_moving(args, scene, &mut project, &job, rpu.clone())?,
@@ -79,26 +80,26 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     if state.scene.clamp > 0.0 && state.scene.integrator == Integrator::Path {
         let most = state.scene.clamp;
         eprintln!(
-            "light behind the first place of a path is held to {most}: the picture may be darker than without --clamp"
+            "light behind the first place of a path is held to {most}: the image may be darker than without --clamp"
         );
     }
     if let Some(done) = drawn.interrupted {
-        image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?;
+        image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
         return Err(steps::interrupted(args, out, done, job.sampling.count()));
     }
     let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
     match beside.as_slice() {
-        [] => image_file::write_quantized(out, &drawn.picture, state.scene.film.quantize)?,
-        beside => layers::write(out, &drawn.picture, beside)?,
+        [] => image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?,
+        beside => layers::write(out, &drawn.image, beside)?,
     }
     args.resume.as_deref().map_or(Ok(()), steps::forget)?;
     printing::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
-    let pictures = Pictures { first: first.unwrap_or(full), full };
-    let Drawn { picture, machine, report, time, .. } = drawn;
-    let stats = args.stats.then(|| RenderStats::of(&job, machine, report, &state, time, rendered.elapsed(), pictures));
-    let judgement = reference.map(|reference| Judgement::of(&reference, &picture, &args.judge, None)).transpose()?;
+    let images = Images { first: first.unwrap_or(full), full };
+    let Drawn { image, machine, report, time, .. } = drawn;
+    let stats = args.stats.then(|| RenderStats::of(&job, machine, report, &state, time, rendered.elapsed(), images));
+    let judgement = reference.map(|reference| Judgement::of(&reference, &image, &args.judge, None)).transpose()?;
     if args.judge.json {
         let mut document = judgement.as_ref().map_or_else(|| serde_json::json!({}), Judgement::json);
         if let Some(stats) = &stats {
@@ -118,10 +119,10 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     judgement.map_or(Ok(()), |judgement| judgement.outcome())
 }
 
-/// A picture, and how it came to be.
+/// An image, and how it came to be.
 pub struct Drawn {
-    /// The picture, or what there is of it.
-    pub picture: Picture,
+    /// The image, or what there is of it.
+    pub image: Image,
     /// The machine, for people.
     pub machine: String,
     /// What it did.
@@ -137,10 +138,10 @@ fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure
     let mut renderer = renderer(args.backend, &args.machine, rpu)?;
     renderer.set_profiling(args.stats);
     let start = Instant::now();
-    let picture = with_bar("rendering", |progress| renderer.render(job, progress));
-    let picture = picture.map_err(|e| Failure::render(&e, &job.program.sources))?;
+    let image = with_bar("rendering", |progress| renderer.render(job, progress));
+    let image = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
     Ok(Drawn {
-        picture,
+        image,
         machine: renderer.describe(),
         report: renderer.report(),
         time: start.elapsed(),
@@ -174,18 +175,12 @@ fn draw_moving(
         job_of(scene, &*refreshed(project)?)
     };
     let slices = motion::slices(job.sampling.count());
-    let picture = with_bar("rendering", |progress| {
+    let image = with_bar("rendering", |progress| {
         motion::draw(&mut *machine, slices, |share| job_at(share).map_err(Problem::Scene), progress)
     });
-    let picture = picture.map_err(|problem| match problem {
+    let image = image.map_err(|problem| match problem {
         Problem::Scene(failure) => failure,
         Problem::Render(error) => Failure::render(&error, &job.program.sources),
     })?;
-    Ok(Drawn {
-        picture,
-        machine: machine.describe(),
-        report: machine.report(),
-        time: start.elapsed(),
-        interrupted: None,
-    })
+    Ok(Drawn { image, machine: machine.describe(), report: machine.report(), time: start.elapsed(), interrupted: None })
 }

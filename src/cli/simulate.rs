@@ -6,17 +6,18 @@ use super::exit::Failure;
 use super::progress::with_bar;
 use super::run::program::{self, Form};
 use crate::compare::false_color;
-use crate::lang::source::SourceMap;
-use crate::render::film::Picture;
+use crate::image::Image;
+use crate::image::file as image_file;
 use crate::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
 use crate::render::rpu::{Bare, BareError, Loaded, Simulation, simulate};
-use crate::render::{Progress, RenderError, image_file};
+use crate::render::{Progress, RenderError};
 use crate::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
+use crate::text::source::SourceMap;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Width and height of the picture of a program that runs by itself, unless others are asked for.
+/// Width and height of the image of a program that runs by itself, unless others are asked for.
 const PROGRAM_SIZE: Size = Size(128, 128);
 
 /// Simulates the scene and prints the report.
@@ -37,7 +38,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         None => simulate_scene(args, &config)?,
     };
     if let Some(path) = &args.render {
-        image_file::write(path, &simulation.picture)?;
+        image_file::write(path, &simulation.image)?;
     }
     let scale = args.heatmap.as_deref().map(|path| heat_map(path, &simulation)).transpose()?;
     let breakdown = Breakdown::new(&simulation.stats, &places);
@@ -112,9 +113,9 @@ fn heat_map(path: &Path, simulation: &Simulation) -> Result<f64, Failure> {
         let [r, g, b] = false_color::color((cost as f64 / most as f64) as f32);
         [r, g, b, 1.0]
     };
-    let Picture { width, height, .. } = simulation.picture;
-    let picture = Picture::new(width, height, simulation.cost.iter().map(color).collect());
-    image_file::write(path, &picture.context("making the heat map")?)?;
+    let Image { width, height, .. } = simulation.image;
+    let image = Image::new(width, height, simulation.cost.iter().map(color).collect());
+    image_file::write(path, &image.context("making the heat map")?)?;
     Ok(most as f64 / SLOT_PARTS as f64)
 }
 

@@ -20,22 +20,22 @@ pub struct RenderStats {
     phases: Vec<Phase>,
     render: Report,
     #[serde(flatten)]
-    pictures: Pictures,
+    images: Images,
 }
 
-/// When pictures were there as files, from the start of the command.
+/// When images were there as files, from the start of the command.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Pictures {
+pub struct Images {
     /// That of `--preview`; without it the full one.
-    #[serde(rename = "first_picture_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "first_image_ms", serialize_with = "milliseconds")]
     pub first: Duration,
     /// What was asked for.
-    #[serde(rename = "full_picture_ms", serialize_with = "milliseconds")]
+    #[serde(rename = "full_image_ms", serialize_with = "milliseconds")]
     pub full: Duration,
 }
 
 impl RenderStats {
-    /// Of a picture of a project's state that a machine, which says so in its report, has just rendered in `render`, and that was written in `write`.
+    /// Of an image of a project's state that a machine, which says so in its report, has just rendered in `render`, and that was written in `write`.
     pub fn of(
         job: &Job,
         machine: String,
@@ -43,7 +43,7 @@ impl RenderStats {
         state: &State,
         render: Duration,
         write: Duration,
-        pictures: Pictures,
+        images: Images,
     ) -> Self {
         let times = state.times;
         let displace = Some(("displace", times.displace)).filter(|_| state.displaced_triangles > 0);
@@ -60,7 +60,7 @@ impl RenderStats {
             scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
             phases: phases.map(|(name, time)| Phase { name, time }).collect(),
             render: report,
-            pictures,
+            images,
         }
     }
 }
@@ -84,8 +84,8 @@ impl fmt::Display for RenderStats {
                 }
             }
         }
-        writeln!(f, "first picture  {:.1} ms after the start", ms(self.pictures.first))?;
-        writeln!(f, "full picture   {:.1} ms after the start", ms(self.pictures.full))?;
+        writeln!(f, "first image  {:.1} ms after the start", ms(self.images.first))?;
+        writeln!(f, "full image   {:.1} ms after the start", ms(self.images.full))?;
         match &self.render.kernels {
             KernelTimes::None => Ok(()),
             KernelTimes::Unavailable => writeln!(f, "kernels        this device has no timestamps to time them by"),
@@ -139,12 +139,12 @@ mod tests {
             scene_bytes: 1 << 20,
             phases,
             render,
-            pictures: Pictures::default(),
+            images: Images::default(),
         }
     }
 
     const HEAD: &str = "machine        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n\
-first picture  0.0 ms after the start\nfull picture   0.0 ms after the start\n";
+first image  0.0 ms after the start\nfull image   0.0 ms after the start\n";
 
     #[test]
     fn kernels_are_a_table_with_their_shares() {

@@ -6,10 +6,11 @@ use super::exit::Failure;
 use super::interrupt;
 use super::progress::with_bar;
 use super::render::Drawn;
+use crate::image::file as image_file;
 use crate::render::checkpoint::{self, Subject};
 use crate::render::film::Film;
 use crate::render::rpu::RpuRenderer;
-use crate::render::{Job, RenderError, image_file, steps};
+use crate::render::{Job, RenderError, steps};
 use crate::scene::Scene;
 use anyhow::Context;
 use std::hash::Hash;
@@ -24,7 +25,7 @@ const FEWEST: u32 = 15;
 /// How long samples lie in memory alone.
 const KEPT_EVERY: Duration = Duration::from_secs(60);
 
-/// Draws a picture of what stands still, in passes.
+/// Draws an image of what stands still, in passes.
 pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Result<Drawn, Failure> {
     let failure = |e: RenderError| Failure::render(&e, &job.program.sources);
     if args.target_error.is_some() && args.scene.pattern != SamplePattern::Sobol {
@@ -78,18 +79,18 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         kept.write(&film, done)?;
     }
     if done == 0 && film.pixels().iter().all(|pixel| pixel.weight == 0.0) {
-        return Err(Failure::interrupted("interrupted before there was a sample: no picture was written"));
+        return Err(Failure::interrupted("interrupted before there was a sample: no image was written"));
     }
-    let picture = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
-    Ok(Drawn { picture, machine: machine.describe(), report: machine.report(), time: start.elapsed(), interrupted })
+    let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
+    Ok(Drawn { image, machine: machine.describe(), report: machine.report(), time: start.elapsed(), interrupted })
 }
 
-/// What an interrupted render says and leaves: the picture is in `out`.
+/// What an interrupted render says and leaves: the image is in `out`.
 pub fn interrupted(args: &RenderArgs, out: &Path, done: u32, all: u32) -> Failure {
     let out = out.display();
     let so_far = match done {
         0 => format!("interrupted within the first sample: `{out}` has what was drawn"),
-        _ => format!("interrupted after {done} of {all} samples a pixel: `{out}` has the picture so far"),
+        _ => format!("interrupted after {done} of {all} samples a pixel: `{out}` has the image so far"),
     };
     Failure::interrupted(match &args.resume {
         Some(file) if done > 0 => format!("{so_far}, and the same command goes on from `{}`", file.display()),
@@ -124,7 +125,7 @@ impl Kept<'_> {
     }
 }
 
-/// Removes the file of a picture that is complete.
+/// Removes the file of an image that is complete.
 pub fn forget(path: &Path) -> Result<(), Failure> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -10,7 +10,7 @@ use crate::viewer::{self, ViewerError};
 /// Opens the window and waits until it is closed.
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     if args.scene.crop.is_some() {
-        return Err(Failure::input("error: --crop is for a picture that is written: add --render OUT.png"));
+        return Err(Failure::input("error: --crop is for an image that is written: add --render OUT.png"));
     }
     set_threads(&args.machine)?;
     let source = source_of(&args.scene);

@@ -1,19 +1,21 @@
-//! `shadewright [SCENE] --render OUT --watch`: a picture that follows its files.
+//! `shadewright [SCENE] --render OUT --watch`: an image that follows its files.
 //!
-//! A line of standard output for each picture, messages as excerpts on standard error; with `--json`, one object a line on standard output for each picture and for
+//! A line of standard output for each image, messages as excerpts on standard error; with `--json`, one object a line on standard output for each image and for
 //! each time the files had errors, with all messages that hold then.
 
 use super::args::{Backend, RenderArgs};
 use super::common::{job_of, progressive, project_options, rpu_options, source_of};
 use super::exit::Failure;
+use crate::image::Image;
+use crate::image::file as image_file;
 use crate::kernels;
-use crate::lang::diag::{Diagnostic, Diagnostics, Severity};
-use crate::lang::source::{SourceMap, Span};
 use crate::project::{self, Outcome, Project, State, Watcher};
-use crate::render::film::{Film, Picture};
+use crate::render::film::Film;
 use crate::render::progressive::{Pass, Progressive};
 use crate::render::rpu::RpuRenderer;
-use crate::render::{Job, RenderError, image_file};
+use crate::render::{Job, RenderError};
+use crate::text::diagnostics::{Diagnostic, Diagnostics, Severity};
+use crate::text::source::{SourceMap, Span};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -99,7 +101,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Draws a state and writes the picture, unless a new state comes before: gives that.
+    /// Draws a state and writes the image, unless a new state comes before: gives that.
     fn draw(
         &mut self,
         machine: &mut dyn Progressive,
@@ -114,7 +116,7 @@ impl Drawing<'_> {
         let drawn = std::thread::scope(|scope| {
             let thread = scope.spawn(move || {
                 let _end = End(sender);
-                picture(machine, job, stop)
+                image(machine, job, stop)
             });
             while let Ok(Message::Look) = self.messages.recv() {
                 let newer = look(project, self.watcher, reporter);
@@ -127,7 +129,7 @@ impl Drawing<'_> {
         });
         match drawn {
             _ if next.is_some() => {}
-            Ok(Ok(picture)) => reporter.drawn(&picture, job, state, noticed),
+            Ok(Ok(image)) => reporter.drawn(&image, job, state, noticed),
             Ok(Err(error)) => reporter.broken(&error.diagnostic().into(), &job.program.sources),
             Err(panic) => std::panic::resume_unwind(panic),
         }
@@ -145,8 +147,8 @@ impl Drop for End<'_> {
     }
 }
 
-/// The whole picture.
-fn picture(machine: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Picture, RenderError> {
+/// The whole image.
+fn image(machine: &mut dyn Progressive, job: &Job, stop: &AtomicBool) -> Result<Image, RenderError> {
     let pass = Pass::whole(job.sampling);
     let [width, height] = pass.size(job.window);
     let mut film = Film::new(width, height)?;
@@ -162,9 +164,9 @@ struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    /// Writes a picture and tells of it.
-    fn drawn(&mut self, picture: &Picture, job: &Job, state: &State, noticed: Instant) {
-        if let Err(error) = image_file::write_quantized(self.out, picture, state.scene.film.quantize) {
+    /// Writes an image and tells of it.
+    fn drawn(&mut self, image: &Image, job: &Job, state: &State, noticed: Instant) {
+        if let Err(error) = image_file::write_quantized(self.out, image, state.scene.film.quantize) {
             self.failed(&error.into());
             return;
         }
@@ -173,10 +175,10 @@ impl Reporter<'_> {
         let (samples, sources) = (job.sampling.count(), &job.program.sources);
         if self.json {
             self.print(json!({
-                "event": "picture",
-                "picture": self.out.display().to_string(),
-                "width": picture.width,
-                "height": picture.height,
+                "event": "image",
+                "image": self.out.display().to_string(),
+                "width": image.width,
+                "height": image.height,
                 "samples": samples,
                 "seconds": seconds(took),
                 "changed": if state.version > 1 { changed } else { Vec::new() },
@@ -187,11 +189,11 @@ impl Reporter<'_> {
         eprint!("{}", state.warnings.render(sources));
         let why = if state.version > 1 { because(&changed) } else { String::new() };
         let (out, plural) = (self.out.display(), if samples == 1 { "" } else { "s" });
-        let size = format!("{}x{}", picture.width, picture.height);
+        let size = format!("{}x{}", image.width, image.height);
         println!("{out}: {size}, {samples} sample{plural}, {:.2} s{why}", took.as_secs_f64());
     }
 
-    /// Tells of errors in the files, all at once; the picture stays as it was.
+    /// Tells of errors in the files, all at once; the image stays as it was.
     fn broken(&mut self, diagnostics: &Diagnostics, sources: &SourceMap) {
         if self.json {
             self.print(json!({ "event": "errors", "diagnostics": messages(diagnostics, sources) }));

@@ -1,15 +1,15 @@
 //! Differences channel by channel: mean, largest, root mean square, PSNR, and a histogram in 8-bit levels.
 //!
-//! Takes pictures in display space and gives sums over all channels of all pixels. Alpha is a channel only when the
-//! pictures have a telling one. [`max_linear`] alone looks at linear values.
+//! Takes images in display space and gives sums over all channels of all pixels. Alpha is a channel only when the
+//! images have a telling one. [`max_linear`] alone looks at linear values.
 
 use rayon::prelude::*;
 
-use super::display::{DisplayPicture, is_finite};
-use crate::render::color::quantize8;
-use crate::render::film::Picture;
+use super::display::{DisplayImage, is_finite};
+use crate::image::Image;
+use crate::image::color::quantize8;
 
-/// The differences between two pictures in display space, where black to white is 1.
+/// The differences between two images in display space, where black to white is 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     /// Mean of the absolute differences of all channels.
@@ -23,7 +23,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Peak signal-to-noise ratio in decibels: `20 log10(1 / rmse)`; infinite for equal pictures.
+    /// Peak signal-to-noise ratio in decibels: `20 log10(1 / rmse)`; infinite for equal images.
     #[must_use]
     pub fn psnr(&self) -> f64 {
         // The negated logarithm would give -0 and an infinity of the wrong sign for no error at all.
@@ -40,9 +40,9 @@ struct RowSums {
     pixels_by_levels: [u64; 256],
 }
 
-/// Measures two pictures of one size, over three channels or, `with_alpha`, over four.
+/// Measures two images of one size, over three channels or, `with_alpha`, over four.
 #[must_use]
-pub fn measure(first: &DisplayPicture, second: &DisplayPicture, with_alpha: bool) -> Difference {
+pub fn measure(first: &DisplayImage, second: &DisplayImage, with_alpha: bool) -> Difference {
     let channels = if with_alpha { 4 } else { 3 };
     let row_length = first.width as usize;
     let rows: Vec<RowSums> = first
@@ -84,9 +84,9 @@ fn measure_row(first: &[[f32; 4]], second: &[[f32; 4]], channels: usize) -> RowS
 }
 
 /// The largest absolute difference of any linear channel value, alpha included, over the pixels that are finite in
-/// both pictures.
+/// both images.
 #[must_use]
-pub fn max_linear(first: &Picture, second: &Picture) -> f64 {
+pub fn max_linear(first: &Image, second: &Image) -> f64 {
     let pixels = first.rgba.iter().zip(&second.rgba);
     pixels
         .filter(|(a, b)| is_finite(a) && is_finite(b))
@@ -98,11 +98,11 @@ pub fn max_linear(first: &Picture, second: &Picture) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::test_pictures::flat;
-    use crate::render::color::decode_srgb8;
+    use crate::compare::test_images::flat;
+    use crate::image::color::decode_srgb8;
 
-    fn measured(a: &Picture, b: &Picture, with_alpha: bool) -> Difference {
-        let (a, b, _) = DisplayPicture::pair(a, b);
+    fn measured(a: &Image, b: &Image, with_alpha: bool) -> Difference {
+        let (a, b, _) = DisplayImage::pair(a, b);
         measure(&a, &b, with_alpha)
     }
 

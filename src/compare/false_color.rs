@@ -4,7 +4,7 @@
 //! The ramp is a table of display-space colours, joined by straight lines; its luma rises everywhere, so it reads in
 //! grey as well. Small errors matter most, so the position on the ramp is the square root of the value.
 
-use crate::render::color::decode_srgb;
+use crate::image::color::decode_srgb;
 
 /// sRGB codes at equal steps of the ramp.
 const RAMP: [[u8; 3]; 7] =

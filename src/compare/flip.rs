@@ -1,17 +1,17 @@
 //! FLIP, a perceptual difference (Andersson et al. 2020, "ꟻLIP: A Difference Evaluator for Alternating Images").
 //!
-//! Takes two pictures in display space, rounds them to 8-bit codes and gives an error of 0 to 1 a pixel: how visible
+//! Takes two images in display space, rounds them to 8-bit codes and gives an error of 0 to 1 a pixel: how visible
 //! the difference is when the two are shown in turn, at 67 pixels a degree of the visual field (a 0.7 m wide
 //! 3840-pixel screen seen from 0.7 m). The computation is the authors' own, bound by the `nv-flip` crate.
 
 use nv_flip::{DEFAULT_PIXELS_PER_DEGREE, FlipImageRgb8};
 
-use super::display::DisplayPicture;
+use super::display::DisplayImage;
 
 /// The FLIP error of every pixel, 0..=1, row by row from the top.
 #[must_use]
-pub fn error_map(first: &DisplayPicture, second: &DisplayPicture) -> Vec<f32> {
-    let image = |picture: &DisplayPicture| FlipImageRgb8::with_data(picture.width, picture.height, &picture.rgb8());
+pub fn error_map(first: &DisplayImage, second: &DisplayImage) -> Vec<f32> {
+    let image = |image: &DisplayImage| FlipImageRgb8::with_data(image.width, image.height, &image.rgb8());
     nv_flip::flip(image(first), image(second), DEFAULT_PIXELS_PER_DEGREE).to_vec()
 }
 
@@ -24,17 +24,17 @@ pub fn mean(error_map: &[f32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::test_pictures::flat;
+    use crate::compare::test_images::flat;
 
     #[test]
-    fn the_map_is_bright_where_the_pictures_differ() {
+    fn the_map_is_bright_where_the_images_differ() {
         let (a, mut b) = (flat(64, 64, 90), flat(64, 64, 90));
         for y in 4..12 {
             for x in 4..12 {
                 b.rgba[y * 64 + x] = [1.0, 0.0, 0.0, 1.0];
             }
         }
-        let (a, b, _) = DisplayPicture::pair(&a, &b);
+        let (a, b, _) = DisplayImage::pair(&a, &b);
         let map = error_map(&a, &b);
         assert!(map[8 * 64 + 8] > 0.5);
         assert_eq!(map[50 * 64 + 50], 0.0);
@@ -43,15 +43,15 @@ mod tests {
 
     #[test]
     fn black_against_white_is_the_largest_error() {
-        let (a, b, _) = DisplayPicture::pair(&flat(64, 64, 0), &flat(64, 64, 255));
+        let (a, b, _) = DisplayImage::pair(&flat(64, 64, 0), &flat(64, 64, 255));
         let map = error_map(&a, &b);
-        // Inside, where no filter reaches over the border: flat pictures have no features, so the colour error is all.
+        // Inside, where no filter reaches over the border: flat images have no features, so the colour error is all.
         assert!((map[32 * 64 + 32] - 0.97).abs() < 0.03, "{}", map[32 * 64 + 32]);
     }
 
     #[test]
     fn a_shift_of_mid_grey_by_one_code_is_an_error_of_three_hundredths() {
-        let (a, b, _) = DisplayPicture::pair(&flat(64, 64, 128), &flat(64, 64, 129));
+        let (a, b, _) = DisplayImage::pair(&flat(64, 64, 128), &flat(64, 64, 129));
         assert!((mean(&error_map(&a, &b)) - 0.03).abs() < 0.001);
     }
 

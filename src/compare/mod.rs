@@ -1,14 +1,14 @@
-//! Judges how far apart two pictures are.
+//! Judges how far apart two images are.
 //!
-//! Takes two finished [`Picture`]s of one size and gives a [`Report`] of metrics, from which a [`Tolerance`] or a
-//! single [`Metric`] makes a [`Verdict`] and [`Report::difference_picture`] a false-colour picture. It knows nothing
+//! Takes two finished [`Image`]s of one size and gives a [`Report`] of metrics, from which a [`Tolerance`] or a
+//! single [`Metric`] makes a [`Verdict`] and [`Report::difference_image`] a false-colour image. It knows nothing
 //! of renderers, scenes or files, and prints nothing.
 //!
-//! All metrics but one are computed in *display space* ([`display`]): premultiplied colour, that is the picture over
+//! All metrics but one are computed in *display space* ([`display`]): premultiplied colour, that is the image over
 //! black, clamped to 0..=1 and sRGB encoded, because that is what people look at and what 8-bit files hold. The exception is
 //! the largest linear difference, which sees what lies beyond white.
 //!
-//! Every metric is symmetric in its two pictures (FLIP up to float rounding) and independent of the thread count.
+//! Every metric is symmetric in its two images (FLIP up to float rounding) and independent of the thread count.
 
 pub mod difference;
 pub mod display;
@@ -20,47 +20,47 @@ pub mod verdict;
 
 use thiserror::Error;
 
-use crate::render::film::{Channels, Picture, SizeError, check_size};
-use display::DisplayPicture;
+use crate::image::{Channels, Image, SizeError, check_size};
+use display::DisplayImage;
 pub use report::Report;
 pub use verdict::{Metric, Tolerance, Verdict};
 
-/// Why two pictures cannot be compared at all.
+/// Why two images cannot be compared at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum CompareError {
     /// Their sizes differ.
     #[error(
-        "the pictures differ in size: the first is {} x {} pixels, the second {} x {}; render both at one size",
+        "the images differ in size: the first is {} x {} pixels, the second {} x {}; render both at one size",
         first.0, first.1, second.0, second.1
     )]
     SizeMismatch {
-        /// Width and height of the first picture.
+        /// Width and height of the first image.
         first: (u32, u32),
-        /// Width and height of the second picture.
+        /// Width and height of the second image.
         second: (u32, u32),
     },
     /// One has channels that the other has not.
-    #[error("the pictures differ in channels: the first is {first}, the second {second}; convert one of them")]
+    #[error("the images differ in channels: the first is {first}, the second {second}; convert one of them")]
     ChannelMismatch {
-        /// Channels of the first picture.
+        /// Channels of the first image.
         first: Channels,
-        /// Channels of the second picture.
+        /// Channels of the second image.
         second: Channels,
     },
-    /// Their size is one that no picture may have.
+    /// Their size is one that no image may have.
     #[error(transparent)]
     Size(#[from] SizeError),
 }
 
-/// Compares two pictures by every metric. The order matters for nothing but the wording of errors.
+/// Compares two images by every metric. The order matters for nothing but the wording of errors.
 ///
 /// An alpha channel that is 1 everywhere says nothing and counts as none, so an opaque render compares with an RGB file.
-/// A pixel with a NaN or an infinity in either picture is counted in the report and enters every metric as black
+/// A pixel with a NaN or an infinity in either image is counted in the report and enters every metric as black
 /// against white, the largest difference there is.
 ///
 /// # Errors
-/// When sizes or channels differ, or the size is outside what a picture may have.
-pub fn compare(first: &Picture, second: &Picture) -> Result<Report, CompareError> {
+/// When sizes or channels differ, or the size is outside what an image may have.
+pub fn compare(first: &Image, second: &Image) -> Result<Report, CompareError> {
     let (width, height) = (first.width, first.height);
     if (width, height) != (second.width, second.height) {
         return Err(CompareError::SizeMismatch { first: (width, height), second: (second.width, second.height) });
@@ -71,7 +71,7 @@ pub fn compare(first: &Picture, second: &Picture) -> Result<Report, CompareError
         return Err(CompareError::ChannelMismatch { first: channels, second: telling_channels(second) });
     }
 
-    let (shown_first, shown_second, non_finite) = DisplayPicture::pair(first, second);
+    let (shown_first, shown_second, non_finite) = DisplayImage::pair(first, second);
     let difference = difference::measure(&shown_first, &shown_second, channels.has_alpha());
     let flip_map = flip::error_map(&shown_first, &shown_second);
     Ok(Report {
@@ -87,48 +87,48 @@ pub fn compare(first: &Picture, second: &Picture) -> Result<Report, CompareError
     })
 }
 
-/// The channels that say something: those of the picture's source, less an alpha that is 1 everywhere.
-fn telling_channels(picture: &Picture) -> Channels {
-    match picture.channels {
-        Channels::GreyAlpha if picture.is_opaque() => Channels::Grey,
-        Channels::Rgba if picture.is_opaque() => Channels::Rgb,
+/// The channels that say something: those of the image's source, less an alpha that is 1 everywhere.
+fn telling_channels(image: &Image) -> Channels {
+    match image.channels {
+        Channels::GreyAlpha if image.is_opaque() => Channels::Grey,
+        Channels::Rgba if image.is_opaque() => Channels::Rgb,
         channels => channels,
     }
 }
 
 #[cfg(test)]
-pub(crate) mod test_pictures {
-    //! Small pictures that several metrics' tests share.
+pub(crate) mod test_images {
+    //! Small images that several metrics' tests share.
 
-    use crate::render::color::decode_srgb8;
-    use crate::render::film::Picture;
+    use crate::image::Image;
+    use crate::image::color::decode_srgb8;
 
-    /// An opaque grey picture of one 8-bit code.
-    pub fn flat(width: u32, height: u32, code: u8) -> Picture {
+    /// An opaque grey image of one 8-bit code.
+    pub fn flat(width: u32, height: u32, code: u8) -> Image {
         let x = decode_srgb8(code);
         let pixels = width as usize * height as usize;
-        Picture::new(width, height, vec![[x, x, x, 1.0]; pixels]).unwrap()
+        Image::new(width, height, vec![[x, x, x, 1.0]; pixels]).unwrap()
     }
 
-    /// An opaque picture with structure in all channels, the same on every call.
-    pub fn textured(width: u32, height: u32) -> Picture {
+    /// An opaque image with structure in all channels, the same on every call.
+    pub fn textured(width: u32, height: u32) -> Image {
         let pixel = |i: u32| {
             let code = |factor: u32| decode_srgb8((i.wrapping_mul(factor) >> 8) as u8);
             [code(40_503), code(30_011), code(20_021), 1.0]
         };
-        Picture::new(width, height, (0..width * height).map(pixel).collect()).unwrap()
+        Image::new(width, height, (0..width * height).map(pixel).collect()).unwrap()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::test_pictures::{flat, textured};
+    use super::test_images::{flat, textured};
     use super::*;
 
     #[test]
-    fn a_picture_equals_itself_by_every_metric() {
-        let picture = textured(32, 20);
-        let report = compare(&picture, &picture).unwrap();
+    fn a_image_equals_itself_by_every_metric() {
+        let image = textured(32, 20);
+        let report = compare(&image, &image).unwrap();
         assert_eq!(Metric::Flip.value(&report), 0.0);
         assert_eq!(Metric::Mean.value(&report), 0.0);
         assert_eq!(Metric::Max.value(&report), 0.0);
@@ -157,22 +157,22 @@ mod tests {
         let error = compare(&flat(4, 3, 0), &flat(3, 4, 0)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the pictures differ in size: the first is 4 x 3 pixels, the second 3 x 4; render both at one size"
+            "the images differ in size: the first is 4 x 3 pixels, the second 3 x 4; render both at one size"
         );
     }
 
     #[test]
     fn a_channel_mismatch_tells_both_channels() {
-        let (grey, rgb) = (Picture { channels: Channels::Grey, ..flat(2, 2, 9) }, flat(2, 2, 9));
+        let (grey, rgb) = (Image { channels: Channels::Grey, ..flat(2, 2, 9) }, flat(2, 2, 9));
         assert_eq!(
             compare(&grey, &rgb).unwrap_err().to_string(),
-            "the pictures differ in channels: the first is grey, the second RGB; convert one of them"
+            "the images differ in channels: the first is grey, the second RGB; convert one of them"
         );
     }
 
     #[test]
     fn alpha_counts_only_where_it_is_not_1_everywhere() {
-        let rgb = Picture { channels: Channels::Rgb, ..flat(2, 2, 9) };
+        let rgb = Image { channels: Channels::Rgb, ..flat(2, 2, 9) };
         let mut rgba = flat(2, 2, 9);
         assert!(compare(&rgb, &rgba).is_ok());
         rgba.rgba[0][3] = 0.5;
@@ -182,9 +182,9 @@ mod tests {
     #[test]
     fn one_pixel_that_is_not_finite_fails_the_comparison_even_against_itself() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            let mut picture = flat(100, 100, 9);
-            picture.rgba[0][1] = bad;
-            let report = compare(&picture, &picture).unwrap();
+            let mut image = flat(100, 100, 9);
+            image.rgba[0][1] = bad;
+            let report = compare(&image, &image).unwrap();
             assert_eq!(report.non_finite, [1, 1]);
             assert_eq!(Metric::Max.value(&report), 1.0);
             for metric in Metric::ALL {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_one_pixel_can_be_compared() {
+    fn a_image_of_one_pixel_can_be_compared() {
         let report = compare(&flat(1, 1, 0), &flat(1, 1, 255)).unwrap();
         assert_eq!(Metric::Max.value(&report), 1.0);
         assert!(report.flip_mean > 0.5);

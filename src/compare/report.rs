@@ -1,4 +1,4 @@
-//! The report of a comparison: every metric of two pictures, as data, as JSON, as text and as a picture.
+//! The report of a comparison: every metric of two images, as data, as JSON, as text and as an image.
 //!
 //! Filled by [`crate::compare::compare`]. It holds numbers and does not judge them.
 
@@ -9,20 +9,20 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::difference::Difference;
 use super::false_color;
 use super::verdict::Tolerance;
-use crate::render::film::{Channels, Picture};
+use crate::image::{Channels, Image};
 
-/// Every metric of two pictures of one size.
+/// Every metric of two images of one size.
 ///
 /// `Display` gives one metric a line, aligned. Serialized, it is a flat record; infinite PSNR becomes null in JSON.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// Width of both pictures in pixels.
+    /// Width of both images in pixels.
     pub width: u32,
-    /// Height of both pictures in pixels.
+    /// Height of both images in pixels.
     pub height: u32,
     /// The channels that were compared.
     pub channels: Channels,
-    /// Pixels with a NaN or an infinity, in the first and in the second picture. Any at all fails every verdict.
+    /// Pixels with a NaN or an infinity, in the first and in the second image. Any at all fails every verdict.
     pub non_finite: [u64; 2],
     /// Mean of the FLIP errors, 0..=1.
     pub flip_mean: f64,
@@ -45,7 +45,7 @@ impl Report {
         over as f64 / self.pixels() as f64
     }
 
-    /// The number of pixels of each picture.
+    /// The number of pixels of each image.
     #[must_use]
     pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
@@ -54,12 +54,12 @@ impl Report {
     /// The FLIP error of every pixel in false colours: black is no error, then violet, red, orange, and pale yellow
     /// for an error of 1. The scale is the square root: 0.01 is a tenth of the way, 0.25 half of it.
     #[must_use]
-    pub fn difference_picture(&self) -> Picture {
+    pub fn difference_image(&self) -> Image {
         let colored = |&error: &f32| {
             let [r, g, b] = false_color::color(error);
             [r, g, b, 1.0]
         };
-        Picture {
+        Image {
             width: self.width,
             height: self.height,
             rgba: self.flip_map.iter().map(colored).collect(),
@@ -111,7 +111,7 @@ impl Serialize for Report {
 #[cfg(test)]
 mod tests {
     use crate::compare::compare;
-    use crate::compare::test_pictures::flat;
+    use crate::compare::test_images::flat;
 
     #[test]
     fn the_share_counts_pixels_strictly_over_the_levels() {
@@ -155,15 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_picture_is_black_where_equal_and_bright_where_not() {
+    fn the_difference_image_is_black_where_equal_and_bright_where_not() {
         let (a, mut b) = (flat(64, 64, 90), flat(64, 64, 90));
         for pixel in &mut b.rgba[..64 * 8] {
             *pixel = [1.0; 4];
         }
-        let picture = compare(&a, &b).unwrap().difference_picture();
-        assert_eq!((picture.width, picture.height), (64, 64));
-        assert!(picture.is_opaque());
-        assert!(picture.rgba[64 * 3 + 30][0] > 0.4);
-        assert_eq!(picture.rgba[64 * 60 + 30], [0.0, 0.0, 0.0, 1.0]);
+        let image = compare(&a, &b).unwrap().difference_image();
+        assert_eq!((image.width, image.height), (64, 64));
+        assert!(image.is_opaque());
+        assert!(image.rgba[64 * 3 + 30][0] > 0.4);
+        assert_eq!(image.rgba[64 * 60 + 30], [0.0, 0.0, 0.0, 1.0]);
     }
 }

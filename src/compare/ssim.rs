@@ -1,13 +1,13 @@
 //! The structural similarity index (Wang, Bovik, Sheikh & Simoncelli 2004).
 //!
-//! Takes two pictures in display space and gives their mean SSIM on luma: 1 for equal pictures, less for others, −1 at the
+//! Takes two images in display space and gives their mean SSIM on luma: 1 for equal images, less for others, −1 at the
 //! least. Window, σ and constants are the paper's (§III.B and III.C): an 11 × 11 Gaussian with σ = 1.5, K₁ = 0.01,
 //! K₂ = 0.03, a dynamic range of 1. Every pixel has a window; at the borders it is cut and its weights
-//! sum to 1 again, so pictures smaller than the window have a value too (the paper's program leaves the border out).
+//! sum to 1 again, so images smaller than the window have a value too (the paper's program leaves the border out).
 
 use rayon::prelude::*;
 
-use super::display::DisplayPicture;
+use super::display::DisplayImage;
 
 const RADIUS: usize = 5;
 const SIGMA: f64 = 1.5;
@@ -19,7 +19,7 @@ type Moments = [f64; 5];
 
 /// The mean of the SSIM of all pixels.
 #[must_use]
-pub fn mean(first: &DisplayPicture, second: &DisplayPicture) -> f64 {
+pub fn mean(first: &DisplayImage, second: &DisplayImage) -> f64 {
     let (width, height) = (first.width as usize, first.height as usize);
     let (x, y) = (luma(first), luma(second));
     let weights = gaussian();
@@ -80,24 +80,24 @@ fn gaussian() -> [f64; 2 * RADIUS + 1] {
 }
 
 /// Luma by the weights of the primaries that sRGB shares with ITU-R BT.709, on encoded values.
-fn luma(picture: &DisplayPicture) -> Vec<f32> {
-    let pixels = picture.rgba.iter();
+fn luma(image: &DisplayImage) -> Vec<f32> {
+    let pixels = image.rgba.iter();
     pixels.map(|[r, g, b, _]| 0.2126 * r + 0.7152 * g + 0.0722 * b).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::test_pictures::{flat, textured};
-    use crate::render::film::Picture;
+    use crate::compare::test_images::{flat, textured};
+    use crate::image::Image;
 
-    fn ssim(a: &Picture, b: &Picture) -> f64 {
-        let (a, b, _) = DisplayPicture::pair(a, b);
+    fn ssim(a: &Image, b: &Image) -> f64 {
+        let (a, b, _) = DisplayImage::pair(a, b);
         mean(&a, &b)
     }
 
     #[test]
-    fn two_flat_pictures_differ_in_luminance_only() {
+    fn two_flat_images_differ_in_luminance_only() {
         // Without variance the formula leaves (2ab + C1) / (a² + b² + C1), here with a = 0.2 and b = 0.4.
         let expected = (0.16 + 0.0001) / (0.04 + 0.16 + 0.0001);
         for size in [1, 7, 30] {
@@ -127,12 +127,12 @@ mod tests {
     fn more_noise_is_less_similar() {
         let original = textured(40, 30);
         let noisy = |amount: f32| {
-            let mut picture = original.clone();
-            for (i, rgba) in picture.rgba.iter_mut().enumerate() {
+            let mut image = original.clone();
+            for (i, rgba) in image.rgba.iter_mut().enumerate() {
                 let noise = if i * 7919 % 13 < 6 { amount } else { -amount };
                 rgba[1] = (rgba[1] + noise).clamp(0.0, 1.0);
             }
-            ssim(&original, &picture)
+            ssim(&original, &image)
         };
         let (little, much) = (noisy(0.05), noisy(0.3));
         assert!(1.0 > little && little > much, "{little} {much}");

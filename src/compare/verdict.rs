@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::report::Report;
 
-/// How far apart two pictures of the same thing may be. All of its checks must pass.
+/// How far apart two images of the same thing may be. All of its checks must pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
     /// The mean FLIP error must be below this.
@@ -103,7 +103,7 @@ impl Metric {
         }
     }
 
-    /// Whether more of it means that the pictures are more alike.
+    /// Whether more of it means that the images are more alike.
     #[must_use]
     pub fn higher_is_better(self) -> bool {
         matches!(self, Self::Psnr | Self::Ssim)
@@ -180,7 +180,7 @@ pub struct Verdict {
     pub passed: bool,
     /// Every check, passed or not.
     pub checks: Vec<Check>,
-    /// Pixels with a NaN or an infinity, in the first and in the second picture.
+    /// Pixels with a NaN or an infinity, in the first and in the second image.
     pub non_finite: [u64; 2],
 }
 
@@ -201,7 +201,7 @@ impl fmt::Display for Verdict {
         }
         let [first, second] = self.non_finite;
         if self.non_finite != [0, 0] {
-            write!(f, "\n  FAIL {first} pixels of the first picture and {second} of the second are NaN or infinite")?;
+            write!(f, "\n  FAIL {first} pixels of the first image and {second} of the second are NaN or infinite")?;
         }
         Ok(())
     }
@@ -211,14 +211,14 @@ impl fmt::Display for Verdict {
 mod tests {
     use super::*;
     use crate::compare::compare;
-    use crate::compare::test_pictures::flat;
-    use crate::render::film::Picture;
+    use crate::compare::test_images::flat;
+    use crate::image::Image;
 
-    /// A flat picture with `changed` of 100 × 100 pixels lighter by 5 levels.
-    fn with_changed(changed: usize) -> Picture {
-        let mut picture = flat(100, 100, 100);
-        picture.rgba[..changed].fill(flat(1, 1, 105).rgba[0]);
-        picture
+    /// A flat image with `changed` of 100 × 100 pixels lighter by 5 levels.
+    fn with_changed(changed: usize) -> Image {
+        let mut image = flat(100, 100, 100);
+        image.rgba[..changed].fill(flat(1, 1, 105).rgba[0]);
+        image
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_tolerance_refuses_a_shift_of_the_whole_picture_below_the_levels() {
+    fn the_default_tolerance_refuses_a_shift_of_the_whole_image_below_the_levels() {
         let report = compare(&flat(64, 64, 100), &flat(64, 64, 101)).unwrap();
         assert_eq!(report.share_over(4), 0.0);
         assert!(!Tolerance::default().judge(&report).passed);
@@ -273,13 +273,13 @@ mod tests {
 
     #[test]
     fn a_verdict_tells_of_pixels_that_are_not_finite() {
-        let mut picture = flat(10, 10, 7);
-        picture.rgba[4][0] = f32::NAN;
-        let report = compare(&flat(10, 10, 7), &picture).unwrap();
+        let mut image = flat(10, 10, 7);
+        image.rgba[4][0] = f32::NAN;
+        let report = compare(&flat(10, 10, 7), &image).unwrap();
         let verdict = Metric::Max.judge(&report, 1.0);
         assert!(!verdict.passed);
         assert!(
-            verdict.to_string().ends_with("FAIL 0 pixels of the first picture and 1 of the second are NaN or infinite")
+            verdict.to_string().ends_with("FAIL 0 pixels of the first image and 1 of the second are NaN or infinite")
         );
     }
 }

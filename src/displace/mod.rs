@@ -1,7 +1,7 @@
 //! True displacement: displacement shaders move the points of meshes, once, before trees are built.
 //!
 //! A [`Displacer`] takes a scene and gives the objects that ask for it ([`crate::scene::ObjectAttributes::true_displacement`]) other meshes: cut finely ([`rate`],
-//! [`crate::geometry::refine`]), moved by their shaders ([`points`]), which run on the RPU whatever draws the picture, and joined where they were joined ([`weld`]). Machines know
+//! [`crate::geometry::refine`]), moved by their shaders ([`points`]), which run on the RPU whatever draws the image, and joined where they were joined ([`weld`]). Machines know
 //! nothing of it: they see more triangles. Whoever draws a scene runs this before linking it.
 
 mod points;
@@ -10,10 +10,10 @@ mod weld;
 
 use crate::geometry::Mesh;
 use crate::geometry::refine::refine;
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, Stage, Units, link_keeping};
 use crate::scene::{Camera, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::SourceMap;
 use glam::Mat4;
 use rate::Dicer;
 use rayon::prelude::*;

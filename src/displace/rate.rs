@@ -1,4 +1,4 @@
-//! How finely displaced surfaces are cut: by the size of each edge on the picture of the scene's camera, and by nothing else.
+//! How finely displaced surfaces are cut: by the size of each edge on the image of the scene's camera, and by nothing else.
 
 use crate::geometry::dice::Metric;
 use crate::scene::{Camera, Format};
@@ -11,7 +11,7 @@ const LONGEST: f64 = 1.7;
 /// By how much longer edges may be that no ray of the camera meets. They throw shadows and are seen in mirrors.
 const UNSEEN: f64 = 4.0;
 
-/// The share of the picture around it that counts as seen: what is beside it may be moved into it.
+/// The share of the image around it that counts as seen: what is beside it may be moved into it.
 const MARGIN: f64 = 1.1;
 
 /// A camera that surfaces are cut for.
@@ -20,7 +20,7 @@ pub struct Dicer {
     metric: Metric,
     to_camera: DMat4,
     perspective: bool,
-    /// What the picture shows: so far from the axis, at distance 1 for a perspective.
+    /// What the image shows: so far from the axis, at distance 1 for a perspective.
     reach: f64,
     /// The least distance that counts.
     near: f64,
@@ -29,7 +29,7 @@ pub struct Dicer {
 }
 
 impl Dicer {
-    /// For pictures of a format.
+    /// For images of a format.
     pub fn new(camera: &Camera, format: Format) -> Self {
         let frame = camera.frame(format);
         Self {
@@ -63,7 +63,7 @@ impl Dicer {
         self.metric.pixels(at, length, length.max(4.0 * self.near))
     }
 
-    /// Whether something of a length around a point may be on the picture.
+    /// Whether something of a length around a point may be on the image.
     fn sees(&self, at: DVec3, length: f64) -> bool {
         let at = self.to_camera.transform_point3(at);
         let from_axis = at.truncate().length() - length;
@@ -108,7 +108,7 @@ mod tests {
         };
         assert!(long(0.0, 10.0, 0.5) && !long(0.0, -10.0, 0.5) && long(0.0, -10.0, 2.0));
         assert!(long(9.0, 10.0, 0.7) && !long(30.0, 10.0, 2.0));
-        // One end of it is on the picture.
+        // One end of it is on the image.
         assert!(long(40.0, 10.0, 60.0));
     }
 

@@ -230,7 +230,7 @@ fn facing(places: &[[DVec3; 2]], normals: &[Vec3]) -> Vec<Frame> {
     directions(places).into_iter().zip(normals).map(frame).collect()
 }
 
-/// Sides of a curve's tube, by the largest of its rings on the picture.
+/// Sides of a curve's tube, by the largest of its rings on the image.
 fn sides(places: &[[DVec3; 2]], widths: &[f32], metric: &Metric) -> u32 {
     let radius = |(place, width): (&[DVec3; 2], &f32)| {
         let radius = 0.5 * f64::from(width.abs());

@@ -1,6 +1,6 @@
 //! How finely curved shapes are cut, and the grids that they are cut into.
 //!
-//! A [`Metric`] says for a curve into how many straight pieces it is cut, by its size on the picture and by nothing but
+//! A [`Metric`] says for a curve into how many straight pieces it is cut, by its size on the image and by nothing but
 //! the curve: two patches that share an edge cut it alike. A [`Grid`] fills a patch whose four edges and whose inside have
 //! rates of their own; the inside is joined to each edge by a strip of triangles, so that there are no cracks.
 
@@ -12,10 +12,10 @@ pub const MAX_RATE: u32 = 128;
 /// Samples of a curve, from end to end, that a metric looks at.
 pub const SAMPLES: usize = 9;
 
-/// Most degrees that the pieces of a curve turn from one to the next, however small they are on the picture: 24 pieces make a circle.
+/// Most degrees that the pieces of a curve turn from one to the next, however small they are on the image: 24 pieces make a circle.
 const MAX_TURN: f64 = 15.0;
 
-/// How large things are on the picture, and how exact they must be there.
+/// How large things are on the image, and how exact they must be there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
     view: View,

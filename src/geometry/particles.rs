@@ -64,7 +64,7 @@ mod tests {
     use glam::{DMat4, DVec3};
 
     #[test]
-    fn spheres_are_round_as_far_as_the_picture_shows() {
+    fn spheres_are_round_as_far_as_the_image_shows() {
         let metric = Metric::of_camera(DMat4::from_translation(DVec3::Z * 10.0), 1000.0, true, 0.1);
         let centres = [Vec3::ZERO, Vec3::X, Vec3::Y];
         let out = spheres(&centres, &[0.02, 2.0, 0.0], &metric, 1 << 20).unwrap();

@@ -279,7 +279,7 @@ fn latitudes(radius: f32, z_min: f32, z_max: f32) -> (f64, f64) {
     (latitude(z_min), latitude(z_max))
 }
 
-/// Segments of a circle of `pixels` radius on the picture for a silhouette that stays within a tenth of a pixel of it.
+/// Segments of a circle of `pixels` radius on the image for a silhouette that stays within a tenth of a pixel of it.
 pub fn segments_for(pixels: f32) -> u32 {
     const ERROR: f64 = 0.1;
     let ratio = (1.0 - ERROR / f64::from(pixels.max(0.2))).clamp(-1.0, 1.0);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn resolution_grows_with_the_size_on_the_picture_within_bounds() {
+    fn resolution_grows_with_the_size_on_the_image_within_bounds() {
         assert_eq!(segments_for(0.0), *SEGMENTS.start());
         assert!(segments_for(50.0) < segments_for(200.0));
         assert_eq!(segments_for(1e9), *SEGMENTS.end());

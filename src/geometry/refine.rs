@@ -2,7 +2,7 @@
 //!
 //! Whoever asks says of an edge, by its two ends alone, whether it is too long. A long edge is halved in every triangle that has it, and its halves are
 //! judged anew, so that two triangles with an edge in common cut it alike: those of one mesh, of vertices that lie at the same place, and of other meshes.
-//! All that a mesh says of its vertices is the mean at a middle; what it says of triangles goes to their parts. Nothing here knows pictures or shaders.
+//! All that a mesh says of its vertices is the mean at a middle; what it says of triangles goes to their parts. Nothing here knows images or shaders.
 
 use super::mesh::Mesh;
 use glam::Vec3;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::{Add, Mul};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often an edge may be halved. A million pieces of one edge are beyond any picture; it bounds what edges through the camera come to.
+/// How often an edge may be halved. A million pieces of one edge are beyond any image; it bounds what edges through the camera come to.
 const MAX_HALVINGS: u32 = 20;
 
 /// A judge of edges, which gives the same answer for either order of the ends.

@@ -9,7 +9,7 @@ use super::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarVal
 use glam::{Vec2, Vec3};
 
 /// Adds two vectors a vertex to the variables of a mesh, under these names: of length 1, across the normal, in the direction in which the first texture coordinate rises and in
-/// that in which the second falls (up in a picture whose rows come from the top). `uv` has the texture coordinates of each vertex.
+/// that in which the second falls (up in an image whose rows come from the top). `uv` has the texture coordinates of each vertex.
 pub fn add_frames(mesh: &mut Mesh, uv: &[Vec2], names: [&str; 2]) {
     let faces: Vec<Face> = (0..mesh.triangles.len()).map(|t| Face::of(mesh, uv, t)).collect();
     split_mirrored(mesh, &faces);
@@ -63,7 +63,7 @@ impl Face {
         let (to_b, to_c) = (b - a, c - a);
         let area = to_b.perp_dot(to_c);
         let tangent = ((q - p) * to_c.y - (r - p) * to_b.y) * area.signum();
-        // Rows come from the top: a picture that is not mirrored turns the other way round than the triangle.
+        // Rows come from the top: an image that is not mirrored turns the other way round than the triangle.
         let outward = face_normal(corners).dot(mesh.triangles[triangle].map(|i| mesh.normals[i as usize]).iter().sum());
         let mirrored = (area != 0.0).then_some((area > 0.0) == (outward >= 0.0));
         Self { tangent: if area == 0.0 { Vec3::ZERO } else { tangent.normalize_or_zero().as_vec3() }, mirrored }
@@ -107,15 +107,15 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_hangs_upright_has_its_tangents_to_the_right_and_up() {
-        // The upper left corner of the picture is (0, 0).
+    fn a_image_that_hangs_upright_has_its_tangents_to_the_right_and_up() {
+        // The upper left corner of the image is (0, 0).
         let (mesh, frame) = framed([Vec2::Y, Vec2::ONE, Vec2::X, Vec2::ZERO]);
         assert_eq!(mesh.positions.len(), 4);
         assert!((0..4).all(|i| frame(&mesh, i) == [Vec3::X, Vec3::Y]));
     }
 
     #[test]
-    fn a_mirrored_picture_still_has_its_second_tangent_up() {
+    fn a_mirrored_image_still_has_its_second_tangent_up() {
         let (mesh, frame) = framed([Vec2::ONE, Vec2::Y, Vec2::ZERO, Vec2::X]);
         assert!((0..4).all(|i| frame(&mesh, i) == [-Vec3::X, Vec3::Y]));
     }

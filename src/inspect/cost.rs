@@ -10,23 +10,23 @@ use crate::rpu::timed::Config;
 use crate::scene::Format;
 use std::collections::HashMap;
 
-/// Pixels of the longer side of the picture that is measured.
+/// Pixels of the longer side of the image that is measured.
 const SIDE: u32 = 64;
 
-/// Where the cycles of a small picture went.
+/// Where the cycles of a small image went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Cycles of all processors for each line of the shader's files: issued instructions, and waiting before them when nothing else could run. What was inlined from the library counts for
     /// the line that calls it.
     pub lines: HashMap<Place, u64>,
-    /// Cycles of the whole picture.
+    /// Cycles of the whole image.
     pub total: u64,
-    /// Width and height of the picture.
+    /// Width and height of the image.
     pub size: [u32; 2],
 }
 
 impl Cost {
-    /// The share of a line in the cycles of the picture, from 0 to 1.
+    /// The share of a line in the cycles of the image, from 0 to 1.
     pub fn share(&self, place: Place) -> f64 {
         self.lines.get(&place).map_or(0.0, |&cycles| self.part(cycles))
     }
@@ -52,7 +52,7 @@ impl Cost {
     }
 }
 
-/// Runs a small picture, one sample a pixel. `place` gives the shader's line of an instruction.
+/// Runs a small image, one sample a pixel. `place` gives the shader's line of an instruction.
 pub(super) fn measure(
     state: &State,
     view: &View,

@@ -2,8 +2,8 @@
 
 use super::listing::{Interner, Listing, Place};
 use crate::ir::{Function, FunctionKind, Loc, LocData, Module, Op};
-use crate::lang::source::{FileId, SourceMap};
 use crate::program::Program;
+use crate::text::source::{FileId, SourceMap};
 use std::collections::HashSet;
 
 /// A shader's files, and how to tell its functions.
@@ -99,7 +99,7 @@ impl Extent {
 }
 
 /// The source texts that a place comes from, the innermost first.
-fn chain(locs: &[LocData], loc: Loc) -> impl Iterator<Item = crate::lang::source::Span> + '_ {
+fn chain(locs: &[LocData], loc: Loc) -> impl Iterator<Item = crate::text::source::Span> + '_ {
     let data = move |loc: Loc| locs.get(loc.0 as usize).copied();
     std::iter::successors(data(loc), move |d| d.inlined_at.and_then(data)).filter_map(|d| d.span)
 }

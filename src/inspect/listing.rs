@@ -2,7 +2,7 @@
 //!
 //! Plain data. Equal lines of one shader lie in memory once, because most passes change few of them.
 
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 use std::collections::HashSet;
 use std::sync::Arc;
 

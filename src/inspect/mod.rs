@@ -91,7 +91,7 @@ pub struct Prepared {
     extent: Extent,
     module: Arc<Module>,
     loaded: Result<Loaded, RenderError>,
-    /// Whether it has moved the points of meshes, and is no part of the picture's program.
+    /// Whether it has moved the points of meshes, and is no part of the image's program.
     displaced: bool,
 }
 
@@ -106,7 +106,7 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
     let mut stages = stages::Stages::new(&extent, &mut lines);
     let id = Some(ShaderId(instance.0));
     let displaced = state.scene.objects.iter().any(|o| o.attributes.displaced && o.attributes.displacement == id);
-    let stage = if displaced { program::Stage::Displacement } else { program::Stage::Picture };
+    let stage = if displaced { program::Stage::Displacement } else { program::Stage::Image };
     let options = LinkOptions { stage, ..state.link_options().clone() };
     let program = state.link_again(&options, &mut stages).map_err(|e| InspectError::Link(Box::new(e)))?;
     stages.end(&program.module);
@@ -139,7 +139,7 @@ impl Prepared {
         }
     }
 
-    /// Runs a small picture of the state on the timed RPU and counts what each line of the shader took: nothing, where it has moved the points of meshes before.
+    /// Runs a small image of the state on the timed RPU and counts what each line of the shader took: nothing, where it has moved the points of meshes before.
     ///
     /// `budget` bounds the work of a sample, see [`crate::render::Job::budget`].
     ///

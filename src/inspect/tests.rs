@@ -1,8 +1,8 @@
 //! What becomes of a small shader, line by line.
 
 use super::{Inspection, Listing, Place, prepare};
-use crate::lang::source::FileId;
 use crate::project::{self, InstanceId, Outcome, Project, Source, State};
+use crate::text::source::FileId;
 use std::sync::Arc;
 
 const SHADER: &str = "\
@@ -130,7 +130,7 @@ fn only_the_chosen_shader_is_listed() {
 }
 
 #[test]
-fn a_shader_that_has_moved_meshes_is_listed_and_costs_the_picture_nothing() {
+fn a_shader_that_has_moved_meshes_is_listed_and_costs_the_image_nothing() {
     let bound = "Attribute \"displacementbound\" \"float sphere\" [0.1] Displacement \"dented\" Surface \"striped\"";
     let state = state_of(&SCENE.replace("Surface \"striped\"", bound));
     assert!(state.displaced_triangles > 0);
@@ -157,7 +157,7 @@ fn a_large_view_costs_as_much_a_pixel_as_a_small_one() {
 }
 
 #[test]
-fn the_cost_of_the_lines_is_part_of_the_pictures() {
+fn the_cost_of_the_lines_is_part_of_the_images() {
     let state = state();
     let (inspection, file) = inspected(&state, "striped");
     let cost = inspection.cost.unwrap().unwrap();

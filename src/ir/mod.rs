@@ -47,7 +47,7 @@ pub use print::{PrintOptions, print_function, print_module};
 pub use types::{Const, Type, string_id};
 pub use verify::{VerifyError, verify};
 
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 

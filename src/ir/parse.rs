@@ -9,8 +9,8 @@ use super::{
     Block, BlockId, Class, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, Param, ResultInfo, Slot,
     SlotId, Target, Terminator, Type, Value,
 };
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::{FileId, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
 use lexer::{Line, Token};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -524,8 +524,8 @@ fn constant(line: &mut Line<'_>, ty: Type) -> Result1<Const> {
 mod tests {
     use super::*;
     use crate::ir::print::{PrintOptions, print_module};
-    use crate::lang::diag::render;
-    use crate::lang::source::SourceMap;
+    use crate::text::diagnostics::render;
+    use crate::text::source::SourceMap;
 
     /// Every operation, kind, class, type and form of name and place.
     const EVERYTHING: &str = r#"surface "odd name\n"(v0 Kd: uniform f32, v1 N: varying vec3, v2 "a b": constant string) -> (Ci: vec3, Oi: vec3) @0:3..9 {

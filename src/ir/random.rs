@@ -439,7 +439,7 @@ mod tests {
     use super::*;
     use crate::ir::passes::{PASSES, Pipeline};
     use crate::ir::{EmptyWorld, EvalError, Limits, eval, parse, verify};
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
     use proptest::prelude::*;
 
     fn run(module: &Module, args: &[Const]) -> Result<Vec<Const>, EvalError> {

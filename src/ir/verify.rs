@@ -400,7 +400,7 @@ fn list(types: &[Type]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
 
     fn messages(text: &str) -> Vec<String> {
         let module = crate::ir::parse(text, FileId(0)).expect("the text form is right");

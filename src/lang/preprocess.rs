@@ -4,9 +4,9 @@
 //! source map. A token that a macro brought in has the place where the macro was used; a macro's argument keeps its own.
 //! It knows no language's keywords. Work is bounded: tokens made, files nested, arguments nested.
 
-use super::diag::{Diagnostic, Diagnostics};
 use super::scan::{RawKind, RawToken, scan};
-use super::source::{FileId, SourceMap, Span, decode};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap, Span, decode};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -264,7 +264,7 @@ impl Preprocessor<'_> {
             other => {
                 let message = format!("unknown directive `#{other}`");
                 let mut d = Diagnostic::error(message).at(name.span, "not a directive");
-                if let Some(k) = super::diag::closest(other, DIRECTIVES.iter().copied()) {
+                if let Some(k) = crate::text::diagnostics::closest(other, DIRECTIVES.iter().copied()) {
                     d = d.hint(format!("did you mean `#{k}`?"));
                 }
                 self.report(d);

@@ -3,8 +3,8 @@
 //! Takes one file's text, gives tokens with their places. Comments and `\` at a line's end disappear here. It knows the spelling that C-like shading
 //! languages share and no keyword of any of them.
 
-use super::diag::{Diagnostic, Diagnostics};
-use super::source::{FileId, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
 use std::sync::Arc;
 
 /// What a raw token is.

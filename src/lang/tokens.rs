@@ -3,8 +3,8 @@
 //! Each language's lexer makes the tokens and says which words and signs it has; the cursor looks ahead, tells what was expected, counts how deep things nest, and finds where to go on after an
 //! error. It knows no grammar.
 
-use super::diag::{Diagnostic, Diagnostics};
-use super::source::Span;
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::Span;
 use std::sync::Arc;
 
 /// How deep expressions and statements may nest.

@@ -6,7 +6,7 @@ use super::snapshot::Snapshot;
 use crate::lang::rtsl::ast::{Ast, Class, Function, Keeping, TypeName, Variable};
 use crate::lang::rtsl::state::{self, Interface, Method};
 use crate::lang::scan::RawKind;
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use lsp_types::{DocumentSymbol, Hover, Position, SymbolKind};
 
 /// The hover at a position.

@@ -6,7 +6,7 @@
 use crate::lang::rsl::ShaderKind;
 use crate::lang::rsl::analysis::shader_kind;
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use std::sync::Arc;
 
 /// The kind of text around the cursor.
@@ -171,9 +171,9 @@ impl<'a> State<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::diag::Diagnostics;
     use crate::lang::scan::scan;
-    use crate::lang::source::FileId;
+    use crate::text::diagnostics::Diagnostics;
+    use crate::text::source::FileId;
 
     /// The cursor at the `|` of a text.
     fn at(text: &str) -> Cursor {

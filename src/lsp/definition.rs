@@ -5,7 +5,7 @@
 use super::documents::Locate;
 use super::snapshot::Snapshot;
 use super::symbol::{self, Symbol};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use lsp_types::{Location, Position};
 
 /// Where the thing at a position is defined.

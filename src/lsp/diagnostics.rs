@@ -3,9 +3,9 @@
 use super::client::Client;
 use super::documents::Locate;
 use super::snapshot::Snapshot;
-use crate::lang::diag::{self, Label, Severity};
 use crate::lang::preprocess::Include;
-use crate::lang::source::{FileId, Span};
+use crate::text::diagnostics::{self, Label, Severity};
+use crate::text::source::{FileId, Span};
 use lsp_types::{Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location};
 use std::collections::BTreeMap;
 
@@ -71,7 +71,13 @@ fn at_include(snapshot: &Snapshot, list: &[(Span, Diagnostic, Location)], client
     })
 }
 
-fn convert(snapshot: &Snapshot, d: &diag::Diagnostic, place: Span, client: &Client, locate: &Locate<'_>) -> Diagnostic {
+fn convert(
+    snapshot: &Snapshot,
+    d: &diagnostics::Diagnostic,
+    place: Span,
+    client: &Client,
+    locate: &Locate<'_>,
+) -> Diagnostic {
     let mut message = d.message.clone();
     let mut related = Vec::new();
     for label in d.labels.iter().filter(|l| !l.message.is_empty()) {

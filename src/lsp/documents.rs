@@ -9,7 +9,7 @@ use super::snapshot::Snapshot;
 use super::text::edited;
 use super::uri;
 use crate::lang::rsl::{Options, PreprocessOptions};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use lsp_types::{Diagnostic, Location, TextDocumentContentChangeEvent, Uri};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use super::symbol::{self, Symbol};
 use crate::lang::rsl::analysis::{Parameter, Role, Signature, Variable, class_word};
 use crate::lang::rsl::ast::Definition;
 use crate::lang::rsl::{ShaderKind, reference};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
 /// Longest declaration that is shown, in bytes.

@@ -3,7 +3,7 @@
 use super::classes;
 use super::snapshot::Snapshot;
 use crate::lang::rsl::ast::Definition;
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use lsp_types::{DocumentSymbol, SymbolKind};
 
 /// The outline, in the order of the text.

@@ -1,13 +1,13 @@
 //! A document as it was at one moment, with all that the compiler knows about it.
 
 use super::text::{Encoding, Lines};
-use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::preprocess::MAX_FILE;
 use crate::lang::rsl::analysis::{Analysis, analyse};
 use crate::lang::rsl::{Options, nothing_defined};
 use crate::lang::rtsl::{self, ast::Ast};
 use crate::lang::scan::{RawToken, scan};
-use crate::lang::source::{FileId, SourceMap, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap, Span};
 use lsp_types::{DocumentSymbol, Position, Range, SymbolKind, Uri};
 use std::path::Path;
 use std::sync::Arc;

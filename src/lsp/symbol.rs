@@ -7,7 +7,7 @@ use crate::lang::rsl::ShaderKind;
 use crate::lang::rsl::analysis::{KEYWORDS, Predefined, Signature, Variable, find_predefined, shader_kind};
 use crate::lang::rsl::ast::Definition;
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 
 /// A meaning.
 #[derive(Clone, Debug)]

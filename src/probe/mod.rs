@@ -1,7 +1,7 @@
-//! Follows one sample of a picture: what its rays hit, the tree of these rays, and the shaders stepped through, forwards and backwards.
+//! Follows one sample of an image: what its rays hit, the tree of these rays, and the shaders stepped through, forwards and backwards.
 //!
 //! Takes a scene, its program linked for a debugger ([`link`]), its tree, and a sample of a pixel; runs that on the reference evaluator and gives a [`Probe`], which is plain
-//! data. Its colour is that of the sample in the picture, to the bit. Nothing here knows a machine, a window or how a scene is opened.
+//! data. Its colour is that of the sample in the image, to the bit. Nothing here knows a machine, a window or how a scene is opened.
 //!
 //! | file | holds |
 //! |---|---|
@@ -33,19 +33,19 @@ use crate::bvh::TwoLevel;
 use crate::ir::eval::{EvalError, eval_observed};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, Limits};
-use crate::lang::source::{SourceMap, Span};
 use crate::program::{self, CAMERA_ENTRY, IMAGER_ENTRY, LinkError, LinkOptions, Program};
 use crate::render::SceneWorld;
 use crate::render::film::FilmSettings;
 use crate::render::sampling::Sampling;
 use crate::scene::Scene;
+use crate::text::source::{SourceMap, Span};
 use record::Recorder;
 use thiserror::Error;
 
 /// Calls within calls that a sample may take: far more than the RPU's stack has room for.
 const MAX_DEPTH: usize = 1 << 16;
 
-/// A picture whose samples can be followed.
+/// An image whose samples can be followed.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The scene.
@@ -56,14 +56,14 @@ pub struct Subject<'a> {
     pub bvh: &'a TwoLevel,
 }
 
-/// A sample of a picture.
+/// A sample of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Column and row of the pixel, from the upper left.
     pub pixel: [u32; 2],
     /// Its number among the samples of the pixel, from 0.
     pub number: u32,
-    /// The samples of the picture.
+    /// The samples of the image.
     pub sampling: Sampling,
     /// Back edges and calls that the sample may take.
     pub budget: u32,
@@ -74,13 +74,13 @@ pub struct Sample {
 pub struct Probe {
     /// The sample.
     pub sample: Sample,
-    /// Its position on the picture in pixels.
+    /// Its position on the image in pixels.
     pub raster: [f32; 2],
     /// Its linear colour, before any imager; zero where it did not end.
     pub color: [f32; 3],
     /// Its coverage.
     pub alpha: f32,
-    /// Colour and coverage that the scene's imager makes of this sample alone. In a picture it acts on the mean of all samples of a pixel.
+    /// Colour and coverage that the scene's imager makes of this sample alone. In an image it acts on the mean of all samples of a pixel.
     pub imaged: Option<([f32; 3], f32)>,
     /// Why it did not end. What happened until then is recorded.
     pub failure: Option<Stopped>,
@@ -107,19 +107,19 @@ pub struct Stopped {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProbeError {
     /// The pixel.
-    #[error("pixel {x},{y} is outside the picture of {width}x{height} pixels; columns and rows count from 0")]
+    #[error("pixel {x},{y} is outside the image of {width}x{height} pixels; columns and rows count from 0")]
     Pixel {
         /// Column.
         x: u32,
         /// Row.
         y: u32,
-        /// Columns of the picture.
+        /// Columns of the image.
         width: u32,
-        /// Rows of the picture.
+        /// Rows of the image.
         height: u32,
     },
     /// The sample.
-    #[error("there is no sample {number}: the picture has {count} a pixel, numbered from 0")]
+    #[error("there is no sample {number}: the image has {count} a pixel, numbered from 0")]
     Sample {
         /// The number asked for.
         number: u32,
@@ -144,10 +144,10 @@ pub fn link_options(options: &LinkOptions) -> LinkOptions {
     LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() }
 }
 
-/// A program linked by [`link`] with the shading data and the constants of the program that a picture was drawn with, linked from the same scene: parameters may have been edited,
+/// A program linked by [`link`] with the shading data and the constants of the program that an image was drawn with, linked from the same scene: parameters may have been edited,
 /// and the camera moved, since.
-pub fn with_data_of(debug: &Program, picture: &Program) -> Program {
-    Program { memory: picture.memory.clone(), constants: picture.constants, ..debug.clone() }
+pub fn with_data_of(debug: &Program, image: &Program) -> Program {
+    Program { memory: image.memory.clone(), constants: image.constants, ..debug.clone() }
 }
 
 /// Follows a sample.

@@ -1,7 +1,7 @@
 //! Ways from one step of a recording to another: by line, into calls, out of them, to a ray, to a change, to a line; forwards and backwards.
 
 use super::recording::Recording;
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 
 /// Which steps count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What shaders print: `printf` leaves its values in `debug` instructions, and the evaluator's observers put the texts together.
 //!
-//! No machine prints. A picture's texts come from its samples on the evaluator, in the order of the pixels, whatever machine made the picture and whoever works first.
+//! No machine prints. An image's texts come from its samples on the evaluator, in the order of the pixels, whatever machine made the image and whoever works first.
 
 use super::record::strings;
 use super::{MAX_DEPTH, Subject};
@@ -74,7 +74,7 @@ impl Observer for Listener<'_> {
     }
 }
 
-/// What the shaders of a picture print.
+/// What the shaders of an image print.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// The texts, in the order of the pixels, row by row, and of their samples.
@@ -86,7 +86,7 @@ pub struct Printed {
 /// Samples that are followed at a time.
 const BATCH: usize = 1024;
 
-/// The first `most` texts that the shaders of a part of a picture print. `budget` is what a sample may take; one that takes more prints nothing further.
+/// The first `most` texts that the shaders of a part of an image print. `budget` is what a sample may take; one that takes more prints nothing further.
 pub fn printed(subject: &Subject<'_>, window: Window, sampling: Sampling, budget: u32, most: usize) -> Printed {
     let strings = strings(&subject.program.module, subject.scene);
     let samples = sampling.count() as usize;
@@ -123,7 +123,7 @@ fn texts_of_sample(
     let mut world = SceneWorld::new(program, subject.bvh);
     let limits = Limits { fuel: u64::from(budget), depth: MAX_DEPTH };
     let mut listener = Listener { printer: Printer::default(), strings };
-    // What went wrong is for whoever renders the picture to tell.
+    // What went wrong is for whoever renders the image to tell.
     let arguments = &arguments[..program.camera_arguments()];
     let _ = eval_observed(&program.module, CAMERA_ENTRY, arguments, &mut world, limits, &mut listener);
     listener.printer.texts

@@ -6,7 +6,7 @@
 use super::value::Value;
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
-use crate::lang::source::{FileId, SourceFile, SourceMap};
+use crate::text::source::{FileId, SourceFile, SourceMap};
 use std::sync::Arc;
 
 /// Most steps that are kept, and most changes of variables: the first ones. A step takes 20 bytes, a change about 60.

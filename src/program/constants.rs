@@ -33,7 +33,7 @@ pub fn set_options(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], max_depth: u32, backgr
     c[7] = background;
 }
 
-/// Changes constants to those of another camera and size of the picture.
+/// Changes constants to those of another camera and size of the image.
 pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: Format) {
     let frame = camera.frame(format);
     let (width, height) = (format.width as f32, format.height as f32);

@@ -12,10 +12,10 @@ use super::surroundings::users_of;
 use crate::ir::passes::InlinePolicy;
 use crate::ir::passes::inline::{self, Stage};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, Type, Value};
-use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
 use crate::scene::{CoShader, ShaderId};
+use crate::text::diagnostics::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

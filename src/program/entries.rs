@@ -417,7 +417,7 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
 
 /// The ray of a raster position as a camera's core makes it, in the world: where it starts, and its direction.
 fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], lens: Option<[Value; 2]>) -> [Value; 2] {
-    let [across, down] = on_picture(b, raster);
+    let [across, down] = on_image(b, raster);
     let one = b.f32(1.0);
     let up = b.op(Op::Sub, &[one, down]);
     let outputs = camera.call(b, &camera.shader.core, |b, slot, param| match (slot, &*param.name) {
@@ -447,8 +447,8 @@ fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], le
     [b.op(Op::Add, &[axes[3], moved]), direction]
 }
 
-/// A raster position as a part of the picture: from 0 to 1 across, and down.
-fn on_picture(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
+/// A raster position as a part of the image: from 0 to 1 across, and down.
+fn on_image(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
     let format = b.op(Op::Uniform(1), &[]);
     [0, 1].map(|i| {
         let reciprocal = b.op(Op::Extract(2 + i), &[format]);
@@ -464,14 +464,14 @@ pub(super) fn constant_parameter(b: &mut FunctionBuilder, instance: &Instance, s
     })
 }
 
-/// `@camera` as a shader function sees it: from a position on the picture to an opaque colour.
+/// `@camera` as a shader function sees it: from a position on the image to an opaque colour.
 pub fn ray_program(function: &CompiledFunction) -> Function {
     let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
     let x = b.param("x", Type::F32, Class::Varying);
     let y = b.param("y", Type::F32, Class::Varying);
     b.result("color", Type::Vec3);
     b.result("alpha", Type::F32);
-    let [across, down] = on_picture(&mut b, [x, y]);
+    let [across, down] = on_image(&mut b, [x, y]);
     let zero = b.f32(0.0);
     let position = b.op(Op::Compose, &[across, down, zero]);
     let hidden: Vec<_> = function.params.iter().skip(1).map(|&ty| b.constant(Const::zero(ty))).collect();

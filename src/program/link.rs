@@ -27,15 +27,15 @@ use super::volumes::LinkedVolume;
 use super::{CAMERA_ENTRY, CameraOptions};
 use crate::ir::passes::{Observer, Pipeline, arguments, derivatives};
 use crate::ir::{Loc, Module, Op};
-use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{self, outline::Outline};
 use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
 use crate::lang::rtsl::state::Method;
-use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
 use crate::lang::stdlib::{PATH_FUNCTION, RADIANCE_FUNCTION};
 use crate::scene::{Integrator, Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap};
 use glam::Mat4;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -51,7 +51,7 @@ pub struct LinkOptions {
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the files of the sources that define them.
     pub given: Vec<(String, FileId)>,
-    /// A variable that the picture shows in the place of colours; there is no background and no imager then.
+    /// A variable that the image shows in the place of colours; there is no background and no imager then.
     pub output: Option<Output>,
     /// Macros: names and replacement texts.
     pub defines: Vec<(String, String)>,
@@ -73,9 +73,9 @@ fn shown_surface(integrator: Integrator) -> Option<&'static str> {
 /// What a program is linked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// Pictures: it has entries for the camera, surfaces and the imager.
+    /// Images: it has entries for the camera, surfaces and the imager.
     #[default]
-    Picture,
+    Image,
     /// Moving the points of meshes: in the place of each surface entry it has the one that runs the object's displacement shader ([`super::displacement_entry`]), and no other.
     Displacement,
 }
@@ -127,7 +127,7 @@ impl Program {
         instance.is_some_and(|i| i.shader.changes(name))
     }
 
-    /// Whether a shader or class asks for the time, so that the picture is another at each moment of the shutter's opening, be the scene at rest.
+    /// Whether a shader or class asks for the time, so that the image is another at each moment of the shutter's opening, be the scene at rest.
     pub fn sees_time(&self) -> bool {
         let [_, open, close, _] = self.constants[SHUTTER as usize];
         let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
@@ -369,7 +369,7 @@ impl Linker {
         let surfaces: Vec<_> = scene.objects.iter().map(|o| self.surface(scene, o)).collect();
         // A variable is shown where camera rays meet surfaces: no path goes on from there.
         let traces_paths =
-            scene.integrator == Integrator::Path && options.stage == Stage::Picture && options.output.is_none();
+            scene.integrator == Integrator::Path && options.stage == Stage::Image && options.output.is_none();
         let mut shaders: Vec<Vec<Arc<Instance>>> = surfaces.iter().map(|s| s.iter().cloned().collect()).collect();
         for (object, shaders) in scene.objects.iter().zip(&mut shaders) {
             shaders.extend(object.attributes.displacement.and_then(|id| self.instance(scene, id.0)));
@@ -525,13 +525,13 @@ impl Linker {
         for (number, wanted) in wanted.iter().enumerate() {
             let variant = &wanted.variant(&volumes, options.output.as_ref());
             match options.stage {
-                Stage::Picture if traces_paths => {
+                Stage::Image if traces_paths => {
                     let paths = Paths { estimator: scene.estimator, area_lights: &area_lights, selective };
                     let set = set_suffix(wanted.set);
                     let own = paths::surface(number, variant, &set, &to_surfaces, differentiated, paths);
                     module.functions.extend(own);
                 }
-                Stage::Picture => {
+                Stage::Image => {
                     module.functions.push(entries::surface(number, variant, &to_surfaces, differentiated));
                 }
                 Stage::Displacement => {
@@ -553,7 +553,7 @@ impl Linker {
                 .map(|function| entries::camera(function, CameraOptions::of(scene))),
         };
         module.functions.extend(camera);
-        if options.stage == Stage::Picture {
+        if options.stage == Stage::Image {
             module.functions.extend(kinds.iter().enumerate().map(|(n, cores)| primitives::intersect(n, cores)));
         }
         if let Some(imager) = &imager {
@@ -588,7 +588,7 @@ impl Linker {
             Ok(report) => report.rays.into_iter().for_each(|loc| self.warn_of_ray(&module, loc)),
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
-        if options.stage == Stage::Picture {
+        if options.stage == Stage::Image {
             primitives::split_by_origin(&mut module, kinds.len());
         }
         Ok(Program {

@@ -1,7 +1,7 @@
-//! Pictures that the methods of a material look at: once at a place, where every method that asks for a colour would look for itself, and those that are asked about two directions twice.
+//! Images that the methods of a material look at: once at a place, where every method that asks for a colour would look for itself, and those that are asked about two directions twice.
 //!
 //! Before a linked module is made shorter, each method is parted into what it looks up whatever the direction is, and the rest ([`packets::split`]). Calls with the same arguments become one, as all calls do that do nothing but give
-//! results. A picture is then looked at where a method might have passed it by.
+//! results. An image is then looked at where a method might have passed it by.
 
 use crate::ir::passes::calls::pure_names;
 use crate::ir::passes::packets::{self, Once, Split};
@@ -9,13 +9,13 @@ use crate::ir::{Function, Inst, Module, Op};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What the names of the functions that look at pictures start with.
+/// What the names of the functions that look at images start with.
 const LOOKUPS: &str = "std.texture.";
 
 /// The inputs that differ between calls of a method at one place.
 const DIRECTIONS: [&str; 3] = ["light.direction", "seed.x", "seed.y"];
 
-/// Makes the functions of these names look at their pictures apart.
+/// Makes the functions of these names look at their images apart.
 pub fn share(module: &mut Module, methods: &HashSet<Arc<str>>) {
     let mut lookups = pure_names(module);
     lookups.retain(|name| name.starts_with(LOOKUPS));
@@ -26,7 +26,7 @@ pub fn share(module: &mut Module, methods: &HashSet<Arc<str>>) {
         packets::shorten(&mut short);
         let params: Vec<Arc<str>> = short.params.iter().map(|p| p.name.clone()).collect();
         let common: Vec<&str> = params.iter().map(|name| &**name).filter(|name| !DIRECTIONS.contains(name)).collect();
-        let names = [format!("{}.pictures", func.name), func.name.to_string()];
+        let names = [format!("{}.images", func.name), func.name.to_string()];
         if let Some(Split { shared, rest }) = packets::split(&short, &common, names, Once::Calls(&lookups)) {
             apart.insert(func.name.clone(), shared);
             *func = rest;
@@ -62,7 +62,7 @@ mod tests {
     use crate::ir::eval::{EmptyWorld, Limits, eval};
     use crate::ir::passes::{arguments, calls};
     use crate::ir::{Const, parse, verify};
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
 
     const MATERIAL: &str = "fn std.texture.color(v0 at: varying vec3) -> (return: vec3) {
 b0:
@@ -111,7 +111,7 @@ b0:
     }
 
     #[test]
-    fn pictures_are_looked_at_once_whatever_the_direction_and_results_keep_their_bits() {
+    fn images_are_looked_at_once_whatever_the_direction_and_results_keep_their_bits() {
         let original = parse(MATERIAL, FileId(0)).expect("it is well written");
         let mut module = original.clone();
         share(&mut module, &["BSDF", "evaluatePDF"].map(Arc::from).into());
@@ -119,7 +119,7 @@ b0:
         calls::run(&mut module);
         verify(&module).expect("it keeps the rules");
         for method in ["BSDF", "evaluatePDF"] {
-            assert_eq!(calls_of(&module, "surface", &format!("{method}.pictures")), 1, "{module}");
+            assert_eq!(calls_of(&module, "surface", &format!("{method}.images")), 1, "{module}");
             assert_eq!(calls_of(&module, "surface", method), 2);
         }
         // What is looked up by the direction stays where it was.

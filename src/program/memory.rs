@@ -273,7 +273,7 @@ impl MemoryImage {
             first = first.wrapping_add(1);
         }
         image.placed.extend(programs);
-        textures.push_pictures(&mut image.vectors);
+        textures.push_images(&mut image.vectors);
         Ok(image)
     }
 

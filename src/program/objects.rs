@@ -5,11 +5,11 @@
 
 use super::primitives::PrimitiveShaders;
 use super::shaders::{CompiledShader, ShaderLibrary};
-use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
 use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
 use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
+use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use std::sync::Arc;
 
 /// How deep objects may refer to objects.

@@ -4,10 +4,10 @@
 //! compiles nothing, so it overlooks those that macros make. It does not know what the scene asks for.
 
 use super::shaders::read_shader_noting;
-use crate::lang::diag::Diagnostics;
 use crate::lang::scan::{RawKind, scan};
-use crate::lang::source::{FileId, SourceMap};
 use crate::scene::ShaderKind;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::{FileId, SourceMap};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! Variables that a picture shows in the place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
+//! Variables that an image shows in the place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
 //!
 //! A program that is linked for an output ([`super::LinkOptions::output`]) gives camera rays its value where it gives them `Ci` otherwise; rays that shaders shoot see colours as always. So whoever draws the program gets
-//! the variable's picture, filtered and composited as a colour is, with the coverage as alpha.
+//! the variable's image, filtered and composited as a colour is, with the coverage as alpha.
 //! What the surface's place alone tells runs no shader, and takes every surface as opaque.
 
 use super::link::Program;
@@ -9,14 +9,14 @@ use super::state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 use std::sync::Arc;
 
-/// A variable that a picture can show.
+/// A variable that an image can show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A predefined variable of surface shaders: its value before the shader runs.
     Global(&'static str),
     /// The distance along the camera's z (`z`, `depth`).
     Depth,
-    /// The number of the surface shader among those of the picture, from 1; 0 where there is none (`shaderid`).
+    /// The number of the surface shader among those of the image, from 1; 0 where there is none (`shaderid`).
     ShaderNumber,
     /// An output parameter of surface shaders.
     Parameter(Arc<str>),

@@ -12,9 +12,9 @@ use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::passes::packets::{self, Once};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type};
-use crate::lang::diag::Diagnostic;
 use crate::lang::rtsl::AtHit;
 use crate::scene::{Object, Scene, ShaderInstance};
+use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
 use std::sync::Arc;
 

@@ -10,9 +10,9 @@ use super::shaders::{CompiledParam, CompiledShader};
 use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
 use crate::ir::{Class, Const, string_id};
-use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::queries::Asked;
 use crate::scene::{Object, Scene};
+use crate::text::diagnostics::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 

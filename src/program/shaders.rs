@@ -8,16 +8,17 @@ use super::textures::{self, Names};
 use super::units::{Key, Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::files::FileLog;
 use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::rtsl;
-use crate::lang::source::{FileId, SourceMap, Span};
-use crate::lang::{source, stdlib};
+use crate::lang::stdlib;
 use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::log::FileLog;
+use crate::text::source;
+use crate::text::source::{FileId, SourceMap, Span};
 use glam::{Mat4, Vec4};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -453,7 +454,7 @@ impl ShaderLibrary {
         };
         file.functions.iter().find(wanted).cloned().ok_or_else(|| {
             let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", program.function));
-            place(d).hint("it is given a position on the picture, from (0, 0, 0) at the upper left to (1, 1, 0)").into()
+            place(d).hint("it is given a position on the image, from (0, 0, 0) at the upper left to (1, 1, 0)").into()
         })
     }
 
@@ -617,9 +618,9 @@ impl ShaderLibrary {
         std::mem::take(&mut self.outlines)
     }
 
-    /// The pictures that the scene's shaders name.
+    /// The images that the scene's shaders name.
     pub(super) fn textures(&mut self, scene: &Scene, names: Names) -> textures::Read {
-        self.units.pictures.read(scene, names, self.sources.log())
+        self.units.images.read(scene, names, self.sources.log())
     }
 
     /// The sources that messages point into, and the compiled files.

@@ -1,9 +1,9 @@
 //! The scene's named coordinate systems as a function that shaders call.
 
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
-use crate::lang::diag::{Diagnostic, Diagnostics, closest};
 use crate::lang::rsl::SPACES_NAMED;
 use crate::scene::Scene;
+use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use glam::Mat4;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

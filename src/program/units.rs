@@ -1,10 +1,10 @@
-//! Compiled shader files, and pictures, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
+//! Compiled shader files, and images, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
 
 use super::shaders::CompiledFile;
-use super::textures::Pictures;
-use crate::lang::diag::Diagnostics;
-use crate::lang::files::FileLog;
+use super::textures::Images;
 use crate::lang::rsl::Lengths;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::log::FileLog;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ impl Key {
 pub struct Units {
     manner: Manner,
     units: HashMap<Key, Unit>,
-    /// Decoded pictures.
-    pub(super) pictures: Pictures,
+    /// Decoded images.
+    pub(super) images: Images,
 }
 
 /// What decides, beside the files, how a file compiles.

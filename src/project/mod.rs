@@ -22,9 +22,9 @@ pub use watcher::Watcher;
 
 use crate::bvh::Quality;
 use crate::ir::passes::Pipeline;
-use crate::lang::diag::Diagnostics;
-use crate::lang::source::SourceMap;
 use crate::scene::{self, OpenOptions, Opened};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,15 +53,15 @@ impl Source {
 /// How a scene is read and linked.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The size of the picture, and folders that the scene may read.
+    /// The size of the image, and folders that the scene may read.
     pub open: OpenOptions,
     /// Folders to search for shaders before the scene's own.
     pub shader_paths: Vec<PathBuf>,
     /// The passes to run.
     pub pipeline: Pipeline,
-    /// The builder of the tree; else [`crate::render::usual_tree`] chooses by the samples that a picture takes.
+    /// The builder of the tree; else [`crate::render::usual_tree`] chooses by the samples that an image takes.
     pub tree: Option<Quality>,
-    /// Pixels of a picture, where they are not those of the scene's format. Only the choice of the tree looks at it.
+    /// Pixels of an image, where they are not those of the scene's format. Only the choice of the tree looks at it.
     pub pixels: Option<u64>,
     /// Samples a pixel, where they are not the scene's. Only the choice of the tree looks at it.
     pub samples: Option<u32>,

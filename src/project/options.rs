@@ -87,7 +87,7 @@ impl OptionEdits {
             return Err(EditError::Option("a background colour is made of finite numbers"));
         }
         if !self.size.is_none_or(size) {
-            return Err(EditError::Option("each side of a picture is 1 to 16384 pixels"));
+            return Err(EditError::Option("each side of an image is 1 to 16384 pixels"));
         }
         Ok(())
     }

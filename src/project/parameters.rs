@@ -5,9 +5,9 @@
 use super::edits::{self, Edits};
 use super::options::{OptionEdits, OptionValues};
 use crate::ir::{Const, Module, Op};
-use crate::lang::source::Span;
 use crate::program::{self, CompiledParam, Program};
 use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
+use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::collections::HashSet;
 use thiserror::Error;

@@ -4,13 +4,13 @@ use super::Failure;
 use super::parameters::Parameters;
 use crate::bvh::TwoLevel;
 use crate::ir::passes::Observer;
-use crate::lang::diag::Diagnostics;
-use crate::lang::files::FileLog;
 use crate::program::{LinkOptions, Program, link_observed, set_view};
 use crate::render::film::FilmSettings;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, Window};
 use crate::scene::{Camera, Format, Scene};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::log::FileLog;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub struct State {
     pub program: Program,
     /// The trees.
     pub bvh: Arc<TwoLevel>,
-    /// How samples become a picture.
+    /// How samples become an image.
     pub film: FilmSettings,
     /// The parameters of all shaders, and the scene's options.
     pub parameters: Arc<Parameters>,
@@ -84,7 +84,7 @@ pub struct Times {
     pub tree: Duration,
 }
 
-/// From where, and how large, a picture is taken.
+/// From where, and how large, an image is taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     /// The camera.
@@ -99,7 +99,7 @@ impl State {
         View { camera: self.scene.camera.clone(), format: self.scene.format }
     }
 
-    /// The job of drawing the whole picture from a view. It shares with the state all but the program constants.
+    /// The job of drawing the whole image from a view. It shares with the state all but the program constants.
     ///
     /// `budget` bounds the work of a sample, see [`Job::budget`].
     pub fn job(&self, view: &View, sampling: Sampling, budget: u32) -> Job {

@@ -1,6 +1,6 @@
 //! A film that is not finished, in a file: so that a render which was interrupted goes on later.
 //!
-//! The file begins with a line of text, then come numbers, little-endian: what picture it is of ([`Subject`]: scene, settings and machine as 64 bits each), width, height and samples a pixel as 32 bits each, five floats for
+//! The file begins with a line of text, then come numbers, little-endian: what image it is of ([`Subject`]: scene, settings and machine as 64 bits each), width, height and samples a pixel as 32 bits each, five floats for
 //! each pixel (the sums of red, green, blue and alpha, and of the weights), and a hash of all that as 64 bits.
 
 use super::Job;
@@ -13,7 +13,7 @@ use thiserror::Error;
 /// How such a file begins; the number changes with what stands behind it.
 const MAGIC: &[u8] = b"Shadewright film 1\n";
 
-/// What a film is a picture of. Films of one subject hold the same samples.
+/// What a film is an image of. Films of one subject hold the same samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
     scene: u64,
@@ -49,7 +49,7 @@ pub fn hashed(put: impl FnOnce(&mut DefaultHasher)) -> u64 {
     hasher.finish()
 }
 
-/// Why a file is not the beginning of a picture.
+/// Why a file is not the beginning of an image.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum CheckpointError {
     /// It is something else.
@@ -59,11 +59,11 @@ pub enum CheckpointError {
     #[error("it is damaged")]
     Damaged,
     /// Of another size.
-    #[error("it is {found} pixels large, and the picture {wanted}")]
+    #[error("it is {found} pixels large, and the image {wanted}")]
     Size {
         /// The film's.
         found: String,
-        /// The picture's.
+        /// The image's.
         wanted: String,
     },
     /// Of another scene.
@@ -95,10 +95,10 @@ pub fn to_bytes(subject: Subject, film: &Film, samples: u32) -> Vec<u8> {
     bytes
 }
 
-/// Reads a file into an empty film of the picture's size: how many samples a pixel it holds.
+/// Reads a file into an empty film of the image's size: how many samples a pixel it holds.
 ///
 /// # Errors
-/// When it is not the beginning of this picture. The film is empty then.
+/// When it is not the beginning of this image. The film is empty then.
 pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32, CheckpointError> {
     if !bytes.starts_with(MAGIC) {
         return Err(CheckpointError::Foreign);
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(error(&bytes, Subject { settings: 0, ..SUBJECT }), CheckpointError::Settings);
         assert_eq!(error(&bytes, Subject { machine: 0, ..SUBJECT }), CheckpointError::Machine);
         let wide = to_bytes(SUBJECT, &Film::new(3, 1).unwrap(), 1);
-        assert_eq!(error(&wide, SUBJECT).to_string(), "it is 3x1 pixels large, and the picture 2x1");
+        assert_eq!(error(&wide, SUBJECT).to_string(), "it is 3x1 pixels large, and the image 2x1");
     }
 
     #[test]

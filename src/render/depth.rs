@@ -21,7 +21,7 @@ pub fn draw(scene: &Scene, tree: &TwoLevel) -> DepthMap {
     DepthMap { width, height, depths, to_camera: camera.world_to_camera, to_ndc }
 }
 
-/// The depth at a place of the picture, from −1 to 1, right and up.
+/// The depth at a place of the image, from −1 to 1, right and up.
 fn depth(frame: &CameraFrame, tree: &TwoLevel, a: f32, b: f32) -> f32 {
     let offset = a * frame.half_width * frame.x + b * frame.half_height * frame.y;
     // Directions are as long as their depth, so `t` is the depth.

@@ -1,4 +1,4 @@
-//! The film: where samples of a render are summed, and the [`Picture`] it resolves to.
+//! The film: where samples of a render are summed, and the [`Image`] it resolves to.
 //!
 //! Takes linear RGBA samples (colour premultiplied by alpha) in any number of passes and gives their weighted mean
 //! a pixel. It knows nothing of cameras, of the machine that computed the samples, or of file formats. Each pixel is
@@ -7,133 +7,11 @@
 
 use super::filter::FilterSampler;
 use super::sampling::Pattern;
+use crate::image::{Channels, Image, SizeError, check_size};
 use crate::program::Program;
 use crate::scene::{Exposure, FilmOptions};
-use thiserror::Error;
 
-/// The largest number of pixels of a picture: 2²⁸, for example 16384 × 16384. The film of such a picture takes 5 GiB.
-pub const MAX_PIXELS: u64 = 1 << 28;
-
-/// A width and height that no picture can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum SizeError {
-    /// There is no pixel in it.
-    #[error("a picture of {width} x {height} pixels is empty; width and height must be at least 1")]
-    Empty {
-        /// Width in pixels.
-        width: u32,
-        /// Height in pixels.
-        height: u32,
-    },
-    /// It has more than [`MAX_PIXELS`].
-    #[error(
-        "a picture of {width} x {height} pixels has {pixels} pixels; the limit is {MAX_PIXELS} (for example 16384 x 16384)"
-    )]
-    TooLarge {
-        /// Width in pixels.
-        width: u32,
-        /// Height in pixels.
-        height: u32,
-        /// Their product.
-        pixels: u64,
-    },
-}
-
-/// Checks that a picture of this size can be made, before anything is allocated for it, and gives its pixel count.
-///
-/// # Errors
-/// When either side is 0 or the product is over [`MAX_PIXELS`].
-pub fn check_size(width: u32, height: u32) -> Result<usize, SizeError> {
-    let pixels = u64::from(width) * u64::from(height);
-    if pixels == 0 {
-        return Err(SizeError::Empty { width, height });
-    }
-    let too_large = SizeError::TooLarge { width, height, pixels };
-    if pixels > MAX_PIXELS {
-        return Err(too_large);
-    }
-    usize::try_from(pixels).map_err(|_| too_large)
-}
-
-/// Which channels a picture's source had. In memory every picture is RGBA; this remembers where it came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Channels {
-    /// One grey channel, copied to red, green and blue.
-    Grey,
-    /// Grey and alpha.
-    GreyAlpha,
-    /// Colour without alpha; alpha is 1 in memory.
-    Rgb,
-    /// Colour and alpha.
-    Rgba,
-}
-
-impl Channels {
-    /// Whether alpha is among them.
-    #[must_use]
-    pub fn has_alpha(self) -> bool {
-        matches!(self, Self::GreyAlpha | Self::Rgba)
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn count(self) -> u32 {
-        match self {
-            Self::Grey => 1,
-            Self::GreyAlpha => 2,
-            Self::Rgb => 3,
-            Self::Rgba => 4,
-        }
-    }
-}
-
-impl std::fmt::Display for Channels {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Grey => "grey",
-            Self::GreyAlpha => "grey with alpha",
-            Self::Rgb => "RGB",
-            Self::Rgba => "RGB with alpha",
-        })
-    }
-}
-
-/// A finished picture: linear RGBA, colour premultiplied by alpha, rows from the top, pixels from the left.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Picture {
-    /// Width in pixels.
-    pub width: u32,
-    /// Height in pixels.
-    pub height: u32,
-    /// `width * height` pixels; values are not limited to 0..=1.
-    pub rgba: Vec<[f32; 4]>,
-    /// What the source of the picture had: RGBA for a render.
-    pub channels: Channels,
-}
-
-impl Picture {
-    /// A picture with all four channels.
-    ///
-    /// # Errors
-    /// When [`check_size`] refuses the size.
-    ///
-    /// # Panics
-    /// When `rgba` does not hold `width * height` pixels: that is a mistake of the caller, not of the user.
-    pub fn new(width: u32, height: u32, rgba: Vec<[f32; 4]>) -> Result<Self, SizeError> {
-        let pixels = check_size(width, height)?;
-        assert_eq!(rgba.len(), pixels, "a picture of {width} x {height}");
-        Ok(Self { width, height, rgba, channels: Channels::Rgba })
-    }
-
-    /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
-    #[must_use]
-    pub fn is_opaque(&self) -> bool {
-        self.rgba.iter().all(|pixel| pixel[3] == 1.0)
-    }
-}
-
-/// How a scene's samples become its picture. The default is the mean of samples spread evenly over a pixel, as it is.
+/// How a scene's samples become its image. The default is the mean of samples spread evenly over a pixel, as it is.
 #[derive(Debug, Clone, Default)]
 pub struct FilmSettings {
     /// Where the samples of a pixel lie.
@@ -158,19 +36,19 @@ impl FilmSettings {
         }
     }
 
-    /// The picture of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2, §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.
+    /// The image of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2, §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.
     #[must_use]
-    pub fn develop(&self, film: &Film) -> Picture {
-        let mut picture = film.resolve();
+    pub fn develop(&self, film: &Film) -> Image {
+        let mut image = film.resolve();
         let Exposure { gain, gamma } = self.exposure;
         if self.exposure == Exposure::default() {
-            return picture;
+            return image;
         }
         let exposed = |x: f32| if gamma == 1.0 { gain * x } else { (gain * x).max(0.0).powf(1.0 / gamma) };
-        for [r, g, b, _] in &mut picture.rgba {
+        for [r, g, b, _] in &mut image.rgba {
             [*r, *g, *b] = [*r, *g, *b].map(exposed);
         }
-        picture
+        image
     }
 }
 
@@ -202,7 +80,7 @@ impl FilmPixel {
     }
 }
 
-/// The accumulating picture of a render.
+/// The accumulating image of a render.
 ///
 /// Samples that are not finite are summed like any other: a wrong pixel stays visible as one
 /// (see [`crate::compare`], which counts them).
@@ -292,10 +170,10 @@ impl Film {
         }
     }
 
-    /// The picture so far; the film can go on accumulating.
+    /// The image so far; the film can go on accumulating.
     #[must_use]
-    pub fn resolve(&self) -> Picture {
-        Picture {
+    pub fn resolve(&self) -> Image {
+        Image {
             width: self.width,
             height: self.height,
             rgba: self.pixels.iter().map(FilmPixel::mean).collect(),
@@ -367,7 +245,7 @@ mod tests {
         let error = Film::new(100_000, 100_000).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "a picture of 100000 x 100000 pixels has 10000000000 pixels; the limit is 268435456 (for example 16384 x 16384)"
+            "an image of 100000 x 100000 pixels has 10000000000 pixels; the limit is 268435456 (for example 16384 x 16384)"
         );
         assert!(check_size(u32::MAX, u32::MAX).is_err());
         assert_eq!(check_size(16_384, 16_384), Ok(1 << 28));
@@ -376,14 +254,14 @@ mod tests {
     #[test]
     fn an_empty_film_is_refused() {
         let error = Film::new(640, 0).unwrap_err();
-        assert_eq!(error.to_string(), "a picture of 640 x 0 pixels is empty; width and height must be at least 1");
+        assert_eq!(error.to_string(), "an image of 640 x 0 pixels is empty; width and height must be at least 1");
     }
 
     #[test]
     fn only_alpha_1_everywhere_is_opaque() {
-        let mut picture = Picture::new(1, 2, vec![[0.0, 0.0, 0.0, 1.0]; 2]).unwrap();
-        assert!(picture.is_opaque());
-        picture.rgba[1][3] = 0.5;
-        assert!(!picture.is_opaque());
+        let mut image = Image::new(1, 2, vec![[0.0, 0.0, 0.0, 1.0]; 2]).unwrap();
+        assert!(image.is_opaque());
+        image.rgba[1][3] = 0.5;
+        assert!(!image.is_opaque());
     }
 }

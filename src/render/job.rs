@@ -1,29 +1,30 @@
 //! What is rendered, and what can go wrong.
 
-use super::film::{FilmSettings, Picture, SizeError, check_size};
+use super::film::FilmSettings;
 use super::report::Report;
 use super::sampling::Sampling;
 use crate::bvh::{BuildOptions, Quality, TwoLevel, TwoLevelError};
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::image::{Image, SizeError, check_size};
 use crate::program::{Program, memory::build_tree};
 use crate::scene::Scene;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use std::collections::HashSet;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Everything a machine needs to render one picture. A clone shares what is large.
+/// Everything a machine needs to render one image. A clone shares what is large.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The linked program with its memory image and constants.
     pub program: Program,
     /// The scene's triangles and instances; primitives are those of the memory image.
     pub bvh: Arc<TwoLevel>,
-    /// The part of the picture to render.
+    /// The part of the image to render.
     pub window: Window,
     /// Samples a pixel.
     pub sampling: Sampling,
-    /// How they become the picture.
+    /// How they become the image.
     pub film: FilmSettings,
     /// Back edges and calls that one sample may take.
     pub budget: u32,
@@ -35,7 +36,7 @@ pub const DEFAULT_BUDGET: u32 = 1_000_000;
 /// A job could not be made.
 #[derive(Debug, Error)]
 pub enum JobError {
-    /// The picture's size.
+    /// The image's size.
     #[error(transparent)]
     Size(#[from] SizeError),
     /// The tree could not be built.
@@ -46,7 +47,7 @@ pub enum JobError {
 /// Makes the job of rendering `program`, which was linked from `scene`, with the tree that [`usual_tree`] chooses.
 ///
 /// # Errors
-/// When the picture's size is out of range or the scene has too many triangles.
+/// When the image's size is out of range or the scene has too many triangles.
 pub fn prepare(
     program: Program,
     scene: &Scene,
@@ -57,7 +58,7 @@ pub fn prepare(
     prepare_with_tree(program, scene, window, sampling, budget, None)
 }
 
-/// [`prepare`] with a tree of a given quality. The picture is the same with any.
+/// [`prepare`] with a tree of a given quality. The image is the same with any.
 ///
 /// # Errors
 /// Those of [`prepare`].
@@ -93,7 +94,7 @@ const MANY_SAMPLES: u64 = 32;
 /// about 10 % more nodes.
 const FEW_SAMPLES: u64 = 4;
 
-/// The builder that makes a picture of so many samples soonest, the build included: by the number of samples a triangle.
+/// The builder that makes an image of so many samples soonest, the build included: by the number of samples a triangle.
 pub fn usual_tree(triangles: usize, samples: u64) -> Quality {
     let triangles = triangles as u64;
     if samples >= triangles.saturating_mul(MANY_SAMPLES) {
@@ -105,7 +106,7 @@ pub fn usual_tree(triangles: usize, samples: u64) -> Quality {
     }
 }
 
-/// A rectangle of the picture, in pixels.
+/// A rectangle of the image, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first column.
@@ -119,15 +120,15 @@ pub struct Window {
 }
 
 impl Window {
-    /// A whole picture.
+    /// A whole image.
     pub fn whole(width: u32, height: u32) -> Self {
         Self { x: 0, y: 0, width, height }
     }
 
-    /// The part of a `width`×`height` picture from `(x0, y0)` up to but not including `(x1, y1)`.
+    /// The part of a `width`×`height` image from `(x0, y0)` up to but not including `(x1, y1)`.
     ///
     /// # Errors
-    /// When that reaches outside the picture.
+    /// When that reaches outside the image.
     pub fn cropped([x0, y0, x1, y1]: [u32; 4], width: u32, height: u32) -> Result<Self, CropError> {
         if x0 >= x1 || y0 >= y1 || x1 > width || y1 > height {
             return Err(CropError { window: [x0, y0, x1, y1], width, height });
@@ -136,9 +137,9 @@ impl Window {
     }
 }
 
-/// A window that is empty or not inside its picture.
+/// A window that is empty or not inside its image.
 #[derive(Debug, Error)]
-#[error("the window {window:?} is not inside the picture of {width}x{height} pixels")]
+#[error("the window {window:?} is not inside the image of {width}x{height} pixels")]
 pub struct CropError {
     window: [u32; 4],
     width: u32,
@@ -148,7 +149,7 @@ pub struct CropError {
 /// Told the share of the work that is done, from 0 to 1, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(f32) + Sync);
 
-/// A picture could not be rendered.
+/// An image could not be rendered.
 #[derive(Debug, Error)]
 pub enum RenderError {
     /// A sample took more back edges and calls than its budget.
@@ -175,7 +176,7 @@ pub enum RenderError {
         /// The call, where known.
         span: Option<Span>,
     },
-    /// Somebody asked for that, or another part of the picture failed first.
+    /// Somebody asked for that, or another part of the image failed first.
     #[error("the render was stopped")]
     Stopped,
     /// The program cannot be compiled for this machine.
@@ -186,7 +187,7 @@ pub enum RenderError {
         /// Why.
         reason: String,
     },
-    /// The scene or the picture exceeds what the device can hold.
+    /// The scene or the image exceeds what the device can hold.
     #[error("{what} needs {needed} bytes; this device allows {limit}")]
     TooLarge {
         /// What is too large.
@@ -199,7 +200,7 @@ pub enum RenderError {
     /// No device, or it failed.
     #[error("{0}")]
     Device(String),
-    /// The size of the picture.
+    /// The size of the image.
     #[error(transparent)]
     Size(#[from] SizeError),
 }
@@ -236,30 +237,30 @@ pub trait Renderer {
     /// The machine and its device, for people.
     fn describe(&self) -> String;
 
-    /// Renders a picture; the imager has run on it.
+    /// Renders an image; the imager has run on it.
     ///
     /// # Errors
     /// When a shader does not end, the job does not fit, or the device fails.
-    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError>;
+    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError>;
 
-    /// Whether [`Renderer::report`] should tell the time of every kernel, from the next picture on. It is off at first, and costs nothing then.
+    /// Whether [`Renderer::report`] should tell the time of every kernel, from the next image on. It is off at first, and costs nothing then.
     fn set_profiling(&mut self, _on: bool) {}
 
-    /// Where the time of the last picture went.
+    /// Where the time of the last image went.
     fn report(&self) -> Report;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::diag;
-    use crate::lang::source::SourceMap;
+    use crate::text::diagnostics;
+    use crate::text::source::SourceMap;
 
     #[test]
     fn a_scene_that_a_device_cannot_hold_is_told_with_the_limit_and_what_to_do() {
         let error = RenderError::TooLarge { what: "the scene's shading data", needed: 150_000_000, limit: 134_217_728 };
         assert_eq!(
-            diag::render(&error.diagnostic(), &SourceMap::new()).trim_end(),
+            diagnostics::render(&error.diagnostic(), &SourceMap::new()).trim_end(),
             "error: the scene's shading data needs 150000000 bytes; this device allows 134217728\n\
              \x20= hint: `--backend rpu` draws it, in main memory\n\
              \x20= hint: a larger ShadingRate makes fewer triangles of curved and displaced surfaces"

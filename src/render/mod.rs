@@ -1,4 +1,4 @@
-//! Rendering: a linked program and a tree of triangles in, a picture out.
+//! Rendering: a linked program and a tree of triangles in, an image out.
 //!
 //! [`Renderer`] has two implementations, `rpu` (the software machine) and `gpu` (compute shaders; the only place beside the viewer
 //! that knows wgpu). Both take the same [`Job`]: the same program, memory image, tree, sample positions and film, so that what they
@@ -7,7 +7,6 @@
 mod adapter;
 pub mod call;
 pub mod checkpoint;
-pub mod color;
 pub mod depth;
 pub mod film;
 pub mod filter;
@@ -16,12 +15,9 @@ pub mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 pub mod gpu;
-pub mod image_file;
 mod job;
-pub mod layers;
 pub mod motion;
 pub mod progressive;
-pub mod quantize;
 pub mod report;
 pub mod rpu;
 pub mod sampling;

@@ -4,20 +4,21 @@
 //! and lights, is right on every machine without their knowing of time, at the price of a tree for each slice. A pixel's samples take the slices in an order of its own
 //! (`Sampling`), so that no time belongs to one side of a pixel. There are at most [`MAX_SLICES`]: a thing that moves farther than so many times its own width shows as a row of things.
 
-use super::film::{Film, Picture};
+use super::film::Film;
 use super::progressive::{Pass, Progressive};
 use super::{Job, Progress, RenderError};
+use crate::image::Image;
 use std::sync::atomic::AtomicBool;
 
 /// Most slices of the shutter's opening. Each takes reading the scene, linking it and building its trees.
 pub const MAX_SLICES: u32 = 32;
 
-/// How many slices a picture of so many samples a pixel has: as many as samples where those are few, else the largest number that shares them out evenly.
+/// How many slices an image of so many samples a pixel has: as many as samples where those are few, else the largest number that shares them out evenly.
 pub fn slices(samples: u32) -> u32 {
     (1..=MAX_SLICES.min(samples)).rev().find(|n| samples.is_multiple_of(*n)).unwrap_or(1)
 }
 
-/// Draws the picture of a scene that moves. `job_at` gives the job at a share of the shutter's opening, from 0 to 1; all are of one size and have the same samples. The imager is the last job's.
+/// Draws the image of a scene that moves. `job_at` gives the job at a share of the shutter's opening, from 0 to 1; all are of one size and have the same samples. The imager is the last job's.
 ///
 /// # Errors
 /// Those of `job_at` and of the machine.
@@ -26,7 +27,7 @@ pub fn draw<E: From<RenderError>>(
     slices: u32,
     mut job_at: impl FnMut(f32) -> Result<Job, E>,
     progress: Progress<'_>,
-) -> Result<Picture, E> {
+) -> Result<Image, E> {
     let mut film = Film::default();
     let stop = AtomicBool::new(false);
     for slice in 0..slices {
@@ -57,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_still_is_the_same_picture_slice_by_slice() {
+    fn what_stands_still_is_the_same_image_slice_by_slice() {
         for pattern in [Pattern::Stratified, Pattern::Sobol] {
             let mut job = job_of("sepia", 20, 11, [2, 2]);
             job.film.pattern = pattern;
@@ -67,10 +68,10 @@ mod tests {
                 times.push(share);
                 Ok::<_, RenderError>(job.clone())
             };
-            let picture = draw(&mut machine, 4, at, &|_| {}).unwrap();
+            let image = draw(&mut machine, 4, at, &|_| {}).unwrap();
             assert_eq!(times, [0.125, 0.375, 0.625, 0.875]);
             let whole = crate::render::Renderer::render(&mut RpuRenderer::new(), &job, &|_| {}).unwrap();
-            assert_eq!(picture, whole);
+            assert_eq!(image, whole);
         }
     }
 }

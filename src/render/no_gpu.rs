@@ -1,9 +1,10 @@
 //! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
 
-use super::film::{Film, Picture};
+use super::film::Film;
 use super::progressive::{Pass, Progressive};
 use super::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule, report::Report};
 use crate::bvh::gpu::kernel::Variant;
+use crate::image::Image;
 use crate::ir::Module;
 use crate::render::call::Words;
 use std::sync::atomic::AtomicBool;
@@ -89,7 +90,7 @@ impl Renderer for GpuRenderer {
         match *self {}
     }
 
-    fn render(&mut self, _job: &Job, _progress: Progress<'_>) -> Result<Picture, RenderError> {
+    fn render(&mut self, _job: &Job, _progress: Progress<'_>) -> Result<Image, RenderError> {
         match *self {}
     }
 
@@ -122,7 +123,7 @@ impl Progressive for GpuProgressive {
         match self.0 {}
     }
 
-    fn finish(&mut self, _film: &Film, _step: u32, _stop: &AtomicBool) -> Result<Picture, RenderError> {
+    fn finish(&mut self, _film: &Film, _step: u32, _stop: &AtomicBool) -> Result<Image, RenderError> {
         match self.0 {}
     }
 

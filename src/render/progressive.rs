@@ -1,19 +1,20 @@
-//! Pictures that come in passes: a machine keeps a program loaded and draws it again and again, coarse at first, then sample by sample.
+//! Images that come in passes: a machine keeps a program loaded and draws it again and again, coarse at first, then sample by sample.
 //!
-//! [`Progressive`] has the same two implementations as [`super::Renderer`], and shares their drawing: a picture of [`Pass::whole`], finished, is that of
+//! [`Progressive`] has the same two implementations as [`super::Renderer`], and shares their drawing: an image of [`Pass::whole`], finished, is that of
 //! [`super::Renderer::render`], bit for bit, and so are passes of all its samples drawn in order into one film. Nothing here knows windows, threads or files.
 
 #[cfg(test)]
 pub(super) mod checks;
 
-use super::film::{Film, FilmSettings, Picture};
+use super::film::{Film, FilmSettings};
 use super::report::Report;
 use super::sampling::{CameraSample, Sampling};
 use super::{Job, RenderError, Window};
+use crate::image::Image;
 use glam::Vec2;
 use std::sync::atomic::AtomicBool;
 
-/// One pass over the picture.
+/// One pass over the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
     /// Width and height, in pixels, of the blocks that have one pixel of the film each. 1 for all pixels.
@@ -91,11 +92,11 @@ pub trait Progressive: Send {
     /// When the film has another size: a mistake of the caller.
     fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError>;
 
-    /// The picture of a film that was drawn in blocks of `step`: the means of its samples, on which the imager has run.
+    /// The image of a film that was drawn in blocks of `step`: the means of its samples, on which the imager has run.
     ///
     /// # Errors
     /// As [`Progressive::draw`].
-    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError>;
+    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError>;
 
     /// What was loaded so far, and the times of the last pass's kernels where they are measured.
     fn report(&self) -> Report;

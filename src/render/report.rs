@@ -1,9 +1,9 @@
-//! What a renderer tells of its last picture: where the time went and what was done. Plain data, for whoever prints it.
+//! What a renderer tells of its last image: where the time went and what was done. Plain data, for whoever prints it.
 
 use serde::{Serialize, Serializer};
 use std::time::Duration;
 
-/// Where the time of a picture went.
+/// Where the time of an image went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// The parts of [`Renderer::render`](super::Renderer::render), in order.

@@ -1,7 +1,8 @@
-//! Where samples lie in the picture. Integer hashing, so that every machine draws the same.
+//! Where samples lie in the image. Integer hashing, so that every machine draws the same.
 
 use super::film::FilmSettings;
 use super::sobol;
+use crate::random::{hash, unit};
 use glam::Vec2;
 
 /// How the samples of a pixel are spread.
@@ -14,7 +15,7 @@ pub enum Pattern {
     Sobol,
 }
 
-/// Which samples a picture takes.
+/// Which samples an image takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// Strata a pixel in x and y, each with one sample.
@@ -175,20 +176,6 @@ fn permuted(index: u32, count: u32, order: u32) -> u32 {
             return (i.wrapping_add(order)) % count;
         }
     }
-}
-
-/// A 32-bit mix with full avalanche ("lowbias32" of Wellons, 2018).
-pub(super) fn hash(mut x: u32) -> u32 {
-    x ^= x >> 16;
-    x = x.wrapping_mul(0x7feb_352d);
-    x ^= x >> 15;
-    x = x.wrapping_mul(0x846c_a68b);
-    x ^ (x >> 16)
-}
-
-/// The high 24 bits as a float in [0, 1).
-pub(super) fn unit(x: u32) -> f32 {
-    (x >> 8) as f32 / 16_777_216.0
 }
 
 #[cfg(test)]

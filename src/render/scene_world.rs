@@ -48,7 +48,7 @@ impl Intersect for SceneWorld<'_> {
             let args = [origin, direction, Const::F32(ray.t_min), Const::F32(ray.t_max), Const::Ref(data)];
             let results =
                 eval(&self.program.module, &intersect_entry(kind as usize), &args, &mut { *self }, Limits::default());
-            // One that does not end hits nothing: the machines, which draw the picture, tell of it.
+            // One that does not end hits nothing: the machines, which draw the image, tell of it.
             if let Ok([Const::F32(t)]) = results.as_deref() {
                 distances[lane] = *t;
             }

@@ -1,7 +1,7 @@
 //! The first two dimensions of the Sobol sequence (Sobol 1967), shuffled and scrambled by a hash in place of Owen's permutations (Owen 1995; Burley 2020, "Practical Hash-based Owen Scrambling"): integers alone, so that every
 //! machine draws the same. The first 2ᵏ points are a (0, k, 2)-net: each box of the unit square whose sides are powers of two and whose area is 2⁻ᵏ holds one of them.
 
-use super::sampling::{hash, unit};
+use crate::random::{hash, unit};
 use glam::Vec2;
 
 /// Point `index` of the sequence that belongs to `key`.

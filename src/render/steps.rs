@@ -1,4 +1,4 @@
-//! A picture drawn in passes that somebody may stop: what is there after the last whole pass is as good as that many samples, and the rest can be drawn later, to the same bits.
+//! An image drawn in passes that somebody may stop: what is there after the last whole pass is as good as that many samples, and the rest can be drawn later, to the same bits.
 
 use super::film::Film;
 use super::progressive::{Pass, Progressive};
@@ -73,13 +73,14 @@ pub fn error(before: &Film, film: &Film) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image::Image;
+    use crate::render::Renderer;
     use crate::render::progressive::checks::job_of;
     use crate::render::rpu::{RpuProgressive, RpuRenderer};
-    use crate::render::{Renderer, film::Picture};
     use std::sync::atomic::Ordering;
 
-    /// The picture where drawing is stopped behind so many samples, and then goes on.
-    fn stopped_after(samples: u32) -> Picture {
+    /// The image where drawing is stopped behind so many samples, and then goes on.
+    fn stopped_after(samples: u32) -> Image {
         let job = job_of("sepia", 20, 11, [4, 3]);
         let mut machine = RpuProgressive::new(RpuRenderer::new());
         machine.load(&job).unwrap();
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_was_stopped_goes_on_to_the_same_bits() {
+    fn a_image_that_was_stopped_goes_on_to_the_same_bits() {
         let whole = RpuRenderer::new().render(&job_of("sepia", 20, 11, [4, 3]), &|_| {}).unwrap();
         for samples in [1, 3, 12] {
             assert_eq!(stopped_after(samples), whole, "{samples}");
@@ -113,8 +114,8 @@ mod tests {
         // Uniform numbers from 0 to 1 scatter by 1/√12, the mean of 64 by an eighth of it.
         let mut x = 1u32;
         let mut number = || {
-            x = crate::render::sampling::hash(x.wrapping_add(0x9e37_79b9));
-            crate::render::sampling::unit(x)
+            x = crate::random::hash(x.wrapping_add(0x9e37_79b9));
+            crate::random::unit(x)
         };
         let mut film = Film::new(40, 40).unwrap();
         let mut pass = |film: &mut Film| film.add_pass(&[[0; 4]; 1600].map(|p| p.map(|_| number())));

@@ -1,12 +1,12 @@
 //! The camera's lens and clipping planes and the film's filters, by values worked out by hand; the GPU gives what the RPU gives.
 
-use super::film::Picture;
 use super::rpu::RpuRenderer;
 use super::sampling::Sampling;
 use super::{DEFAULT_BUDGET, Job, Renderer, Window, motion, prepare};
-use crate::lang::source::SourceMap;
+use crate::image::Image;
 use crate::program::{LinkOptions, Output, link};
 use crate::scene::{OpenOptions, open};
+use crate::text::source::SourceMap;
 
 /// A job of a scene of white things on black, seen along z from the origin. A pixel is 0.01 wide at distance 1.
 fn job(options: &str, world: &str, size: u32, samples: u32) -> Job {
@@ -38,14 +38,14 @@ fn quad(depth: f32, [left, right, bottom, top]: [f32; 4]) -> String {
     )
 }
 
-fn draw(job: &Job) -> Picture {
-    let picture = RpuRenderer::new().render(job, &|_| {}).expect("it renders");
-    assert_same_on_the_gpu(job, &picture);
-    picture
+fn draw(job: &Job) -> Image {
+    let image = RpuRenderer::new().render(job, &|_| {}).expect("it renders");
+    assert_same_on_the_gpu(job, &image);
+    image
 }
 
 #[cfg(feature = "gpu")]
-fn assert_same_on_the_gpu(job: &Job, expected: &Picture) {
+fn assert_same_on_the_gpu(job: &Job, expected: &Image) {
     use super::gpu::GpuRenderer;
     let mut renderer =
         GpuRenderer::new(None).expect("this test needs a GPU adapter; the software driver of Mesa will do");
@@ -57,13 +57,13 @@ fn assert_same_on_the_gpu(job: &Job, expected: &Picture) {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn assert_same_on_the_gpu(_: &Job, _: &Picture) {}
+fn assert_same_on_the_gpu(_: &Job, _: &Image) {}
 
-/// The variance across x of where a picture's light is, in pixels.
-fn spread(picture: &Picture) -> f64 {
+/// The variance across x of where an image's light is, in pixels.
+fn spread(image: &Image) -> f64 {
     let mut moments = [0.0; 3];
-    for (i, pixel) in picture.rgba.iter().enumerate() {
-        let x = f64::from(i as u32 % picture.width) + 0.5;
+    for (i, pixel) in image.rgba.iter().enumerate() {
+        let x = f64::from(i as u32 % image.width) + 0.5;
         for (k, moment) in moments.iter_mut().enumerate() {
             *moment += f64::from(pixel[0]) * x.powi(k as i32);
         }
@@ -96,8 +96,8 @@ fn clipping_planes_hide_what_is_before_and_behind_them() {
         quad(6.0, [-1.0, 2.0, -1.0, 1.0])
     );
     let colors = |options: &str| {
-        let picture = draw(&job(options, &world, 4, 1));
-        [0, 3].map(|x| picture.rgba[4 + x])
+        let image = draw(&job(options, &world, 4, 1));
+        [0, 3].map(|x| image.rgba[4 + x])
     };
     assert_eq!(colors(""), [[1.0, 0.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]]);
     assert_eq!(colors("Clipping 3 5"), [[0.0, 1.0, 0.0, 1.0], [0.0; 4]]);
@@ -109,9 +109,9 @@ fn an_edge_shows_the_filter() {
     // White right of the middle: a pixel whose middle is d left of the edge has what the filter holds beyond d.
     let half = quad(1.0, [0.0, 1.0, -1.0, 1.0]);
     let row = |filter: &str| {
-        let picture = draw(&job(&format!("PixelFilter {filter}"), &half, 8, 256));
+        let image = draw(&job(&format!("PixelFilter {filter}"), &half, 8, 256));
         // The mean of the rows, left to right.
-        (0..8).map(|x| (0..8).map(|y| f64::from(picture.rgba[y * 8 + x][0])).sum::<f64>() / 8.0).collect::<Vec<_>>()
+        (0..8).map(|x| (0..8).map(|y| f64::from(image.rgba[y * 8 + x][0])).sum::<f64>() / 8.0).collect::<Vec<_>>()
     };
     let close = |found: &[f64], expected: &[f64], tolerance: f64| {
         let near = found.iter().zip(expected).all(|(f, e)| (f - e).abs() < tolerance);
@@ -131,8 +131,8 @@ fn an_edge_shows_the_filter() {
 fn a_filter_with_negative_lobes_leaves_a_plain_surface_as_it_is() {
     let plane = quad(1.0, [-1.0, 1.0, -1.0, 1.0]);
     for filter in ["catmull-rom", "sinc", "mitchell", "bessel", "gaussian", "blackman-harris"] {
-        let picture = draw(&job(&format!("PixelFilter \"{filter}\" 4 4"), &plane, 4, 16));
-        assert!(picture.rgba.iter().flatten().all(|c| *c == 1.0), "{filter}: {:?}", picture.rgba);
+        let image = draw(&job(&format!("PixelFilter \"{filter}\" 4 4"), &plane, 4, 16));
+        assert!(image.rgba.iter().flatten().all(|c| *c == 1.0), "{filter}: {:?}", image.rgba);
     }
 }
 
@@ -149,11 +149,11 @@ fn what_moves_is_smeared_over_its_way() {
         let opening = OpenOptions { time, ..OpenOptions::default() };
         Ok::<_, super::RenderError>(job_of("Shutter 0 1", &world, 24, 16, &opening, &LinkOptions::default()))
     };
-    let picture = motion::draw(&mut machine, motion::slices(16), at, &|_| {}).unwrap();
+    let image = motion::draw(&mut machine, motion::slices(16), at, &|_| {}).unwrap();
     let expected = (16.0 + 64.0 + 1.0) / 12.0;
-    let found = spread(&picture);
+    let found = spread(&image);
     assert!((found / expected - 1.0).abs() < 0.02, "{found} is not {expected}");
-    let light: f32 = picture.rgba.iter().map(|pixel| pixel[0]).sum();
+    let light: f32 = image.rgba.iter().map(|pixel| pixel[0]).sum();
     assert!((light - 16.0).abs() < 0.5, "as much light as when it stands: {light}");
 }
 
@@ -172,9 +172,9 @@ fn the_time_of_a_slice_reaches_shaders_of_every_kind() {
     let plane = format!("LightSource \"sun\" 1 Surface \"clock\" Atmosphere \"haze\" {square}");
     let linking = LinkOptions { shader_paths: vec![dir.path().to_path_buf()], ..LinkOptions::default() };
     let opening = OpenOptions { time: 0.25, ..OpenOptions::default() };
-    let picture = draw(&job_of("Shutter 2 4 Imager \"stamp\"", &plane, 2, 1, &opening, &linking));
+    let image = draw(&job_of("Shutter 2 4 Imager \"stamp\"", &plane, 2, 1, &opening, &linking));
     // The time is 2.5, and the shutter is open for 2.
-    assert_eq!(picture.rgba[0], [2.5 + 2.5, 2.5 * 2.0 + 2.0, 2.0 + 2.5 + 2.0, 1.0]);
+    assert_eq!(image.rgba[0], [2.5 + 2.5, 2.5 * 2.0 + 2.0, 2.0 + 2.5 + 2.0, 1.0]);
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn variables_take_the_place_of_colors() {
         let job =
             job_of("Option \"trace\" \"color background\" [1 1 1]", &world, 4, 1, &OpenOptions::default(), &linking);
         let channels = output.channels(&job.program).map(|names| names.concat());
-        let picture = draw(&job);
-        assert_eq!(picture.rgba[3], [0.0; 4], "nothing is behind the scene: {name}");
-        (channels.unwrap_or_default(), picture.rgba[0].map(|x| (x * 1000.0).round() / 1000.0))
+        let image = draw(&job);
+        assert_eq!(image.rgba[3], [0.0; 4], "nothing is behind the scene: {name}");
+        (channels.unwrap_or_default(), image.rgba[0].map(|x| (x * 1000.0).round() / 1000.0))
     };
     assert_eq!(shown("z"), ("Z".to_string(), [3.0, 3.0, 3.0, 1.0]));
     assert_eq!(shown("shaderid"), ("Y".to_string(), [1.0; 4]));

@@ -33,8 +33,8 @@ use super::isa::{
     MAX_CODE, Mask, Multiplier, Op, Primary, Program, Ranges, Reg, SpecialOp, Split, Src, Swizzle, Waits,
     is_label_char,
 };
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::{FileId, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, Span};
 use std::collections::{BTreeMap, HashMap};
 
 /// Errors reported for one text; more would help nobody.

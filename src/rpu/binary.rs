@@ -592,7 +592,7 @@ mod tests {
     use super::super::texture::Texture;
     use super::super::tracing::EmptyScene;
     use super::*;
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
     use proptest::prelude::*;
     use std::sync::atomic::AtomicBool;
 

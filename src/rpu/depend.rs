@@ -310,9 +310,9 @@ impl Effect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::source::FileId;
     use crate::rpu::asm::assemble;
     use crate::rpu::timed::Config;
+    use crate::text::source::FileId;
 
     fn program(text: &str) -> Program {
         assemble(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}")).program

@@ -201,7 +201,7 @@ mod tests {
     use super::super::asm::assemble;
     use super::super::disasm::disassemble;
     use super::*;
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
 
     fn program(text: &str) -> Program {
         assemble(text, FileId(0)).expect("right").program

@@ -1,7 +1,7 @@
 //! Textures: rectangles of vectors in the memory image, and what a run has stored into them.
 //!
 //! A run reads texels as the image has them at its start. What it stores is logged, and whoever started the run applies the log afterwards:
-//! so no thread sees what another one stores, and a picture does not depend on which threads ran together.
+//! so no thread sees what another one stores, and an image does not depend on which threads ran together.
 
 use super::lanes::BLOCK;
 

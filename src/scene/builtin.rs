@@ -45,9 +45,9 @@ pub fn shader(name: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
     use crate::lang::rsl::{self, ShaderInfo};
-    use crate::lang::source::SourceMap;
     use crate::lang::stdlib;
     use crate::scene::{OpenOptions, Opened, open_builtin};
+    use crate::text::source::SourceMap;
 
     fn compile(name: &str, text: &str) -> ShaderInfo {
         let mut sources = SourceMap::new();

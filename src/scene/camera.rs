@@ -1,9 +1,9 @@
-//! The camera and the picture's format, after RISpec 3.2, §4.1.
+//! The camera and the image's format, after RISpec 3.2, §4.1.
 
 use crate::geometry::dice::Metric;
 use glam::{Mat4, Vec3};
 
-/// Size of the picture.
+/// Size of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Format {
     /// Width in pixels.
@@ -22,7 +22,7 @@ impl Default for Format {
 }
 
 impl Format {
-    /// The largest width and height of a picture, in pixels.
+    /// The largest width and height of an image, in pixels.
     pub const MAX_SIDE: u32 = 16_384;
 
     /// Whether the size can be rendered: neither side 0 nor above [`Format::MAX_SIDE`], the aspect positive and finite.
@@ -33,7 +33,7 @@ impl Format {
             && self.pixel_aspect > 0.0
     }
 
-    /// Width of the picture divided by its height, as it is shown.
+    /// Width of the image divided by its height, as it is shown.
     pub fn frame_aspect(&self) -> f32 {
         self.width as f32 * self.pixel_aspect / self.height as f32
     }
@@ -51,7 +51,7 @@ pub enum Projection {
     Orthographic,
 }
 
-/// Where the picture is taken from and what it takes in.
+/// Where the image is taken from and what it takes in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
     /// The projection.
@@ -128,7 +128,7 @@ impl Camera {
         self.world_to_camera.inverse()
     }
 
-    /// The screen window as left, right, bottom, top, for a picture of this format (RISpec 3.2, §4.1.1).
+    /// The screen window as left, right, bottom, top, for an image of this format (RISpec 3.2, §4.1.1).
     pub fn window(&self, format: Format) -> [f32; 4] {
         self.screen_window.unwrap_or_else(|| {
             let aspect = self.frame_aspect.unwrap_or_else(|| format.frame_aspect());
@@ -136,7 +136,7 @@ impl Camera {
         })
     }
 
-    /// How far the picture reaches from the camera's axis: in camera units, for a perspective at distance 1.
+    /// How far the image reaches from the camera's axis: in camera units, for a perspective at distance 1.
     pub fn reach(&self, format: Format) -> f32 {
         let [left, right, bottom, top] = self.window(format);
         left.abs().max(right.abs()).hypot(bottom.abs().max(top.abs())) * self.screen_scale()
@@ -150,7 +150,7 @@ impl Camera {
         }
     }
 
-    /// How large things of a space are on a picture of this format, and how exact they must be there, in pixels.
+    /// How large things of a space are on an image of this format, and how exact they must be there, in pixels.
     pub fn metric(&self, format: Format, to_world: Mat4, flatness: f64) -> Metric {
         let to_camera = self.world_to_camera.as_dmat4() * to_world.as_dmat4();
         let frame = self.frame(format);
@@ -158,7 +158,7 @@ impl Camera {
         Metric::of_camera(to_camera, pixels, !frame.orthographic, flatness)
     }
 
-    /// The camera for a picture of this format.
+    /// The camera for an image of this format.
     pub fn frame(&self, format: Format) -> CameraFrame {
         let [left, right, bottom, top] = self.window(format);
         let m = self.camera_to_world();

@@ -3,7 +3,7 @@
 //! A scene is untrusted input. It may read regular files in its own folder, its search paths and the folders that the
 //! user allows, wherever links lead; everything else is refused. Gzip is recognised by its first bytes.
 
-use crate::lang::files::FileLog;
+use crate::text::log::FileLog;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::Read;

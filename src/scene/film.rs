@@ -1,8 +1,8 @@
 //! What a scene says about its film: filter, exposure, crop window, shutter and displays, after RISpec 3.2, §4.1.
 //!
-//! Plain data, as the scene gives it; [`crate::render`] makes pictures of it.
+//! Plain data, as the scene gives it; [`crate::render`] makes images of it.
 
-use crate::lang::source::Span;
+use crate::text::source::Span;
 
 /// A filter of `PixelFilter`, by its shape over the support of the filter (see [`crate::render::filter`] for the formulas).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,30 +81,7 @@ impl Default for Exposure {
     }
 }
 
-/// `Quantize`: a value `x` becomes `one · x` with noise of up to `dither` either way, rounded, and clamped to `min` and `max`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quantize {
-    /// What white becomes, above 0.
-    pub one: f32,
-    /// The smallest number, not below 0.
-    pub min: f32,
-    /// The largest number, at most [`Quantize::LARGEST`], not below `min`.
-    pub max: f32,
-    /// The amplitude of the noise, not negative.
-    pub dither: f32,
-}
-
-impl Quantize {
-    /// The largest number that a picture file holds: 16 bits.
-    pub const LARGEST: f32 = 65_535.0;
-
-    /// Whether its numbers need more than eight bits.
-    pub fn is_deep(self) -> bool {
-        self.max > 255.0
-    }
-}
-
-/// A picture that a scene asks for (`Display`).
+/// An image that a scene asks for (`Display`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Display {
     /// Its name, without the `+` of those behind the first. It never chooses an output path.
@@ -123,8 +100,8 @@ pub struct FilmOptions {
     /// How values are exposed, before the imager.
     pub exposure: Exposure,
     /// What numbers of files of whole numbers are; `None` for codes of eight bits without noise.
-    pub quantize: Option<Quantize>,
-    /// The part of the picture to render as left, right, top and bottom, each a share of the whole from 0 to 1.
+    pub quantize: Option<crate::image::Quantize>,
+    /// The part of the image to render as left, right, top and bottom, each a share of the whole from 0 to 1.
     pub crop: Option<[f32; 4]>,
     /// The times at which the shutter opens and closes, in the scene's own unit of time.
     pub shutter: [f32; 2],
@@ -132,12 +109,12 @@ pub struct FilmOptions {
     pub moves: bool,
     /// The time at which the scene was read, in its own unit.
     pub time: f32,
-    /// The pictures that the scene asks for, the main one first.
+    /// The images that the scene asks for, the main one first.
     pub displays: Vec<Display>,
 }
 
 impl FilmOptions {
-    /// The crop window in pixels, as the first column and row and those behind the last, of a picture of this size (RISpec 3.2, §4.1.1): a pixel
+    /// The crop window in pixels, as the first column and row and those behind the last, of an image of this size (RISpec 3.2, §4.1.1): a pixel
     /// belongs to it when `left · width ≤ column < right · width`, so windows that share a border share no pixel. At least one pixel is left.
     pub fn crop_pixels(&self, width: u32, height: u32) -> Option<[u32; 4]> {
         let [left, right, top, bottom] = self.crop?;

@@ -65,7 +65,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene
 }
 
-/// Gives the scene a camera that takes in a box, whose coordinates are right-handed; its directions to the right, up and into the picture.
+/// Gives the scene a camera that takes in a box, whose coordinates are right-handed; its directions to the right, up and into the image.
 pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
     let centre = 0.5 * (low + high);
     let forward = -TOWARDS_CAMERA.normalize();
@@ -95,7 +95,7 @@ pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
     [right, up, forward]
 }
 
-/// Adds two lights and one from everywhere around a place, for a camera with these directions to the right, up and into the picture; and what lies behind.
+/// Adds two lights and one from everywhere around a place, for a camera with these directions to the right, up and into the image; and what lies behind.
 pub(super) fn light(scene: &mut Scene, centre: Vec3, [right, up, forward]: [Vec3; 3], lit: Lit) {
     scene.background = lit.background.extend(1.0).to_array();
     // Directions in which light travels.
@@ -163,7 +163,7 @@ mod tests {
     use crate::scene::Format;
 
     #[test]
-    fn every_vertex_is_in_the_picture_whatever_its_shape() {
+    fn every_vertex_is_in_the_image_whatever_its_shape() {
         let positions = vec![Vec3::new(-5.0, 100.0, 7.0), Vec3::new(3.0, 101.0, 7.5), Vec3::new(0.0, 100.5, -9.0)];
         let mesh = Mesh { positions, triangles: vec![[0, 1, 2]], ..Mesh::default() };
         for (width, height) in [(640, 480), (100, 900), (900, 100)] {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_is_not_mirrored() {
+    fn the_image_is_not_mirrored() {
         let mesh = Mesh { positions: vec![Vec3::ZERO, Vec3::ONE], ..Mesh::default() };
         let scene = frame(Scene::empty("m"), mesh);
         // Seen from in front, +x of a right-handed mesh is on the right.

@@ -1,4 +1,4 @@
-//! What a sample of a picture means: how the light along a ray of the camera is found.
+//! What a sample of an image means: how the light along a ray of the camera is found.
 
 /// An algorithm that gives a ray its colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Scenes: what a picture shows, as plain data.
+//! Scenes: what an image shows, as plain data.
 //!
 //! [`open`] reads a RIB file, a glTF file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
 //! parameters, lights, and objects whose meshes are triangles, in world space or placed there by a transform. A scene only *names* shaders; it knows
@@ -8,7 +8,7 @@
 //!
 //! - Matrices are glam's: they act on column vectors, `p_world = m * p`. RIB writes matrices for row vectors, row by
 //!   row, which is the same sequence of sixteen numbers as a column-vector matrix column by column.
-//! - Camera space is RIB's: x right, y up, z into the picture, left-handed.
+//! - Camera space is RIB's: x right, y up, z into the image, left-handed.
 //! - World space is the *current* space of every shader: points, vectors and normals among shader parameters are
 //!   already in world space, as are all meshes but those of instances ([`MeshSpace`]).
 //! - The geometric normal of a triangle is `(B - A) × (C - A)`, evaluated in its mesh's space as it stands, and follows the
@@ -34,9 +34,9 @@ mod texture;
 
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
 use crate::geometry::{Faces, Mesh, assemble};
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::files::FileLog;
-use crate::lang::source::{SourceMap, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::log::FileLog;
+use crate::text::source::{SourceMap, Span};
 use glam::{Mat4, Vec3};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ use std::sync::Arc;
 pub use attributes::{CoShader, HitMode, ObjectAttributes, Visibility};
 pub use camera::{Camera, CameraFrame, Format, Lens, Projection};
 pub use files::{FileAccess, FileError, read as read_file, read_noting as read_file_noting};
-pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter, Quantize};
+pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use instancing::TooManyTriangles;
 pub use integrator::{Estimator, Integrator};
 pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
@@ -63,18 +63,18 @@ const MAX_INSTANCES: usize = 1 << 20;
 /// Most triangles that the meshes of a scene have, a shared mesh counted once.
 pub const MAX_TRIANGLES: usize = 1 << 26;
 
-/// Everything that a picture is made of, except compiled shaders.
+/// Everything that an image is made of, except compiled shaders.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// What the scene is called, for messages: a file name or a built-in scene's name.
     pub name: String,
-    /// The picture's size in pixels.
+    /// The image's size in pixels.
     pub format: Format,
-    /// Where the picture is taken from.
+    /// Where the image is taken from.
     pub camera: Camera,
     /// Samples a pixel in x and y (`PixelSamples`), at least 1 each.
     pub pixel_samples: [u32; 2],
-    /// How samples become a picture.
+    /// How samples become an image.
     pub film: FilmOptions,
     /// Where shaders and textures may be found.
     pub search_paths: SearchPaths,
@@ -268,7 +268,7 @@ fn check_size(options: &OpenOptions) -> Result<(), Diagnostic> {
     if (Format { width, height, ..Format::default() }).is_valid() {
         return Ok(());
     }
-    Err(Diagnostic::error(format!("a picture of {width} × {height} pixels is not possible"))
+    Err(Diagnostic::error(format!("an image of {width} × {height} pixels is not possible"))
         .hint(format!("each side must be 1 to {} pixels", Format::MAX_SIDE)))
 }
 
@@ -383,7 +383,7 @@ impl Scene {
 
     /// What a texture's name stands for.
     pub fn texture(&self, name: &str) -> TextureSource {
-        self.textures.get(name).cloned().unwrap_or_else(|| TextureSource::picture(name))
+        self.textures.get(name).cloned().unwrap_or_else(|| TextureSource::image(name))
     }
 
     /// Adds a use of a shader whose space is the world's, which no file names.
@@ -394,12 +394,12 @@ impl Scene {
         ShaderId(self.shader_instances.len() as u32 - 1)
     }
 
-    /// Where a picture of that name lies: the search path for textures is looked through, and places where it is not are noted in `log`.
+    /// Where an image of that name lies: the search path for textures is looked through, and places where it is not are noted in `log`.
     ///
     /// # Errors
     ///
     /// When it is nowhere, or lies where the scene may not read.
-    pub fn find_picture(&self, name: &str, log: &mut FileLog) -> Result<PathBuf, FileError> {
+    pub fn find_image(&self, name: &str, log: &mut FileLog) -> Result<PathBuf, FileError> {
         self.access.find(name, None, &self.search_paths.texture, log)
     }
 

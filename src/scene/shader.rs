@@ -1,7 +1,7 @@
 //! Shaders as a scene names them: a kind, a name, parameter values, a place. Nothing here is compiled.
 
 use super::CoShader;
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
@@ -185,7 +185,7 @@ impl ParamValue {
     }
 }
 
-/// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a position on the picture, `(0, 0)` at
+/// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a position on the image, `(0, 0)` at
 /// the upper left and `(1, 1)` at the lower right, to the colour seen there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RayProgram {

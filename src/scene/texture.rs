@@ -1,12 +1,13 @@
-//! Textures as a scene makes them: names for pictures, with what the requests `MakeTexture` and its relatives, or the textures of a glTF file, say of them. No picture is read here.
+//! Textures as a scene makes them: names for images, with what the requests `MakeTexture` and its relatives, or the textures of a glTF file, say of them. No image is read here.
 
-use crate::texture::{DEFAULT_WRAPS, Reading, Wraps};
+use crate::image::Reading;
+use crate::texture::{DEFAULT_WRAPS, Wraps};
 
-/// What a texture's name stands for. A name that the scene says nothing of is the name of a picture.
+/// What a texture's name stands for. A name that the scene says nothing of is the name of an image.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextureSource {
-    /// A picture, flat or of all directions by latitude and longitude (`MakeTexture`, `MakeBump`, `MakeLatLongEnvironment`).
-    Picture {
+    /// An image, flat or of all directions by latitude and longitude (`MakeTexture`, `MakeBump`, `MakeLatLongEnvironment`).
+    Image {
         /// The file.
         file: String,
         /// What it shows outside.
@@ -14,14 +15,14 @@ pub enum TextureSource {
         /// What its numbers are.
         reading: Reading,
     },
-    /// Six pictures of what is seen in the directions +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).
+    /// Six images of what is seen in the directions +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).
     Cube {
         /// The files.
         faces: [String; 6],
         /// The angle that each shows, in degrees: 90 or more.
         fov: f32,
     },
-    /// A picture of depths (`MakeShadow`).
+    /// An image of depths (`MakeShadow`).
     Depth {
         /// The file.
         file: String,
@@ -29,8 +30,8 @@ pub enum TextureSource {
 }
 
 impl TextureSource {
-    /// The picture of that name.
-    pub fn picture(name: &str) -> Self {
-        TextureSource::Picture { file: name.to_string(), wraps: DEFAULT_WRAPS, reading: Reading::Color }
+    /// The image of that name.
+    pub fn image(name: &str) -> Self {
+        TextureSource::Image { file: name.to_string(), wraps: DEFAULT_WRAPS, reading: Reading::Color }
     }
 }

@@ -3,9 +3,9 @@
 //! A map is an OpenEXR file with one channel `Z` and the attributes `worldToCamera` and `worldToNDC`: matrices for row vectors, NDC from −1 to 1, right and up. Depths are
 //! z in camera space; where nothing is seen they are [`FARTHEST`].
 
-use super::decode::{DecodeError, MAX_TEXTURE_PIXELS};
 use super::layout::FARTHEST;
-use crate::render::film::check_size;
+use crate::image::decode::MAX_TEXTURE_PIXELS;
+use crate::image::{DecodeError, check_size};
 use crate::scene::CameraFrame;
 use exr::meta::MetaData;
 use exr::prelude::{
@@ -26,11 +26,11 @@ pub struct DepthMap {
     pub depths: Vec<f32>,
     /// From world space to the camera's.
     pub to_camera: Mat4,
-    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the picture from −1 to 1, right and up; c is [`to_ndc`]'s, or that of the renderer that made the map.
+    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the image from −1 to 1, right and up; c is [`to_ndc`]'s, or that of the renderer that made the map.
     pub to_ndc: Mat4,
 }
 
-/// The matrix from world space to a camera's picture, as [`DepthMap::to_ndc`] has it, with depths from 0 at the near clipping plane to 1 at the far one. Where that is infinitely far away, they are
+/// The matrix from world space to a camera's image, as [`DepthMap::to_ndc`] has it, with depths from 0 at the near clipping plane to 1 at the far one. Where that is infinitely far away, they are
 /// the distance behind the near one over w.
 pub fn to_ndc(frame: &CameraFrame, [near, far]: [f32; 2]) -> Mat4 {
     let axes = Mat3::from_cols(frame.half_width * frame.x, frame.half_height * frame.y, frame.z).inverse();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_lies_between_the_clipping_planes() {
+    fn the_image_lies_between_the_clipping_planes() {
         let at = |orthographic, clipping: [f32; 2], depth: f32| {
             let frame = frame(orthographic);
             to_ndc(&frame, clipping).project_point3(frame.origin + depth * frame.z).z

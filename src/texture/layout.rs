@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | descriptor | 3 + levels | `width, height, channels, kind` · `s periodic, t periodic` (1 or 0), `number of the last level` (an integer), 0 · the levels, finest first, the last one twice: `width, height, row length in vectors` (an integer), `address of texel (0, 0)` |
 //! | of a cube | 8 | `width, height` of the first face, `channels, kind` · `1 / tan(fov / 2)`, 0, 0, 0 · for each face `address of its descriptor, 0, 0, 0` |
-//! | of depths | 16 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth; then the matrix from the world to the camera, and that to the picture ([`DepthMap::to_ndc`]), as values of the language's type |
+//! | of depths | 16 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth; then the matrix from the world to the camera, and that to the image ([`DepthMap::to_ndc`]), as values of the language's type |
 //! | level | (width + 2) × (height + 2) | a texel a vector: red, green, blue, alpha, linear and premultiplied, rows from the top, with a border of one texel all round that holds what the wrap mode shows there |
 //!
 //! Numbers are floats unless said otherwise. The border makes every wrap mode the same arithmetic: a lookup reads four texels, whatever the mode.
@@ -26,7 +26,7 @@ pub const PROJECTION: u32 = LEVELS + 2;
 /// Where the matrix to the camera begins in a depth map's descriptor.
 pub const VIEWING: u32 = PROJECTION + 4;
 
-/// Where the matrix to the picture begins there.
+/// Where the matrix to the image begins there.
 pub const NDC: u32 = VIEWING + 4;
 
 /// Vectors of a depth map's descriptor.
@@ -41,9 +41,9 @@ pub const FARTHEST: f32 = 1e30;
 pub enum Kind {
     /// Nothing: there is no such texture.
     Missing = 0,
-    /// A picture, flat or of all directions by latitude and longitude.
-    Picture = 1,
-    /// Six pictures of all directions.
+    /// An image, flat or of all directions by latitude and longitude.
+    Image = 1,
+    /// Six images of all directions.
     Cube = 2,
     /// Depths.
     Depth = 3,
@@ -66,7 +66,7 @@ pub fn missing(address: u32) -> [[u32; 4]; MISSING_VECTORS as usize] {
 /// Vectors of the descriptor that [`missing`] makes.
 pub const MISSING_VECTORS: u32 = 4;
 
-/// Vectors of a cube's descriptor, beside its pictures.
+/// Vectors of a cube's descriptor, beside its images.
 pub const CUBE_VECTORS: u64 = 8;
 
 /// Vectors that a map of depths takes.
@@ -74,7 +74,7 @@ pub fn depth_vectors(map: &DepthMap) -> u64 {
     u64::from(DEPTH_DESCRIPTOR) + (u64::from(map.width) + 2) * (u64::from(map.height) + 2)
 }
 
-/// Appends six pictures of the directions +x, −x, +y, −y, +z, −z, which show `1 / zoom` to each side at a distance of 1; gives the address of the descriptor.
+/// Appends six images of the directions +x, −x, +y, −y, +z, −z, which show `1 / zoom` to each side at a distance of 1; gives the address of the descriptor.
 pub fn append_cube(image: &mut Vec<[u32; 4]>, faces: &[Arc<Pyramid>], zoom: f32) -> u32 {
     let addresses: Vec<u32> = faces.iter().map(|face| append(image, face, [Wrap::Clamp; 2])).collect();
     let descriptor = image.len() as u32;
@@ -115,7 +115,7 @@ pub fn append(image: &mut Vec<[u32; 4]>, pyramid: &Pyramid, wraps: Wraps) -> u32
     let float = |x: u32| (x as f32).to_bits();
     let finest = &pyramid.levels[0];
     let periodic = wraps.map(|w| float(u32::from(w == Wrap::Periodic)));
-    image.push([float(finest.width), float(finest.height), float(pyramid.channels), float(Kind::Picture as u32)]);
+    image.push([float(finest.width), float(finest.height), float(pyramid.channels), float(Kind::Image as u32)]);
     image.push([periodic[0], periodic[1], pyramid.levels.len() as u32 - 1, 0]);
     let count = pyramid.levels.len() as u32;
     let mut next = descriptor + LEVELS + count + 1;
@@ -161,12 +161,12 @@ fn shown(i: i64, n: u32, wrap: Wrap) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::film::{Channels, Picture};
+    use crate::image::{Channels, Image};
 
     /// Two texels, 1 and 2, in a row.
     fn two() -> Pyramid {
         let rgba = vec![[1.0; 4], [2.0; 4]];
-        Pyramid::new(Picture { width: 2, height: 1, rgba, channels: Channels::Rgba })
+        Pyramid::new(Image { width: 2, height: 1, rgba, channels: Channels::Rgba })
     }
 
     fn finest(wraps: Wraps) -> Vec<f32> {

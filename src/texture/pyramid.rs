@@ -1,9 +1,9 @@
-//! Mip maps (Williams 1983): a picture and its halves, down to one texel.
+//! Mip maps (Williams 1983): an image and its halves, down to one texel.
 //!
-//! Each level is the average of the one before over exactly the area of its texels, in linear light and premultiplied, so that the mean of the picture stays
+//! Each level is the average of the one before over exactly the area of its texels, in linear light and premultiplied, so that the mean of the image stays
 //! the same whatever its size: where a side is odd, three texels share in one.
 
-use crate::render::film::Picture;
+use crate::image::Image;
 use rayon::prelude::*;
 
 /// Largest magnitude of a texel: averages of such values stay finite.
@@ -20,7 +20,7 @@ pub struct Level {
     pub texels: Vec<[f32; 4]>,
 }
 
-/// A picture's levels, the finest first, the last of one texel.
+/// An image's levels, the finest first, the last of one texel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pyramid {
     /// The levels; at least one.
@@ -30,15 +30,15 @@ pub struct Pyramid {
 }
 
 impl Pyramid {
-    /// The mip map of a picture. Texels that are not finite become 0 (NaN) or ±10³⁰.
-    pub fn new(picture: Picture) -> Self {
-        let channels = picture.channels.count();
-        let mut texels = picture.rgba;
+    /// The mip map of an image. Texels that are not finite become 0 (NaN) or ±10³⁰.
+    pub fn new(image: Image) -> Self {
+        let channels = image.channels.count();
+        let mut texels = image.rgba;
         texels
             .par_iter_mut()
             .flatten()
             .for_each(|x| *x = if x.is_nan() { 0.0 } else { x.clamp(-MAX_TEXEL, MAX_TEXEL) });
-        let mut levels = vec![Level { width: picture.width, height: picture.height, texels }];
+        let mut levels = vec![Level { width: image.width, height: image.height, texels }];
         while let Some(next) = levels.last().and_then(Level::half) {
             levels.push(next);
         }
@@ -95,14 +95,14 @@ fn shares(from: u32, to: u32) -> Vec<Vec<(usize, f32)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::film::Channels;
+    use crate::image::Channels;
 
     fn grey(width: u32, height: u32, value: impl Fn(u32, u32) -> f32) -> Pyramid {
         let at = |i: u32| {
             let v = value(i % width, i / width);
             [v, v, v, 1.0]
         };
-        Pyramid::new(Picture { width, height, rgba: (0..width * height).map(at).collect(), channels: Channels::Grey })
+        Pyramid::new(Image { width, height, rgba: (0..width * height).map(at).collect(), channels: Channels::Grey })
     }
 
     #[test]

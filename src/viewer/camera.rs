@@ -1,7 +1,7 @@
 //! Moving the camera: orbit, pan, dolly, fly, frame, and the way back to the scene's own camera.
 //!
 //! A [`Navigation`] moves a [`Camera`] by turning and shifting its frame in the world, so handedness, roll and scale stay the scene's. It knows no
-//! windows and no renderers: amounts are in shares of the picture's height, angles in radians, lengths in scene units.
+//! windows and no renderers: amounts are in shares of the image's height, angles in radians, lengths in scene units.
 
 use crate::scene::{Camera, Format, Projection};
 use glam::{Mat4, Quat, Vec2, Vec3};
@@ -9,7 +9,7 @@ use glam::{Mat4, Quat, Vec2, Vec3};
 /// The narrowest and widest field of view, in degrees.
 pub const FOV_RANGE: std::ops::RangeInclusive<f32> = 1.0..=170.0;
 
-/// How far an orbit turns while the pointer crosses the height of the picture.
+/// How far an orbit turns while the pointer crosses the height of the image.
 const RADIANS_PER_HEIGHT: f32 = std::f32::consts::PI;
 
 /// How near the view may come to the axis that orbits turn about, in radians.
@@ -75,12 +75,12 @@ impl Navigation {
         self.settle();
     }
 
-    /// Turns about the pivot, so that what lies before it follows the pointer: `by` is the pointer's way in shares of the picture's height, right and down positive.
+    /// Turns about the pivot, so that what lies before it follows the pointer: `by` is the pointer's way in shares of the image's height, right and down positive.
     pub fn orbit(&mut self, by: Vec2) {
         self.turn(by * RADIANS_PER_HEIGHT, self.pivot);
     }
 
-    /// Looks around from where the camera stands: the picture follows the pointer.
+    /// Looks around from where the camera stands: the image follows the pointer.
     pub fn look(&mut self, by: Vec2) {
         let (eye, distance) = (self.eye(), self.distance());
         self.turn(-0.5 * by * RADIANS_PER_HEIGHT, eye);
@@ -118,7 +118,7 @@ impl Navigation {
         self.shift((right * way.x + up * way.y + forward * way.z) * (0.2 * self.size() * seconds.clamp(0.0, 0.25)));
     }
 
-    /// Moves along the view until the whole scene is in the picture, and turns about its middle from now on.
+    /// Moves along the view until the whole scene is in the image, and turns about its middle from now on.
     pub fn frame_all(&mut self, format: Format) {
         let (low, high) = self.bounds;
         self.pivot = 0.5 * (low + high);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_around_moves_the_picture_and_not_the_eye() {
+    fn looking_around_moves_the_image_and_not_the_eye() {
         let mut n = navigation(true);
         let eye = n.eye();
         n.look(Vec2::new(0.1, 0.1));
@@ -317,7 +317,7 @@ mod tests {
             let mut n = navigation(mirrored);
             n.pan(Vec2::new(0.25, 0.125), FORMAT);
             let moved = on_screen(&n, Vec3::ZERO);
-            // The picture is 2 high on the screen at distance 1.
+            // The image is 2 high on the screen at distance 1.
             assert!((moved - Vec2::new(0.5, -0.25)).length() < 1e-4, "{moved}");
         }
     }

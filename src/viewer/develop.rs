@@ -1,9 +1,9 @@
 //! From linear light to what the window shows: exposure, tone mapping, the sRGB curve, a backdrop for what is transparent.
 //!
-//! Plain functions of a [`Picture`]; nothing here knows windows. With [`Look::default`] the codes are those of a PNG file of the same picture, over the backdrop.
+//! Plain functions of a [`Image`]; nothing here knows windows. With [`Look::default`] the codes are those of a PNG file of the same image, over the backdrop.
 
-use crate::render::color::encode_srgb8;
-use crate::render::film::Picture;
+use crate::image::Image;
+use crate::image::color::encode_srgb8;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -45,7 +45,7 @@ impl ToneMap {
     }
 }
 
-/// How a picture is developed.
+/// How an image is developed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Exposure in stops: each doubles the light.
@@ -58,15 +58,15 @@ pub struct Look {
 const BACKDROP: [f32; 2] = [0.05, 0.09];
 const SQUARE: u32 = 8;
 
-/// The display codes of a picture's pixels, row by row, as `code` makes them of red, green and blue. `step` is how many pixels of the view one of the picture stands for, so that the
+/// The display codes of an image's pixels, row by row, as `code` makes them of red, green and blue. `step` is how many pixels of the view one of the image stands for, so that the
 /// backdrop keeps its size.
 ///
 /// It runs on the calling thread alone: all cores are drawing.
-pub fn develop<T>(picture: &Picture, look: Look, step: u32, code: impl Fn(u8, u8, u8) -> T) -> Vec<T> {
+pub fn develop<T>(image: &Image, look: Look, step: u32, code: impl Fn(u8, u8, u8) -> T) -> Vec<T> {
     let gain = look.stops.exp2();
-    let width = picture.width.max(1) as usize;
-    let mut codes = Vec::with_capacity(picture.rgba.len());
-    for (y, row) in picture.rgba.chunks(width).enumerate() {
+    let width = image.width.max(1) as usize;
+    let mut codes = Vec::with_capacity(image.rgba.len());
+    for (y, row) in image.rgba.chunks(width).enumerate() {
         for (x, [r, g, b, alpha]) in row.iter().enumerate() {
             let square = (x as u32 * step / SQUARE + y as u32 * step / SQUARE) as usize % 2;
             let behind = if *alpha < 1.0 { BACKDROP[square] * (1.0 - alpha.max(0.0)) } else { 0.0 };
@@ -106,8 +106,8 @@ fn quick_srgb8(linear: f32) -> u8 {
 mod tests {
     use super::*;
 
-    fn picture(pixel: [f32; 4]) -> Picture {
-        Picture::new(1, 1, vec![pixel]).unwrap()
+    fn image(pixel: [f32; 4]) -> Image {
+        Image::new(1, 1, vec![pixel]).unwrap()
     }
 
     #[test]
@@ -123,14 +123,14 @@ mod tests {
         assert_eq!([f32::NAN, -1.0, f32::INFINITY, 0.0].map(quick_srgb8), [0, 0, 255, 0]);
     }
 
-    fn codes(picture: &Picture, look: Look) -> Vec<[u8; 3]> {
-        develop(picture, look, 1, |r, g, b| [r, g, b])
+    fn codes(image: &Image, look: Look) -> Vec<[u8; 3]> {
+        develop(image, look, 1, |r, g, b| [r, g, b])
     }
 
     #[test]
     fn a_stop_doubles_the_light() {
-        let half = codes(&picture([0.25, 0.5, 0.1, 1.0]), Look { stops: 1.0, ..Look::default() });
-        let full = codes(&picture([0.5, 1.0, 0.2, 1.0]), Look::default());
+        let half = codes(&image([0.25, 0.5, 0.1, 1.0]), Look { stops: 1.0, ..Look::default() });
+        let full = codes(&image([0.5, 1.0, 0.2, 1.0]), Look::default());
         assert_eq!(half, full);
     }
 
@@ -146,10 +146,10 @@ mod tests {
 
     #[test]
     fn transparent_parts_show_squares_and_numbers_that_are_none_are_black() {
-        let clear = Picture::new(16, 1, vec![[0.0; 4]; 16]).unwrap();
+        let clear = Image::new(16, 1, vec![[0.0; 4]; 16]).unwrap();
         let squares = codes(&clear, Look::default());
         assert_eq!(squares[0], squares[7]);
         assert_ne!(squares[0], squares[8]);
-        assert_eq!(codes(&picture([f32::NAN; 4]), Look::default()), [[0; 3]]);
+        assert_eq!(codes(&image([f32::NAN; 4]), Look::default()), [[0; 3]]);
     }
 }

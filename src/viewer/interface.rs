@@ -7,7 +7,7 @@ use super::model::{Action, Model, Notice};
 use super::settings::{Panel, Settings};
 use super::ui::{self, Chrome, Panels};
 use super::{Options, engine};
-use crate::render::image_file;
+use crate::image::file as image_file;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -125,10 +125,10 @@ impl Interface {
                 let saved = image_file::write_bytes(&path, text.as_bytes());
                 self.saved(&path, saved.map_err(|e| e.to_string()));
             }
-            Action::SavePicture(path) => {
+            Action::SaveImage(path) => {
                 let saved = match self.model.shown() {
-                    Some(shown) => image_file::write(&path, &shown.picture).map_err(|e| e.to_string()),
-                    None => Err("there is no picture yet".to_string()),
+                    Some(shown) => image_file::write(&path, &shown.image).map_err(|e| e.to_string()),
+                    None => Err("there is no image yet".to_string()),
                 };
                 self.saved(&path, saved);
             }

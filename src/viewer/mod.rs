@@ -1,4 +1,4 @@
-//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is saved, and shows how its picture comes about.
+//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is saved, and shows how its image comes about.
 //!
 //! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws that with egui and answers with the user's wishes; [`engine`] has the worker threads that read,
 //! compile and draw; `app` and `screen` know the window system and its device. Only those three last know winit or wgpu, and nothing here prints.
@@ -29,7 +29,7 @@ pub struct Options {
     pub source: Source,
     /// How it is read and linked.
     pub project: project::Options,
-    /// Whose picture is shown at first; `None` the one that was looked at last.
+    /// Whose image is shown at first; `None` the one that was looked at last.
     pub machine: Option<Machine>,
     /// Part of the name of the GPU adapter to draw on; `None` for the best one.
     pub adapter: Option<String>,

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How the machines' pictures are shown.
+/// How the machines' images are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Comparison {
-    /// The picture of the chosen machine.
+    /// The image of the chosen machine.
     #[default]
     Single,
     /// The GPU's left of a divider, the RPU's right of it.
@@ -70,14 +70,14 @@ impl Resolution {
     }
 }
 
-/// The smallest and the largest side of a picture that follows the window, in pixels.
+/// The smallest and the largest side of an image that follows the window, in pixels.
 const SIDES: std::ops::RangeInclusive<f32> = 16.0..=4096.0;
 
-/// How the picture is shown. It is remembered from one day to the next.
+/// How the image is shown. It is remembered from one day to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Display {
-    /// Whose picture is looked at alone.
+    /// Whose image is looked at alone.
     pub machine: Machine,
     /// What is shown of the two.
     pub comparison: Comparison,
@@ -104,7 +104,7 @@ impl Default for Display {
 /// How a machine is doing.
 #[derive(Clone, Debug)]
 pub struct MachineModel {
-    /// Its latest picture.
+    /// Its latest image.
     pub shown: Option<Arc<Shown>>,
     /// Whether it is getting ready for a program.
     pub preparing: bool,
@@ -132,7 +132,7 @@ pub struct Picked {
     pub pixel: [u32; 2],
     /// Which of its samples, from 0.
     pub sample: u32,
-    /// Width and height of the picture then.
+    /// Width and height of the image then.
     pub size: [u32; 2],
     /// Whether the worker threads are looking into it.
     pub waiting: bool,
@@ -167,7 +167,7 @@ pub enum Action {
     Open(Source),
     /// Reads everything again.
     Reload,
-    /// Turns the camera about its pivot, in shares of the picture's height.
+    /// Turns the camera about its pivot, in shares of the image's height.
     Orbit(Vec2),
     /// Looks around.
     LookAround(Vec2),
@@ -187,11 +187,11 @@ pub enum Action {
     SetFov(f32),
     /// Turns about this point from now on.
     SetPivot(Vec3),
-    /// Changes how the picture is shown.
+    /// Changes how the image is shown.
     SetDisplay(Display),
     /// Takes so many samples a pixel; `None` as many as the scene asks for.
     SetSamples(Option<u32>),
-    /// The picture has so many pixels of the screen to fill.
+    /// The image has so many pixels of the screen to fill.
     SetRoom([u32; 2]),
     /// Gives a parameter a value, or the scene's again.
     SetParameter(InstanceId, String, Option<ParamValue>),
@@ -209,8 +209,8 @@ pub enum Action {
     Copy(String, String),
     /// Writes text into a file.
     SaveText(PathBuf, String),
-    /// Writes the picture that is shown into a file.
-    SavePicture(PathBuf),
+    /// Writes the image that is shown into a file.
+    SaveImage(PathBuf),
     /// Tells the user something.
     Tell(Notice),
 }
@@ -228,7 +228,7 @@ pub struct Model {
     pub failure: Option<Arc<Failure>>,
     /// The GPU and the RPU, in the order of [`Machine::ALL`].
     machines: [MachineModel; 2],
-    /// How the picture is shown.
+    /// How the image is shown.
     pub display: Display,
     /// Samples a pixel that the user wants instead of the scene's.
     pub samples: Option<u32>,
@@ -243,7 +243,7 @@ pub struct Model {
     /// What to tell the worker threads.
     pub commands: Vec<Command>,
     navigation: Option<Navigation>,
-    /// Pixels of the screen that the picture may fill.
+    /// Pixels of the screen that the image may fill.
     room: [u32; 2],
     /// The machines that were told to draw.
     drawing: Vec<Machine>,
@@ -290,13 +290,13 @@ impl Model {
         self.navigation.as_ref()
     }
 
-    /// Where the scene is seen from, once it is there and the picture has a place.
+    /// Where the scene is seen from, once it is there and the image has a place.
     pub fn view(&self) -> Option<View> {
         let navigation = self.navigation.as_ref()?;
         Some(View { camera: navigation.camera().clone(), format: self.format()? })
     }
 
-    /// Where the pixel that was picked is in the picture as it is now: panels that open beside it change its size.
+    /// Where the pixel that was picked is in the image as it is now: panels that open beside it change its size.
     pub fn picked_pixel(&self) -> Option<[u32; 2]> {
         let Picked { pixel, size, .. } = self.picked.as_ref()?;
         let format = self.format()?;
@@ -307,7 +307,7 @@ impl Model {
         Some([along(pixel[0], size[0], format.width), along(pixel[1], size[1], format.height)])
     }
 
-    /// The picture's size.
+    /// The image's size.
     pub fn format(&self) -> Option<Format> {
         let own = self.state.as_ref()?.scene.format;
         let scale = match self.display.resolution {
@@ -319,14 +319,14 @@ impl Model {
         if width < 1.0 || height < 1.0 {
             return None;
         }
-        // As wide or as high as there is room for, in the shape of the scene's picture.
+        // As wide or as high as there is room for, in the shape of the scene's image.
         let aspect = own.frame_aspect();
         let wide = width.min(height * aspect);
         let side = |x: f32| x.round().clamp(*SIDES.start(), *SIDES.end()) as u32;
         Some(Format { width: side(wide), height: side(wide / aspect), pixel_aspect: 1.0 })
     }
 
-    /// The picture that is looked at: the chosen machine's, or while it has none of this scene, the other's.
+    /// The image that is looked at: the chosen machine's, or while it has none of this scene, the other's.
     pub fn shown(&self) -> Option<&Arc<Shown>> {
         let chosen = self.machine(self.display.machine).shown.as_ref();
         let current = self.state.as_ref().map(|s| s.version);
@@ -399,7 +399,7 @@ impl Model {
             }
             Action::Tell(notice) => self.notices.push(notice),
             // The interface has the clipboard and the files.
-            Action::Copy(..) | Action::SaveText(..) | Action::SavePicture(..) => {}
+            Action::Copy(..) | Action::SaveText(..) | Action::SaveImage(..) => {}
         }
     }
 
@@ -409,13 +409,13 @@ impl Model {
             Event::Busy(what) => self.busy = Some(what),
             // News of a scene that was left meanwhile.
             Event::Loaded(state) if state.version <= self.left => {}
-            Event::Picture(shown) if shown.state <= self.left => {}
+            Event::Image(shown) if shown.state <= self.left => {}
             Event::Loaded(state) => self.load(state),
             Event::Broken(failure) => {
                 self.busy = None;
                 self.failure = Some(failure);
             }
-            Event::Picture(shown) => {
+            Event::Image(shown) => {
                 let machine = &mut self.machines[shown.machine as usize];
                 machine.preparing = false;
                 machine.failure = None;
@@ -503,8 +503,8 @@ impl Model {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::image::Image;
     use crate::project::{self, Outcome, Project};
-    use crate::render::film::Picture;
     use crate::render::report::Report;
     use std::time::Duration;
 
@@ -532,7 +532,7 @@ pub(super) mod tests {
         WorldEnd
     "#;
 
-    /// A picture of one colour.
+    /// An image of one colour.
     pub fn shown(model: &Model, machine: Machine, step: u32) -> Arc<Shown> {
         let view = model.view().unwrap();
         let [width, height] = [view.format.width.div_ceil(step), view.format.height.div_ceil(step)];
@@ -542,7 +542,7 @@ pub(super) mod tests {
             described: "a machine".into(),
             state: model.state.as_ref().unwrap().version,
             view,
-            picture: Arc::new(Picture::new(width, height, rgba).unwrap()),
+            image: Arc::new(Image::new(width, height, rgba).unwrap()),
             step,
             samples: 1,
             wanted: 4,
@@ -552,7 +552,7 @@ pub(super) mod tests {
         })
     }
 
-    /// A model of [`SPHERE`] that has room for its picture.
+    /// A model of [`SPHERE`] that has room for its image.
     pub fn loaded() -> Model {
         let mut model = Model::new(Source::BuiltIn("test".into()), Display::default());
         model.apply(Action::SetRoom([400, 400]));
@@ -576,7 +576,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_picture_fills_the_room_in_the_shape_of_the_scenes() {
+    fn a_image_fills_the_room_in_the_shape_of_the_scenes() {
         let mut model = loaded();
         let size = |model: &Model| model.format().map(|f| (f.width, f.height));
         assert_eq!(size(&model), Some((400, 200)));
@@ -587,7 +587,7 @@ pub(super) mod tests {
         assert_eq!(size(&model), Some((100, 50)));
         model.apply(Action::SetRoom([100_000, 100_000]));
         model.apply(Action::SetDisplay(Display { resolution: Resolution::Fit, ..model.display }));
-        assert_eq!(size(&model), Some((4096, 4096)), "a screen of any size has a picture that can be drawn");
+        assert_eq!(size(&model), Some((4096, 4096)), "a screen of any size has an image that can be drawn");
         model.apply(Action::SetDisplay(Display { resolution: Resolution::Scene, ..model.display }));
         assert_eq!(size(&model), Some((200, 100)));
     }
@@ -606,15 +606,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_other_machines_picture_stands_in_until_the_chosen_one_has_drawn_the_scene() {
+    fn the_other_machines_image_stands_in_until_the_chosen_one_has_drawn_the_scene() {
         let mut model = loaded();
         model.apply(Action::SetDisplay(Display { machine: Machine::Gpu, ..model.display }));
         assert!(model.shown().is_none());
         let of_rpu = shown(&model, Machine::Rpu, 4);
-        model.hear(Event::Picture(of_rpu.clone()));
+        model.hear(Event::Image(of_rpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_rpu));
         let of_gpu = shown(&model, Machine::Gpu, 1);
-        model.hear(Event::Picture(of_gpu.clone()));
+        model.hear(Event::Image(of_gpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_gpu));
     }
 
@@ -622,8 +622,8 @@ pub(super) mod tests {
     fn a_broken_scene_keeps_the_last_good_one_and_a_mended_one_clears_the_errors() {
         let mut model = loaded();
         let failure = project::Failure {
-            diagnostics: crate::lang::diag::Diagnostic::error("broken").into(),
-            sources: crate::lang::source::SourceMap::new(),
+            diagnostics: crate::text::diagnostics::Diagnostic::error("broken").into(),
+            sources: crate::text::source::SourceMap::new(),
         };
         model.hear(Event::Broken(Arc::new(failure)));
         assert!(model.failure.is_some() && model.state.is_some());
@@ -639,15 +639,15 @@ pub(super) mod tests {
     #[test]
     fn another_scene_forgets_all_of_the_first() {
         let mut model = loaded();
-        let picture = shown(&model, Machine::Rpu, 1);
-        model.hear(Event::Picture(picture));
+        let image = shown(&model, Machine::Rpu, 1);
+        model.hear(Event::Image(image));
         model.apply(Action::Pick([3, 4], 0));
         let before = model.state.clone().unwrap();
         let late = shown(&model, Machine::Gpu, 1);
         model.apply(Action::Open(Source::BuiltIn("glass".into())));
         assert!(model.state.is_none() && model.shown().is_none() && model.navigation().is_none());
         assert!(model.picked.is_none());
-        model.hear(Event::Picture(late));
+        model.hear(Event::Image(late));
         model.hear(Event::Loaded(before));
         assert!(model.state.is_none() && model.shown().is_none(), "late news of the scene before");
     }
@@ -681,13 +681,13 @@ pub(super) mod tests {
         let mut model = loaded();
         model.hear(Event::MachineFailed(Machine::Gpu, "the device was lost".into()));
         assert!(model.machine(Machine::Gpu).failure.is_some());
-        let picture = shown(&model, Machine::Gpu, 1);
-        model.hear(Event::Picture(picture));
+        let image = shown(&model, Machine::Gpu, 1);
+        model.hear(Event::Image(image));
         assert!(model.machine(Machine::Gpu).failure.is_none());
     }
 
     #[test]
-    fn a_picked_pixel_keeps_its_place_when_a_panel_takes_room_from_the_picture() {
+    fn a_picked_pixel_keeps_its_place_when_a_panel_takes_room_from_the_image() {
         let mut model = loaded();
         model.apply(Action::Pick([300, 50], 0));
         assert_eq!(model.picked_pixel(), Some([300, 50]));

@@ -1,7 +1,7 @@
 //! The window's pixels: a surface, the device that draws on it, and egui's renderer.
 //!
-//! A [`Screen`] takes tessellated shapes and puts them on the window. It knows nothing of what they show. The device is the window's own: what renders pictures has others,
-//! so a picture that takes the device down does not take the window with it. A device that is lost, or a surface that is gone, is an error that a new [`Screen`] mends.
+//! A [`Screen`] takes tessellated shapes and puts them on the window. It knows nothing of what they show. The device is the window's own: what renders images has others,
+//! so an image that takes the device down does not take the window with it. A device that is lost, or a surface that is gone, is an error that a new [`Screen`] mends.
 
 use super::timing::Stopwatch;
 use egui::epaint::ClippedPrimitive;

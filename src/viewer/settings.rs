@@ -4,7 +4,7 @@
 //! failing to write it is never an error worth stopping for.
 
 use super::model::Display;
-use crate::render::image_file;
+use crate::image::file as image_file;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ pub struct Settings {
     pub recent: Vec<PathBuf>,
     /// Width or height of panels that were resized, in points.
     pub sizes: BTreeMap<Panel, f32>,
-    /// How pictures are shown.
+    /// How images are shown.
     pub display: Display,
 }
 

@@ -7,7 +7,7 @@ use shadewright::ir::{Const, Module};
 use shadewright::lang::preprocess::Options;
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Object, Unit};
-use shadewright::lang::source::SourceMap;
+use shadewright::text::source::SourceMap;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 

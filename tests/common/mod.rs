@@ -5,9 +5,9 @@ use shadewright::codegen::rpu;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind};
 use shadewright::lang::rsl;
-use shadewright::lang::source::SourceMap;
 use shadewright::render::call::{Words, on_evaluator, on_rpu, on_timed_rpu};
 use shadewright::rpu::timed::Config;
+use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -143,7 +143,7 @@ impl Program {
     /// Waits until what is seen is so; gives it.
     ///
     /// # Panics
-    /// When it is not so in time; what was seen instead is kept as a picture.
+    /// When it is not so in time; what was seen instead is kept as an image.
     #[track_caller]
     pub fn until(&mut self, what: &str, is_so: impl Fn(&Screenshot) -> bool) -> Screenshot {
         self.within(LONG, &is_so).unwrap_or_else(|seen| {

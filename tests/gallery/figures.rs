@@ -53,7 +53,7 @@ pub fn section() -> String {
 }
 
 #[test]
-fn every_figure_shows_something_by_both_integrators_and_is_one_picture_on_both_machines() {
+fn every_figure_shows_something_by_both_integrators_and_is_one_image_on_both_machines() {
     let wrong = for_all(&all(), adapter, |gpu, (name, integrator)| {
         let job = job(name, *integrator, Some((60, 40)), Some([1, 1]));
         faults(&format!("{name}, {integrator:?}"), &job, gpu)
@@ -71,8 +71,8 @@ fn the_sheet_of_figures_shows_each_by_both_integrators() {
             let job = job(name, integrator, None, None);
             gpu.render(&job, &|_| ()).unwrap_or_else(|e| panic!("{name}: {e}"))
         };
-        let pictures: Vec<Picture> = all().into_iter().map(draw).collect();
-        image_file::write(&path, &SHEET.of(&pictures)).unwrap();
+        let images: Vec<Image> = all().into_iter().map(draw).collect();
+        image_file::write(&path, &SHEET.of(&images)).unwrap();
     }
     SHEET.check(&path, all().len());
 }

@@ -1,4 +1,4 @@
-//! Light from pictures of all directions.
+//! Light from images of all directions.
 
 use super::{agree, compared, drawn, means, variance};
 use image::{Rgb, Rgb32FImage};
@@ -6,7 +6,7 @@ use shadewright::scene::Estimator;
 use std::fs;
 use tempfile::TempDir;
 
-/// A floor and a block on it, under the picture `sky.exr`, whose upper edge is up.
+/// A floor and a block on it, under the image `sky.exr`, whose upper edge is up.
 const SCENE: &str = "Format 16 16 1
 PixelFilter \"box\" 1 1
 Projection \"perspective\" \"fov\" [40]
@@ -52,7 +52,7 @@ fn estimated(folder: &TempDir, estimator: Estimator) -> [(f64, f64); 3] {
 }
 
 #[test]
-fn light_from_a_picture_is_the_same_however_it_is_found() {
+fn light_from_a_image_is_the_same_however_it_is_found() {
     let folder = folder(SCENE, window);
     let power = estimated(&folder, Estimator::Power);
     agree("balance", power, estimated(&folder, Estimator::Balance));
@@ -83,17 +83,17 @@ fn white_under_a_white_sky_is_not_seen() {
     for map in ["", "\"string map\" [\"sky.exr\"]"] {
         let light = format!("WorldBegin\nLightSource \"envlight\" 1 {map}\n");
         let folder = folder(&furnace.replace("WorldBegin\n", &light), |_, _| None);
-        Rgb32FImage::from_pixel(8, 4, Rgb([1.0; 3])).save(folder.path().join("sky.exr")).expect("a picture");
+        Rgb32FImage::from_pixel(8, 4, Rgb([1.0; 3])).save(folder.path().join("sky.exr")).expect("an image");
         // Directions of materials are spread as the light is; with those of the light there is some noise.
-        let picture = drawn(folder.path(), Some(Estimator::Scattering), 4, [0]).remove(0);
-        assert!(picture.rgba.iter().all(|p| p.iter().all(|x| (x - 1.0).abs() < 1e-4)), "{map}");
+        let image = drawn(folder.path(), Some(Estimator::Scattering), 4, [0]).remove(0);
+        assert!(image.rgba.iter().all(|p| p.iter().all(|x| (x - 1.0).abs() < 1e-4)), "{map}");
         let both = means(&drawn(folder.path(), None, 16, 0..6));
         agree(map, both, [(1.0, 0.0); 3]);
     }
 }
 
 #[test]
-fn a_sun_in_the_picture_is_looked_at() {
+fn a_sun_in_the_image_is_looked_at() {
     let folder = folder(SCENE, sun);
     let of = |estimator| variance(&drawn(folder.path(), Some(estimator), 16, 0..6));
     let (both, without) = (of(Estimator::Power), of(Estimator::Scattering));
@@ -101,8 +101,8 @@ fn a_sun_in_the_picture_is_looked_at() {
 }
 
 #[test]
-fn a_picture_stands_as_its_light_does() {
-    // Nothing but a speck that the light shines on: rays see the picture, and +x of the light's space lies in its middle.
+fn a_image_stands_as_its_light_does() {
+    // Nothing but a speck that the light shines on: rays see the image, and +x of the light's space lies in its middle.
     let scene = |turn: &str| {
         format!(
             "Format 3 3 1\nProjection \"perspective\" \"fov\" [5]\nWorldBegin\nTransformBegin\n{turn}\nLightSource \"envlight\" 1 \"string map\" [\"sky.exr\"]\nTransformEnd\nSurface \"matte\"\nPolygon \"P\" [0 0 -5 1 0 -5 0 1 -5]\nWorldEnd\n"

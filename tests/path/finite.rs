@@ -1,7 +1,7 @@
-//! Materials that give infinities and what is no number: pictures of paths have neither.
+//! Materials that give infinities and what is no number: images of paths have neither.
 
 use super::by_the_program;
-use shadewright::render::film::Picture;
+use shadewright::image::Image;
 use std::fs;
 use tempfile::TempDir;
 
@@ -58,13 +58,13 @@ WorldEnd
     folder
 }
 
-/// The picture by a machine, of which all is finite.
-fn finite(folder: &TempDir, more: &[&str]) -> Picture {
-    let picture = by_the_program(folder, &[&["--spp", "4"], more].concat());
-    for (i, pixel) in picture.rgba.iter().enumerate() {
+/// The image by a machine, of which all is finite.
+fn finite(folder: &TempDir, more: &[&str]) -> Image {
+    let image = by_the_program(folder, &[&["--spp", "4"], more].concat());
+    for (i, pixel) in image.rgba.iter().enumerate() {
         assert!(pixel.iter().all(|x| x.is_finite()), "{more:?}: pixel {i} is {pixel:?}");
     }
-    picture
+    image
 }
 
 #[test]
@@ -77,17 +77,17 @@ fn what_is_no_number_counts_for_nothing() {
         "\"bad.rtsl:Veil\"",
     ]);
     for more in [&["--backend", "rpu"][..], &["--backend", "rpu", "--clamp", "5"], &["--backend", "gpu"]] {
-        let picture = finite(&folder, more);
+        let image = finite(&folder, more);
         // The middle of the squares whose own light is all that they send.
         for square in [0, 1] {
-            let [row, column] = [picture.width as usize, 4 * square + 1];
-            assert_eq!(picture.rgba[row + column], [0.0, 0.0, 0.0, 1.0], "{more:?}: square {square}");
+            let [row, column] = [image.width as usize, 4 * square + 1];
+            assert_eq!(image.rgba[row + column], [0.0, 0.0, 0.0, 1.0], "{more:?}: square {square}");
         }
     }
 }
 
 #[test]
-fn parameters_at_their_ends_make_finite_pictures() {
+fn parameters_at_their_ends_make_finite_images() {
     let folder = scene(&[
         "\"pbr.rtsl:OrenNayar\" \"float roughness\" [-4]",
         "\"pbr.rtsl:Phong\" \"float power\" [-1]",

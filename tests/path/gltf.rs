@@ -2,7 +2,7 @@
 
 use super::{compared_on, drawn_as, mean};
 use serde_json::{Value, json};
-use shadewright::render::film::Picture;
+use shadewright::image::Image;
 use shadewright::scene::{Integrator, OpenOptions};
 use std::fs;
 use tempfile::TempDir;
@@ -70,14 +70,14 @@ fn folder(lamp: [f32; 3], sheet: Option<Value>) -> TempDir {
     folder
 }
 
-fn picture(folder: &TempDir, integrator: Integrator) -> Picture {
+fn image(folder: &TempDir, integrator: Integrator) -> Image {
     let options = OpenOptions { integrator: Some(integrator), size: Some((20, 20)), ..OpenOptions::default() };
     drawn_as(&folder.path().join("scene.gltf"), &options, 36, [0]).remove(0)
 }
 
 /// The mean of green.
 fn green(folder: &TempDir, integrator: Integrator) -> f64 {
-    mean(&picture(folder, integrator))[1]
+    mean(&image(folder, integrator))[1]
 }
 
 /// What a light of so many lux makes of a floor, by each integrator: as much.
@@ -115,14 +115,14 @@ fn surfaces_that_shine_light_others_and_sheets_stop_light_as_far_as_they_are_the
 }
 
 #[test]
-fn both_machines_see_the_same_pictures() {
-    let picture = json!({ "index": 0 });
-    let sheet = json!({ "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": picture, "metallicRoughnessTexture": picture }, "normalTexture": picture });
+fn both_machines_see_the_same_images() {
+    let image = json!({ "index": 0 });
+    let sheet = json!({ "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": image, "metallicRoughnessTexture": image }, "normalTexture": image });
     let folder = folder([1.0, 0.5, 0.2], Some(sheet));
     compared_on("wavefront", &folder.path().join("scene.gltf"), &["--integrator", "path"]);
 }
 
-/// A software driver takes a minute for the megakernel of a material that is cut away by a picture.
+/// A software driver takes a minute for the megakernel of a material that is cut away by an image.
 #[test]
 fn both_machines_cut_away_the_same() {
     let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicFactor": 0.5 } });
@@ -131,10 +131,10 @@ fn both_machines_cut_away_the_same() {
 }
 
 #[test]
-fn pictures_say_what_is_cut_away() {
+fn images_say_what_is_cut_away() {
     let sheet = json!({ "alphaMode": "MASK", "doubleSided": true, "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 }, "metallicRoughnessTexture": { "index": 0 }, "metallicFactor": 0.5 }, "normalTexture": { "index": 0, "scale": 0.3 } });
     let folder = folder([1.0, 0.5, 0.2], Some(sheet));
-    let drawn = picture(&folder, Integrator::Path);
+    let drawn = image(&folder, Integrator::Path);
     let rows = drawn.rgba.chunks(drawn.width as usize);
     let sides: [f32; 2] = rows.fold([0.0; 2], |sums, row| {
         let half = row.len() / 2;

@@ -78,9 +78,9 @@ Polygon \"P\" [-9 -9 2 -9 9 2 9 9 2 9 -9 2]";
     {
         let folder = folder(veil, option);
         for backend in ["rpu", "gpu"] {
-            let picture = by_the_program(&folder, &["--backend", backend, "--spp", "400"]);
-            let count = picture.rgba.len() as f64;
-            let mean = [0, 1, 2, 3].map(|i| picture.rgba.iter().map(|p| f64::from(p[i])).sum::<f64>() / count);
+            let image = by_the_program(&folder, &["--backend", backend, "--spp", "400"]);
+            let count = image.rgba.len() as f64;
+            let mean = [0, 1, 2, 3].map(|i| image.rgba.iter().map(|p| f64::from(p[i])).sum::<f64>() / count);
             for ((found, expected), scatter) in mean.into_iter().zip(expected).zip(scatter) {
                 let error = scatter / (count * 400.0).sqrt();
                 assert!((found - expected).abs() <= 4.0 * error + 1e-6, "{backend}: {mean:?}, not {expected}");

@@ -1,8 +1,9 @@
-//! Pictures are the same bits by any number of threads, in pieces, in passes, and where what is there already comes out of a file.
+//! Images are the same bits by any number of threads, in pieces, in passes, and where what is there already comes out of a file.
 
 use super::{by_the_program, job};
+use shadewright::image::Image;
 use shadewright::render::checkpoint::{self, Subject};
-use shadewright::render::film::{Film, Picture};
+use shadewright::render::film::Film;
 use shadewright::render::gpu::{GpuProgressive, GpuRenderer};
 use shadewright::render::progressive::{Pass, Progressive};
 use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
@@ -13,7 +14,7 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
-/// Many kinds of materials, lamps and primitives, in a picture whose sides are no multiples of anything.
+/// Many kinds of materials, lamps and primitives, in an image whose sides are no multiples of anything.
 const ROOM: &str = "Format 23 17 1
 Projection \"perspective\" \"fov\" [40]
 Integrator \"path\" \"p\" \"int maxPathLength\" [5]
@@ -87,14 +88,14 @@ fn folder(scene: &str) -> TempDir {
     folder
 }
 
-/// The bits of a picture's pixels in this column and row and those behind, as many as a window of it has.
-fn bits(picture: &Picture, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> Vec<[u32; 4]> {
-    let places = (y..y + height).flat_map(|y| (x..x + width).map(move |x| (y * picture.width + x) as usize));
-    places.map(|place| picture.rgba[place].map(f32::to_bits)).collect()
+/// The bits of an image's pixels in this column and row and those behind, as many as a window of it has.
+fn bits(image: &Image, [x, y]: [u32; 2], [width, height]: [u32; 2]) -> Vec<[u32; 4]> {
+    let places = (y..y + height).flat_map(|y| (x..x + width).map(move |x| (y * image.width + x) as usize));
+    places.map(|place| image.rgba[place].map(f32::to_bits)).collect()
 }
 
 #[track_caller]
-fn assert_same(what: &str, found: &Picture, expected: &Picture) {
+fn assert_same(what: &str, found: &Image, expected: &Image) {
     let size = [expected.width, expected.height];
     assert_eq!([found.width, found.height], size, "{what}");
     let different = bits(found, [0; 2], size).iter().zip(bits(expected, [0; 2], size)).filter(|(a, b)| *a != b).count();
@@ -115,7 +116,7 @@ fn threads_change_no_bit_and_seeds_do() {
     assert!(different > one.rgba.len() / 3, "{different} pixels differ by another seed");
 }
 
-/// Draws the pieces of a picture that lines at a column and a row cut it into.
+/// Draws the pieces of an image that lines at a column and a row cut it into.
 fn pieces_are_the_whole(scene: &str, backend: &str, [x, y]: [u32; 2]) {
     let folder = folder(scene);
     let with = |more: &[&str]| by_the_program(&folder, &[&["--backend", backend, "--spp", "4"], more].concat());

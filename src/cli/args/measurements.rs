@@ -31,10 +31,10 @@ pub struct SimulateArgs {
     /// Print the default configuration, with its reasons, and do nothing else
     #[arg(long)]
     pub print_config: bool,
-    /// Write a picture of the issue slots that each pixel took
+    /// Write an image of the issue slots that each pixel took
     #[arg(long, value_name = "OUT.png")]
     pub heatmap: Option<PathBuf>,
-    /// Write the rendered picture
+    /// Write the rendered image
     #[arg(long, value_name = "OUT")]
     pub render: Option<PathBuf>,
     /// How many functions, source lines and operations the tables show
@@ -89,7 +89,7 @@ pub struct RaysArgs {
     /// Where the camera of the primary rays is: in front of the mesh, or inside, for rooms
     #[arg(long, value_enum, default_value_t)]
     pub view: CameraView,
-    /// Primary rays a side of the picture
+    /// Primary rays a side of the image
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..=8192))]
     pub size: u16,
     /// Trace the rays of this file instead (repeatable): little-endian f32 records ox oy oz tmin dx dy dz tmax; for any hit if its name begins with ao or shadow
@@ -120,13 +120,13 @@ pub enum Benchmark {
     Machines,
     /// The same frames by each schedule of the GPU, with the time of the first one
     Schedules,
-    /// A camera that moves about the built-in scene, or that of --mesh: time to the first picture of each view and to the full one, and between pictures while it is dragged, as the window draws; on the RPU, and on the GPU where there is one or --adapter names it
+    /// A camera that moves about the built-in scene, or that of --mesh: time to the first image of each view and to the full one, and between images while it is dragged, as the window draws; on the RPU, and on the GPU where there is one or --adapter names it
     View,
     /// The built-in scene at 640x480 on the RPU, from start to file
     Startup,
     /// From the save of a shader to the first new pixels from the RPU, on a scene of 30 thousand triangles or --mesh: median, worst, and the parts
     Reload,
-    /// A scene of many different shaders (--count): time to a first picture and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
+    /// A scene of many different shaders (--count): time to a first image and to the full one on the GPU, its driver's cache empty and filled, and on the RPU
     Shaders,
     /// A mesh of four million triangles: time, memory
     Large,

@@ -132,16 +132,16 @@ pub struct RunArgs {
     /// What a program of the RPU traces rays in: a .rib, .gltf or .glb scene or an .obj or .ply mesh
     #[arg(long, value_name = "FILE")]
     pub scene: Option<PathBuf>,
-    /// The next texture of a program of the RPU: a picture, or `WxH` for an empty one; may be repeated
+    /// The next texture of a program of the RPU: an image, or `WxH` for an empty one; may be repeated
     #[arg(long, value_name = "FILE|WxH")]
     pub texture: Vec<TextureSource>,
-    /// Run this entry point over the picture first: textures keep what it stores
+    /// Run this entry point over the image first: textures keep what it stores
     #[arg(long, value_name = "ENTRY", requires = "image")]
     pub before: Option<String>,
     /// Run once a pixel, with its position from 0 to 1 in R0 or as the first argument; the result is its colour
     #[arg(long, value_name = "WxH", requires = "out")]
     pub image: Option<Size>,
-    /// Write the picture here: .png .exr .hdr .pnm
+    /// Write the image here: .png .exr .hdr .pnm
     #[arg(long, value_name = "FILE", requires = "image")]
     pub out: Option<PathBuf>,
     /// The device.

@@ -59,7 +59,7 @@ impl FromStr for Size {
     }
 }
 
-/// A window of the picture in pixels, written `X0,Y0,X1,Y1`; the second corner is outside.
+/// A window of the image in pixels, written `X0,Y0,X1,Y1`; the second corner is outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crop(pub [u32; 4]);
 
@@ -120,7 +120,7 @@ impl FromStr for Pixel {
 pub enum TextureSource {
     /// An empty one of that size.
     Empty(Size),
-    /// A picture.
+    /// An image.
     File(PathBuf),
 }
 

@@ -2,14 +2,13 @@
 //! convention, and with more or less inlining (Węgrzanowski 2006, §13.4).
 //!
 //! Subjects are the standard shaders, those and the scenes of `assets`, and the two surfaces of Węgrzanowski 2006, chapter 12, each rendered as one
-//! small picture. The first variant of a list is what the others are compared with.
+//! small image. The first variant of a list is what the others are compared with.
 
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
 use crate::cli::progress::with_bar;
 use crate::codegen::rpu::{self, Convention};
 use crate::ir::passes::{PASSES, Pipeline};
-use crate::lang::source::{FileId, SourceMap};
 use crate::lang::{rsl, stdlib};
 use crate::program::{LinkOptions, Program, link, read_shader};
 use crate::render::rpu::{Loaded, simulate};
@@ -17,12 +16,13 @@ use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, Window, prepare};
 use crate::rpu::timed::Config;
 use crate::scene::{self, OpenOptions, Scene, ShaderKind};
+use crate::text::source::{FileId, SourceMap};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The size of each subject's picture in pixels; one sample each.
+/// The size of each subject's image in pixels; one sample each.
 const SIZE: (u32, u32) = (24, 18);
 
 /// A change below this share in every subject counts as none.
@@ -63,7 +63,7 @@ struct Cost {
     instructions: u64,
     /// Issue slots used.
     issued: u64,
-    /// Cycles of the picture.
+    /// Cycles of the image.
     cycles: u64,
 }
 
@@ -138,7 +138,7 @@ fn compare(args: &BenchArgs, variants: &[Variant]) -> Result<Value, Failure> {
         print(&rows);
     }
     Ok(json!({
-        "picture": format!("{}x{}, 1 sample", SIZE.0, SIZE.1),
+        "image": format!("{}x{}, 1 sample", SIZE.0, SIZE.1),
         "subjects": subjects.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(),
         "variants": rows,
     }))

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Of the repository's scenes the one that spends most of its time on instructions, and least on rays.
 const SCENE: &str = "assets/scenes/noise.rib";
 
-/// Width and height of the picture.
+/// Width and height of the image.
 const RENDERED: Size = Size(240, 180);
 
 /// Million instructions of lanes a second, rays included, on one thread.

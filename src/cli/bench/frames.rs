@@ -14,10 +14,10 @@ use crate::render::{Job, Renderer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Width and height of a scene's picture.
+/// Width and height of a scene's image.
 const SCENE_SIZE: Size = Size(320, 240);
 
-/// Width and height of a mesh's picture.
+/// Width and height of a mesh's image.
 const MESH_SIZE: Size = Size(512, 512);
 
 /// The name that the wavefront's profile has for tracing rays.

@@ -18,7 +18,7 @@ const INSTANCES: u32 = 300;
 const SEGMENTS: [u32; 5] = [3, 6, 16, 64, 180];
 /// Turns over each set of rays, the best of which counts.
 const TURNS: usize = 5;
-/// Pixels of a side of the picture that the rays are of.
+/// Pixels of a side of the image that the rays are of.
 const SIZE: usize = 256;
 
 /// Measures, and prints a table unless JSON is wanted. All with one thread.

@@ -4,8 +4,8 @@ use crate::bvh::Triangle;
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
 use crate::geometry::{Faces, procedural};
-use crate::lang::source::SourceMap;
 use crate::scene;
+use crate::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// The most triangles of a mesh made by rule.

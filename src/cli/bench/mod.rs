@@ -30,12 +30,12 @@ use super::args::{Backend, BenchArgs, Benchmark, Convention, SamplePattern, Scen
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use crate::geometry::procedural;
-use crate::lang::source::SourceMap;
 use crate::program::{LinkOptions, link};
 use crate::render::rpu::RpuRenderer;
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use crate::scene;
+use crate::text::source::SourceMap;
 use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub fn run(args: &BenchArgs) -> Result<(), Failure> {
         Benchmark::View => view::orbit(args)?,
         Benchmark::Startup => bench_startup(args)?,
         Benchmark::Reload => reload::shader_edits(args)?,
-        Benchmark::Shaders => shaders::pictures(args)?,
+        Benchmark::Shaders => shaders::images(args)?,
         Benchmark::Large => bench_large(args)?,
         Benchmark::Passes => compiler::passes(args)?,
         Benchmark::Conventions => compiler::conventions(args)?,
@@ -122,8 +122,8 @@ fn timed(renderer: &mut dyn Renderer, job: &Job) -> Result<f64, Failure> {
 
 fn bench_startup(args: &BenchArgs) -> Result<Value, Failure> {
     let program = std::env::current_exe().context("finding this program")?;
-    let folder = tempfile::tempdir().context("making a folder for the picture")?;
-    let out = folder.path().join("picture.png");
+    let folder = tempfile::tempdir().context("making a folder for the image")?;
+    let out = folder.path().join("image.png");
     let mut times = Vec::new();
     for _ in 0..=RUNS {
         let start = Instant::now();

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// Triangles of the mesh, unless one is named.
 const TRIANGLES: usize = 30_000;
-/// Width and height of the picture.
+/// Width and height of the image.
 const SIZE: (u32, u32) = (640, 480);
 /// The first pixels are one of each block of so many by so many.
 const STEP: u32 = 8;

@@ -1,4 +1,4 @@
-//! A scene of many different shaders: how long until there is a first picture, and the full one, with the driver's cache of compiled kernels empty and filled.
+//! A scene of many different shaders: how long until there is a first image, and the full one, with the driver's cache of compiled kernels empty and filled.
 //!
 //! Each measurement is a process of its own, as a user starts it. The scene and its shaders are made for the purpose, in a temporary folder.
 
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Width and height of the picture.
+/// Width and height of the image.
 const SIZE: &str = "320x240";
 
 /// Where Mesa's drivers keep compiled kernels.
@@ -45,21 +45,21 @@ const LIGHTING: [&str; 3] = [
     "color sum = 0; illuminance (P, Nf, PI / 2) { sum += Cl * pow(max(0, normalize(L) . Nf), B); } Ci = Os * c * (ambient() + sum);",
 ];
 
-/// Times of a first and a full picture, cold and warm, and of the RPU's.
-pub fn pictures(args: &BenchArgs) -> Result<Value, Failure> {
+/// Times of a first and a full image, cold and warm, and of the RPU's.
+pub fn images(args: &BenchArgs) -> Result<Value, Failure> {
     let folder = tempfile::tempdir().context("making a folder for the scene")?;
     write_scene(folder.path(), args.count).context("writing the scene")?;
     let cache = folder.path().join("cache");
     fs::create_dir(&cache).context("making a folder for the driver's cache")?;
     let gpu = ["--backend", "gpu"];
-    let cold = picture(args, folder.path(), &cache, &gpu)?;
-    let warm = picture(args, folder.path(), &cache, &gpu)?;
-    let rpu = picture(args, folder.path(), &cache, &["--backend", "rpu"])?;
+    let cold = image(args, folder.path(), &cache, &gpu)?;
+    let warm = image(args, folder.path(), &cache, &gpu)?;
+    let rpu = image(args, folder.path(), &cache, &["--backend", "rpu"])?;
     let mut results = Map::new();
     results.insert("shaders".to_string(), json!(args.count));
     results.insert("size".to_string(), json!(SIZE));
     for (name, stats) in [("cold", &cold), ("warm", &warm), ("rpu", &rpu)] {
-        for (what, key) in [("first_picture_s", "first_picture_ms"), ("full_picture_s", "full_picture_ms")] {
+        for (what, key) in [("first_image_s", "first_image_ms"), ("full_image_s", "full_image_ms")] {
             let ms = stats[key].as_f64().with_context(|| format!("the render told no {key}"))?;
             results.insert(format!("{name}_{what}"), rounded(ms / 1e3));
         }
@@ -80,7 +80,7 @@ pub fn pictures(args: &BenchArgs) -> Result<Value, Failure> {
 }
 
 /// What a render in a process of its own tells with `--stats`.
-fn picture(args: &BenchArgs, folder: &Path, cache: &Path, backend: &[&str]) -> Result<Value, Failure> {
+fn image(args: &BenchArgs, folder: &Path, cache: &Path, backend: &[&str]) -> Result<Value, Failure> {
     let program = std::env::current_exe().context("finding this program")?;
     let mut command = Command::new(program);
     command.current_dir(folder).env(DRIVER_CACHE, cache).arg("made.rib").args(backend);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Instant;
 
-/// Width and height of the simulated pictures.
+/// Width and height of the simulated images.
 const SIMULATED: Size = Size(64, 48);
 
 /// The timed machine on every scene of the repository: how busy it is, and how fast one core simulates it.

@@ -3,15 +3,15 @@
 use super::{RUNS, median, rounded, scene_job};
 use crate::cli::args::Size;
 use crate::cli::exit::Failure;
-use crate::render::film::{Channels, Picture};
-use crate::render::image_file;
+use crate::image::file as image_file;
+use crate::image::{Channels, Image};
 use crate::render::rpu::{Loaded, draw};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::time::Instant;
 
-/// Side of the picture that is drawn, and of the texture.
+/// Side of the image that is drawn, and of the texture.
 const SIDE: u32 = 128;
 const TEXTURE_SIDE: u32 = 1024;
 
@@ -35,7 +35,7 @@ pub fn lookups() -> Result<Value, Failure> {
         .context("writing a scene")?;
     let texel = |i: u32| [(i % 251) as f32 / 250.0, (i % 13) as f32 / 12.0, (i / 7 % 17) as f32 / 16.0, 1.0];
     let rgba = (0..TEXTURE_SIDE * TEXTURE_SIDE).map(texel).collect();
-    let texture = Picture { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
+    let texture = Image { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
     image_file::write(&folder.path().join("t.png"), &texture)?;
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
     let mut kinds = Vec::new();

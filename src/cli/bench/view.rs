@@ -1,4 +1,4 @@
-//! `bench view`: how soon a picture is there after the camera has moved, as the window's worker threads draw it.
+//! `bench view`: how soon an image is there after the camera has moved, as the window's worker threads draw it.
 
 use super::{median, rounded};
 use crate::cli::args::BenchArgs;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Views of an orbit, each let be until its picture is complete.
+/// Views of an orbit, each let be until its image is complete.
 const VIEWS: usize = 24;
 
 /// Views that follow each other while the camera is dragged, and the time between two of them.
@@ -25,10 +25,10 @@ const DRAG: Duration = Duration::from_micros(16_667);
 /// Views that a machine draws before any is measured: it learns how fast it is.
 const UNCOUNTED: usize = 4;
 
-/// How long a picture may take.
+/// How long an image may take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How far the camera turns from one view to the next, in shares of the picture's height.
+/// How far the camera turns from one view to the next, in shares of the image's height.
 const TURN: Vec2 = Vec2::new(0.04, 0.01);
 
 /// The worker threads, and what wakes the one that measures.
@@ -76,13 +76,13 @@ impl Desk {
                 }
             }
         }
-        Err(Failure::device(format!("error: no picture came within {} s", PATIENCE.as_secs())))
+        Err(Failure::device(format!("error: no image came within {} s", PATIENCE.as_secs())))
     }
 
-    /// The next picture of a machine that is as asked.
-    fn picture(&mut self, machine: Machine, is_it: impl Fn(&Shown) -> bool) -> Result<Arc<Shown>, Failure> {
+    /// The next image of a machine that is as asked.
+    fn image(&mut self, machine: Machine, is_it: impl Fn(&Shown) -> bool) -> Result<Arc<Shown>, Failure> {
         self.wait_for(|event| match event {
-            Event::Picture(shown) if shown.machine == machine && is_it(shown) => Some(shown.clone()),
+            Event::Image(shown) if shown.machine == machine && is_it(shown) => Some(shown.clone()),
             _ => None,
         })
     }
@@ -95,12 +95,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// What was measured of a machine, in milliseconds.
 #[derive(Default)]
 struct Times {
-    /// From a view to its first picture, and to one of all its pixels.
+    /// From a view to its first image, and to one of all its pixels.
     first: Vec<f64>,
     full: Vec<f64>,
-    /// Blocks of the first picture.
+    /// Blocks of the first image.
     steps: Vec<f64>,
-    /// Between two pictures while the camera is dragged.
+    /// Between two images while the camera is dragged.
     gaps: Vec<f64>,
 }
 
@@ -136,7 +136,7 @@ pub fn orbit(args: &BenchArgs) -> Result<Value, Failure> {
     let format = state.scene.format;
     if !args.json {
         println!(
-            "{}, {}x{}, {} triangles: milliseconds from a new view to its picture",
+            "{}, {}x{}, {} triangles: milliseconds from a new view to its image",
             state.scene.name,
             format.width,
             format.height,
@@ -185,10 +185,10 @@ fn measure(desk: &mut Desk, state: &State, machine: Machine, step_done: &mut dyn
         let view = next();
         let start = Instant::now();
         desk.engine.send(Command::Look(view.clone()));
-        let first = desk.picture(machine, |shown| shown.view == view)?;
+        let first = desk.image(machine, |shown| shown.view == view)?;
         let first_time = start.elapsed();
         if !first.is_finished() {
-            desk.picture(machine, |shown| shown.view == view && shown.is_finished())?;
+            desk.image(machine, |shown| shown.view == view && shown.is_finished())?;
         }
         device = first.described.to_string();
         if number >= UNCOUNTED {
@@ -205,7 +205,7 @@ fn measure(desk: &mut Desk, state: &State, machine: Machine, step_done: &mut dyn
         desk.engine.send(Command::Look(next()));
         while Instant::now() < due {
             for event in desk.events(due) {
-                if matches!(&event, Event::Picture(shown) if shown.machine == machine) {
+                if matches!(&event, Event::Image(shown) if shown.machine == machine) {
                     times.gaps.push(milliseconds(last.elapsed()));
                     last = Instant::now();
                 }

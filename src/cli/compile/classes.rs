@@ -5,12 +5,12 @@ use crate::cli::args::CompileArgs;
 use crate::cli::exit::Failure;
 use crate::ir::Module;
 use crate::ir::passes::packets::{Packet, operations, shared_numbers};
-use crate::lang::diag::Diagnostics;
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::{self, Object};
-use crate::lang::source::{FileId, SourceMap};
 use crate::program::surface_entry;
 use crate::scene::ShaderKind;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::{FileId, SourceMap};
 use std::fmt::Write as _;
 use std::path::Path;
 

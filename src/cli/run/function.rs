@@ -4,18 +4,18 @@ use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size};
 use crate::cli::exit::Failure;
 use crate::codegen::rpu::Options;
+use crate::image::file as image_file;
+use crate::image::{Image, check_size};
 use crate::ir::passes::{Pipeline, matrices};
 use crate::ir::{Const, FunctionKind, Module, Type};
-use crate::lang::diag::Diagnostic;
 use crate::lang::rsl::{self, FunctionInfo, RslType};
-use crate::lang::source::SourceMap;
 use crate::program::read_shader;
 use crate::render::Schedule;
 use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu, registers_on_rpu, values};
-use crate::render::film::{Picture, check_size};
 use crate::render::gpu::Compute;
-use crate::render::image_file;
 use crate::rpu::timed::Config;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::SourceMap;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -147,7 +147,7 @@ fn pixels(size: Size, arguments: &[Const]) -> Result<Vec<Vec<Const>>, Failure> {
     Ok((0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| call(x, y)).collect())
 }
 
-/// Writes the first machine's picture and says whether the others agree.
+/// Writes the first machine's image and says whether the others agree.
 fn draw(size: Size, out: &Path, results: &[(&str, Words)], output: &mut Output) -> Result<(), Failure> {
     if let Some((_, words)) = results.first() {
         let stride = words.len() / (size.0 as usize * size.1 as usize);
@@ -156,8 +156,8 @@ fn draw(size: Size, out: &Path, results: &[(&str, Words)], output: &mut Output) 
             [r, g, b, 1.0]
         };
         let rgba = words.chunks_exact(stride.max(3)).map(color).collect();
-        let picture = Picture::new(size.0, size.1, rgba).map_err(|e| Failure::input(format!("error: {e}")))?;
-        image_file::write(out, &picture)?;
+        let image = Image::new(size.0, size.1, rgba).map_err(|e| Failure::input(format!("error: {e}")))?;
+        image_file::write(out, &image)?;
     }
     verdict(results, output);
     Ok(())

@@ -7,7 +7,7 @@ mod registers;
 use super::args::RunArgs;
 use super::common::set_threads;
 use super::exit::Failure;
-use crate::render::image_file;
+use crate::image::file as image_file;
 use crate::rpu::timed::Stats;
 use anyhow::Context;
 use serde_json::{Map, Value, json};

@@ -1,16 +1,16 @@
-//! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each pixel of a picture.
+//! A program of the RPU, in assembly or binary: one run with its registers shown, or a run for each pixel of an image.
 
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};
 use crate::cli::exit::Failure;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::{SourceMap, Span};
-use crate::render::image_file;
+use crate::image::file as image_file;
 use crate::render::rpu::{Bare, BareError};
 use crate::rpu::isa::Program;
 use crate::rpu::timed::Config;
 use crate::rpu::{asm, binary};
 use crate::scene::{self, OpenOptions};
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::{SourceMap, Span};
 use std::path::Path;
 
 /// How a program is written.
@@ -36,7 +36,7 @@ impl Form {
 /// Largest file of a program or a memory image: 256 MiB, all code addresses of the binary form.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Runs an entry point and prints what it leaves in the registers, or writes a picture.
+/// Runs an entry point and prints what it leaves in the registers, or writes an image.
 pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) -> Result<(), Failure> {
     if !args.args.is_empty() {
         return Err(Failure::input(
@@ -72,14 +72,14 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
         bare.store_texels(before, size.0, size.1).map_err(fail)?;
     }
     if let (Some(size), Some(out)) = (args.image, &args.out) {
-        let picture = if args.timed {
+        let image = if args.timed {
             let simulation = bare.simulate(entry, [size.0, size.1], &config, &|_| {}).map_err(fail)?;
             output.times(&simulation.stats);
-            simulation.picture
+            simulation.image
         } else {
-            bare.picture(entry, size.0, size.1).map_err(fail)?
+            bare.image(entry, size.0, size.1).map_err(fail)?
         };
-        return Ok(image_file::write(out, &picture)?);
+        return Ok(image_file::write(out, &image)?);
     }
     if args.timed {
         let (blocks, stats) = bare.call_timed(entry, &config).map_err(fail)?;
@@ -113,9 +113,9 @@ fn add_texture(bare: &mut Bare, source: &TextureSource, fail: &dyn Fn(BareError)
     match source {
         TextureSource::Empty(Size(width, height)) => bare.add_texture(*width, *height, &[]).map_err(fail),
         TextureSource::File(path) => {
-            let picture = image_file::read(path)?;
-            let texels: Vec<_> = picture.rgba.iter().map(|texel| texel.map(f32::to_bits)).collect();
-            bare.add_texture(picture.width, picture.height, &texels).map_err(fail)
+            let image = image_file::read(path)?;
+            let texels: Vec<_> = image.rgba.iter().map(|texel| texel.map(f32::to_bits)).collect();
+            bare.add_texture(image.width, image.height, &texels).map_err(fail)
         }
     }
 }

@@ -8,13 +8,13 @@ mod timed;
 use super::{Abi, Convention, Options, Passes, RpuProgram, calls, compile};
 use crate::ir::eval::{self, Hit, World};
 use crate::ir::{Const, Module, Type, parse, verify};
-use crate::lang::source::FileId;
 use crate::rpu::Executable;
 use crate::rpu::block::Block;
 use crate::rpu::disasm::disassemble;
 use crate::rpu::isa::{Component, Control, Instr, Reg};
 use crate::rpu::machine::{Limits, Machine};
 use crate::rpu::tracing::{HitBlock, RayBlock, Tracer};
+use crate::text::source::FileId;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -505,7 +505,7 @@ const MAIN: &str = include_str!("../../../tests/thesis/main.sl");
 
 /// A source compiled under the thesis's conventions with all passes.
 fn thesis_program(source: &str) -> (Module, RpuProgram) {
-    let mut sources = crate::lang::source::SourceMap::new();
+    let mut sources = crate::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
     let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::rsl::Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));
@@ -576,7 +576,7 @@ b0:
             assert_eq!(got, want[0].bits(), "m{row:?} is {want:?}\n{}", disassemble(&program.program));
             hits += usize::from(got != [0; 3]);
         }
-        assert!(hits > 16 && hits < 64, "the picture has both: {hits}");
+        assert!(hits > 16 && hits < 64, "the image has both: {hits}");
     }
 }
 

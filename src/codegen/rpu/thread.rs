@@ -99,7 +99,7 @@ impl Test {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
 
     #[test]
     fn a_conjunction_of_tests_becomes_two_branches() {

@@ -157,7 +157,7 @@ fn vec_of(loc: Loc) -> Vec<Loc> {
 mod tests {
     use super::super::{Options, compile};
     use super::*;
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
 
     const PROGRAM: &str = "
 fn help(v0 x: varying f32) -> (r: f32) {

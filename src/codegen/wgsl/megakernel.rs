@@ -126,7 +126,7 @@ fn loops_in(block: &Block, known: &HashMap<Handle<naga::Function>, u32>) -> u32 
 mod tests {
     use super::super::{MegakernelWave, Params, compile, megakernel_binding, spirv};
     use super::*;
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
     use std::mem::offset_of;
 
     /// A traversal of nothing.

@@ -1,7 +1,7 @@
 //! The GPU back end: cuts a linked module into sections and makes one compute kernel of each, or one of all.
 //!
 //! It takes IR and gives [`GpuProgram`] or [`Megakernel`]: validated naga modules, their WGSL, and what a scheduler must know to run them. Generated code is made of naga's own types,
-//! never of text, and calls the functions that all kernels share (`wgsl/section/`). This module knows nothing of wgpu, scenes or pictures.
+//! never of text, and calls the functions that all kernels share (`wgsl/section/`). This module knows nothing of wgpu, scenes or images.
 //! `docs/internals.md` ("The section machine") says how the kernels work together.
 
 mod code;

@@ -1,7 +1,7 @@
 //! What the kernels look like, and that naga accepts them.
 
 use super::*;
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 
 fn program(text: &str, entries: &[&str], shaders: &[&str]) -> GpuProgram {
     let module = crate::ir::parse(text, FileId(0)).unwrap_or_else(|e| panic!("{e:?}"));

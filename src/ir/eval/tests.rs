@@ -1,5 +1,5 @@
 use super::*;
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 
 fn module(text: &str) -> Module {
     let module = crate::ir::parse(text, FileId(0)).expect("the text form is right");

@@ -1,8 +1,8 @@
 //! Tokens of one line of the text form.
 
 use crate::ir::Type;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::{FileId, Span};
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::{FileId, Span};
 use std::sync::Arc;
 
 /// A token.

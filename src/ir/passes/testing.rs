@@ -1,7 +1,7 @@
 //! Checks of passes as text in, text out.
 
 use crate::ir::{Function, Module, parse, verify};
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 
 /// Parses and verifies.
 pub(crate) fn module(text: &str) -> Module {

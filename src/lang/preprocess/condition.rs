@@ -1,8 +1,8 @@
 //! The integer expressions of `#if` and `#elif`.
 
-use crate::lang::diag::Diagnostic;
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 
 /// Deepest nesting of an expression.
 const MAX_DEPTH: usize = 64;

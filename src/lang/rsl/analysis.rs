@@ -15,9 +15,9 @@ use super::queries;
 use super::types::RslType;
 use super::{Options, library_ast, lower, read};
 use crate::ir::Class;
-use crate::lang::diag::Diagnostics;
 use crate::lang::preprocess::{Include, MacroDefinition, Preprocessed};
-use crate::lang::source::{FileId, SourceMap, Span};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::{FileId, SourceMap, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 

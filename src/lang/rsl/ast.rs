@@ -6,8 +6,8 @@
 use super::LightKind;
 use super::types::RslType;
 use crate::ir::Class;
-use crate::lang::source::Span;
 pub use crate::lang::tokens::Ident;
+use crate::text::source::Span;
 use std::sync::Arc;
 
 /// Index of an expression in [`Ast::exprs`].

@@ -138,8 +138,8 @@ pub enum Space {
     Input([&'static str; 4]),
     /// The camera's space: its axes and origin are program constants 2 to 5.
     Camera,
-    /// A space of the picture that the library's functions `__point_to_NAME` and `__point_from_NAME` know.
-    Picture(&'static str),
+    /// A space of the image that the library's functions `__point_to_NAME` and `__point_from_NAME` know.
+    Image(&'static str),
     /// A coordinate system of the scene, which the linker knows.
     Named,
 }
@@ -151,9 +151,9 @@ pub fn space(name: &str) -> Space {
         "shader" => Space::Input(["space.shader.x", "space.shader.y", "space.shader.z", "space.shader.o"]),
         "object" => Space::Input(["space.object.x", "space.object.y", "space.object.z", "space.object.o"]),
         "camera" => Space::Camera,
-        "NDC" => Space::Picture("NDC"),
-        "raster" => Space::Picture("raster"),
-        "screen" => Space::Picture("screen"),
+        "NDC" => Space::Image("NDC"),
+        "raster" => Space::Image("raster"),
+        "screen" => Space::Image("screen"),
         _ => Space::Named,
     }
 }

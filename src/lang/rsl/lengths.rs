@@ -5,7 +5,7 @@
 
 use super::ast::{Ast, Decl, ExprKind};
 use super::types::RslType;
-use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn parameter(ast: &Ast, p: &mut Decl, shader: Option<&Arc<str>>, lengths: &Lengt
 mod tests {
     use super::super::{Options, ShaderParam, compile};
     use super::*;
-    use crate::lang::source::SourceMap;
+    use crate::text::source::SourceMap;
 
     fn params(source: &str, lengths: &Lengths) -> Vec<ShaderParam> {
         let mut sources = SourceMap::new();

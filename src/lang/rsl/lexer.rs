@@ -3,8 +3,8 @@
 //! Words that start a shader (`surface`, `light`, …) are plain names: inside a shader they may name functions.
 
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::source::{FileId, Span};
 use crate::lang::tokens::{Tok, Token};
+use crate::text::source::{FileId, Span};
 
 /// Words that name nothing else.
 pub const KEYWORDS: [&str; 22] = [
@@ -60,8 +60,8 @@ fn convert(raw: &RawToken) -> Tok {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::diag::Diagnostics;
     use crate::lang::scan::scan;
+    use crate::text::diagnostics::Diagnostics;
 
     #[test]
     fn keywords_names_numbers_and_strings_are_told_apart() {

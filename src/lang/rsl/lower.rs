@@ -11,9 +11,9 @@ use super::program::Program;
 use super::texts::Text;
 use super::types::{OPEN, RslType};
 use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable};
-use crate::lang::diag::{Diagnostic, Diagnostics, closest};
-use crate::lang::source::Span;
 use crate::lang::stdlib::bits::SEED_FUNCTION;
+use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use crate::text::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 

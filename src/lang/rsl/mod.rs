@@ -40,10 +40,10 @@ pub use parser::MAX_ARRAY;
 pub use types::RslType;
 
 use crate::ir::{Class, Function, Module, Op};
-use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::preprocess::{Preprocessed, preprocess};
-use crate::lang::source::{FileId, SourceMap};
 use crate::lang::stdlib;
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap};
 use ast::{Ast, Definition, Stmt, StmtKind};
 use lower::{Lowering, Version};
 use notes::Notes;
@@ -218,7 +218,7 @@ fn read(sources: &mut SourceMap, file: FileId, options: &Options) -> (Preprocess
 
 /// What is said of a file with nothing in it that should be compiled.
 pub fn nothing_defined(file: FileId) -> Diagnostic {
-    let place = crate::lang::source::Span::new(file, 0, 0);
+    let place = crate::text::source::Span::new(file, 0, 0);
     Diagnostic::error("this file defines no shader and no function").at(place, "nothing here")
 }
 

@@ -5,7 +5,7 @@
 use super::program::Callee;
 use super::types::RslType;
 use crate::ir::Class;
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use super::ast::{Ast, Decl, Definition, ShaderKind, Stmt, StmtKind};
 use super::globals;
 use super::types::RslType;
 use super::{LightKind, light_kind};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use std::sync::Arc;
 
 /// A function or a shader as its text shows it.
@@ -177,7 +177,7 @@ pub fn holds(span: Span, at: Span) -> bool {
 mod tests {
     use super::super::{Options, parse};
     use super::*;
-    use crate::lang::source::SourceMap;
+    use crate::text::source::SourceMap;
 
     const SOURCE: &str = "surface s(float k = 1)
 {
@@ -198,7 +198,7 @@ mod tests {
 
     fn place(text: &str) -> Span {
         let at = SOURCE.find(text).expect("it is there");
-        Span::new(crate::lang::source::FileId(0), at, at + 1)
+        Span::new(crate::text::source::FileId(0), at, at + 1)
     }
 
     #[test]

@@ -7,9 +7,9 @@ use super::ast::*;
 use super::check::RESIZING;
 use super::types::{OPEN, RESIZABLE, RslType};
 use crate::ir::Class;
-use crate::lang::diag::{Diagnostic, Diagnostics, closest};
-use crate::lang::source::Span;
 use crate::lang::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
+use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
+use crate::text::source::Span;
 use std::collections::HashSet;
 use std::sync::Arc;
 

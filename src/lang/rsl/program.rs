@@ -4,7 +4,7 @@ use super::ast::{Ast, Definition, ExprId};
 use super::builtins::{self, Builtin, NamedOption};
 use super::effects::{self, Effects};
 use super::types::RslType;
-use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 

@@ -176,7 +176,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "printf",
-        "Prints values by a pattern: `%f %g %e` numbers, `%d` whole numbers, `%s` strings, `%c %p %v %n %m` colors, points, vectors, normals and matrices. What the shaders of a picture print comes out in the order of its pixels.",
+        "Prints values by a pattern: `%f %g %e` numbers, `%d` whole numbers, `%s` strings, `%c %p %v %n %m` colors, points, vectors, normals and matrices. What the shaders of an image print comes out in the order of its pixels.",
     ),
     (
         "opposite",
@@ -201,7 +201,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ),
     (
         "random",
-        "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that starts anew for each point that is shaded, the same in each picture.",
+        "A random number from 0 to below 1, or a colour or point of three: the next of a sequence that starts anew for each point that is shaded, the same in each image.",
     ),
     ("reflect", "The direction `i` mirrored at the surface with the unit normal `n`."),
     (
@@ -437,7 +437,7 @@ mod tests {
     use super::super::analysis::{analyse, predefined};
     use super::super::{Options, lexer};
     use super::*;
-    use crate::lang::source::SourceMap;
+    use crate::text::source::SourceMap;
 
     const KINDS: [ShaderKind; 5] = ShaderKind::ALL;
 

@@ -3,8 +3,8 @@
 //! Expressions lie in one list and name each other by number, so that long chains of operators take no depth.
 
 use super::types::BasicType;
-use crate::lang::source::Span;
 pub use crate::lang::tokens::Ident;
+use crate::text::source::Span;
 use std::sync::Arc;
 
 /// An expression, by its number in [`Ast::exprs`].

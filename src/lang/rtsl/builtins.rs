@@ -205,12 +205,12 @@ const LEFT_OUT: [(&str, &str); 10] = [
     ("texture1D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     (
         "texture2D",
-        "`textureImage(name, place)` looks at a picture in a file, and `lookup()` of an `rt_Texture` at any texture",
+        "`textureImage(name, place)` looks at an image in a file, and `lookup()` of an `rt_Texture` at any texture",
     ),
     ("texture2DProj", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     (
         "texture2DLod",
-        "`textureImage(name, place)` looks at a picture in a file, and `lookup()` of an `rt_Texture` at any texture",
+        "`textureImage(name, place)` looks at an image in a file, and `lookup()` of an `rt_Texture` at any texture",
     ),
     ("texture3D", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),
     ("textureCube", "textures are objects: `lookup()` of an `rt_Texture` sets `rt_TextureColor`"),

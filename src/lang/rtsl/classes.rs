@@ -3,7 +3,7 @@
 use super::ast::{self, Ast, BaseType, Function, Ident, Keeping, TypeName, Variable};
 use super::state::{Interface, Method};
 use super::types::{Reference, Type};
-use crate::lang::diag::{Diagnostic, Diagnostics, closest};
+use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use std::sync::Arc;
 
 /// The name of constructors.

@@ -7,10 +7,10 @@
 
 use super::lexer;
 use super::state::{Interface, Method};
-use crate::lang::diag::Diagnostics;
 use crate::lang::preprocess::{Options, preprocess};
-use crate::lang::source::SourceMap;
 use crate::lang::tokens::{Tok, Token};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
 
 /// The name of the text in messages.
 const NAME: &str = "<built-in material.rtsl>";

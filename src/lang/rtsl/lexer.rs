@@ -1,8 +1,8 @@
 //! Turns preprocessed raw tokens into RTSL's: numbers get values, words that are reserved become keywords, and operators of GLSL that other languages do not have are put together.
 
 use crate::lang::scan::{RawKind, RawToken};
-use crate::lang::source::{FileId, Span};
 use crate::lang::tokens::{Tok, Token};
+use crate::text::source::{FileId, Span};
 use std::sync::Arc;
 
 /// Words that name nothing else; types beside them ([`super::types::NAMES`]).
@@ -100,8 +100,8 @@ fn convert(raw: &RawToken) -> Tok {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::diag::Diagnostics;
     use crate::lang::scan::scan;
+    use crate::text::diagnostics::Diagnostics;
 
     fn toks(text: &str) -> Vec<Tok> {
         let mut diags = Diagnostics::new();

@@ -9,17 +9,17 @@ use super::classes::{File, FunctionId};
 use super::state::{self, Method};
 use super::types::{Reference, Type, values};
 use crate::ir::{self, Class, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Value, Variable};
-use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::rsl;
-use crate::lang::source::Span;
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 mod calls;
 mod expr;
+mod images;
 mod lights;
 mod operators;
-mod pictures;
 mod places;
 mod state_inputs;
 mod stmt;
@@ -51,7 +51,7 @@ pub struct Object {
     pub constructor: Option<FunctionId>,
     /// What the parameters that are references, or arrays of them, refer to: an object or nothing for each. Those that are left out refer to nothing.
     pub references: Vec<(Arc<str>, Vec<Option<Object>>)>,
-    /// Public variables that are strings and keep their declared values, so that code for others is left out: a material that names no picture looks nothing up.
+    /// Public variables that are strings and keep their declared values, so that code for others is left out: a material that names no image looks nothing up.
     pub fixed: Vec<Arc<str>>,
     /// Public variables that are strings and are given, none of them empty, so that code for empty ones is left out.
     pub written: Vec<Arc<str>>,

@@ -24,10 +24,10 @@ pub use lower::{Built, BuiltParam, Object, build};
 pub use primitives::AtHit;
 
 use crate::ir::Module;
-use crate::lang::diag::{Diagnostic, Diagnostics};
 use crate::lang::preprocess::{Options as PreprocessOptions, preprocess};
 use crate::lang::rsl;
-use crate::lang::source::{FileId, SourceMap, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap, Span};
 use std::sync::Arc;
 
 /// What a file compiles to.

@@ -5,9 +5,9 @@
 
 use super::ast::*;
 use super::types::BasicType;
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::Span;
 use crate::lang::tokens::{Cursor, Parse, Stop, Tok, Token};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::Span;
 
 mod expressions;
 mod statements;

@@ -6,7 +6,7 @@ use super::classes::FunctionId;
 use super::lower::{Built, Object, build_of_several};
 use super::state::Method;
 use crate::ir::Module;
-use crate::lang::diag::{Diagnostic, Diagnostics};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
 
 /// What is asked of a primitive where it was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -64,7 +64,7 @@ impl fmt::Display for Interface {
 /// A method that a renderer calls: without arguments and without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// `rt_Camera`: makes the ray of a place on the picture.
+    /// `rt_Camera`: makes the ray of a place on the image.
     GenerateRay,
     /// `rt_Primitive`: says by `hit(t)` where the ray meets it.
     Intersect,
@@ -280,7 +280,7 @@ pub const VARIABLES: [StateVariable; 36] = [
         &[GenerateRay],
         "How far the nearest hit so far lies along the ray, in lengths of its direction. A camera may set how far it looks.",
     ),
-    row("rt_ScreenCoord", VEC2, &[GenerateRay], &[], "The place on the picture, from 0 to 1."),
+    row("rt_ScreenCoord", VEC2, &[GenerateRay], &[], "The place on the image, from 0 to 1."),
     row("rt_LensCoord", VEC2, &[GenerateRay], &[], "A place on the lens at random, from 0 to 1."),
     row("rt_BoundMin", VEC3, &[], &[ComputeBounds], "The least corner of the box around the primitive."),
     row("rt_BoundMax", VEC3, &[], &[ComputeBounds], "The greatest corner of the box around the primitive."),

@@ -28,7 +28,7 @@ pub enum BasicType {
     Matrix(u8, u8),
     /// A colour, of however many channels the renderer has (RTSL §3.2). Its channels have no numbers.
     Color,
-    /// A text, such as the name of a picture. RTSL has none: its scenes hand over textures.
+    /// A text, such as the name of an image. RTSL has none: its scenes hand over textures.
     String,
 }
 

@@ -1,7 +1,7 @@
 //! The standard library: functions and shaders that every program may use without naming a file.
 //!
 //! Most of it is written in RSL (`*.sl` here) and compiled by the same compiler as everything else; [`noise`], [`bits`], [`sampling`], [`sobol`] and [`texture`], which need
-//! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what a picture means is a
+//! integers that RSL lacks, are built as IR. Ray generation and the integrator (`integrator.sl`) are here too: what an image means is a
 //! program, not part of a renderer.
 
 pub mod bits;
@@ -10,7 +10,7 @@ pub mod sampling;
 pub mod sobol;
 pub mod texture;
 
-/// The name in the IR of the function that samples the picture at a raster position: `(f32 x, f32 y, f32 alpha)
+/// The name in the IR of the function that samples the image at a raster position: `(f32 x, f32 y, f32 alpha)
 /// → (vec3 color, f32 alpha)`; the parameter `alpha` is the start value of the output and counts for nothing.
 pub const CAMERA_FUNCTION: &str = "std.__camera";
 

@@ -1,7 +1,7 @@
-/* Coordinate systems of the picture (RISpec 3.2.1, table 4.1), and those that are named when a shader runs.
+/* Coordinate systems of the image (RISpec 3.2.1, table 4.1), and those that are named when a shader runs.
 
-   In the three of the picture, z is the depth: the distance from the camera along its axis. Screen space has its unit where the narrower side of a
-   perspective picture ends. */
+   In the three of the image, z is the depth: the distance from the camera along its axis. Screen space has its unit where the narrower side of a
+   perspective image ends. */
 
 /* What a position at a depth is divided by: the depth in a perspective. */
 float __spread(float depth) { return __uniform_float(6, 2) > 0 ? 1 : depth; }

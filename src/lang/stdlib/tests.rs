@@ -4,8 +4,8 @@
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionKind};
 use crate::lang::rsl::{Options, compile};
-use crate::lang::source::SourceMap;
 use crate::render::call::on_rpu;
+use crate::text::source::SourceMap;
 
 /// Arguments of a test, evenly spread over a range.
 const SAMPLES: u32 = 4000;

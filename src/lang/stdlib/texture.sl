@@ -101,7 +101,7 @@ void __lat_long_by(vector r; vector a; output float x; output float y)
     y = (zcomp(r) * (r . a) - zcomp(a) * (r . r)) / ((r . r) * sqrt(across) * PI);
 }
 
-/* The face of a cube that direction r goes through (0 to 5: +x, -x, +y, -y, +z, -z), and how far along the picture's axes, for a distance of 1. The pictures' axes are those
+/* The face of a cube that direction r goes through (0 to 5: +x, -x, +y, -y, +z, -z), and how far along the image's axes, for a distance of 1. The images' axes are those
    of RISpec 3.2, section 7.1 (MakeCubeFaceEnvironment). */
 float __cube_face(vector r; output vector right; output vector down; output vector forward)
 {
@@ -310,7 +310,7 @@ float textureinfo(string name; string what; output string x)
     return known;
 }
 
-/* The matrices of maps of depths, from the world to the camera and to its picture (PRMan). */
+/* The matrices of maps of depths, from the world to the camera and to its image (PRMan). */
 float textureinfo(string name; string what; output matrix x)
 {
     float known = __texture_kind(name) == 3 ? 1 : 0;

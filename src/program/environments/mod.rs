@@ -1,7 +1,7 @@
 //! Light from far away in all directions: what rays see that leave the scene, and how what is lit looks for the brightest of it.
 //!
 //! An *environment* is an ambient light of the category `environment`, as the library's `envlight`: its colour for a normal `Ns` is what comes from that direction. `lights.far(direction, density) -> vec3` adds up all of them and
-//! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, density)` looks in a direction that two random numbers choose by a [`table`] of how bright the picture is which the light's parameter `map` names. What these give is as
+//! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, density)` looks in a direction that two random numbers choose by a [`table`] of how bright the image is which the light's parameter `map` names. What these give is as
 //! [`super::area_lights`] has it.
 
 mod table;
@@ -17,7 +17,7 @@ use crate::scene::{Estimator, Scene};
 use glam::{Mat3, Vec3};
 use table::Table;
 
-/// The parameter of a light that names the picture.
+/// The parameter of a light that names the image.
 const MAP: &str = "map";
 
 /// An environment.

@@ -10,10 +10,10 @@ use glam::{DVec2, DVec3, dvec3};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-/// The share of directions that are chosen whatever the picture shows there: none is impossible.
+/// The share of directions that are chosen whatever the image shows there: none is impossible.
 const ANYWHERE: f64 = 0.01;
 
-/// Most texels that are looked at, of a level of the picture.
+/// Most texels that are looked at, of a level of the image.
 const MAX_TEXELS: u64 = 1 << 19;
 
 /// The fewest and the most cells along a side.
@@ -29,14 +29,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// Of a texture; of no picture at all where there is none.
+    /// Of a texture; of no image at all where there is none.
     pub fn of(texture: Option<&Texture>) -> Self {
-        let picture = texture.and_then(Picture::of);
-        let texels = picture.as_ref().map_or(0, Picture::texels) as f64;
+        let image = texture.and_then(Image::of);
+        let texels = image.as_ref().map_or(0, Image::texels) as f64;
         let side = (texels.sqrt() as u32).clamp(SIDES[0], SIDES[1]).next_power_of_two().min(SIDES[1]);
         // Places within a cell lie at most half a texel apart.
         let within = ((2.1 * texels.sqrt()) / f64::from(side)).ceil().max(1.0) as u32;
-        let row = |y: u32| (0..side).map(|x| cell(picture.as_ref(), side, [x, y], within)).collect::<Vec<[f64; 2]>>();
+        let row = |y: u32| (0..side).map(|x| cell(image.as_ref(), side, [x, y], within)).collect::<Vec<[f64; 2]>>();
         let cells: Vec<Vec<[f64; 2]>> = (0..side).into_par_iter().map(row).collect();
         let [light, angle] = [0, 1].map(|k| cells.iter().flatten().map(|c| c[k]).sum::<f64>());
         let share = |&[own, solid]: &[f64; 2]| match light > 0.0 {
@@ -59,14 +59,14 @@ impl Table {
 }
 
 /// The light that comes through a cell, and its solid angle.
-fn cell(picture: Option<&Picture<'_>>, side: u32, [x, y]: [u32; 2], within: u32) -> [f64; 2] {
+fn cell(image: Option<&Image<'_>>, side: u32, [x, y]: [u32; 2], within: u32) -> [f64; 2] {
     let mut sums = [0.0; 2];
     let place =
         |cell: u32, i: u32| (f64::from(cell) + (f64::from(i) + 0.5) / f64::from(within)) * 2.0 / f64::from(side) - 1.0;
     for (i, j) in (0..within).flat_map(|j| (0..within).map(move |i| (i, j))) {
         let p = unfolded(DVec2::new(place(x, i), place(y, j)));
         let solid = 4.0 / (f64::from(side * within).powi(2) * p.length().powi(3));
-        sums[0] += picture.map_or(0.0, |picture| picture.brightness(p.normalize())) * solid;
+        sums[0] += image.map_or(0.0, |image| image.brightness(p.normalize())) * solid;
         sums[1] += solid;
     }
     sums
@@ -81,15 +81,15 @@ fn unfolded(p: DVec2) -> DVec3 {
     }
 }
 
-/// A picture of all directions, at a level that is not too large.
-enum Picture<'a> {
+/// An image of all directions, at a level that is not too large.
+enum Image<'a> {
     /// By latitude and longitude.
     LatLong(&'a Level),
     /// Faces of a cube, and 1 over how far each shows to either side at a distance of 1.
     Cube([&'a Level; 6], f64),
 }
 
-impl<'a> Picture<'a> {
+impl<'a> Image<'a> {
     fn of(texture: &'a Texture) -> Option<Self> {
         let pyramids = texture.pyramids();
         let count = pyramids.len() as u64;
@@ -98,10 +98,10 @@ impl<'a> Picture<'a> {
             pyramids.get(i)?.levels.iter().find(fits)
         };
         match texture {
-            Texture::Picture { .. } => level(0).map(Picture::LatLong),
+            Texture::Image { .. } => level(0).map(Image::LatLong),
             Texture::Cube { zoom, .. } => {
                 let faces: Option<Vec<&Level>> = (0..6).map(level).collect();
-                Some(Picture::Cube(faces?.try_into().ok()?, f64::from(*zoom)))
+                Some(Image::Cube(faces?.try_into().ok()?, f64::from(*zoom)))
             }
             Texture::Depths(_) => None,
         }
@@ -110,8 +110,8 @@ impl<'a> Picture<'a> {
     /// How many texels it has.
     fn texels(&self) -> u64 {
         let levels = match self {
-            Picture::LatLong(level) => std::slice::from_ref(level),
-            Picture::Cube(levels, _) => levels,
+            Image::LatLong(level) => std::slice::from_ref(level),
+            Image::Cube(levels, _) => levels,
         };
         levels.iter().map(|l| u64::from(l.width) * u64::from(l.height)).sum()
     }
@@ -119,10 +119,10 @@ impl<'a> Picture<'a> {
     /// The luminance in a direction, as `lang/stdlib/texture.sl` finds places.
     fn brightness(&self, d: DVec3) -> f64 {
         match self {
-            Picture::LatLong(level) => {
+            Image::LatLong(level) => {
                 bilinear(level, 0.5 + d.y.atan2(d.x) / TAU, d.z.clamp(-1.0, 1.0).acos() / PI, true)
             }
-            Picture::Cube(faces, zoom) => {
+            Image::Cube(faces, zoom) => {
                 let by_axis = d.abs();
                 let axis = (1..3).fold(0, |most, axis| if by_axis[axis] > by_axis[most] { axis } else { most });
                 let side = if d[axis] < 0.0 { -1.0 } else { 1.0 };
@@ -157,15 +157,15 @@ fn bilinear(level: &Level, s: f64, t: f64, repeats: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::film::{Channels, Picture as Film};
+    use crate::image::{Channels, Image as Film};
     use crate::texture::{Pyramid, Wrap};
 
-    /// A picture by latitude and longitude that is black but for one texel.
+    /// An image by latitude and longitude that is black but for one texel.
     fn sun(width: u32, height: u32, texel: usize) -> Texture {
         let mut rgba = vec![[0.0, 0.0, 0.0, 1.0]; (width * height) as usize];
         rgba[texel] = [1.0; 4];
         let film = Film { width, height, rgba, channels: Channels::Rgba };
-        Texture::Picture { pyramid: Pyramid::new(film).into(), wraps: [Wrap::Periodic; 2] }
+        Texture::Image { pyramid: Pyramid::new(film).into(), wraps: [Wrap::Periodic; 2] }
     }
 
     /// The density of each cell by area of the square.
@@ -196,7 +196,7 @@ mod tests {
         for (i, density) in densities.iter().enumerate() {
             let at = |k: u32| (f64::from(k) + 0.5) * 2.0 / f64::from(table.side) - 1.0;
             let d = unfolded(DVec2::new(at(i as u32 % table.side), at(i as u32 / table.side))).normalize();
-            // A texel and those beside it, between which the picture falls to black.
+            // A texel and those beside it, between which the image falls to black.
             if d.dot(towards) > (2.0 * PI / 32.0).cos() {
                 near += density * 4.0 / f64::from(table.side * table.side);
             }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_picture_all_directions_are_alike() {
+    fn without_a_image_all_directions_are_alike() {
         let table = Table::of(None);
         for (i, density) in densities(&table).iter().enumerate() {
             let at = |k: u32| (f64::from(k) + 0.5) * 2.0 / f64::from(table.side) - 1.0;

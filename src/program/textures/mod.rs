@@ -1,19 +1,19 @@
-//! The textures of a scene: which pictures its shaders may ask for, read and laid out, and the function by which shaders find them.
+//! The textures of a scene: which images its shaders may ask for, read and laid out, and the function by which shaders find them.
 //!
-//! A texture is named by a string while a program runs, so the linker collects every string that may reach [`TEXTURES_FIND`] ([`names`]), reads those pictures,
-//! and makes that function: a look into a table at a fixed place of the memory image. The table's shape depends on the names alone, so a picture that changes on disk
+//! A texture is named by a string while a program runs, so the linker collects every string that may reach [`TEXTURES_FIND`] ([`names`]), reads those images,
+//! and makes that function: a look into a table at a fixed place of the memory image. The table's shape depends on the names alone, so an image that changes on disk
 //! changes data and no code.
 
 mod names;
 mod read;
 
-pub use read::{Pictures, Read};
+pub use read::{Images, Read};
 
 use super::instances::{Instance, made_text};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, string_id};
 use crate::lang::rsl::TEXTURES_FIND;
-use crate::lang::source::Span;
 use crate::scene::ShaderInstance;
+use crate::text::source::Span;
 use crate::texture::layout::{self, MISSING_VECTORS};
 use crate::texture::{DepthMap, Pyramid, Wraps};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,14 +28,14 @@ pub const MAX_TEXTURE_VECTORS: u64 = 6 << 20;
 /// A texture that was found.
 #[derive(Clone, Debug)]
 pub enum Texture {
-    /// A picture.
-    Picture {
+    /// An image.
+    Image {
         /// Its levels.
         pyramid: Arc<Pyramid>,
         /// What it shows outside.
         wraps: Wraps,
     },
-    /// Six pictures of the directions +x, −x, +y, −y, +z, −z.
+    /// Six images of the directions +x, −x, +y, −y, +z, −z.
     Cube {
         /// Their levels.
         faces: [Arc<Pyramid>; 6],
@@ -47,10 +47,10 @@ pub enum Texture {
 }
 
 impl Texture {
-    /// Its pictures.
+    /// Its images.
     pub fn pyramids(&self) -> &[Arc<Pyramid>] {
         match self {
-            Texture::Picture { pyramid, .. } => std::slice::from_ref(pyramid),
+            Texture::Image { pyramid, .. } => std::slice::from_ref(pyramid),
             Texture::Cube { faces, .. } => faces,
             Texture::Depths(_) => &[],
         }
@@ -58,7 +58,7 @@ impl Texture {
 
     fn pyramids_mut(&mut self) -> &mut [Arc<Pyramid>] {
         match self {
-            Texture::Picture { pyramid, .. } => std::slice::from_mut(pyramid),
+            Texture::Image { pyramid, .. } => std::slice::from_mut(pyramid),
             Texture::Cube { faces, .. } => faces,
             Texture::Depths(_) => &mut [],
         }
@@ -66,20 +66,20 @@ impl Texture {
 
     /// Vectors that it takes.
     fn vectors(&self) -> u64 {
-        let pictures: u64 = self.pyramids().iter().map(|p| layout::vectors(p)).sum();
+        let images: u64 = self.pyramids().iter().map(|p| layout::vectors(p)).sum();
         match self {
-            Texture::Picture { .. } => pictures,
-            Texture::Cube { .. } => layout::CUBE_VECTORS + pictures,
+            Texture::Image { .. } => images,
+            Texture::Cube { .. } => layout::CUBE_VECTORS + images,
             Texture::Depths(map) => layout::depth_vectors(map),
         }
     }
 
     /// Appends it to an image; gives the address of its descriptor.
-    fn push(&self, image: &mut Vec<[u32; 4]>, pictures: &mut HashMap<(*const Pyramid, Wraps), u32>) -> u32 {
+    fn push(&self, image: &mut Vec<[u32; 4]>, images: &mut HashMap<(*const Pyramid, Wraps), u32>) -> u32 {
         match self {
-            Texture::Picture { pyramid, wraps } => {
+            Texture::Image { pyramid, wraps } => {
                 let key = (Arc::as_ptr(pyramid), *wraps);
-                *pictures.entry(key).or_insert_with(|| layout::append(image, pyramid, *wraps))
+                *images.entry(key).or_insert_with(|| layout::append(image, pyramid, *wraps))
             }
             Texture::Cube { faces, zoom } => layout::append_cube(image, faces, *zoom),
             Texture::Depths(map) => layout::append_depths(image, map),
@@ -90,7 +90,7 @@ impl Texture {
 /// The textures of a program, as its memory image holds them.
 #[derive(Clone, Debug, Default)]
 pub struct Textures {
-    /// By name; `None` where there is no such picture.
+    /// By name; `None` where there is no such image.
     entries: Vec<(u32, Option<Texture>)>,
     table: Table,
 }
@@ -106,7 +106,7 @@ impl Textures {
         Self { table: Table::of(&ids), entries }
     }
 
-    /// The one of a name, if there is such a picture.
+    /// The one of a name, if there is such an image.
     pub fn get(&self, name: &str) -> Option<&Texture> {
         let place = self.entries.binary_search_by_key(&string_id(name), |e| e.0).ok()?;
         self.entries[place].1.as_ref()
@@ -126,12 +126,12 @@ impl Textures {
         }
     }
 
-    /// Appends the pictures, the last that a memory image holds, and fills the table.
-    pub fn push_pictures(&self, image: &mut Vec<[u32; 4]>) {
-        let mut pictures = HashMap::new();
+    /// Appends the images, the last that a memory image holds, and fills the table.
+    pub fn push_images(&self, image: &mut Vec<[u32; 4]>) {
+        let mut images = HashMap::new();
         for (id, texture) in &self.entries {
             let Some(texture) = texture else { continue };
-            let address = texture.push(image, &mut pictures);
+            let address = texture.push(image, &mut images);
             image[(TABLE + self.table.slot(*id)) as usize] = [*id, address, 0, 0];
         }
     }

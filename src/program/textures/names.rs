@@ -2,7 +2,7 @@
 //! functions that nobody in the module calls.
 
 use crate::ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ impl<'a> Makers<'a> {
 mod tests {
     use super::*;
     use crate::lang::rsl::{Options, TEXTURES_FIND, compile};
-    use crate::lang::source::SourceMap;
+    use crate::text::source::SourceMap;
 
     fn of(text: &str) -> (Vec<String>, Vec<String>) {
         let mut sources = SourceMap::new();

@@ -1,23 +1,24 @@
-//! Reading the pictures that a scene's shaders name, and keeping them from one linking to the next.
+//! Reading the images that a scene's shaders name, and keeping them from one linking to the next.
 
 use super::{MAX_TEXTURE_VECTORS, Names, Texture, Textures};
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::files::FileLog;
-use crate::lang::source::Span;
+use crate::image::{DecodeError, Reading, decode};
 use crate::scene::{FileError, Scene, TextureSource, read_file_noting};
-use crate::texture::{DecodeError, DepthMap, Pyramid, Reading, decode, layout};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::log::FileLog;
+use crate::text::source::Span;
+use crate::texture::{DepthMap, Pyramid, layout};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Longest picture file that is read, in bytes.
+/// Longest image file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
-    Picture(Reading),
+    Image(Reading),
     Depths,
 }
 
@@ -32,9 +33,9 @@ enum Place {
 /// A file and how it is read.
 type Key = (Place, Form);
 
-/// The pictures of the last linking: one is decoded again when its file has changed.
+/// The images of the last linking: one is decoded again when its file has changed.
 #[derive(Debug, Default)]
-pub struct Pictures {
+pub struct Images {
     kept: HashMap<Key, Kept>,
 }
 
@@ -50,7 +51,7 @@ struct Kept {
 /// What a file holds.
 #[derive(Clone, Debug)]
 enum Content {
-    Picture(Arc<Pyramid>),
+    Image(Arc<Pyramid>),
     Depths(Arc<DepthMap>),
 }
 
@@ -59,7 +60,7 @@ enum Content {
 pub struct Read {
     /// The textures.
     pub textures: Textures,
-    /// What is wrong: a missing picture is a warning, a damaged one an error.
+    /// What is wrong: a missing image is a warning, a damaged one an error.
     pub remarks: Diagnostics,
 }
 
@@ -77,8 +78,8 @@ impl Found {
     }
 }
 
-impl Pictures {
-    /// Reads the pictures of these names. Files are noted in `log`.
+impl Images {
+    /// Reads the images of these names. Files are noted in `log`.
     pub fn read(&mut self, scene: &Scene, names: Names, log: &mut FileLog) -> Read {
         let mut remarks = Diagnostics::new();
         let found: Vec<Found> =
@@ -97,7 +98,7 @@ impl Pictures {
             let kept = &self.kept[key];
             log.extend(&kept.files);
             match &kept.content {
-                Ok(Content::Picture(pyramid)) => pyramids.push(pyramid.clone()),
+                Ok(Content::Image(pyramid)) => pyramids.push(pyramid.clone()),
                 Ok(Content::Depths(map)) => depths = Some(map.clone()),
                 Err(reason) => {
                     let message = format!("the texture `{}` cannot be read: {reason}", found.name);
@@ -107,7 +108,7 @@ impl Pictures {
             }
         }
         match found.source {
-            TextureSource::Picture { wraps, .. } => pyramids.pop().map(|pyramid| Texture::Picture { pyramid, wraps }),
+            TextureSource::Image { wraps, .. } => pyramids.pop().map(|pyramid| Texture::Image { pyramid, wraps }),
             TextureSource::Cube { fov, .. } => {
                 let zoom = 1.0 / (0.5 * fov).to_radians().tan();
                 pyramids.try_into().ok().map(|faces| Texture::Cube { faces, zoom })
@@ -124,8 +125,8 @@ impl Pictures {
             let known = self.kept.remove_entry(key);
             let is_same = |kept: &Kept| kept.embedded.as_ref() == embedded(scene, &key.0);
             let unchanged = known.filter(|(_, kept)| kept.files.clone().changed().is_empty() && is_same(kept));
-            if let Some((key, picture)) = unchanged {
-                kept.insert(key, picture);
+            if let Some((key, image)) = unchanged {
+                kept.insert(key, image);
             } else if !kept.contains_key(key) && !new.contains(&key) {
                 new.push(key);
             }
@@ -146,11 +147,11 @@ fn embedded<'a>(scene: &'a Scene, place: &Place) -> Option<&'a Arc<[u8]>> {
 /// Finds the files of a texture, and reports those that are not there.
 fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, remarks: &mut Diagnostics) -> Found {
     let mut source = scene.texture(&name);
-    // A picture that is a map of depths is known by its matrices, when it is read.
+    // An image that is a map of depths is known by its matrices, when it is read.
     let mut found = Found { name, span, source: source.clone(), files: Vec::new() };
     let (files, form): (&[String], Form) = match &mut source {
-        TextureSource::Picture { file, reading, .. } => (std::slice::from_ref(file), Form::Picture(*reading)),
-        TextureSource::Cube { faces, .. } => (faces, Form::Picture(Reading::Color)),
+        TextureSource::Image { file, reading, .. } => (std::slice::from_ref(file), Form::Image(*reading)),
+        TextureSource::Cube { faces, .. } => (faces, Form::Image(Reading::Color)),
         TextureSource::Depth { file } => (std::slice::from_ref(file), Form::Depths),
     };
     for file in files {
@@ -158,7 +159,7 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
             found.files.push((Place::Embedded(file.clone()), form));
             continue;
         }
-        match scene.find_picture(file, log) {
+        match scene.find_image(file, log) {
             Ok(path) => found.files.push((Place::Disk(path), form)),
             Err(error) => {
                 let d = match error {
@@ -194,22 +195,22 @@ impl Kept {
 impl Content {
     fn decode(bytes: &[u8], form: Form) -> Result<Self, DecodeError> {
         match form {
-            Form::Picture(reading) => Ok(Content::Picture(Arc::new(Pyramid::new(decode(bytes, reading)?)))),
+            Form::Image(reading) => Ok(Content::Image(Arc::new(Pyramid::new(decode(bytes, reading)?)))),
             Form::Depths => DepthMap::decode(bytes).map(|map| Content::Depths(Arc::new(map))),
         }
     }
 }
 
-/// Takes the finest level from the largest picture until all fit into `limit` vectors, and says so.
+/// Takes the finest level from the largest image until all fit into `limit` vectors, and says so.
 fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagnostics) {
     let depths = list.iter().filter_map(|(_, t)| match t {
         Some(Texture::Depths(map)) => Some(layout::depth_vectors(map)),
         _ => None,
     });
-    let limit_of_pictures = limit.saturating_sub(depths.sum());
+    let limit_of_images = limit.saturating_sub(depths.sum());
     let mut coarser: BTreeMap<Arc<str>, Arc<Pyramid>> = BTreeMap::new();
     loop {
-        // Textures that share a picture are laid out once.
+        // Textures that share an image are laid out once.
         let mut sizes: Vec<(*const Pyramid, u64)> = Vec::new();
         for pyramid in list.iter().filter_map(|(_, t)| t.as_ref()).flat_map(Texture::pyramids) {
             let pointer = Arc::as_ptr(pyramid);
@@ -217,7 +218,7 @@ fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagn
                 sizes.push((pointer, layout::vectors(pyramid)));
             }
         }
-        if sizes.iter().map(|s| s.1).sum::<u64>() <= limit_of_pictures {
+        if sizes.iter().map(|s| s.1).sum::<u64>() <= limit_of_images {
             break;
         }
         let Some(&(largest, _)) = sizes.iter().rev().max_by_key(|s| s.1) else { break };
@@ -244,13 +245,13 @@ fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::film::{Channels, Picture};
+    use crate::image::{Channels, Image};
     use crate::texture::DEFAULT_WRAPS;
 
     fn flat(side: u32) -> Option<Texture> {
         let rgba = vec![[1.0; 4]; (side * side) as usize];
-        let pyramid = Pyramid::new(Picture { width: side, height: side, rgba, channels: Channels::Rgb });
-        Some(Texture::Picture { pyramid: Arc::new(pyramid), wraps: DEFAULT_WRAPS })
+        let pyramid = Pyramid::new(Image { width: side, height: side, rgba, channels: Channels::Rgb });
+        Some(Texture::Image { pyramid: Arc::new(pyramid), wraps: DEFAULT_WRAPS })
     }
 
     fn vectors(texture: &Option<Texture>) -> u64 {
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_within_the_scenes_file_is_decoded_again_when_its_bytes_change() {
+    fn a_image_within_the_scenes_file_is_decoded_again_when_its_bytes_change() {
         let png = |value: u8| {
             let mut bytes = std::io::Cursor::new(Vec::new());
             let pixel = image::GrayImage::from_pixel(1, 1, image::Luma([value]));
@@ -279,14 +280,14 @@ mod tests {
         };
         let mut scene = Scene::empty("s");
         let file = "images[0]".to_string();
-        let source = TextureSource::Picture { file: file.clone(), wraps: DEFAULT_WRAPS, reading: Reading::Data };
+        let source = TextureSource::Image { file: file.clone(), wraps: DEFAULT_WRAPS, reading: Reading::Data };
         scene.textures.insert("t".to_string(), source);
-        let mut pictures = Pictures::default();
+        let mut images = Images::default();
         let mut read = |bytes: Arc<[u8]>| {
             scene.embedded.insert(file.clone(), bytes);
-            let read = pictures.read(&scene, Names::from([("t".into(), None)]), &mut FileLog::default());
+            let read = images.read(&scene, Names::from([("t".into(), None)]), &mut FileLog::default());
             assert!(read.remarks.is_empty());
-            read.textures.entries[0].1.as_ref().map(|t| t.pyramids()[0].clone()).expect("a picture")
+            read.textures.entries[0].1.as_ref().map(|t| t.pyramids()[0].clone()).expect("an image")
         };
         let first = read(png(255));
         assert!(Arc::ptr_eq(&first, &read(png(255))));

@@ -1,6 +1,6 @@
 //! A GPU to compute on: finding adapters, opening one, buffers and shader modules whose failures are errors, reading back.
 //!
-//! Only this file talks to adapters. It knows nothing of programs, scenes or pictures.
+//! Only this file talks to adapters. It knows nothing of programs, scenes or images.
 
 use crate::render::{AdapterInfo, RenderError};
 use std::borrow::Cow;

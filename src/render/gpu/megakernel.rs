@@ -272,8 +272,8 @@ mod tests {
     use crate::bvh::{BuildOptions, Bvh, Triangle};
     use crate::codegen::wgsl::{MegakernelOptions, Options, PARAMS_UNIFORMS, compile_megakernel};
     use crate::ir::parse;
-    use crate::lang::source::FileId;
     use crate::render::gpu::batch::Results;
+    use crate::text::source::FileId;
     use glam::Vec3;
     use std::ops::ControlFlow;
     use std::sync::LazyLock;

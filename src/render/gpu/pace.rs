@@ -1,6 +1,6 @@
 //! How much work goes into one submission: rounds, and paths that a round runs. Drivers reset a device whose dispatch runs for seconds, and
 //! the host wants to hear of the work now and then; so the first submissions are small, and the next ones are as large as the time of those before allows.
-//! What is chosen here never changes a bit of a picture.
+//! What is chosen here never changes a bit of an image.
 
 use crate::codegen::wgsl::WORKGROUP_SIZE;
 use std::time::Duration;

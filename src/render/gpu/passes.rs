@@ -1,4 +1,4 @@
-//! Drawing a pass over a picture with a machine, band by band, and the imager behind it. Whole renders and progressive ones are made of these.
+//! Drawing a pass over an image with a machine, band by band, and the imager behind it. Whole renders and progressive ones are made of these.
 //!
 //! A band is as large as a batch of the machine can be; its pixels are the batch's items, their samples the turns. The samples are summed on the GPU, on top of what the film has of
 //! them, and the sums read back once a band. The imager, where there is one, runs on the means. Positions, sums and means are those of the CPU's `Pass` and `Film`.
@@ -9,8 +9,9 @@ use super::program::Program;
 use super::section_machine::Compute;
 use super::tiles::tiled_pixels;
 use super::trap::trap_error;
+use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
-use crate::render::film::{Film, FilmPixel, Picture};
+use crate::render::film::{Film, FilmPixel};
 use crate::render::progressive::{Pass, middle};
 use crate::render::{Job, Progress, RenderError};
 use glam::Vec2;
@@ -18,7 +19,7 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Words of a picture's pixel: colour and alpha.
+/// Words of an image's pixel: colour and alpha.
 const PIXEL_WORDS: u32 = 4;
 
 /// What passes are drawn with, and who hears of them.
@@ -37,7 +38,7 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Turns of a pass over the whole picture, the imager's among them.
+    /// Turns of a pass over the whole image, the imager's among them.
     pub fn turns(job: &Job, pass: Pass) -> u64 {
         let [width, height] = pass.size(job.window).map(u64::from);
         width * height * (u64::from(pass.count) + u64::from(job.program.has_imager))
@@ -51,13 +52,13 @@ impl Drawing<'_> {
     }
 
     /// The means of a film that was drawn in blocks of `step`, behind the imager.
-    pub fn finish(&mut self, film: &Film, step: u32) -> Result<Picture, RenderError> {
-        let mut picture = self.job.film.develop(film);
+    pub fn finish(&mut self, film: &Film, step: u32) -> Result<Image, RenderError> {
+        let mut image = self.job.film.develop(film);
         if self.job.program.has_imager {
             let paths = self.machine.paths();
-            each_band(film.width(), film.height(), paths, |band| self.image_band(band, step, &mut picture))?;
+            each_band(film.width(), film.height(), paths, |band| self.image_band(band, step, &mut image))?;
         }
-        Ok(picture)
+        Ok(image)
     }
 
     /// Takes every sample of a band's pixels, `turns` of each in one batch.
@@ -106,13 +107,13 @@ impl Drawing<'_> {
     }
 
     /// Runs the imager on a band's pixels.
-    fn image_band(&mut self, band: &[[u32; 2]], step: u32, picture: &mut Picture) -> Result<(), RenderError> {
+    fn image_band(&mut self, band: &[[u32; 2]], step: u32, image: &mut Image) -> Result<(), RenderError> {
         let window = self.job.window;
-        let width = picture.width as usize;
+        let width = image.width as usize;
         let index = |[x, y]: [u32; 2]| y as usize * width + x as usize;
         let (xs, ys): (Vec<_>, Vec<_>) = band.iter().map(|&pixel| words(middle(window, step, pixel))).unzip();
         let channel =
-            |k: usize| -> Vec<u32> { band.iter().map(|&pixel| picture.rgba[index(pixel)][k].to_bits()).collect() };
+            |k: usize| -> Vec<u32> { band.iter().map(|&pixel| image.rgba[index(pixel)][k].to_bits()).collect() };
         let arguments = [xs, ys, channel(0), channel(1), channel(2), channel(3)];
         self.run(&Batch {
             entry: self.program.entry(IMAGER_ENTRY)?,
@@ -125,7 +126,7 @@ impl Drawing<'_> {
         })?;
         let results = self.machine.results(PIXEL_WORDS, band.len() as u32)?;
         for (path, &pixel) in band.iter().enumerate() {
-            picture.rgba[index(pixel)] = [0, 1, 2, 3].map(|k| f32::from_bits(results[k][path]));
+            image.rgba[index(pixel)] = [0, 1, 2, 3].map(|k| f32::from_bits(results[k][path]));
         }
         Ok(())
     }
@@ -154,7 +155,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Calls `use_band` with all pixels of a picture, up to `items` at once.
+/// Calls `use_band` with all pixels of an image, up to `items` at once.
 fn each_band(
     width: u32,
     height: u32,

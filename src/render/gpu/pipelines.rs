@@ -1,7 +1,7 @@
 //! Pipelines of kernels with one bind group layout, each made once for its text.
 //!
 //! It takes WGSL and gives pipelines; it knows neither what the kernels do nor when they run. A pipeline is found again by the whole text of
-//! its kernel, so that two sections, two pictures or two scenes with the same kernel share it and no other kernel is ever taken for it.
+//! its kernel, so that two sections, two images or two scenes with the same kernel share it and no other kernel is ever taken for it.
 
 use super::device::{Gpu, Layout};
 use crate::codegen::wgsl::SectionKernel;

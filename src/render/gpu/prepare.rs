@@ -1,4 +1,4 @@
-//! Preparing to render a job before anyone waits for its picture: its kernels are compiled on another thread, and a render that follows finds them.
+//! Preparing to render a job before anyone waits for its image: its kernels are compiled on another thread, and a render that follows finds them.
 //!
 //! A viewer prepares an edited scene while it goes on drawing the last good one, and renders the new one when [`Preparation::is_finished`]; nothing that it draws with is
 //! replaced before.

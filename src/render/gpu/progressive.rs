@@ -6,7 +6,8 @@ use super::prepare::Preparation;
 use super::program::Program;
 use super::renderer::{GpuRenderer, compile, max_depth, setup, usual_paths};
 use super::warm::{Course, Urgency};
-use crate::render::film::{Film, Picture};
+use crate::image::Image;
+use crate::render::film::Film;
 use crate::render::progressive::{Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, KernelTimes, Phase, Report};
 use crate::render::{Job, RenderError, Renderer};
@@ -111,7 +112,7 @@ impl Progressive for GpuProgressive {
         })
     }
 
-    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError> {
+    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError> {
         self.drawn(stop, |drawing| drawing.finish(film, step))
     }
 

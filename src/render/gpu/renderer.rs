@@ -1,6 +1,6 @@
-//! [`GpuRenderer`]: pictures by the section machine or the megakernel.
+//! [`GpuRenderer`]: images by the section machine or the megakernel.
 //!
-//! A picture is one pass over all its samples (`passes`).
+//! An image is one pass over all its samples (`passes`).
 
 use super::device::Gpu;
 use super::machine::{MachineStats, Setup};
@@ -11,8 +11,9 @@ use super::section_machine::{Compute, ComputeError};
 use super::warm::{Course, Urgency, WarmUp};
 use crate::bvh::gpu::kernel::{Levels, Variant};
 use crate::codegen::wgsl::Options;
+use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, intersect_entry, surface_entry};
-use crate::render::film::{Film, Picture};
+use crate::render::film::Film;
 use crate::render::progressive::Pass;
 use crate::render::report::{Count, KernelTimes, Phase, Report};
 use crate::render::{Job, Progress, RenderError, Renderer, Schedule};
@@ -25,7 +26,7 @@ const HARDWARE_PATHS: u32 = 1 << 18;
 /// Paths in flight on a software driver: enough that the fixed cost of a round is small, few enough that progress shows.
 const SOFTWARE_PATHS: u32 = 1 << 16;
 
-/// Where the time of the last picture went.
+/// Where the time of the last image went.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GpuStats {
     /// Compiling the program to kernels.
@@ -99,7 +100,7 @@ impl GpuRenderer {
         self.schedule
     }
 
-    /// Where the time of the last picture went.
+    /// Where the time of the last image went.
     pub fn stats(&self) -> GpuStats {
         self.stats
     }
@@ -111,7 +112,7 @@ impl Renderer for GpuRenderer {
         format!("GPU: {} ({}, {})", adapter.name, adapter.kind, adapter.api)
     }
 
-    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
+    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {
         let mut film = Film::new(job.window.width, job.window.height)?;
         let start = Instant::now();
         let program = compile(self.compute.gpu(), job, self.schedule)?;
@@ -134,11 +135,11 @@ impl Renderer for GpuRenderer {
             total: Drawing::turns(job, pass),
         };
         drawing.draw(pass, &mut film)?;
-        let picture = drawing.finish(&film, pass.step)?;
+        let image = drawing.finish(&film, pass.step)?;
         let stats = machine.stats();
         self.stats = GpuStats { compile, warm_up, setup: ready - warm, render: ready.elapsed(), machine: stats };
         self.kernels = machine.times();
-        Ok(picture)
+        Ok(image)
     }
 
     fn set_profiling(&mut self, on: bool) {
@@ -184,7 +185,7 @@ pub(super) fn max_depth(job: &Job) -> u32 {
     job.program.constants[6][3] as u32
 }
 
-/// Paths that a picture of many pixels has in flight.
+/// Paths that an image of many pixels has in flight.
 pub(super) fn usual_paths(gpu: &Gpu) -> u32 {
     if gpu.is_hardware() { HARDWARE_PATHS } else { SOFTWARE_PATHS }
 }

@@ -1,16 +1,16 @@
-//! Functions and pictures of programs in IR text, held to the same formulas and the same tree on the CPU.
+//! Functions and images of programs in IR text, held to the same formulas and the same tree on the CPU.
 
 use super::{Compute, GpuRenderer};
 use crate::bvh::{BuildOptions, Bvh, Ray, Triangle, TwoLevel};
+use crate::image::Image;
 use crate::ir::{Module, parse};
-use crate::lang::diag::Diagnostics;
-use crate::lang::source::{FileId, SourceMap};
 use crate::program::{MemoryImage, Program};
 use crate::render::film::FilmSettings;
-use crate::render::film::Picture;
 use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, RenderError, Renderer, Schedule, Window};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::{FileId, SourceMap};
 use glam::Vec3;
 use std::sync::{Arc, LazyLock};
 
@@ -183,7 +183,7 @@ b2:
 }
 ";
 
-/// Triangles here and there in front of a picture of 150×50 pixels.
+/// Triangles here and there in front of an image of 150×50 pixels.
 fn triangles() -> Vec<Triangle> {
     let mut random = (1..).map(|i: u32| (i.wrapping_mul(0x9e37_79b9) >> 16) as f32 / 65536.0);
     let mut next = |scale: f32| random.next().expect("an endless sequence") * scale;
@@ -230,7 +230,7 @@ fn surface(bvh: &Bvh, orig: Vec3, dir: Vec3, depth: u32) -> Option<Vec3> {
     Some(next.map_or(color, |next| (color + next) * 0.5))
 }
 
-/// The picture without imager, by the CPU.
+/// The image without imager, by the CPU.
 fn expected(job: &Job) -> Vec<[f32; 4]> {
     let count = job.sampling.count();
     let pixel = |x, y| {
@@ -247,12 +247,12 @@ fn expected(job: &Job) -> Vec<[f32; 4]> {
     (y..y + height).flat_map(|y| (x..x + width).map(move |x| (x, y))).map(|(x, y)| pixel(x, y)).collect()
 }
 
-fn render(job: &Job) -> Picture {
+fn render(job: &Job) -> Image {
     GpuRenderer::new(None).unwrap().render(job, &|_| {}).unwrap()
 }
 
 /// Fused multiplications may differ in the last bits, and rays that graze an edge may miss it.
-fn assert_same(found: &Picture, expected: &[[f32; 4]]) {
+fn assert_same(found: &Image, expected: &[[f32; 4]]) {
     assert_eq!(found.rgba.len(), expected.len());
     let differs = |a: &[f32; 4], b: &[f32; 4]| a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1.0e-4);
     let wrong = found.rgba.iter().zip(expected).filter(|(a, b)| differs(a, b)).count();
@@ -260,7 +260,7 @@ fn assert_same(found: &Picture, expected: &[[f32; 4]]) {
 }
 
 #[test]
-fn a_picture_is_that_of_the_cpu() {
+fn a_image_is_that_of_the_cpu() {
     let job = job(false, Window::whole(150, 50), Sampling { strata: [1, 1], seed: 0 });
     let expected = expected(&job);
     let hits = expected.iter().filter(|p| p[3] > 0.0).count();
@@ -288,7 +288,7 @@ fn the_imager_runs_on_the_means() {
 }
 
 #[test]
-fn the_megakernel_gives_the_picture_of_the_wavefront() {
+fn the_megakernel_gives_the_image_of_the_wavefront() {
     let job = job(true, Window::whole(150, 50), Sampling { strata: [2, 2], seed: 3 });
     let by = |schedule| {
         let mut renderer = GpuRenderer::new(None).unwrap();
@@ -299,7 +299,7 @@ fn the_megakernel_gives_the_picture_of_the_wavefront() {
     assert_same(&one, &other.rgba);
     if !COMPUTE.gpu().is_hardware() {
         // Mesa's software driver fuses nothing.
-        let bits = |p: &Picture| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
+        let bits = |p: &Image| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&one), bits(&other));
     }
 }
@@ -307,7 +307,7 @@ fn the_megakernel_gives_the_picture_of_the_wavefront() {
 #[test]
 fn two_renders_give_the_same_bits() {
     let job = job(true, Window::whole(150, 50), Sampling { strata: [2, 1], seed: 1 });
-    let bits = |p: &Picture| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
+    let bits = |p: &Image| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&render(&job)), bits(&render(&job)));
 }
 
@@ -330,17 +330,17 @@ fn kernels_are_timed_when_asked_for() {
     renderer.render(&job, &|_| {}).unwrap();
     assert_eq!(renderer.report().kernels, KernelTimes::None);
     renderer.set_profiling(true);
-    let picture = renderer.render(&job, &|_| {}).unwrap();
+    let image = renderer.render(&job, &|_| {}).unwrap();
     let report = renderer.report();
     let KernelTimes::Measured { kernels, .. } = &report.kernels else { panic!("{report:?}") };
     let sections = renderer.stats().machine.sections as usize;
     assert_eq!(kernels.len(), sections + 3, "{kernels:?}");
     assert!(kernels.iter().any(|kernel| kernel.name == "traversal" && kernel.dispatches > 0), "{kernels:?}");
-    assert_eq!(picture.rgba, render(&job).rgba);
+    assert_eq!(image.rgba, render(&job).rgba);
 }
 
 #[test]
-fn a_picture_after_a_preparation_is_the_same_and_makes_no_pipeline() {
+fn a_image_after_a_preparation_is_the_same_and_makes_no_pipeline() {
     let job = Arc::new(job(true, Window::whole(150, 50), Sampling { strata: [1, 1], seed: 0 }));
     let mut renderer = GpuRenderer::new(None).unwrap();
     let prepared = renderer.prepare(job.clone()).wait().unwrap();
@@ -351,7 +351,7 @@ fn a_picture_after_a_preparation_is_the_same_and_makes_no_pipeline() {
 }
 
 #[test]
-fn a_preparation_that_is_cancelled_does_not_harm_the_picture() {
+fn a_preparation_that_is_cancelled_does_not_harm_the_image() {
     let job = Arc::new(job(false, Window::whole(40, 40), Sampling { strata: [1, 1], seed: 0 }));
     let mut renderer = GpuRenderer::new(None).unwrap();
     let preparation = renderer.prepare(job.clone());

@@ -3,7 +3,7 @@
 /// Pixels of a tile's side: a tile is one workgroup of the kernels.
 const SIDE: u32 = 8;
 
-/// The pixels of a `width`×`height` picture as `[column, row]`, tile after tile, each once.
+/// The pixels of a `width`×`height` image as `[column, row]`, tile after tile, each once.
 pub(super) fn tiled_pixels(width: u32, height: u32) -> impl Iterator<Item = [u32; 2]> {
     let starts = |length: u32| (0..length).step_by(SIDE as usize);
     starts(height).flat_map(move |top| {

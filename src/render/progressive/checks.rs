@@ -1,12 +1,13 @@
 //! What every implementation of [`Progressive`] is held to, and jobs to hold it to.
 
 use super::{Pass, Progressive, middle};
-use crate::lang::source::SourceMap;
+use crate::image::Image;
 use crate::program::{LinkOptions, link};
-use crate::render::film::{Film, Picture};
+use crate::render::film::Film;
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Job, RenderError, Renderer, Window, prepare};
 use crate::scene::{OpenOptions, open_builtin};
+use crate::text::source::SourceMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ pub fn job_of(scene: &str, width: u32, height: u32, strata: [u32; 2]) -> Job {
 }
 
 /// Draws passes into one film and finishes it.
-pub fn drawn(machine: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Picture {
+pub fn drawn(machine: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Image {
     let [width, height] = passes[0].size(job.window);
     let (mut film, stop) = (Film::new(width, height).unwrap(), AtomicBool::new(false));
     for &pass in passes {
@@ -32,13 +33,13 @@ pub fn drawn(machine: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Pictu
 }
 
 /// Equal as bit patterns.
-fn assert_same_bits(found: &Picture, expected: &Picture) {
-    let bits = |p: &Picture| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
+fn assert_same_bits(found: &Image, expected: &Image) {
+    let bits = |p: &Image| p.rgba.iter().flatten().map(|c| c.to_bits()).collect::<Vec<_>>();
     assert_eq!((found.width, found.height), (expected.width, expected.height));
-    assert!(bits(found) == bits(expected), "the pictures differ");
+    assert!(bits(found) == bits(expected), "the images differ");
 }
 
-/// However the samples are cut into passes, they make the renderer's picture.
+/// However the samples are cut into passes, they make the renderer's image.
 pub fn passes_in_order_make_the_render(machine: &mut dyn Progressive, renderer: &mut dyn Renderer) {
     let job = job_of("sepia", 37, 23, [4, 2]);
     machine.load(&job).unwrap();
@@ -53,7 +54,7 @@ pub fn passes_in_order_make_the_render(machine: &mut dyn Progressive, renderer: 
     }
 }
 
-/// A pixel of a coarse pass is what a picture of one sample a pixel has in the middle of its block, where that is the middle of a pixel.
+/// A pixel of a coarse pass is what an image of one sample a pixel has in the middle of its block, where that is the middle of a pixel.
 pub fn a_coarse_pass_samples_the_middle_of_its_blocks(machine: &mut dyn Progressive) {
     let job = job_of("sepia", 33, 21, [1, 1]);
     machine.load(&job).unwrap();
@@ -124,7 +125,7 @@ pub fn a_pass_that_is_stopped_ends_soon(machine: &mut dyn Progressive) {
     assert_eq!(drawn(machine, &small, &[whole]), drawn(machine, &small, &[whole]));
 }
 
-/// Without a job there is an error, not a picture.
+/// Without a job there is an error, not an image.
 pub fn nothing_is_drawn_before_a_job_is_loaded(machine: &mut dyn Progressive) {
     let mut film = Film::new(2, 2).unwrap();
     assert!(machine.draw(Pass::coarse(1), &mut film, &AtomicBool::new(false)).is_err());

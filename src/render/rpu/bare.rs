@@ -1,7 +1,7 @@
 //! A program of the machine by itself, without a compiler or a linked scene behind it.
 //!
 //! Takes a [`Program`] and what it runs on: registers as they are at the start, constants, a memory image, and perhaps a scene for its rays.
-//! Gives the registers that one run leaves, or a picture with a run for each pixel (the drivers of Węgrzanowski 2006, §4.2). It does not know
+//! Gives the registers that one run leaves, or an image with a run for each pixel (the drivers of Węgrzanowski 2006, §4.2). It does not know
 //! where the program came from.
 
 use super::calls::{Calls, Registers};
@@ -9,11 +9,11 @@ use super::frame::Frame;
 use super::simulate::Simulation;
 use super::{LANES, SceneTracer, Shape, Stoppable, Tile, each_pixel, in_parallel};
 use crate::bvh::{BuildOptions, TwoLevel, TwoLevelError};
+use crate::image::{Image, SizeError, check_size};
 use crate::program::memory::{MemoryError, ObjectRecord, RecordLayout, build_tree};
 use crate::program::textures::Textures;
 use crate::program::{MemoryImage, frame_constants};
 use crate::render::Progress;
-use crate::render::film::{Picture, SizeError, check_size};
 use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, GENERAL_REGISTERS, INPUT_REGISTERS, IsaError, Program, Reg, STACK_WINDOW};
 use crate::rpu::machine::{Limits, Machine, MachineError, RunReport};
@@ -45,7 +45,7 @@ pub enum BareError {
     /// The run ended early.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// The size of the picture.
+    /// The size of the image.
     #[error(transparent)]
     Size(#[from] SizeError),
     /// The scene does not fit the address space.
@@ -256,7 +256,7 @@ impl Bare {
         Ok(([before, thread.after], stats))
     }
 
-    /// Runs a thread for each pixel, as [`Bare::picture`] does, and changes the textures as they ask for: of two threads that store into one texel
+    /// Runs a thread for each pixel, as [`Bare::image`] does, and changes the textures as they ask for: of two threads that store into one texel
     /// the one of the later tile stays.
     ///
     /// # Errors
@@ -272,18 +272,18 @@ impl Bare {
     ///
     /// # Errors
     /// When the size is not possible or a run ends early.
-    pub fn picture(&self, entry: u32, width: u32, height: u32) -> Result<Picture, BareError> {
+    pub fn image(&self, entry: u32, width: u32, height: u32) -> Result<Image, BareError> {
         let color =
             |block: &mut Block| [Component::X, Component::Y, Component::Z].map(|c| block.read_floats(Reg::R(0), c));
         let colors = self.each_tile(entry, width, height, color)?;
-        let mut picture = Picture::new(width, height, vec![[0.0; 4]; width as usize * height as usize])?;
+        let mut image = Image::new(width, height, vec![[0.0; 4]; width as usize * height as usize])?;
         for (tile, [red, green, blue]) in &colors {
             each_pixel(*tile, width, height, |lane, x, y| {
                 let index = y as usize * width as usize + x as usize;
-                picture.rgba[index] = [red[lane], green[lane], blue[lane], 1.0];
+                image.rgba[index] = [red[lane], green[lane], blue[lane], 1.0];
             });
         }
-        Ok(picture)
+        Ok(image)
     }
 
     /// Runs the threads of each tile, with their positions in `R0`, and keeps what `take` finds in their block.
@@ -312,10 +312,10 @@ impl Bare {
         })
     }
 
-    /// The same picture on the timed machine, with how long it took.
+    /// The same image on the timed machine, with how long it took.
     ///
     /// # Errors
-    /// As [`Bare::picture`].
+    /// As [`Bare::image`].
     pub fn simulate(
         &self,
         entry: u32,
@@ -345,7 +345,7 @@ impl Bare {
                 Ok(timed::run(machine, &timing, entry, &mut source)?)
             })
         })?;
-        Ok(Simulation { picture: Picture::new(width, height, rgba)?, stats, cost })
+        Ok(Simulation { image: Image::new(width, height, rgba)?, stats, cost })
     }
 }
 
@@ -380,8 +380,8 @@ impl Source for OneThread<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::source::FileId;
     use crate::rpu::asm::assemble;
+    use crate::text::source::FileId;
 
     fn bare(text: &str) -> Bare {
         let assembly = assemble(text, FileId::default()).expect("the text is right");
@@ -401,16 +401,16 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_the_positions_of_its_pixel_centres_as_colours() {
-        let picture = bare("SUBROUTINE_ENTRY_f:\nreturn").picture(0, 9, 5).unwrap();
-        for (i, rgba) in picture.rgba.iter().enumerate() {
+    fn a_image_has_the_positions_of_its_pixel_centres_as_colours() {
+        let image = bare("SUBROUTINE_ENTRY_f:\nreturn").image(0, 9, 5).unwrap();
+        for (i, rgba) in image.rgba.iter().enumerate() {
             let (x, y) = (i % 9, i / 9);
             assert_eq!(*rgba, [(x as f32 + 0.5) / 9.0, (y as f32 + 0.5) / 5.0, 0.0, 1.0]);
         }
     }
 
     #[test]
-    fn the_timed_machine_gives_the_same_registers_and_pictures() {
+    fn the_timed_machine_gives_the_same_registers_and_images() {
         let mut b =
             bare("SUBROUTINE_ENTRY_f:\nmad R0.xyz, R0, R1.x, R2 + return x (>=1)\nadd R0.y, R0.y, 0.25\nreturn");
         b.set(Reg::R(1), Component::X, 3f32.to_bits());
@@ -422,13 +422,13 @@ mod tests {
         }
         assert_eq!((stats.threads, stats.issued), (1, 3));
         let simulation = b.simulate(0, [10, 3], &config, &|_| {}).unwrap();
-        assert_eq!(simulation.picture, b.picture(0, 10, 3).unwrap());
+        assert_eq!(simulation.image, b.image(0, 10, 3).unwrap());
         assert_eq!((simulation.stats.chunks, simulation.stats.threads), (10, 30));
         assert_eq!(simulation.cost.iter().sum::<u64>(), timed::SLOT_PARTS * simulation.stats.issued);
     }
 
     #[test]
-    fn a_picture_shows_what_an_earlier_pass_stored_into_a_texture() {
+    fn a_image_shows_what_an_earlier_pass_stored_into_a_texture() {
         let mut b = bare(
             "SUBROUTINE_ENTRY_fill:\nmul R1.x, R0.x, 10.0\nmul R1.y, R0.y, 3.0\ntexstore 1, R1, R0.yxz\nreturn\n\
              SUBROUTINE_ENTRY_show:\nmul R1.x, R0.x, 10.0\nmul R1.y, R0.y, 3.0\ntexload I0, 1, R1\ntexload I1, 0, R1\n\
@@ -438,8 +438,8 @@ mod tests {
         b.add_texture(1, 1, &[[0, 0, 2f32.to_bits(), 0]]).unwrap();
         b.add_texture(10, 3, &[]).unwrap();
         b.store_texels(b.entry("fill").unwrap(), 10, 3).unwrap();
-        let picture = b.picture(b.entry("show").unwrap(), 10, 3).unwrap();
-        for (i, rgba) in picture.rgba.iter().enumerate() {
+        let image = b.image(b.entry("show").unwrap(), 10, 3).unwrap();
+        for (i, rgba) in image.rgba.iter().enumerate() {
             let [x, y, _] = position(i as u32 % 10, i as u32 / 10, 10, 3);
             assert_eq!(*rgba, [y, x, if i == 0 { 2.0 } else { 0.0 }, 1.0]);
         }
@@ -450,13 +450,13 @@ mod tests {
         let b = bare(
             ".const C0, 0.0, 0.0, 0.0, 0.0\n.const C1, 0.5, 1.5, 2.5, 0.0\nSUBROUTINE_ENTRY_f:\nmov R0.xyz, C1\nreturn",
         );
-        assert_eq!(b.picture(0, 1, 1).unwrap().rgba, [[0.5, 1.5, 2.5, 1.0]]);
+        assert_eq!(b.image(0, 1, 1).unwrap().rgba, [[0.5, 1.5, 2.5, 1.0]]);
     }
 
     #[test]
     fn of_several_pixels_that_fail_the_error_tells_of_one_and_names_its_instruction() {
         let endless = bare("SUBROUTINE_ENTRY_f:\nmov R0, R0\nL:\njmp L");
-        let error = endless.picture(0, 64, 64).unwrap_err();
+        let error = endless.image(0, 64, 64).unwrap_err();
         assert_eq!(error.address(), Some(1));
     }
 

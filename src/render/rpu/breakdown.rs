@@ -4,9 +4,9 @@
 
 use crate::codegen::rpu::RpuProgram;
 use crate::ir::Module;
-use crate::lang::source::{SourceMap, Span};
 use crate::rpu::isa::{Instr, Program};
 use crate::rpu::timed::{AtPc, Cause, Stats};
+use crate::text::source::{SourceMap, Span};
 use std::collections::BTreeMap;
 
 /// Utilisation from which on nothing needs an explanation.
@@ -140,7 +140,7 @@ fn reason(cause: Cause, stats: &Stats) -> String {
             per(stats.processor_cycles, stats.rays)
         ),
         Cause::Drain => format!(
-            "the picture runs out of chunks ({} on {} processors): the last ones have nobody to take turns with",
+            "the image runs out of chunks ({} on {} processors): the last ones have nobody to take turns with",
             stats.chunks, stats.processors
         ),
     }

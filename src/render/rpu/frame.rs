@@ -1,4 +1,4 @@
-//! Shares the samples of a picture among the timed machine's processors, a chunk of 2×2 pixels at a time.
+//! Shares the samples of an image among the timed machine's processors, a chunk of 2×2 pixels at a time.
 //!
 //! Takes the arguments of each pixel's sample and hands on its results, in the order of samples whatever the order in which chunks end. It does not know what is called.
 
@@ -20,7 +20,7 @@ pub(super) type Input<'a> = &'a (dyn Fn(u32, u32, u32) -> Vec<u32> + Sync);
 /// Takes what a pixel's sample gives, and its share of issue slots; of one pixel in the order of samples.
 pub(super) type Output<'a> = &'a mut (dyn FnMut(u32, u32, [f32; 4], u64) + Send);
 
-/// A picture whose pixels are computed by calls.
+/// An image whose pixels are computed by calls.
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'a> {
     pub width: u32,
@@ -70,11 +70,11 @@ impl Frame<'_> {
     }
 }
 
-/// One processor's share of a picture.
+/// One processor's share of an image.
 struct Share<'a, 'o> {
     frame: Frame<'a>,
     processor: u32,
-    /// The number of its next chunk, those outside the picture included.
+    /// The number of its next chunk, those outside the image included.
     next: u64,
     input: Input<'a>,
     output: &'a Mutex<Output<'o>>,

@@ -1,7 +1,7 @@
 //! Rendering on the software Ray Processing Unit.
 //!
 //! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each tile, on all cores: one sample of 8×8 pixels, or four of 4×4, or 16 of 2×2.
-//! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the picture on the number of threads.
+//! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the image on the number of threads.
 
 mod bare;
 pub mod breakdown;
@@ -22,13 +22,14 @@ pub use progressive::RpuProgressive;
 pub use simulate::{Simulation, simulate};
 pub use tracer::SceneTracer;
 
-use super::film::{Film, Picture};
+use super::film::Film;
 use super::progressive::Pass;
 use super::report::{Phase, Report};
 use super::sampling::Sampling;
 use super::{Job, Progress, RenderError, Renderer};
 use crate::bvh::raysets::place_in_tile;
 use crate::codegen::rpu::Options;
+use crate::image::Image;
 use crate::rpu::format::Format;
 use passes::Drawing;
 use rayon::prelude::*;
@@ -63,11 +64,11 @@ impl RpuRenderer {
         Self { format, ..self }
     }
 
-    /// A picture of one sample a pixel, to be looked at while a machine that takes longer to get ready is not.
+    /// An image of one sample a pixel, to be looked at while a machine that takes longer to get ready is not.
     ///
     /// # Errors
     /// Those of [`Renderer::render`].
-    pub fn first_picture(&self, job: &Job) -> Result<Picture, RenderError> {
+    pub fn first_image(&self, job: &Job) -> Result<Image, RenderError> {
         let one = Sampling { strata: [1, 1], ..job.sampling };
         draw_sampled(job, one, &self.load(job)?, &|_| {})
     }
@@ -145,14 +146,14 @@ impl Renderer for RpuRenderer {
         format!("RPU, {} threads{floats}", rayon::current_num_threads())
     }
 
-    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Picture, RenderError> {
+    fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {
         let start = Instant::now();
         let loaded = self.load(job)?;
         let compiled = Instant::now();
-        let picture = draw(job, &loaded, progress)?;
+        let image = draw(job, &loaded, progress)?;
         let phases = [("code", compiled - start), ("blocks", compiled.elapsed())];
         self.report = Report { phases: phases.map(|(name, time)| Phase { name, time }).into(), ..Report::default() };
-        Ok(picture)
+        Ok(image)
     }
 
     fn report(&self) -> Report {
@@ -163,18 +164,13 @@ impl Renderer for RpuRenderer {
 /// Renders with a program that is compiled already.
 ///
 /// # Errors
-/// When a thread of the machine fails, or there is no memory for the picture.
-pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Picture, RenderError> {
+/// When a thread of the machine fails, or there is no memory for the image.
+pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Image, RenderError> {
     draw_sampled(job, job.sampling, loaded, progress)
 }
 
 /// The same with other samples than the job's.
-fn draw_sampled(
-    job: &Job,
-    sampling: Sampling,
-    loaded: &Loaded,
-    progress: Progress<'_>,
-) -> Result<Picture, RenderError> {
+fn draw_sampled(job: &Job, sampling: Sampling, loaded: &Loaded, progress: Progress<'_>) -> Result<Image, RenderError> {
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
     let tracer = SceneTracer::of_job(job, loaded, &data, &stop)?;

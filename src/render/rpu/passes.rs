@@ -1,9 +1,10 @@
-//! Drawing a pass over a picture with a compiled program, tile by tile on all threads, and the imager behind it. Whole renders and progressive ones are made of these.
+//! Drawing a pass over an image with a compiled program, tile by tile on all threads, and the imager behind it. Whole renders and progressive ones are made of these.
 
 use super::loaded::Loaded;
 use super::{LANES, Shape, Tile, each_pixel, in_parallel};
+use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
-use crate::render::film::{Film, Picture};
+use crate::render::film::Film;
 use crate::render::progressive::{Pass, middle};
 use crate::render::sampling::{CAMERA_ARGUMENTS, CameraSample, Sampling};
 use crate::render::{Job, Progress, RenderError};
@@ -27,7 +28,7 @@ struct Queue<'a> {
     rounds: u32,
     /// The first of them.
     first: u32,
-    /// Pixels of the picture across and down.
+    /// Pixels of the image across and down.
     size: [u32; 2],
 }
 
@@ -105,25 +106,25 @@ impl Drawing<'_> {
     }
 
     /// The means of a film that was drawn in blocks of `step`, behind the imager.
-    pub fn finish(&self, film: &Film, step: u32) -> Result<Picture, RenderError> {
-        let mut picture = self.job.film.develop(film);
+    pub fn finish(&self, film: &Film, step: u32) -> Result<Image, RenderError> {
+        let mut image = self.job.film.develop(film);
         if !self.job.program.has_imager {
-            return Ok(picture);
+            return Ok(image);
         }
-        let (width, height) = (picture.width, picture.height);
+        let (width, height) = (image.width, image.height);
         let run = |block: &mut Block, &tile: &Tile| -> Result<Pixels, RenderError> {
             let mut inputs = [[0u32; LANES]; 6];
             each_pixel(tile, width, height, |lane, x, y| {
-                set_lane(&mut inputs, lane, imager_inputs(self.job, &picture, step, [x, y]));
+                set_lane(&mut inputs, lane, imager_inputs(self.job, &image, step, [x, y]));
             });
             self.run_tile(block, IMAGER_ENTRY, &inputs, tile.active(width, height))
         };
         let tiles = Tile::all(width, height, Shape::FLAT);
         let pixels = in_parallel(&tiles, self.machine.stop, Block::new, run)?;
         for (tile, pixels) in tiles.iter().zip(pixels) {
-            each_pixel(*tile, width, height, |lane, x, y| picture.rgba[(y * width + x) as usize] = pixels[lane]);
+            each_pixel(*tile, width, height, |lane, x, y| image.rgba[(y * width + x) as usize] = pixels[lane]);
         }
-        Ok(picture)
+        Ok(image)
     }
 
     /// A sample of the film's pixel.
@@ -153,9 +154,9 @@ impl Drawing<'_> {
     }
 }
 
-/// The words of the imager's arguments for a pixel of a picture that was drawn in blocks of `step`.
-pub(super) fn imager_inputs(job: &Job, picture: &Picture, step: u32, [x, y]: [u32; 2]) -> [u32; 6] {
-    let [r, g, b, alpha] = picture.rgba[(y * picture.width + x) as usize];
+/// The words of the imager's arguments for a pixel of an image that was drawn in blocks of `step`.
+pub(super) fn imager_inputs(job: &Job, image: &Image, step: u32, [x, y]: [u32; 2]) -> [u32; 6] {
+    let [r, g, b, alpha] = image.rgba[(y * image.width + x) as usize];
     let raster = middle(job.window, step, [x, y]);
     [raster.x, raster.y, r, g, b, alpha].map(f32::to_bits)
 }

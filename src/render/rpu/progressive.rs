@@ -3,8 +3,9 @@
 use super::loaded::Data;
 use super::passes::Drawing;
 use super::{Loaded, RpuRenderer, SceneTracer, cause};
+use crate::image::Image;
 use crate::program::Program;
-use crate::render::film::{Film, Picture};
+use crate::render::film::Film;
 use crate::render::progressive::{Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, Phase, Report};
 use crate::render::{Job, RenderError, Renderer};
@@ -107,7 +108,7 @@ impl Progressive for RpuProgressive {
         self.drawn(stop, |drawing| drawing.draw(pass, film, &|_| {}))
     }
 
-    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Picture, RenderError> {
+    fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError> {
         self.drawn(stop, |drawing| drawing.finish(film, step))
     }
 

@@ -1,14 +1,15 @@
-//! A picture on the timed machine.
+//! An image on the timed machine.
 //!
-//! Takes a [`Job`] as the renderer does and gives the same picture, with how long the machine took and what each pixel cost.
+//! Takes a [`Job`] as the renderer does and gives the same image, with how long the machine took and what each pixel cost.
 
 use super::calls::Calls;
 use super::frame::Frame;
 use super::loaded::Loaded;
 use super::passes::imager_inputs;
 use super::{SceneTracer, cause};
+use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
-use crate::render::film::{Film, Picture};
+use crate::render::film::Film;
 use crate::render::progressive::Pass;
 use crate::render::{Job, Progress, RenderError, Window};
 use crate::rpu::timed::{Config, Stats};
@@ -17,8 +18,8 @@ use std::sync::atomic::AtomicBool;
 /// What a simulation gives.
 #[derive(Debug)]
 pub struct Simulation {
-    /// The picture, the same bits as the renderer's.
-    pub picture: Picture,
+    /// The image, the same bits as the renderer's.
+    pub image: Image,
     /// What the machine did for it.
     pub stats: Stats,
     /// Issue slots that each pixel took, row by row, in parts of [`crate::rpu::timed::SLOT_PARTS`]. They add up to all issue slots.
@@ -63,17 +64,17 @@ pub fn simulate(
     };
     let run = frame.run(&stop, &input, &mut output, call(CAMERA_ENTRY));
     let mut stats = cause(run, &tracer, loaded, job)?;
-    let mut picture = job.film.develop(&film);
+    let mut image = job.film.develop(&film);
     if job.program.has_imager {
-        let mut rgba = picture.rgba.clone();
-        let input = |x, y, _| imager_inputs(job, &picture, pass.step, [x, y]).to_vec();
+        let mut rgba = image.rgba.clone();
+        let input = |x, y, _| imager_inputs(job, &image, pass.step, [x, y]).to_vec();
         let mut output = |x, y, value, slots| {
             rgba[at(x, y)] = value;
             cost[at(x, y)] += slots;
         };
         let frame = Frame { samples: 1, ..frame };
         stats.then(&frame.run(&stop, &input, &mut output, call(IMAGER_ENTRY))?);
-        picture.rgba = rgba;
+        image.rgba = rgba;
     }
-    Ok(Simulation { picture, stats, cost })
+    Ok(Simulation { image, stats, cost })
 }

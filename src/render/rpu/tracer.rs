@@ -237,15 +237,15 @@ impl Intersect for ProgramTracer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::source::SourceMap;
     use crate::program::{LinkOptions, link};
     use crate::render::sampling::Sampling;
     use crate::render::{DEFAULT_BUDGET, Window, prepare};
     use crate::rpu::BLOCK;
     use crate::scene::{OpenOptions, open};
+    use crate::text::source::SourceMap;
     use std::path::Path;
 
-    /// The job of a picture of 8 by 8 pixels.
+    /// The job of an image of 8 by 8 pixels.
     fn job_of_file(path: &str) -> Job {
         let mut sources = SourceMap::new();
         let options = OpenOptions { size: Some((8, 8)), ..OpenOptions::default() };

@@ -10,7 +10,7 @@ use super::super::listings;
 use super::super::simd::Engine;
 use super::super::tracing::{EmptyScene, HitBlock, RayBlock};
 use super::*;
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 use Component::{W, X, Y, Z};
 use proptest::prelude::*;
 

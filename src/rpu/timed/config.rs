@@ -278,8 +278,8 @@ impl Latencies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::source::FileId;
     use crate::rpu::asm::assemble;
+    use crate::text::source::FileId;
 
     #[test]
     fn the_default_has_the_latencies_of_the_published_example() {

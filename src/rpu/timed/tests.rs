@@ -1,7 +1,6 @@
 //! Cycles counted by hand, and bits compared with the functional machine.
 
 use super::*;
-use crate::lang::source::FileId;
 use crate::rpu::arbitrary::any_program;
 use crate::rpu::asm::assemble;
 use crate::rpu::decode::Executable;
@@ -9,6 +8,7 @@ use crate::rpu::isa::{Component, Program, Reg};
 use crate::rpu::machine::Limits;
 use crate::rpu::texture::Texture;
 use crate::rpu::{BLOCK, Block, EmptyScene};
+use crate::text::source::FileId;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 

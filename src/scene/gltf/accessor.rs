@@ -3,7 +3,7 @@
 //! All sizes are checked when an accessor is opened; reading an element afterwards cannot fail.
 
 use super::document::Document;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place, buffer};

@@ -1,20 +1,20 @@
 //! Cameras (glTF 2.0, §3.10): they look along −z of their node, with y up; its scale does not count.
 
 use super::document::Document;
-use crate::lang::diag::Diagnostic;
 use crate::scene::{Camera, Format, Projection};
+use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use gltf::json::camera::{Camera as Json, Type};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
 
-/// Height in pixels of a picture whose size nobody gives.
+/// Height in pixels of an image whose size nobody gives.
 const HEIGHT: f32 = 480.0;
 
-/// A camera at its place, and the format of its picture: `size`, if the user gives one, or else of the shape that the camera is made for.
+/// A camera at its place, and the format of its image: `size`, if the user gives one, or else of the shape that the camera is made for.
 ///
 /// # Errors
-/// When its numbers make no picture.
+/// When its numbers make no image.
 pub fn read(
     document: &Document<'_>,
     index: Index<Json>,
@@ -53,7 +53,7 @@ pub fn read(
             planes(p.znear, p.zfar).map(|planes| (planes, format))
         }
         (Checked::Valid(Type::Orthographic), _, Some(o)) => {
-            // Mirrored pictures, which a negative size would make, are an error in glTF.
+            // Mirrored images, which a negative size would make, are an error in glTF.
             if !(positive(o.xmag) && positive(o.ymag)) {
                 return fail("`xmag` and `ymag` must be above 0");
             }
@@ -72,7 +72,7 @@ pub fn read(
     Ok((camera, format))
 }
 
-/// The directions of a camera in the world: right, up and into the picture.
+/// The directions of a camera in the world: right, up and into the image.
 pub fn directions(camera: &Camera) -> [Vec3; 3] {
     let m = camera.camera_to_world();
     [m.x_axis, m.y_axis, m.z_axis].map(|a| a.truncate())

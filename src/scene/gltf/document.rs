@@ -1,9 +1,9 @@
 //! The parsed document with its buffers: whatever refers to something by its number goes through here, and gets it or an error that names the place.
 
 use super::container::{self, Uri};
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::SourceMap;
 use crate::scene::files::{self, FileAccess, FileError, MAX_FILE_BYTES};
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::SourceMap;
 use gltf::json::{Index, Path as Place, Root, buffer, root::Get};
 use std::fmt::Display;
 

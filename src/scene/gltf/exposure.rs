@@ -15,7 +15,7 @@ pub struct Lamp {
     pub intensity: f32,
 }
 
-/// A white surface in the middle may be so many times as bright as white before the picture is exposed for it: three stops, which a scene that is made for the screen stays below.
+/// A white surface in the middle may be so many times as bright as white before the image is exposed for it: three stops, which a scene that is made for the screen stays below.
 const BRIGHTEST: f32 = 8.0;
 
 /// The exposure for a scene that fills a box, where its lights are too bright for the usual one; with about how many lux they make there.

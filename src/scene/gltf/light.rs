@@ -6,8 +6,8 @@
 use super::Making;
 use super::document::Document;
 use super::exposure::Lamp;
-use crate::lang::diag::Diagnostic;
 use crate::scene::{Light, MAX_LIGHTS, ParamValue, ShaderKind};
+use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use gltf::json::extensions::scene::khr_lights_punctual::{Light as Json, Type};
 use gltf::json::validation::Checked;

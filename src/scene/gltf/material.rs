@@ -5,9 +5,9 @@
 
 use super::document::Document;
 use super::{Making, texture};
-use crate::lang::diag::Diagnostic;
+use crate::image::Reading;
 use crate::scene::{HitMode, ObjectAttributes, ParamValue, ShaderId, ShaderKind, Visibility};
-use crate::texture::Reading;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Affine2, Mat2, Vec2, Vec3};
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::{AlphaMode, Material as Json};
@@ -81,7 +81,7 @@ pub fn add(
     })
 }
 
-/// The parameters of the class: pictures have other names there, and paths find how much of the surroundings a place sees.
+/// The parameters of the class: images have other names there, and paths find how much of the surroundings a place sees.
 fn of_class(params: Vec<(String, ParamValue)>) -> Vec<(String, ParamValue)> {
     let own = params.into_iter().filter(|(name, _)| !name.starts_with("occlusion"));
     own.map(|(name, value)| (name.replace("Texture", "Image"), value)).collect()
@@ -181,7 +181,7 @@ impl Maker<'_, '_> {
         parsed.map(Some).map_err(|e| self.document.error(&self.own.field(field).field("extensions"), e))
     }
 
-    /// Adds a texture's parameters; gives the number of its coordinates, if it has a picture.
+    /// Adds a texture's parameters; gives the number of its coordinates, if it has an image.
     fn texture(&mut self, usage: Use<'_>) -> Result<Option<usize>, Diagnostic> {
         let place = self.own.field(&format!("{}Texture", usage.name));
         let name = texture::add(self.document, usage.index, &place, usage.reading, self.making)?;
@@ -231,7 +231,7 @@ impl Maker<'_, '_> {
     }
 }
 
-/// What a texture's transform does: it scales, turns counter-clockwise as the picture is seen (its rows go down), and moves (`KHR_texture_transform`).
+/// What a texture's transform does: it scales, turns counter-clockwise as the image is seen (its rows go down), and moves (`KHR_texture_transform`).
 fn matrix(transform: &TextureTransform) -> Affine2 {
     let (sin, cos) = transform.rotation.0.sin_cos();
     let turn = Mat2::from_cols(Vec2::new(cos, -sin), Vec2::new(sin, cos));

@@ -21,8 +21,8 @@ mod texture;
 
 use super::framing::{self, Lit};
 use super::{Integrator, OpenOptions, Opened, Scene, in_folder};
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::SourceMap;
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::SourceMap;
 use document::Document;
 use std::path::Path;
 use std::sync::Arc;
@@ -101,12 +101,10 @@ pub(super) fn read(
         framing::light(&mut scene, 0.5 * (low + high), view, Lit::PHYSICAL);
     }
     if let Some((exposure, lux)) = exposure::choose(&lamps, low, high) {
-        let warning = Diagnostic::warning(format!(
-            "`{name}`: its lights make about {lux:.0} lux: the picture is exposed for that"
-        ));
-        remarks.push(
-            warning.hint(format!("1 in the picture stands for {:.0} candela a square metre", 1.0 / exposure.gain)),
-        );
+        let warning =
+            Diagnostic::warning(format!("`{name}`: its lights make about {lux:.0} lux: the image is exposed for that"));
+        remarks
+            .push(warning.hint(format!("1 in the image stands for {:.0} candela a square metre", 1.0 / exposure.gain)));
         scene.film.exposure = exposure;
     }
     let lights: Arc<[u32]> = (0..scene.lights.len() as u32).collect();

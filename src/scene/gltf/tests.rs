@@ -1,9 +1,10 @@
 //! glTF documents as programs write them, and what is said about those that are wrong.
 
 use super::super::{MeshSpace, OpenOptions, Opened, ParamValue, Projection, Scene, TextureSource, open};
-use crate::lang::diag::Diagnostics;
-use crate::lang::source::SourceMap;
-use crate::texture::{Reading, Wrap};
+use crate::image::Reading;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
+use crate::texture::Wrap;
 use glam::{Vec2, Vec3};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -322,7 +323,7 @@ fn textures_are_read_as_their_use_asks() {
         let Some(ParamValue::String(name)) = param(&scene, 0, &format!("{parameter}Texture")) else {
             panic!("{parameter}")
         };
-        assert_eq!(scene.texture(&name[0]), TextureSource::Picture { file: file.clone(), wraps, reading });
+        assert_eq!(scene.texture(&name[0]), TextureSource::Image { file: file.clone(), wraps, reading });
     }
 }
 
@@ -337,7 +338,7 @@ fn a_texture_with_a_transform_has_coordinates_of_its_own_and_a_normal_map_tangen
     let variable = |name: &str| mesh.primvars.iter().find(|v| &*v.kind.name == name).unwrap();
     assert_eq!(variable("texcoord1").numbers(1), [2.0, 0.0]);
     assert_eq!(variable("tangent").numbers(0), [1.0, 0.0, 0.0]);
-    // The second coordinate rises along y here, so up in the picture is down.
+    // The second coordinate rises along y here, so up in the image is down.
     assert_eq!(variable("bitangent").numbers(0), [0.0, -1.0, 0.0]);
 }
 

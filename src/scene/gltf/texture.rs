@@ -5,17 +5,18 @@
 use super::Making;
 use super::container::{self, Uri};
 use super::document::Document;
-use crate::lang::diag::Diagnostic;
+use crate::image::Reading;
 use crate::scene::TextureSource;
 use crate::scene::files::MAX_FILE_BYTES;
-use crate::texture::{Reading, Wrap};
+use crate::text::diagnostics::Diagnostic;
+use crate::texture::Wrap;
 use gltf::json::image::Image;
 use gltf::json::texture::{Sampler, Texture, WrappingMode};
 use gltf::json::validation::Checked;
 use gltf::json::{Index, Path as Place};
 use std::sync::Arc;
 
-/// Adds the texture with a number, for a use that reads it in some way, to the scene; gives its name. `None` where it has no picture of a kind that is read.
+/// Adds the texture with a number, for a use that reads it in some way, to the scene; gives its name. `None` where it has no image of a kind that is read.
 ///
 /// # Errors
 /// When it or what it refers to does not exist.
@@ -28,9 +29,9 @@ pub fn add(
 ) -> Result<Option<String>, Diagnostic> {
     let texture = document.get(index, &place.field("index"))?;
     let own = Place::new().field("textures").index(index.value());
-    // The parser's number for "none": the picture is of a kind that an extension brings.
+    // The parser's number for "none": the image is of a kind that an extension brings.
     if texture.source.value() == u32::MAX as usize {
-        making.warn(document.warning(&own, "it has no picture that can be read, and is passed over"));
+        making.warn(document.warning(&own, "it has no image that can be read, and is passed over"));
         return Ok(None);
     }
     let (file, label) = add_image(document, texture.source, &own.field("source"), making)?;
@@ -54,7 +55,7 @@ pub fn add(
         Reading::Data => "data",
     };
     let name = format!("{label}, textures[{}] as {used_as}", index.value());
-    making.scene.textures.insert(name.clone(), TextureSource::Picture { file, wraps, reading });
+    making.scene.textures.insert(name.clone(), TextureSource::Image { file, wraps, reading });
     Ok(Some(name))
 }
 

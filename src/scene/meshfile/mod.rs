@@ -5,7 +5,7 @@ mod ply;
 
 use crate::geometry::polygon::triangulate;
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 use super::{Cutter, MeshFile};
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
 use tobj::LoadOptions;
 

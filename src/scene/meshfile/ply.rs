@@ -5,7 +5,7 @@
 
 use super::{Cutter, MeshFile, linear, per_point};
 use crate::geometry::Faces;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
 
 /// Most vertices of one face.

@@ -6,8 +6,8 @@ use super::decode;
 use super::lexer::Token;
 use super::primitives::{Source, add_object};
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
 use crate::scene::files::{self, FileError};
+use crate::text::diagnostics::Diagnostic;
 use std::path::{Path, PathBuf};
 
 /// Deepest nest of archives.

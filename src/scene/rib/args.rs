@@ -1,8 +1,8 @@
 //! The arguments of one request: typed reading from the lexer, with messages that say what was wanted.
 
 use super::lexer::{Lexer, Token, is_not_finite, not_finite, unescape};
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 
 /// Most numbers or strings in one array.
 const MAX_ARRAY: usize = 1 << 28;

@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::shading::user_values;
 use super::state::Orientation;
 use super::visibility;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
                 "current" | "object" | "shader" => {}
                 name => match r.scene.coordinate_systems.get(name) {
                     Some(to_world) => unit = stretch(*to_world),
-                    // Of the spaces of the picture, too: what a length is there depends on the place.
+                    // Of the spaces of the image, too: what a length is there depends on the place.
                     None => r.warn(
                         Diagnostic::warning(format!("lengths in the coordinate system `{name}` are not known here"))
                             .at(p.value_span, "the bound is taken in the current space")

@@ -6,8 +6,8 @@
 use super::super::ParamValue;
 use super::args::Args;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 
 /// Deepest nest of parentheses and signs in a condition.
 const MAX_DEPTH: u32 = 64;

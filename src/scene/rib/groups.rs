@@ -1,12 +1,12 @@
 //! What options and attributes have in common: a group's name, and parameters that belong to it.
 //!
-//! Groups that other renderers know and that cannot change a picture here are passed over in silence ([`Group`]); what nobody knows is warned about.
+//! Groups that other renderers know and that cannot change an image here are passed over in silence ([`Group`]); what nobody knows is warned about.
 
 use super::args::Args;
 use super::params::{Param, read_params};
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 
 /// A group of options or attributes, and which of its parameters are passed over.
 pub struct Group {

@@ -4,9 +4,9 @@ use super::args::Args;
 use super::groups::{one_float, one_string};
 use super::params::read_params;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
 use crate::scene::{Estimator, Integrator};
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 
 /// The most places behind the camera that a path may have.
 const MAX_DEPTH: f32 = 1000.0;

@@ -1,7 +1,7 @@
 //! RIB's tokens, after RISpec 3.2, appendix C: text in, one token after the other out. It knows no requests.
 
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::{FileId, Span};
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::{FileId, Span};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;

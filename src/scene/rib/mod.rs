@@ -51,8 +51,8 @@ mod tests;
 
 use super::files::{FileAccess, MAX_FILE_BYTES};
 use super::{OpenOptions, Opened};
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::{SourceMap, tidied};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{SourceMap, tidied};
 use std::path::{Path, PathBuf};
 
 /// A RIB text and where it comes from.

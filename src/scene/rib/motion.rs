@@ -7,8 +7,8 @@
 use super::args::Args;
 use super::lexer::Token;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use glam::DMat4;
 
 /// Most tokens in one motion block, 40 bytes each.

@@ -1,12 +1,13 @@
 //! Requests that set options: the camera, the film and the renderer (RISpec 3.2, §4.1).
 
-use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, Quantize, RayProgram};
+use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayProgram};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::read_params;
 use super::reader::Reader;
 use super::shading::{camera, user_values};
-use crate::lang::diag::Diagnostic;
+use crate::image::Quantize;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::path::PathBuf;
 
@@ -122,8 +123,8 @@ pub fn crop_window(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Di
     let window @ [left, right, top, bottom] = args.numbers("left, right, top and bottom, each from 0 to 1")?;
     if !(0.0 <= left && left < right && right <= 1.0 && 0.0 <= top && top < bottom && bottom <= 1.0) {
         return Err(args
-            .error("the window is empty or not inside the picture")
-            .hint("left must be below right, top below bottom; all are shares of the picture from 0 to 1"));
+            .error("the window is empty or not inside the image")
+            .hint("left must be below right, top below bottom; all are shares of the image from 0 to 1"));
     }
     r.scene.film.crop = (window != [0.0, 1.0, 0.0, 1.0]).then_some(window);
     Ok(())
@@ -148,7 +149,7 @@ pub fn depth_of_field(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
 
 /// `Display "name" "type" "mode" parameters`
 pub fn display(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let name = args.string("the picture's name")?;
+    let name = args.string("the image's name")?;
     args.string("the display's type")?;
     let mode = args.string("the display's mode")?;
     // Its parameters belong to display drivers that do not exist here.
@@ -197,7 +198,7 @@ pub fn format(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnos
     };
     if !format.is_valid() {
         return Err(args
-            .error(format!("a picture of {width} × {height} pixels with aspect {aspect} is not possible"))
+            .error(format!("an image of {width} × {height} pixels with aspect {aspect} is not possible"))
             .hint(format!("each side must be 1 to {} pixels, the pixel aspect above 0", Format::MAX_SIDE)));
     }
     r.scene.format = format;

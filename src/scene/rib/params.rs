@@ -1,8 +1,8 @@
 //! Parameter lists: declarations (`Declare` and inline), and values checked against them (RISpec 3.2, §3).
 
 use super::args::Args;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@ use super::archive::{outside_world, read_named};
 use super::args::Args;
 use super::decode;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;

@@ -12,8 +12,8 @@ use super::params::Declarations;
 use super::requests::{self, Handler};
 use super::solids::Solids;
 use super::state::{Block, BlockKind, State};
-use crate::lang::diag::{Diagnostic, Diagnostics};
-use crate::lang::source::{FileId, SourceMap, Span};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use crate::text::source::{FileId, SourceMap, Span};
 use glam::{Mat4, Vec3};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -34,7 +34,7 @@ pub enum World {
     Before,
     /// Geometry is being declared.
     Inside,
-    /// What follows belongs to other pictures.
+    /// What follows belongs to other images.
     After,
 }
 

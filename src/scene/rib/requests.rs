@@ -9,7 +9,7 @@ use super::{
     archive, attributes, condition, integrator, motion, objects, options, primitives, procedural, shading, solids,
     textures, transforms, visibility,
 };
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 
 /// What a request does.
@@ -97,7 +97,7 @@ const REQUESTS: &[Request] = &[
     request("LightSource", "LightSource \"name\" handle parameters", shading::light_source),
     request(
         "MakeBump",
-        "MakeBump \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
+        "MakeBump \"image\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
         textures::make_texture,
     ),
     request(
@@ -107,13 +107,13 @@ const REQUESTS: &[Request] = &[
     ),
     request(
         "MakeLatLongEnvironment",
-        "MakeLatLongEnvironment \"picture\" \"texture\" \"filter\" swidth twidth",
+        "MakeLatLongEnvironment \"image\" \"texture\" \"filter\" swidth twidth",
         textures::make_lat_long,
     ),
-    request("MakeShadow", "MakeShadow \"picture\" \"texture\"", textures::make_shadow),
+    request("MakeShadow", "MakeShadow \"image\" \"texture\"", textures::make_shadow),
     request(
         "MakeTexture",
-        "MakeTexture \"picture\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
+        "MakeTexture \"image\" \"texture\" \"swrap\" \"twrap\" \"filter\" swidth twidth",
         textures::make_texture,
     ),
     request("Matte", "Matte 0|1", visibility::matte),

@@ -4,8 +4,8 @@ use super::super::{CoShader, Light, MAX_LIGHTS, ObjectAttributes, ParamValue, Sh
 use super::args::Args;
 use super::params::{Param, Type, Values, read_params};
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use glam::Mat4;
 use std::sync::Arc;
 

@@ -8,8 +8,8 @@ use super::args::Args;
 use super::reader::Reader;
 use super::state::BlockKind;
 use crate::geometry::solid::{Operation, Solid, SolidError};
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use std::sync::Arc;
 
 /// The solids that are being declared.

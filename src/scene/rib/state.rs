@@ -4,7 +4,7 @@ use super::super::{ObjectAttributes, ShaderId};
 use super::primitives::detail::Detail;
 use super::primitives::dicing::SurfaceAttributes;
 use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
-use crate::lang::source::Span;
+use crate::text::source::Span;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 

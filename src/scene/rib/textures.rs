@@ -1,34 +1,35 @@
-//! Requests that make textures. No file is written: the texture's name stands for the picture from then on, with the wrap modes that the request gives it.
+//! Requests that make textures. No file is written: the texture's name stands for the image from then on, with the wrap modes that the request gives it.
 //! Filters and their widths are for makers of files, and count for nothing: mip maps are made by averaging.
 
 use super::super::TextureSource;
 use super::args::Args;
 use super::params::read_params;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
-use crate::texture::{Reading, Wrap, Wraps};
+use crate::image::Reading;
+use crate::text::diagnostics::Diagnostic;
+use crate::texture::{Wrap, Wraps};
 
-/// `MakeTexture "picture" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and `MakeBump` likewise.
+/// `MakeTexture "image" "texture" "swrap" "twrap" "filter" swidth twidth parameters`, and `MakeBump` likewise.
 pub fn make_texture(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let file = args.string("the picture's name")?;
+    let file = args.string("the image's name")?;
     let name = args.string("the texture's name")?;
     let wraps: Wraps = [wrap(args)?, wrap(args)?];
     filter(args)?;
     rest(r, args)?;
-    r.scene.textures.insert(name, TextureSource::Picture { file, wraps, reading: Reading::Color });
+    r.scene.textures.insert(name, TextureSource::Image { file, wraps, reading: Reading::Color });
     Ok(())
 }
 
-/// `MakeLatLongEnvironment "picture" "texture" "filter" swidth twidth parameters`
+/// `MakeLatLongEnvironment "image" "texture" "filter" swidth twidth parameters`
 pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let file = args.string("the picture's name")?;
+    let file = args.string("the image's name")?;
     let name = args.string("the texture's name")?;
     filter(args)?;
     rest(r, args)?;
     // Longitudes go round; beyond a pole lies the pole.
     r.scene
         .textures
-        .insert(name, TextureSource::Picture { file, wraps: [Wrap::Periodic, Wrap::Clamp], reading: Reading::Color });
+        .insert(name, TextureSource::Image { file, wraps: [Wrap::Periodic, Wrap::Clamp], reading: Reading::Color });
     Ok(())
 }
 
@@ -36,13 +37,13 @@ pub fn make_lat_long(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), 
 pub fn make_cube_face(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
     let mut faces: [String; 6] = Default::default();
     for face in &mut faces {
-        *face = args.string("six pictures' names")?;
+        *face = args.string("six images' names")?;
     }
     let name = args.string("the texture's name")?;
-    let fov = args.number("the angle that each picture shows")?;
+    let fov = args.number("the angle that each image shows")?;
     if !(90.0..180.0).contains(&fov) {
         return Err(args
-            .error(format!("pictures that show {fov} degrees are not the faces of a cube"))
+            .error(format!("images that show {fov} degrees are not the faces of a cube"))
             .hint("each must show from 90 to less than 180 degrees"));
     }
     filter(args)?;
@@ -51,9 +52,9 @@ pub fn make_cube_face(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
     Ok(())
 }
 
-/// `MakeShadow "picture" "texture" parameters`
+/// `MakeShadow "image" "texture" parameters`
 pub fn make_shadow(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnostic> {
-    let file = args.string("the picture's name")?;
+    let file = args.string("the image's name")?;
     let name = args.string("the texture's name")?;
     rest(r, args)?;
     r.scene.textures.insert(name, TextureSource::Depth { file });

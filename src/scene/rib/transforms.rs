@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{DMat4, DVec3, Mat4, Vec3};
 
 /// The sixteen numbers of a matrix.

@@ -6,7 +6,7 @@ use super::super::{HitMode, Visibility};
 use super::args::Args;
 use super::groups::Word;
 use super::reader::Reader;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use std::sync::Arc;
 
 /// A parameter of `Attribute "visibility"`. False for one that is not known.

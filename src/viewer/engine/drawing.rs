@@ -1,6 +1,6 @@
-//! A drawing thread: takes the newest wish, draws it pass by pass, and sends every picture. With nothing left to draw, it sleeps.
+//! A drawing thread: takes the newest wish, draws it pass by pass, and sends every image. With nothing left to draw, it sleeps.
 //!
-//! Knows a machine only as [`Loads`]. New code may need to be made ready first, elsewhere; the picture of the code before stays meanwhile, and another machine draws in this one's place.
+//! Knows a machine only as [`Loads`]. New code may need to be made ready first, elsewhere; the image of the code before stays meanwhile, and another machine draws in this one's place.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,6 @@ use super::outbox::Outbox;
 use super::schedule::{Plan, Speed};
 use super::slot::{Slot, Taken, sampling};
 use crate::ir::Module;
-use crate::lang::diag;
 use crate::project::{State, View};
 use crate::render::film::Film;
 use crate::render::gpu::{GpuProgressive, Preparation};
@@ -18,6 +17,7 @@ use crate::render::progressive::Progressive;
 use crate::render::rpu::RpuProgressive;
 use crate::render::sampling::Sampling;
 use crate::render::{Job, RenderError, Window};
+use crate::text::diagnostics;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -150,7 +150,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Whether a picture of the other, finished, is but for its noise one of this.
+    /// Whether an image of the other, finished, is but for its noise one of this.
     fn looks_like(&self, other: &Subject) -> bool {
         self.state.version == other.state.version && self.view == other.view
     }
@@ -197,18 +197,18 @@ impl<M: Loads> Thread<M> {
         if matches!(result, Err(RenderError::Stopped)) {
             self.speed.learn_at_least(pass, window, time);
         }
-        let picture = Arc::new(result?);
+        let image = Arc::new(result?);
         self.speed.learn(pass, window, time);
         drawn.plan.drew(pass);
         if !is_wanted {
             return Ok(Next::More);
         }
-        self.surroundings.outbox.send(Event::Picture(Arc::new(Shown {
+        self.surroundings.outbox.send(Event::Image(Arc::new(Shown {
             machine: self.surroundings.machine,
             described: machine.describe().into(),
             state: state.version,
             view: view.clone(),
-            picture,
+            image,
             step: pass.step,
             samples: drawn.plan.samples(),
             wanted: sampling.count(),
@@ -297,7 +297,7 @@ impl<M: Loads> Thread<M> {
         self.drawn = None;
         self.code = None;
         let text = match &taken.wish.state {
-            Some(state) => diag::render(&error.diagnostic(), &state.program.sources),
+            Some(state) => diagnostics::render(&error.diagnostic(), &state.program.sources),
             None => error.to_string(),
         };
         if matches!(error, RenderError::Device(_)) {

@@ -1,9 +1,9 @@
 //! What the window tells the worker threads, and what they tell it.
 
+use crate::image::Image;
 use crate::inspect::Inspection;
 use crate::probe::Probe;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
-use crate::render::film::Picture;
 use crate::render::report::Report;
 use crate::scene::ParamValue;
 use std::sync::Arc;
@@ -84,8 +84,8 @@ pub enum Event {
     /// An edit was refused, and nothing has changed.
     Refused(String),
     /// A machine has drawn.
-    Picture(Arc<Shown>),
-    /// A machine gets ready for a program; its last picture stays.
+    Image(Arc<Shown>),
+    /// A machine gets ready for a program; its last image stays.
     Preparing {
         /// Which.
         machine: Machine,
@@ -119,7 +119,7 @@ pub struct Probed {
     pub result: Result<Probe, String>,
 }
 
-/// A picture as far as it is.
+/// An image as far as it is.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// Who drew it.
@@ -130,8 +130,8 @@ pub struct Shown {
     pub state: u64,
     /// Where it is seen from.
     pub view: View,
-    /// The picture: of every `step`th pixel in x and y.
-    pub picture: Arc<Picture>,
+    /// The image: of every `step`th pixel in x and y.
+    pub image: Arc<Image>,
     /// 1 of the full resolution.
     pub step: u32,
     /// Samples a pixel so far.
@@ -140,7 +140,7 @@ pub struct Shown {
     pub wanted: u32,
     /// How long the pass took.
     pub pass: Duration,
-    /// From the change of the view or the scene to this picture.
+    /// From the change of the view or the scene to this image.
     pub since_change: Duration,
     /// Where the machine's time went.
     pub report: Arc<Report>,

@@ -126,7 +126,7 @@ impl Engine {
             Command::Open(source) => {
                 // What is drawn is closed; the new scene's view comes when it is loaded.
                 self.slots.iter().for_each(|slot| slot.change(|wish| (wish.state, wish.view) = (None, None)));
-                self.outbox.drop_pictures();
+                self.outbox.drop_images();
                 self.prober.forget();
                 self.inspector.forget();
                 self.request(Request::Open(source));

@@ -42,17 +42,17 @@ impl Outbox {
         std::mem::take(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes out all pictures: what they show is closed.
-    pub fn drop_pictures(&self) {
+    /// Takes out all images: what they show is closed.
+    pub fn drop_images(&self) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.retain(|event| !matches!(event, Event::Picture(_)));
+        waiting.retain(|event| !matches!(event, Event::Image(_)));
     }
 }
 
 /// The machine that news are about.
 fn machine(event: &Event) -> Option<Machine> {
     match event {
-        Event::Picture(shown) => Some(shown.machine),
+        Event::Image(shown) => Some(shown.machine),
         Event::Preparing { machine, .. } | Event::MachineFailed(machine, _) => Some(*machine),
         _ => None,
     }
@@ -67,8 +67,8 @@ fn outdates(new: &Event, old: &Event) -> bool {
         Event::Inspected(_) | Event::InspectFailed(_) => is_about_code(old),
         // What was loaded before it broke is still what is shown.
         Event::Broken(_) => is_about_scene(old) && !matches!(old, Event::Loaded(_)),
-        Event::Picture(_) | Event::MachineFailed(..) => {
-            machine(old) == machine(new) && !matches!((new, old), (Event::MachineFailed(..), Event::Picture(_)))
+        Event::Image(_) | Event::MachineFailed(..) => {
+            machine(old) == machine(new) && !matches!((new, old), (Event::MachineFailed(..), Event::Image(_)))
         }
         _ => discriminant(new) == discriminant(old) && machine(new) == machine(old),
     }

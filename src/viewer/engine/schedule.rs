@@ -10,7 +10,7 @@ const STEP_POWERS: usize = 6;
 /// The time that the first pass of a view should take. With the frame that shows it, and the pass that was under way, it stays well within a tenth of a second.
 const FIRST: Duration = Duration::from_millis(35);
 
-/// The time that a later pass should take: each should be seen to improve the picture, and a pass that nobody wants any more be over soon.
+/// The time that a later pass should take: each should be seen to improve the image, and a pass that nobody wants any more be over soon.
 const LATER: Duration = Duration::from_millis(150);
 
 /// Pixels of the first pass of a program of whose speed nothing is known: 30 ms at a slow 0.3 million samples a second.
@@ -76,7 +76,7 @@ impl Plan {
         Self { window, wanted, power: None, samples: 0 }
     }
 
-    /// The same, where the picture that is shown meanwhile is better than a coarse one.
+    /// The same, where the image that is shown meanwhile is better than a coarse one.
     #[must_use]
     pub fn without_coarse_passes(self) -> Self {
         Self { power: Some(0), ..self }
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn more_samples_of_a_picture_that_is_there_need_no_coarse_passes() {
+    fn more_samples_of_a_image_that_is_there_need_no_coarse_passes() {
         let slow = passes(&mut Speed::default(), Plan::new(WINDOW, 4).without_coarse_passes(), 100, 10_000);
         assert_eq!(steps(&slow), [1; 4]);
     }

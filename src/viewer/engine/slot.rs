@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the first pass of a view is let be when the view changes again: so a picture appears now and then however fast views follow each other.
+/// How long the first pass of a view is let be when the view changes again: so an image appears now and then however fast views follow each other.
 const FIRST_PASS_IS_SAFE: Duration = Duration::from_millis(150);
 
 /// What is to be drawn.

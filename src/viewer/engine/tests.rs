@@ -1,13 +1,13 @@
 //! The worker threads without a window. All waiting is bounded, generously.
 
 use super::*;
-use crate::lang::diag::Severity;
+use crate::image::Image;
 use crate::project::{Source, State, View};
-use crate::render::film::Picture;
 use crate::render::report::KernelTimes;
 use crate::render::sampling::Sampling;
 use crate::render::{DEFAULT_BUDGET, Renderer};
 use crate::scene::Format;
+use crate::text::diagnostics::Severity;
 use std::path::Path;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -58,10 +58,10 @@ impl Desk {
         })
     }
 
-    /// The first picture that is as asked.
-    fn picture(&mut self, is_it: impl Fn(&Shown) -> bool) -> Arc<Shown> {
+    /// The first image that is as asked.
+    fn image(&mut self, is_it: impl Fn(&Shown) -> bool) -> Arc<Shown> {
         self.wait_for(|event| match event {
-            Event::Picture(shown) if is_it(shown) => Some(shown.clone()),
+            Event::Image(shown) if is_it(shown) => Some(shown.clone()),
             Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
             _ => None,
         })
@@ -82,7 +82,7 @@ fn view(state: &State, width: u32, height: u32) -> View {
 }
 
 /// What the RPU's renderer makes of it.
-fn rendered(state: &State, view: &View, samples: u32) -> Picture {
+fn rendered(state: &State, view: &View, samples: u32) -> Image {
     let sampling = Sampling { strata: Sampling::strata_of(samples), seed: 0 };
     RpuRenderer::new().render(&state.job(view, sampling, DEFAULT_BUDGET), &|_| {}).unwrap()
 }
@@ -94,17 +94,17 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
     let state = desk.open_builtin("sepia");
     let view = view(&state, 61, 40);
     desk.look(&view);
-    let shown = desk.picture(Shown::is_finished);
+    let shown = desk.image(Shown::is_finished);
     assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Machine::Rpu, state.version, 6, 6));
     assert_eq!(shown.view, view);
-    assert!(*shown.picture == rendered(&state, &view, 6));
-    // More samples go on from what is shown: no coarse picture comes again.
+    assert!(*shown.image == rendered(&state, &view, 6));
+    // More samples go on from what is shown: no coarse image comes again.
     desk.engine.send(Command::Samples(Some(9)));
-    let shown = desk.picture(|shown| {
+    let shown = desk.image(|shown| {
         assert_eq!(shown.step, 1);
         shown.is_finished() && shown.wanted == 9
     });
-    assert!(*shown.picture == rendered(&state, &view, 9));
+    assert!(*shown.image == rendered(&state, &view, 9));
 }
 
 #[test]
@@ -114,13 +114,13 @@ fn a_new_view_ends_the_drawing_of_the_old_one() {
     desk.engine.send(Command::Samples(Some(1 << 20)));
     let state = desk.open_builtin("sepia");
     desk.look(&view(&state, 640, 480));
-    desk.picture(|shown| shown.step == 1);
+    desk.image(|shown| shown.step == 1);
     let mut moved = view(&state, 64, 48);
     moved.camera.world_to_camera.w_axis.x += 0.5;
     desk.look(&moved);
     desk.engine.send(Command::Samples(Some(4)));
-    let shown = desk.picture(|shown| shown.view == moved && shown.is_finished());
-    assert!(*shown.picture == rendered(&state, &moved, 4));
+    let shown = desk.image(|shown| shown.view == moved && shown.is_finished());
+    assert!(*shown.image == rendered(&state, &moved, 4));
     assert_eq!(shown.report.counts.iter().find(|c| c.name == "programs loaded").unwrap().count, 1);
 }
 
@@ -133,8 +133,8 @@ fn a_thousand_views_at_once_end_with_the_last_one() {
         last.camera.world_to_camera.w_axis.x += 0.001;
         desk.look(&last);
     }
-    let shown = desk.picture(|shown| shown.view == last && shown.is_finished());
-    assert!(*shown.picture == rendered(&state, &last, shown.wanted));
+    let shown = desk.image(|shown| shown.view == last && shown.is_finished());
+    assert!(*shown.image == rendered(&state, &last, shown.wanted));
 }
 
 #[test]
@@ -148,8 +148,8 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     desk.wait_for(|event| {
         match event {
             Event::Preparing { machine: Machine::Gpu, .. } => was_preparing = true,
-            Event::Picture(shown) if by(Machine::Gpu)(shown) => gpu = Some(shown.clone()),
-            Event::Picture(shown) if by(Machine::Rpu)(shown) => rpu = Some(shown.clone()),
+            Event::Image(shown) if by(Machine::Gpu)(shown) => gpu = Some(shown.clone()),
+            Event::Image(shown) if by(Machine::Rpu)(shown) => rpu = Some(shown.clone()),
             Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
             _ => {}
         }
@@ -158,15 +158,15 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     assert!(was_preparing);
     let (gpu, expected) = (gpu.unwrap(), rendered(&state, &view, gpu_samples(&state)));
     let differs = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).any(|(a, b)| (a - b).abs() > 1.0e-3);
-    let wrong = gpu.picture.rgba.iter().zip(&expected.rgba).filter(|&pair| differs(pair)).count();
+    let wrong = gpu.image.rgba.iter().zip(&expected.rgba).filter(|&pair| differs(pair)).count();
     assert!(wrong * 100 <= expected.rgba.len(), "{wrong} pixels differ");
     if let Some(rpu) = rpu {
-        assert!(*rpu.picture == expected);
+        assert!(*rpu.image == expected);
     }
     desk.engine.send(Command::TimeKernels(true));
     let timed = |shown: &Shown| shown.report.kernels != KernelTimes::None;
-    let again = desk.picture(|shown| by(Machine::Gpu)(shown) && timed(shown));
-    assert!(again.picture == gpu.picture);
+    let again = desk.image(|shown| by(Machine::Gpu)(shown) && timed(shown));
+    assert!(again.image == gpu.image);
 }
 
 fn gpu_samples(state: &State) -> u32 {
@@ -181,10 +181,10 @@ fn write_scene(folder: &Path, shader: &str) {
     std::fs::write(folder.join("own.sl"), shader).unwrap();
 }
 
-/// The colour in the middle of a picture.
+/// The colour in the middle of an image.
 fn middle(shown: &Shown) -> [f32; 4] {
-    let picture = &shown.picture;
-    picture.rgba[(picture.height / 2 * picture.width + picture.width / 2) as usize]
+    let image = &shown.image;
+    image.rgba[(image.height / 2 * image.width + image.width / 2) as usize]
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
     desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
     let first = desk.loaded();
     desk.look(&first.view());
-    assert_eq!(middle(&desk.picture(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(middle(&desk.image(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
 
     write_scene(folder.path(), "surface own() { Ci = colour(0, 1, 0); }");
     let failure = desk.wait_for(|event| match event {
@@ -210,7 +210,7 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
         Event::Loaded(state) if state.version > first.version => Some(state.clone()),
         _ => None,
     });
-    let shown = desk.picture(|shown| shown.state == mended.version && shown.is_finished());
+    let shown = desk.image(|shown| shown.state == mended.version && shown.is_finished());
     assert_eq!(middle(&shown), [0.0, 1.0, 0.0, 1.0]);
 }
 
@@ -229,7 +229,7 @@ fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
     write_scene(folder.path(), "surface own() { Ci = 1; }");
     desk.engine.send(Command::Reload);
-    assert_eq!(middle(&desk.picture(Shown::is_finished)), [1.0; 4]);
+    assert_eq!(middle(&desk.image(Shown::is_finished)), [1.0; 4]);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
                 assert!(message.contains("no such adapter"), "{message}");
                 failed += 1;
             }
-            Event::Picture(shown) if shown.is_finished() => drawn = Some(shown.machine),
+            Event::Image(shown) if shown.is_finished() => drawn = Some(shown.machine),
             _ => {}
         }
         (failed > 0 && drawn == Some(Machine::Rpu)).then_some(())
@@ -263,13 +263,13 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
     let mut desk = Desk::new(&[Machine::Rpu]);
     let state = desk.open_builtin("sepia");
     desk.look(&view(&state, 32, 24));
-    desk.picture(Shown::is_finished);
+    desk.image(Shown::is_finished);
     let instance = state.parameters.instances.iter().find(|i| i.params.iter().any(|p| p.name == "Kd")).unwrap().id;
     let set = |value| Command::SetParameter { instance, name: "Kd".to_string(), value: Some(value) };
     desk.engine.send(set(crate::scene::ParamValue::Float(vec![0.25])));
     let edited = desk.loaded();
-    let shown = desk.picture(|shown| shown.state == edited.version && shown.is_finished());
-    assert!(*shown.picture == rendered(&edited, &view(&edited, 32, 24), shown.wanted));
+    let shown = desk.image(|shown| shown.state == edited.version && shown.is_finished());
+    assert!(*shown.image == rendered(&edited, &view(&edited, 32, 24), shown.wanted));
     desk.engine.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
     let refused = desk.wait_for(|event| match event {
         Event::Refused(message) => Some(message.clone()),
@@ -303,7 +303,7 @@ fn a_pixel_is_looked_into() {
     let state = desk.open_builtin("glass");
     let view = view(&state, 40, 30);
     desk.look(&view);
-    let shown = desk.picture(Shown::is_finished);
+    let shown = desk.image(Shown::is_finished);
     for pixel in [[20, 15], [3, 28]] {
         desk.engine.send(Command::Probe { pixel, sample: 0 });
         let probed = desk.wait_for(|event| match event {
@@ -312,7 +312,7 @@ fn a_pixel_is_looked_into() {
         });
         assert_eq!((probed.pixel, probed.state, &probed.view), (pixel, state.version, &view));
         let probe = probed.result.as_ref().expect("the pixel exists");
-        assert_eq!(probe.color, shown.picture.rgba[(pixel[1] * 40 + pixel[0]) as usize][..3]);
+        assert_eq!(probe.color, shown.image.rgba[(pixel[1] * 40 + pixel[0]) as usize][..3]);
     }
     desk.engine.send(Command::Probe { pixel: [40, 0], sample: 0 });
     desk.wait_for(|event| matches!(event, Event::Probed(probed) if probed.result.is_err()).then_some(()));
@@ -324,7 +324,7 @@ fn an_engine_that_is_dropped_ends_its_threads() {
     desk.engine.send(Command::Samples(Some(1 << 20)));
     let state = desk.open_builtin("showcase");
     desk.look(&view(&state, 640, 480));
-    desk.picture(|shown| shown.step == 1);
+    desk.image(|shown| shown.step == 1);
     let outbox = Arc::downgrade(&desk.engine.outbox);
     drop(desk);
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What is wrong, over the picture: errors of the scene and its shaders as source excerpts, failures of machines. They go by themselves when what caused them does.
+//! What is wrong, over the image: errors of the scene and its shaders as source excerpts, failures of machines. They go by themselves when what caused them does.
 
 use crate::project::Failure;
 use crate::viewer::engine::Machine;
@@ -45,7 +45,7 @@ impl ErrorOverlay {
         });
     }
 
-    fn errors(&mut self, ui: &mut egui::Ui, failure: &Arc<Failure>, has_picture: bool, height: f32) {
+    fn errors(&mut self, ui: &mut egui::Ui, failure: &Arc<Failure>, has_image: bool, height: f32) {
         let is_rendered = self.rendered.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, failure));
         if !is_rendered {
             let text: String = failure.render().trim_end().chars().take(MOST_CHARACTERS).collect();
@@ -54,7 +54,7 @@ impl ErrorOverlay {
         let count = failure.diagnostics.error_count();
         let errors = if count == 1 { "1 error".to_string() } else { format!("{count} errors") };
         let rest =
-            if has_picture { "the last good picture is shown" } else { "mend the file and save it, or open another" };
+            if has_image { "the last good image is shown" } else { "mend the file and save it, or open another" };
         ui.label(RichText::new(format!("{errors}: {rest}")).strong().color(super::error_color(ui)));
         if let Some((_, text)) = &self.rendered {
             ScrollArea::both().max_height(height).auto_shrink([false, true]).show(ui, |ui| {

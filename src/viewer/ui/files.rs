@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 pub enum Purpose {
     /// Showing a scene.
     OpenScene,
-    /// Writing the picture.
-    SavePicture,
+    /// Writing the image.
+    SaveImage,
     /// Writing this text.
     SaveText(String),
 }
@@ -74,7 +74,7 @@ impl FileDialog {
     pub fn action(&self, path: PathBuf) -> Action {
         match &self.purpose {
             Purpose::OpenScene => Action::Open(Source::File(path)),
-            Purpose::SavePicture => Action::SavePicture(path),
+            Purpose::SaveImage => Action::SaveImage(path),
             Purpose::SaveText(text) => Action::SaveText(path, text.clone()),
         }
     }
@@ -83,7 +83,7 @@ impl FileDialog {
     pub fn show(&mut self, context: &egui::Context) -> Answer {
         let title = match self.purpose {
             Purpose::OpenScene => "Open a scene",
-            Purpose::SavePicture => "Save the picture",
+            Purpose::SaveImage => "Save the image",
             Purpose::SaveText(_) => "Save",
         };
         let mut answer = Answer::Open;
@@ -225,7 +225,7 @@ mod tests {
         let dialog = FileDialog::new(Purpose::OpenScene, folder.path(), "");
         let names: Vec<&str> = dialog.entries.iter().map(|e| e.name.as_str()).collect();
         assert_eq!(names, ["zoo", "a.ply", "b.rib"]);
-        let all = FileDialog::new(Purpose::SavePicture, folder.path(), "");
+        let all = FileDialog::new(Purpose::SaveImage, folder.path(), "");
         assert!(all.entries.iter().any(|e| e.name == "notes.txt"));
     }
 

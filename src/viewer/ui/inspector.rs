@@ -53,7 +53,7 @@ impl InspectorPanel {
     pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.add_space(4.0);
         let Some(picked) = &model.picked else {
-            ui.weak("Click a pixel of the picture: what it shows, the rays behind it, and its shaders step by step stand here then.");
+            ui.weak("Click a pixel of the image: what it shows, the rays behind it, and its shaders step by step stand here then.");
             return;
         };
         heading(ui, picked, actions);

@@ -59,7 +59,7 @@ fn file(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
     });
     deed(ui, "Read again", Deed::Reload, model, chrome, actions);
     ui.separator();
-    deed(ui, "Save picture…", Deed::SavePicture, model, chrome, actions);
+    deed(ui, "Save image…", Deed::SaveImage, model, chrome, actions);
     ui.separator();
     deed(ui, "Quit", Deed::Quit, model, chrome, actions);
 }
@@ -73,7 +73,7 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
         }
     }
     ui.separator();
-    ui.menu_button("Picture", |ui| {
+    ui.menu_button("Image", |ui| {
         deed(ui, "GPU", Deed::Show(Machine::Gpu), model, chrome, actions);
         deed(ui, "RPU", Deed::Show(Machine::Rpu), model, chrome, actions);
         for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {

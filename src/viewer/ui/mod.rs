@@ -1,14 +1,14 @@
 //! The panels. Each shows a part of the model and says what the user asks for; none changes the model, waits, or touches files, except that a file dialogue lists folders.
 //!
-//! [`show`] puts them together: menus and tools above, parameters left, inspector right, program and timings below, the picture in what remains, messages over it. In a small window
-//! the picture wins: what would leave it too little is not shown, and menus and keys do the same.
+//! [`show`] puts them together: menus and tools above, parameters left, inspector right, program and timings below, the image in what remains, messages over it. In a small window
+//! the image wins: what would leave it too little is not shown, and menus and keys do the same.
 
 mod errors;
 mod files;
+mod image;
 mod inspector;
 mod menu;
 mod parameters;
-mod picture;
 mod program;
 mod shortcuts;
 mod status;
@@ -49,7 +49,7 @@ impl Chrome {
 /// The panels' own state: textures, what is folded, scrolled or typed.
 #[derive(Default)]
 pub struct Panels {
-    picture: picture::PictureView,
+    image: image::ImageView,
     parameters: parameters::ParametersPanel,
     inspector: inspector::InspectorPanel,
     program: program::ProgramPanel,
@@ -57,9 +57,9 @@ pub struct Panels {
     errors: errors::ErrorOverlay,
 }
 
-/// Width of the window, in points, from which panels stand beside the picture.
+/// Width of the window, in points, from which panels stand beside the image.
 const WIDE: f32 = 620.0;
-/// Height of the window, in points, from which panels stand below the picture.
+/// Height of the window, in points, from which panels stand below the image.
 const HIGH: f32 = 420.0;
 
 /// Shows everything.
@@ -70,8 +70,8 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     egui::Panel::top("menu").show(ui, |ui| menu::show(ui, model, chrome, actions));
     let (wide, high) = (size.x >= WIDE, size.y >= HIGH);
     if wide || high {
-        egui::Panel::top("tools").show(ui, |ui| toolbar::show(ui, model, &mut panels.picture, actions));
-        egui::Panel::bottom("status").show(ui, |ui| status::show(ui, model, panels.picture.pointed(ui.ctx(), model)));
+        egui::Panel::top("tools").show(ui, |ui| toolbar::show(ui, model, &mut panels.image, actions));
+        egui::Panel::bottom("status").show(ui, |ui| status::show(ui, model, panels.image.pointed(ui.ctx(), model)));
     }
     let shown = |chrome: &Chrome, panel: Panel, fits: bool| fits && chrome.settings.shows(panel);
     if shown(chrome, Panel::Timings, high) {
@@ -93,7 +93,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
         });
     }
     egui::CentralPanel::no_frame().show(ui, |ui| {
-        panels.picture.show(ui, model, actions);
+        panels.image.show(ui, model, actions);
         // Who picks a pixel wants to know what it is made of.
         let picks = actions.iter().any(|action| matches!(action, Action::Pick(..)));
         if picks && wide && !chrome.settings.shows(Panel::Inspector) {
@@ -116,7 +116,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, panels: &mut 
     }
 }
 
-/// A panel beside the picture, whose size is remembered.
+/// A panel beside the image, whose size is remembered.
 fn side(
     panel: egui::Panel,
     chrome: &mut Chrome,

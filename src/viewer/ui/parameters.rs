@@ -239,7 +239,7 @@ fn options(ui: &mut Ui, parameters: &Parameters, actions: &mut Vec<Action>) {
                 }
             });
             ui.end_row();
-            whole_numbers(ui, "Format", "Width and height of the scene's picture", &mut values.size, 1..=16384);
+            whole_numbers(ui, "Format", "Width and height of the scene's image", &mut values.size, 1..=16384);
             ui.end_row();
         });
         ui.horizontal(|ui| {

@@ -333,7 +333,7 @@ fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
             ui.label(RichText::new(format!("The cost is not known: {why}")).color(super::error_color(ui)));
         }
         Some(Ok(cost)) if cost.total == 0 => {
-            ui.weak("It has moved points before the picture was begun, and costs the picture nothing.");
+            ui.weak("It has moved points before the image was begun, and costs the image nothing.");
         }
         Some(Ok(cost)) => {
             let [width, height] = cost.size;
@@ -343,7 +343,7 @@ fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
                 cost.per_pixel()
             );
             ui.label(text).on_hover_text(format!(
-                "A picture of {width} x {height} pixels from this view, one sample each, on the timed RPU. The rest went to other shaders, to the camera, to functions that are \
+                "An image of {width} x {height} pixels from this view, one sample each, on the timed RPU. The rest went to other shaders, to the camera, to functions that are \
                  called, and to code without a source line."
             ));
             if ui.small_button("Measure again").on_hover_text("from where the scene is seen now").clicked() {
@@ -366,7 +366,7 @@ fn name_of(instance: &Instance) -> String {
 mod tests {
     use super::*;
     use crate::inspect::{Line, Listings, Stage};
-    use crate::lang::source::FileId;
+    use crate::text::source::FileId;
     use crate::viewer::engine::Event;
     use crate::viewer::model::tests::{SPHERE, loaded, state};
     use egui::accesskit::Toggled;

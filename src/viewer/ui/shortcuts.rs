@@ -15,8 +15,8 @@ use glam::Vec3;
 pub enum Deed {
     /// The dialogue that opens a scene.
     Open,
-    /// The dialogue that saves the picture.
-    SavePicture,
+    /// The dialogue that saves the image.
+    SaveImage,
     /// Reads everything again.
     Reload,
     /// Gives up the device that draws the window, for another.
@@ -27,9 +27,9 @@ pub enum Deed {
     FrameAll,
     /// Looks through the scene's camera.
     SceneCamera,
-    /// Shows a machine's picture alone.
+    /// Shows a machine's image alone.
     Show(Machine),
-    /// Shows two pictures in this way.
+    /// Shows two images in this way.
     Compare(Comparison),
     /// Shows or hides a panel.
     Panel(Panel),
@@ -55,13 +55,13 @@ pub const SHORTCUTS: &[(KeyboardShortcut, Deed, &str)] = &[
         "draw the window with a new device",
     ),
     command(Key::O, Deed::Open, "open a scene"),
-    command(Key::S, Deed::SavePicture, "save the picture"),
+    command(Key::S, Deed::SaveImage, "save the image"),
     command(Key::R, Deed::Reload, "read everything again"),
     command(Key::Q, Deed::Quit, "quit"),
     key(Key::F, Deed::FrameAll, "show all of the scene"),
     key(Key::Home, Deed::SceneCamera, "look through the scene's camera"),
-    key(Key::Num1, Deed::Show(Machine::Gpu), "the GPU's picture"),
-    key(Key::Num2, Deed::Show(Machine::Rpu), "the RPU's picture"),
+    key(Key::Num1, Deed::Show(Machine::Gpu), "the GPU's image"),
+    key(Key::Num2, Deed::Show(Machine::Rpu), "the RPU's image"),
     key(Key::Num3, Deed::Compare(Comparison::Split), "both, split by a divider"),
     key(Key::Num4, Deed::Compare(Comparison::Blink), "both, in turn"),
     key(Key::Num5, Deed::Compare(Comparison::Difference), "where they differ"),
@@ -81,8 +81,8 @@ const GESTURES: &[(&str, &str)] = &[
     ("wheel", "come nearer, go away"),
     ("W A S D, E Q", "fly: forward, left, back, right, up, down"),
     ("click", "pick a pixel"),
-    ("Ctrl+wheel", "magnify the picture to its pixels"),
-    ("Ctrl+drag", "move the magnified picture"),
+    ("Ctrl+wheel", "magnify the image to its pixels"),
+    ("Ctrl+drag", "move the magnified image"),
     ("F10, F11, F12", "inspector: next step, into calls, out of this one; Shift: backwards"),
     ("drop a file", "open it"),
 ];
@@ -124,9 +124,9 @@ pub fn handle(context: &egui::Context, model: &Model, chrome: &mut Chrome, actio
 pub fn perform(deed: Deed, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
     match deed {
         Deed::Open => chrome.dialog = Some(FileDialog::new(Purpose::OpenScene, &menu::folder(model, chrome), "")),
-        Deed::SavePicture => {
+        Deed::SaveImage => {
             let folder = menu::folder(model, chrome);
-            chrome.dialog = Some(FileDialog::new(Purpose::SavePicture, &folder, "picture.png"));
+            chrome.dialog = Some(FileDialog::new(Purpose::SaveImage, &folder, "image.png"));
         }
         Deed::Reload => actions.push(Action::Reload),
         Deed::RenewDevice => chrome.renew_device = true,

@@ -11,7 +11,7 @@ pub struct Pointed {
     pub pixel: [u32; 2],
     /// Its linear value on the machines that are looked at, in the order of [`Machine::ALL`].
     pub values: [Option<[f32; 4]>; 2],
-    /// Its FLIP error, where the machines' pictures are compared.
+    /// Its FLIP error, where the machines' images are compared.
     pub flip: Option<f32>,
 }
 

@@ -1,10 +1,10 @@
 //! The interface as a user meets it, without a window: `egui_kittest` shows the panels on models made by hand.
 
 use super::{Chrome, Panels, set_style, show};
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::{SourceMap, Span};
 use crate::project::{Failure, Source};
 use crate::scene::ParamValue;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::{SourceMap, Span};
 use crate::viewer::engine::{Event, Machine};
 use crate::viewer::model::tests::{loaded, shown};
 use crate::viewer::model::{Action, Comparison, Display, Model};
@@ -49,14 +49,14 @@ fn failure() -> Arc<Failure> {
 }
 
 #[test]
-fn errors_stand_over_the_picture_with_their_source_and_go_when_the_scene_is_mended() {
+fn errors_stand_over_the_image_with_their_source_and_go_when_the_scene_is_mended() {
     let mut model = loaded();
-    let picture = shown(&model, Machine::Rpu, 1);
-    model.hear(Event::Picture(picture));
+    let image = shown(&model, Machine::Rpu, 1);
+    model.hear(Event::Image(image));
     model.hear(Event::Broken(failure()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
-    assert!(harness.query_by_label_contains("1 error: the last good picture is shown").is_some());
+    assert!(harness.query_by_label_contains("1 error: the last good image is shown").is_some());
     assert!(harness.query_by_label_contains("red.sl:2:8").is_some());
     let state = harness.state().model.state.clone().unwrap();
     harness.state_mut().model.hear(Event::Loaded(state));
@@ -129,10 +129,10 @@ fn the_question_mark_lists_the_keys() {
 }
 
 #[test]
-fn a_window_too_small_for_panels_keeps_the_picture() {
+fn a_window_too_small_for_panels_keeps_the_image() {
     let mut model = loaded();
-    let picture = shown(&model, Machine::Rpu, 1);
-    model.hear(Event::Picture(picture));
+    let image = shown(&model, Machine::Rpu, 1);
+    model.hear(Event::Image(image));
     let mut harness = stage(model, [300.0, 200.0]);
     harness.state_mut().chrome.settings.panels = Panel::ALL.to_vec();
     harness.run();

@@ -1,6 +1,6 @@
-//! The tools above the picture: whose picture, compared how, exposed how, magnified how far.
+//! The tools above the image: whose image, compared how, exposed how, magnified how far.
 
-use super::picture::PictureView;
+use super::image::ImageView;
 use super::shortcuts::{Deed, keys_of};
 use crate::viewer::develop::{Look, ToneMap};
 use crate::viewer::engine::Machine;
@@ -11,13 +11,13 @@ use egui::{ComboBox, DragValue};
 const STOPS: std::ops::RangeInclusive<f32> = -12.0..=12.0;
 
 /// Shows them, on as many lines as they need.
-pub fn show(ui: &mut egui::Ui, model: &Model, picture: &mut PictureView, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &mut Vec<Action>) {
     let mut display = model.display;
     ui.horizontal_wrapped(|ui| {
         for machine in Machine::ALL {
             let chosen = display.comparison == Comparison::Single && display.machine == machine;
             let keys = keys_of(ui.ctx(), Deed::Show(machine));
-            let hint = format!("Show the {}'s picture ({keys})", machine.name());
+            let hint = format!("Show the {}'s image ({keys})", machine.name());
             if ui.selectable_label(chosen, machine.name()).on_hover_text(hint).clicked() {
                 display = Display { machine, comparison: Comparison::Single, ..display };
             }
@@ -49,12 +49,12 @@ pub fn show(ui: &mut egui::Ui, model: &Model, picture: &mut PictureView, actions
         if display.look != Look::default() && ui.small_button("Reset").on_hover_text("As it is in a file").clicked() {
             display.look = Look::default();
         }
-        if let Some(times) = picture.magnification() {
+        if let Some(times) = image.magnification() {
             ui.separator();
             ui.label(if times < 10.0 { format!("{times:.1}×") } else { format!("{times:.0}×") });
-            let hint = "Shows all of the picture again (Ctrl+double click). Ctrl+wheel magnifies, Ctrl+drag moves.";
+            let hint = "Shows all of the image again (Ctrl+double click). Ctrl+wheel magnifies, Ctrl+drag moves.";
             if ui.button("Fit").on_hover_text(hint).clicked() {
-                picture.fit();
+                image.fit();
             }
         }
     });

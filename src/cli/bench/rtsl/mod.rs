@@ -17,9 +17,9 @@ use crate::ir::Type;
 use crate::lang::preprocess::Options;
 use crate::lang::rtsl::state::Method;
 use crate::lang::rtsl::{self, Unit};
-use crate::lang::source::SourceMap;
 use crate::render::call::CALL_BUDGET;
 use crate::rpu::{BLOCK, EmptyScene, Machine};
+use crate::text::source::SourceMap;
 use anyhow::{Context, anyhow};
 use compiled::Compiled;
 use glam::Vec3;
@@ -112,7 +112,7 @@ fn by_hand_here<R: Routine, const N: usize>(inputs: &Columns, outputs: &mut Colu
     }
 }
 
-/// What a routine gets for a picture of so many rays a side.
+/// What a routine gets for an image of so many rays a side.
 fn inputs<R: Routine>(side: usize) -> Columns {
     let components = |ty: Type| ty.words() as usize;
     let count = R::INPUTS.iter().map(|(_, ty)| components(*ty)).sum();
@@ -131,7 +131,7 @@ fn inputs<R: Routine>(side: usize) -> Columns {
     columns
 }
 
-/// What a method gets at a place in the picture: a camera before a primitive, or a ball of which a part is seen from within, under a light.
+/// What a method gets at a place in the image: a camera before a primitive, or a ball of which a part is seen from within, under a light.
 fn input(method: Method, name: &str, u: f32, v: f32) -> Vec3 {
     let direction = Vec3::new(0.8 * u - 0.4, 0.8 * v - 0.4, 1.0);
     match (name, method) {
@@ -191,7 +191,7 @@ impl Measured {
         let (data, stop) = (compiled.loaded.data(&compiled.memory), AtomicBool::new(false));
         let machine = compiled.loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
         let all = inputs::<R>(side);
-        // The cached rays are a band through the middle of the picture.
+        // The cached rays are a band through the middle of the image.
         let count = CACHED.min(all[0].len());
         let begin = (all[0].len() - count) / 2 / BLOCK * BLOCK;
         let band: Columns = all.iter().map(|column| column[begin..begin + count].to_vec()).collect();

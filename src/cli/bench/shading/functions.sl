@@ -48,7 +48,7 @@ color textured(point p)
     float side = 0.002 + 0.3 * zcomp(p);
     float i;
     for (i = 0; i < 3; i += 1) {
-        sum += texture("picture", x, y, x + side, y, x + side, y + side, x, y + side);
+        sum += texture("image", x, y, x + side, y, x + side, y + side, x, y + side);
         x *= 1.7;
         y *= 1.7;
         side *= 1.7;

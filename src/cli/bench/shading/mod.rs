@@ -8,16 +8,16 @@ pub mod plain;
 
 use super::{RUNS, rounded};
 use crate::cli::exit::Failure;
+use crate::image::{Channels, Image};
 use crate::ir::FunctionKind;
 use crate::ir::passes::Pipeline;
 use crate::lang::rsl::{Options, compile};
-use crate::lang::source::SourceMap;
 use crate::program::PROGRAM_CONSTANTS;
 use crate::program::textures::{Texture, Textures};
 use crate::render::call::CALL_BUDGET;
-use crate::render::film::{Channels, Picture};
 use crate::render::rpu::{Entry, Loaded};
 use crate::rpu::{BLOCK, Block, EmptyScene, Machine};
+use crate::text::source::SourceMap;
 use crate::texture::{DEFAULT_WRAPS, Pyramid};
 use anyhow::anyhow;
 use plain::{Branchy, Memory, Noisy, Points, Shading, Textured};
@@ -34,7 +34,7 @@ const CACHED: usize = 4096;
 /// Texels in a row of the texture, and rows: 1.4 MB with all levels.
 const TEXTURE_SIDE: u32 = 256;
 /// What `functions.sl` calls it.
-const TEXTURE: &str = "picture";
+const TEXTURE: &str = "image";
 
 /// Nanoseconds a point of each function, and the ratios of the RPU to eight lanes of Rust.
 pub fn points() -> Result<Value, Failure> {
@@ -99,18 +99,18 @@ fn seconds(turns: usize, mut run: impl FnMut() -> Result<(), Failure>) -> Result
 fn texture() -> Textures {
     let texel = |i: u32| [(i % 251) as f32 / 250.0, (i % 13) as f32 / 12.0, (i / 7 % 17) as f32 / 16.0, 1.0];
     let rgba = (0..TEXTURE_SIDE * TEXTURE_SIDE).map(texel).collect();
-    let picture = Picture { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
-    let picture = Texture::Picture { pyramid: Arc::new(Pyramid::new(picture)), wraps: DEFAULT_WRAPS };
-    Textures::new([(Arc::from(TEXTURE), Some(picture))])
+    let image = Image { width: TEXTURE_SIDE, height: TEXTURE_SIDE, rgba, channels: Channels::Rgb };
+    let image = Texture::Image { pyramid: Arc::new(Pyramid::new(image)), wraps: DEFAULT_WRAPS };
+    Textures::new([(Arc::from(TEXTURE), Some(image))])
 }
 
 /// A memory image with the texture.
 fn memory() -> Memory {
     let (textures, mut image) = (texture(), vec![[0; 4]]);
     textures.push_table(&mut image);
-    let picture = image.len() as u32;
-    textures.push_pictures(&mut image);
-    Memory { image, picture }
+    let texture = image.len() as u32;
+    textures.push_images(&mut image);
+    Memory { image, texture }
 }
 
 /// A function on the RPU.

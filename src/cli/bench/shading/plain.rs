@@ -17,7 +17,7 @@ pub struct Memory {
     /// The memory image, with a texture.
     pub image: Vec<[u32; 4]>,
     /// The address of its descriptor (`texture::layout`).
-    pub picture: u32,
+    pub texture: u32,
 }
 
 /// A function of `functions.sl`.

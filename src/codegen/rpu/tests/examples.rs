@@ -5,7 +5,7 @@ use crate::ir::passes::Pipeline;
 
 /// A module of RSL functions as back ends get it.
 fn compiled(source: &str) -> Module {
-    let mut sources = crate::lang::source::SourceMap::new();
+    let mut sources = crate::text::source::SourceMap::new();
     let file = sources.add("t.sl", None, source);
     let unit = crate::lang::rsl::compile(&mut sources, file, &crate::lang::rsl::Options::default())
         .unwrap_or_else(|d| panic!("{}", d.render(&sources)));

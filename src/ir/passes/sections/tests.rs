@@ -3,7 +3,7 @@
 use super::*;
 use crate::ir::eval::{EvalError, Hit, Limits, World, eval};
 use crate::ir::{Const, print_module, verify};
-use crate::lang::source::FileId;
+use crate::text::source::FileId;
 use proptest::prelude::*;
 
 /// A world whose answers depend only on the questions.

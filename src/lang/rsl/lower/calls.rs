@@ -431,7 +431,7 @@ impl Body<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::super::super::{Options, compile};
-    use crate::lang::source::SourceMap;
+    use crate::text::source::SourceMap;
 
     /// All messages about a file.
     fn messages(source: &str) -> String {

@@ -13,8 +13,8 @@ enum System {
     Current,
     /// One with axes and an origin.
     Axes(Axes),
-    /// One of the picture, which points can be taken to: its name as part of a library function's.
-    Picture(&'static str),
+    /// One of the image, which points can be taken to: its name as part of a library function's.
+    Image(&'static str),
     /// One that is known when the shader runs, by its name then.
     Named(Value),
 }
@@ -47,7 +47,7 @@ impl Body<'_, '_> {
                         matrices::product(&mut self.b, v.value, to_current)
                     }
                     System::Current => v.value,
-                    System::Picture(_) | System::Named(_) => {
+                    System::Image(_) | System::Named(_) => {
                         let message = format!("a matrix cannot be given in the space \"{}\"", space.name);
                         return self.error(Diagnostic::error(message).at(space.span, "this space"));
                     }
@@ -101,7 +101,7 @@ impl Body<'_, '_> {
                 System::Axes([axes[0], axes[1], axes[2], axes[3]])
             }
             Space::Camera => System::Axes([2, 3, 4, 5].map(|k| self.uniform_triple(k))),
-            Space::Picture(name) => System::Picture(name),
+            Space::Image(name) => System::Image(name),
             Space::Named => {
                 self.at(space.span);
                 let name = self.b.constant(Const::String(space.name.clone()));
@@ -117,11 +117,11 @@ impl Body<'_, '_> {
             System::Current => return Ok(v),
             System::Axes(axes) if way == Way::From => spaces::out_of(&mut self.b, axes, v.value, v.ty),
             System::Axes(axes) => spaces::into(&mut self.b, axes, v.value, v.ty),
-            System::Picture(name) if v.ty == RslType::Point => {
+            System::Image(name) if v.ty == RslType::Point => {
                 let way = if way == Way::From { "from" } else { "to" };
                 self.call_spatial(&format!("__point_{way}_{name}"), &[v.value], at)?
             }
-            System::Picture(_) => {
+            System::Image(_) => {
                 let d = Diagnostic::error(format!("only points can be given in the space \"{}\"", at.name));
                 return self.error(d.at(at.span, format!("this is for a {kind}")));
             }

@@ -2,7 +2,7 @@ use super::*;
 use crate::lang::rsl::dump::dump;
 use crate::lang::rsl::lexer::lex;
 use crate::lang::scan::scan;
-use crate::lang::source::{FileId, SourceMap};
+use crate::text::source::{FileId, SourceMap};
 
 fn read(source: &str) -> (Ast, Diagnostics, SourceMap) {
     let mut sources = SourceMap::new();

@@ -7,7 +7,7 @@ use super::super::analysis::{Signature, analyse, predefined};
 use super::super::ast::ShaderKind;
 use super::super::{Options, lexer};
 use super::{function, keyword, shader, variable};
-use crate::lang::source::SourceMap;
+use crate::text::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;

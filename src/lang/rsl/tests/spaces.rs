@@ -9,10 +9,10 @@ const X: [f32; 3] = [2.0, 0.0, 0.0];
 const Y: [f32; 3] = [0.0, 0.0, 3.0];
 const Z: [f32; 3] = [0.0, -1.0, 0.0];
 
-/// A picture of 200 × 100 pixels through a camera at (0, 0, −10), whose half-width at distance 1 is 1.
-struct Picture;
+/// An image of 200 × 100 pixels through a camera at (0, 0, −10), whose half-width at distance 1 is 1.
+struct Image;
 
-impl World for Picture {
+impl World for Image {
     fn uniform(&mut self, k: u32) -> [f32; 4] {
         match k {
             1 => [200.0, 100.0, 1.0 / 200.0, 1.0 / 100.0],
@@ -38,7 +38,7 @@ fn f(source: &str, args: &[Const]) -> [f32; 3] {
         _ => Const::zero(p.ty),
     });
     let args: Vec<Const> = args.iter().cloned().chain(inputs).collect();
-    let results = eval(&unit.module, "f", &args, &mut Picture, Limits::default()).expect("a value");
+    let results = eval(&unit.module, "f", &args, &mut Image, Limits::default()).expect("a value");
     let Const::Vec3(v) = results[0] else { panic!("{results:?}") };
     v.map(|x| (x * 1e4).round() / 1e4)
 }
@@ -94,8 +94,8 @@ fn a_space_may_be_named_when_the_shader_runs() {
 }
 
 #[test]
-fn points_go_to_the_picture_and_back() {
-    // Seen from (0, 0, −10): at depth 10, the picture reaches from −10 to 10 and from −5 to 5.
+fn points_go_to_the_image_and_back() {
+    // Seen from (0, 0, −10): at depth 10, the image reaches from −10 to 10 and from −5 to 5.
     let p = [triple(5.0, 2.5, 0.0)];
     assert_eq!(f("point f(point p) { return transform(\"NDC\", p); }", &p), [0.75, 0.25, 10.0]);
     assert_eq!(f("point f(point p) { return transform(\"raster\", p); }", &p), [150.0, 25.0, 10.0]);

@@ -6,7 +6,7 @@ use super::super::classes::CONSTRUCTOR;
 use super::super::matrices;
 use super::super::types::{BasicType, Scalar};
 use super::*;
-use crate::lang::diag::closest;
+use crate::text::diagnostics::closest;
 
 /// What stands for the class that a class comes from.
 const SUPER: &str = "super";
@@ -545,7 +545,7 @@ impl<'a> Body<'a> {
             ("hit", _) => return self.hit(values, span),
             ("rand", []) => return self.rand(span),
             ("textureImage", _) => {
-                if let Some(value) = self.picture(&values, span)? {
+                if let Some(value) = self.image(&values, span)? {
                     return Ok(value);
                 }
             }

@@ -32,7 +32,7 @@ fn errors_name_the_interface_and_what_it_offers() {
         ),
         (
             of_method("rt_Texture", "color c; void constructor() { c = textureImage(\"a.png\", vec2(0.)); }"),
-            "a constructor looks at no pictures",
+            "a constructor looks at no images",
         ),
         (of_method("rt_Texture", "void lookup() { hit(1.); }"), "`hit` reports where a ray meets a primitive"),
         (of_method("rt_Nothing", ""), "there is no class or interface `rt_Nothing`"),

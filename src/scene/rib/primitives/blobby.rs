@@ -8,12 +8,12 @@ use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
 use crate::geometry::blobby::{Field, MAX_CELLS};
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 
 /// Pixels of a cell of the grid that the surface is found on; its points lie on the surface itself.
 const CELL_PIXELS: f64 = 4.0;
 
-/// Fewest cells along the longest side, however small the surface is on the picture.
+/// Fewest cells along the longest side, however small the surface is on the image.
 const LEAST_CELLS: f64 = 32.0;
 
 /// `Blobby nleaf [code] [floats] [strings]`

@@ -16,7 +16,7 @@ use crate::geometry::curves::{Curve, Rings};
 use crate::geometry::particles::spheres;
 use crate::geometry::tensor::Diced;
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
 use std::collections::HashMap;
 

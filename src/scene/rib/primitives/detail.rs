@@ -1,12 +1,12 @@
 //! Levels of detail: `Detail`, `DetailRange` and `RelativeDetail` (RISpec 3.2, §4.2.12).
 //!
-//! A model's size on the picture chooses among its representations. Where two of them would be blended, the one is shown
+//! A model's size on the image chooses among its representations. Where two of them would be blended, the one is shown
 //! whose share is larger: a ray meets a surface or does not.
 
 use super::super::super::Projection;
 use super::super::args::Args;
 use super::super::reader::Reader;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;
 
 /// `RI_INFINITY`
@@ -15,7 +15,7 @@ const INFINITE: f32 = 1e38;
 /// The attributes that choose a level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detail {
-    /// The area of the model on the picture, in pixels, before `RelativeDetail`.
+    /// The area of the model on the image, in pixels, before `RelativeDetail`.
     pub area: f32,
     /// The areas between which primitives are shown; the first belongs to them.
     pub shown: (f32, f32),
@@ -29,7 +29,7 @@ impl Default for Detail {
 }
 
 impl Detail {
-    /// Whether primitives are shown, on a picture whose detail is this many times as large.
+    /// Whether primitives are shown, on an image whose detail is this many times as large.
     pub fn is_shown(&self, relative: f32) -> bool {
         let area = self.area * relative;
         self.shown.0 <= area && (area < self.shown.1 || self.shown.1 >= INFINITE)
@@ -70,7 +70,7 @@ pub fn bound(_: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagnost
     args.numbers::<6>("a box of six numbers").map(|_| ())
 }
 
-/// The area in pixels of the rectangle around a box on the picture; infinite where the box reaches behind the camera.
+/// The area in pixels of the rectangle around a box on the image; infinite where the box reaches behind the camera.
 fn area(r: &Reader<'_>, [x0, x1, y0, y1, z0, z1]: [f32; 6]) -> f32 {
     let to_camera = r.scene.camera.world_to_camera * r.state.transform;
     let perspective = matches!(r.scene.camera.projection, Projection::Perspective { .. });

@@ -5,7 +5,7 @@ use super::super::reader::Reader;
 use crate::geometry::basis::{B_SPLINE, BEZIER, Basis, CATMULL_ROM, HERMITE, POWER};
 use crate::geometry::dice::Metric;
 use crate::geometry::trim::Trim;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::Vec2;
 use std::sync::Arc;
 

@@ -18,7 +18,7 @@ use super::args::Args;
 use super::reader::Reader;
 use crate::geometry::assemble::assemble;
 use crate::geometry::{Channel, Faces, NormalMap};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 

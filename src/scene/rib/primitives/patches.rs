@@ -11,7 +11,7 @@ use super::{Source, add_object};
 use crate::geometry::basis::{BasisError, Direction};
 use crate::geometry::tensor::{Diced, Site, Surface};
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec4};
 
 /// Most control points along one direction.

@@ -8,8 +8,8 @@ use super::variables::{ClassMap, Spread, Variables, projected};
 use super::{Source, add_object};
 use crate::geometry::polygon::{newell_normal, triangulate, triangulate_loops};
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
-use crate::lang::source::Span;
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
 use glam::Vec3;
 
 /// `Polygon`: one face, flat unless it brings normals.

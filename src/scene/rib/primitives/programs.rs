@@ -6,7 +6,7 @@ use super::super::args::Args;
 use super::super::objects::check_placement;
 use super::super::reader::Reader;
 use super::super::shading;
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use std::sync::Arc;
 
 /// `Geometry "FILE.rtsl:Class" parameters`

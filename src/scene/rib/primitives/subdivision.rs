@@ -17,7 +17,7 @@ use super::variables::{Blend, ClassMap, Spread, Variables};
 use super::{Source, add_object};
 use crate::geometry::subdivision::{Boundary, Cage, CageError, Refined, Scheme, corner_parameters};
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::Vec2;
 
 /// `SubdivisionMesh scheme [counts] [indices] [tags] [nargs] [integers] [floats]`, the last four arrays together or not at all.

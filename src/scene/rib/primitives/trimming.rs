@@ -4,7 +4,7 @@ use super::super::args::Args;
 use super::super::reader::Reader;
 use crate::geometry::basis::Direction;
 use crate::geometry::trim::{Trim, TrimCurve};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::DVec3;
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use super::super::params::{Class, Param, Type, Values, read_params};
 use super::super::reader::Reader;
 use crate::geometry::primvar::{PrimvarKind, PrimvarType, PrimvarValues, Variable};
 use crate::geometry::{Channel, Faces};
-use crate::lang::diag::Diagnostic;
+use crate::text::diagnostics::Diagnostic;
 use glam::{Vec2, Vec3};
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Scenes in several files, compressed files, meshes.
 
-use crate::lang::source::SourceMap;
 use crate::scene::{OpenOptions, Scene, open, open_builtin};
+use crate::text::source::SourceMap;
 use glam::Vec3;
 use std::io::Write;
 use std::path::{Path, PathBuf};

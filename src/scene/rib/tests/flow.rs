@@ -1,9 +1,9 @@
 //! What is read at all: frames, conditions, archives within files, procedurals; what is read at which time; and binary RIB.
 
 use super::{Input, errors, scene, warnings};
-use crate::lang::diag::Diagnostics;
-use crate::lang::source::SourceMap;
 use crate::scene::{OpenOptions, Opened, Scene};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
 use glam::Vec3;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
@@ -192,7 +192,7 @@ fn binary_rib_is_the_same_scene() {
 }
 
 #[test]
-fn several_worlds_without_frames_are_one_picture() {
+fn several_worlds_without_frames_are_one_image() {
     let text = warnings(&format!("WorldBegin {TRIANGLE} WorldEnd WorldBegin {TRIANGLE} WorldEnd"));
     assert!(text.contains("only the first world of a file is rendered"), "{text}");
 }

@@ -14,8 +14,8 @@ mod visibility;
 
 use super::super::{OpenOptions, Opened, Scene};
 use super::Input;
-use crate::lang::diag::Diagnostics;
-use crate::lang::source::SourceMap;
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
 
 /// Reads a text as a built-in scene is read.
 fn read(text: &str) -> (Result<Opened, Diagnostics>, SourceMap) {

@@ -1,7 +1,8 @@
 //! The camera's and the film's options, and what is read without effect.
 
 use super::{errors, scene, warnings, world};
-use crate::scene::{Display, Exposure, FilterKind, Lens, PixelFilter, Quantize, Scene};
+use crate::image::Quantize;
+use crate::scene::{Display, Exposure, FilterKind, Lens, PixelFilter, Scene};
 use glam::Vec3;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
@@ -51,7 +52,7 @@ fn impossible_films_are_refused() {
     assert!(refused("PixelFilter \"lanzos\" 2 2").contains("there is no filter `lanzos`"));
     assert!(refused("PixelFilter \"box\" 0 2").contains("must be above 0"));
     assert!(refused("CropWindow 0.5 0.5 0 1").contains("the window is empty"));
-    assert!(refused("CropWindow 0 2 0 1").contains("not inside the picture"));
+    assert!(refused("CropWindow 0 2 0 1").contains("not inside the image"));
     assert!(refused("Shutter 1 0").contains("opens at 1, after it closes at 0"));
     assert!(refused("Exposure 1 0").contains("the gamma must be above 0"));
 }
@@ -94,7 +95,7 @@ fn a_skew_turns_the_first_axis_towards_the_second() {
 }
 
 #[test]
-fn what_cannot_change_a_picture_is_passed_over_in_silence() {
+fn what_cannot_change_a_image_is_passed_over_in_silence() {
     let s = world(
         "ShadingRate 0.25 ShadingInterpolation \"smooth\" GeometricApproximation \"flatness\" 0.5 Matte 0\n\
          GeometricRepresentation \"primitive\" RelativeDetail 1 Bound [-1 1 -1 1 -1 1] ErrorHandler \"print\" ArchiveRecord \"comment\" \"x\"\n\
@@ -119,7 +120,7 @@ fn a_displacement_bound_in_a_space_without_lengths_is_one_in_the_current_space()
 }
 
 #[test]
-fn what_would_change_a_picture_and_is_missing_is_warned_about() {
+fn what_would_change_a_image_and_is_missing_is_warned_about() {
     let shown =
         warnings(&format!("WorldBegin Perspective 40 Deformation \"bend\" \"float angle\" 1 {TRIANGLE} WorldEnd"));
     for name in ["Deformation", "Perspective"] {

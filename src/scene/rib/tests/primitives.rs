@@ -165,7 +165,7 @@ fn quadric_variables_are_interpolated_over_u_and_v() {
 }
 
 #[test]
-fn quadrics_are_finer_where_they_are_larger_on_the_picture() {
+fn quadrics_are_finer_where_they_are_larger_on_the_image() {
     let triangles = |z: i32| {
         let text = format!("Projection \"perspective\" Translate 0 0 {z} WorldBegin Sphere 1 -1 1 360 WorldEnd");
         scene(&text).triangle_count()

@@ -6,7 +6,7 @@ use crate::geometry::primvar::PrimvarPlace;
 use glam::{Vec2, Vec3};
 use std::f64::consts::PI;
 
-/// The one mesh of a picture of 480 lines, seen from five units away.
+/// The one mesh of an image of 480 lines, seen from five units away.
 fn mesh(requests: &str) -> Mesh {
     let text = format!("Projection \"perspective\" \"fov\" [40] Translate 0 0 5 WorldBegin {requests} WorldEnd");
     let mut objects = scene(&text).objects;

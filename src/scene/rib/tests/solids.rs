@@ -81,7 +81,7 @@ fn quadrics_are_solids_and_operations_nest() {
 
 #[test]
 fn rims_of_quadrics_meet_wherever_they_are_seen_from() {
-    // Close to the camera and askew: a disk is far smaller on the picture than the rod that it closes.
+    // Close to the camera and askew: a disk is far smaller on the image than the rod that it closes.
     let view = "Projection \"perspective\" \"fov\" [60] Translate 0 0 3 Rotate 40 1 1 0 WorldBegin";
     // Disks look along +z, and pieces go on facing as their surfaces do: those at the bottom are turned around.
     let bottom = |disk: &str| format!("AttributeBegin ReverseOrientation Disk {disk} 360 AttributeEnd ");

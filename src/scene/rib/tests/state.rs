@@ -17,7 +17,7 @@ fn close(a: Vec3, b: Vec3) {
 }
 
 #[test]
-fn options_describe_the_picture() {
+fn options_describe_the_image() {
     let s = scene(&format!(
         "version 3.03 Display \"out.tif\" \"file\" \"rgba\" \"quality\" [3]\nFormat 320 200 1.5 PixelSamples 4 3\n\
          Option \"trace\" \"integer maxdepth\" [3] \"color background\" [0.1 0.2 0.3]\n\
@@ -39,7 +39,7 @@ fn search_paths_are_relative_to_the_scene_and_extend_one_another() {
     let text = format!(
         "Option \"searchpath\" \"shader\" [\"a:/b\"] Option \"searchpath\" \"shader\" [\"&:c\"] WorldBegin {TRIANGLE} WorldEnd"
     );
-    let mut sources = crate::lang::source::SourceMap::new();
+    let mut sources = crate::text::source::SourceMap::new();
     let path = PathBuf::from("/scenes/s.rib");
     let input = super::Input { name: "s.rib", path: Some(&path), bytes: text.into_bytes() };
     let opened = super::super::read(input, &Default::default(), &mut sources).unwrap();

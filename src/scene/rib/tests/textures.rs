@@ -1,13 +1,14 @@
 //! Textures that requests make.
 
 use super::{errors, scene};
+use crate::image::Reading;
 use crate::scene::TextureSource;
-use crate::texture::{Reading, Wrap};
+use crate::texture::Wrap;
 
 const TRIANGLE: &str = "Polygon \"P\" [0 0 0 1 0 0 0 1 0]";
 
 #[test]
-fn a_texture_stands_for_its_picture_with_the_wrap_modes_that_it_was_made_with() {
+fn a_texture_stands_for_its_image_with_the_wrap_modes_that_it_was_made_with() {
     for (request, wraps) in [
         ("MakeTexture \"a.png\" \"a.tex\" \"periodic\" \"black\" \"box\" 1 1", [Wrap::Periodic, Wrap::Black]),
         ("MakeBump \"a.png\" \"a.tex\" \"clamp\" \"periodic\" \"gaussian\" 2 2", [Wrap::Clamp, Wrap::Periodic]),
@@ -15,7 +16,7 @@ fn a_texture_stands_for_its_picture_with_the_wrap_modes_that_it_was_made_with() 
         ("MakeLatLongEnvironment \"a.png\" \"a.tex\" \"box\" 1 1", [Wrap::Periodic, Wrap::Clamp]),
     ] {
         let scene = scene(&format!("{request} WorldBegin {TRIANGLE} WorldEnd"));
-        let expected = TextureSource::Picture { file: "a.png".to_string(), wraps, reading: Reading::Color };
+        let expected = TextureSource::Image { file: "a.png".to_string(), wraps, reading: Reading::Color };
         assert_eq!(scene.textures["a.tex"], expected, "{request}");
     }
 }

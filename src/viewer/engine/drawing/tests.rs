@@ -1,8 +1,8 @@
 //! A drawing thread with a machine that does as it is told.
 
 use super::*;
+use crate::image::Image;
 use crate::project::{Outcome, Project, Source};
-use crate::render::film::Picture;
 use crate::render::progressive::Pass;
 use crate::render::report::Report;
 use crate::scene::Format;
@@ -23,7 +23,7 @@ enum Fate {
     Panic,
 }
 
-/// Draws black pictures.
+/// Draws black images.
 struct Fake {
     fate: Arc<Mutex<Fate>>,
 }
@@ -47,7 +47,7 @@ impl Progressive for Fake {
         }
     }
 
-    fn finish(&mut self, film: &Film, _: u32, _: &AtomicBool) -> Result<Picture, RenderError> {
+    fn finish(&mut self, film: &Film, _: u32, _: &AtomicBool) -> Result<Image, RenderError> {
         Ok(film.resolve())
     }
 
@@ -125,12 +125,12 @@ impl Bench {
         version
     }
 
-    /// The first picture or failure.
+    /// The first image or failure.
     fn outcome(&self) -> Result<Arc<Shown>, String> {
         loop {
             for event in self.outbox.take() {
                 match event {
-                    Event::Picture(shown) => return Ok(shown),
+                    Event::Image(shown) => return Ok(shown),
                     Event::MachineFailed(_, message) => return Err(message),
                     _ => {}
                 }
@@ -205,7 +205,7 @@ fn a_thread_that_panics_tells_so() {
 }
 
 #[test]
-fn a_finished_picture_is_not_drawn_again() {
+fn a_finished_image_is_not_drawn_again() {
     let bench = Bench::new(Fate::Success);
     while !bench.outcome().unwrap().is_finished() {}
     bench.look(16);

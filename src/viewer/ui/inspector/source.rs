@@ -1,8 +1,8 @@
 //! The text of a shader with the place where it stands: the statement about to run, lines that ran, branches that were taken.
 
 use crate::lang::rsl::outline::StatementKind;
-use crate::lang::source::{FileId, SourceFile, Span};
 use crate::probe::{Moment, Recording};
+use crate::text::source::{FileId, SourceFile, Span};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Color32, FontId, ScrollArea, Sense, TextStyle, Ui};
 use std::collections::{HashMap, HashSet};

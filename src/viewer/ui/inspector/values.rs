@@ -1,9 +1,9 @@
 //! Values as people read them: numbers in columns, colours with a swatch.
 
+use crate::image::color::encode_srgb8;
 use crate::lang::rsl::RslType;
 use crate::probe::value::number;
 use crate::probe::{Named, Value};
-use crate::render::color::encode_srgb8;
 use egui::{Color32, Grid, RichText, Sense, Stroke, StrokeKind, Ui, Vec2};
 
 /// Width of a column of names, so that tables below each other agree.

@@ -26,7 +26,7 @@ impl Shading for Textured {
     }
 }
 
-/// The picture's mean colour in a quadrilateral.
+/// The image's mean colour in a quadrilateral.
 #[inline(always)]
 fn texture<const N: usize>(memory: &Memory, corners: [(F<N>, F<N>); 4]) -> V<N> {
     let [a, b, c, d] = corners;
@@ -47,11 +47,11 @@ fn texture<const N: usize>(memory: &Memory, corners: [(F<N>, F<N>); 4]) -> V<N> 
     each(|c| map(color[c], |x| if (c as f32) < channels { x } else { 0.0 }))
 }
 
-/// The mean of red, green and blue over an ellipse, and how many channels the picture has.
+/// The mean of red, green and blue over an ellipse, and how many channels the image has.
 #[inline(always)]
 fn filter<const N: usize>(memory: &Memory, s: F<N>, t: F<N>, area: [F<N>; 3]) -> (V<N>, f32) {
-    let [width, height, channels, _] = memory.image[memory.picture as usize].map(f32::from_bits);
-    let [wrap_s, wrap_t, last, _] = memory.image[memory.picture as usize + 1];
+    let [width, height, channels, _] = memory.image[memory.texture as usize].map(f32::from_bits);
+    let [wrap_s, wrap_t, last, _] = memory.image[memory.texture as usize + 1];
     let periodic = [wrap_s, wrap_t].map(f32::from_bits);
     let walk = walk([width, height], area);
 
@@ -62,7 +62,7 @@ fn filter<const N: usize>(memory: &Memory, s: F<N>, t: F<N>, area: [F<N>; 3]) ->
         let mantissa = f32::from_bits(bits[i] & 0x007f_ffff | 0x3f80_0000);
         select(mask(exponent[i] < last), mantissa - 1.0, 0.0)
     });
-    let record = map(level, |l| memory.picture.wrapping_add(l).wrapping_add(LEVELS));
+    let record = map(level, |l| memory.texture.wrapping_add(l).wrapping_add(LEVELS));
     let levels = [vectors(memory, record), vectors(memory, map(record, |r| r.wrapping_add(1)))];
 
     let back = map(walk.probes, |n| (n - 1.0) * 0.5);

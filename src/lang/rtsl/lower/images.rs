@@ -1,17 +1,17 @@
-//! Pictures in files: `textureImage`, by the renderer's own textures, as RSL's `texture` reads them.
+//! Images in files: `textureImage`, by the renderer's own textures, as RSL's `texture` reads them.
 
 use super::*;
 
 impl Body<'_> {
     /// `textureImage(name, place)`, a colour, or `textureImage(name, place, channel)`, a number.
-    pub(super) fn picture(&mut self, values: &[Typed], span: Span) -> Lower<Option<Typed>> {
+    pub(super) fn image(&mut self, values: &[Typed], span: Span) -> Lower<Option<Typed>> {
         let place = Type::floats(2);
         let types: Vec<&Type> = values.iter().map(|v| &v.ty).collect();
         if types != [&Type::STRING, &place] && types != [&Type::STRING, &place, &Type::INT] {
             return Ok(None);
         }
         if self.top().role == Role::Constructor {
-            let d = Diagnostic::error("a constructor looks at no pictures: they are looked at where surfaces are");
+            let d = Diagnostic::error("a constructor looks at no images: they are looked at where surfaces are");
             return self.error(d.at(span, "not here"));
         }
         let [s, t] = [0, 1].map(|i| self.b.op(Op::Extract(i), &[values[1].parts[0]]));

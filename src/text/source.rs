@@ -1,6 +1,6 @@
 //! Source files and positions in them.
 
-use super::files::FileLog;
+use super::log::FileLog;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,15 +1,15 @@
-//! Words over the picture: whose it is, how far it is, what is missing.
+//! Words over the image: whose it is, how far it is, what is missing.
 
 use crate::viewer::engine::{Machine, Shown};
 use crate::viewer::model::{Comparison, Model};
 use egui::{Align2, Color32, FontSelection, Label, Rect, RichText, Ui, Vec2, WidgetText, vec2};
 
-/// The background of words over the picture, and their colour: the same in light and dark, because the picture is.
+/// The background of words over the image, and their colour: the same in light and dark, because the image is.
 const BEHIND: Color32 = Color32::from_black_alpha(170);
 const TEXT: Color32 = Color32::from_gray(240);
 const PADDING: Vec2 = vec2(6.0, 3.0);
 
-/// Writes a few words in a corner or the middle of a part of the picture.
+/// Writes a few words in a corner or the middle of a part of the image.
 pub fn tag(ui: &mut Ui, part: Rect, corner: Align2, text: &str) {
     let room = part.shrink(4.0);
     if room.width() < 24.0 || room.height() < 12.0 {
@@ -26,7 +26,7 @@ pub fn tag(ui: &mut Ui, part: Rect, corner: Align2, text: &str) {
     child.add(Label::new(galley).selectable(false));
 }
 
-/// A thin line at the foot of a part of the picture, as long as the share of the samples that are drawn; nothing of a finished picture.
+/// A thin line at the foot of a part of the image, as long as the share of the samples that are drawn; nothing of a finished image.
 pub fn progress(ui: &Ui, part: Rect, shown: &Shown) {
     if shown.is_finished() {
         return;
@@ -39,7 +39,7 @@ pub fn progress(ui: &Ui, part: Rect, shown: &Shown) {
     painter.rect_filled(done, 0.0, ui.visuals().selection.bg_fill);
 }
 
-/// Why the picture that is shown alone is not the chosen machine's of the scene as it is; nothing when it is.
+/// Why the image that is shown alone is not the chosen machine's of the scene as it is; nothing when it is.
 pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
     let chosen = model.display.machine;
     let is = model.machine(chosen);
@@ -48,27 +48,27 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
         return None;
     }
     if shown.machine == chosen {
-        return is.preparing.then(|| format!("{name}: compiling. This is its last picture."));
+        return is.preparing.then(|| format!("{name}: compiling. This is its last image."));
     }
     let other = shown.machine.name();
     Some(match (&is.failure, is.preparing) {
-        (Some(_), _) => format!("{name}: failed. This is the {other}'s picture."),
-        (None, true) => format!("{name}: compiling. This is the {other}'s picture."),
-        (None, false) => format!("{name}: drawing. This is the {other}'s picture."),
+        (Some(_), _) => format!("{name}: failed. This is the {other}'s image."),
+        (None, true) => format!("{name}: compiling. This is the {other}'s image."),
+        (None, false) => format!("{name}: drawing. This is the {other}'s image."),
     })
 }
 
-/// What a machine is doing that has no picture to show.
+/// What a machine is doing that has no image to show.
 pub fn why_nothing(model: &Model, machine: Machine) -> String {
     let (is, name) = (model.machine(machine), machine.name());
     match (&is.failure, is.preparing) {
         (Some(_), _) => format!("The {name} cannot draw this."),
         (None, true) => format!("The {name} is compiling…"),
-        (None, false) => format!("Waiting for the {name}'s picture…"),
+        (None, false) => format!("Waiting for the {name}'s image…"),
     }
 }
 
-/// Whether a picture shows the latest scene from where the camera is now.
+/// Whether an image shows the latest scene from where the camera is now.
 pub fn is_current(model: &Model, shown: &Shown) -> bool {
     model.state.as_ref().is_some_and(|state| state.version == shown.state)
         && model.view().as_ref().is_none_or(|view| *view == shown.view)

@@ -1,4 +1,4 @@
-//! Arguments of what draws pictures, looks into them or compares them.
+//! Arguments of what draws images, looks into them or compares them.
 
 use super::*;
 use crate::compare::Metric;
@@ -25,10 +25,10 @@ pub struct SceneArgs {
     /// The most that light which a path finds behind its first place may add to a sample, 0 for no limit: takes away single bright pixels, and some light with them. Off unless given; wins over the scene's
     #[arg(long, value_name = "MOST", value_parser = not_negative::<f32>, allow_negative_numbers = true)]
     pub clamp: Option<f32>,
-    /// Render only this window of the picture, in pixels
+    /// Render only this window of the image, in pixels
     #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
     pub crop: Option<Crop>,
-    /// The frame of a scene that has several, or with --render a range such as 1..240, both ends included. Pictures of a range are numbered: `out.####.png`, `out.%04d.png`, or
+    /// The frame of a scene that has several, or with --render a range such as 1..240, both ends included. Images of a range are numbered: `out.####.png`, `out.%04d.png`, or
     /// `.0001` before the extension
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true)]
     pub frames: Option<Frames>,
@@ -50,7 +50,7 @@ pub struct SceneArgs {
     /// Loop iterations and calls that one sample may take
     #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: u32,
-    /// How the tree for tracing rays is built; by itself, by the number of samples a triangle. The picture is the same with any
+    /// How the tree for tracing rays is built; by itself, by the number of samples a triangle. The image is the same with any
     #[arg(long, value_enum)]
     pub tree: Option<TreeQuality>,
     /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those
@@ -84,7 +84,7 @@ pub struct MachineArgs {
     /// How a GPU orders the parts of shaders between rays; `auto` unless given
     #[arg(long, value_enum, value_name = "ORDER")]
     pub schedule: Option<Schedule>,
-    /// How a GPU traces rays, `while-while` unless given; all give the same picture (implies --schedule wavefront)
+    /// How a GPU traces rays, `while-while` unless given; all give the same image (implies --schedule wavefront)
     #[arg(long, value_enum, value_name = "KERNEL")]
     pub traversal: Option<Traversal>,
     /// CPU threads, 1024 at most; 0 is one a core
@@ -102,16 +102,16 @@ pub struct RenderArgs {
     #[arg(long, value_name = "OUT")]
     pub render: Option<PathBuf>,
     /// Write these variables as layers of the .exr file, for example albedo,normal,depth,shaderid: predefined variables of surface shaders (N, P, Cs, s, …), z or depth, shaderid, or output parameters of the
-    /// scene's surface shaders. The scene's displays name more. Each is drawn as a picture of its own
+    /// scene's surface shaders. The scene's displays name more. Each is drawn as an image of its own
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "render")]
     pub layers: Vec<String>,
-    /// Keep the samples of a picture that is not finished in this file: a render that is interrupted goes on from there when it is run again. Every minute it is written anew
+    /// Keep the samples of an image that is not finished in this file: a render that is interrupted goes on from there when it is run again. Every minute it is written anew
     #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"])]
     pub resume: Option<PathBuf>,
-    /// Take no more samples once the standard error of the picture's linear colours is estimated below this: the root of its mean square over all pixels. --spp is the most (with --pattern sobol)
+    /// Take no more samples once the standard error of the image's linear colours is estimated below this: the root of its mean square over all pixels. --spp is the most (with --pattern sobol)
     #[arg(long, value_name = "E", requires = "render", value_parser = not_negative::<f64>, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"])]
     pub target_error: Option<f64>,
-    /// Write a first picture, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
+    /// Write a first image, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
     #[arg(long, value_name = "FILE", requires = "render")]
     pub preview: Option<PathBuf>,
     /// Which machine renders
@@ -123,13 +123,13 @@ pub struct RenderArgs {
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Compare the picture with this one; exit status 1 when they differ
+    /// Compare the image with this one; exit status 1 when they differ
     #[arg(long, value_name = "REF", requires = "render")]
     pub compare: Option<PathBuf>,
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Render again whenever a file of the scene or of its shaders changes, one line a picture; with --json, one JSON object a line, with the messages
+    /// Render again whenever a file of the scene or of its shaders changes, one line an image; with --json, one JSON object a line, with the messages
     #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats", "frames", "layers"])]
     pub watch: bool,
     /// Print times and sizes when done, on a GPU those of every kernel too; with --json as JSON on standard output
@@ -187,28 +187,28 @@ pub struct CompareArgs {
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Write a false-colour picture of the difference here
+    /// Write a false-colour image of the difference here
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Which two: gpu, rpu, or rpu-f24, which computes with the hardware's 24-bit floats
     #[arg(long, value_name = "A,B", default_value = "gpu,rpu")]
     pub between: Between,
-    /// Write both pictures here, with the names of the two (NAME-gpu, NAME-rpu) before the extension
+    /// Write both images here, with the names of the two (NAME-gpu, NAME-rpu) before the extension
     #[arg(long, value_name = "NAME.EXT")]
-    pub pictures: Option<PathBuf>,
+    pub images: Option<PathBuf>,
 }
 
 /// `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// One picture
+    /// One image
     pub a: PathBuf,
     /// The other
     pub b: PathBuf,
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Write a false-colour picture of the difference here
+    /// Write a false-colour image of the difference here
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

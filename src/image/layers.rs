@@ -1,9 +1,10 @@
-//! Pictures of several layers in one OpenEXR file: the colours as `R G B A`, and beside them channels called `layer.channel`, as programs that composite expect them.
+//! Images of several layers in one OpenEXR file: the colours as `R G B A`, and beside them channels called `layer.channel`, as programs that composite expect them.
 
-use super::film::Picture;
-use super::image_file::{ImageFileError, write_bytes};
+use super::Image;
+use super::file::{ImageFileError, write_bytes};
 use exr::prelude::{
-    AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer as ExrLayer, LayerAttributes, SmallVec, WritableImage,
+    AnyChannel, AnyChannels, Encoding, FlatSamples, Image as ExrImage, Layer as ExrLayer, LayerAttributes, SmallVec,
+    WritableImage,
 };
 use std::io::Cursor;
 use std::path::Path;
@@ -13,10 +14,10 @@ use std::path::Path;
 pub struct Layer {
     /// Its name.
     pub name: String,
-    /// The names of its channels, one to three, in the order of the picture's red, green and blue.
+    /// The names of its channels, one to three, in the order of the image's red, green and blue.
     pub channels: &'static [&'static str],
     /// Its values, premultiplied by coverage.
-    pub picture: Picture,
+    pub image: Image,
 }
 
 /// Writes the colours and the layers as 32-bit floats, whole or not at all.
@@ -26,9 +27,9 @@ pub struct Layer {
 ///
 /// # Panics
 /// When a layer has another size than the colours, a mistake of the caller.
-pub fn write(path: &Path, colors: &Picture, layers: &[Layer]) -> Result<(), ImageFileError> {
-    let channel = |name: String, picture: &Picture, component: usize| {
-        let samples = picture.rgba.iter().map(|pixel| pixel[component]).collect();
+pub fn write(path: &Path, colors: &Image, layers: &[Layer]) -> Result<(), ImageFileError> {
+    let channel = |name: String, image: &Image, component: usize| {
+        let samples = image.rgba.iter().map(|pixel| pixel[component]).collect();
         AnyChannel::new(name.as_str(), FlatSamples::F32(samples))
     };
     let mut channels: SmallVec<[AnyChannel<FlatSamples>; 4]> = SmallVec::new();
@@ -36,19 +37,17 @@ pub fn write(path: &Path, colors: &Picture, layers: &[Layer]) -> Result<(), Imag
         channels.push(channel(name.to_string(), colors, component));
     }
     for layer in layers {
-        let Picture { width, height, .. } = layer.picture;
+        let Image { width, height, .. } = layer.image;
         assert_eq!((width, height), (colors.width, colors.height), "the size of layer {}", layer.name);
         for (component, name) in layer.channels.iter().enumerate() {
-            channels.push(channel(format!("{}.{name}", layer.name), &layer.picture, component));
+            channels.push(channel(format!("{}.{name}", layer.name), &layer.image, component));
         }
     }
     let size = (colors.width as usize, colors.height as usize);
     let layer = ExrLayer::new(size, LayerAttributes::default(), Encoding::SMALL_LOSSLESS, AnyChannels::sort(channels));
     let mut bytes = Vec::new();
-    Image::from_layer(layer).write().to_buffered(Cursor::new(&mut bytes)).map_err(|error| ImageFileError::Encode {
-        path: path.into(),
-        format: super::image_file::Format::Exr,
-        reason: error.to_string(),
+    ExrImage::from_layer(layer).write().to_buffered(Cursor::new(&mut bytes)).map_err(|error| {
+        ImageFileError::Encode { path: path.into(), format: super::file::Format::Exr, reason: error.to_string() }
     })?;
     write_bytes(path, &bytes)
 }
@@ -63,14 +62,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("layers.exr");
         let pixels = |k: f32| (0..6).map(|i| [i as f32, 10.0 * i as f32, -k, 0.5]).collect();
-        let picture = |k| Picture::new(3, 2, pixels(k)).unwrap();
+        let image = |k| Image::new(3, 2, pixels(k)).unwrap();
         let layers = [
-            Layer { name: "N".to_string(), channels: &["X", "Y", "Z"], picture: picture(7.0) },
-            Layer { name: "depth".to_string(), channels: &["Z"], picture: picture(0.0) },
+            Layer { name: "N".to_string(), channels: &["X", "Y", "Z"], image: image(7.0) },
+            Layer { name: "depth".to_string(), channels: &["Z"], image: image(0.0) },
         ];
-        write(&path, &picture(1.0), &layers).unwrap();
-        // What reads pictures of colours finds them.
-        assert_eq!(super::super::image_file::read(&path).unwrap().rgba, picture(1.0).rgba);
+        write(&path, &image(1.0), &layers).unwrap();
+        // What reads images of colours finds them.
+        assert_eq!(super::super::file::read(&path).unwrap().rgba, image(1.0).rgba);
         let image =
             read().no_deep_data().largest_resolution_level().all_channels().first_valid_layer().all_attributes();
         let file = image.from_file(&path).unwrap();

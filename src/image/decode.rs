@@ -1,33 +1,33 @@
-//! Reading pictures of every format: bytes in, a linear [`Picture`] out.
+//! Reading images of every format: bytes in, a linear [`Image`] out.
 //!
 //! Input is untrusted: the size in a file's header is checked before anything is allocated for its pixels, and decoders may allocate
-//! no more than a picture of the largest size takes.
+//! no more than an image of the largest size takes.
 
 use super::Reading;
-use crate::render::color::decode_srgb;
-use crate::render::film::{Channels, Picture, SizeError, check_size};
+use crate::image::color::decode_srgb;
+use crate::image::{Channels, Image, SizeError, check_size};
 use image::{ColorType, DynamicImage, ImageDecoder as _, ImageFormat};
 use rayon::prelude::*;
 use std::io::{BufRead, Cursor, Seek};
 use thiserror::Error;
 
-/// Most pixels of a picture that becomes a texture: 2²⁴, for example 4096 × 4096. Decoding such a picture takes up to 512 MiB.
+/// Most pixels of an image that becomes a texture: 2²⁴, for example 4096 × 4096. Decoding such an image takes up to 512 MiB.
 pub const MAX_TEXTURE_PIXELS: u64 = 1 << 24;
 
 /// The formats that textures may have, as messages list them.
 pub const FORMATS: &str = "PNG, JPEG, TIFF, OpenEXR, Radiance HDR and PNM";
 
-/// Why bytes are no picture.
+/// Why bytes are no image.
 #[derive(Debug, Error)]
 pub enum DecodeError {
     /// They begin like no format that is known.
-    #[error("the file is no picture of a known format; there are {FORMATS}")]
+    #[error("the file is no image of a known format; there are {FORMATS}")]
     Unknown,
-    /// The picture's size is impossible.
+    /// The image's size is impossible.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// The picture has more pixels than the limit.
-    #[error("the picture has {width} x {height} pixels, more than {limit} in all")]
+    /// The image has more pixels than the limit.
+    #[error("the image has {width} x {height} pixels, more than {limit} in all")]
     TooLarge {
         /// Width in pixels.
         width: u32,
@@ -41,18 +41,18 @@ pub enum DecodeError {
     Corrupt(String),
 }
 
-/// The picture in `bytes`, whose format is recognised by their beginning, read as `reading` says.
+/// The image in `bytes`, whose format is recognised by their beginning, read as `reading` says.
 ///
 /// # Errors
 /// When the format is unknown, the data are damaged, or there are more than [`MAX_TEXTURE_PIXELS`] pixels.
-pub fn decode(bytes: &[u8], reading: Reading) -> Result<Picture, DecodeError> {
+pub fn decode(bytes: &[u8], reading: Reading) -> Result<Image, DecodeError> {
     let format = image::guess_format(bytes).map_err(|_| DecodeError::Unknown)?;
     decode_as(Cursor::new(bytes), format, MAX_TEXTURE_PIXELS, reading)
 }
 
-/// The picture of the given format that `reader` gives: linear, colour premultiplied by alpha, with its channels remembered.
+/// The image of the given format that `reader` gives: linear, colour premultiplied by alpha, with its channels remembered.
 ///
-/// Integer samples of any depth are sRGB and become linear, unless `reading` says otherwise; floats are linear already. Where it says that alpha does not count, the picture has none.
+/// Integer samples of any depth are sRGB and become linear, unless `reading` says otherwise; floats are linear already. Where it says that alpha does not count, the image has none.
 ///
 /// # Errors
 /// When the data are damaged, or there are more than `max_pixels` pixels.
@@ -61,7 +61,7 @@ pub fn decode_as<R: BufRead + Seek>(
     format: ImageFormat,
     max_pixels: u64,
     reading: Reading,
-) -> Result<Picture, DecodeError> {
+) -> Result<Image, DecodeError> {
     let corrupt = |error: image::ImageError| DecodeError::Corrupt(error.to_string());
     let mut reader = image::ImageReader::with_format(reader, format);
     let mut limits = image::Limits::no_limits();
@@ -74,7 +74,7 @@ pub fn decode_as<R: BufRead + Seek>(
     }
     let color = decoder.color_type();
     let decoded = DynamicImage::from_decoder(decoder).map_err(corrupt)?;
-    Ok(Picture {
+    Ok(Image {
         width,
         height,
         rgba: linear_premultiplied(decoded, color, reading),

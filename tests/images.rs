@@ -1,6 +1,6 @@
-//! Whole pictures through the binary: every scene of `assets/scenes` renders alike on both machines, and like its golden picture.
+//! Whole images through the binary: every scene of `assets/scenes` renders alike on both machines, and like its golden image.
 //!
-//! `SHADEWRIGHT_BLESS=1 cargo test --test pictures` renders the golden pictures again. A picture that fails is left in `tests/current`.
+//! `SHADEWRIGHT_BLESS=1 cargo test --test images` renders the golden images again. An image that fails is left in `tests/current`.
 
 mod common;
 
@@ -39,7 +39,7 @@ fn both_machines_agree_on_every_scene() {
 }
 
 #[test]
-fn every_scene_looks_like_its_golden_picture() {
+fn every_scene_looks_like_its_golden_image() {
     let golden = repository("tests/golden");
     let current = repository("tests/current");
     fs::create_dir_all(&current).unwrap();
@@ -63,7 +63,7 @@ fn every_scene_looks_like_its_golden_picture() {
 }
 
 #[test]
-fn a_picture_does_not_depend_on_the_number_of_threads() {
+fn a_image_does_not_depend_on_the_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     for threads in ["1", "2", "3"] {
         let out = format!("{threads}.exr");
@@ -77,7 +77,7 @@ fn a_picture_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn a_window_of_a_picture_holds_the_same_pixels() {
+fn a_window_of_a_image_holds_the_same_pixels() {
     let folder = tempfile::tempdir().unwrap();
     let whole = ["--size", "64x48", "--backend", "rpu", "--render", "whole.exr"];
     let part = ["--size", "64x48", "--crop", "10,20,42,40", "--backend", "rpu", "--render", "part.exr"];
@@ -85,7 +85,7 @@ fn a_window_of_a_picture_holds_the_same_pixels() {
         let output = shadewright(folder.path(), args);
         assert!(output.status.success(), "{}", stderr(&output));
     }
-    let read = |name: &str| shadewright::render::image_file::read(&folder.path().join(name)).unwrap();
+    let read = |name: &str| shadewright::image::file::read(&folder.path().join(name)).unwrap();
     let (whole, part) = (read("whole.exr"), read("part.exr"));
     assert_eq!((part.width, part.height), (32, 20));
     for y in 0..20 {
@@ -96,7 +96,7 @@ fn a_window_of_a_picture_holds_the_same_pixels() {
 }
 
 #[test]
-fn different_pictures_end_with_status_one_and_a_difference_picture() {
+fn different_images_end_with_status_one_and_a_difference_image() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b] = ["glass", "noise"].map(|name| repository(&format!("tests/golden/{name}.png")));
     let args = ["diff", a.to_str().unwrap(), b.to_str().unwrap(), "--out", "difference.png", "--json"];
@@ -118,11 +118,11 @@ fn a_matrix_parameter_reaches_its_shader_row_by_row_on_both_machines() {
     let scene = "Format 8 8 1\nPixelSamples 1 1\nTranslate 0 0 1.2\nWorldBegin\n\
         Surface \"s\" \"matrix m\" [0 0.5 0 0  0.25 0 0 0  0 0 1 0  0.1 0.2 0.75 1]\nSphere 1 -1 1 360\nWorldEnd\n";
     fs::write(folder.path().join("scene.rib"), scene).unwrap();
-    let output = shadewright(folder.path(), &["compare", "scene.rib", "--pictures", "out.exr"]);
+    let output = shadewright(folder.path(), &["compare", "scene.rib", "--images", "out.exr"]);
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
     for machine in ["rpu", "gpu"] {
-        let picture = shadewright::render::image_file::read(&folder.path().join(format!("out-{machine}.exr"))).unwrap();
-        let middle = picture.rgba[8 * 4 + 4];
+        let image = shadewright::image::file::read(&folder.path().join(format!("out-{machine}.exr"))).unwrap();
+        let middle = image.rgba[8 * 4 + 4];
         let near = middle.iter().zip([0.5, 0.25, 0.75, 1.0]).all(|(a, b)| (a - b).abs() < 1e-5);
         assert!(near, "{middle:?} on the {machine}");
     }

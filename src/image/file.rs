@@ -1,6 +1,6 @@
-//! Picture files: reads and writes [`Picture`]s as PNG, OpenEXR, Radiance HDR and binary PNM, chosen by extension.
+//! Image files: reads and writes [`Image`]s as PNG, OpenEXR, Radiance HDR and binary PNM, chosen by extension.
 //!
-//! It knows nothing of how a picture was made. Files are untrusted: sizes are checked before anything is allocated.
+//! It knows nothing of how an image was made. Files are untrusted: sizes are checked before anything is allocated.
 //! Writing goes to a temporary file in the target's folder that is renamed when it is complete, so the target is
 //! either the old file or the whole new one.
 //!
@@ -27,17 +27,15 @@ use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use super::color::{encode_srgb8, quantize8};
-use super::film::{MAX_PIXELS, Picture, SizeError};
-use super::quantize;
-use crate::scene::Quantize;
-use crate::texture::Reading;
-use crate::texture::decode::{DecodeError, decode_as};
+use super::decode::{DecodeError, decode_as};
+use super::quantize::{self, Quantize};
+use super::{Image, MAX_PIXELS, Reading, SizeError};
 
-/// Why a picture file could not be read or written.
+/// Why an image file could not be read or written.
 #[derive(Debug, Error)]
 pub enum ImageFileError {
     /// The extension names no format we have.
-    #[error("{}: no picture format has this extension; use one of {EXTENSIONS}", path.display())]
+    #[error("{}: no image format has this extension; use one of {EXTENSIONS}", path.display())]
     UnsupportedExtension {
         /// The file.
         path: PathBuf,
@@ -51,7 +49,7 @@ pub enum ImageFileError {
         folder: PathBuf,
     },
     /// The path is a folder, a device or a pipe.
-    #[error("{}: is not a regular file; name a picture file", path.display())]
+    #[error("{}: is not a regular file; name an image file", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
@@ -63,12 +61,12 @@ pub enum ImageFileError {
         path: PathBuf,
     },
     /// The file to read has no bytes.
-    #[error("{}: the file is empty; write the picture again", path.display())]
+    #[error("{}: the file is empty; write the image again", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// The file's content is not a picture of the format its extension names.
+    /// The file's content is not an image of the format its extension names.
     #[error("{}: cannot be read as {format}: {reason}; the file is damaged or has the wrong extension", path.display())]
     Corrupt {
         /// The file.
@@ -78,7 +76,7 @@ pub enum ImageFileError {
         /// What the decoder met.
         reason: String,
     },
-    /// The file holds a picture of a size that is refused.
+    /// The file holds an image of a size that is refused.
     #[error("{}: {source}", path.display())]
     Size {
         /// The file.
@@ -102,8 +100,8 @@ pub enum ImageFileError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The format cannot hold this picture.
-    #[error("{}: {format} cannot hold this picture: {reason}; choose another of {EXTENSIONS}", path.display())]
+    /// The format cannot hold this image.
+    #[error("{}: {format} cannot hold this image: {reason}; choose another of {EXTENSIONS}", path.display())]
     Encode {
         /// The file.
         path: PathBuf,
@@ -117,7 +115,7 @@ pub enum ImageFileError {
 /// The supported extensions, as error messages list them.
 const EXTENSIONS: &str = ".png .exr .hdr .pnm .ppm";
 
-/// A picture file format.
+/// An image file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Portable Network Graphics.
@@ -171,35 +169,35 @@ impl std::fmt::Display for Format {
 /// permission to create a file there. Leaves nothing behind.
 ///
 /// # Errors
-/// As [`write()`], except for what the picture itself causes.
+/// As [`write()`], except for what the image itself causes.
 pub fn check_writable(path: &Path) -> Result<(), ImageFileError> {
     Format::of(path)?;
     temporary_beside(path).map(drop)
 }
 
-/// Writes a picture in the format that the extension names, replacing an existing file.
+/// Writes an image in the format that the extension names, replacing an existing file.
 ///
 /// # Errors
 /// When the extension is unknown, the folder is missing, the target is not a regular file, the format cannot hold
-/// the picture, or the system refuses. The target is untouched then, and no temporary file is left.
-pub fn write(path: &Path, picture: &Picture) -> Result<(), ImageFileError> {
-    write_quantized(path, picture, None)
+/// the image, or the system refuses. The target is untouched then, and no temporary file is left.
+pub fn write(path: &Path, image: &Image) -> Result<(), ImageFileError> {
+    write_quantized(path, image, None)
 }
 
 /// [`write()`], with the numbers that a scene asks for where the format is PNG: of 16 bits if some are above 255. Other formats have their own.
 ///
 /// # Errors
 /// Those of [`write()`].
-pub fn write_quantized(path: &Path, picture: &Picture, quantize: Option<Quantize>) -> Result<(), ImageFileError> {
+pub fn write_quantized(path: &Path, image: &Image, quantize: Option<Quantize>) -> Result<(), ImageFileError> {
     let format = Format::of(path)?;
     let (target, mut file) = temporary_beside(path)?;
     let mut out = BufWriter::new(file.as_file_mut());
-    encode(&mut out, format, picture, quantize)
-        .and_then(|()| out.flush().map_err(image::ImageError::IoError))
-        .map_err(|error| match error {
+    encode(&mut out, format, image, quantize).and_then(|()| out.flush().map_err(image::ImageError::IoError)).map_err(
+        |error| match error {
             image::ImageError::IoError(source) => write_error(path, source),
             other => ImageFileError::Encode { path: path.into(), format, reason: other.to_string() },
-        })?;
+        },
+    )?;
     drop(out);
     file.persist(target).map_err(|error| write_error(path, error.error))?;
     Ok(())
@@ -216,12 +214,12 @@ pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), ImageFileError> {
     Ok(())
 }
 
-/// Reads a picture in the format that the extension names: linear, premultiplied, with its channels remembered.
+/// Reads an image in the format that the extension names: linear, premultiplied, with its channels remembered.
 ///
 /// # Errors
 /// When the extension is unknown, the file is missing, empty, not a regular file, damaged, of a refused size, or
 /// the system refuses.
-pub fn read(path: &Path) -> Result<Picture, ImageFileError> {
+pub fn read(path: &Path) -> Result<Image, ImageFileError> {
     let format = Format::of(path)?;
     let read_error = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => ImageFileError::NotFound { path: path.into() },
@@ -263,7 +261,7 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".shadewright-");
-    // The library's own default is a file that only the owner can read; a picture is an ordinary file.
+    // The library's own default is a file that only the owner can read; an image is an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.tempfile_in(folder).map_err(|source| write_error(path, source))?;
@@ -273,29 +271,29 @@ fn temporary_beside(path: &Path) -> Result<(PathBuf, NamedTempFile), ImageFileEr
 fn encode(
     out: &mut BufWriter<&mut File>,
     format: Format,
-    picture: &Picture,
+    image: &Image,
     quantize: Option<Quantize>,
 ) -> image::ImageResult<()> {
-    let (width, height) = (picture.width, picture.height);
+    let (width, height) = (image.width, image.height);
     match format {
         Format::Png => {
-            let (samples, color) = png_samples(picture, quantize);
+            let (samples, color) = png_samples(image, quantize);
             PngEncoder::new(out).write_image(&samples, width, height, color)
         }
         Format::Exr => OpenExrEncoder::new(out).write_image(
-            bytemuck::cast_slice(&picture.rgba),
+            bytemuck::cast_slice(&image.rgba),
             width,
             height,
             ExtendedColorType::Rgba32F,
         ),
         Format::Hdr => HdrEncoder::new(out).write_image(
-            bytemuck::cast_slice(&rgb_shared_exponent(picture)),
+            bytemuck::cast_slice(&rgb_shared_exponent(image)),
             width,
             height,
             ExtendedColorType::Rgb32F,
         ),
         Format::Pnm => PnmEncoder::new(out).with_subtype(PnmSubtype::Pixmap(SampleEncoding::Binary)).write_image(
-            &rgb8(picture),
+            &rgb8(image),
             width,
             height,
             ExtendedColorType::Rgb8,
@@ -304,16 +302,16 @@ fn encode(
 }
 
 /// The samples of a PNG file, those of 16 bits in the order of this machine, and what they are.
-fn png_samples(picture: &Picture, quantize: Option<Quantize>) -> (Vec<u8>, ExtendedColorType) {
-    let alpha = !picture.is_opaque();
+fn png_samples(image: &Image, quantize: Option<Quantize>) -> (Vec<u8>, ExtendedColorType) {
+    let alpha = !image.is_opaque();
     let (eight, sixteen) = match alpha {
         false => (ExtendedColorType::Rgb8, ExtendedColorType::Rgb16),
         true => (ExtendedColorType::Rgba8, ExtendedColorType::Rgba16),
     };
     let Some(quantize) = quantize else {
-        return (if alpha { rgba8(picture) } else { rgb8(picture) }, eight);
+        return (if alpha { rgba8(image) } else { rgb8(image) }, eight);
     };
-    let samples = quantize::samples(picture, quantize);
+    let samples = quantize::samples(image, quantize);
     if quantize.is_deep() {
         return (samples.into_iter().flat_map(u16::to_ne_bytes).collect(), sixteen);
     }
@@ -321,14 +319,14 @@ fn png_samples(picture: &Picture, quantize: Option<Quantize>) -> (Vec<u8>, Exten
     (samples.into_iter().map(|s| s as u8).collect(), eight)
 }
 
-/// 8-bit sRGB codes of the premultiplied colour, which is the picture over black.
-fn rgb8(picture: &Picture) -> Vec<u8> {
-    picture.rgba.par_iter().flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8)).collect()
+/// 8-bit sRGB codes of the premultiplied colour, which is the image over black.
+fn rgb8(image: &Image) -> Vec<u8> {
+    image.rgba.par_iter().flat_map_iter(|&[r, g, b, _]| [r, g, b].map(encode_srgb8)).collect()
 }
 
 /// 8-bit sRGB codes of the colour divided by alpha, and alpha. Where alpha is 0 there is no colour to tell: black.
-fn rgba8(picture: &Picture) -> Vec<u8> {
-    picture
+fn rgba8(image: &Image) -> Vec<u8> {
+    image
         .rgba
         .par_iter()
         .flat_map_iter(|&[r, g, b, a]| {
@@ -339,17 +337,17 @@ fn rgba8(picture: &Picture) -> Vec<u8> {
 }
 
 /// Linear RGB in the range of the shared-exponent format: not negative, below 2¹²⁷; NaN becomes 0.
-fn rgb_shared_exponent(picture: &Picture) -> Vec<[f32; 3]> {
+fn rgb_shared_exponent(image: &Image) -> Vec<[f32; 3]> {
     const LARGEST: f32 = 1.0e38;
     let in_range = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(0.0, LARGEST) };
-    picture.rgba.iter().map(|&[r, g, b, _]| [r, g, b].map(in_range)).collect()
+    image.rgba.iter().map(|&[r, g, b, _]| [r, g, b].map(in_range)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::color::{decode_srgb, decode_srgb8};
-    use crate::render::film::Channels;
+    use crate::image::Channels;
+    use crate::image::color::{decode_srgb, decode_srgb8};
     use tempfile::TempDir;
 
     fn folder() -> TempDir {
@@ -366,28 +364,28 @@ mod tests {
     }
 
     /// Every 8-bit code in some channel, opaque.
-    fn all_codes() -> Picture {
+    fn all_codes() -> Image {
         let pixel = |i: u8| {
             let [r, g, b] = [i, 255 - i, i.wrapping_mul(7)].map(decode_srgb8);
             [r, g, b, 1.0]
         };
-        Picture::new(16, 16, (0..=255).map(pixel).collect()).unwrap()
+        Image::new(16, 16, (0..=255).map(pixel).collect()).unwrap()
     }
 
-    fn translucent() -> Picture {
+    fn translucent() -> Image {
         let half = decode_srgb8(128) * 0.4;
-        Picture::new(2, 1, vec![[half, half, 0.0, 0.4], [0.0; 4]]).unwrap()
+        Image::new(2, 1, vec![[half, half, 0.0, 0.4], [0.0; 4]]).unwrap()
     }
 
-    fn round_trip(name: &str, picture: &Picture) -> Picture {
+    fn round_trip(name: &str, image: &Image) -> Image {
         let folder = folder();
         let path = folder.path().join(name);
-        write(&path, picture).unwrap();
+        write(&path, image).unwrap();
         assert_eq!(names_in(&folder), [name]);
         read(&path).unwrap()
     }
 
-    fn largest_difference(a: &Picture, b: &Picture) -> f32 {
+    fn largest_difference(a: &Image, b: &Image) -> f32 {
         assert_eq!((a.width, a.height), (b.width, b.height));
         let pairs = a.rgba.iter().flatten().zip(b.rgba.iter().flatten());
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
@@ -411,18 +409,18 @@ mod tests {
 
     #[test]
     fn an_exr_gives_every_bit_back() {
-        let mut picture = translucent();
-        picture.rgba[0] = [-1.5, 1.0e-30, f32::INFINITY, 0.25];
-        assert_eq!(round_trip("a.exr", &picture), picture);
+        let mut image = translucent();
+        image.rgba[0] = [-1.5, 1.0e-30, f32::INFINITY, 0.25];
+        assert_eq!(round_trip("a.exr", &image), image);
     }
 
     #[test]
     fn an_hdr_keeps_a_large_range_to_one_percent() {
         let rgba = vec![[1000.0, 900.0, 800.0, 1.0], [0.001, 0.0009, 0.0008, 1.0]];
-        let picture = Picture::new(2, 1, rgba).unwrap();
-        let read = round_trip("a.hdr", &picture);
+        let image = Image::new(2, 1, rgba).unwrap();
+        let read = round_trip("a.hdr", &image);
         assert_eq!(read.channels, Channels::Rgb);
-        for (read, written) in read.rgba.iter().zip(&picture.rgba) {
+        for (read, written) in read.rgba.iter().zip(&image.rgba) {
             for channel in 0..3 {
                 assert!((read[channel] / written[channel] - 1.0).abs() < 0.01);
             }
@@ -432,10 +430,10 @@ mod tests {
     #[test]
     fn values_no_format_expects_are_written_without_harm() {
         let odd = [f32::NAN, f32::INFINITY, -3.0, f32::NAN];
-        let picture = Picture::new(1, 1, vec![odd]).unwrap();
-        assert_eq!(round_trip("a.ppm", &picture).rgba, [[0.0, 1.0, 0.0, 1.0]]);
-        assert_eq!(round_trip("a.png", &picture).rgba, [[0.0; 4]]);
-        assert!(round_trip("a.hdr", &picture).rgba[0][1] > 1.0e37);
+        let image = Image::new(1, 1, vec![odd]).unwrap();
+        assert_eq!(round_trip("a.ppm", &image).rgba, [[0.0, 1.0, 0.0, 1.0]]);
+        assert_eq!(round_trip("a.png", &image).rgba, [[0.0; 4]]);
+        assert!(round_trip("a.hdr", &image).rgba[0][1] > 1.0e37);
     }
 
     #[test]
@@ -443,10 +441,10 @@ mod tests {
         let folder = folder();
         let path = folder.path().join("grey.png");
         image::GrayImage::from_pixel(3, 2, image::Luma([188])).save(&path).unwrap();
-        let picture = read(&path).unwrap();
-        assert_eq!(picture.channels, Channels::Grey);
-        assert_eq!(picture.rgba[0][0], picture.rgba[0][2]);
-        assert_eq!(encode_srgb8(picture.rgba[0][0]), 188);
+        let image = read(&path).unwrap();
+        assert_eq!(image.channels, Channels::Grey);
+        assert_eq!(image.rgba[0][0], image.rgba[0][2]);
+        assert_eq!(encode_srgb8(image.rgba[0][0]), 188);
     }
 
     #[test]
@@ -463,11 +461,11 @@ mod tests {
     fn a_scene_chooses_the_depth_and_the_numbers_of_a_png() {
         let folder = folder();
         let path = folder.path().join("a.png");
-        let decoded = |max: f32, picture: &Picture| {
-            write_quantized(&path, picture, Some(Quantize { one: max, min: 0.0, max, dither: 0.0 })).unwrap();
+        let decoded = |max: f32, image: &Image| {
+            write_quantized(&path, image, Some(Quantize { one: max, min: 0.0, max, dither: 0.0 })).unwrap();
             image::open(&path).unwrap()
         };
-        let quarter = Picture::new(1, 1, vec![[decode_srgb(0.25), 1.0, 0.0, 1.0]]).unwrap();
+        let quarter = Image::new(1, 1, vec![[decode_srgb(0.25), 1.0, 0.0, 1.0]]).unwrap();
         let deep = decoded(65_535.0, &quarter);
         // 0.25 · 65535 = 16383.75.
         assert_eq!(deep.as_rgb16().unwrap().get_pixel(0, 0).0, [16_384, 65_535, 0]);
@@ -478,12 +476,12 @@ mod tests {
 
     #[test]
     fn an_unknown_extension_lists_the_known_ones() {
-        let error = check_writable(Path::new("picture.jpg")).unwrap_err();
+        let error = check_writable(Path::new("image.jpg")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "picture.jpg: no picture format has this extension; use one of .png .exr .hdr .pnm .ppm"
+            "image.jpg: no image format has this extension; use one of .png .exr .hdr .pnm .ppm"
         );
-        assert!(matches!(read(Path::new("picture")), Err(ImageFileError::UnsupportedExtension { .. })));
+        assert!(matches!(read(Path::new("image")), Err(ImageFileError::UnsupportedExtension { .. })));
     }
 
     #[test]
@@ -524,11 +522,11 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_cannot_be_encoded_leaves_the_old_file_and_no_other() {
+    fn a_image_that_cannot_be_encoded_leaves_the_old_file_and_no_other() {
         let folder = folder();
         let path = folder.path().join("a.png");
         fs::write(&path, "old").unwrap();
-        let empty = Picture { width: 0, height: 0, rgba: Vec::new(), channels: Channels::Rgba };
+        let empty = Image { width: 0, height: 0, rgba: Vec::new(), channels: Channels::Rgba };
         assert!(write(&path, &empty).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(names_in(&folder), ["a.png"]);
@@ -569,7 +567,7 @@ mod tests {
                     other => panic!("{name} cut to {length} bytes: {other:?}"),
                 }
             }
-            // A flipped bit may give another picture, but never a panic.
+            // A flipped bit may give another image, but never a panic.
             for position in (0..whole.len().min(400)).step_by(7) {
                 let mut damaged = whole.clone();
                 damaged[position] ^= 0x55;

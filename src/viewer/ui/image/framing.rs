@@ -1,24 +1,24 @@
-//! Where the picture lies on the screen: fitted into its space, or magnified and moved, always on whole pixels of the screen.
+//! Where the image lies on the screen: fitted into its space, or magnified and moved, always on whole pixels of the screen.
 //!
-//! [`Framing`] is what the user chose; [`Placement`] is what that comes to for a space and a size of picture. Plain geometry: nothing here draws or reads input.
+//! [`Framing`] is what the user chose; [`Placement`] is what that comes to for a space and a size of image. Plain geometry: nothing here draws or reads input.
 
 use crate::scene::Format;
 use crate::viewer::model::Resolution;
 use egui::{Pos2, Rect, Vec2, pos2, vec2};
 use std::ops::Range;
 
-/// Pixels of the screen that a pixel of the picture may take up.
+/// Pixels of the screen that a pixel of the image may take up.
 const LARGEST: f32 = 64.0;
 
-/// Pixels of the screen in a pixel of the picture from which pixels are drawn as squares of whole pixels of the screen.
+/// Pixels of the screen in a pixel of the image from which pixels are drawn as squares of whole pixels of the screen.
 pub const SHARP: f32 = 2.0;
 
-/// How much the picture is magnified, and about which point.
+/// How much the image is magnified, and about which point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Framing {
-    /// Pixels of the screen in a pixel of the picture; `None` while the picture is fitted into its space.
+    /// Pixels of the screen in a pixel of the image; `None` while the image is fitted into its space.
     scale: Option<f32>,
-    /// The point of the picture in the middle of the space, in shares of its size.
+    /// The point of the image in the middle of the space, in shares of its size.
     center: Vec2,
 }
 
@@ -29,12 +29,12 @@ impl Default for Framing {
 }
 
 impl Framing {
-    /// Whether the picture is magnified.
+    /// Whether the image is magnified.
     pub fn is_magnified(&self) -> bool {
         self.scale.is_some()
     }
 
-    /// Magnifies by a factor about a point of the screen; what lies there stays there. A picture that is no larger than fitted is fitted.
+    /// Magnifies by a factor about a point of the screen; what lies there stays there. An image that is no larger than fitted is fitted.
     pub fn magnify(&mut self, factor: f32, about: Pos2, now: &Placement) {
         let scale = self.scale.unwrap_or(now.fit) * factor;
         if !scale.is_finite() {
@@ -45,33 +45,33 @@ impl Framing {
             *self = Self::default();
             return;
         }
-        // The way to the point from the middle, which, unlike the picture's corner, is not on a whole pixel: rounding would add up.
+        // The way to the point from the middle, which, unlike the image's corner, is not on a whole pixel: rounding would add up.
         let way = (about - now.space.center()) * now.pixels_per_point;
         let scale = scale.min(most);
         self.scale = Some(scale);
-        self.center += way / now.picture_size(now.scale) - way / now.picture_size(whole(scale));
+        self.center += way / now.image_size(now.scale) - way / now.image_size(whole(scale));
     }
 
-    /// Moves the picture by a way on the screen, in points.
+    /// Moves the image by a way on the screen, in points.
     pub fn shift(&mut self, by: Vec2, now: &Placement) {
         if self.is_magnified() {
             self.center -= by / now.rect.size();
         }
     }
 
-    /// Where the picture lies. The point in the middle is moved so that no space is empty that the picture could fill.
+    /// Where the image lies. The point in the middle is moved so that no space is empty that the image could fill.
     pub fn place(&mut self, space: Rect, pixels_per_point: f32, format: Format, resolution: Resolution) -> Placement {
         let room = space.size() * pixels_per_point;
-        let whole_picture = vec2(format.width as f32 * format.pixel_aspect, format.height as f32);
-        let fit = (room.x / whole_picture.x).min(room.y / whole_picture.y).max(f32::MIN_POSITIVE);
-        // A picture with fewer pixels than there is room for is enlarged only when that is why it has fewer.
+        let whole_image = vec2(format.width as f32 * format.pixel_aspect, format.height as f32);
+        let fit = (room.x / whole_image.x).min(room.y / whole_image.y).max(f32::MIN_POSITIVE);
+        // An image with fewer pixels than there is room for is enlarged only when that is why it has fewer.
         let fit = if resolution == Resolution::Half { fit } else { fit.min(1.0) };
         let scale = match self.scale {
             Some(scale) if scale > fit => whole(scale),
             _ => fit,
         };
         let mut placement = Placement { space, rect: space, pixels_per_point, format, scale, fit };
-        let size = placement.picture_size(scale);
+        let size = placement.image_size(scale);
         let keep = |center: f32, room: f32, size: f32| {
             let half = 0.5 * room / size;
             if half >= 0.5 { 0.5 } else { center.clamp(half, 1.0 - half) }
@@ -90,40 +90,40 @@ fn whole(scale: f32) -> f32 {
     if scale >= SHARP { scale.round() } else { scale }
 }
 
-/// Where the picture lies.
+/// Where the image lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// The space that it has, in points.
     pub space: Rect,
-    /// All of the picture, in points; it may reach beyond the space.
+    /// All of the image, in points; it may reach beyond the space.
     pub rect: Rect,
     /// Pixels of the screen in a point.
     pub pixels_per_point: f32,
-    /// The picture's size in its own pixels.
+    /// The image's size in its own pixels.
     pub format: Format,
-    /// Pixels of the screen in the height of a pixel of the picture.
+    /// Pixels of the screen in the height of a pixel of the image.
     pub scale: f32,
-    /// The scale at which the picture is fitted into its space.
+    /// The scale at which the image is fitted into its space.
     fit: f32,
 }
 
 impl Placement {
-    /// The part of the picture that can be seen, in points.
+    /// The part of the image that can be seen, in points.
     pub fn visible(&self) -> Rect {
         self.rect.intersect(self.space)
     }
 
-    /// How many times as large as fitted the picture is.
+    /// How many times as large as fitted the image is.
     pub fn magnification(&self) -> f32 {
         self.scale / self.fit
     }
 
-    /// A point of the screen in shares of the picture's size.
+    /// A point of the screen in shares of the image's size.
     pub fn share_at(&self, at: Pos2) -> Vec2 {
         (at - self.rect.min) / self.rect.size().max(Vec2::splat(f32::MIN_POSITIVE))
     }
 
-    /// The pixel at a point of the screen, if the picture is visible there.
+    /// The pixel at a point of the screen, if the image is visible there.
     pub fn pixel_at(&self, at: Pos2) -> Option<[u32; 2]> {
         let share = self.share_at(at);
         let along = |share: f32, pixels: u32| ((share * pixels as f32).max(0.0) as u32).min(pixels.saturating_sub(1));
@@ -156,13 +156,13 @@ impl Placement {
         (x * self.pixels_per_point).round() / self.pixels_per_point
     }
 
-    /// The picture's size on the screen at a scale, in pixels of the screen.
-    fn picture_size(&self, scale: f32) -> Vec2 {
+    /// The image's size on the screen at a scale, in pixels of the screen.
+    fn image_size(&self, scale: f32) -> Vec2 {
         vec2(self.format.width as f32 * self.format.pixel_aspect, self.format.height as f32) * scale
     }
 }
 
-/// The part of a texture that holds pixels of the picture: one that was drawn in blocks may reach beyond the border.
+/// The part of a texture that holds pixels of the image: one that was drawn in blocks may reach beyond the border.
 pub fn covered(format: Format, blocks: [u32; 2], step: u32) -> Rect {
     let share = |pixels: u32, blocks: u32| pixels as f32 / (blocks * step).max(1) as f32;
     Rect::from_min_max(Pos2::ZERO, pos2(share(format.width, blocks[0]), share(format.height, blocks[1])))
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fitted_picture_has_a_pixel_of_the_screen_for_each_of_its_own() {
+    fn a_fitted_image_has_a_pixel_of_the_screen_for_each_of_its_own() {
         for pixels_per_point in [1.0, 1.25, 2.0] {
             let size = vec2(200.0, 100.0) / pixels_per_point;
             let space = Rect::from_min_size(pos2(10.3, 20.7), size + vec2(3.3, 17.9));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_is_too_large_is_made_smaller_and_half_of_one_larger() {
+    fn a_image_that_is_too_large_is_made_smaller_and_half_of_one_larger() {
         let small = Rect::from_min_size(Pos2::ZERO, vec2(100.0, 100.0));
         assert_eq!(Framing::default().place(small, 1.0, FORMAT, Resolution::Scene).scale, 0.5);
         let large = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 400.0));
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn magnification_ends_at_64_and_at_the_fitted_picture() {
+    fn magnification_ends_at_64_and_at_the_fitted_image() {
         let mut framing = Framing::default();
         let about = space().center();
         for (factor, scale) in [(1e9, 64.0), (1e-9, 1.0)] {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_magnified_picture_follows_the_pointer_and_leaves_no_space_empty() {
+    fn a_magnified_image_follows_the_pointer_and_leaves_no_space_empty() {
         let mut framing = Framing::default();
         let now = placed(&mut framing);
         framing.magnify(8.0, space().center(), &now);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_picture_covers_only_a_part_of_its_blocks() {
+    fn a_coarse_image_covers_only_a_part_of_its_blocks() {
         let whole = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
         assert_eq!(covered(FORMAT, [200, 100], 1), whole);
         assert_eq!(covered(FORMAT, [25, 13], 8).max, pos2(1.0, 100.0 / 104.0));

@@ -1,8 +1,8 @@
-//! A machine's picture as the window shows it: developed on a thread of its own, kept in a texture.
+//! A machine's image as the window shows it: developed on a thread of its own, kept in a texture.
 
 use super::desk::Desk;
 use super::framing::covered;
-use crate::render::film::Picture;
+use crate::image::Image;
 use crate::viewer::develop::{Look, develop};
 use crate::viewer::engine::Shown;
 use egui::{Color32, ColorImage, Context, Painter, Rect, TextureHandle, TextureOptions};
@@ -46,13 +46,13 @@ impl Texture {
     }
 }
 
-/// A picture as an image for the screen. `step` is as for [`develop`].
-pub fn image(picture: &Picture, look: Look, step: u32) -> Arc<ColorImage> {
-    let size = [picture.width as usize, picture.height as usize];
-    Arc::new(ColorImage::new(size, develop(picture, look, step, Color32::from_rgb)))
+/// An image as an image for the screen. `step` is as for [`develop`].
+pub fn image(image: &Image, look: Look, step: u32) -> Arc<ColorImage> {
+    let size = [image.width as usize, image.height as usize];
+    Arc::new(ColorImage::new(size, develop(image, look, step, Color32::from_rgb)))
 }
 
-/// A machine's picture on the screen.
+/// A machine's image on the screen.
 #[derive(Default)]
 pub struct Print {
     desk: Option<Desk<Exposure, Developed>>,
@@ -80,11 +80,11 @@ struct Developed {
 }
 
 impl Print {
-    /// Has a picture developed, and takes the last one that was.
+    /// Has an image developed, and takes the last one that was.
     pub fn update(&mut self, context: &Context, shown: &Arc<Shown>, look: Look, sharp: bool) {
         let desk = self.desk.get_or_insert_with(|| {
             Desk::open(context.clone(), |exposure: Exposure| {
-                let image = image(&exposure.shown.picture, exposure.look, exposure.shown.step);
+                let image = image(&exposure.shown.image, exposure.look, exposure.shown.step);
                 Developed { exposure, image }
             })
         });
@@ -100,12 +100,12 @@ impl Print {
         }
     }
 
-    /// Forgets a picture that is no longer wanted.
+    /// Forgets an image that is no longer wanted.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// The picture that is painted, and how it was developed: the last that is ready.
+    /// The image that is painted, and how it was developed: the last that is ready.
     pub fn shows(&self) -> Option<(&Arc<Shown>, Look)> {
         self.shows.as_ref().map(|shows| (&shows.shown, shows.look))
     }
@@ -113,7 +113,7 @@ impl Print {
     /// Paints it over a place on the screen; nothing as long as nothing was developed.
     pub fn paint(&self, painter: &Painter, place: Rect, tint: Color32) {
         if let (Some(texture), Some(Exposure { shown, .. })) = (&self.texture, &self.shows) {
-            let blocks = [shown.picture.width, shown.picture.height];
+            let blocks = [shown.image.width, shown.image.height];
             texture.paint(painter, place, covered(shown.view.format, blocks, shown.step), tint);
         }
     }

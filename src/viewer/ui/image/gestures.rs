@@ -1,4 +1,4 @@
-//! What the pointer does over the picture: it moves the camera, magnifies the picture, picks pixels.
+//! What the pointer does over the image: it moves the camera, magnifies the image, picks pixels.
 
 use super::framing::{Framing, Placement};
 use crate::viewer::model::{Action, Model};
@@ -49,7 +49,7 @@ pub fn take(
             actions.push(Action::LookAround(by));
         }
     }
-    // Also over the divider, which lies on the picture.
+    // Also over the divider, which lies on the image.
     if let Some(at) = ui.input(|input| input.pointer.hover_pos()).filter(|_| ui.rect_contains_pointer(response.rect)) {
         let (scroll, factor) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
         if factor != 1.0 {

@@ -1,6 +1,6 @@
-//! Where the machines' pictures differ: false colours, and the metrics and the verdict of [`crate::compare`].
+//! Where the machines' images differ: false colours, and the metrics and the verdict of [`crate::compare`].
 //!
-//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of pictures that can be compared, and while pictures still arrive no more than half of the time:
+//! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of images that can be compared, and while images still arrive no more than half of the time:
 //! a megapixel takes 0.6 s of one core (`time shadewright diff A.exr B.exr`, 1280×820).
 
 use super::desk::Desk;
@@ -20,7 +20,7 @@ const METRICS_WIDTH: f32 = 260.0;
 /// The space from which all metrics are shown, in points.
 const METRICS_SPACE: Vec2 = vec2(280.0, 200.0);
 
-/// The GPU's and the RPU's picture.
+/// The GPU's and the RPU's image.
 type Pair = [Arc<Shown>; 2];
 
 /// The comparison that is shown.
@@ -36,7 +36,7 @@ struct Compared {
     pair: Pair,
     took: Duration,
     ended: Instant,
-    /// The metrics, and the false colours until they are in the texture; or why the pictures cannot be compared.
+    /// The metrics, and the false colours until they are in the texture; or why the images cannot be compared.
     result: Result<(Report, Option<Arc<ColorImage>>), String>,
 }
 
@@ -44,9 +44,9 @@ impl Compared {
     fn of(pair: Pair) -> Self {
         let start = Instant::now();
         let [gpu, rpu] = &pair;
-        let result = match compare(&gpu.picture, &rpu.picture) {
+        let result = match compare(&gpu.image, &rpu.image) {
             Ok(report) => {
-                let colors = image(&report.difference_picture(), Look::default(), 1);
+                let colors = image(&report.difference_image(), Look::default(), 1);
                 Ok((report, Some(colors)))
             }
             Err(error) => Err(error.to_string()),
@@ -57,7 +57,7 @@ impl Compared {
 }
 
 impl Difference {
-    /// Has the latest pictures compared, and takes the last that were. Gives what there is to wait for as long as there is nothing to show.
+    /// Has the latest images compared, and takes the last that were. Gives what there is to wait for as long as there is nothing to show.
     pub fn update(&mut self, context: &Context, model: &Model, sharp: bool) -> Result<(), String> {
         let desk = self.desk.get_or_insert_with(|| Desk::open(context.clone(), Compared::of));
         if let Some(mut compared) = desk.answer() {
@@ -122,7 +122,7 @@ impl Difference {
                 (true, true) => text.color(pass_color(ui)),
                 (true, false) => text.color(super::super::error_color(ui)),
             });
-            // A small window keeps the picture.
+            // A small window keeps the image.
             let small = place.width() < METRICS_SPACE.x || place.height() < METRICS_SPACE.y;
             Grid::new("metrics").num_columns(2).spacing([12.0, 2.0]).show(ui, |ui| {
                 for (name, value) in lines(report).into_iter().take(if small { 1 } else { usize::MAX }) {
@@ -151,7 +151,7 @@ impl Compared {
     }
 }
 
-/// The pictures, when they can be compared: both whole, of the latest scene and from one place. Otherwise what is missing.
+/// The images, when they can be compared: both whole, of the latest scene and from one place. Otherwise what is missing.
 fn comparable(model: &Model) -> Result<Pair, String> {
     let whole = |machine: Machine| {
         let (is, name) = (model.machine(machine), machine.name());
@@ -161,19 +161,19 @@ fn comparable(model: &Model) -> Result<Pair, String> {
             return Err(missing());
         }
         if shown.step > 1 {
-            return Err(format!("Waiting for the {name}'s picture in full resolution…"));
+            return Err(format!("Waiting for the {name}'s image in full resolution…"));
         }
         Ok(shown.clone())
     };
     Ok([whole(Machine::Gpu)?, whole(Machine::Rpu)?])
 }
 
-/// The verdict in words. Pictures that differ in samples have none: their noise differs, whatever the machines do.
+/// The verdict in words. Images that differ in samples have none: their noise differs, whatever the machines do.
 fn headline(passed: bool, gpu: &Shown, rpu: &Shown) -> String {
     if gpu.samples != rpu.samples {
         return format!("No verdict yet: {} samples on the GPU, {} on the RPU", gpu.samples, rpu.samples);
     }
-    let verdict = if passed { "The pictures agree" } else { "The pictures differ" };
+    let verdict = if passed { "The images agree" } else { "The images differ" };
     if gpu.is_finished() && rpu.is_finished() {
         verdict.to_string()
     } else {
@@ -200,7 +200,7 @@ fn lines(report: &Report) -> Vec<(String, String)> {
     lines
 }
 
-/// What makes pictures agree.
+/// What makes images agree.
 fn tolerance() -> String {
     let Tolerance { flip_mean, levels, over_threshold_share } = Tolerance::default();
     let share = over_threshold_share * 100.0;
@@ -216,12 +216,12 @@ fn pass_color(ui: &Ui) -> Color32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::film::Picture;
+    use crate::image::Image;
     use crate::viewer::model::tests::{loaded, shown};
 
     #[test]
     fn the_metrics_are_those_of_the_harness() {
-        let first = Picture::new(20, 10, vec![[0.2, 0.2, 0.2, 1.0]; 200]).unwrap();
+        let first = Image::new(20, 10, vec![[0.2, 0.2, 0.2, 1.0]; 200]).unwrap();
         let mut second = first.clone();
         second.rgba[3] = [f32::NAN, 0.2, 0.2, 1.0];
         let report = compare(&first, &second).unwrap();
@@ -231,16 +231,16 @@ mod tests {
         assert!(lines.contains(&("NaN or infinite".into(), "GPU 0, RPU 1".into())), "{lines:?}");
     }
 
-    /// A picture of so many of 4 samples.
+    /// An image of so many of 4 samples.
     fn at(machine: Machine, samples: u32) -> Arc<Shown> {
         Arc::new(Shown { samples, ..(*shown(&loaded(), machine, 1)).clone() })
     }
 
     #[test]
-    fn a_verdict_says_which_pictures_it_is_about() {
+    fn a_verdict_says_which_images_it_is_about() {
         let said = |gpu, rpu| headline(true, &at(Machine::Gpu, gpu), &at(Machine::Rpu, rpu));
-        assert_eq!(said(4, 4), "The pictures agree");
-        assert_eq!(said(2, 2), "The pictures agree so far (2 of 4 samples)");
+        assert_eq!(said(4, 4), "The images agree");
+        assert_eq!(said(2, 2), "The images agree so far (2 of 4 samples)");
         assert_eq!(said(4, 1), "No verdict yet: 4 samples on the GPU, 1 on the RPU");
     }
 

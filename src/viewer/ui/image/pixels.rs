@@ -1,7 +1,7 @@
 //! What is drawn over single pixels: their values where they are large enough, a frame around the one under the pointer, a cross on the one that was picked.
 
 use super::framing::Placement;
-use crate::render::film::Picture;
+use crate::image::Image;
 use crate::viewer::develop::{Look, develop};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Align, Align2, Color32, FontId, Painter, Pos2, Rect, Stroke, StrokeKind};
@@ -12,8 +12,8 @@ const READABLE: f32 = 28.0;
 /// Pixels of the screen in a pixel from which the one under the pointer is framed.
 const FRAMED: f32 = 4.0;
 
-/// Writes the values of red, green and blue into the blocks of a picture that can be seen within `clip`, once they are large enough.
-pub fn values(painter: &Painter, placement: &Placement, picture: &Picture, step: u32, look: Look) {
+/// Writes the values of red, green and blue into the blocks of an image that can be seen within `clip`, once they are large enough.
+pub fn values(painter: &Painter, placement: &Placement, image: &Image, step: u32, look: Look) {
     let side = placement.scale * step as f32;
     if side < READABLE {
         return;
@@ -27,7 +27,7 @@ pub fn values(painter: &Painter, placement: &Placement, picture: &Picture, step:
             if !seen.intersects(block) {
                 continue;
             }
-            let Some(&rgba) = picture.rgba.get((y * picture.width + x) as usize).filter(|_| x < picture.width) else {
+            let Some(&rgba) = image.rgba.get((y * image.width + x) as usize).filter(|_| x < image.width) else {
                 continue;
             };
             let color = readable_on(rgba, look);
@@ -44,7 +44,7 @@ pub fn values(painter: &Painter, placement: &Placement, picture: &Picture, step:
 
 /// Black or white: what can be read on a pixel.
 fn readable_on(rgba: [f32; 4], look: Look) -> Color32 {
-    let pixel = Picture::new(1, 1, vec![rgba]);
+    let pixel = Image::new(1, 1, vec![rgba]);
     let luma = |r: u8, g: u8, b: u8| 0.3 * f32::from(r) + 0.59 * f32::from(g) + 0.11 * f32::from(b);
     let is_light = pixel.is_ok_and(|pixel| develop(&pixel, look, 1, luma).iter().any(|luma| *luma > 127.0));
     if is_light { Color32::BLACK } else { Color32::WHITE }

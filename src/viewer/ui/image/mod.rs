@@ -1,6 +1,6 @@
-//! The picture: one machine's, or both side by side, in turn or as their difference; magnified to its pixels; and the gestures that move the camera.
+//! The image: one machine's, or both side by side, in turn or as their difference; magnified to its pixels; and the gestures that move the camera.
 //!
-//! What takes long, developing and comparing pictures, runs on other threads ([`desk`]); a frame of the interface uploads what is ready and paints textures.
+//! What takes long, developing and comparing images, runs on other threads ([`desk`]); a frame of the interface uploads what is ready and paints textures.
 
 mod desk;
 mod difference;
@@ -24,39 +24,39 @@ use print::Print;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// For how long each machine's picture is shown when they are shown in turn.
+/// For how long each machine's image is shown when they are shown in turn.
 const BLINK: f64 = 0.5;
 
-/// For how long a picture may be out of date before a word is said about it. An orbit is always a little behind.
+/// For how long an image may be out of date before a word is said about it. An orbit is always a little behind.
 const PATIENCE: f64 = 0.4;
 
 /// Width of what can be grabbed of the divider, in points.
 const GRIP: f32 = 12.0;
 
-/// The tint of a picture behind a message.
+/// The tint of an image behind a message.
 const DIMMED: Color32 = Color32::from_gray(70);
 
-/// The view of the picture.
+/// The view of the image.
 #[derive(Default)]
-pub struct PictureView {
+pub struct ImageView {
     framing: Framing,
     prints: [Print; 2],
     difference: Difference,
-    /// Where the picture was in the last frame.
+    /// Where the image was in the last frame.
     placement: Option<Placement>,
-    /// Since when the picture has not been that of the latest scene and view, in seconds of egui's clock.
+    /// Since when the image has not been that of the latest scene and view, in seconds of egui's clock.
     outdated_since: Option<f64>,
     /// The pixel at which the new pivot is, until it is known what was hit there.
     pivot: Option<[u32; 2]>,
 }
 
-impl PictureView {
-    /// How many times as large as fitted the picture is; `None` of a fitted one.
+impl ImageView {
+    /// How many times as large as fitted the image is; `None` of a fitted one.
     pub fn magnification(&self) -> Option<f32> {
         self.placement.filter(|_| self.framing.is_magnified()).map(|placement| placement.magnification())
     }
 
-    /// Fits the picture into its space again.
+    /// Fits the image into its space again.
     pub fn fit(&mut self) {
         self.framing = Framing::default();
     }
@@ -78,7 +78,7 @@ impl PictureView {
         Some(Pointed { pixel, values, flip })
     }
 
-    /// Shows the picture in all of the space that is left.
+    /// Shows the image in all of the space that is left.
     pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let (space, response) = ui.allocate_exact_size(ui.available_size(), Sense::click_and_drag());
         let pixels_per_point = ui.ctx().pixels_per_point();
@@ -95,7 +95,7 @@ impl PictureView {
             nothing_yet(ui, space, model);
             return;
         };
-        // A picture that was drawn for another size is stretched until the next one is there.
+        // An image that was drawn for another size is stretched until the next one is there.
         let format = model.format().unwrap_or(shown.view.format);
         let placement = self.framing.place(space, pixels_per_point, format, model.display.resolution);
         self.placement = Some(placement);
@@ -124,7 +124,7 @@ impl PictureView {
         self.pivot = double_clicked.or_else(|| gestures::pivot(model, self.pivot?, actions));
     }
 
-    /// Shows a machine's picture within a part of the place.
+    /// Shows a machine's image within a part of the place.
     fn machine(&mut self, ui: &mut Ui, model: &Model, machine: Machine, part: Rect) {
         let Some(shown) = &model.machine(machine).shown else {
             labels::tag(ui, part, Align2::CENTER_CENTER, &labels::why_nothing(model, machine));
@@ -135,12 +135,12 @@ impl PictureView {
         if let (Some(placement), Some((painted, look))) = (&self.placement, self.prints[machine as usize].shows())
             && painted.view.format == placement.format
         {
-            pixels::values(&ui.painter_at(part), placement, &painted.picture, painted.step, look);
+            pixels::values(&ui.painter_at(part), placement, &painted.image, painted.step, look);
         }
         labels::progress(ui, part, shown);
     }
 
-    /// Paints a picture, developed as far as it is.
+    /// Paints an image, developed as far as it is.
     fn paint(&mut self, ui: &Ui, shown: &Arc<Shown>, look: Look, part: Rect, tint: Color32) {
         let Some(placement) = &self.placement else { return };
         let sharp = self.framing.is_magnified() && placement.scale >= SHARP;
@@ -149,7 +149,7 @@ impl PictureView {
         print.paint(&ui.painter_at(part), placement.rect, tint);
     }
 
-    /// Shows the GPU's picture left and the RPU's right of a divider that can be dragged.
+    /// Shows the GPU's image left and the RPU's right of a divider that can be dragged.
     fn split(&mut self, ui: &mut Ui, model: &Model, visible: Rect, actions: &mut Vec<Action>) {
         let display = model.display;
         let x = visible.left() + display.divider.clamp(0.0, 1.0) * visible.width();
@@ -175,7 +175,7 @@ impl PictureView {
         }
     }
 
-    /// Shows where the pictures differ, or over a dimmed picture what there is to wait for.
+    /// Shows where the images differ, or over a dimmed image what there is to wait for.
     fn differences(&mut self, ui: &mut Ui, model: &Model, machine: Machine, visible: Rect) {
         let Some(placement) = self.placement else { return };
         let sharp = self.framing.is_magnified() && placement.scale >= SHARP;
@@ -198,7 +198,7 @@ impl PictureView {
         }
     }
 
-    /// Says so when the picture is another machine's, or has been out of date for a while.
+    /// Says so when the image is another machine's, or has been out of date for a while.
     fn note(&mut self, ui: &mut Ui, model: &Model, shown: &Shown, visible: Rect) {
         let now = ui.input(|input| input.time);
         let waits = self.outdated_since.filter(|_| !labels::is_current(model, shown));
@@ -217,7 +217,7 @@ impl PictureView {
     }
 }
 
-/// The value of a pixel of the place: that of the block it lies in, of a coarse picture or one that was drawn for another size.
+/// The value of a pixel of the place: that of the block it lies in, of a coarse image or one that was drawn for another size.
 fn value(shown: &Shown, placement: &Placement, [x, y]: [u32; 2]) -> Option<[f32; 4]> {
     let along = |x: u32, of: u32, pixels: u32| {
         let scaled = (u64::from(x) * u64::from(pixels) / u64::from(of.max(1))) as u32;
@@ -225,8 +225,8 @@ fn value(shown: &Shown, placement: &Placement, [x, y]: [u32; 2]) -> Option<[f32;
     };
     let format = shown.view.format;
     let (x, y) = (along(x, placement.format.width, format.width), along(y, placement.format.height, format.height));
-    let index = y as usize * shown.picture.width as usize + x as usize;
-    shown.picture.rgba.get(index).copied().filter(|_| x < shown.picture.width)
+    let index = y as usize * shown.image.width as usize + x as usize;
+    shown.image.rgba.get(index).copied().filter(|_| x < shown.image.width)
 }
 
 /// Draws the divider with its handle.
@@ -243,7 +243,7 @@ fn divider(ui: &Ui, x: f32, visible: Rect, is_held: bool) {
     }
 }
 
-/// What stands where no picture is yet.
+/// What stands where no image is yet.
 fn nothing_yet(ui: &mut Ui, space: Rect, model: &Model) {
     let mut child = ui.new_child(egui::UiBuilder::new().max_rect(space));
     child.centered_and_justified(|ui| {

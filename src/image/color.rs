@@ -1,6 +1,6 @@
 //! The sRGB transfer function, the one place where linear light becomes display values and back.
 //!
-//! Takes and gives single channel values; it knows nothing of pictures or files. Linear and encoded values both
+//! Takes and gives single channel values; it knows nothing of images or files. Linear and encoded values both
 //! have 0 for black and 1 for white. Formulas: IEC 61966-2-1:1999, §5.2 and §5.3 (the piecewise curve, not a
 //! plain power). Code 255 is white, code 0 black.
 

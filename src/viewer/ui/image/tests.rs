@@ -1,9 +1,9 @@
-//! The view of the picture, driven by events on hand-made pictures.
+//! The view of the image, driven by events on hand-made images.
 
 use super::*;
+use crate::image::Image;
 use crate::lang::rsl::RslType;
 use crate::probe::{Named, Probe, RayKind, RayRecord, Recording, Sample, SurfacePoint, Value};
-use crate::render::film::Picture;
 use crate::render::sampling::Sampling;
 use crate::viewer::engine::{Event as News, Probed};
 use crate::viewer::model::tests::{loaded, shown};
@@ -12,16 +12,16 @@ use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable as _;
 use std::time::Instant;
 
-/// A picture in which every pixel tells where it is: its column and its row in hundredths.
-fn picture(width: u32, height: u32, blue: f32) -> Picture {
+/// An image in which every pixel tells where it is: its column and its row in hundredths.
+fn image(width: u32, height: u32, blue: f32) -> Image {
     let pixel = |i: u32| [(i % width) as f32 * 0.01, (i / width) as f32 * 0.01, blue, 1.0];
-    Picture::new(width, height, (0..width * height).map(pixel).collect()).unwrap()
+    Image::new(width, height, (0..width * height).map(pixel).collect()).unwrap()
 }
 
 /// A model, its view, and what was asked for beside room and display.
 struct Stage {
     model: Model,
-    view: PictureView,
+    view: ImageView,
     asked: Vec<Action>,
     pointed: Option<Pointed>,
 }
@@ -37,7 +37,7 @@ const CONTROL: Modifiers = Modifiers { ctrl: true, command: true, ..Modifiers::N
 
 impl Window {
     fn open(pixels_per_point: f32) -> Self {
-        let stage = Stage { model: loaded(), view: PictureView::default(), asked: Vec::new(), pointed: None };
+        let stage = Stage { model: loaded(), view: ImageView::default(), asked: Vec::new(), pointed: None };
         let show = |ui: &mut Ui, stage: &mut Stage| {
             let mut actions = Vec::new();
             stage.pointed = stage.view.pointed(ui.ctx(), &stage.model);
@@ -56,8 +56,8 @@ impl Window {
         window
     }
 
-    /// One with a picture of the RPU's in it, drawn in blocks of `step` pixels.
-    fn with_picture(step: u32) -> Self {
+    /// One with an image of the RPU's in it, drawn in blocks of `step` pixels.
+    fn with_image(step: u32) -> Self {
         let mut window = Self::open(1.0);
         window.draws(Machine::Rpu, step, 0.5);
         window
@@ -70,9 +70,9 @@ impl Window {
     /// Has a machine draw the scene from where the camera is.
     fn draws(&mut self, machine: Machine, step: u32, blue: f32) {
         let grey = shown(self.model(), machine, step);
-        let picture = Arc::new(picture(grey.picture.width, grey.picture.height, blue));
-        let news = Shown { picture, wanted: 1, ..(*grey).clone() };
-        self.model().hear(News::Picture(Arc::new(news)));
+        let image = Arc::new(image(grey.image.width, grey.image.height, blue));
+        let news = Shown { image, wanted: 1, ..(*grey).clone() };
+        self.model().hear(News::Image(Arc::new(news)));
         self.harness.step();
     }
 
@@ -190,8 +190,8 @@ fn way(actions: &[Action], of: impl Fn(&Action) -> Option<glam::Vec2>) -> glam::
 }
 
 #[test]
-fn dragging_turns_about_the_scene_by_shares_of_the_pictures_height() {
-    let mut window = Window::with_picture(1);
+fn dragging_turns_about_the_scene_by_shares_of_the_images_height() {
+    let mut window = Window::with_image(1);
     let (from, by) = (window.placement().visible().center(), vec2(40.0, 20.0));
     let share = by / window.placement().rect.height();
     window.drag(PointerButton::Primary, from, by);
@@ -202,7 +202,7 @@ fn dragging_turns_about_the_scene_by_shares_of_the_pictures_height() {
 
 #[test]
 fn shift_or_the_middle_button_moves_sideways_and_the_right_one_looks_around() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     let (from, by) = (window.placement().visible().center(), vec2(40.0, 20.0));
     let is_pan = |action: &Action| if let Action::Pan(by) = action { Some(*by) } else { None };
     window.drag(PointerButton::Middle, from, by);
@@ -220,7 +220,7 @@ fn shift_or_the_middle_button_moves_sideways_and_the_right_one_looks_around() {
 
 #[test]
 fn the_wheel_comes_nearer_and_with_ctrl_magnifies_only() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     let at = window.placement().visible().center();
     window.turn_wheel(at, 1.0, Modifiers::NONE);
     let asked = window.asked();
@@ -233,8 +233,8 @@ fn the_wheel_comes_nearer_and_with_ctrl_magnifies_only() {
 }
 
 #[test]
-fn a_magnified_picture_is_moved_by_dragging_with_ctrl_and_fitted_by_a_double_click() {
-    let mut window = Window::with_picture(1);
+fn a_magnified_image_is_moved_by_dragging_with_ctrl_and_fitted_by_a_double_click() {
+    let mut window = Window::with_image(1);
     let at = window.placement().visible().center();
     window.turn_wheel(at, 12.0, CONTROL);
     let before = window.placement();
@@ -249,9 +249,9 @@ fn a_magnified_picture_is_moved_by_dragging_with_ctrl_and_fitted_by_a_double_cli
 }
 
 #[test]
-fn a_click_picks_the_pixel_it_shows_magnified_or_not_and_of_coarse_pictures() {
+fn a_click_picks_the_pixel_it_shows_magnified_or_not_and_of_coarse_images() {
     for step in [1, 4] {
-        let mut window = Window::with_picture(step);
+        let mut window = Window::with_image(step);
         for magnified in [false, true] {
             if magnified {
                 let at = window.placement().rect.min + vec2(41.5, 23.5);
@@ -273,7 +273,7 @@ fn a_click_picks_the_pixel_it_shows_magnified_or_not_and_of_coarse_pictures() {
 
 #[test]
 fn a_double_click_turns_about_what_is_hit_there_once_that_is_known() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     let placement = window.placement();
     let pixel = placement.pixel_at(placement.visible().center()).unwrap();
     window.click(placement.visible().center());
@@ -293,7 +293,7 @@ fn a_double_click_turns_about_what_is_hit_there_once_that_is_known() {
 }
 
 #[test]
-fn a_pixel_of_the_picture_is_a_pixel_of_a_dense_screen() {
+fn a_pixel_of_the_image_is_a_pixel_of_a_dense_screen() {
     let mut window = Window::open(2.0);
     window.draws(Machine::Rpu, 1, 0.5);
     let (placement, format) = (window.placement(), window.model().format().unwrap());
@@ -302,8 +302,8 @@ fn a_pixel_of_the_picture_is_a_pixel_of_a_dense_screen() {
 }
 
 #[test]
-fn pictures_are_developed_beside_the_window_and_the_latest_is_shown() {
-    let mut window = Window::with_picture(4);
+fn images_are_developed_beside_the_window_and_the_latest_is_shown() {
+    let mut window = Window::with_image(4);
     for step in [2, 1] {
         window.draws(Machine::Rpu, step, 0.25);
     }
@@ -313,7 +313,7 @@ fn pictures_are_developed_beside_the_window_and_the_latest_is_shown() {
         let shows = harness.state().view.prints[Machine::Rpu as usize].shows();
         shows.is_some_and(|(shown, how)| Arc::ptr_eq(shown, &latest) && how == look)
     };
-    window.until("the picture is developed", |harness| shows(harness, look));
+    window.until("the image is developed", |harness| shows(harness, look));
     let look = Look { stops: 1.0, ..look };
     let display = Display { look, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
@@ -322,7 +322,7 @@ fn pictures_are_developed_beside_the_window_and_the_latest_is_shown() {
 
 #[test]
 fn the_divider_follows_the_pointer_and_does_not_turn_the_camera() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     window.draws(Machine::Gpu, 1, 0.5);
     window.compare(Comparison::Split);
     assert!(window.harness.query_by_label("GPU").is_some() && window.harness.query_by_label("RPU").is_some());
@@ -339,7 +339,7 @@ fn the_divider_follows_the_pointer_and_does_not_turn_the_camera() {
 
 #[test]
 fn both_machines_values_are_told_where_both_are_looked_at() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     window.draws(Machine::Gpu, 2, 0.75);
     window.compare(Comparison::Split);
     let at = window.placement().pixels([21, 11], [22, 12]).center();
@@ -352,7 +352,7 @@ fn both_machines_values_are_told_where_both_are_looked_at() {
 
 #[test]
 fn blinking_shows_one_after_the_other() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     window.draws(Machine::Gpu, 1, 0.5);
     window.compare(Comparison::Blink);
     let mut seen = [false; 2];
@@ -366,18 +366,18 @@ fn blinking_shows_one_after_the_other() {
 }
 
 #[test]
-fn the_difference_says_what_it_waits_for_and_then_how_the_pictures_compare() {
-    let mut window = Window::with_picture(1);
+fn the_difference_says_what_it_waits_for_and_then_how_the_images_compare() {
+    let mut window = Window::with_image(1);
     window.compare(Comparison::Difference);
-    assert!(window.harness.query_by_label("Waiting for the GPU's picture…").is_some());
+    assert!(window.harness.query_by_label("Waiting for the GPU's image…").is_some());
     window.draws(Machine::Gpu, 4, 0.5);
-    assert!(window.harness.query_by_label("Waiting for the GPU's picture in full resolution…").is_some());
+    assert!(window.harness.query_by_label("Waiting for the GPU's image in full resolution…").is_some());
     window.draws(Machine::Gpu, 1, 0.5);
     let says = |text: &'static str| move |harness: &Harness<'_, Stage>| harness.query_by_label(text).is_some();
-    window.until("the verdict", says("The pictures agree"));
+    window.until("the verdict", says("The images agree"));
     assert!(window.harness.query_by_label("FLIP mean").is_some() && window.harness.query_by_label("0.00000").is_some());
     window.draws(Machine::Gpu, 1, 0.9);
-    window.until("another verdict", says("The pictures differ"));
+    window.until("another verdict", says("The images differ"));
     let at = window.placement().visible().center();
     window.harness.hover_at(at);
     window.harness.run_steps(2);
@@ -386,7 +386,7 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_pictures_compare() {
 
 #[test]
 fn a_difference_without_one_of_the_machines_says_why() {
-    let mut window = Window::with_picture(1);
+    let mut window = Window::with_image(1);
     window.compare(Comparison::Difference);
     window.model().hear(News::Preparing { machine: Machine::Gpu, done: 0, of: 0 });
     window.harness.step();
@@ -397,20 +397,20 @@ fn a_difference_without_one_of_the_machines_says_why() {
 }
 
 #[test]
-fn a_picture_of_the_other_machine_says_so() {
-    let mut window = Window::with_picture(1);
+fn a_image_of_the_other_machine_says_so() {
+    let mut window = Window::with_image(1);
     let display = Display { machine: Machine::Gpu, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
     window.model().hear(News::Preparing { machine: Machine::Gpu, done: 0, of: 0 });
     window.harness.step();
-    assert!(window.harness.query_by_label("GPU: compiling. This is the RPU's picture.").is_some());
+    assert!(window.harness.query_by_label("GPU: compiling. This is the RPU's image.").is_some());
     window.draws(Machine::Gpu, 1, 0.5);
     assert!(window.harness.query_by_label_contains("compiling").is_none());
 }
 
 #[test]
-fn a_picture_that_stays_out_of_date_says_so_after_a_while() {
-    let mut window = Window::with_picture(1);
+fn a_image_that_stays_out_of_date_says_so_after_a_while() {
+    let mut window = Window::with_image(1);
     window.model().apply(Action::Orbit(glam::vec2(0.1, 0.0)));
     window.harness.step();
     assert!(window.harness.query_by_label("drawing…").is_none());

@@ -1,0 +1,149 @@
+//! Images: linear RGBA pixels in memory, colour encodings, and the files that hold them.
+//!
+//! This layer stands at the bottom beside [`crate::text`]: every stage may use it, and it knows none of them. [`decode`] reads untrusted bytes of any supported
+//! format, [`file`] reads and writes whole files, [`layers`] writes EXR files with arbitrary output variables (AOVs), [`color`] holds the sRGB transfer functions, and [`quantize`]
+//! turns linear values into integers.
+
+pub mod color;
+pub mod decode;
+pub mod file;
+pub mod layers;
+pub mod quantize;
+
+pub use decode::{DecodeError, decode};
+pub use quantize::Quantize;
+
+use thiserror::Error;
+
+/// The largest number of pixels of an image: 2²⁸, for example 16384 × 16384. The film of such an image takes 5 GiB.
+pub const MAX_PIXELS: u64 = 1 << 28;
+
+/// A width and height that no image can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum SizeError {
+    /// There is no pixel in it.
+    #[error("an image of {width} x {height} pixels is empty; width and height must be at least 1")]
+    Empty {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+    },
+    /// It has more than [`MAX_PIXELS`].
+    #[error(
+        "an image of {width} x {height} pixels has {pixels} pixels; the limit is {MAX_PIXELS} (for example 16384 x 16384)"
+    )]
+    TooLarge {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// Their product.
+        pixels: u64,
+    },
+}
+
+/// Checks that an image of this size can be made, before anything is allocated for it, and gives its pixel count.
+///
+/// # Errors
+/// When either side is 0 or the product is over [`MAX_PIXELS`].
+pub fn check_size(width: u32, height: u32) -> Result<usize, SizeError> {
+    let pixels = u64::from(width) * u64::from(height);
+    if pixels == 0 {
+        return Err(SizeError::Empty { width, height });
+    }
+    let too_large = SizeError::TooLarge { width, height, pixels };
+    if pixels > MAX_PIXELS {
+        return Err(too_large);
+    }
+    usize::try_from(pixels).map_err(|_| too_large)
+}
+
+/// Which channels an image's source had. In memory every image is RGBA; this remembers where it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channels {
+    /// One grey channel, copied to red, green and blue.
+    Grey,
+    /// Grey and alpha.
+    GreyAlpha,
+    /// Colour without alpha; alpha is 1 in memory.
+    Rgb,
+    /// Colour and alpha.
+    Rgba,
+}
+
+impl Channels {
+    /// Whether alpha is among them.
+    #[must_use]
+    pub fn has_alpha(self) -> bool {
+        matches!(self, Self::GreyAlpha | Self::Rgba)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        match self {
+            Self::Grey => 1,
+            Self::GreyAlpha => 2,
+            Self::Rgb => 3,
+            Self::Rgba => 4,
+        }
+    }
+}
+
+impl std::fmt::Display for Channels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Grey => "grey",
+            Self::GreyAlpha => "grey with alpha",
+            Self::Rgb => "RGB",
+            Self::Rgba => "RGB with alpha",
+        })
+    }
+}
+
+/// A finished image: linear RGBA, colour premultiplied by alpha, rows from the top, pixels from the left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Image {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// `width * height` pixels; values are not limited to 0..=1.
+    pub rgba: Vec<[f32; 4]>,
+    /// What the source of the image had: RGBA for a render.
+    pub channels: Channels,
+}
+
+impl Image {
+    /// An image with all four channels.
+    ///
+    /// # Errors
+    /// When [`check_size`] refuses the size.
+    ///
+    /// # Panics
+    /// When `rgba` does not hold `width * height` pixels: that is a mistake of the caller, not of the user.
+    pub fn new(width: u32, height: u32, rgba: Vec<[f32; 4]>) -> Result<Self, SizeError> {
+        let pixels = check_size(width, height)?;
+        assert_eq!(rgba.len(), pixels, "an image of {width} x {height}");
+        Ok(Self { width, height, rgba, channels: Channels::Rgba })
+    }
+
+    /// Whether alpha is 1 at every pixel, so that the alpha channel says nothing.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.rgba.iter().all(|pixel| pixel[3] == 1.0)
+    }
+}
+
+/// What the numbers of an image are. Those of floats are linear whatever they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reading {
+    /// Colours in sRGB that count as far as their alpha says.
+    Color,
+    /// Colours in sRGB, whatever their alpha.
+    OpaqueColor,
+    /// Numbers that mean no colour, whatever their alpha.
+    Data,
+}
