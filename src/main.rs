@@ -1,5 +1,7 @@
 //! The `shadewright` command.
 
+mod cli;
+
 use mimalloc::MiMalloc;
 
 // glibc's allocator keeps what the window's many threads have freed: after 400 s of random input (`cargo test --release --test monkey`) the window took 500 MiB with it and 320 with this one. Linking the
@@ -8,5 +10,5 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    shadewright::cli::main()
+    cli::main()
 }

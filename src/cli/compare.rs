@@ -4,8 +4,8 @@ use super::args::{Backend, CompareArgs, Side};
 use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
 use super::exit::Failure;
 use super::progress::with_bar;
-use crate::image::file as image_file;
-use crate::render::rpu::RpuRenderer;
+use shadewright::image::file as image_file;
+use shadewright::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
 
 /// Renders on both and judges the difference.

@@ -3,8 +3,8 @@
 use super::args::DepthArgs;
 use super::common::{open_project, set_thread_count};
 use super::exit::Failure;
-use crate::image::file as image_file;
-use crate::render::depth;
+use shadewright::image::file as image_file;
+use shadewright::render::depth;
 
 /// Draws the depths that the scene's camera sees into a file.
 pub fn run(args: &DepthArgs) -> Result<(), Failure> {

@@ -2,8 +2,8 @@
 
 use super::args::DevicesArgs;
 use super::exit::Failure;
-use crate::render::gpu;
 use anyhow::Context;
+use shadewright::render::gpu;
 
 /// Lists the RPU and every GPU adapter.
 pub fn run(args: &DevicesArgs) -> Result<(), Failure> {

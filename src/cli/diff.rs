@@ -3,7 +3,7 @@
 use super::args::DiffArgs;
 use super::common::judge;
 use super::exit::Failure;
-use crate::image::file as image_file;
+use shadewright::image::file as image_file;
 
 /// Compares the files and prints the report.
 pub fn run(args: &DiffArgs) -> Result<(), Failure> {

@@ -1,9 +1,9 @@
 //! How a command ends.
 
-use crate::program::LinkError;
-use crate::render::{JobError, RenderError};
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::SourceMap;
+use shadewright::program::LinkError;
+use shadewright::render::{JobError, RenderError};
+use shadewright::text::diagnostics::Diagnostics;
+use shadewright::text::source::SourceMap;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -93,8 +93,8 @@ impl From<JobError> for Failure {
     }
 }
 
-impl From<crate::image::file::ImageFileError> for Failure {
-    fn from(e: crate::image::file::ImageFileError) -> Self {
+impl From<shadewright::image::file::ImageFileError> for Failure {
+    fn from(e: shadewright::image::file::ImageFileError) -> Self {
         Failure::input(format!("error: {e}"))
     }
 }

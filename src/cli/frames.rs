@@ -3,7 +3,7 @@
 use super::args::{Frames, SceneArgs};
 use super::common::{open_options, source_of};
 use super::exit::Failure;
-use crate::text::source::SourceMap;
+use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// Digits of a number that is put before the extension.
@@ -16,7 +16,7 @@ const DIGITS: usize = 4;
 pub fn of_scene(args: &SceneArgs, range: Frames) -> Result<Vec<i32>, Failure> {
     let mut sources = SourceMap::new();
     // Whichever frame comes first is read to find the others.
-    let options = crate::scene::OpenOptions { frame: None, ..open_options(args) };
+    let options = shadewright::scene::OpenOptions { frame: None, ..open_options(args) };
     let opened = source_of(args).open(&options, &mut sources).map_err(|d| Failure::diagnostics(&d, &sources))?;
     let inside = |n: &&i32| (range.first..=range.last).contains(*n);
     let mut frames: Vec<i32> = opened.frames.iter().filter(inside).copied().collect();

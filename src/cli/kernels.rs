@@ -1,8 +1,8 @@
 //! The GPU's kernels in the forms that `shadewright compile` prints.
 
 use super::exit::Failure;
-use crate::codegen::wgsl;
-use crate::ir::Module;
+use shadewright::codegen::wgsl;
+use shadewright::ir::Module;
 use std::time::{Duration, Instant};
 
 /// The kernels as WGSL, one after the other.

@@ -2,8 +2,8 @@
 
 use super::args::LspArgs;
 use super::exit::Failure;
-use crate::lsp::{Ended, Settings, serve};
 use lsp_server::Connection;
+use shadewright::lsp::{Ended, Settings, serve};
 
 /// Talks to the editor that started this process until it leaves. Only the protocol goes to standard output.
 pub fn run(args: &LspArgs) -> Result<(), Failure> {

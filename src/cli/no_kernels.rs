@@ -1,8 +1,8 @@
 //! What `shadewright compile` says of the GPU's kernels where the program was built without the feature `gpu`.
 
 use super::exit::Failure;
-use crate::ir::Module;
-use crate::render::gpu::ComputeError;
+use shadewright::ir::Module;
+use shadewright::render::gpu::ComputeError;
 use std::time::Duration;
 
 /// The kernels as WGSL: not in this build.

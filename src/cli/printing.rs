@@ -1,10 +1,10 @@
 //! What the shaders of a rendered image print.
 
 use super::exit::Failure;
-use crate::probe::printing::{Printed, printed};
-use crate::probe::{self, Subject};
-use crate::project::State;
-use crate::render::Job;
+use shadewright::probe::printing::{Printed, printed};
+use shadewright::probe::{self, Subject};
+use shadewright::project::State;
+use shadewright::render::Job;
 
 /// Most texts of an image that are printed.
 const MAX_TEXTS: usize = 10_000;

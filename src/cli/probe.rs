@@ -3,12 +3,12 @@
 use super::args::ProbeArgs;
 use super::common::{open_scene, print_json, sampling};
 use super::exit::Failure;
-use crate::bvh::BuildOptions;
-use crate::displace::Displacer;
-use crate::probe::{self, ProbeError, Reach, Sample, Subject};
-use crate::program::LinkOptions;
-use crate::program::memory::build_tree;
-use crate::render::JobError;
+use shadewright::bvh::BuildOptions;
+use shadewright::displace::Displacer;
+use shadewright::probe::{self, ProbeError, Reach, Sample, Subject};
+use shadewright::program::LinkOptions;
+use shadewright::program::memory::build_tree;
+use shadewright::render::JobError;
 
 /// Follows one sample and prints what became of it.
 pub fn run(args: &ProbeArgs) -> Result<(), Failure> {

@@ -2,14 +2,14 @@
 
 use super::args::ReferenceArgs;
 use super::exit::Failure;
-use crate::lang::rsl::reference::table::{functions, markdown};
 use anyhow::Context;
 use serde_json::{Value, json};
+use shadewright::lang::rsl::reference::table::{functions, markdown};
 
 /// Prints the page of the documentation, or the functions as JSON.
 pub fn run(args: &ReferenceArgs) -> Result<(), Failure> {
     if args.rtsl {
-        print!("{}", crate::lang::rtsl::state::markdown());
+        print!("{}", shadewright::lang::rtsl::state::markdown());
         return Ok(());
     }
     if !args.json {

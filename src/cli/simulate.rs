@@ -5,16 +5,16 @@ use super::common::{prepare_job, rpu_options, set_thread_count};
 use super::exit::Failure;
 use super::progress::with_bar;
 use super::run::program::{self, Form};
-use crate::compare::false_color;
-use crate::image::Image;
-use crate::image::file as image_file;
-use crate::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
-use crate::render::rpu::{Bare, BareError, Loaded, Simulation, simulate};
-use crate::render::{Progress, RenderError};
-use crate::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
-use crate::text::source::SourceMap;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
+use shadewright::compare::false_color;
+use shadewright::image::Image;
+use shadewright::image::file as image_file;
+use shadewright::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
+use shadewright::render::rpu::{Bare, BareError, Loaded, Simulation, simulate};
+use shadewright::render::{Progress, RenderError};
+use shadewright::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
+use shadewright::text::source::SourceMap;
 use std::path::Path;
 
 /// Width and height of the image of a program that runs by itself, unless others are asked for.
@@ -178,7 +178,7 @@ fn print_report(stats: &Stats, breakdown: &Breakdown, reasons: &[String], lines:
 }
 
 fn json(stats: &Stats, breakdown: &Breakdown, reasons: &[String], config: &Config) -> Value {
-    let stalls = |stalls: &crate::rpu::timed::Stalls| -> Map<String, Value> {
+    let stalls = |stalls: &shadewright::rpu::timed::Stalls| -> Map<String, Value> {
         stalls.ranked().into_iter().map(|(cause, n)| (cause.name().to_string(), json!(n))).collect()
     };
     let rows = |rows: &[Row]| -> Vec<Value> {

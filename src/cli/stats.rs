@@ -1,9 +1,9 @@
 //! What `--stats` tells of a render: as lines for people, as JSON for scripts.
 
-use crate::project::State;
-use crate::render::Job;
-use crate::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
 use serde::Serialize;
+use shadewright::project::State;
+use shadewright::render::Job;
+use shadewright::render::report::{KernelTime, KernelTimes, Phase, Report, milliseconds};
 use std::fmt;
 use std::time::Duration;
 

@@ -3,9 +3,9 @@
 use super::args::{Backend, RenderArgs};
 use super::common::{print_json, project_options, set_threads, source_of};
 use super::exit::Failure;
-use crate::project;
-use crate::viewer::engine::Machine;
-use crate::viewer::{self, ViewerError};
+use shadewright::project;
+use shadewright::viewer::engine::Machine;
+use shadewright::viewer::{self, ViewerError};
 
 /// Opens the window and waits until it is closed.
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {

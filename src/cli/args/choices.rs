@@ -1,11 +1,11 @@
 //! Choices among names that stand for what other modules offer.
 
-use crate::bvh::Quality;
-use crate::bvh::raysets::View;
-use crate::render::sampling::Pattern;
-use crate::rpu::format::Format;
-use crate::scene;
 use clap::ValueEnum;
+use shadewright::bvh::Quality;
+use shadewright::bvh::raysets::View;
+use shadewright::render::sampling::Pattern;
+use shadewright::rpu::format::Format;
+use shadewright::scene;
 
 /// Which machine renders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -69,7 +69,7 @@ pub enum Schedule {
     Megakernel,
 }
 
-impl From<Schedule> for crate::render::Schedule {
+impl From<Schedule> for shadewright::render::Schedule {
     fn from(schedule: Schedule) -> Self {
         match schedule {
             Schedule::Auto => Self::Auto,
@@ -95,7 +95,7 @@ pub enum Traversal {
     Wide,
 }
 
-impl From<Traversal> for crate::bvh::gpu::kernel::Variant {
+impl From<Traversal> for shadewright::bvh::gpu::kernel::Variant {
     fn from(traversal: Traversal) -> Self {
         match traversal {
             Traversal::WhileWhile => Self::WhileWhile,
@@ -119,7 +119,7 @@ pub enum Convention {
     Interprocedural,
 }
 
-impl From<Convention> for crate::codegen::rpu::Convention {
+impl From<Convention> for shadewright::codegen::rpu::Convention {
     fn from(c: Convention) -> Self {
         match c {
             Convention::Simple => Self::Simple,

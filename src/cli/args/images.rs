@@ -1,8 +1,8 @@
 //! Arguments of what draws images, looks into them or compares them.
 
 use super::*;
-use crate::compare::Metric;
 use clap::Args;
+use shadewright::compare::Metric;
 use std::path::PathBuf;
 
 /// The scene and how to see it.
@@ -48,7 +48,7 @@ pub struct SceneArgs {
     #[arg(long, value_name = "DIR")]
     pub allow_read: Vec<PathBuf>,
     /// Loop iterations and calls that one sample may take
-    #[arg(long, value_name = "N", default_value_t = crate::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = shadewright::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: u32,
     /// How the tree for tracing rays is built; by itself, by the number of samples a triangle. The image is the same with any
     #[arg(long, value_enum)]

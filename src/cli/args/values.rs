@@ -1,8 +1,8 @@
 //! Values that are written in a form of their own.
 
-use crate::rpu::asm;
-use crate::rpu::format::Format;
-use crate::rpu::isa::{Component, Reg};
+use shadewright::rpu::asm;
+use shadewright::rpu::format::Format;
+use shadewright::rpu::isa::{Component, Reg};
 use std::path::PathBuf;
 use std::str::FromStr;
 

@@ -1,12 +1,12 @@
 //! Trees: how long each builder takes, and what its trees are like.
 
 use super::{meshes, rounded};
-use crate::bvh::gpu::compressed::CompressedBvh;
-use crate::bvh::{BuildOptions, BuildStats, Bvh, Quality, Triangle};
 use crate::cli::args::{BenchArgs, TreeQuality};
 use crate::cli::exit::Failure;
 use anyhow::Context;
 use serde_json::{Value, json};
+use shadewright::bvh::gpu::compressed::CompressedBvh;
+use shadewright::bvh::{BuildOptions, BuildStats, Bvh, Quality, Triangle};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

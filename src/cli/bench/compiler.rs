@@ -7,18 +7,18 @@
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
 use crate::cli::progress::with_bar;
-use crate::codegen::rpu::{self, Convention};
-use crate::ir::passes::{PASSES, Pipeline};
-use crate::lang::{rsl, stdlib};
-use crate::program::{LinkOptions, Program, link, read_shader};
-use crate::render::rpu::{Loaded, simulate};
-use crate::render::sampling::Sampling;
-use crate::render::{DEFAULT_BUDGET, Job, Window, prepare};
-use crate::rpu::timed::Config;
-use crate::scene::{self, OpenOptions, Scene, ShaderKind};
-use crate::text::source::{FileId, SourceMap};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use shadewright::codegen::rpu::{self, Convention};
+use shadewright::ir::passes::{PASSES, Pipeline};
+use shadewright::lang::{rsl, stdlib};
+use shadewright::program::{LinkOptions, Program, link, read_shader};
+use shadewright::render::rpu::{Loaded, simulate};
+use shadewright::render::sampling::Sampling;
+use shadewright::render::{DEFAULT_BUDGET, Job, Window, prepare};
+use shadewright::rpu::timed::Config;
+use shadewright::scene::{self, OpenOptions, Scene, ShaderKind};
+use shadewright::text::source::{FileId, SourceMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -3,11 +3,11 @@
 use super::{RUNS, median, rounded, scene_job};
 use crate::cli::args::Size;
 use crate::cli::exit::Failure;
-use crate::render::rpu::{Loaded, draw, simulate};
-use crate::rpu::simd::Engine;
-use crate::rpu::timed::Config;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
+use shadewright::render::rpu::{Loaded, draw, simulate};
+use shadewright::rpu::simd::Engine;
+use shadewright::rpu::timed::Config;
 use std::path::Path;
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ const RENDERED: Size = Size(240, 180);
 pub fn shading() -> Result<Value, Failure> {
     let job = scene_job(&Path::new(env!("CARGO_MANIFEST_DIR")).join(SCENE), RENDERED)?;
     let program = &job.program;
-    let fail = |e: crate::render::RenderError| Failure::render(&e, &program.sources);
+    let fail = |e: shadewright::render::RenderError| Failure::render(&e, &program.sources);
     let load = || Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail);
     let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().context("starting a thread")?;
     // A lane executes the same instructions in either mode of the machine; the timed one counts them.

@@ -7,11 +7,11 @@ use crate::cli::args::{BenchArgs, Schedule, Size};
 use crate::cli::common::gpu_renderer;
 use crate::cli::exit::Failure;
 use crate::cli::progress::with_bar;
-use crate::render::gpu::GpuRenderer;
-use crate::render::report::KernelTimes;
-use crate::render::rpu::RpuRenderer;
-use crate::render::{Job, Renderer};
 use serde_json::{Value, json};
+use shadewright::render::gpu::GpuRenderer;
+use shadewright::render::report::KernelTimes;
+use shadewright::render::rpu::RpuRenderer;
+use shadewright::render::{Job, Renderer};
 use std::path::{Path, PathBuf};
 
 /// Width and height of a scene's image.

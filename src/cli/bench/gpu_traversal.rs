@@ -1,16 +1,16 @@
 //! Rays on a GPU: million a second of each set of rays by each traversal kernel, with the memory that its tree takes; every hit is compared with the CPU's.
 
 use super::{meshes, rounded, traversal};
-use crate::bvh::gpu::kernel::{Places, Stack, Store, Variant};
-use crate::bvh::gpu::{GpuHit, GpuRay};
-use crate::bvh::raysets::{RaySet, batches};
-use crate::bvh::{BATCH, BuildOptions, Bvh, HitBatch, NO_PRIM, TwoLevel};
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::render::RenderError;
-use crate::render::gpu::{Gpu, RayTracer, TracerOptions};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
+use shadewright::bvh::gpu::kernel::{Places, Stack, Store, Variant};
+use shadewright::bvh::gpu::{GpuHit, GpuRay};
+use shadewright::bvh::raysets::{RaySet, batches};
+use shadewright::bvh::{BATCH, BuildOptions, Bvh, HitBatch, NO_PRIM, TwoLevel};
+use shadewright::render::RenderError;
+use shadewright::render::gpu::{Gpu, RayTracer, TracerOptions};
 
 /// Turns of each kernel over a set, the best of which counts, after one in which it is compiled and its hits are compared. Kernels take
 /// turns, so that a disturbance meets them all.
@@ -124,7 +124,7 @@ fn measure(
     kernels: &[(&'static str, TracerOptions)],
 ) -> Result<Vec<Measured>, RenderError> {
     let sign = if set.any { -1.0 } else { 1.0 };
-    let to_gpu = |ray: &crate::bvh::Ray| GpuRay {
+    let to_gpu = |ray: &shadewright::bvh::Ray| GpuRay {
         origin: ray.origin.into(),
         t_min: ray.t_min,
         dir: ray.dir.into(),
@@ -155,7 +155,7 @@ fn measure(
 /// The CPU's hits, as the kernels write them.
 fn expected(bvh: &Bvh, set: &RaySet) -> Vec<GpuHit> {
     let miss = GpuHit { u: 0.0, v: 0.0, t: -1.0, prim: NO_PRIM };
-    let batch = |rays: &crate::bvh::RayBatch| -> [GpuHit; BATCH] {
+    let batch = |rays: &shadewright::bvh::RayBatch| -> [GpuHit; BATCH] {
         if set.any {
             let blocked = bvh.any_hits(rays);
             return std::array::from_fn(|i| if blocked >> i & 1 == 1 { GpuHit { t: 0.0, ..miss } } else { miss });

@@ -3,12 +3,12 @@
 use super::meshes::triangles_of;
 use super::rounded;
 use super::traversal::{Measured, Way, measure};
-use crate::bvh::raysets::{View, ray_sets};
-use crate::bvh::{BuildOptions, Bvh};
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::geometry::{Faces, procedural};
 use serde_json::{Value, json};
+use shadewright::bvh::raysets::{View, ray_sets};
+use shadewright::bvh::{BuildOptions, Bvh};
+use shadewright::geometry::{Faces, procedural};
 use std::time::Instant;
 
 /// Numbers of triangles.

@@ -1,14 +1,14 @@
 //! Instances against the same triangles written out: rays a second, and memory.
 
 use super::rounded;
-use crate::bvh::raysets::{RaySet, View, batches, ray_sets};
-use crate::bvh::{BuildOptions, HitBatch, Placement, RayBatch, Triangle, TwoLevel};
 use crate::cli::exit::Failure;
-use crate::geometry::assemble::assemble;
-use crate::geometry::normals::DEFAULT_CREASE_ANGLE;
-use crate::geometry::quadric::Quadric;
 use glam::{Mat4, Vec3};
 use serde_json::{Value, json};
+use shadewright::bvh::raysets::{RaySet, View, batches, ray_sets};
+use shadewright::bvh::{BuildOptions, HitBatch, Placement, RayBatch, Triangle, TwoLevel};
+use shadewright::geometry::assemble::assemble;
+use shadewright::geometry::normals::DEFAULT_CREASE_ANGLE;
+use shadewright::geometry::quadric::Quadric;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ fn size(segments: u32, quiet: bool) -> Result<Value, Failure> {
     };
     let written_out: Vec<Triangle> = placements.iter().flat_map(moved).collect();
     let options = BuildOptions::default();
-    let failed = |e: crate::bvh::TwoLevelError| Failure::input(e.to_string());
+    let failed = |e: shadewright::bvh::TwoLevelError| Failure::input(e.to_string());
     let flat = TwoLevel::build(&written_out, &[], &[], &options).map_err(failed)?;
     let placed = TwoLevel::build(&[], std::slice::from_ref(&mesh), &placements, &options).map_err(failed)?;
     let mib = |tree: &TwoLevel| tree.bytes() as f64 / f64::from(1 << 20);

@@ -1,11 +1,11 @@
 //! The meshes that measurements take: files, and meshes made by rule in any size.
 
-use crate::bvh::Triangle;
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::geometry::{Faces, procedural};
-use crate::scene;
-use crate::text::source::SourceMap;
+use shadewright::bvh::Triangle;
+use shadewright::geometry::{Faces, procedural};
+use shadewright::scene;
+use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// The most triangles of a mesh made by rule.
@@ -36,7 +36,7 @@ pub fn triangles(path: &Path) -> Result<Vec<Triangle>, Failure> {
     let mut sources = SourceMap::new();
     let opened = scene::open(path, &scene::OpenOptions::default(), &mut sources)
         .map_err(|d| Failure::diagnostics(&d, &sources))?;
-    Ok(crate::program::memory::bvh_triangles(&opened.scene))
+    Ok(shadewright::program::memory::bvh_triangles(&opened.scene))
 }
 
 /// The mesh that a name like `clutter:1000` makes; `None` for other names.

@@ -2,8 +2,8 @@
 
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::render::gpu::ComputeError;
 use serde_json::Value;
+use shadewright::render::gpu::ComputeError;
 
 /// Not in this build.
 pub fn kernels(_args: &BenchArgs) -> Result<Value, Failure> {

@@ -3,10 +3,10 @@
 use super::{rounded, scene_job};
 use crate::cli::args::Size;
 use crate::cli::exit::Failure;
-use crate::render::rpu::{Loaded, simulate};
-use crate::rpu::timed::{Cause, Config};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
+use shadewright::render::rpu::{Loaded, simulate};
+use shadewright::rpu::timed::{Cause, Config};
 use std::path::Path;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub fn scenes() -> Result<Value, Failure> {
     for path in paths {
         let job = scene_job(&path, SIMULATED)?;
         let program = &job.program;
-        let fail = |e: crate::render::RenderError| Failure::render(&e, &program.sources);
+        let fail = |e: shadewright::render::RenderError| Failure::render(&e, &program.sources);
         let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).map_err(fail)?;
         let start = Instant::now();
         let run = || simulate(&job, &loaded, &Config::default(), &|_| {});

@@ -3,11 +3,11 @@
 use super::{RUNS, median, rounded, scene_job};
 use crate::cli::args::Size;
 use crate::cli::exit::Failure;
-use crate::image::file as image_file;
-use crate::image::{Channels, Image};
-use crate::render::rpu::{Loaded, draw};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
+use shadewright::image::file as image_file;
+use shadewright::image::{Channels, Image};
+use shadewright::render::rpu::{Loaded, draw};
 use std::fs;
 use std::time::Instant;
 

@@ -1,14 +1,14 @@
 //! Rays on the CPU: million a second of each set of rays by each kernel; the sets as files for other tracers.
 
 use super::{meshes, rounded};
-use crate::bvh::kernel::Width;
-use crate::bvh::raysets::{RaySet, batches, decode_rays, encode_hits, encode_rays, ray_sets};
-use crate::bvh::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Kernel, RayBatch};
 use crate::cli::args::{BenchArgs, RaysArgs};
 use crate::cli::exit::Failure;
 use anyhow::Context;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
+use shadewright::bvh::kernel::Width;
+use shadewright::bvh::raysets::{RaySet, batches, decode_rays, encode_hits, encode_rays, ray_sets};
+use shadewright::bvh::{BATCH, BuildOptions, Bvh, Hit, HitBatch, Kernel, RayBatch};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;

@@ -3,14 +3,14 @@
 use super::{Compiled, rsl_options};
 use crate::cli::args::CompileArgs;
 use crate::cli::exit::Failure;
-use crate::ir::Module;
-use crate::ir::passes::packets::{Packet, operations, shared_numbers};
-use crate::lang::rtsl::state::{Interface, Method};
-use crate::lang::rtsl::{self, Object};
-use crate::program::surface_entry;
-use crate::scene::ShaderKind;
-use crate::text::diagnostics::Diagnostics;
-use crate::text::source::{FileId, SourceMap};
+use shadewright::ir::Module;
+use shadewright::ir::passes::packets::{Packet, operations, shared_numbers};
+use shadewright::lang::rtsl::state::{Interface, Method};
+use shadewright::lang::rtsl::{self, Object};
+use shadewright::program::surface_entry;
+use shadewright::scene::ShaderKind;
+use shadewright::text::diagnostics::Diagnostics;
+use shadewright::text::source::{FileId, SourceMap};
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -3,21 +3,21 @@
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size};
 use crate::cli::exit::Failure;
-use crate::codegen::rpu::Options;
-use crate::image::file as image_file;
-use crate::image::{Image, check_size};
-use crate::ir::passes::{Pipeline, matrices};
-use crate::ir::{Const, FunctionKind, Module, Type};
-use crate::lang::rsl::{self, FunctionInfo, RslType};
-use crate::program::read_shader;
-use crate::render::Schedule;
-use crate::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu, registers_on_rpu, values};
-use crate::render::gpu::Compute;
-use crate::rpu::timed::Config;
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::SourceMap;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
+use shadewright::codegen::rpu::Options;
+use shadewright::image::file as image_file;
+use shadewright::image::{Image, check_size};
+use shadewright::ir::passes::{Pipeline, matrices};
+use shadewright::ir::{Const, FunctionKind, Module, Type};
+use shadewright::lang::rsl::{self, FunctionInfo, RslType};
+use shadewright::program::read_shader;
+use shadewright::render::Schedule;
+use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu, registers_on_rpu, values};
+use shadewright::render::gpu::Compute;
+use shadewright::rpu::timed::Config;
+use shadewright::text::diagnostics::Diagnostic;
+use shadewright::text::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ fn on_machines(
     sources: &SourceMap,
 ) -> Result<Vec<(&'static str, Words)>, Failure> {
     let name = &*info.ir_name;
-    let fail = |e: crate::render::RenderError| Failure::render(&e, sources);
+    let fail = |e: shadewright::render::RenderError| Failure::render(&e, sources);
     let mut results: Vec<(&str, Words)> = Vec::new();
     if matches!(args.on, RunOn::All | RunOn::Eval) {
         let words =

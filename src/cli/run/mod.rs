@@ -7,10 +7,10 @@ mod registers;
 use super::args::RunArgs;
 use super::common::set_threads;
 use super::exit::Failure;
-use crate::image::file as image_file;
-use crate::rpu::timed::Stats;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
+use shadewright::image::file as image_file;
+use shadewright::rpu::timed::Stats;
 use std::path::Path;
 
 /// What a run prints: texts as they come, or with `--json` one record at the end.

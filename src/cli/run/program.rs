@@ -3,14 +3,14 @@
 use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};
 use crate::cli::exit::Failure;
-use crate::image::file as image_file;
-use crate::render::rpu::{Bare, BareError};
-use crate::rpu::isa::Program;
-use crate::rpu::timed::Config;
-use crate::rpu::{asm, binary};
-use crate::scene::{self, OpenOptions};
-use crate::text::diagnostics::Diagnostic;
-use crate::text::source::{SourceMap, Span};
+use shadewright::image::file as image_file;
+use shadewright::render::rpu::{Bare, BareError};
+use shadewright::rpu::isa::Program;
+use shadewright::rpu::timed::Config;
+use shadewright::rpu::{asm, binary};
+use shadewright::scene::{self, OpenOptions};
+use shadewright::text::diagnostics::Diagnostic;
+use shadewright::text::source::{SourceMap, Span};
 use std::path::Path;
 
 /// How a program is written.

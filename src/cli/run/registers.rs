@@ -2,11 +2,11 @@
 
 use super::Output;
 use crate::cli::args::RunArgs;
-use crate::render::rpu::registers;
-use crate::rpu::Block;
-use crate::rpu::disasm::word;
-use crate::rpu::isa::{CONSTANT_REGISTERS, Component, Reg};
 use serde_json::{Map, json};
+use shadewright::render::rpu::registers;
+use shadewright::rpu::Block;
+use shadewright::rpu::disasm::word;
+use shadewright::rpu::isa::{CONSTANT_REGISTERS, Component, Reg};
 
 /// Gives out the registers of lane 0 in the blocks before and after a run: those that changed, or all with `--all-registers`.
 /// A component is a float where it is a plain one, otherwise `#` and its bit pattern.

@@ -2,14 +2,14 @@
 
 use super::{Columns, Routine, SPARSE, unit};
 use crate::cli::exit::Failure;
-use crate::ir::passes::{Pipeline, packets};
-use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Op, Type};
-use crate::lang::rtsl::state::Method;
-use crate::lang::rtsl::{self, Object};
-use crate::program::{PROGRAM_CONSTANTS, unpack};
-use crate::render::rpu::{Entry, Loaded};
-use crate::rpu::{BLOCK, Block, Machine};
 use anyhow::anyhow;
+use shadewright::ir::passes::{Pipeline, packets};
+use shadewright::ir::{Class, Const, FunctionBuilder, FunctionKind, Op, Type};
+use shadewright::lang::rtsl::state::Method;
+use shadewright::lang::rtsl::{self, Object};
+use shadewright::program::{PROGRAM_CONSTANTS, unpack};
+use shadewright::render::rpu::{Entry, Loaded};
+use shadewright::rpu::{BLOCK, Block, Machine};
 
 /// The address of an object's parameters.
 const PARAMETERS: u32 = 1;

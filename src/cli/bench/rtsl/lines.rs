@@ -3,14 +3,14 @@
 use super::unit;
 use crate::cli::exit::Failure;
 use crate::cli::kernels;
-use crate::codegen::rpu;
-use crate::ir::passes::Pipeline;
-use crate::ir::{FunctionBuilder, FunctionKind, Module};
-use crate::lang::rtsl::state::Method;
-use crate::lang::rtsl::{self, Object, Unit};
-use crate::rpu::disasm;
 use anyhow::anyhow;
 use serde_json::{Value, json};
+use shadewright::codegen::rpu;
+use shadewright::ir::passes::Pipeline;
+use shadewright::ir::{FunctionBuilder, FunctionKind, Module};
+use shadewright::lang::rtsl::state::Method;
+use shadewright::lang::rtsl::{self, Object, Unit};
+use shadewright::rpu::disasm;
 use std::collections::BTreeSet;
 
 /// What the paper's table 4 lists, by the names there: the file and the class here. Its film light is a light of the same kind.

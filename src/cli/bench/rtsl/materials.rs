@@ -2,8 +2,8 @@
 
 use super::lanes::{Mask, Vector, Wide};
 use super::{Input, Parameter, Routine, Row};
-use crate::ir::Type;
-use crate::lang::rtsl::state::Method;
+use shadewright::ir::Type;
+use shadewright::lang::rtsl::state::Method;
 use std::f32::consts::PI;
 
 /// The file of the classes.

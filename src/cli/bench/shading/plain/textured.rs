@@ -2,8 +2,8 @@
 //! takes a descriptor in a memory image (`texture::layout`) and gives the bits that a shader gets; all lanes walk as far as one of them does.
 
 use super::{F, H, Memory, Shading, V, each, map, mask, select, square_root};
-use crate::lang::stdlib::texture::{MAX_MOMENT, MAX_PROBES};
-use crate::texture::layout::LEVELS;
+use shadewright::lang::stdlib::texture::{MAX_MOMENT, MAX_PROBES};
+use shadewright::texture::layout::LEVELS;
 
 /// Three trilinear lookups.
 pub struct Textured;
