@@ -85,6 +85,9 @@ pub struct Named {
 }
 
 /// Writes a type as its keyword.
+///
+/// # Errors
+/// Those of the serializer.
 pub fn as_word<S: serde::Serializer>(ty: &RslType, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ty)
 }

@@ -194,6 +194,9 @@ pub(super) fn programs(scene: &Scene) -> impl Iterator<Item = &Object> {
 
 impl MemoryImage {
     /// Lays out `scene` with one record an object, the parameter blocks of lights and volumes, and textures.
+    ///
+    /// # Errors
+    /// [`MemoryError`] when the image needs [`MAX_VECTORS`] vectors or more.
     pub fn build(
         scene: &Scene,
         objects: &[ObjectRecord],

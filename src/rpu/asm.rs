@@ -50,6 +50,9 @@ pub struct Assembly {
 }
 
 /// Assembles a text; `file` is only used for the positions in messages.
+///
+/// # Errors
+/// All errors of the text, 100 at most, each with its position.
 pub fn assemble(text: &str, file: FileId) -> Result<Assembly, Diagnostics> {
     let mut assembler = Assembler { file, ..Assembler::default() };
     let mut start = 0;

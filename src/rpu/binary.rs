@@ -151,6 +151,9 @@ impl std::fmt::Display for Place {
 }
 
 /// A valid program as words.
+///
+/// # Errors
+/// Those of [`Program::validate`].
 pub fn encode(program: &Program) -> Result<Vec<u32>, IsaError> {
     program.validate()?;
     let Program { code, waits, entries, imports, constants, strings } = program;
@@ -183,11 +186,17 @@ fn encode_named(number: u32, text: &str, words: &mut Vec<u32>) {
 }
 
 /// A valid program as the bytes of a file.
+///
+/// # Errors
+/// Those of [`Program::validate`].
 pub fn to_bytes(program: &Program) -> Result<Vec<u8>, IsaError> {
     Ok(encode(program)?.into_iter().flat_map(u32::to_le_bytes).collect())
 }
 
 /// The program in the bytes of a file.
+///
+/// # Errors
+/// As [`decode`]; also when the length is not a multiple of four bytes.
 pub fn from_bytes(bytes: &[u8]) -> Result<Program, BinaryError> {
     let (chunks, rest) = bytes.as_chunks::<4>();
     if !rest.is_empty() {
@@ -197,6 +206,9 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Program, BinaryError> {
 }
 
 /// The program in words; valid.
+///
+/// # Errors
+/// When the words are no program, of another version of the format, cut short or invalid.
 pub fn decode(words: &[u32]) -> Result<Program, BinaryError> {
     let mut reader = Reader { words, place: Place::Header };
     if words.first() != Some(&MAGIC) {

@@ -18,6 +18,9 @@ pub struct Executable {
 
 impl Executable {
     /// Checks and decodes a program that has no imports, for single precision and the best instructions that this processor has.
+    ///
+    /// # Errors
+    /// Those of [`Program::validate`], and [`IsaError::Unresolved`] when the program has imports.
     pub fn new(program: &Program) -> Result<Executable, IsaError> {
         program.validate()?;
         if let Some(import) = program.imports.first() {

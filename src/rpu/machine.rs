@@ -145,6 +145,9 @@ pub struct Machine<'a> {
 impl Machine<'_> {
     /// Runs the threads in `active` from a code address until each has returned. Their registers start as the block has them:
     /// see [`Block::reset`]. Registers of other lanes do not change. After an error the registers are unspecified.
+    ///
+    /// # Errors
+    /// [`MachineError`] when a thread exceeds one of [`Limits`], leaves the program or its scratch memory, or the run is stopped.
     pub fn run(&self, block: &mut Block, entry: u32, active: u64) -> Result<RunReport, MachineError> {
         self.start(block, entry, active, None)
     }
@@ -208,6 +211,9 @@ impl Machine<'_> {
 
     /// Runs one thread from a code address with some of its registers set, each to four bit patterns, the others 0. The registers
     /// that it leaves are in lane 0 of the block.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
     pub fn run_single(&self, entry: u32, registers: &[(Reg, [u32; 4])]) -> Result<(Block, RunReport), MachineError> {
         let mut block = Block::new();
         for (reg, values) in registers {

@@ -226,6 +226,9 @@ impl File {
     }
 
     /// What a type's name means in a class, but for the lengths of arrays.
+    ///
+    /// # Errors
+    /// A diagnostic that names the type, when no interface, structure or class of this name is visible.
     pub fn base_type(&self, class: Option<usize>, ty: &TypeName) -> Result<Type, Diagnostic> {
         let name = match &ty.base {
             BaseType::Basic(basic) => return Ok(Type::Basic(*basic)),

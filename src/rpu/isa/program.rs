@@ -93,6 +93,9 @@ impl Program {
 
     /// Whether every instruction is valid, every fixed code address is inside the program, entry points are distinct, and the
     /// tables fit the code. The target of an import is not looked at.
+    ///
+    /// # Errors
+    /// The first rule that the program breaks.
     pub fn validate(&self) -> Result<(), IsaError> {
         let len = self.code.len();
         if len > MAX_CODE {

@@ -124,6 +124,9 @@ pub enum IsaError {
 
 impl Instr {
     /// Whether the machine can execute it. Code addresses are checked by [`super::Program::validate`].
+    ///
+    /// # Errors
+    /// The first rule that the instruction breaks.
     pub fn validate(&self) -> Result<(), IsaError> {
         let mut stack_read = None;
         match self {
@@ -164,6 +167,9 @@ impl Split {
     }
 
     /// Whether the machine can execute it.
+    ///
+    /// # Errors
+    /// The first rule that one of the halves, or both together, break.
     pub fn validate(&self) -> Result<(), IsaError> {
         let three_one = self.kind == SplitKind::ThreeOne;
         let [first, second] = self.halves();
