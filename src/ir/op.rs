@@ -111,7 +111,7 @@ pub enum Op {
     SlotStore(SlotId),
 
     // The world.
-    /// `→ vec4`: program constant `k` (see the table in `docs/internals.md`)
+    /// `→ vec4`: program constant `k` (see the table in `docs/internals/linking.md`)
     Uniform(u32),
     /// `ref → vec4`: the memory vector at the address plus an offset; beyond the image it is zero
     Load(u32),

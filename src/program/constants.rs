@@ -10,7 +10,7 @@ pub const PROGRAM_CONSTANTS: usize = 16;
 /// scene's coordinates (2⁻²³ of the diagonal when the scene is near the origin); this leaves about eight bits of room.
 const BIAS_SHARE: f32 = 3.0e-5;
 
-/// The constants of a frame of `scene`, in the order of the table in `docs/internals.md`.
+/// The constants of a frame of `scene`, in the order of the table in `docs/internals/linking.md`.
 pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     frame_constants_around(scene, None)
 }

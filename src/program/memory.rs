@@ -1,6 +1,6 @@
 //! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
 //!
-//! The layout is the table in `docs/internals.md`. Behind address 0 lie the table of textures, the blocks of lights and volumes, objects, triangle data,
+//! The layout is the table in `docs/internals/memory-image.md`. Behind address 0 lie the table of textures, the blocks of lights and volumes, objects, triangle data,
 //! vertices, triangle records and the textures themselves. Triangle records follow one another, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 

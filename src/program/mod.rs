@@ -2,7 +2,7 @@
 //!
 //! [`link`] takes a [`crate::scene::Scene`], finds and compiles the shaders it names, and makes a [`Program`]: the memory image
 //! ([`memory`]), the entry functions that fetch each core's named inputs ([`state`]), the lights ([`lights`]), the program
-//! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals.md`. Nothing here
+//! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals/linking.md`. Nothing here
 //! knows a back end.
 
 mod aliases;

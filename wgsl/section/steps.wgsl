@@ -1,4 +1,4 @@
-// The steps of the section machine (docs/internals.md) that do not depend on the schedule. The code generator joins this file with `wavefront.wgsl` or `megakernel.wgsl`, which
+// The steps of the section machine (docs/internals/gpu.md) that do not depend on the schedule. The code generator joins this file with `wavefront.wgsl` or `megakernel.wgsl`, which
 // say where a path's words, rays and hits are, and adds code that calls these functions; `codegen::wgsl::program` holds the layouts for the host.
 //
 // What the other file has: `leave(pc)` ends a section, `word`, `set_word` reach the words of the path's frames, `ray_hit`, `ray_t`, `set_ray_hit` the hit of its ray j,

@@ -2,7 +2,7 @@
 //!
 //! It takes IR and gives [`GpuProgram`] or [`Megakernel`]: validated naga modules, their WGSL, and what a scheduler must know to run them. Generated code is made of naga's own types,
 //! never of text, and calls the functions that all kernels share (`wgsl/section/`). This module knows nothing of wgpu, scenes or images.
-//! `docs/internals.md` ("The section machine") says how the kernels work together.
+//! `docs/internals/gpu.md` says how the kernels work together.
 
 mod code;
 mod intersections;

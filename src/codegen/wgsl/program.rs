@@ -124,7 +124,7 @@ pub struct Params {
     /// Number of instances, which kernels of [`super::Options::instances`] look up. Their table is behind that of the shaders, in the order of their primitives: of each the first primitive's number, the address of its triangle record, and
     /// that of the object.
     pub placed_count: u32,
-    /// The program constants (`docs/internals.md`, "Program constants").
+    /// The program constants (`docs/internals/linking.md`, "Program constants").
     pub uniforms: [[f32; 4]; PARAMS_UNIFORMS],
 }
 

@@ -1,4 +1,4 @@
-//! The section machine: runs the section kernels of any program for many paths at once (`docs/internals.md`, "The section machine").
+//! The section machine: runs the section kernels of any program for many paths at once (`docs/internals/gpu.md`, "Sections").
 //!
 //! It takes a program's kernels, a memory image and a tree, and batches of work: an entry with the arguments of every run; it gives
 //! the entry's results, or sums of them. It knows nothing of cameras or pixels.
