@@ -1,30 +1,5 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
-use super::area_lights::{AreaLights, Shining};
-use super::constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
-use super::coshaders::{self, CoShaders, LinkedCoShader, LinkedCore};
-use super::emitters;
-use super::entries::{self, Displacement, SurfaceVariant};
-use super::environments::Environments;
-use super::facts::is_option;
-use super::instances::{Instance, bind};
-use super::lights::{LightQuestions, LinkedLight, Shadows, ambient_there};
-use super::lookups;
-use super::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
-use super::outputs::Output;
-use super::paths::{self, Methods, Paths, Scattering};
-use super::primitives::{self, LinkedPrimitive, PrimitiveCores, Primitives, ProgramRecord, SHARE};
-use super::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
-use super::questions::Questions;
-use super::shaders::ShaderLibrary;
-use super::spaces;
-use super::state::SHUTTER;
-use super::surroundings::{Surroundings, add_surroundings, set_suffix};
-use super::textures::{self, Textures};
-use super::units::Units;
-use super::visibility;
-use super::volumes::LinkedVolume;
-use super::{CAMERA_ENTRY, CameraOptions};
 use crate::ir::passes::{Observer, Pipeline, arguments, derivatives};
 use crate::ir::{Loc, Module, Op};
 use crate::lang::rsl::queries::Asked;
@@ -33,6 +8,31 @@ use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
 use crate::lang::rtsl::state::Method;
 use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
 use crate::lang::stdlib::{PATH_FUNCTION, RADIANCE_FUNCTION};
+use crate::program::collect::instances::{Instance, bind};
+use crate::program::collect::procedural::{self, LinkedPrimitive, PrimitiveCores, Primitives, ProgramRecord, SHARE};
+use crate::program::collect::scene_queries::is_option;
+use crate::program::collect::shader_cache::Units;
+use crate::program::collect::shader_library::ShaderLibrary;
+use crate::program::layout::area_light_points;
+use crate::program::layout::constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
+use crate::program::layout::memory::{MemoryError, MemoryImage, ObjectRecord, ParamBlock, RecordLayout};
+use crate::program::layout::primvars::{Mismatches, Taken, parameters_of, texts_by_name};
+use crate::program::layout::textures::{self, Textures};
+use crate::program::optimise::texture_lookups;
+use crate::program::synthesise::area_lights::{AreaLights, Shining};
+use crate::program::synthesise::coordinate_systems;
+use crate::program::synthesise::coshaders::{self, CoShaders, LinkedCoShader, LinkedCore};
+use crate::program::synthesise::entries::{self, Displacement, SurfaceVariant};
+use crate::program::synthesise::environments::Environments;
+use crate::program::synthesise::gather_outputs::Questions;
+use crate::program::synthesise::lights::{LightQuestions, LinkedLight, Shadows, ambient_there};
+use crate::program::synthesise::outputs::Output;
+use crate::program::synthesise::paths::{self, Methods, Paths, Scattering};
+use crate::program::synthesise::specialisation::{Surroundings, add_surroundings, set_suffix};
+use crate::program::synthesise::surface_state::SHUTTER;
+use crate::program::synthesise::visibility;
+use crate::program::synthesise::volumes::LinkedVolume;
+use crate::program::{CAMERA_ENTRY, CameraOptions};
 use crate::scene::{Integrator, Object, Scene, ShaderId, ShaderInstance, ShaderKind, Visibility};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
@@ -76,7 +76,7 @@ pub enum Stage {
     /// Images: it has entries for the camera, surfaces and the imager.
     #[default]
     Image,
-    /// Moving the points of meshes: in the place of each surface entry it has the one that runs the object's displacement shader ([`super::displacement_entry`]), and no other.
+    /// Moving the points of meshes: in the place of each surface entry it has the one that runs the object's displacement shader ([`crate::program::displacement_entry`]), and no other.
     Displacement,
 }
 
@@ -320,7 +320,7 @@ fn run(
 ) -> Result<Program, LinkError> {
     let mut linker = Linker {
         shaders: ShaderLibrary::new(sources, std::mem::take(units), options, &scene.search_paths.shader)
-            .with_spaces(spaces::named(&scene.coordinate_systems)),
+            .with_spaces(coordinate_systems::named(&scene.coordinate_systems)),
         diagnostics: Diagnostics::new(),
         instances: HashMap::new(),
         methods: HashMap::new(),
@@ -493,7 +493,7 @@ impl Linker {
         for (place, address) in addressed.zip(&memory.blocks) {
             *place = *address;
         }
-        let tree = primitives::tree(scene, &memory, &boxes).unwrap_or_else(|d| {
+        let tree = procedural::tree(scene, &memory, &boxes).unwrap_or_else(|d| {
             self.diagnostics.push(d);
             Default::default()
         });
@@ -554,19 +554,19 @@ impl Linker {
         };
         module.functions.extend(camera);
         if options.stage == Stage::Image {
-            module.functions.extend(kinds.iter().enumerate().map(|(n, cores)| primitives::intersect(n, cores)));
+            module.functions.extend(kinds.iter().enumerate().map(|(n, cores)| procedural::intersect(n, cores)));
         }
         if let Some(imager) = &imager {
             module.functions.push(entries::imager(imager));
         }
-        spaces::check(&module, scene, &mut self.diagnostics);
-        module.functions.push(spaces::named(&scene.coordinate_systems));
+        coordinate_systems::check(&module, scene, &mut self.diagnostics);
+        module.functions.push(coordinate_systems::named(&scene.coordinate_systems));
         self.check_strings(&module);
         if traces_paths {
             rsl::add_built_functions(&mut module);
             paths::widen_calls(&mut module);
             let methods = wanted.iter().flat_map(|w| w.methods.at_one_place());
-            lookups::share(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
+            texture_lookups::share(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
         }
         arguments::drop_unneeded(&mut module);
         // What a light gives is asked once for each place, and then worked out where the light is known.
@@ -589,7 +589,7 @@ impl Linker {
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
         if options.stage == Stage::Image {
-            primitives::split_by_origin(&mut module, kinds.len());
+            procedural::split_by_origin(&mut module, kinds.len());
         }
         Ok(Program {
             module: module.into(),
@@ -783,7 +783,7 @@ impl Linker {
             .zip(0..)
             .filter_map(|(light, number)| {
                 let instance = self.instance(scene, light.shader.0)?;
-                let points = if light.area { emitters::points(scene, number) } else { Vec::new() };
+                let points = if light.area { area_light_points::points(scene, number) } else { Vec::new() };
                 if light.area && points.is_empty() {
                     let message = format!("no object shines for the area light {}", light.handle);
                     self.diagnostics.push(Diagnostic::warning(message).hint("it shines from its origin; objects that stand behind AreaLightSource in its attribute block shine for it"));

@@ -5,46 +5,23 @@
 //! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals/linking.md`. Nothing here
 //! knows a back end.
 
-mod aliases;
-pub mod area_lights;
-mod constants;
-mod coshaders;
-mod depths;
-mod emitters;
-mod entries;
-mod environments;
-mod facts;
-mod instances;
-mod lights;
+mod collect;
+mod layout;
 mod link;
-mod lookups;
-pub mod memory;
-mod objects;
-mod others;
-mod outputs;
-mod paths;
-pub mod primitives;
-mod primvars;
-mod questions;
-mod shaders;
-mod spaces;
-mod state;
-mod surroundings;
-pub mod textures;
-mod units;
-mod visibility;
-mod volumes;
+mod optimise;
+mod synthesise;
 
-pub use constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
-pub use entries::CameraOptions;
-pub use instances::{Instance, convert, unpack};
+pub use collect::instances::{Instance, convert, unpack};
+pub use collect::procedural::{Primitives, common_origin_entries, intersect_entry};
+pub use collect::shader_cache::Units;
+pub use collect::shader_library::{CompiledParam, CompiledShader, read_shader};
+pub use layout::constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
+pub use layout::memory::MemoryImage;
+pub use layout::primvars::{StoredPrimvar, left_by_displacement};
+pub use layout::{memory, textures};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
-pub use memory::MemoryImage;
-pub use outputs::Output;
-pub use primitives::{Primitives, common_origin_entries, intersect_entry};
-pub use primvars::{StoredPrimvar, left_by_displacement};
-pub use shaders::{CompiledParam, CompiledShader, read_shader};
-pub use units::Units;
+pub use synthesise::entries::CameraOptions;
+pub use synthesise::outputs::Output;
 
 /// Name of the entry that renders one sample.
 pub const CAMERA_ENTRY: &str = "@camera";

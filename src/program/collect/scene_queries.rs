@@ -6,7 +6,7 @@ use crate::ir::{Const, Type};
 use crate::lang::rsl::queries::Asked;
 use crate::scene::{Object, ParamValue, Scene, ShaderId};
 
-use super::instances::convert;
+use crate::program::collect::instances::convert;
 
 /// Whether a named input of a core is answered here.
 pub fn is_fact(input: &str) -> bool {

@@ -3,11 +3,11 @@
 //! A constructor's parameter that is a reference takes the handle of an object that `Shader` made before. The shader's parameters are those of the object and of all below it, whose names are told
 //! apart by the names of the references that lead to them: `bricks.mortar`.
 
-use super::primitives::PrimitiveShaders;
-use super::shaders::{CompiledShader, ShaderLibrary};
 use crate::lang::rtsl::state::{Interface, Method};
 use crate::lang::rtsl::types::{Reference, Type};
 use crate::lang::rtsl::{AtHit, FunctionId, Object, Unit, build};
+use crate::program::collect::procedural::PrimitiveShaders;
+use crate::program::collect::shader_library::{CompiledShader, ShaderLibrary};
 use crate::scene::{ParamValue, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use std::sync::Arc;

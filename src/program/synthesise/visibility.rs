@@ -15,7 +15,7 @@ pub const DIFFUSE: u8 = 2;
 pub const TRANSMISSION: u8 = 3;
 /// The last kind of rays that shaders are told of (`ray.kind`).
 pub const LAST_TOLD: u8 = 4;
-/// The kind of rays of `occlusion` that ask how much light gets through. What [`super::questions`] ask are kinds behind it.
+/// The kind of rays of `occlusion` that ask how much light gets through. What [`crate::program::synthesise::gather_outputs`] ask are kinds behind it.
 pub const OCCLUSION: u8 = 5;
 
 /// `Ci` of a matte object for rays of the camera: it hides what is behind it by its `Oi`, and counts for nothing. The integrator knows it.

@@ -3,8 +3,8 @@
 //! A direction of length 1 has the place `d / (|x| + |y| + |z|)` on the octahedron, of which the lower half is folded out around the upper; seen from above it fills the square from −1 to 1, and a piece of the square is
 //! the solid angle `dx dy / r³`, where `r` is the place's distance from the middle. There is no function in that but a square root, so machines agree on cells.
 
-use crate::program::aliases::aliases;
-use crate::program::textures::Texture;
+use crate::program::layout::alias_table::aliases;
+use crate::program::layout::textures::Texture;
 use crate::texture::pyramid::Level;
 use glam::{DVec2, DVec3, dvec3};
 use rayon::prelude::*;

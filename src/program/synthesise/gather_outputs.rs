@@ -1,14 +1,14 @@
 //! What rays of `gather` ask of the surface that they have found, beside its colour: `gather (…, "surface:N", n)`.
 //!
-//! Each question of a program is a kind of ray of its own, behind those of all programs ([`super::visibility`]). A surface entry gives such a ray its answer in the place of `Ci`, and 1 in the place
+//! Each question of a program is a kind of ray of its own, behind those of all programs ([`crate::program::synthesise::visibility`]). A surface entry gives such a ray its answer in the place of `Ci`, and 1 in the place
 //! of `Oi`; both are 0 where it has none. Shaders learn the kind from the linker's functions [`RAYS_QUESTION`]. Programs whose shaders ask nothing have nothing of this.
 
-use super::instances::{Instance, Outputs};
-use super::outputs::triple;
-use super::state::{SurfaceInputs, SurfaceState};
-use super::visibility::{OCCLUSION, for_rays_of_kinds, is_of_kind};
 use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::rsl::{RAYS_QUESTION, RslType};
+use crate::program::collect::instances::{Instance, Outputs};
+use crate::program::synthesise::outputs::triple;
+use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState};
+use crate::program::synthesise::visibility::{OCCLUSION, for_rays_of_kinds, is_of_kind};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

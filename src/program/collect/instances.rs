@@ -1,12 +1,12 @@
 //! Shader instances: a core with the values of its parameters.
 
-use super::facts::{fact, is_fact};
-use super::memory::ParamBlock;
-use super::shaders::{CompiledShader, Spaces, space_input};
 use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::rsl::TEXT_PREFIX;
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::texts::Text;
+use crate::program::collect::scene_queries::{fact, is_fact};
+use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
+use crate::program::layout::memory::ParamBlock;
 use crate::scene::{Object, ParamValue, Scene, ShaderInstance};
 use crate::text::diagnostics::{Diagnostic, closest};
 use glam::Mat4;
@@ -274,7 +274,7 @@ pub fn unpack(b: &mut FunctionBuilder, ty: Type, mut load: impl FnMut(&mut Funct
     let vector = load(b, 0);
     match ty {
         Type::Vec4 => vector,
-        Type::Vec3 => super::state::xyz(b, vector),
+        Type::Vec3 => crate::program::synthesise::surface_state::xyz(b, vector),
         Type::Vec2 => {
             let parts = [0, 1].map(|c| b.op(Op::Extract(c), &[vector]));
             b.op(Op::Compose, &parts)

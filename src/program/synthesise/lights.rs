@@ -2,12 +2,6 @@
 //!
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
-use super::emitters::POINTS;
-use super::environments;
-use super::instances::{Instance, Outputs, unpack};
-use super::memory::ParamBlock;
-use super::state::{normalize, of_frame};
-use super::visibility::TRANSMISSION;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
 use crate::lang::rsl::{
     LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_HAVE_AMBIENT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind,
@@ -15,6 +9,12 @@ use crate::lang::rsl::{
 };
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
+use crate::program::collect::instances::{Instance, Outputs, unpack};
+use crate::program::layout::area_light_points::POINTS;
+use crate::program::layout::memory::ParamBlock;
+use crate::program::synthesise::environments;
+use crate::program::synthesise::surface_state::{normalize, of_frame};
+use crate::program::synthesise::visibility::TRANSMISSION;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -36,11 +36,11 @@ pub struct LinkedLight {
     pub instance: Arc<Instance>,
     /// How surfaces shadow it.
     pub shadows: Shadows,
-    /// Address of its block: its parameters, then the points of [`super::emitters`], if it is an area light.
+    /// Address of its block: its parameters, then the points of [`crate::program::layout::area_light_points`], if it is an area light.
     pub address: u32,
     /// Those points, as vectors of memory.
     pub points: Vec<[u32; 4]>,
-    /// Its number among [`super::environments`], if it is one that shines.
+    /// Its number among [`crate::program::synthesise::environments`], if it is one that shines.
     pub environment: Option<usize>,
 }
 
@@ -75,10 +75,10 @@ impl LinkedLight {
 /// The names by which cores call lights, before the linker adds the set's suffix; those of [`LightQuestions::messages`] beside them.
 pub const LIGHT_FUNCTIONS: [&str; 4] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT, LIGHTS_CATEGORY];
 
-/// The name of the function that looks at a point of a surface that shines ([`super::area_lights`]).
+/// The name of the function that looks at a point of a surface that shines ([`crate::program::synthesise::area_lights`]).
 pub const AREA: &str = "lights.area";
 
-/// The name of the function that looks at one light, chosen at random ([`super::area_lights`]).
+/// The name of the function that looks at one light, chosen at random ([`crate::program::synthesise::area_lights`]).
 pub const DIRECT: &str = "lights.direct";
 
 /// The types of what [`DIRECT`] gives: the direction, what arrives, how far a shadow ray goes, the density.
@@ -214,7 +214,7 @@ fn sample(suffix: &str, lights: &[Shining<'_>]) -> Function {
 }
 
 /// Finds light `index` of `count` by a binary search, and returns what `leaf` gives for it.
-pub(super) fn for_each_light(
+pub(in crate::program) fn for_each_light(
     b: &mut FunctionBuilder,
     index: Value,
     count: usize,
@@ -383,7 +383,7 @@ fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, 
 fn seen_as_light(b: &mut FunctionBuilder, found: &[Value], shadows: Shadows, place: Place) -> Vec<Value> {
     // A white diffuse surface that faces it has its irradiance over π.
     let share = b.f32(std::f32::consts::FRAC_1_PI);
-    let color = super::state::scale(b, found[1], share);
+    let color = crate::program::synthesise::surface_state::scale(b, found[1], share);
     let square = b.op(Op::Dot, &[color, color]);
     let (zero, none) = (b.f32(0.0), b.f32(-1.0));
     let dark = b.op(Op::Eq, &[square, zero]);
@@ -433,7 +433,7 @@ fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: Place) ->
 }
 
 /// What an environment shows in a direction of length 1.
-pub(super) fn comes_from(b: &mut FunctionBuilder, light: &LinkedLight, direction: Value) -> Value {
+pub(in crate::program) fn comes_from(b: &mut FunctionBuilder, light: &LinkedLight, direction: Value) -> Value {
     let position = b.constant(Const::zero(Type::Vec3));
     call(b, light, Place { position, normal: direction }).color
 }
@@ -460,7 +460,7 @@ fn global(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, name: &str
         }
         "E" => {
             let origin = b.op(Op::Uniform(5), &[]);
-            super::state::xyz(b, origin)
+            crate::program::synthesise::surface_state::xyz(b, origin)
         }
         _ => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(ty))),
     }
@@ -478,5 +478,5 @@ fn emitter(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, normal: b
     let address = b.op(Op::IAdd, &[first, offset]);
     let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
     let vector = b.op(Op::Load(u32::from(normal)), &[address]);
-    super::state::xyz(b, vector)
+    crate::program::synthesise::surface_state::xyz(b, vector)
 }

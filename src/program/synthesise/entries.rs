@@ -1,20 +1,20 @@
 //! The entry functions: what a back end is asked for by name.
 
-use super::instances::{Instance, Outputs, unpack};
-use super::memory::RecordLayout;
-use super::outputs::{Output, triple};
-use super::paths::{Methods, emission_at, opacity_at};
-use super::primitives::PrimitiveCores;
-use super::primvars::{stored_for, stored_message};
-use super::questions::Questions;
-use super::shaders::CompiledFunction;
-use super::state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
-use super::visibility;
-use super::volumes::{LinkedVolume, Passage};
-use super::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::DISPLACED;
 use crate::lang::rsl::queries::Asked;
+use crate::program::collect::instances::{Instance, Outputs, unpack};
+use crate::program::collect::procedural::PrimitiveCores;
+use crate::program::collect::shader_library::CompiledFunction;
+use crate::program::layout::memory::RecordLayout;
+use crate::program::layout::primvars::{stored_for, stored_message};
+use crate::program::synthesise::gather_outputs::Questions;
+use crate::program::synthesise::outputs::{Output, triple};
+use crate::program::synthesise::paths::{Methods, emission_at, opacity_at};
+use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
+use crate::program::synthesise::visibility;
+use crate::program::synthesise::volumes::{LinkedVolume, Passage};
+use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::scene::{HitMode, Integrator, Scene, Visibility};
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub struct Displacement {
 }
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
-pub(super) fn at_a_hit(
+pub(in crate::program) fn at_a_hit(
     name: String,
     variant: &SurfaceVariant,
     differentiated: bool,
@@ -79,7 +79,7 @@ pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, d
 
 /// Which light a surface's code gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Light {
+pub(in crate::program) enum Light {
     /// All that leaves it.
     All,
     /// What its shader makes of other light: what its class sends itself counts by how it was found, where paths are traced.
@@ -89,7 +89,7 @@ pub(super) enum Light {
 }
 
 /// [`surface`], which gives some of the light.
-pub(super) fn surface_with(
+pub(in crate::program) fn surface_with(
     number: usize,
     variant: &SurfaceVariant,
     questions: &Questions,
@@ -276,7 +276,7 @@ fn answer(
 }
 
 /// The arguments of a core of the object at the hit, whose parameters lie behind the first `behind` vectors of the object's.
-pub(super) fn inputs(
+pub(in crate::program) fn inputs(
     b: &mut FunctionBuilder,
     state: &mut SurfaceState,
     layout: &RecordLayout,
@@ -406,10 +406,10 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
     let [ray, other] = [x, beside].map(|x| camera_ray(&mut b, camera, [x, y], lens));
     let apart = |b: &mut FunctionBuilder, p: Value, q: Value| {
         let way = b.op(Op::Sub, &[p, q]);
-        super::state::length(b, way)
+        crate::program::synthesise::surface_state::length(b, way)
     };
     let width = apart(&mut b, ray[0], other[0]);
-    let directions = [ray[1], other[1]].map(|d| super::state::normalize(&mut b, d));
+    let directions = [ray[1], other[1]].map(|d| crate::program::synthesise::surface_state::normalize(&mut b, d));
     let spread = apart(&mut b, directions[0], directions[1]);
     given.look(&mut b, options, seen, vec![ray[0], ray[1], width, spread]);
     b.finish()
@@ -433,7 +433,7 @@ fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], le
     let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(nothing));
     let axes = [2, 3, 4, 5].map(|k| {
         let axis = b.op(Op::Uniform(k), &[]);
-        super::state::xyz(b, axis)
+        crate::program::synthesise::surface_state::xyz(b, axis)
     });
     let turned = |b: &mut FunctionBuilder, v: Value| {
         let parts = [0, 1, 2].map(|i| {
@@ -457,7 +457,12 @@ fn on_image(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
 }
 
 /// The parameter in that place of an instance's block, of a shader that has one instance only: a constant.
-pub(super) fn constant_parameter(b: &mut FunctionBuilder, instance: &Instance, slot: u32, ty: Type) -> Value {
+pub(in crate::program) fn constant_parameter(
+    b: &mut FunctionBuilder,
+    instance: &Instance,
+    slot: u32,
+    ty: Type,
+) -> Value {
     unpack(b, ty, |b, k| {
         let words = instance.block[(slot + k) as usize];
         b.constant(Const::Vec4(words.map(f32::from_bits)))

@@ -3,20 +3,20 @@
 //! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; those of an instance's mesh are moved there
 //! as they are read, which only entries of instances do.
 
-mod primitives;
+mod procedural;
 mod ribbons;
 
 pub use ribbons::RibbonCoordinates;
 
-use super::instances::unpack;
-use super::memory::{
-    COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
-};
-use super::primitives::PrimitiveCores;
-use super::primvars::StoredPrimvar;
-use super::visibility;
 use crate::geometry::primvar::PrimvarType;
 use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::program::collect::instances::unpack;
+use crate::program::collect::procedural::PrimitiveCores;
+use crate::program::layout::memory::{
+    COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
+};
+use crate::program::layout::primvars::StoredPrimvar;
+use crate::program::synthesise::visibility;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub struct SurfaceState {
     triangle: Value,
     object: Value,
     barycentric: Option<[Value; 2]>,
-    told: primitives::Told,
+    told: procedural::Told,
     known: HashMap<&'static str, Value>,
 }
 
@@ -526,7 +526,7 @@ pub fn scale(b: &mut FunctionBuilder, v: Value, by: Value) -> Value {
 }
 
 /// The length of a vector.
-pub(super) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
+pub(in crate::program) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
     let square = b.op(Op::Dot, &[v, v]);
     b.op(Op::Sqrt, &[square])
 }

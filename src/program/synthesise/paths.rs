@@ -2,22 +2,22 @@
 //!
 //! There `ray.z` tells a surface entry how densely directions like the ray's are chosen, times the number of choices among lights that the place before it had (0 where light takes the direction only exactly), and a fifth parameter, `numbers`, four numbers
 //! at random: two by which it looks at a light, two that choose the next direction. It gives `(sent, counts, next)`: the light that leaves the surface against the ray, by how much light that arrives from
-//! `next.xyz` counts, and the density of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. What a surface that only shades does is [`super::entries::surface`]'s, under another name: light goes straight on behind it
+//! `next.xyz` counts, and the density of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. What a surface that only shades does is [`crate::program::synthesise::entries::surface`]'s, under another name: light goes straight on behind it
 //! as far as it is not opaque.
 //!
 //! Estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
 
-use super::area_lights::{AreaLights, Spread};
-use super::entries::{self, Light, SurfaceVariant, at_a_hit};
-use super::instances::Instance;
-use super::lights::{DIRECT, DIRECT_RESULTS};
-use super::memory::RecordLayout;
-use super::questions::Questions;
-use super::state::{SurfaceInputs, SurfaceState, normalize, scale};
-use super::visibility::{self, TRANSMISSION};
 use crate::ir::passes::Pipeline;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Terminator, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
+use crate::program::collect::instances::Instance;
+use crate::program::layout::memory::RecordLayout;
+use crate::program::synthesise::area_lights::{AreaLights, Spread};
+use crate::program::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
+use crate::program::synthesise::gather_outputs::Questions;
+use crate::program::synthesise::lights::{DIRECT, DIRECT_RESULTS};
+use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
+use crate::program::synthesise::visibility::{self, TRANSMISSION};
 use crate::scene::Estimator;
 use std::sync::Arc;
 
@@ -151,7 +151,7 @@ pub fn surface(
     let mut shading = entries::surface_with(number, variant, questions, differentiated, light);
     shading.name = shading_name(number).into();
     shading.kind = FunctionKind::Function;
-    let (mut b, given) = at_a_hit(super::surface_entry(number), variant, differentiated);
+    let (mut b, given) = at_a_hit(crate::program::surface_entry(number), variant, differentiated);
     let numbers = b.param("numbers", Type::Vec4, Class::Varying);
     b.result("sent", Type::Vec3);
     b.result("counts", Type::Vec3);
@@ -349,7 +349,11 @@ impl Place<'_> {
             let next = place.next(nothing, nowhere);
             vec![own, nothing, next]
         });
-        let choices = self.b.call(format!("{}{}", super::lights::CHOICES, self.set), Vec::new(), &[Type::F32])[0];
+        let choices = self.b.call(
+            format!("{}{}", crate::program::synthesise::lights::CHOICES, self.set),
+            Vec::new(),
+            &[Type::F32],
+        )[0];
         let direct = self.direct(scattering, &around, [position, normal], &numbers, choices);
 
         let (counts, next) = self.sampled(scattering, &around, sample, &numbers, choices);

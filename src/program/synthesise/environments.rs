@@ -1,21 +1,19 @@
 //! Light from far away in all directions: what rays see that leave the scene, and how what is lit looks for the brightest of it.
 //!
 //! An *environment* is an ambient light of the category `environment`, as the library's `envlight`: its colour for a normal `Ns` is what comes from that direction. `lights.far(direction, density) -> vec3` adds up all of them and
-//! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, density)` looks in a direction that two random numbers choose by a [`table`] of how bright the image is which the light's parameter `map` names. What these give is as
-//! [`super::area_lights`] has it.
+//! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, density)` looks in a direction that two random numbers choose by a [`crate::program::layout::environment_map`] of how bright the image is which the light's parameter `map` names. What these give is as
+//! [`crate::program::synthesise::area_lights`] has it.
 
-mod table;
-
-use super::aliases::{chosen, stands_for};
-use super::lights::{DIRECT_RESULTS, LinkedLight, comes_from};
-use super::paths::weight;
-use super::state::{normalize, scale, xyz};
-use super::textures::Textures;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::{LIGHTS_FAR, LIGHTS_FAR_COVERAGE};
+use crate::program::layout::alias_table::{chosen, stands_for};
+use crate::program::layout::environment_map::Table;
+use crate::program::layout::textures::Textures;
+use crate::program::synthesise::lights::{DIRECT_RESULTS, LinkedLight, comes_from};
+use crate::program::synthesise::paths::weight;
+use crate::program::synthesise::surface_state::{normalize, scale, xyz};
 use crate::scene::{Estimator, Scene};
 use glam::{Mat3, Vec3};
-use table::Table;
 
 /// The parameter of a light that names the image.
 const MAP: &str = "map";
@@ -81,7 +79,7 @@ impl Environments {
         functions
     }
 
-    /// `lights.far(direction, density) -> vec3`: what arrives from far away, where directions like this one are chosen with that density (as [`super::paths`] has it).
+    /// `lights.far(direction, density) -> vec3`: what arrives from far away, where directions like this one are chosen with that density (as [`crate::program::synthesise::paths`] has it).
     fn far(&self, seen: &[Environment], lights: &[LinkedLight], estimator: Option<Estimator>) -> Function {
         let mut b = FunctionBuilder::new(LIGHTS_FAR, FunctionKind::Function);
         b.result("return", Type::Vec3);

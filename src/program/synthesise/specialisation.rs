@@ -3,12 +3,12 @@
 //! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and leaves one in which every core and function that calls one of those, directly or not, is there once for each different surroundings, under its name with
 //! the surroundings' suffix. It knows no records and no entries.
 
-use super::coshaders::{self, CoShaders};
-use super::depths;
-use super::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, Shadows, light_functions};
-use super::volumes::{self, LinkedVolume};
 use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::lang::rsl::{RAYS_DEPTH, VOLUMES_ANY, VOLUMES_PASS};
+use crate::program::synthesise::coshaders::{self, CoShaders};
+use crate::program::synthesise::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, Shadows, light_functions};
+use crate::program::synthesise::ray_depths;
+use crate::program::synthesise::volumes::{self, LinkedVolume};
 use crate::scene::{CoShader, Object, ShaderId};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Surroundings {
     pub lights: Arc<[u32]>,
     /// The volumes inside and outside.
     pub sides: [Option<ShaderId>; 2],
-    /// How deep its rays may go ([`depths`]).
+    /// How deep its rays may go ([`ray_depths`]).
     pub depths: [Option<u32>; 2],
     /// The shaders that its shaders may call.
     pub coshaders: Arc<[CoShader]>,
@@ -78,14 +78,14 @@ pub fn add_surroundings(
         let answers = coshaders::functions(&suffix, &questions_to_shaders, &around.coshaders, coshaders);
         module.functions.extend(answers);
         if asked.contains(RAYS_DEPTH) {
-            module.functions.push(depths::function(&suffix, around.depths));
+            module.functions.push(ray_depths::function(&suffix, around.depths));
         }
         module.functions.extend(cores.iter().filter(is_copied).map(|f| with_suffix(f, &suffix, &users)));
     }
     module.functions.extend(cores.into_iter().filter(|f| !is_core_of_object(f)));
     module.functions.extend(light_functions("", &[], None, questions));
     module.functions.extend([volumes::pass("", &[None, None]), volumes::any("", &[None, None])]);
-    module.functions.push(depths::function("", [None, None]));
+    module.functions.push(ray_depths::function("", [None, None]));
     module.functions.extend(coshaders::functions("", &questions_to_shaders, &[], coshaders));
 }
 
@@ -100,7 +100,7 @@ pub fn set_suffix(set: usize) -> String {
 }
 
 /// These functions, and all functions that call one, directly or not.
-pub(super) fn users_of(all: &[Function], mut users: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
+pub(in crate::program) fn users_of(all: &[Function], mut users: HashSet<Arc<str>>) -> HashSet<Arc<str>> {
     loop {
         let before = users.len();
         for f in all {

@@ -4,11 +4,11 @@
 //! `E`; `I` is the way between them. As in PRMan, an object's atmosphere acts on what the camera sees of it, and its interior and exterior on rays that its own shaders
 //! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing pass unchanged.
 
-use super::instances::{Instance, unpack};
-use super::state::of_frame;
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{VOLUMES_ANY, VOLUMES_PASS};
+use crate::program::collect::instances::{Instance, unpack};
+use crate::program::synthesise::surface_state::of_frame;
 use std::sync::Arc;
 
 /// A volume shader, ready to be called.

@@ -2,9 +2,9 @@
 //!
 //! The scene has one limit, program constant 6; an object may limit the specular and diffuse rays of its surface further.
 
-use super::visibility::DIFFUSE;
 use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type};
 use crate::lang::rsl::RAYS_DEPTH;
+use crate::program::synthesise::visibility::DIFFUSE;
 
 /// `rays.depth(kind) -> f32`: how many rays at most lead to one of that kind, of an object with these limits for specular and diffuse rays.
 pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function {

@@ -4,13 +4,13 @@
 //! brings one, instead of from the shader's instance. One for the whole primitive lies in the object's own copy of the
 //! parameters; others lie behind the records of triangles and vertices, and only where a shader takes them.
 
-use super::instances::{Instance, pack};
-use super::memory::{ParamBlock, RecordLayout};
-use super::shaders::{CompiledParam, CompiledShader};
 use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
 use crate::ir::{Class, Const, string_id};
 use crate::lang::rsl::queries::Asked;
+use crate::program::collect::instances::{Instance, pack};
+use crate::program::collect::shader_library::{CompiledParam, CompiledShader};
+use crate::program::layout::memory::{ParamBlock, RecordLayout};
 use crate::scene::{Object, Scene};
 use crate::text::diagnostics::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

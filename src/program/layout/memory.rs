@@ -4,13 +4,13 @@
 //! vertices, triangle records and the textures themselves. Triangle records follow one another, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
-use super::primitives::ProgramRecord;
-use super::primvars::{StoredPrimvar, value_vectors};
-use super::state::RibbonCoordinates;
-use super::textures::Textures;
-use super::visibility;
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use crate::geometry::{Mesh, NormalMap};
+use crate::program::collect::procedural::ProgramRecord;
+use crate::program::layout::primvars::{StoredPrimvar, value_vectors};
+use crate::program::layout::textures::Textures;
+use crate::program::synthesise::surface_state::RibbonCoordinates;
+use crate::program::synthesise::visibility;
 use crate::scene::{MeshSpace, Object, Scene};
 use glam::Vec3;
 use std::collections::HashMap;
@@ -188,7 +188,7 @@ fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
 }
 
 /// The objects that are programs: their numbers as primitives follow all others.
-pub(super) fn programs(scene: &Scene) -> impl Iterator<Item = &Object> {
+pub(in crate::program) fn programs(scene: &Scene) -> impl Iterator<Item = &Object> {
     scene.objects.iter().filter(|o| o.program.is_some())
 }
 

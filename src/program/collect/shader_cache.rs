@@ -1,8 +1,8 @@
 //! Compiled shader files, and images, kept from one linking of a scene to the next: a file is compiled again when it or one that it includes has changed.
 
-use super::shaders::CompiledFile;
-use super::textures::Images;
 use crate::lang::rsl::Lengths;
+use crate::program::collect::shader_library::CompiledFile;
+use crate::program::layout::textures::Images;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::log::FileLog;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What is compiled: the file of the shader of that name, with these lengths of arrays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(in crate::program) struct Key {
     /// The file's name, without what it ends with.
     pub file: String,
     /// The lengths of parameters that are not those of the defaults.
@@ -20,7 +20,7 @@ pub(super) struct Key {
 
 impl Key {
     /// The file as it stands.
-    pub(super) fn plain(file: &str) -> Self {
+    pub(in crate::program) fn plain(file: &str) -> Self {
         Self { file: file.to_string(), lengths: Lengths::new() }
     }
 }
@@ -31,12 +31,12 @@ pub struct Units {
     manner: Manner,
     units: HashMap<Key, Unit>,
     /// Decoded images.
-    pub(super) images: Images,
+    pub(in crate::program) images: Images,
 }
 
 /// What decides, beside the files, how a file compiles.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Manner {
+pub(in crate::program) struct Manner {
     /// Folders of shaders and included files.
     pub folders: Vec<PathBuf>,
     /// Macros.
@@ -47,7 +47,7 @@ pub(super) struct Manner {
 
 /// A compiled file.
 #[derive(Clone, Debug)]
-pub(super) struct Unit {
+pub(in crate::program) struct Unit {
     /// What it defines, or its errors.
     pub file: Result<Arc<CompiledFile>, Diagnostics>,
     /// What there was to remark on.
@@ -60,7 +60,7 @@ pub(super) struct Unit {
 
 impl Units {
     /// Forgets what was compiled in another manner, and what the scene before did not use.
-    pub(super) fn begin(&mut self, manner: Manner) {
+    pub(in crate::program) fn begin(&mut self, manner: Manner) {
         if self.manner != manner {
             (self.manner, self.units) = (manner, HashMap::new());
         }
@@ -68,12 +68,12 @@ impl Units {
     }
 
     /// How files are compiled.
-    pub(super) fn manner(&self) -> &Manner {
+    pub(in crate::program) fn manner(&self) -> &Manner {
         &self.manner
     }
 
     /// The compiled file, if it is still what the disk holds.
-    pub(super) fn get(&mut self, key: &Key) -> Option<Unit> {
+    pub(in crate::program) fn get(&mut self, key: &Key) -> Option<Unit> {
         let unit = self.units.get_mut(key)?;
         if !unit.files.changed().is_empty() {
             return None;
@@ -83,12 +83,12 @@ impl Units {
     }
 
     /// Keeps a compiled file.
-    pub(super) fn insert(&mut self, key: Key, unit: Unit) {
+    pub(in crate::program) fn insert(&mut self, key: Key, unit: Unit) {
         self.units.insert(key, unit);
     }
 
     /// Forgets what was compiled of a file.
-    pub(super) fn forget(&mut self, name: &str) {
+    pub(in crate::program) fn forget(&mut self, name: &str) {
         self.units.retain(|key, _| key.file != name);
     }
 }

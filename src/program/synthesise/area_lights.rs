@@ -6,16 +6,16 @@
 //! and primitives that shine as one. `Cl` is what arrives divided by the density of the choice and of the point, `density` that of the point by solid angle; 0 for lights that cannot be hit, whose colour is what a white diffuse surface that faces them
 //! has, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` gives it.
 
-use super::aliases::{aliases, chosen, stands_for};
-use super::environments;
-use super::instances::Instance;
-use super::lights::{AREA, CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
-use super::memory::{MemoryImage, RecordLayout};
-use super::paths::{emission_at, opacity_at};
-use super::primitives::{PrimitiveCores, ProgramRecord};
-use super::state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
 use crate::lang::rsl::LIGHTS_SAMPLE;
+use crate::program::collect::instances::Instance;
+use crate::program::collect::procedural::{PrimitiveCores, ProgramRecord};
+use crate::program::layout::alias_table::{aliases, chosen, stands_for};
+use crate::program::layout::memory::{MemoryImage, RecordLayout};
+use crate::program::synthesise::environments;
+use crate::program::synthesise::lights::{AREA, CHOICES, DIRECT, DIRECT_RESULTS, for_each_light};
+use crate::program::synthesise::paths::{emission_at, opacity_at};
+use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale, xyz};
 use crate::scene::{MeshSpace, Scene};
 use glam::{Mat4, Vec3};
 use std::f32::consts::PI;
@@ -147,7 +147,7 @@ impl AreaLights {
         lights
     }
 
-    /// What the blocks of programs that shine hold in the word [`super::primitives::SHARE`].
+    /// What the blocks of programs that shine hold in the word [`crate::program::collect::procedural::SHARE`].
     pub fn shares<'a>(&'a self, boxes: &'a [ProgramBounds]) -> impl Iterator<Item = (usize, ProgramRecord, f32)> + 'a {
         let programs = self.emitters.iter().filter_map(|e| match e.sort {
             Sort::Program { growth } => Some((e.object, e.area / (f64::from(self.area) * growth))),

@@ -9,9 +9,9 @@ mod read;
 
 pub use read::{Images, Read};
 
-use super::instances::{Instance, made_text};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, string_id};
 use crate::lang::rsl::TEXTURES_FIND;
+use crate::program::collect::instances::{Instance, made_text};
 use crate::scene::ShaderInstance;
 use crate::text::source::Span;
 use crate::texture::layout::{self, MISSING_VECTORS};

@@ -6,14 +6,14 @@
 //! Co-shaders call each other in turn, so these functions may be recursive, and are not inlined then. For a call to pass little, there is one function for each method of each co-shader, which knows
 //! where its parameters lie: of what it takes, all but the method's own parameters goes where nobody needs it.
 
-use super::instances::{Instance, unpack};
-use super::shaders::CompiledParam;
-use super::surroundings::users_of;
 use crate::ir::passes::InlinePolicy;
 use crate::ir::passes::inline::{self, Stage};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, Type, Value};
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
+use crate::program::collect::instances::{Instance, unpack};
+use crate::program::collect::shader_library::CompiledParam;
+use crate::program::synthesise::specialisation::users_of;
 use crate::scene::{CoShader, ShaderId};
 use crate::text::diagnostics::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};

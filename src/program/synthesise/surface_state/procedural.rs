@@ -3,10 +3,10 @@
 //! Where the class has no method for it, its normal is that of its tangents, its tangents are any two across its normal, and its texture coordinates are those of the point in the world
 //! (Parker et al. 2007, §3.4).
 
-use super::super::primitives::{BLOCK_VECTORS, SHARE};
 use super::{AXES, NORMAL_AXES, SurfaceState, normalize, scale, xyz};
 use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
 use crate::lang::rtsl::AtHit;
+use crate::program::collect::procedural::{BLOCK_VECTORS, SHARE};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,18 +1,18 @@
 //! Primitives of RTSL classes: what the scene's `Geometry` becomes when it is linked.
 //!
 //! A primitive is an object without a mesh, under a number behind those of all triangles. Its record is that of an instance, behind whose parameters lie its own ([`BLOCK_VECTORS`]). Rays ask it by an entry, [`intersect_entry`];
-//! surface entries ask it for its normal and what else a hit is known by ([`super::state`]); its box is computed here.
+//! surface entries ask it for its normal and what else a hit is known by ([`crate::program::synthesise::surface_state`]); its box is computed here.
 
-use super::instances::{Instance, bind, unpack};
-use super::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, programs};
-use super::shaders::CompiledShader;
-use super::state::of_frame;
 use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::passes::packets::{self, Once};
 use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type};
 use crate::lang::rtsl::AtHit;
+use crate::program::collect::instances::{Instance, bind, unpack};
+use crate::program::collect::shader_library::CompiledShader;
+use crate::program::layout::memory::{INSTANCE_VECTORS, MemoryImage, ParamBlock, programs};
+use crate::program::synthesise::surface_state::of_frame;
 use crate::scene::{Object, Scene, ShaderInstance};
 use crate::text::diagnostics::Diagnostic;
 use glam::Vec3;

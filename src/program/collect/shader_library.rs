@@ -1,11 +1,5 @@
 //! Finding and compiling the shaders that a scene names.
 
-use super::instances::convert;
-use super::link::LinkOptions;
-use super::others::Others;
-use super::primvars::texts_by_name;
-use super::textures::{self, Names};
-use super::units::{Key, Manner, Unit, Units};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::{Block, Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::rsl::coshaders::ARROW;
@@ -14,6 +8,12 @@ use crate::lang::rsl::texts::Text;
 use crate::lang::rsl::{self, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::rtsl;
 use crate::lang::stdlib;
+use crate::program::collect::instances::convert;
+use crate::program::collect::shader_cache::{Key, Manner, Unit, Units};
+use crate::program::collect::shader_search::Others;
+use crate::program::layout::primvars::texts_by_name;
+use crate::program::layout::textures::{self, Names};
+use crate::program::link::LinkOptions;
 use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
@@ -36,7 +36,7 @@ pub fn read_shader(path: &Path) -> Result<String, FileError> {
 }
 
 /// [`read_shader`], which notes the file.
-pub(super) fn read_shader_noting(path: &Path, log: &mut FileLog) -> Result<String, FileError> {
+pub(in crate::program) fn read_shader_noting(path: &Path, log: &mut FileLog) -> Result<String, FileError> {
     Ok(source::decode(&scene::read_file_noting(path, MAX_FILE_BYTES, log)?))
 }
 
@@ -259,7 +259,7 @@ pub fn space_input(name: &str, ty: Type, spaces: Spaces) -> Const {
 
 /// What a file defines.
 #[derive(Debug)]
-pub(super) struct CompiledFile {
+pub(in crate::program) struct CompiledFile {
     module: Arc<Module>,
     outlines: Vec<Outline>,
     shaders: Vec<(ShaderKind, String, CompiledShader)>,
@@ -459,7 +459,11 @@ impl ShaderLibrary {
     }
 
     /// A compiled file of RTSL; `span` is where the scene names it.
-    pub(super) fn rtsl_unit(&mut self, file: &str, span: Option<Span>) -> Result<Arc<rtsl::Unit>, Diagnostics> {
+    pub(in crate::program) fn rtsl_unit(
+        &mut self,
+        file: &str,
+        span: Option<Span>,
+    ) -> Result<Arc<rtsl::Unit>, Diagnostics> {
         if let Some(known) = self.classes.get(file) {
             return known.clone();
         }
@@ -491,23 +495,23 @@ impl ShaderLibrary {
     }
 
     /// Whether an object of the scene may have a text of its own in the place of a parameter.
-    pub(super) fn is_variable_text(&mut self, scene: &Scene, name: &str) -> bool {
+    pub(in crate::program) fn is_variable_text(&mut self, scene: &Scene, name: &str) -> bool {
         let names = || texts_by_name(scene).into_keys().collect();
         self.variable_texts.get_or_insert_with(names).contains(name)
     }
 
     /// What an object became before.
-    pub(super) fn made_object(&self, key: &str) -> Option<CompiledShader> {
+    pub(in crate::program) fn made_object(&self, key: &str) -> Option<CompiledShader> {
         self.objects.get(key).cloned()
     }
 
     /// How many objects with different code there are so far.
-    pub(super) fn made_objects(&self) -> usize {
+    pub(in crate::program) fn made_objects(&self) -> usize {
         self.objects.len()
     }
 
     /// Keeps what an object became.
-    pub(super) fn keep_object(&mut self, key: String, built: rtsl::Built) -> CompiledShader {
+    pub(in crate::program) fn keep_object(&mut self, key: String, built: rtsl::Built) -> CompiledShader {
         let shader = CompiledShader::of_object(built);
         self.module.absorb((*shader.unit).clone());
         self.objects.insert(key, shader.clone());
@@ -619,7 +623,7 @@ impl ShaderLibrary {
     }
 
     /// The images that the scene's shaders name.
-    pub(super) fn textures(&mut self, scene: &Scene, names: Names) -> textures::Read {
+    pub(in crate::program) fn textures(&mut self, scene: &Scene, names: Names) -> textures::Read {
         self.units.images.read(scene, names, self.sources.log())
     }
 

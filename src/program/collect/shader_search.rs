@@ -3,8 +3,8 @@
 //! Old folders hold files with several shaders, and files whose names tell a version. This reads the files of the folders, and finds definitions by their first words; it
 //! compiles nothing, so it overlooks those that macros make. It does not know what the scene asks for.
 
-use super::shaders::read_shader_noting;
 use crate::lang::scan::{RawKind, scan};
+use crate::program::collect::shader_library::read_shader_noting;
 use crate::scene::ShaderKind;
 use crate::text::diagnostics::Diagnostics;
 use crate::text::source::{FileId, SourceMap};

@@ -1,12 +1,12 @@
 //! Variables that an image shows in the place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
 //!
-//! A program that is linked for an output ([`super::LinkOptions::output`]) gives camera rays its value where it gives them `Ci` otherwise; rays that shaders shoot see colours as always. So whoever draws the program gets
+//! A program that is linked for an output ([`crate::program::LinkOptions::output`]) gives camera rays its value where it gives them `Ci` otherwise; rays that shaders shoot see colours as always. So whoever draws the program gets
 //! the variable's image, filtered and composited as a colour is, with the coverage as alpha.
 //! What the surface's place alone tells runs no shader, and takes every surface as opaque.
 
-use super::link::Program;
-use super::state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
 use crate::ir::{FunctionBuilder, Op, Type, Value};
+use crate::program::link::Program;
+use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
 use std::sync::Arc;
 
 /// A variable that an image can show.
@@ -57,7 +57,7 @@ impl Output {
             }
             Self::Parameter(name) => {
                 let shaders = program.instances.iter().flatten().map(|instance| &instance.shader);
-                let is_result = |p: &super::CompiledParam| *p.name == **name;
+                let is_result = |p: &crate::program::CompiledParam| *p.name == **name;
                 let with_results = shaders.filter(|s| s.core_results.iter().any(|r| r.name == *name));
                 let type_name = with_results.flat_map(|s| &s.params).find(|p| is_result(p))?.type_name;
                 match type_name {
@@ -71,7 +71,12 @@ impl Output {
     }
 
     /// Its value at the hit, where that is known without a shader.
-    pub(super) fn at_hit(&self, b: &mut FunctionBuilder, state: &mut SurfaceState, number: usize) -> Option<Value> {
+    pub(in crate::program) fn at_hit(
+        &self,
+        b: &mut FunctionBuilder,
+        state: &mut SurfaceState,
+        number: usize,
+    ) -> Option<Value> {
         let value = match self {
             Self::Global(name) => state.global(b, name)?,
             Self::Depth => {
@@ -99,7 +104,7 @@ impl Output {
 }
 
 /// A value as three numbers: a float thrice, a triple as it is, anything else zero.
-pub(super) fn triple(b: &mut FunctionBuilder, value: Value) -> Value {
+pub(in crate::program) fn triple(b: &mut FunctionBuilder, value: Value) -> Value {
     match b.ty(value) {
         Type::Vec3 => value,
         Type::F32 => b.op_as(Op::Splat, &[value], Type::Vec3),

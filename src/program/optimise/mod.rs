@@ -1,0 +1,3 @@
+//! The fourth phase: runs the passes over the linked module.
+
+pub mod texture_lookups;
