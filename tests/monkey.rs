@@ -2,7 +2,7 @@
 //! its memory must stay flat.
 //!
 //! `cargo test --test monkey -- [--seconds N] [--backend gpu|rpu] [--seed N]`; without a machine both have their turn. The same seed gives the same events. Nothing that it does can write
-//! a file outside its own folder: the menus and the dialogue that saves are left alone, and nothing is confirmed by keys.
+//! a file outside its own folder: the menus and the dialog that saves are left alone, and nothing is confirmed by keys.
 
 mod desktop;
 

@@ -1,7 +1,7 @@
-//! The window's life: events in, frames out.
+//! The window's event loop: events in, frames out.
 //!
-//! [`run`] opens a window and gives every event to egui, every frame to the [`Interface`]. Frames are drawn only when something asks for one: an event, a worker thread that
-//! has news (through the event loop's proxy), or egui, at a time of its choice; otherwise the thread sleeps. A window whose device is lost gets another.
+//! [`run`] opens a window and gives every event to egui, every frame to the [`Interface`]. Frames are drawn only when something asks for one: an event, a worker thread with
+//! events (through the event loop's proxy), or a repaint that egui schedules; otherwise the thread sleeps. A lost device is replaced.
 
 use super::interface::Interface;
 use super::screen::{Screen, ScreenError};
@@ -20,13 +20,13 @@ use winit::window::{Window, WindowId};
 /// The smallest window, in points.
 const SMALLEST: LogicalSize<f64> = LogicalSize::new(240.0, 160.0);
 
-/// Devices in a row that may fail before the window gives up.
+/// Consecutive device failures after which the window gives up.
 const MOST_FAILURES: u32 = 3;
 
-/// Frames whose times are kept.
+/// Number of frame times kept.
 const FRAMES_KEPT: usize = 4096;
 
-/// Why the event loop is woken from another thread.
+/// The event that wakes the event loop from another thread.
 #[derive(Clone, Copy, Debug)]
 struct Wake;
 
@@ -46,7 +46,7 @@ pub fn run(options: Options) -> Result<Statistics, ViewerError> {
     }
 }
 
-/// What is there once the window is.
+/// What exists once the window is open.
 struct Open {
     window: Arc<Window>,
     screen: Screen,
@@ -70,7 +70,7 @@ struct App {
 
 impl App {
     fn new(options: Options, proxy: EventLoopProxy<Wake>) -> Self {
-        // The loop may be gone already when a thread has its last news.
+        // The loop may have ended before a thread sends its last event.
         let sender = proxy.clone();
         let wake = Arc::new(move || {
             let _ = sender.send_event(Wake);
@@ -121,14 +121,14 @@ impl App {
         Ok(Open { window, screen, input, context })
     }
 
-    /// egui's context for a window. A thread that asks it for a frame at once wakes the loop.
+    /// egui's context for a window. A thread that requests an immediate frame wakes the loop.
     fn context(&mut self) -> egui::Context {
         let context = egui::Context::default();
         let proxy = self.proxy.clone();
         context.set_request_repaint_callback(move |request| {
-            // What a frame asks for later is in its output.
+            // Delayed repaints are in the frame's output.
             if request.delay < Duration::from_millis(1) {
-                // The loop may be gone already.
+                // The loop may have ended.
                 let _ = proxy.send_event(Wake);
             }
         });

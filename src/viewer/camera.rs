@@ -1,7 +1,7 @@
-//! Moving the camera: orbit, pan, dolly, fly, frame, and the way back to the scene's own camera.
+//! Camera navigation: orbit, pan, dolly, fly, frame all, and reset to the scene's camera.
 //!
-//! A [`Navigation`] moves a [`Camera`] by turning and shifting its frame in the world, so handedness, roll and scale stay the scene's. It knows no
-//! windows and no renderers: amounts are in shares of the image's height, angles in radians, lengths in scene units.
+//! A [`Navigation`] rotates and translates a [`Camera`] in world space, so handedness, roll and scale stay those of the scene. It knows no
+//! windows and no renderers: amounts are fractions of the image height, angles are in radians, lengths in scene units.
 
 use crate::scene::{Camera, Format, Projection};
 use glam::{Mat4, Quat, Vec2, Vec3};
@@ -9,27 +9,27 @@ use glam::{Mat4, Quat, Vec2, Vec3};
 /// The narrowest and widest field of view, in degrees.
 pub const FOV_RANGE: std::ops::RangeInclusive<f32> = 1.0..=170.0;
 
-/// How far an orbit turns while the pointer crosses the height of the image.
+/// Rotation while the pointer crosses the height of the image.
 const RADIANS_PER_HEIGHT: f32 = std::f32::consts::PI;
 
-/// How near the view may come to the axis that orbits turn about, in radians.
+/// Smallest angle between the view direction and the orbit axis, in radians.
 const POLE_MARGIN: f32 = 0.01;
 
-/// Room around a framed scene, as a factor of its radius.
+/// Margin around a framed scene, as a factor of its radius.
 const FRAME_MARGIN: f32 = 1.05;
 
-/// A camera that is being moved.
+/// A camera under interactive control.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Navigation {
     /// The scene's own camera.
     home: Camera,
     /// The camera now.
     camera: Camera,
-    /// What orbits turn about and dollies approach.
+    /// The point that orbits rotate about and dollies approach.
     pivot: Vec3,
-    /// The axis of the world that is up.
+    /// The up axis in world space.
     up: Vec3,
-    /// The scene's box, for speeds and framing.
+    /// The scene's bounding box, for speeds and framing.
     bounds: (Vec3, Vec3),
 }
 
@@ -58,7 +58,7 @@ impl Navigation {
         self.camera == self.home
     }
 
-    /// Takes over a scene that was read again. A camera that was moved stays where it is; one that was not follows the scene's.
+    /// Updates to a reloaded scene. A moved camera keeps its position; an unmoved one follows the scene's.
     pub fn rebase(&mut self, camera: &Camera, bounds: Option<(Vec3, Vec3)>) {
         let moved = !self.is_home();
         let kept = std::mem::replace(self, Self::new(camera, bounds));
@@ -75,19 +75,19 @@ impl Navigation {
         self.settle();
     }
 
-    /// Turns about the pivot, so that what lies before it follows the pointer: `by` is the pointer's way in shares of the image's height, right and down positive.
+    /// Orbits about the pivot. `by` is the pointer's motion as a fraction of the image height, right and down positive.
     pub fn orbit(&mut self, by: Vec2) {
         self.turn(by * RADIANS_PER_HEIGHT, self.pivot);
     }
 
-    /// Looks around from where the camera stands: the image follows the pointer.
+    /// Rotates the camera in place; the image follows the pointer.
     pub fn look(&mut self, by: Vec2) {
         let (eye, distance) = (self.eye(), self.distance());
         self.turn(-0.5 * by * RADIANS_PER_HEIGHT, eye);
         self.pivot = eye + self.axes()[2] * distance;
     }
 
-    /// Moves the camera with its pivot, so that what lies at the pivot's distance follows the pointer.
+    /// Pans the camera and its pivot, so that points at the pivot's distance follow the pointer.
     pub fn pan(&mut self, by: Vec2, format: Format) {
         let frame = self.camera.frame(format);
         let reach = if frame.orthographic { 1.0 } else { self.distance() / self.axis_lengths()[2] };
@@ -96,7 +96,7 @@ impl Navigation {
         self.shift(-by.x * across * frame.x + by.y * down * frame.y);
     }
 
-    /// Comes `steps` notches nearer to the pivot (or away, negative): each takes a tenth of the distance. An orthographic view is magnified instead.
+    /// Dollies `steps` notches towards the pivot (away if negative), a tenth of the distance each. An orthographic view is scaled instead.
     pub fn dolly(&mut self, steps: f32, format: Format) {
         let factor = 0.9_f32.powf(steps.clamp(-50.0, 50.0));
         if self.camera.projection == Projection::Orthographic {
@@ -110,7 +110,7 @@ impl Navigation {
         self.shift_eye(self.pivot - forward * distance);
     }
 
-    /// Flies for `seconds`, at a speed that crosses the scene in five.
+    /// Flies for `seconds`, at a speed that crosses the scene in five seconds.
     pub fn fly(&mut self, flight: Flight, seconds: f32) {
         let [right, up, forward] = self.axes();
         let Flight(way) = flight;
@@ -118,7 +118,7 @@ impl Navigation {
         self.shift((right * way.x + up * way.y + forward * way.z) * (0.2 * self.size() * seconds.clamp(0.0, 0.25)));
     }
 
-    /// Moves along the view until the whole scene is in the image, and turns about its middle from now on.
+    /// Moves along the view direction until the whole scene is visible, and sets the pivot to its centre.
     pub fn frame_all(&mut self, format: Format) {
         let (low, high) = self.bounds;
         self.pivot = 0.5 * (low + high);
@@ -157,14 +157,14 @@ impl Navigation {
         }
     }
 
-    /// Makes a point that the viewer looks at the pivot.
+    /// Sets the pivot.
     pub fn set_pivot(&mut self, point: Vec3) {
         if point.is_finite() {
             self.pivot = point;
         }
     }
 
-    /// Finds the pivot and the way up of a camera that nobody moved yet.
+    /// Finds the pivot and the up axis of a camera that was not moved yet.
     fn settle(&mut self) {
         let frame = self.camera.camera_to_world();
         let y = frame.y_axis.truncate();
@@ -175,7 +175,7 @@ impl Navigation {
         let (low, high) = self.bounds;
         let middle = 0.5 * (low + high);
         let [_, _, forward] = self.axes();
-        // The point of the view's axis that is nearest to the scene's middle, in front of the camera.
+        // The point on the view axis nearest to the scene's centre, in front of the camera.
         let ahead = (middle - self.eye()).dot(forward).max(1.0e-3 * self.size());
         self.pivot = self.eye() + forward * ahead;
     }
@@ -190,13 +190,13 @@ impl Navigation {
         [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().normalize_or(Vec3::Z))
     }
 
-    /// What a unit along the camera's axes is in the world.
+    /// World-space lengths of the camera's axes.
     fn axis_lengths(&self) -> [f32; 3] {
         let m = self.camera.camera_to_world();
         [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().length().max(f32::MIN_POSITIVE))
     }
 
-    /// The length of the diagonal of the scene's box.
+    /// The diagonal of the scene's bounding box.
     fn size(&self) -> f32 {
         let (low, high) = self.bounds;
         (high - low).length().max(1.0e-6)
@@ -206,14 +206,14 @@ impl Navigation {
         (self.pivot - self.eye()).length().max(1.0e-6 * self.size())
     }
 
-    /// Turns the camera about a point: by `angles.x` about the way up, its front towards the right, and by `angles.y` down, but never over a pole.
+    /// Rotates the camera about a point: by `angles.x` about the up axis (positive to the right) and by `angles.y` down, never over a pole.
     fn turn(&mut self, angles: Vec2, about: Vec3) {
         // Rounding would move the camera a little.
         if angles == Vec2::ZERO {
             return;
         }
         let [right, up, forward] = self.axes();
-        // A turn of a towards b goes about a × b, whichever hand the camera's axes are of.
+        // Rotating a towards b is a rotation about a × b, for either handedness.
         let side = if self.up.dot(forward.cross(right)) < 0.0 { -1.0 } else { 1.0 };
         let yaw = Quat::from_axis_angle(side * self.up, angles.x);
         let elevation = forward.dot(self.up).clamp(-1.0, 1.0).asin();
@@ -240,7 +240,7 @@ impl Navigation {
         self.place(m);
     }
 
-    /// Puts the camera there, unless rounding has spoilt the matrix.
+    /// Sets the camera, unless the matrix is not invertible after rounding.
     fn place(&mut self, camera_to_world: Mat4) {
         let inverse = camera_to_world.inverse();
         if inverse.is_finite() && camera_to_world.is_finite() {

@@ -1,21 +1,21 @@
-//! From linear light to what the window shows: exposure, tone mapping, the sRGB curve, a backdrop for what is transparent.
+//! Display transform: exposure, tone mapping, sRGB encoding, and a checkerboard behind transparent pixels.
 //!
-//! Plain functions of a [`Image`]; nothing here knows windows. With [`Look::default`] the codes are those of a PNG file of the same image, over the backdrop.
+//! Plain functions of an [`Image`]; nothing here knows windows. With [`Look::default`] the codes are those of a PNG file of the same image, over the backdrop.
 
 use crate::image::Image;
 use crate::image::color::encode_srgb8;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// How light beyond white comes back into the range of a display.
+/// A tone mapping operator: maps values above 1 into display range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToneMap {
-    /// It is cut off, as in an 8-bit file.
+    /// Clips, as in an 8-bit file.
     #[default]
     Clip,
     /// `x / (1 + x)` of every channel (Reinhard et al. 2002, Eq. 3).
     Reinhard,
-    /// A film's curve with a toe and a shoulder (the fit of Narkowicz 2015 to the ACES reference).
+    /// A filmic curve with toe and shoulder (the fit of Narkowicz 2015 to the ACES reference).
     Filmic,
 }
 
@@ -32,7 +32,7 @@ impl ToneMap {
         }
     }
 
-    /// The display's linear value for a scene's, not yet clamped.
+    /// The linear display value of a linear scene value, before clamping.
     pub fn map(self, x: f32) -> f32 {
         match self {
             ToneMap::Clip => x,
@@ -45,21 +45,21 @@ impl ToneMap {
     }
 }
 
-/// How an image is developed.
+/// Settings of the display transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Look {
-    /// Exposure in stops: each doubles the light.
+    /// Exposure in stops (EV).
     pub stops: f32,
     /// The curve.
     pub tone_map: ToneMap,
 }
 
-/// What lies behind transparent parts: two linear greys in squares, `SQUARE` pixels wide.
+/// The checkerboard behind transparent pixels: two linear greys in squares of `SQUARE` pixels.
 const BACKDROP: [f32; 2] = [0.05, 0.09];
 const SQUARE: u32 = 8;
 
-/// The display codes of an image's pixels, row by row, as `code` makes them of red, green and blue. `step` is how many pixels of the view one of the image stands for, so that the
-/// backdrop keeps its size.
+/// The display codes of an image's pixels, row by row, as `code` makes them of red, green and blue. `step` is the number of view pixels per image pixel, so that the
+/// checkerboard keeps its size.
 ///
 /// It runs on the calling thread alone: all cores are drawing.
 pub fn develop<T>(image: &Image, look: Look, step: u32, code: impl Fn(u8, u8, u8) -> T) -> Vec<T> {
@@ -77,7 +77,7 @@ pub fn develop<T>(image: &Image, look: Look, step: u32, code: impl Fn(u8, u8, u8
     codes
 }
 
-/// Bits of the mantissa that the table looks at.
+/// Mantissa bits that index the table.
 const MANTISSA_BITS: u32 = 12;
 /// Bits of 2⁻¹², below which the curve is a straight line.
 const FIRST: u32 = (127 - 12) << 23;

@@ -1,6 +1,6 @@
-//! The interface: the model, the worker threads and the panels, put together frame by frame.
+//! The interface: the model, the worker threads and the panels, combined every frame.
 //!
-//! A frame hears the worker threads' news, shows the panels, and carries out what they ask for. The model does most of that; the clipboard, files and the window are done here.
+//! A frame handles the worker threads' events, shows the panels, and performs the actions they return. The model handles most actions; the clipboard, files and the window are handled here.
 
 use super::engine::{Command, Engine};
 use super::model::{Action, Model, Notice};
@@ -18,14 +18,14 @@ pub struct Interface {
     engine: Engine,
     chrome: Chrome,
     panels: Panels,
-    /// Whether the worker threads were told to time kernels: while somebody looks at the times.
+    /// Whether the worker threads time kernels: while the timings panel is open.
     times_kernels: bool,
     /// Where the settings are kept.
     file: Option<PathBuf>,
 }
 
 impl Interface {
-    /// Starts the worker threads. They call `wake` when they have news.
+    /// Starts the worker threads. They call `wake` when they have events.
     pub fn new(options: Options, wake: Arc<dyn Fn() + Send + Sync>) -> Self {
         let file = Settings::usual_file();
         let settings = file.as_deref().map(Settings::read).unwrap_or_default();
@@ -39,7 +39,7 @@ impl Interface {
         Self { model, engine, chrome: Chrome::new(settings), panels: Panels::default(), times_kernels: false, file }
     }
 
-    /// What is remembered.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.chrome.settings
     }
@@ -49,7 +49,7 @@ impl Interface {
         format!("{} - Shadewright", ui::source_name(&self.model.source))
     }
 
-    /// Whether the user wants to leave.
+    /// Whether the user asked to quit.
     pub fn wants_to_close(&self) -> bool {
         self.chrome.close
     }
@@ -59,7 +59,7 @@ impl Interface {
         std::mem::take(&mut self.chrome.renew_device)
     }
 
-    /// Takes over a context that was made for the window: fonts, colours, size. Textures of the context before are forgotten.
+    /// Sets up a new context for the window: fonts, colours, size. Drops the textures of the previous context.
     pub fn set_up(&mut self, context: &egui::Context) {
         context.set_theme(self.chrome.settings.theme);
         context.set_zoom_factor(self.chrome.settings.zoom);
@@ -70,7 +70,7 @@ impl Interface {
     /// One frame.
     pub fn show(&mut self, ui: &mut egui::Ui) {
         for event in self.engine.poll() {
-            self.model.hear(event);
+            self.model.handle(event);
         }
         let mut actions = Vec::new();
         ui::show(ui, &self.model, &mut self.chrome, &mut self.panels, &mut actions);
@@ -87,7 +87,7 @@ impl Interface {
         }
     }
 
-    /// Tells how long a frame took, from events to submission.
+    /// Records a frame's time, from events to submission.
     pub fn frame_took(&mut self, time: Duration) {
         self.model.frames.push(time);
     }
@@ -99,27 +99,27 @@ impl Interface {
 
     /// The window has another device, because its first one failed.
     pub fn window_device_failed(&mut self, why: &str) {
-        self.tell(format!("{why}; the window has a new one"), true);
+        self.notify(format!("{why}; the window has a new one"), true);
     }
 
-    /// Writes what is to be remembered.
+    /// Writes the settings.
     pub fn close(&mut self) {
         self.chrome.settings.display = self.model.display;
         if let Some(file) = &self.file {
-            // Nobody is there to read why it failed; the window opens with the usual settings then.
+            // The window is closed, so a failure cannot be shown; the next window opens with defaults.
             let _ = self.chrome.settings.write(file);
         }
     }
 
-    fn tell(&mut self, text: String, is_error: bool) {
-        self.model.apply(Action::Tell(Notice { text, is_error }));
+    fn notify(&mut self, text: String, is_error: bool) {
+        self.model.apply(Action::Notify(Notice { text, is_error }));
     }
 
     fn carry_out(&mut self, context: &egui::Context, action: Action) {
         match action {
             Action::Copy(text, what) => {
                 context.copy_text(text);
-                self.tell(what, false);
+                self.notify(what, false);
             }
             Action::SaveText(path, text) => {
                 let saved = image_file::write_bytes(&path, text.as_bytes());
@@ -128,7 +128,7 @@ impl Interface {
             Action::SaveImage(path) => {
                 let saved = match self.model.shown() {
                     Some(shown) => image_file::write(&path, &shown.image).map_err(|e| e.to_string()),
-                    None => Err("there is no image yet".to_string()),
+                    None => Err("no image yet".to_string()),
                 };
                 self.saved(&path, saved);
             }
@@ -144,8 +144,8 @@ impl Interface {
 
     fn saved(&mut self, path: &Path, result: Result<(), String>) {
         match result {
-            Ok(()) => self.tell(format!("saved {}", path.display()), false),
-            Err(error) => self.tell(format!("could not save {}: {error}", path.display()), true),
+            Ok(()) => self.notify(format!("saved {}", path.display()), false),
+            Err(error) => self.notify(format!("could not save {}: {error}", path.display()), true),
         }
     }
 }

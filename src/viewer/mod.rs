@@ -1,7 +1,7 @@
-//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is saved, and shows how its image comes about.
+//! The desktop viewer: a window that shows a scene, redraws it when a file that it depends on is saved, and inspects its pixels.
 //!
-//! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws that with egui and answers with the user's wishes; [`engine`] has the worker threads that read,
-//! compile and draw; `app` and `screen` know the window system and its device. Only those three last know winit or wgpu, and nothing here prints.
+//! [`run`] opens the window. [`model`] is everything that it shows, as plain data; `ui` draws it with egui and returns the user's actions; [`engine`] has the worker
+//! threads that read, compile and render; `app` and `screen` know the window system and its device. Only these last three know winit or wgpu, and nothing here prints.
 
 mod app;
 pub mod camera;
@@ -29,7 +29,7 @@ pub struct Options {
     pub source: Source,
     /// How it is read and linked.
     pub project: project::Options,
-    /// Whose image is shown at first; `None` the one that was looked at last.
+    /// The back end whose image is shown at first; `None` for the last one used.
     pub machine: Option<Machine>,
     /// Part of the name of the GPU adapter to draw on; `None` for the best one.
     pub adapter: Option<String>,
@@ -42,11 +42,11 @@ pub struct Options {
 /// Times of the interface's frames, from events to submission, without waiting for the window system.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
-    /// Frames that count: the latest ones.
+    /// Number of frames measured, the latest ones.
     pub frames: usize,
-    /// Half of them took less.
+    /// The median frame time.
     pub median: Duration,
-    /// 99 of 100 took less.
+    /// The 99th percentile.
     pub slowest_percent: Duration,
 }
 

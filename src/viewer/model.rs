@@ -1,7 +1,7 @@
-//! Everything that the interface shows, as plain data, and how the user's actions and the worker threads' news change it.
+//! Everything that the interface shows, as plain data, and how the user's actions and the worker threads' events change it.
 //!
-//! Panels read a [`Model`] and answer with [`Action`]s; [`Model::apply`] carries them out, which at most puts [`Command`]s for the worker threads into [`Model::commands`].
-//! [`Model::hear`] takes their news. Nothing here draws, waits or touches files.
+//! Panels read a [`Model`] and answer with [`Action`]s; [`Model::apply`] performs them; at most it queues [`Command`]s for the worker threads in [`Model::commands`].
+//! [`Model::handle`] processes their events. Nothing here draws, waits or touches files.
 
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
@@ -18,12 +18,12 @@ use std::sync::Arc;
 /// How the machines' images are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Comparison {
-    /// The image of the chosen machine.
+    /// The image of the chosen back end.
     #[default]
     Single,
     /// The GPU's left of a divider, the RPU's right of it.
     Split,
-    /// One after the other.
+    /// The images alternate.
     Blink,
     /// Where they differ, in false colours.
     Difference,
@@ -47,10 +47,10 @@ impl Comparison {
 /// How many pixels are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resolution {
-    /// As many as fit the panel, in the scene's shape.
+    /// As many as fit the panel, at the scene's aspect ratio.
     #[default]
     Fit,
-    /// Half as many each way.
+    /// Half as many in each dimension.
     Half,
     /// The scene's `Format`.
     Scene,
@@ -73,17 +73,17 @@ impl Resolution {
 /// The smallest and the largest side of an image that follows the window, in pixels.
 const SIDES: std::ops::RangeInclusive<f32> = 16.0..=4096.0;
 
-/// How the image is shown. It is remembered from one day to the next.
+/// How the image is shown; stored in the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Display {
-    /// Whose image is looked at alone.
+    /// The back end whose image is shown alone.
     pub machine: Machine,
     /// What is shown of the two.
     pub comparison: Comparison,
     /// Where the divider of [`Comparison::Split`] is, from 0 to 1.
     pub divider: f32,
-    /// How light becomes codes.
+    /// The display transform.
     pub look: Look,
     /// How many pixels are drawn.
     pub resolution: Resolution,
@@ -101,16 +101,16 @@ impl Default for Display {
     }
 }
 
-/// How a machine is doing.
+/// The state of a back end.
 #[derive(Clone, Debug)]
 pub struct MachineModel {
     /// Its latest image.
     pub shown: Option<Arc<Shown>>,
-    /// Whether it is getting ready for a program.
+    /// Whether it is compiling a program.
     pub preparing: bool,
-    /// Kernels that are ready for that, and how many there will be; 0 as long as that is not known.
+    /// Kernels compiled, and their total; 0 while unknown.
     pub kernels: [usize; 2],
-    /// Why it cannot draw.
+    /// Why it cannot render.
     pub failure: Option<String>,
     /// Times of its passes.
     pub passes: History,
@@ -125,33 +125,33 @@ impl Default for MachineModel {
     }
 }
 
-/// A pixel that was picked, and what is known of it.
+/// The picked pixel and its probe.
 #[derive(Clone, Debug)]
 pub struct Picked {
     /// Column and row.
     pub pixel: [u32; 2],
-    /// Which of its samples, from 0.
+    /// The sample index, from 0.
     pub sample: u32,
     /// Width and height of the image then.
     pub size: [u32; 2],
-    /// Whether the worker threads are looking into it.
+    /// Whether a probe is in progress.
     pub waiting: bool,
-    /// The latest that was found out about a pixel, until more is known this one's.
+    /// The latest probe; a previous pixel's until this one's is complete.
     pub known: Option<Arc<Probed>>,
 }
 
-/// What is known of the shader whose code is looked at.
+/// The inspected shader.
 #[derive(Clone, Debug, Default)]
 pub struct Inspected {
-    /// The instance that was asked about and not answered yet.
+    /// The instance of the pending inspection.
     pub asked: Option<InstanceId>,
-    /// The latest answer; it stays until there is another.
+    /// The latest result; kept until the next.
     pub found: Option<Arc<Inspection>>,
-    /// Why there is none.
+    /// The error, if inspection failed.
     pub failure: Option<String>,
 }
 
-/// A line that tells what was done, for a while.
+/// A temporary status message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The text.
@@ -160,101 +160,101 @@ pub struct Notice {
     pub is_error: bool,
 }
 
-/// Something the user asks for.
+/// A user action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Shows a scene.
     Open(Source),
-    /// Reads everything again.
+    /// Reloads everything.
     Reload,
-    /// Turns the camera about its pivot, in shares of the image's height.
+    /// Orbits the camera about its pivot, in fractions of the image height.
     Orbit(Vec2),
     /// Looks around.
     LookAround(Vec2),
     /// Moves the camera sideways.
     Pan(Vec2),
-    /// Comes nearer, in notches of the wheel.
+    /// Dollies, in notches of the wheel.
     Dolly(f32),
     /// Flies for so many seconds.
     Fly(Flight, f32),
-    /// Shows all of the scene.
+    /// Frames the whole scene.
     FrameAll,
-    /// Looks through the scene's camera.
+    /// Resets to the scene's camera.
     SceneCamera,
-    /// Cuts displaced surfaces as finely as they are seen now.
+    /// Dices displaced surfaces again for the current view.
     CutForView,
     /// Changes the field of view, in degrees.
     SetFov(f32),
-    /// Turns about this point from now on.
+    /// Sets the pivot.
     SetPivot(Vec3),
     /// Changes how the image is shown.
     SetDisplay(Display),
-    /// Takes so many samples a pixel; `None` as many as the scene asks for.
+    /// Sets the samples per pixel; `None` for the scene's.
     SetSamples(Option<u32>),
-    /// The image has so many pixels of the screen to fill.
+    /// Sets the screen pixels available to the image.
     SetRoom([u32; 2]),
-    /// Gives a parameter a value, or the scene's again.
+    /// Sets a parameter, or resets it to the scene's value.
     SetParameter(InstanceId, String, Option<ParamValue>),
-    /// Gives the scene's options these values.
+    /// Sets the scene's options.
     SetOptions(OptionEdits),
-    /// Looks into a sample of a pixel.
+    /// Probes a sample of a pixel.
     Pick([u32; 2], u32),
-    /// Forgets the pixel that was looked into.
+    /// Clears the picked pixel.
     Unpick,
-    /// Lists what becomes of an instance's shader, and measures it.
+    /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
-    /// Tries a machine again.
+    /// Retries a failed back end.
     Retry(Machine),
-    /// Puts text on the clipboard; the second is what to tell the user.
+    /// Copies text to the clipboard; the second string is the message to show.
     Copy(String, String),
     /// Writes text into a file.
     SaveText(PathBuf, String),
     /// Writes the image that is shown into a file.
     SaveImage(PathBuf),
-    /// Tells the user something.
-    Tell(Notice),
+    /// Shows a message.
+    Notify(Notice),
 }
 
 /// What the interface shows.
 #[derive(Debug)]
 pub struct Model {
-    /// What was asked to be shown.
+    /// The requested scene.
     pub source: Source,
-    /// What the worker threads are reading, compiling or building.
+    /// What the worker threads are busy with.
     pub busy: Option<String>,
-    /// The last scene that could be drawn.
+    /// The last scene that linked.
     pub state: Option<Arc<State>>,
-    /// Why the scene as it is now cannot be drawn.
+    /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
     /// The GPU and the RPU, in the order of [`Machine::ALL`].
     machines: [MachineModel; 2],
     /// How the image is shown.
     pub display: Display,
-    /// Samples a pixel that the user wants instead of the scene's.
+    /// Samples per pixel set by the user; `None` for the scene's.
     pub samples: Option<u32>,
     /// The pixel that was picked.
     pub picked: Option<Picked>,
-    /// What is known of the shader whose code is looked at.
+    /// The inspected shader.
     pub inspected: Inspected,
     /// Times of the interface's own frames.
     pub frames: History,
-    /// What to tell the user, the latest last.
+    /// Status messages, the latest last.
     pub notices: Vec<Notice>,
-    /// What to tell the worker threads.
+    /// Commands for the worker threads.
     pub commands: Vec<Command>,
     navigation: Option<Navigation>,
-    /// Pixels of the screen that the image may fill.
+    /// Screen pixels available to the image.
     room: [u32; 2],
-    /// The machines that were told to draw.
+    /// The back ends that were asked to render.
     drawing: Vec<Machine>,
-    /// The view that the worker threads were told of.
+    /// The view last sent to the worker threads.
     told: Option<View>,
     /// The version of the last state of the scene that was shown before this one, 0 when there was none.
     left: u64,
 }
 
 impl Model {
-    /// A model that shows nothing yet and asks for a scene.
+    /// An empty model that requests a scene.
     pub fn new(source: Source, display: Display) -> Self {
         let mut model = Self {
             source: source.clone(),
@@ -326,7 +326,7 @@ impl Model {
         Some(Format { width: side(wide), height: side(wide / aspect), pixel_aspect: 1.0 })
     }
 
-    /// The image that is looked at: the chosen machine's, or while it has none of this scene, the other's.
+    /// The shown image: the chosen back end's, or the other's while that has none of this scene.
     pub fn shown(&self) -> Option<&Arc<Shown>> {
         let chosen = self.machine(self.display.machine).shown.as_ref();
         let current = self.state.as_ref().map(|s| s.version);
@@ -335,7 +335,7 @@ impl Model {
         chosen.filter(is_current).or_else(others).or(chosen)
     }
 
-    /// Does what the user asks for.
+    /// Performs a user action.
     pub fn apply(&mut self, action: Action) {
         match action {
             Action::Open(source) => {
@@ -367,7 +367,7 @@ impl Model {
             Action::SetDisplay(display) => {
                 self.display = display;
                 self.choose_machines();
-                self.tell_view();
+                self.send_view();
             }
             Action::SetSamples(samples) => {
                 self.samples = samples;
@@ -375,7 +375,7 @@ impl Model {
             }
             Action::SetRoom(room) => {
                 self.room = room;
-                self.tell_view();
+                self.send_view();
             }
             Action::SetParameter(instance, name, value) => {
                 self.commands.push(Command::SetParameter { instance, name, value });
@@ -397,17 +397,17 @@ impl Model {
                 self.machines[machine as usize].failure = None;
                 self.commands.push(Command::Retry(machine));
             }
-            Action::Tell(notice) => self.notices.push(notice),
+            Action::Notify(notice) => self.notices.push(notice),
             // The interface has the clipboard and the files.
             Action::Copy(..) | Action::SaveText(..) | Action::SaveImage(..) => {}
         }
     }
 
-    /// Takes news.
-    pub fn hear(&mut self, event: Event) {
+    /// Processes an event.
+    pub fn handle(&mut self, event: Event) {
         match event {
             Event::Busy(what) => self.busy = Some(what),
-            // News of a scene that was left meanwhile.
+            // An event of a scene that was closed meanwhile.
             Event::Loaded(state) if state.version <= self.left => {}
             Event::Image(shown) if shown.state <= self.left => {}
             Event::Loaded(state) => self.load(state),
@@ -453,7 +453,7 @@ impl Model {
 
     fn load(&mut self, state: Arc<State>) {
         self.busy = None;
-        // What is wrong with the files is still wrong after an edit of the last good state.
+        // Errors in files remain after an edit of the last good state.
         if !state.redone.is_edit() {
             self.failure = None;
         }
@@ -463,8 +463,8 @@ impl Model {
             None => self.navigation = Some(Navigation::new(camera, bounds)),
         }
         self.state = Some(state);
-        self.tell_view();
-        // What the edit made of the sample that is looked into.
+        self.send_view();
+        // The probed sample may change with the edit.
         if let (Some(pixel), Some(Picked { sample, .. })) = (self.picked_pixel(), &self.picked) {
             self.apply(Action::Pick(pixel, *sample));
         }
@@ -474,12 +474,12 @@ impl Model {
         let Some(format) = self.format() else { return };
         if let Some(navigation) = &mut self.navigation {
             change(navigation, format);
-            self.tell_view();
+            self.send_view();
         }
     }
 
-    /// Tells the worker threads of a new view.
-    fn tell_view(&mut self) {
+    /// Sends a new view to the worker threads.
+    fn send_view(&mut self) {
         let view = self.view();
         if view.is_some() && view != self.told {
             self.told = view.clone();
@@ -487,7 +487,7 @@ impl Model {
         }
     }
 
-    /// Tells the worker threads which machines are looked at.
+    /// Sends the set of visible back ends to the worker threads.
     fn choose_machines(&mut self) {
         let wanted = match self.display.comparison {
             Comparison::Single => vec![self.display.machine],
@@ -556,7 +556,7 @@ pub(super) mod tests {
     pub fn loaded() -> Model {
         let mut model = Model::new(Source::BuiltIn("test".into()), Display::default());
         model.apply(Action::SetRoom([400, 400]));
-        model.hear(Event::Loaded(state(SPHERE)));
+        model.handle(Event::Loaded(state(SPHERE)));
         model
     }
 
@@ -611,10 +611,10 @@ pub(super) mod tests {
         model.apply(Action::SetDisplay(Display { machine: Machine::Gpu, ..model.display }));
         assert!(model.shown().is_none());
         let of_rpu = shown(&model, Machine::Rpu, 4);
-        model.hear(Event::Image(of_rpu.clone()));
+        model.handle(Event::Image(of_rpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_rpu));
         let of_gpu = shown(&model, Machine::Gpu, 1);
-        model.hear(Event::Image(of_gpu.clone()));
+        model.handle(Event::Image(of_gpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_gpu));
     }
 
@@ -625,14 +625,14 @@ pub(super) mod tests {
             diagnostics: crate::text::diagnostics::Diagnostic::error("broken").into(),
             sources: crate::text::source::SourceMap::new(),
         };
-        model.hear(Event::Broken(Arc::new(failure)));
+        model.handle(Event::Broken(Arc::new(failure)));
         assert!(model.failure.is_some() && model.state.is_some());
         let good = state(SPHERE);
         let mut edited = (*good).clone();
         edited.redone = project::Redone { memory: true, ..Default::default() };
-        model.hear(Event::Loaded(Arc::new(edited)));
+        model.handle(Event::Loaded(Arc::new(edited)));
         assert!(model.failure.is_some(), "an edit mends no file");
-        model.hear(Event::Loaded(good));
+        model.handle(Event::Loaded(good));
         assert!(model.failure.is_none());
     }
 
@@ -640,15 +640,15 @@ pub(super) mod tests {
     fn another_scene_forgets_all_of_the_first() {
         let mut model = loaded();
         let image = shown(&model, Machine::Rpu, 1);
-        model.hear(Event::Image(image));
+        model.handle(Event::Image(image));
         model.apply(Action::Pick([3, 4], 0));
         let before = model.state.clone().unwrap();
         let late = shown(&model, Machine::Gpu, 1);
         model.apply(Action::Open(Source::BuiltIn("glass".into())));
         assert!(model.state.is_none() && model.shown().is_none() && model.navigation().is_none());
         assert!(model.picked.is_none());
-        model.hear(Event::Image(late));
-        model.hear(Event::Loaded(before));
+        model.handle(Event::Image(late));
+        model.handle(Event::Loaded(before));
         assert!(model.state.is_none() && model.shown().is_none(), "late news of the scene before");
     }
 
@@ -664,11 +664,11 @@ pub(super) mod tests {
         let view = model.view().unwrap();
         let probed =
             |pixel| Arc::new(Probed { pixel, sample: 1, state: 1, view: view.clone(), result: Err("no".into()) });
-        model.hear(Event::Probed(probed([9, 9])));
+        model.handle(Event::Probed(probed([9, 9])));
         assert!(model.picked.as_ref().is_some_and(|p| p.waiting && p.known.is_none()));
-        model.hear(Event::Probed(probed([3, 4])));
+        model.handle(Event::Probed(probed([3, 4])));
         assert!(model.picked.as_ref().is_some_and(|p| !p.waiting && p.known.is_some()));
-        model.hear(Event::Loaded(state(SPHERE)));
+        model.handle(Event::Loaded(state(SPHERE)));
         assert_eq!(probes(&mut model), 1);
         assert!(
             model.picked.as_ref().is_some_and(|p| p.waiting && p.known.is_some()),
@@ -679,10 +679,10 @@ pub(super) mod tests {
     #[test]
     fn a_machine_that_failed_says_why_until_it_draws_again() {
         let mut model = loaded();
-        model.hear(Event::MachineFailed(Machine::Gpu, "the device was lost".into()));
+        model.handle(Event::MachineFailed(Machine::Gpu, "the device was lost".into()));
         assert!(model.machine(Machine::Gpu).failure.is_some());
         let image = shown(&model, Machine::Gpu, 1);
-        model.hear(Event::Image(image));
+        model.handle(Event::Image(image));
         assert!(model.machine(Machine::Gpu).failure.is_none());
     }
 

@@ -1,4 +1,4 @@
-//! What the viewer remembers from one day to the next: theme, panels, size of the window, scenes that were open.
+//! Persistent settings of the viewer: theme, panels, window size, recent scenes.
 //!
 //! [`Settings`] is plain data, kept as JSON in the user's configuration folder. A file that is missing, damaged or of another version gives the defaults;
 //! failing to write it is never an error worth stopping for.
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Most scenes that are remembered.
+/// Maximum number of recent scenes.
 const MOST_RECENT: usize = 12;
 
 /// Where to keep settings instead of the user's configuration folder; empty to keep none.
 pub const CONFIG_VARIABLE: &str = "SHADEWRIGHT_CONFIG";
 
-/// Light, dark, or as the system has it.
+/// The colour theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Theme {
-    /// As the system has it.
+    /// Follows the system.
     #[default]
     System,
     /// Dark text on light.
@@ -32,11 +32,11 @@ pub enum Theme {
 pub enum Panel {
     /// Shaders, lights and options with their parameters.
     Parameters,
-    /// What a pixel is made of.
+    /// The pixel inspector.
     Inspector,
     /// A shader's source, IR, assembly and WGSL.
     Program,
-    /// Where the time goes.
+    /// The timings.
     Timings,
 }
 
@@ -55,7 +55,7 @@ impl Panel {
     }
 }
 
-/// Everything that is remembered.
+/// All settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -67,7 +67,7 @@ pub struct Settings {
     pub panels: Vec<Panel>,
     /// Width and height of the window, in points.
     pub window: [f32; 2],
-    /// Scenes that were open, the latest first.
+    /// Recent scenes, the latest first.
     pub recent: Vec<PathBuf>,
     /// Width or height of panels that were resized, in points.
     pub sizes: BTreeMap<Panel, f32>,
@@ -102,7 +102,7 @@ impl Settings {
         }
     }
 
-    /// Reads a file of settings; what it does not say, or says wrongly, is as usual.
+    /// Reads a file of settings; missing or invalid values get their defaults.
     pub fn read(file: &Path) -> Self {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         let mut settings: Settings = serde_json::from_str(&text).unwrap_or_default();

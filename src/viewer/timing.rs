@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A clock that can stand still.
+/// A stopwatch that can pause.
 #[derive(Debug)]
 pub struct Stopwatch {
     /// Time before the last start.
@@ -17,23 +17,23 @@ impl Stopwatch {
         Self { passed: Duration::ZERO, running_since: Some(Instant::now()) }
     }
 
-    /// Stands still.
+    /// Pauses.
     pub fn pause(&mut self) {
         self.passed += self.running_since.take().map_or(Duration::ZERO, |since| since.elapsed());
     }
 
-    /// Runs again.
+    /// Resumes.
     pub fn go_on(&mut self) {
         self.running_since.get_or_insert_with(Instant::now);
     }
 
-    /// The time in which it ran.
+    /// The accumulated running time.
     pub fn time(&self) -> Duration {
         self.passed + self.running_since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 }
 
-/// The latest times of something that happens again and again.
+/// A ring buffer of recent times.
 #[derive(Clone, Debug)]
 pub struct History {
     times: VecDeque<Duration>,
@@ -69,7 +69,7 @@ impl History {
         self.times.is_empty()
     }
 
-    /// The time below which a share of them lies (0.5 is the median); zero without any.
+    /// A quantile of the times (0.5 is the median); zero if empty.
     pub fn quantile(&self, share: f64) -> Duration {
         let mut sorted: Vec<Duration> = self.iter().collect();
         sorted.sort_unstable();

@@ -1,6 +1,6 @@
-//! A drawing thread: takes the newest wish, draws it pass by pass, and sends every image. With nothing left to draw, it sleeps.
+//! A rendering thread: takes the latest request, renders it pass by pass, and sends every image. It sleeps when idle.
 //!
-//! Knows a machine only as [`Loads`]. New code may need to be made ready first, elsewhere; the image of the code before stays meanwhile, and another machine draws in this one's place.
+//! Knows a machine only as [`Loads`]. New code may need compilation first, on other threads; meanwhile the previous image stays, and the other back end renders in this one's place.
 
 #[cfg(test)]
 mod tests;
@@ -21,15 +21,15 @@ use crate::text::diagnostics;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often a thread looks whether kernels are ready.
+/// Polling interval for kernel compilation.
 const LOOK_AT_PREPARATION: Duration = Duration::from_millis(10);
 
-/// A machine that can be made ready for code beside its drawing.
+/// A progressive renderer whose code can be compiled while it renders.
 pub trait Loads: Progressive {
-    /// Whether it draws with the hand-written kernels, and has to be opened again when they are edited.
+    /// Whether it uses the hand-written kernels, and must be reopened when they are edited.
     const USES_KERNELS: bool;
 
-    /// Starts to get ready for a job, if that takes long.
+    /// Starts compiling a job in the background, if compilation is slow.
     fn prepare(&self, job: &Job) -> Option<Preparation>;
 }
 
@@ -49,25 +49,25 @@ impl Loads for GpuProgressive {
     }
 }
 
-/// How a machine is opened, again after each time it was lost.
+/// Opens the renderer, again after a device loss.
 pub type Opens<M> = Box<dyn Fn() -> Result<M, String> + Send>;
 
-/// What a drawing thread has to do with others.
-pub struct Surroundings {
+/// What a rendering thread shares with others.
+pub struct WorkerContext {
     /// Which machine it is.
     pub machine: Machine,
-    /// What it is asked for.
+    /// The latest request.
     pub slot: Arc<Slot>,
-    /// Who draws in its place while it cannot.
+    /// The thread that renders in its place while it cannot.
     pub deputy: Option<Arc<Slot>>,
-    /// Where its news go.
+    /// Where its events go.
     pub outbox: Arc<Outbox>,
     /// Back edges and calls that a sample may take.
     pub budget: u32,
 }
 
-impl Drop for Surroundings {
-    /// A thread that ends in a panic tells so.
+impl Drop for WorkerContext {
+    /// A thread that panics reports it.
     fn drop(&mut self) {
         if std::thread::panicking() {
             let message = "an internal error ended its thread".to_string();
@@ -77,20 +77,20 @@ impl Drop for Surroundings {
     }
 }
 
-impl Surroundings {
-    /// Says whether the deputy is to draw.
+impl WorkerContext {
+    /// Switches the deputy on or off.
     fn stand_in(&self, on: bool) {
         if let Some(deputy) = &self.deputy {
-            deputy.change(|wish| wish.stands_in = on);
+            deputy.change(|request| request.stands_in = on);
         }
     }
 }
 
-/// Draws what is asked for until the slot says to end.
-pub fn run<M: Loads>(surroundings: Surroundings, open: Opens<M>) {
-    let slot = surroundings.slot.clone();
+/// Renders requests until the slot is closed.
+pub fn run<M: Loads>(context: WorkerContext, open: Opens<M>) {
+    let slot = context.slot.clone();
     let mut thread = Thread {
-        surroundings,
+        context,
         open,
         machine: None,
         lost: None,
@@ -114,7 +114,7 @@ pub fn run<M: Loads>(surroundings: Surroundings, open: Opens<M>) {
             }
         }
     }
-    thread.surroundings.stand_in(false);
+    thread.context.stand_in(false);
 }
 
 /// Whether there is more to draw.
@@ -124,7 +124,7 @@ enum Next {
 }
 
 struct Thread<M> {
-    surroundings: Surroundings,
+    context: WorkerContext,
     open: Opens<M>,
     machine: Option<M>,
     /// How often the user had asked to try again when the machine was lost, and the kernels then.
@@ -135,13 +135,13 @@ struct Thread<M> {
     code: Option<Arc<Module>>,
     speed: Speed,
     film: Film,
-    /// What the film shows. None after a pass that was stopped: it is worth nothing then.
+    /// What the film contains; `None` after an aborted pass.
     drawn: Option<Drawn>,
-    /// What was being got ready when another state came, and has not come to its end yet.
+    /// An abandoned preparation that has not ended yet.
     abandoned: Option<Preparation>,
 }
 
-/// What is drawn, and how.
+/// What is rendered, and how.
 struct Subject {
     state: Arc<State>,
     view: View,
@@ -150,7 +150,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Whether an image of the other, finished, is but for its noise one of this.
+    /// Whether a finished image of the other equals one of this up to noise.
     fn looks_like(&self, other: &Subject) -> bool {
         self.state.version == other.state.version && self.view == other.view
     }
@@ -162,7 +162,7 @@ impl PartialEq for Subject {
     }
 }
 
-/// A subject as far as it is drawn.
+/// A subject and its progress.
 struct Drawn {
     subject: Subject,
     plan: Plan,
@@ -171,18 +171,18 @@ struct Drawn {
 impl<M: Loads> Thread<M> {
     /// Draws one pass.
     fn advance(&mut self, taken: &Taken) -> Result<Next, RenderError> {
-        let Some((state, view)) = taken.wish.subject() else { return Ok(Next::Nothing) };
-        if self.lost == Some((taken.wish.tries, state.kernels)) {
+        let Some((state, view)) = taken.request.subject() else { return Ok(Next::Nothing) };
+        if self.lost == Some((taken.request.tries, state.kernels)) {
             return Ok(Next::Nothing);
         }
-        let sampling = sampling(state, taken.wish.samples);
-        let subject = Subject { state: state.clone(), view: view.clone(), sampling, timed: taken.wish.timed };
+        let sampling = sampling(state, taken.request.samples);
+        let subject = Subject { state: state.clone(), view: view.clone(), sampling, timed: taken.request.timed };
         if self.drawn.as_ref().is_none_or(|drawn| drawn.subject != subject) && !self.begin(subject)? {
             return Ok(Next::More);
         }
         let (Some(drawn), Some(machine)) = (&mut self.drawn, &mut self.machine) else { return Ok(Next::Nothing) };
         let Some(pass) = drawn.plan.next(&self.speed) else { return Ok(Next::Nothing) };
-        let slot = &self.surroundings.slot;
+        let slot = &self.context.slot;
         let Some(stop) = slot.begin(taken.number, drawn.plan.is_new()) else { return Ok(Next::More) };
         let window = Window::whole(view.format.width, view.format.height);
         if drawn.plan.begins_film() {
@@ -203,8 +203,8 @@ impl<M: Loads> Thread<M> {
         if !is_wanted {
             return Ok(Next::More);
         }
-        self.surroundings.outbox.send(Event::Image(Arc::new(Shown {
-            machine: self.surroundings.machine,
+        self.context.outbox.send(Event::Image(Arc::new(Shown {
+            machine: self.context.machine,
             described: machine.describe().into(),
             state: state.version,
             view: view.clone(),
@@ -216,20 +216,20 @@ impl<M: Loads> Thread<M> {
             since_change: taken.since.elapsed(),
             report: Arc::new(machine.report()),
         })));
-        self.surroundings.stand_in(false);
+        self.context.stand_in(false);
         Ok(Next::More)
     }
 
-    /// Loads what is to be drawn. False when something else is wanted before it is ready.
+    /// Loads the subject. False when a newer request arrives first.
     fn begin(&mut self, subject: Subject) -> Result<bool, RenderError> {
         let old = self.drawn.take();
         let Subject { state, view, sampling, timed } = &subject;
-        let job = state.job(view, *sampling, self.surroundings.budget);
+        let job = state.job(view, *sampling, self.context.budget);
         if M::USES_KERNELS && self.kernels != state.kernels {
             (self.machine, self.code) = (None, None);
         }
         if self.machine.is_none() {
-            self.surroundings.stand_in(true);
+            self.context.stand_in(true);
             self.kernels = state.kernels;
             self.machine = Some((self.open)().map_err(RenderError::Device)?);
             self.lost = None;
@@ -240,7 +240,7 @@ impl<M: Loads> Thread<M> {
             }
             let Some(machine) = &mut self.machine else { return Ok(false) };
             if let Some(preparation) = machine.prepare(&job) {
-                self.surroundings.stand_in(true);
+                self.context.stand_in(true);
                 if !self.wait_for(&preparation, state) {
                     preparation.cancel();
                     self.abandoned = Some(preparation);
@@ -262,8 +262,8 @@ impl<M: Loads> Thread<M> {
         Ok(true)
     }
 
-    /// Waits until what was got ready for an earlier state has come to its end: edits may follow each other quickly, and each would start threads. False when another
-    /// state is wanted first, or none.
+    /// Waits until an abandoned preparation has ended: quick successive edits would otherwise each start
+    /// threads. False when another state is requested first, or none.
     fn is_rid_of_abandoned(&mut self, state: &State) -> bool {
         let Some(abandoned) = self.abandoned.take() else { return true };
         let is_over = self.wait_for(&abandoned, state);
@@ -273,7 +273,7 @@ impl<M: Loads> Thread<M> {
         is_over
     }
 
-    /// Waits until the kernels for a state are ready. False when another state is wanted first, or none.
+    /// Waits until the kernels for a state are compiled. False when another state is requested first, or none.
     fn wait_for(&self, preparation: &Preparation, state: &State) -> bool {
         let mut seen = None;
         let mut told = None;
@@ -281,10 +281,10 @@ impl<M: Loads> Thread<M> {
             let progress @ [done, of] = preparation.progress();
             if told != Some(progress) {
                 told = Some(progress);
-                self.surroundings.outbox.send(Event::Preparing { machine: self.surroundings.machine, done, of });
+                self.context.outbox.send(Event::Preparing { machine: self.context.machine, done, of });
             }
-            let Some(taken) = self.surroundings.slot.take(seen, Some(LOOK_AT_PREPARATION)) else { return false };
-            if taken.wish.subject().is_none_or(|(wanted, _)| wanted.version != state.version) {
+            let Some(taken) = self.context.slot.take(seen, Some(LOOK_AT_PREPARATION)) else { return false };
+            if taken.request.subject().is_none_or(|(wanted, _)| wanted.version != state.version) {
                 return false;
             }
             seen = Some(taken.number);
@@ -292,19 +292,19 @@ impl<M: Loads> Thread<M> {
         true
     }
 
-    /// Tells of a failure. A device that failed is opened anew when the user says so; anything else may go well with another scene or view.
+    /// Reports a failure. A failed device is reopened on the user's request; other failures may go away with another scene or view.
     fn fail(&mut self, taken: &Taken, error: &RenderError) {
         self.drawn = None;
         self.code = None;
-        let text = match &taken.wish.state {
+        let text = match &taken.request.state {
             Some(state) => diagnostics::render(&error.diagnostic(), &state.program.sources),
             None => error.to_string(),
         };
         if matches!(error, RenderError::Device(_)) {
             self.machine = None;
-            self.lost = taken.wish.state.as_ref().map(|state| (taken.wish.tries, state.kernels));
+            self.lost = taken.request.state.as_ref().map(|state| (taken.request.tries, state.kernels));
         }
-        self.surroundings.outbox.send(Event::MachineFailed(self.surroundings.machine, text.trim_end().to_string()));
-        self.surroundings.stand_in(true);
+        self.context.outbox.send(Event::MachineFailed(self.context.machine, text.trim_end().to_string()));
+        self.context.stand_in(true);
     }
 }

@@ -1,17 +1,17 @@
-//! The thread that lists what becomes of shaders.
+//! The thread that lists the compiled forms of shaders.
 
 use super::message::Event;
 use super::outbox::Outbox;
-use super::questions::{Questions, Subject};
+use super::requests::{Requests, Subject};
 use crate::inspect::{Inspection, Prepared, prepare};
 use crate::project::InstanceId;
 use std::sync::Arc;
 
-/// Answers questions until it shall end: first with what a shader becomes, then with what it costs too. The last shader is kept, to be measured again.
-pub fn run(questions: &Questions<InstanceId>, outbox: &Outbox, budget: u32) {
+/// Serves requests until it is closed: first the listings, then the cost as well. The last shader is kept, to be measured again.
+pub fn run(requests: &Requests<InstanceId>, outbox: &Outbox, budget: u32) {
     let mut kept: Option<Prepared> = None;
     let send = |inspection: Inspection| outbox.send(Event::Inspected(Arc::new(inspection)));
-    while let Some(Subject { state, view, question: instance, .. }) = questions.next() {
+    while let Some(Subject { state, view, request: instance, .. }) = requests.next() {
         let prepared = match kept.take().filter(|prepared| prepared.is_of(&state, instance)) {
             Some(prepared) => Ok(prepared),
             None => prepare(&state, instance),

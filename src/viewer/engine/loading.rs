@@ -1,4 +1,4 @@
-//! The thread that reads scenes: keeps a [`Project`] up to date, with its files and with the user's edits, and hands every state to those who draw.
+//! The thread that reads scenes: keeps a [`Project`] up to date, with its files and with the user's edits, and passes every state to the rendering threads.
 
 use super::message::Event;
 use super::outbox::Outbox;
@@ -7,7 +7,7 @@ use crate::scene::ParamValue;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// What the thread is asked for.
+/// A request to the thread.
 #[derive(Clone, Debug)]
 pub enum Request {
     /// Another scene.
@@ -20,12 +20,12 @@ pub enum Request {
     SetOptions(OptionEdits),
     /// Displaced surfaces for another view.
     CutFor(View),
-    /// The thread shall end.
+    /// Ends the thread.
     End,
 }
 
 impl Request {
-    /// Whether nothing is lost when only the later of the two is carried out.
+    /// Whether the later request supersedes this one.
     fn is_outdated_by(&self, later: &Request) -> bool {
         match (self, later) {
             (_, Request::Open(_))
@@ -38,7 +38,7 @@ impl Request {
     }
 }
 
-/// Carries out requests until it shall end, and those that it makes itself through `look` when a file has changed. `share` hands a state to those who draw.
+/// Executes requests until it is closed, and those that it sends itself through `look` when a file has changed. `share` passes a state to the rendering threads.
 pub fn run(
     requests: &Receiver<Request>,
     look: Sender<Request>,
@@ -106,7 +106,7 @@ fn carry_out(
     }
 }
 
-/// What people call a scene.
+/// The display name of a scene.
 fn name(source: &Source) -> String {
     match source {
         Source::BuiltIn(name) => format!("the built-in scene {name}"),

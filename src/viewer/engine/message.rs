@@ -1,4 +1,4 @@
-//! What the window tells the worker threads, and what they tell it.
+//! Messages between the window and the worker threads.
 
 use crate::image::Image;
 use crate::inspect::Inspection;
@@ -9,7 +9,7 @@ use crate::scene::ParamValue;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One of the two that draw.
+/// A back end that renders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Machine {
     /// Compute shaders.
@@ -31,14 +31,14 @@ impl Machine {
     }
 }
 
-/// A wish of the window's. The latest of a kind wins; none blocks.
+/// A command from the window. The latest of a kind wins; none blocks.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Shows another scene.
     Open(Source),
-    /// Reads everything again.
+    /// Reloads everything.
     Reload,
-    /// Gives a parameter a value, or the scene's again.
+    /// Sets a parameter, or resets it to the scene's value.
     SetParameter {
         /// Whose.
         instance: InstanceId,
@@ -47,45 +47,45 @@ pub enum Command {
         /// What; `None` for the scene's own.
         value: Option<ParamValue>,
     },
-    /// Gives the scene's options these values; those that are `None` are the scene's own.
+    /// Sets the scene's options; `None` keeps the scene's own value.
     SetOptions(OptionEdits),
-    /// Looks from there.
+    /// Sets the view.
     Look(View),
-    /// Cuts displaced surfaces for the view from there.
+    /// Dices displaced surfaces for this view.
     CutFor(View),
-    /// Says which machines draw.
+    /// Sets which back ends render.
     Draw(Vec<Machine>),
-    /// Takes at most so many samples a pixel; `None` as many as the scene asks for.
+    /// Sets the maximum samples per pixel; `None` for the scene's.
     Samples(Option<u32>),
     /// Whether the time of every kernel is measured.
     TimeKernels(bool),
-    /// Tries a machine again that failed.
+    /// Retries a failed back end.
     Retry(Machine),
-    /// Finds out what a sample of a pixel is made of.
+    /// Probes a sample of a pixel.
     Probe {
         /// Column and row in the view's format.
         pixel: [u32; 2],
         /// Which of the pixel's samples.
         sample: u32,
     },
-    /// Lists what becomes of the shader of an instance, and measures it.
+    /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
 }
 
-/// News of the worker threads.
+/// An event from the worker threads.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// Something is being read, compiled or built.
     Busy(String),
     /// A scene is ready.
     Loaded(Arc<State>),
-    /// The scene as it is now cannot be drawn; the last state stays.
+    /// The current scene cannot be rendered; the last state stays.
     Broken(Arc<Failure>),
     /// An edit was refused, and nothing has changed.
     Refused(String),
-    /// A machine has drawn.
+    /// A back end has rendered an image.
     Image(Arc<Shown>),
-    /// A machine gets ready for a program; its last image stays.
+    /// A back end compiles a program; its last image stays.
     Preparing {
         /// Which.
         machine: Machine,
@@ -94,17 +94,17 @@ pub enum Event {
         /// Kernels that there will be; 0 as long as that is not known.
         of: usize,
     },
-    /// A machine cannot draw: why, with the source line where there is one.
+    /// A back end cannot render: the error, with its source line if known.
     MachineFailed(Machine, String),
-    /// A sample was looked into.
+    /// A sample was probed.
     Probed(Arc<Probed>),
-    /// What becomes of a shader.
+    /// The compiled forms of a shader.
     Inspected(Arc<Inspection>),
-    /// Why that is not known.
+    /// The error of an inspection.
     InspectFailed(String),
 }
 
-/// What was found out about a sample.
+/// The probe of a sample.
 #[derive(Clone, Debug)]
 pub struct Probed {
     /// Column and row in the view's format.
@@ -113,36 +113,36 @@ pub struct Probed {
     pub sample: u32,
     /// [`State::version`] of the scene.
     pub state: u64,
-    /// Where it was seen from.
+    /// The view.
     pub view: View,
-    /// What became of it, or why that cannot be told.
+    /// The probe, or the error.
     pub result: Result<Probe, String>,
 }
 
-/// An image as far as it is.
+/// A rendered image, complete or in progress.
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// Who drew it.
     pub machine: Machine,
-    /// The machine and its device, for people.
+    /// The back end and its device, for display.
     pub described: Arc<str>,
     /// [`State::version`] of what it shows.
     pub state: u64,
-    /// Where it is seen from.
+    /// The view.
     pub view: View,
     /// The image: of every `step`th pixel in x and y.
     pub image: Arc<Image>,
     /// 1 of the full resolution.
     pub step: u32,
-    /// Samples a pixel so far.
+    /// Samples per pixel so far.
     pub samples: u32,
-    /// Samples a pixel that it will have.
+    /// Samples per pixel when complete.
     pub wanted: u32,
     /// How long the pass took.
     pub pass: Duration,
     /// From the change of the view or the scene to this image.
     pub since_change: Duration,
-    /// Where the machine's time went.
+    /// The profile of the pass.
     pub report: Arc<Report>,
 }
 

@@ -1,4 +1,4 @@
-//! The worker threads behind the window: one that reads scenes, one for each machine that draws, one that looks into pixels, one that lists what becomes of shaders.
+//! The worker threads behind the window: one that reads scenes, one for each machine that draws, one that probes pixels, one that lists the compiled forms of shaders.
 //!
 //! [`Engine::send`] takes [`Command`]s and never waits: of each kind the newest replaces those that were not carried out. [`Engine::poll`] gives the [`Event`]s since the last call; a
 //! function wakes whoever polls. Threads with nothing to do sleep. Nothing here knows a window: the tests, and whoever wants to watch a scene without one, use it as the window does.
@@ -7,11 +7,11 @@
 //! |---|---|
 //! | [`message`] | commands and events |
 //! | `loading` | the thread that keeps a project up to date |
-//! | `drawing` | the thread of a machine |
-//! | `probing` | the thread that looks into pixels |
-//! | `inspecting` | the thread that lists what becomes of shaders |
-//! | `questions` | what these two are asked, the newest question |
-//! | `slot` | what a drawing thread is asked for, the newest wish |
+//! | `drawing` | the rendering thread of a back end |
+//! | `probing` | the thread that probes pixels |
+//! | `inspecting` | the thread that lists compiled shaders |
+//! | `requests` | the latest request for these two |
+//! | `slot` | the latest request for a rendering thread |
 //! | `schedule` | which pass comes next |
 //! | `outbox` | events on their way out |
 
@@ -21,7 +21,7 @@ mod loading;
 pub mod message;
 mod outbox;
 mod probing;
-mod questions;
+mod requests;
 mod schedule;
 mod slot;
 #[cfg(test)]
@@ -34,10 +34,10 @@ use crate::project;
 use crate::project::InstanceId;
 use crate::render::gpu::{GpuProgressive, GpuRenderer};
 use crate::render::rpu::{RpuProgressive, RpuRenderer};
-use drawing::{Loads, Opens, Surroundings};
+use drawing::{Loads, Opens, WorkerContext};
 use loading::Request;
 use outbox::Outbox;
-use questions::Questions;
+use requests::Requests;
 use slot::Slot;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -67,8 +67,8 @@ pub struct Engine {
     /// Of the GPU and the RPU, in the order of [`Machine::ALL`].
     slots: [Arc<Slot>; 2],
     loader: Sender<Request>,
-    prober: Arc<Questions<probing::Question>>,
-    inspector: Arc<Questions<InstanceId>>,
+    prober: Arc<Requests<probing::ProbeRequest>>,
+    inspector: Arc<Requests<InstanceId>>,
     drawing: Vec<JoinHandle<()>>,
 }
 
@@ -81,14 +81,14 @@ impl Engine {
         let [gpu, rpu] = &slots;
         let (loader, requests) = channel();
         let look = loader.clone();
-        let prober = Arc::new(Questions::default());
-        let inspector = Arc::new(Questions::default());
+        let prober = Arc::new(Requests::default());
+        let inspector = Arc::new(Requests::default());
 
         let (news, drawn_by) = (outbox.clone(), slots.clone());
         let (asked, asked_for_code) = (prober.clone(), inspector.clone());
         std::thread::spawn(move || {
             let share = |state: &Arc<project::State>| {
-                drawn_by.iter().for_each(|slot| slot.change(|wish| wish.state = Some(state.clone())));
+                drawn_by.iter().for_each(|slot| slot.change(|request| request.state = Some(state.clone())));
                 asked.set_state(state.clone());
                 asked_for_code.set_state(state.clone());
             };
@@ -103,7 +103,7 @@ impl Engine {
             let renderer = GpuRenderer::new(adapter.as_deref()).map_err(|e| e.to_string())?;
             Ok(GpuProgressive::new(renderer))
         });
-        let of = |machine, slot: &Arc<Slot>, deputy| Surroundings {
+        let of = |machine, slot: &Arc<Slot>, deputy| WorkerContext {
             machine,
             slot: slot.clone(),
             deputy,
@@ -120,12 +120,12 @@ impl Engine {
         Self { outbox, slots, loader, prober, inspector, drawing }
     }
 
-    /// Asks for something.
+    /// Sends a command.
     pub fn send(&self, command: Command) {
         match command {
             Command::Open(source) => {
                 // What is drawn is closed; the new scene's view comes when it is loaded.
-                self.slots.iter().for_each(|slot| slot.change(|wish| (wish.state, wish.view) = (None, None)));
+                self.slots.iter().for_each(|slot| slot.change(|request| (request.state, request.view) = (None, None)));
                 self.outbox.drop_images();
                 self.prober.forget();
                 self.inspector.forget();
@@ -138,22 +138,22 @@ impl Engine {
             Command::SetOptions(edits) => self.request(Request::SetOptions(edits)),
             Command::CutFor(view) => self.request(Request::CutFor(view)),
             Command::Look(view) => {
-                self.slots.iter().for_each(|slot| slot.change(|wish| wish.view = Some(view.clone())));
+                self.slots.iter().for_each(|slot| slot.change(|request| request.view = Some(view.clone())));
                 self.prober.set_view(view.clone());
                 self.inspector.set_view(view);
             }
             Command::Draw(machines) => {
                 for (machine, slot) in Machine::ALL.into_iter().zip(&self.slots) {
-                    slot.change(|wish| wish.wanted = machines.contains(&machine));
+                    slot.change(|request| request.wanted = machines.contains(&machine));
                 }
             }
             Command::Samples(samples) => {
-                self.slots.iter().for_each(|slot| slot.change(|wish| wish.samples = samples));
+                self.slots.iter().for_each(|slot| slot.change(|request| request.samples = samples));
                 self.prober.set_samples(samples);
             }
-            Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|wish| wish.timed = on)),
-            Command::Retry(machine) => self.slots[machine as usize].change(|wish| wish.tries += 1),
-            Command::Probe { pixel, sample } => self.prober.ask(probing::Question { pixel, sample }),
+            Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|request| request.timed = on)),
+            Command::Retry(machine) => self.slots[machine as usize].change(|request| request.tries += 1),
+            Command::Probe { pixel, sample } => self.prober.ask(probing::ProbeRequest { pixel, sample }),
             Command::Inspect(instance) => self.inspector.ask(instance),
         }
     }
@@ -183,6 +183,6 @@ impl Drop for Engine {
     }
 }
 
-fn draw<M: Loads + 'static>(surroundings: Surroundings, open: Opens<M>) -> JoinHandle<()> {
-    std::thread::spawn(move || drawing::run(surroundings, open))
+fn draw<M: Loads + 'static>(context: WorkerContext, open: Opens<M>) -> JoinHandle<()> {
+    std::thread::spawn(move || drawing::run(context, open))
 }

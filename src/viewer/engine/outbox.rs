@@ -1,4 +1,4 @@
-//! News on their way to the window: bounded, because of each kind only the newest stays.
+//! Queue of events to the window: bounded, because only the latest of each kind is kept.
 
 use super::message::{Event, Machine};
 use std::mem::discriminant;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What wakes the thread that polls.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
-/// Where worker threads put their news.
+/// The queue of events.
 pub struct Outbox {
     waiting: Mutex<Vec<Event>>,
     wake: Wake,
@@ -25,7 +25,7 @@ impl Outbox {
         self.wake.clone()
     }
 
-    /// Puts in news, in place of older ones that they outdate.
+    /// Queues an event, replacing older ones that it supersedes.
     pub fn send(&self, event: Event) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let was_empty = waiting.is_empty();
@@ -37,7 +37,7 @@ impl Outbox {
         }
     }
 
-    /// Takes out all news, in order.
+    /// Takes all events, in order.
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -49,7 +49,7 @@ impl Outbox {
     }
 }
 
-/// The machine that news are about.
+/// The back end of an event.
 fn machine(event: &Event) -> Option<Machine> {
     match event {
         Event::Image(shown) => Some(shown.machine),
@@ -58,7 +58,7 @@ fn machine(event: &Event) -> Option<Machine> {
     }
 }
 
-/// Whether nobody needs to hear the old news when these come.
+/// Whether a new event supersedes an old one.
 fn outdates(new: &Event, old: &Event) -> bool {
     let is_about_scene = |event: &Event| matches!(event, Event::Busy(_) | Event::Loaded(_) | Event::Broken(_));
     let is_about_code = |event: &Event| matches!(event, Event::Inspected(_) | Event::InspectFailed(_));

@@ -1,29 +1,29 @@
-//! The thread that looks into pixels.
+//! The thread that probes pixels.
 
 use super::message::{Event, Probed};
 use super::outbox::Outbox;
-use super::questions::{Questions, Subject};
+use super::requests::{Requests, Subject};
 use super::slot::sampling;
 use crate::ir::Module;
 use crate::probe::{self, Probe};
 use crate::program::Program;
 use std::sync::Arc;
 
-/// A sample to look into.
+/// A sample to probe.
 #[derive(Clone, Copy, Debug)]
-pub struct Question {
+pub struct ProbeRequest {
     /// Column and row in the view's format.
     pub pixel: [u32; 2],
     /// Which of the pixel's samples.
     pub sample: u32,
 }
 
-/// Answers questions until it shall end. The program for it is linked when the first question about a scene comes, and kept.
-pub fn run(questions: &Questions<Question>, outbox: &Outbox, budget: u32) {
+/// Answers requests until it shall end. The program for it is linked when the first request about a scene comes, and kept.
+pub fn run(requests: &Requests<ProbeRequest>, outbox: &Outbox, budget: u32) {
     let mut linked: Option<Linked> = None;
-    while let Some(subject) = questions.next() {
+    while let Some(subject) = requests.next() {
         let result = answer(&subject, &mut linked, budget);
-        let Subject { state, view, question: Question { pixel, sample }, .. } = subject;
+        let Subject { state, view, request: ProbeRequest { pixel, sample }, .. } = subject;
         outbox.send(Event::Probed(Arc::new(Probed { pixel, sample, state: state.version, view, result })));
     }
 }
@@ -34,8 +34,8 @@ struct Linked {
     program: Program,
 }
 
-fn answer(subject: &Subject<Question>, linked: &mut Option<Linked>, budget: u32) -> Result<Probe, String> {
-    let Subject { state, view, samples, question } = subject;
+fn answer(subject: &Subject<ProbeRequest>, linked: &mut Option<Linked>, budget: u32) -> Result<Probe, String> {
+    let Subject { state, view, samples, request } = subject;
     let sampling = sampling(state, *samples);
     let job = state.job(view, sampling, budget);
     let debug = match linked.take().filter(|linked| Arc::ptr_eq(&linked.code, &job.program.module)) {
@@ -50,6 +50,6 @@ fn answer(subject: &Subject<Question>, linked: &mut Option<Linked>, budget: u32)
     let debug = linked.insert(debug);
     let program = probe::with_data_of(&debug.program, &job.program);
     let subject = probe::Subject { scene: &state.scene, program: &program, bvh: &state.bvh };
-    let sample = probe::Sample { pixel: question.pixel, number: question.sample, sampling, budget };
+    let sample = probe::Sample { pixel: request.pixel, number: request.sample, sampling, budget };
     probe::probe(&subject, &sample).map_err(|e| e.to_string())
 }

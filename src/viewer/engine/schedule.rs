@@ -1,4 +1,4 @@
-//! Which pass comes next: coarse ones until all pixels are there, then samples, each as large as the time that the passes before took allows. Pure decisions: nothing here draws or waits.
+//! Pass scheduling: coarse passes until all pixels are covered, then samples, each sized by the time of earlier passes. Pure decisions: nothing here draws or waits.
 
 use crate::render::Window;
 use crate::render::progressive::Pass;
@@ -7,16 +7,16 @@ use std::time::Duration;
 /// Widths of the blocks of coarse passes, as powers of two: 2⁵ at most.
 const STEP_POWERS: usize = 6;
 
-/// The time that the first pass of a view should take. With the frame that shows it, and the pass that was under way, it stays well within a tenth of a second.
+/// Target time of the first pass of a view. With the frame that shows it, and the pass that was under way, it stays well within a tenth of a second.
 const FIRST: Duration = Duration::from_millis(35);
 
-/// The time that a later pass should take: each should be seen to improve the image, and a pass that nobody wants any more be over soon.
+/// Target time of a later pass: long enough to improve the image visibly, short enough to end soon when it is superseded.
 const LATER: Duration = Duration::from_millis(150);
 
 /// Pixels of the first pass of a program of whose speed nothing is known: 30 ms at a slow 0.3 million samples a second.
 const UNKNOWN_PIXELS: u64 = 10_000;
 
-/// The share of a new time in what is expected: the rest is what was expected before.
+/// Weight of a new measurement in the exponential moving average.
 const NEW_SHARE: f64 = 0.5;
 
 /// How long a sample takes in passes of each step.

@@ -1,4 +1,4 @@
-//! What a drawing thread is asked for: the newest wish replaces the older ones, and ends the pass under way, where that is no loss.
+//! The latest request to a rendering thread: a new request replaces the old one and aborts the current pass where that loses nothing.
 
 use crate::project::{State, View};
 use crate::render::sampling::Sampling;
@@ -6,39 +6,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the first pass of a view is let be when the view changes again: so an image appears now and then however fast views follow each other.
+/// Minimum time before a new view aborts the first pass of the previous one, so that images keep appearing during fast motion.
 const FIRST_PASS_IS_SAFE: Duration = Duration::from_millis(150);
 
-/// What is to be drawn.
+/// A request to render.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct DrawRequest {
     /// The scene.
     pub state: Option<Arc<State>>,
-    /// Where it is seen from.
+    /// The view.
     pub view: Option<View>,
     /// Samples a pixel, instead of the scene's.
     pub samples: Option<u32>,
     /// Whether the time of every kernel is measured.
     pub timed: bool,
-    /// Whether the user looks at this machine.
+    /// Whether this back end's image is visible.
     pub wanted: bool,
-    /// Whether another machine cannot draw, and this one does in its place.
+    /// Whether this back end renders in place of one that cannot.
     pub stands_in: bool,
     /// How often the user asked to try again.
     pub tries: u32,
 }
 
-impl Wish {
+impl DrawRequest {
     /// The scene and its view, if there is something to draw.
     pub fn subject(&self) -> Option<(&Arc<State>, &View)> {
         if self.wanted || self.stands_in { self.state.as_ref().zip(self.view.as_ref()) } else { None }
     }
 
-    fn is_same_scene(&self, other: &Wish) -> bool {
+    fn is_same_scene(&self, other: &DrawRequest) -> bool {
         version(self) == version(other) && self.subject().is_some() == other.subject().is_some()
     }
 
-    fn is_same(&self, other: &Wish) -> bool {
+    fn is_same(&self, other: &DrawRequest) -> bool {
         self.is_same_scene(other)
             && self.view == other.view
             && self.samples == other.samples
@@ -53,11 +53,11 @@ pub fn sampling(state: &State, samples: Option<u32>) -> Sampling {
     Sampling { strata: samples.map_or(state.scene.pixel_samples, Sampling::strata_of), seed: 0 }
 }
 
-fn version(wish: &Wish) -> Option<u64> {
-    wish.state.as_ref().map(|state| state.version)
+fn version(request: &DrawRequest) -> Option<u64> {
+    request.state.as_ref().map(|state| state.version)
 }
 
-/// Where one thread leaves wishes for another.
+/// The slot for the latest request between two threads.
 #[derive(Debug, Default)]
 pub struct Slot {
     inner: Mutex<Inner>,
@@ -67,7 +67,7 @@ pub struct Slot {
 
 #[derive(Debug, Default)]
 struct Inner {
-    wish: Wish,
+    request: DrawRequest,
     /// Rises with every change.
     number: u64,
     /// When what is to be seen changed last.
@@ -77,11 +77,11 @@ struct Inner {
     quit: bool,
 }
 
-/// A wish as its thread takes it.
+/// A request as taken by its thread.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// The wish.
-    pub wish: Wish,
+    /// The request.
+    pub request: DrawRequest,
     /// Its number.
     pub number: u64,
     /// When it was made.
@@ -93,18 +93,18 @@ impl Slot {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the wish. A pass under way ends if nobody wants its scene any more, or its view and it is not the first of that.
-    pub fn change(&self, change: impl FnOnce(&mut Wish)) {
+    /// Changes the request. A pass under way ends if nobody wants its scene any more, or its view and it is not the first of that.
+    pub fn change(&self, change: impl FnOnce(&mut DrawRequest)) {
         let mut inner = self.lock();
-        let old = inner.wish.clone();
-        change(&mut inner.wish);
-        if inner.wish.is_same(&old) {
+        let old = inner.request.clone();
+        change(&mut inner.request);
+        if inner.request.is_same(&old) {
             return;
         }
         inner.number += 1;
         inner.since = Some(Instant::now());
         let is_safe = inner.first_pass.is_some_and(|since| since.elapsed() < FIRST_PASS_IS_SAFE);
-        if !inner.wish.is_same_scene(&old) || !is_safe {
+        if !inner.request.is_same_scene(&old) || !is_safe {
             self.stop.store(true, Ordering::Relaxed);
         }
         self.changed.notify_all();
@@ -117,7 +117,7 @@ impl Slot {
         self.changed.notify_all();
     }
 
-    /// The wish. With the number of one that needs nothing more, waits for another, at most so long if at all. `None` when the thread shall end.
+    /// The request. With the number of one that needs nothing more, waits for another, at most so long if at all. `None` when the thread shall end.
     pub fn take(&self, done: Option<u64>, at_most: Option<Duration>) -> Option<Taken> {
         let mut inner = self.lock();
         let waits = |inner: &mut Inner| !inner.quit && done == Some(inner.number);
@@ -129,10 +129,10 @@ impl Slot {
             None => self.changed.wait_while(inner, waits).unwrap_or_else(PoisonError::into_inner),
         };
         let since = inner.since.unwrap_or_else(Instant::now);
-        (!inner.quit).then(|| Taken { wish: inner.wish.clone(), number: inner.number, since })
+        (!inner.quit).then(|| Taken { request: inner.request.clone(), number: inner.number, since })
     }
 
-    /// A pass for this wish begins, the first of its view or not. `None` when there is a newer wish; else what ends the pass.
+    /// A pass for this request begins, the first of its view or not. `None` when there is a newer request; else what ends the pass.
     pub fn begin(&self, number: u64, is_first: bool) -> Option<&AtomicBool> {
         let mut inner = self.lock();
         if inner.quit || inner.number != number {
@@ -147,7 +147,7 @@ impl Slot {
     pub fn end(&self, drawn: u64) -> bool {
         let mut inner = self.lock();
         inner.first_pass = None;
-        version(&inner.wish) == Some(drawn)
+        version(&inner.request) == Some(drawn)
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
 
     fn look(slot: &Slot, width: u32) {
         let format = Format { width, ..Format::default() };
-        slot.change(|wish| wish.view = Some(View { camera: Camera::default(), format }));
+        slot.change(|request| request.view = Some(View { camera: Camera::default(), format }));
     }
 
     fn is_stopped(slot: &Slot) -> bool {
@@ -171,7 +171,7 @@ mod tests {
         look(&slot, 1);
         look(&slot, 2);
         let taken = slot.take(None, None).unwrap();
-        assert_eq!(taken.wish.view.as_ref().unwrap().format.width, 2);
+        assert_eq!(taken.request.view.as_ref().unwrap().format.width, 2);
         look(&slot, 2);
         assert_eq!(slot.take(Some(taken.number), Some(Duration::ZERO)).unwrap().number, taken.number);
     }
@@ -186,7 +186,7 @@ mod tests {
             look(&slot, 2);
             assert_eq!(is_stopped(&slot), stopped);
             assert!(!slot.end(1), "there is no scene");
-            assert!(slot.begin(number, is_first).is_none(), "there is a newer wish");
+            assert!(slot.begin(number, is_first).is_none(), "there is a newer request");
         }
     }
 
@@ -196,13 +196,13 @@ mod tests {
         let mut project = crate::project::Project::new(source, Default::default());
         let crate::project::Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };
         let slot = Slot::default();
-        slot.change(|wish| (wish.state, wish.wanted) = (Some(state), true));
+        slot.change(|request| (request.state, request.wanted) = (Some(state), true));
         look(&slot, 1);
         let number = slot.take(None, None).unwrap().number;
         assert!(slot.begin(number, true).is_some());
         look(&slot, 2);
         assert!(!is_stopped(&slot));
-        slot.change(|wish| wish.wanted = false);
+        slot.change(|request| request.wanted = false);
         assert!(is_stopped(&slot));
     }
 

@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An engine, and what a window does with it.
-struct Desk {
+struct BackgroundWorker {
     engine: Engine,
     woken: Arc<(Mutex<bool>, Condvar)>,
 }
 
-impl Desk {
+impl BackgroundWorker {
     fn new(machines: &[Machine]) -> Self {
         let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
         let wakes = woken.clone();
@@ -89,18 +89,18 @@ fn rendered(state: &State, view: &View, samples: u32) -> Image {
 
 #[test]
 fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    desk.engine.send(Command::Samples(Some(6)));
-    let state = desk.open_builtin("sepia");
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    worker.engine.send(Command::Samples(Some(6)));
+    let state = worker.open_builtin("sepia");
     let view = view(&state, 61, 40);
-    desk.look(&view);
-    let shown = desk.image(Shown::is_finished);
+    worker.look(&view);
+    let shown = worker.image(Shown::is_finished);
     assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Machine::Rpu, state.version, 6, 6));
     assert_eq!(shown.view, view);
     assert!(*shown.image == rendered(&state, &view, 6));
     // More samples go on from what is shown: no coarse image comes again.
-    desk.engine.send(Command::Samples(Some(9)));
-    let shown = desk.image(|shown| {
+    worker.engine.send(Command::Samples(Some(9)));
+    let shown = worker.image(|shown| {
         assert_eq!(shown.step, 1);
         shown.is_finished() && shown.wanted == 9
     });
@@ -109,43 +109,43 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
 
 #[test]
 fn a_new_view_ends_the_drawing_of_the_old_one() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
     // The old view would take hours.
-    desk.engine.send(Command::Samples(Some(1 << 20)));
-    let state = desk.open_builtin("sepia");
-    desk.look(&view(&state, 640, 480));
-    desk.image(|shown| shown.step == 1);
+    worker.engine.send(Command::Samples(Some(1 << 20)));
+    let state = worker.open_builtin("sepia");
+    worker.look(&view(&state, 640, 480));
+    worker.image(|shown| shown.step == 1);
     let mut moved = view(&state, 64, 48);
     moved.camera.world_to_camera.w_axis.x += 0.5;
-    desk.look(&moved);
-    desk.engine.send(Command::Samples(Some(4)));
-    let shown = desk.image(|shown| shown.view == moved && shown.is_finished());
+    worker.look(&moved);
+    worker.engine.send(Command::Samples(Some(4)));
+    let shown = worker.image(|shown| shown.view == moved && shown.is_finished());
     assert!(*shown.image == rendered(&state, &moved, 4));
     assert_eq!(shown.report.counts.iter().find(|c| c.name == "programs loaded").unwrap().count, 1);
 }
 
 #[test]
 fn a_thousand_views_at_once_end_with_the_last_one() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    let state = desk.open_builtin("noise");
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let state = worker.open_builtin("noise");
     let mut last = view(&state, 96, 64);
     for _ in 0..1000 {
         last.camera.world_to_camera.w_axis.x += 0.001;
-        desk.look(&last);
+        worker.look(&last);
     }
-    let shown = desk.image(|shown| shown.view == last && shown.is_finished());
+    let shown = worker.image(|shown| shown.view == last && shown.is_finished());
     assert!(*shown.image == rendered(&state, &last, shown.wanted));
 }
 
 #[test]
 fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
-    let mut desk = Desk::new(&[Machine::Gpu]);
-    let state = desk.open_builtin("sepia");
+    let mut worker = BackgroundWorker::new(&[Machine::Gpu]);
+    let state = worker.open_builtin("sepia");
     let view = view(&state, 61, 40);
-    desk.look(&view);
+    worker.look(&view);
     let by = |machine| move |shown: &Shown| shown.machine == machine && shown.is_finished();
     let (mut gpu, mut rpu, mut was_preparing) = (None, None, false);
-    desk.wait_for(|event| {
+    worker.wait_for(|event| {
         match event {
             Event::Preparing { machine: Machine::Gpu, .. } => was_preparing = true,
             Event::Image(shown) if by(Machine::Gpu)(shown) => gpu = Some(shown.clone()),
@@ -163,9 +163,9 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     if let Some(rpu) = rpu {
         assert!(*rpu.image == expected);
     }
-    desk.engine.send(Command::TimeKernels(true));
+    worker.engine.send(Command::TimeKernels(true));
     let timed = |shown: &Shown| shown.report.kernels != KernelTimes::None;
-    let again = desk.image(|shown| by(Machine::Gpu)(shown) && timed(shown));
+    let again = worker.image(|shown| by(Machine::Gpu)(shown) && timed(shown));
     assert!(again.image == gpu.image);
 }
 
@@ -191,14 +191,14 @@ fn middle(shown: &Shown) -> [f32; 4] {
 fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
     let folder = tempfile::tempdir().unwrap();
     write_scene(folder.path(), "surface own() { Ci = color(1, 0, 0); }");
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
-    let first = desk.loaded();
-    desk.look(&first.view());
-    assert_eq!(middle(&desk.image(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    let first = worker.loaded();
+    worker.look(&first.view());
+    assert_eq!(middle(&worker.image(Shown::is_finished)), [1.0, 0.0, 0.0, 1.0]);
 
     write_scene(folder.path(), "surface own() { Ci = colour(0, 1, 0); }");
-    let failure = desk.wait_for(|event| match event {
+    let failure = worker.wait_for(|event| match event {
         Event::Broken(failure) => Some(failure.clone()),
         _ => None,
     });
@@ -206,11 +206,11 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
 
     write_scene(folder.path(), "surface own() { Ci = color(0, 1, 0); }");
     // A file may be read while it is written: errors of that moment go by.
-    let mended = desk.wait_for(|event| match event {
+    let mended = worker.wait_for(|event| match event {
         Event::Loaded(state) if state.version > first.version => Some(state.clone()),
         _ => None,
     });
-    let shown = desk.image(|shown| shown.state == mended.version && shown.is_finished());
+    let shown = worker.image(|shown| shown.state == mended.version && shown.is_finished());
     assert_eq!(middle(&shown), [0.0, 1.0, 0.0, 1.0]);
 }
 
@@ -218,31 +218,31 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
 fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     let folder = tempfile::tempdir().unwrap();
     write_scene(folder.path(), "surface own() {\n  float x = 1;\n  while (x > 0) x += 1;\n  Ci = x;\n}");
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
-    let state = desk.loaded();
-    desk.look(&state.view());
-    let message = desk.wait_for(|event| match event {
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    let state = worker.loaded();
+    worker.look(&state.view());
+    let message = worker.wait_for(|event| match event {
         Event::MachineFailed(Machine::Rpu, message) => Some(message.clone()),
         _ => None,
     });
     assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
     write_scene(folder.path(), "surface own() { Ci = 1; }");
-    desk.engine.send(Command::Reload);
-    assert_eq!(middle(&desk.image(Shown::is_finished)), [1.0; 4]);
+    worker.engine.send(Command::Reload);
+    assert_eq!(middle(&worker.image(Shown::is_finished)), [1.0; 4]);
 }
 
 #[test]
 fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
     let options =
         Options { project: Default::default(), adapter: Some("no such adapter".to_string()), budget: DEFAULT_BUDGET };
-    let mut desk = Desk::new(&[]);
-    desk.engine = Engine::start(options, desk.engine.outbox.wake());
-    desk.engine.send(Command::Draw(vec![Machine::Gpu]));
-    let state = desk.open_builtin("sepia");
-    desk.look(&view(&state, 32, 24));
+    let mut worker = BackgroundWorker::new(&[]);
+    worker.engine = Engine::start(options, worker.engine.outbox.wake());
+    worker.engine.send(Command::Draw(vec![Machine::Gpu]));
+    let state = worker.open_builtin("sepia");
+    worker.look(&view(&state, 32, 24));
     let (mut failed, mut drawn) = (0, None);
-    desk.wait_for(|event| {
+    worker.wait_for(|event| {
         match event {
             Event::MachineFailed(Machine::Gpu, message) => {
                 assert!(message.contains("no such adapter"), "{message}");
@@ -254,24 +254,24 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
         (failed > 0 && drawn == Some(Machine::Rpu)).then_some(())
     });
     // It is tried again when the user says so.
-    desk.engine.send(Command::Retry(Machine::Gpu));
-    desk.wait_for(|event| matches!(event, Event::MachineFailed(Machine::Gpu, _)).then_some(()));
+    worker.engine.send(Command::Retry(Machine::Gpu));
+    worker.wait_for(|event| matches!(event, Event::MachineFailed(Machine::Gpu, _)).then_some(()));
 }
 
 #[test]
 fn a_parameter_is_edited_and_a_wrong_one_refused() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    let state = desk.open_builtin("sepia");
-    desk.look(&view(&state, 32, 24));
-    desk.image(Shown::is_finished);
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let state = worker.open_builtin("sepia");
+    worker.look(&view(&state, 32, 24));
+    worker.image(Shown::is_finished);
     let instance = state.parameters.instances.iter().find(|i| i.params.iter().any(|p| p.name == "Kd")).unwrap().id;
     let set = |value| Command::SetParameter { instance, name: "Kd".to_string(), value: Some(value) };
-    desk.engine.send(set(crate::scene::ParamValue::Float(vec![0.25])));
-    let edited = desk.loaded();
-    let shown = desk.image(|shown| shown.state == edited.version && shown.is_finished());
+    worker.engine.send(set(crate::scene::ParamValue::Float(vec![0.25])));
+    let edited = worker.loaded();
+    let shown = worker.image(|shown| shown.state == edited.version && shown.is_finished());
     assert!(*shown.image == rendered(&edited, &view(&edited, 32, 24), shown.wanted));
-    desk.engine.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
-    let refused = desk.wait_for(|event| match event {
+    worker.engine.send(set(crate::scene::ParamValue::String(vec!["much".to_string()])));
+    let refused = worker.wait_for(|event| match event {
         Event::Refused(message) => Some(message.clone()),
         _ => None,
     });
@@ -280,7 +280,7 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
 
 #[test]
 fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("up.sl", "displacement up() { P += 0.1 * normalize(N); }");
@@ -289,24 +289,24 @@ fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
         "Format 20 20 1 Projection \"perspective\" \"fov\" [40] Translate 0 0 5 WorldBegin \
          Attribute \"displacementbound\" \"float sphere\" [0.1] Displacement \"up\" Sphere 1 -1 1 360 WorldEnd",
     );
-    desk.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
-    let first = desk.loaded();
-    desk.engine.send(Command::CutFor(view(&first, 80, 80)));
-    let finer = desk.loaded();
+    worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
+    let first = worker.loaded();
+    worker.engine.send(Command::CutFor(view(&first, 80, 80)));
+    let finer = worker.loaded();
     assert!(first.displaced_triangles > 0 && finer.displaced_triangles > 4 * first.displaced_triangles);
 }
 
 #[test]
 fn a_pixel_is_looked_into() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    desk.engine.send(Command::Samples(Some(1)));
-    let state = desk.open_builtin("glass");
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    worker.engine.send(Command::Samples(Some(1)));
+    let state = worker.open_builtin("glass");
     let view = view(&state, 40, 30);
-    desk.look(&view);
-    let shown = desk.image(Shown::is_finished);
+    worker.look(&view);
+    let shown = worker.image(Shown::is_finished);
     for pixel in [[20, 15], [3, 28]] {
-        desk.engine.send(Command::Probe { pixel, sample: 0 });
-        let probed = desk.wait_for(|event| match event {
+        worker.engine.send(Command::Probe { pixel, sample: 0 });
+        let probed = worker.wait_for(|event| match event {
             Event::Probed(probed) => Some(probed.clone()),
             _ => None,
         });
@@ -314,19 +314,19 @@ fn a_pixel_is_looked_into() {
         let probe = probed.result.as_ref().expect("the pixel exists");
         assert_eq!(probe.color, shown.image.rgba[(pixel[1] * 40 + pixel[0]) as usize][..3]);
     }
-    desk.engine.send(Command::Probe { pixel: [40, 0], sample: 0 });
-    desk.wait_for(|event| matches!(event, Event::Probed(probed) if probed.result.is_err()).then_some(()));
+    worker.engine.send(Command::Probe { pixel: [40, 0], sample: 0 });
+    worker.wait_for(|event| matches!(event, Event::Probed(probed) if probed.result.is_err()).then_some(()));
 }
 
 #[test]
 fn an_engine_that_is_dropped_ends_its_threads() {
-    let mut desk = Desk::new(&[Machine::Rpu]);
-    desk.engine.send(Command::Samples(Some(1 << 20)));
-    let state = desk.open_builtin("showcase");
-    desk.look(&view(&state, 640, 480));
-    desk.image(|shown| shown.step == 1);
-    let outbox = Arc::downgrade(&desk.engine.outbox);
-    drop(desk);
+    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    worker.engine.send(Command::Samples(Some(1 << 20)));
+    let state = worker.open_builtin("showcase");
+    worker.look(&view(&state, 640, 480));
+    worker.image(|shown| shown.step == 1);
+    let outbox = Arc::downgrade(&worker.engine.outbox);
+    drop(worker);
     let start = Instant::now();
     while outbox.strong_count() > 0 {
         assert!(start.elapsed() < PATIENCE, "a thread still has its outbox");
@@ -336,14 +336,14 @@ fn an_engine_that_is_dropped_ends_its_threads() {
 
 #[test]
 fn a_shader_is_listed_first_and_measured_then() {
-    let mut desk = Desk::new(&[]);
-    let state = desk.open_builtin("sepia");
-    desk.look(&state.view());
+    let mut worker = BackgroundWorker::new(&[]);
+    let state = worker.open_builtin("sepia");
+    worker.look(&state.view());
     let used = |i: &&crate::project::Instance| state.program.instances[i.id.0 as usize].is_some();
     let instance = state.parameters.instances.iter().find(used).unwrap().id;
-    desk.engine.send(Command::Inspect(instance));
+    worker.engine.send(Command::Inspect(instance));
     let mut found = Vec::new();
-    desk.wait_for(|event| {
+    worker.wait_for(|event| {
         if let Event::Inspected(inspection) = event {
             found.push(inspection.clone());
         }

@@ -1,4 +1,4 @@
-//! What is wrong, over the image: errors of the scene and its shaders as source excerpts, failures of machines. They go by themselves when what caused them does.
+//! The error overlay: errors of the scene and its shaders as source excerpts, and failures of back ends. Errors disappear when their cause does.
 
 use crate::project::Failure;
 use crate::viewer::engine::Machine;
@@ -53,8 +53,7 @@ impl ErrorOverlay {
         }
         let count = failure.diagnostics.error_count();
         let errors = if count == 1 { "1 error".to_string() } else { format!("{count} errors") };
-        let rest =
-            if has_image { "the last good image is shown" } else { "mend the file and save it, or open another" };
+        let rest = if has_image { "the last good image is shown" } else { "fix the file and save it, or open another" };
         ui.label(RichText::new(format!("{errors}: {rest}")).strong().color(super::error_color(ui)));
         if let Some((_, text)) = &self.rendered {
             ScrollArea::both().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
@@ -66,7 +65,7 @@ impl ErrorOverlay {
 
     fn failed_machine(&self, ui: &mut egui::Ui, machine: Machine, message: &str, actions: &mut Vec<Action>) {
         ui.label(
-            RichText::new(format!("The {} cannot draw this", machine.name())).strong().color(super::error_color(ui)),
+            RichText::new(format!("The {} cannot render this", machine.name())).strong().color(super::error_color(ui)),
         );
         ui.label(RichText::new(message).monospace());
         ui.horizontal(|ui| {

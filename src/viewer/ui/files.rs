@@ -1,6 +1,6 @@
 //! Choosing a file: a folder's contents, a line for the name.
 //!
-//! The window has a dialogue of its own, which looks the same wherever it runs and needs no service of the desktop.
+//! The window has its own file dialog, which looks the same on every system and needs no desktop service.
 
 use crate::project::Source;
 use crate::viewer::model::Action;
@@ -18,7 +18,7 @@ pub enum Purpose {
     SaveText(String),
 }
 
-/// What became of a dialogue.
+/// What became of a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It is still open.
@@ -35,7 +35,7 @@ const MOST_ENTRIES: usize = 5000;
 /// Ends of the names of files that can be opened.
 const SCENES: [&str; 6] = [".rib", ".rib.gz", ".gltf", ".glb", ".obj", ".ply"];
 
-/// A dialogue.
+/// A dialog.
 #[derive(Debug)]
 pub struct FileDialog {
     purpose: Purpose,

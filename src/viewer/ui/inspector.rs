@@ -1,6 +1,6 @@
-//! What a pixel is made of: the surface that it shows, the tree of rays behind it, and its shaders stepped through.
+//! The pixel inspector: the visible surface, the ray tree, and stepping through its shaders.
 //!
-//! Takes what the worker threads found out about the picked pixel; asks for another sample, or for the same again. Where one stands in the steps is the panel's own affair.
+//! Shows the probe of the picked pixel; requests another sample, or the same again. The current step is the panel's own state.
 
 mod source;
 mod stepping;
@@ -53,7 +53,7 @@ impl InspectorPanel {
     pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.add_space(4.0);
         let Some(picked) = &model.picked else {
-            ui.weak("Click a pixel of the image: what it shows, the rays behind it, and its shaders step by step stand here then.");
+            ui.weak("Click a pixel of the image to see its surface, its rays and its shaders step by step.");
             return;
         };
         heading(ui, picked, actions);
@@ -130,7 +130,7 @@ impl InspectorPanel {
     fn surface(&mut self, ui: &mut Ui, probe: &Probe) {
         let index = self.ray.unwrap_or(0);
         let Some(ray) = probe.rays.get(index as usize) else {
-            ui.weak("This sample shoots no ray.");
+            ui.weak("This sample traces no ray.");
             return;
         };
         ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
@@ -180,7 +180,7 @@ impl InspectorPanel {
             tree.roots.iter().for_each(|&ray| self.ray_row(ui, probe, &tree, ray, 0));
             self.tree = tree;
             if probe.rays_truncated {
-                ui.weak("… and more, which are not kept");
+                ui.weak("… and more, which are not recorded");
             }
         });
     }
@@ -253,7 +253,7 @@ fn heading(ui: &mut Ui, picked: &Picked, actions: &mut Vec<Action>) {
             ui.spinner();
         }
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if ui.small_button("×").on_hover_text("Let go of the pixel (Esc)").clicked() {
+            if ui.small_button("×").on_hover_text("Clear the pixel (Esc)").clicked() {
                 actions.push(Action::Unpick);
             }
         });

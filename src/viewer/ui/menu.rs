@@ -1,7 +1,7 @@
 //! The menu bar.
 
 use super::files::{FileDialog, Purpose};
-use super::shortcuts::{Deed, keys_of, perform};
+use super::shortcuts::{Operation, keys_of, perform};
 use super::{Chrome, source_name};
 use crate::project::{Source, rib};
 use crate::scene::builtin;
@@ -19,7 +19,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut
         ui.menu_button("View", |ui| view(ui, model, chrome, actions));
         ui.menu_button("Camera", |ui| camera(ui, model, chrome, actions));
         ui.menu_button("Help", |ui| {
-            deed(ui, "Keys and pointer", Deed::Help, model, chrome, actions);
+            operation(ui, "Keys and pointer", Operation::Help, model, chrome, actions);
         });
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
             ui.add(egui::Label::new(egui::RichText::new(source_name(&model.source)).weak()).truncate());
@@ -28,7 +28,14 @@ pub fn show(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut
 }
 
 /// An entry that does what a shortcut does, too.
-fn deed(ui: &mut egui::Ui, text: &str, what: Deed, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+fn operation(
+    ui: &mut egui::Ui,
+    text: &str,
+    what: Operation,
+    model: &Model,
+    chrome: &mut Chrome,
+    actions: &mut Vec<Action>,
+) {
     let keys = keys_of(ui.ctx(), what);
     if ui.add(Button::new(text).shortcut_text(keys)).clicked() {
         perform(what, model, chrome, actions);
@@ -37,7 +44,7 @@ fn deed(ui: &mut egui::Ui, text: &str, what: Deed, model: &Model, chrome: &mut C
 }
 
 fn file(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
-    deed(ui, "Open…", Deed::Open, model, chrome, actions);
+    operation(ui, "Open…", Operation::Open, model, chrome, actions);
     ui.menu_button("Open recent", |ui| {
         if chrome.settings.recent.is_empty() {
             ui.weak("No scene was opened yet.");
@@ -57,27 +64,27 @@ fn file(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
             }
         }
     });
-    deed(ui, "Read again", Deed::Reload, model, chrome, actions);
+    operation(ui, "Reload", Operation::Reload, model, chrome, actions);
     ui.separator();
-    deed(ui, "Save image…", Deed::SaveImage, model, chrome, actions);
+    operation(ui, "Save image…", Operation::SaveImage, model, chrome, actions);
     ui.separator();
-    deed(ui, "Quit", Deed::Quit, model, chrome, actions);
+    operation(ui, "Quit", Operation::Quit, model, chrome, actions);
 }
 
 fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
     for panel in Panel::ALL {
         let mut shown = chrome.settings.shows(panel);
-        let keys = keys_of(ui.ctx(), Deed::Panel(panel));
+        let keys = keys_of(ui.ctx(), Operation::Panel(panel));
         if ui.checkbox(&mut shown, panel.name()).on_hover_text(keys).changed() {
             chrome.settings.toggle(panel);
         }
     }
     ui.separator();
     ui.menu_button("Image", |ui| {
-        deed(ui, "GPU", Deed::Show(Machine::Gpu), model, chrome, actions);
-        deed(ui, "RPU", Deed::Show(Machine::Rpu), model, chrome, actions);
+        operation(ui, "GPU", Operation::Show(Machine::Gpu), model, chrome, actions);
+        operation(ui, "RPU", Operation::Show(Machine::Rpu), model, chrome, actions);
         for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
-            deed(ui, comparison.name(), Deed::Compare(comparison), model, chrome, actions);
+            operation(ui, comparison.name(), Operation::Compare(comparison), model, chrome, actions);
         }
     });
     ui.menu_button("Resolution", |ui| {
@@ -89,17 +96,17 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
             }
         }
     });
-    ui.menu_button("Samples a pixel", |ui| {
+    ui.menu_button("Samples per pixel", |ui| {
         let choices = [None, Some(1), Some(4), Some(16), Some(64), Some(256)];
         for samples in choices {
-            let text = samples.map_or_else(|| "as the scene asks for".to_string(), |n: u32| n.to_string());
+            let text = samples.map_or_else(|| "as the scene sets".to_string(), |n: u32| n.to_string());
             if ui.radio(model.samples == samples, text).clicked() {
                 actions.push(Action::SetSamples(samples));
             }
         }
     });
     ui.separator();
-    deed(ui, "New device for the window", Deed::RenewDevice, model, chrome, actions);
+    operation(ui, "New device for the window", Operation::RenewDevice, model, chrome, actions);
     ui.menu_button("Colours", |ui| {
         for (theme, name) in [(Theme::System, "As the system"), (Theme::Light, "Light"), (Theme::Dark, "Dark")] {
             if ui.radio(chrome.settings.theme == theme, name).clicked() {
@@ -120,8 +127,8 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
 }
 
 fn camera(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
-    deed(ui, "Show all", Deed::FrameAll, model, chrome, actions);
-    deed(ui, "The scene's camera", Deed::SceneCamera, model, chrome, actions);
+    operation(ui, "Frame all", Operation::FrameAll, model, chrome, actions);
+    operation(ui, "The scene's camera", Operation::SceneCamera, model, chrome, actions);
     let Some(view) = model.view() else { return };
     if let Some(mut fov) = model.navigation().and_then(|n| n.fov()) {
         ui.horizontal(|ui| {
@@ -133,8 +140,8 @@ fn camera(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut V
         });
     }
     if model.state.as_ref().is_some_and(|state| state.displaced_triangles > 0) {
-        let cut = ui.button("Cut displaced surfaces anew");
-        if cut.on_hover_text("as finely as they are seen now, until the scene is read again").clicked() {
+        let cut = ui.button("Dice displaced surfaces again");
+        if cut.on_hover_text("for the current view, until the scene is reloaded").clicked() {
             actions.push(Action::CutForView);
             ui.close();
         }
@@ -153,7 +160,7 @@ fn camera(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut V
     }
 }
 
-/// The folder that dialogues begin in: that of the scene, or of the latest one, or the process's own.
+/// The folder that dialogs begin in: that of the scene, or of the latest one, or the process's own.
 pub fn folder(model: &Model, chrome: &Chrome) -> PathBuf {
     let scene = match &model.source {
         Source::File(path) => Some(path.as_path()),

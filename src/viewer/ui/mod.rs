@@ -1,4 +1,4 @@
-//! The panels. Each shows a part of the model and says what the user asks for; none changes the model, waits, or touches files, except that a file dialogue lists folders.
+//! The panels. Each shows a part of the model and returns user actions; none changes the model, waits, or touches files, except that a file dialog lists folders.
 //!
 //! [`show`] puts them together: menus and tools above, parameters left, inspector right, program and timings below, the image in what remains, messages over it. In a small window
 //! the image wins: what would leave it too little is not shown, and menus and keys do the same.
@@ -24,16 +24,16 @@ use crate::project::Source;
 use egui::Color32;
 use files::FileDialog;
 
-/// What the interface itself remembers, beside the model.
+/// State of the interface outside the model.
 #[derive(Debug)]
 pub struct Chrome {
-    /// What is kept from one day to the next.
+    /// The persistent settings.
     pub settings: Settings,
-    /// Whether the user wants to leave.
+    /// Whether the user asked to quit.
     pub close: bool,
     /// Whether the user wants another device for the window.
     pub renew_device: bool,
-    /// The file dialogue, while it is open.
+    /// The file dialog, while it is open.
     dialog: Option<FileDialog>,
     /// Whether the list of shortcuts is shown.
     help: bool,

@@ -20,7 +20,7 @@ impl ParametersPanel {
     pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.add_space(4.0);
         let Some(state) = &model.state else {
-            ui.weak("The parameters of the scene's shaders stand here once it is read.");
+            ui.weak("The parameters of the scene's shaders appear here once it is loaded.");
             return;
         };
         ui.add(TextEdit::singleline(&mut self.filter).hint_text("filter by name").desired_width(f32::INFINITY));
@@ -70,7 +70,7 @@ impl ParametersPanel {
             .default_open(instance.params.len() <= 12);
         let shown = header.show(ui, |ui| {
             if instance.kind == ShaderKind::CoShader && instance.shader.contains(".rtsl") {
-                ui.weak("Its parameters stand with what refers to it.");
+                ui.weak("Its parameters are shown with the objects that refer to it.");
                 return;
             }
             if instance.params.is_empty() && instance.references.is_empty() {
@@ -114,7 +114,7 @@ fn row(ui: &mut Ui, instance: &Instance, parameter: &Parameter, actions: &mut Ve
         None if parameter.name.contains('.') => "that of the object",
         None => "the shader's default",
     };
-    let relinks = if parameter.dynamic { "" } else { "\nchanging it links the program again" };
+    let relinks = if parameter.dynamic { "" } else { "\nchanging it relinks the program" };
     let label = ui.label(name).on_hover_text(format!("{} {}, {from}{relinks}", parameter.type_name, parameter.name));
     let mut value = parameter.value().clone();
     if editor(ui, label.id, parameter, &mut value) {
@@ -224,10 +224,10 @@ fn options(ui: &mut Ui, parameters: &Parameters, actions: &mut Vec<Action>) {
     let before = values;
     CollapsingHeader::new("Options").default_open(false).show(ui, |ui| {
         Grid::new("options").num_columns(2).spacing([8.0, 4.0]).show(ui, |ui| {
-            whole_numbers(ui, "PixelSamples", "Samples a pixel in x and y", &mut values.pixel_samples, 1..=256);
+            whole_numbers(ui, "PixelSamples", "Samples per pixel in x and y", &mut values.pixel_samples, 1..=256);
             ui.end_row();
             let depth = std::slice::from_mut(&mut values.max_depth);
-            whole_numbers(ui, "maxdepth", "How many times a ray may spawn another", depth, 0..=1000);
+            whole_numbers(ui, "maxdepth", "Maximum ray depth", depth, 0..=1000);
             ui.end_row();
             let label = ui.label("background").on_hover_text("What rays that hit nothing see");
             let [r, g, b, _] = values.background;

@@ -1,4 +1,4 @@
-//! What becomes of a shader: source, IR, RPU assembly and WGSL side by side, and what each source line costs.
+//! The compiled forms of a shader: source, IR, RPU assembly and WGSL side by side, and the cost of each source line.
 //!
 //! A line under the pointer lights up whatever comes from the same source line in all columns; a click keeps it lit and brings it into sight everywhere. Only the rows in sight are laid out.
 
@@ -85,7 +85,7 @@ impl ProgramPanel {
     pub fn show(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.add_space(4.0);
         let Some(state) = &model.state else {
-            ui.weak("What becomes of the scene's shaders stands here once it is read.");
+            ui.weak("The compiled shaders appear here once the scene is loaded.");
             return;
         };
         let used = |i: &&Instance| state.program.instances.get(i.id.0 as usize).is_some_and(Option::is_some);
@@ -94,7 +94,7 @@ impl ProgramPanel {
         let surface = || instances.iter().find(|i| i.kind == ShaderKind::Surface);
         let chosen = chosen.or_else(surface).or(instances.first());
         let Some(chosen) = chosen else {
-            ui.weak("The scene names no shader. Give an object a Surface to see what becomes of it.");
+            ui.weak("The scene names no shader. Give an object a Surface to see its compiled code.");
             return;
         };
         self.choose(chosen.id);
@@ -164,7 +164,7 @@ impl ProgramPanel {
             button.on_hover_text(name).accessible_name(name).clicked()
         };
         let label = ui.label("IR");
-        if step(ui, now > 0, "<", "the pass before") {
+        if step(ui, now > 0, "<", "previous pass") {
             now -= 1;
         }
         let text = stages.get(now).map_or("", |stage| stage.name.as_str());
@@ -174,7 +174,7 @@ impl ProgramPanel {
             }
         });
         shown.response.labelled_by(label.id);
-        if step(ui, now + 1 < stages.len(), ">", "the next pass") {
+        if step(ui, now + 1 < stages.len(), ">", "next pass") {
             now += 1;
         }
         if now != before {
@@ -230,7 +230,7 @@ impl ProgramPanel {
         };
         ui.strong(title);
         if listing.rows.is_empty() {
-            ui.weak("Nothing is left of this shader here.");
+            ui.weak("No code of this shader is left here.");
             return;
         }
         let cost = inspection.cost.as_ref().and_then(|cost| cost.as_deref().ok()).filter(|_| column == Column::Source);
@@ -330,10 +330,10 @@ fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
             ui.weak("measuring on the RPU");
         }
         Some(Err(why)) => {
-            ui.label(RichText::new(format!("The cost is not known: {why}")).color(super::error_color(ui)));
+            ui.label(RichText::new(format!("The cost is unknown: {why}")).color(super::error_color(ui)));
         }
         Some(Ok(cost)) if cost.total == 0 => {
-            ui.weak("It has moved points before the image was begun, and costs the image nothing.");
+            ui.weak("It displaced the mesh before rendering started and costs nothing per pixel.");
         }
         Some(Ok(cost)) => {
             let [width, height] = cost.size;
@@ -346,7 +346,7 @@ fn cost(ui: &mut Ui, inspection: &Inspection, actions: &mut Vec<Action>) {
                 "An image of {width} x {height} pixels from this view, one sample each, on the timed RPU. The rest went to other shaders, to the camera, to functions that are \
                  called, and to code without a source line."
             ));
-            if ui.small_button("Measure again").on_hover_text("from where the scene is seen now").clicked() {
+            if ui.small_button("Measure again").on_hover_text("for the current view").clicked() {
                 actions.push(Action::Inspect(inspection.instance));
             }
         }
@@ -430,7 +430,7 @@ mod tests {
         let mut harness = stand(model);
         harness.state_mut().panel.instance = Some(found.instance);
         harness.step();
-        harness.state_mut().model.hear(Event::Inspected(Arc::new(found)));
+        harness.state_mut().model.handle(Event::Inspected(Arc::new(found)));
         harness.run();
         harness
     }
@@ -444,7 +444,7 @@ mod tests {
         let mut harness = answered();
         let instance = harness.state().panel.instance.unwrap();
         assert_eq!(harness.state().asked, [Action::Inspect(instance)]);
-        harness.state_mut().model.hear(Event::Loaded(state(SPHERE)));
+        harness.state_mut().model.handle(Event::Loaded(state(SPHERE)));
         harness.step();
         assert_eq!(harness.state().asked, [Action::Inspect(instance), Action::Inspect(instance)]);
     }
@@ -466,7 +466,7 @@ mod tests {
     fn the_ir_is_shown_pass_by_pass() {
         let mut harness = answered();
         assert!(harness.query_by_label("v1 = add v0, v0").is_none());
-        harness.get_by_label("the pass before").click();
+        harness.get_by_label("previous pass").click();
         harness.run();
         assert!(harness.query_by_label("v1 = add v0, v0").is_some());
         assert!(harness.query_by_label("v1 = mul v0, 2").is_none());
@@ -486,7 +486,7 @@ mod tests {
     fn a_failure_says_why() {
         let mut harness = stand(loaded());
         harness.step();
-        harness.state_mut().model.hear(Event::InspectFailed("nothing uses it".to_string()));
+        harness.state_mut().model.handle(Event::InspectFailed("nothing uses it".to_string()));
         harness.run();
         assert!(harness.query_by_label("nothing uses it").is_some());
     }

@@ -1,4 +1,4 @@
-//! What keys do: one table, from which they are obeyed and from which the help is made.
+//! Keyboard shortcuts: one table for handling and for the help.
 
 use super::Chrome;
 use super::files::{FileDialog, Purpose};
@@ -12,20 +12,20 @@ use glam::Vec3;
 
 /// What a shortcut does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
-    /// The dialogue that opens a scene.
+pub enum Operation {
+    /// The dialog that opens a scene.
     Open,
-    /// The dialogue that saves the image.
+    /// The dialog that saves the image.
     SaveImage,
-    /// Reads everything again.
+    /// Reloads everything.
     Reload,
     /// Gives up the device that draws the window, for another.
     RenewDevice,
     /// Leaves.
     Quit,
-    /// Shows all of the scene.
+    /// Frames the whole scene.
     FrameAll,
-    /// Looks through the scene's camera.
+    /// Resets to the scene's camera.
     SceneCamera,
     /// Shows a machine's image alone.
     Show(Machine),
@@ -39,46 +39,46 @@ pub enum Deed {
     Help,
 }
 
-const fn key(key: Key, deed: Deed, what: &'static str) -> (KeyboardShortcut, Deed, &'static str) {
-    (KeyboardShortcut::new(Modifiers::NONE, key), deed, what)
+const fn key(key: Key, operation: Operation, what: &'static str) -> (KeyboardShortcut, Operation, &'static str) {
+    (KeyboardShortcut::new(Modifiers::NONE, key), operation, what)
 }
 
-const fn command(key: Key, deed: Deed, what: &'static str) -> (KeyboardShortcut, Deed, &'static str) {
-    (KeyboardShortcut::new(Modifiers::COMMAND, key), deed, what)
+const fn command(key: Key, operation: Operation, what: &'static str) -> (KeyboardShortcut, Operation, &'static str) {
+    (KeyboardShortcut::new(Modifiers::COMMAND, key), operation, what)
 }
 
 /// The shortcuts: keys, what they do, and how the help says it.
-pub const SHORTCUTS: &[(KeyboardShortcut, Deed, &str)] = &[
+pub const SHORTCUTS: &[(KeyboardShortcut, Operation, &str)] = &[
     (
         KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::R),
-        Deed::RenewDevice,
-        "draw the window with a new device",
+        Operation::RenewDevice,
+        "renew the window's device",
     ),
-    command(Key::O, Deed::Open, "open a scene"),
-    command(Key::S, Deed::SaveImage, "save the image"),
-    command(Key::R, Deed::Reload, "read everything again"),
-    command(Key::Q, Deed::Quit, "quit"),
-    key(Key::F, Deed::FrameAll, "show all of the scene"),
-    key(Key::Home, Deed::SceneCamera, "look through the scene's camera"),
-    key(Key::Num1, Deed::Show(Machine::Gpu), "the GPU's image"),
-    key(Key::Num2, Deed::Show(Machine::Rpu), "the RPU's image"),
-    key(Key::Num3, Deed::Compare(Comparison::Split), "both, split by a divider"),
-    key(Key::Num4, Deed::Compare(Comparison::Blink), "both, in turn"),
-    key(Key::Num5, Deed::Compare(Comparison::Difference), "where they differ"),
-    key(Key::F5, Deed::Panel(Panel::Parameters), "parameters"),
-    key(Key::F6, Deed::Panel(Panel::Inspector), "inspector"),
-    key(Key::F7, Deed::Panel(Panel::Program), "program"),
-    key(Key::F8, Deed::Panel(Panel::Timings), "timings"),
-    key(Key::Escape, Deed::Unpick, "let go of the picked pixel"),
-    key(Key::Questionmark, Deed::Help, "this list"),
+    command(Key::O, Operation::Open, "open a scene"),
+    command(Key::S, Operation::SaveImage, "save the image"),
+    command(Key::R, Operation::Reload, "reload everything"),
+    command(Key::Q, Operation::Quit, "quit"),
+    key(Key::F, Operation::FrameAll, "frame all"),
+    key(Key::Home, Operation::SceneCamera, "look through the scene's camera"),
+    key(Key::Num1, Operation::Show(Machine::Gpu), "the GPU's image"),
+    key(Key::Num2, Operation::Show(Machine::Rpu), "the RPU's image"),
+    key(Key::Num3, Operation::Compare(Comparison::Split), "both, split by a divider"),
+    key(Key::Num4, Operation::Compare(Comparison::Blink), "both, alternating"),
+    key(Key::Num5, Operation::Compare(Comparison::Difference), "where they differ"),
+    key(Key::F5, Operation::Panel(Panel::Parameters), "parameters"),
+    key(Key::F6, Operation::Panel(Panel::Inspector), "inspector"),
+    key(Key::F7, Operation::Panel(Panel::Program), "program"),
+    key(Key::F8, Operation::Panel(Panel::Timings), "timings"),
+    key(Key::Escape, Operation::Unpick, "clear the picked pixel"),
+    key(Key::Questionmark, Operation::Help, "this list"),
 ];
 
 /// What the pointer and held keys do, for the help.
 const GESTURES: &[(&str, &str)] = &[
-    ("drag", "turn about the scene"),
-    ("Shift+drag, middle drag", "move sideways"),
+    ("drag", "orbit"),
+    ("Shift+drag, middle drag", "pan"),
     ("right drag", "look around"),
-    ("wheel", "come nearer, go away"),
+    ("wheel", "dolly"),
     ("W A S D, E Q", "fly: forward, left, back, right, up, down"),
     ("click", "pick a pixel"),
     ("Ctrl+wheel", "magnify the image to its pixels"),
@@ -97,17 +97,17 @@ const FLIGHT: [(Key, Vec3); 6] = [
     (Key::S, Vec3::NEG_Z),
 ];
 
-/// Obeys the keys of this frame, unless a text field has them.
+/// Handles the keys of this frame, unless a text field has the focus.
 pub fn handle(context: &egui::Context, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
     if context.egui_wants_keyboard_input() || chrome.dialog.is_some() {
         return;
     }
     // Those with modifiers first: without them a key may mean something else.
-    for (shortcut, deed, _) in SHORTCUTS {
-        // Shift makes the question mark on most keyboards.
-        let shifted = *deed == Deed::Help && context.input(|input| input.key_pressed(Key::Questionmark));
+    for (shortcut, operation, _) in SHORTCUTS {
+        // Shift makes the request mark on most keyboards.
+        let shifted = *operation == Operation::Help && context.input(|input| input.key_pressed(Key::Questionmark));
         if shifted || context.input_mut(|input| input.consume_shortcut(shortcut)) {
-            perform(*deed, model, chrome, actions);
+            perform(*operation, model, chrome, actions);
         }
     }
     let (way, seconds) = context.input(|input| {
@@ -121,37 +121,37 @@ pub fn handle(context: &egui::Context, model: &Model, chrome: &mut Chrome, actio
 }
 
 /// Does what a shortcut or a menu says.
-pub fn perform(deed: Deed, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
-    match deed {
-        Deed::Open => chrome.dialog = Some(FileDialog::new(Purpose::OpenScene, &menu::folder(model, chrome), "")),
-        Deed::SaveImage => {
+pub fn perform(operation: Operation, model: &Model, chrome: &mut Chrome, actions: &mut Vec<Action>) {
+    match operation {
+        Operation::Open => chrome.dialog = Some(FileDialog::new(Purpose::OpenScene, &menu::folder(model, chrome), "")),
+        Operation::SaveImage => {
             let folder = menu::folder(model, chrome);
             chrome.dialog = Some(FileDialog::new(Purpose::SaveImage, &folder, "image.png"));
         }
-        Deed::Reload => actions.push(Action::Reload),
-        Deed::RenewDevice => chrome.renew_device = true,
-        Deed::Quit => chrome.close = true,
-        Deed::FrameAll => actions.push(Action::FrameAll),
-        Deed::SceneCamera => actions.push(Action::SceneCamera),
-        Deed::Show(machine) => {
+        Operation::Reload => actions.push(Action::Reload),
+        Operation::RenewDevice => chrome.renew_device = true,
+        Operation::Quit => chrome.close = true,
+        Operation::FrameAll => actions.push(Action::FrameAll),
+        Operation::SceneCamera => actions.push(Action::SceneCamera),
+        Operation::Show(machine) => {
             actions.push(Action::SetDisplay(Display { machine, comparison: Comparison::Single, ..model.display }));
         }
-        Deed::Compare(comparison) => actions.push(Action::SetDisplay(Display { comparison, ..model.display })),
-        Deed::Panel(panel) => chrome.settings.toggle(panel),
-        Deed::Unpick => {
+        Operation::Compare(comparison) => actions.push(Action::SetDisplay(Display { comparison, ..model.display })),
+        Operation::Panel(panel) => chrome.settings.toggle(panel),
+        Operation::Unpick => {
             if chrome.help {
                 chrome.help = false;
             } else {
                 actions.push(Action::Unpick);
             }
         }
-        Deed::Help => chrome.help = !chrome.help,
+        Operation::Help => chrome.help = !chrome.help,
     }
 }
 
-/// The keys of a deed, for menus and hints; empty where there are none.
-pub fn keys_of(context: &egui::Context, deed: Deed) -> String {
-    let found = SHORTCUTS.iter().find(|(_, of, _)| *of == deed);
+/// The keys of a operation, for menus and hints; empty where there are none.
+pub fn keys_of(context: &egui::Context, operation: Operation) -> String {
+    let found = SHORTCUTS.iter().find(|(_, of, _)| *of == operation);
     found.map_or_else(String::new, |(shortcut, ..)| context.format_shortcut(shortcut))
 }
 

@@ -1,4 +1,4 @@
-//! The line below: what the machines are doing, what lies under the pointer, what was done last.
+//! The status line: progress of the back ends, the pixel under the pointer, the last message.
 
 use crate::viewer::engine::Machine;
 use crate::viewer::model::{MachineModel, Model};
@@ -94,6 +94,6 @@ fn explain(machine: Machine, is: &MachineModel) -> String {
                 milliseconds(shown.since_change)
             )
         }
-        (None, None) => format!("the {} has drawn nothing yet", machine.name()),
+        (None, None) => format!("the {} has rendered nothing yet", machine.name()),
     }
 }

@@ -52,14 +52,14 @@ fn failure() -> Arc<Failure> {
 fn errors_stand_over_the_image_with_their_source_and_go_when_the_scene_is_mended() {
     let mut model = loaded();
     let image = shown(&model, Machine::Rpu, 1);
-    model.hear(Event::Image(image));
-    model.hear(Event::Broken(failure()));
+    model.handle(Event::Image(image));
+    model.handle(Event::Broken(failure()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
     assert!(harness.query_by_label_contains("1 error: the last good image is shown").is_some());
     assert!(harness.query_by_label_contains("red.sl:2:8").is_some());
     let state = harness.state().model.state.clone().unwrap();
-    harness.state_mut().model.hear(Event::Loaded(state));
+    harness.state_mut().model.handle(Event::Loaded(state));
     harness.run();
     assert!(harness.query_by_label_contains("1 error").is_none());
 }
@@ -67,16 +67,16 @@ fn errors_stand_over_the_image_with_their_source_and_go_when_the_scene_is_mended
 #[test]
 fn a_scene_that_never_loaded_says_what_to_do() {
     let mut model = Model::new(Source::File("broken.rib".into()), Display::default());
-    model.hear(Event::Broken(failure()));
+    model.handle(Event::Broken(failure()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
-    assert!(harness.query_by_label_contains("Mend it and save it").is_some());
+    assert!(harness.query_by_label_contains("Fix it and save it").is_some());
 }
 
 #[test]
 fn a_failed_machine_can_be_tried_again() {
     let mut model = loaded();
-    model.hear(Event::MachineFailed(Machine::Gpu, "the device was lost: unplugged".into()));
+    model.handle(Event::MachineFailed(Machine::Gpu, "the device was lost: unplugged".into()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
     assert!(harness.query_by_label_contains("the device was lost: unplugged").is_some());
@@ -132,7 +132,7 @@ fn the_question_mark_lists_the_keys() {
 fn a_window_too_small_for_panels_keeps_the_image() {
     let mut model = loaded();
     let image = shown(&model, Machine::Rpu, 1);
-    model.hear(Event::Image(image));
+    model.handle(Event::Image(image));
     let mut harness = stage(model, [300.0, 200.0]);
     harness.state_mut().chrome.settings.panels = Panel::ALL.to_vec();
     harness.run();
@@ -142,7 +142,7 @@ fn a_window_too_small_for_panels_keeps_the_image() {
 }
 
 #[test]
-fn menus_open_dialogues_and_scenes() {
+fn menus_open_dialogs_and_scenes() {
     let mut harness = stage(loaded(), [900.0, 600.0]);
     harness.run();
     harness.get_by_label("File").click();

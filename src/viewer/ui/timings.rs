@@ -81,7 +81,7 @@ fn reading(ui: &mut Ui, model: &Model) {
         ("read the scene", times.open),
         ("displace", times.displace),
         ("compile and link", times.link),
-        ("build the tree", times.tree),
+        ("build the BVH", times.tree),
     ];
     let frames = [
         ("interface frame, median", model.frames.quantile(0.5)),

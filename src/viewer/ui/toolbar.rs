@@ -1,7 +1,7 @@
-//! The tools above the image: whose image, compared how, exposed how, magnified how far.
+//! The toolbar: back end, comparison, exposure, magnification.
 
 use super::image::ImageView;
-use super::shortcuts::{Deed, keys_of};
+use super::shortcuts::{Operation, keys_of};
 use crate::viewer::develop::{Look, ToneMap};
 use crate::viewer::engine::Machine;
 use crate::viewer::model::{Action, Comparison, Display, Model};
@@ -16,7 +16,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &m
     ui.horizontal_wrapped(|ui| {
         for machine in Machine::ALL {
             let chosen = display.comparison == Comparison::Single && display.machine == machine;
-            let keys = keys_of(ui.ctx(), Deed::Show(machine));
+            let keys = keys_of(ui.ctx(), Operation::Show(machine));
             let hint = format!("Show the {}'s image ({keys})", machine.name());
             if ui.selectable_label(chosen, machine.name()).on_hover_text(hint).clicked() {
                 display = Display { machine, comparison: Comparison::Single, ..display };
@@ -24,10 +24,10 @@ pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &m
         }
         ui.separator();
         for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
-            let keys = keys_of(ui.ctx(), Deed::Compare(comparison));
+            let keys = keys_of(ui.ctx(), Operation::Compare(comparison));
             let hint = match comparison {
                 Comparison::Split => "GPU left, RPU right of a divider",
-                Comparison::Blink => "GPU and RPU in turn",
+                Comparison::Blink => "GPU and RPU alternating",
                 _ => "Where the GPU and the RPU differ",
             };
             let label = ui.selectable_label(display.comparison == comparison, comparison.name());
@@ -38,14 +38,14 @@ pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &m
         ui.separator();
         let exposure = ui.label("Exposure");
         let stops = DragValue::new(&mut display.look.stops).range(STOPS).speed(0.02).suffix(" stops").max_decimals(2);
-        ui.add(stops).labelled_by(exposure.id).on_hover_text("Drag, or click and type. Each stop doubles the light.");
+        ui.add(stops).labelled_by(exposure.id).on_hover_text("Drag, or click and type. One stop doubles the exposure.");
         let curve = ComboBox::from_id_salt("tone map").selected_text(display.look.tone_map.name()).width(80.0);
         let shown = curve.show_ui(ui, |ui| {
             for curve in ToneMap::ALL {
                 ui.selectable_value(&mut display.look.tone_map, curve, curve.name());
             }
         });
-        shown.response.labelled_by(exposure.id).on_hover_text("How light beyond white is shown");
+        shown.response.labelled_by(exposure.id).on_hover_text("Tone mapping of values above 1");
         if display.look != Look::default() && ui.small_button("Reset").on_hover_text("As it is in a file").clicked() {
             display.look = Look::default();
         }

@@ -92,35 +92,35 @@ impl Bench {
             count.fetch_add(1, Ordering::Relaxed);
             Ok(Fake { fate: given.clone() })
         });
-        let surroundings = Surroundings {
+        let context = WorkerContext {
             machine: Machine::Gpu,
             slot: slot.clone(),
             deputy: Some(deputy.clone()),
             outbox: outbox.clone(),
             budget: 7,
         };
-        let thread = Some(std::thread::spawn(move || run(surroundings, open)));
+        let thread = Some(std::thread::spawn(move || run(context, open)));
         let bench = Self { slot, deputy, outbox, fate, opened, woken, thread };
         let mut project = Project::new(Source::BuiltIn("sepia".to_string()), Default::default());
         let Outcome::Ready(state) = project.refresh() else { panic!("a built-in scene") };
         bench.look(16);
-        bench.slot.change(|wish| (wish.state, wish.wanted) = (Some(state), true));
+        bench.slot.change(|request| (request.state, request.wanted) = (Some(state), true));
         bench
     }
 
     fn look(&self, width: u32) {
         let format = Format { width, height: 8, pixel_aspect: 1.0 };
-        self.slot.change(|wish| wish.view = Some(View { camera: Default::default(), format }));
+        self.slot.change(|request| request.view = Some(View { camera: Default::default(), format }));
     }
 
     /// Another state, of other kernels. Gives its version.
     fn edit_kernels(&self) -> u64 {
         let mut version = 0;
-        self.slot.change(|wish| {
-            let mut state = (**wish.state.as_ref().expect("there is one")).clone();
+        self.slot.change(|request| {
+            let mut state = (**request.state.as_ref().expect("there is one")).clone();
             (state.version, state.kernels) = (state.version + 1, state.kernels + 1);
             version = state.version;
-            wish.state = Some(Arc::new(state));
+            request.state = Some(Arc::new(state));
         });
         version
     }
@@ -145,7 +145,7 @@ impl Bench {
     /// Whether the deputy draws, once it has heard.
     fn assert_stands_in(&self, expected: bool) {
         let start = Instant::now();
-        while self.deputy.take(None, None).expect("it goes on").wish.stands_in != expected {
+        while self.deputy.take(None, None).expect("it goes on").request.stands_in != expected {
             assert!(start.elapsed() < PATIENCE);
             std::thread::yield_now();
         }
@@ -168,7 +168,7 @@ fn a_device_that_is_lost_is_replaced_by_its_deputy_and_opened_again_when_the_use
     *bench.fate.lock().unwrap() = Fate::Success;
     // Another view does not open it.
     bench.look(24);
-    bench.slot.change(|wish| wish.tries += 1);
+    bench.slot.change(|request| request.tries += 1);
     assert_eq!(bench.outcome().unwrap().view.format.width, 24);
     bench.assert_stands_in(false);
     assert_eq!(bench.opened.load(Ordering::Relaxed), 2);
@@ -209,7 +209,7 @@ fn a_finished_image_is_not_drawn_again() {
     let bench = Bench::new(Fate::Success);
     while !bench.outcome().unwrap().is_finished() {}
     bench.look(16);
-    bench.slot.change(|wish| wish.stands_in = true);
+    bench.slot.change(|request| request.stands_in = true);
     std::thread::sleep(Duration::from_millis(50));
     assert!(bench.outbox.take().is_empty());
 }

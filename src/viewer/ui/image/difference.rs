@@ -3,9 +3,9 @@
 //! FLIP and SSIM take long, so they are computed on a thread of their own, of the latest pair of images that can be compared, and while images still arrive no more than half of the time:
 //! a megapixel takes 0.6 s of one core (`time shadewright diff A.exr B.exr`, 1280×820).
 
-use super::desk::Desk;
+use super::displayed::{Texture, image};
 use super::labels::{is_current, why_nothing};
-use super::print::{Texture, image};
+use super::worker::BackgroundWorker;
 use crate::compare::{Report, Tolerance, compare};
 use crate::viewer::develop::Look;
 use crate::viewer::engine::{Machine, Shown};
@@ -26,7 +26,7 @@ type Pair = [Arc<Shown>; 2];
 /// The comparison that is shown.
 #[derive(Default)]
 pub struct Difference {
-    desk: Option<Desk<Pair, Compared>>,
+    worker: Option<BackgroundWorker<Pair, Compared>>,
     latest: Option<Compared>,
     texture: Option<Texture>,
 }
@@ -59,8 +59,8 @@ impl Compared {
 impl Difference {
     /// Has the latest images compared, and takes the last that were. Gives what there is to wait for as long as there is nothing to show.
     pub fn update(&mut self, context: &Context, model: &Model, sharp: bool) -> Result<(), String> {
-        let desk = self.desk.get_or_insert_with(|| Desk::open(context.clone(), Compared::of));
-        if let Some(mut compared) = desk.answer() {
+        let worker = self.worker.get_or_insert_with(|| BackgroundWorker::open(context.clone(), Compared::of));
+        if let Some(mut compared) = worker.answer() {
             if let Ok((_, colors)) = &mut compared.result
                 && let Some(colors) = colors.take()
             {
@@ -69,11 +69,11 @@ impl Difference {
             self.latest = Some(compared);
         }
         let pair = comparable(model)?;
-        if desk.is_free()
+        if worker.is_free()
             && let Some(wait) = self.latest.as_ref().map_or(Some(Duration::ZERO), |latest| latest.wait(&pair))
         {
             if wait.is_zero() {
-                desk.ask(pair);
+                worker.ask(pair);
             } else {
                 context.request_repaint_after(wait);
             }

@@ -1,4 +1,4 @@
-//! What the pointer does over the image: it moves the camera, magnifies the image, picks pixels.
+//! Pointer gestures over the image: camera navigation, magnification, picking.
 
 use super::framing::{Framing, Placement};
 use crate::viewer::model::{Action, Model};

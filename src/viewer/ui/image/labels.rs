@@ -1,4 +1,4 @@
-//! Words over the image: whose it is, how far it is, what is missing.
+//! Labels over the image: back end, progress, state.
 
 use crate::viewer::engine::{Machine, Shown};
 use crate::viewer::model::{Comparison, Model};
@@ -54,7 +54,7 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
     Some(match (&is.failure, is.preparing) {
         (Some(_), _) => format!("{name}: failed. This is the {other}'s image."),
         (None, true) => format!("{name}: compiling. This is the {other}'s image."),
-        (None, false) => format!("{name}: drawing. This is the {other}'s image."),
+        (None, false) => format!("{name}: rendering. This is the {other}'s image."),
     })
 }
 
@@ -62,7 +62,7 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
 pub fn why_nothing(model: &Model, machine: Machine) -> String {
     let (is, name) = (model.machine(machine), machine.name());
     match (&is.failure, is.preparing) {
-        (Some(_), _) => format!("The {name} cannot draw this."),
+        (Some(_), _) => format!("The {name} cannot render this."),
         (None, true) => format!("The {name} is compiling…"),
         (None, false) => format!("Waiting for the {name}'s image…"),
     }

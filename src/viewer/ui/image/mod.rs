@@ -1,16 +1,16 @@
 //! The image: one machine's, or both side by side, in turn or as their difference; magnified to its pixels; and the gestures that move the camera.
 //!
-//! What takes long, developing and comparing images, runs on other threads ([`desk`]); a frame of the interface uploads what is ready and paints textures.
+//! What takes long, developing and comparing images, runs on other threads ([`worker`]); a frame of the interface uploads what is ready and paints textures.
 
-mod desk;
 mod difference;
+mod displayed;
 mod framing;
 mod gestures;
 mod labels;
 mod pixels;
-mod print;
 #[cfg(test)]
 mod tests;
+mod worker;
 
 use super::status::Pointed;
 use crate::project::Source;
@@ -18,9 +18,9 @@ use crate::viewer::develop::Look;
 use crate::viewer::engine::{Machine, Shown};
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use difference::Difference;
+use displayed::DisplayedImage;
 use egui::{Align2, Color32, Context, CursorIcon, Order, Rect, Sense, Stroke, Ui, Vec2, vec2};
 use framing::{Framing, Placement, SHARP};
-use print::Print;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const DIMMED: Color32 = Color32::from_gray(70);
 #[derive(Default)]
 pub struct ImageView {
     framing: Framing,
-    prints: [Print; 2],
+    prints: [DisplayedImage; 2],
     difference: Difference,
     /// Where the image was in the last frame.
     placement: Option<Placement>,
@@ -249,7 +249,7 @@ fn nothing_yet(ui: &mut Ui, space: Rect, model: &Model) {
     child.centered_and_justified(|ui| {
         let text = match (&model.failure, &model.state, &model.source) {
             (Some(_), None, _) => {
-                "This scene cannot be shown yet.\nMend it and save it, or open another (Ctrl+O).".to_string()
+                "This scene cannot be shown yet.\nFix it and save it, or open another (Ctrl+O).".to_string()
             }
             (_, Some(_), _) => labels::why_nothing(model, model.display.machine),
             (None, None, Source::File(path)) => format!("Reading {}…", path.display()),

@@ -1,7 +1,7 @@
 //! A machine's image as the window shows it: developed on a thread of its own, kept in a texture.
 
-use super::desk::Desk;
 use super::framing::covered;
+use super::worker::BackgroundWorker;
 use crate::image::Image;
 use crate::viewer::develop::{Look, develop};
 use crate::viewer::engine::Shown;
@@ -54,8 +54,8 @@ pub fn image(image: &Image, look: Look, step: u32) -> Arc<ColorImage> {
 
 /// A machine's image on the screen.
 #[derive(Default)]
-pub struct Print {
-    desk: Option<Desk<Exposure, Developed>>,
+pub struct DisplayedImage {
+    worker: Option<BackgroundWorker<Exposure, Developed>>,
     /// What the texture shows.
     shows: Option<Exposure>,
     texture: Option<Texture>,
@@ -79,21 +79,21 @@ struct Developed {
     image: Arc<ColorImage>,
 }
 
-impl Print {
+impl DisplayedImage {
     /// Has an image developed, and takes the last one that was.
     pub fn update(&mut self, context: &Context, shown: &Arc<Shown>, look: Look, sharp: bool) {
-        let desk = self.desk.get_or_insert_with(|| {
-            Desk::open(context.clone(), |exposure: Exposure| {
+        let worker = self.worker.get_or_insert_with(|| {
+            BackgroundWorker::open(context.clone(), |exposure: Exposure| {
                 let image = image(&exposure.shown.image, exposure.look, exposure.shown.step);
                 Developed { exposure, image }
             })
         });
-        if let Some(Developed { exposure, image }) = desk.answer() {
+        if let Some(Developed { exposure, image }) = worker.answer() {
             Texture::put(&mut self.texture, context, exposure.shown.machine.name(), image);
             self.shows = Some(exposure);
         }
-        if desk.is_free() && !self.shows.as_ref().is_some_and(|shows| shows.is(shown, look)) {
-            desk.ask(Exposure { shown: shown.clone(), look });
+        if worker.is_free() && !self.shows.as_ref().is_some_and(|shows| shows.is(shown, look)) {
+            worker.ask(Exposure { shown: shown.clone(), look });
         }
         if let Some(texture) = &mut self.texture {
             texture.set_sharp(sharp);

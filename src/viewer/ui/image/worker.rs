@@ -1,29 +1,29 @@
-//! Work that must not hold the window up: a thread that answers one question after another.
+//! Background work: a thread that serves one request after another.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// The window's end of such a thread. It is asked one question at a time, so that whoever asks can ask the latest one next; the thread ends with the desk.
-pub struct Desk<Q, A> {
-    questions: Sender<Q>,
+/// The window's end of such a thread. It is asked one request at a time, so that whoever asks can ask the latest one next; the thread ends with the worker.
+pub struct BackgroundWorker<Q, A> {
+    requests: Sender<Q>,
     answers: Receiver<A>,
     is_busy: bool,
 }
 
-impl<Q: Send + 'static, A: Send + 'static> Desk<Q, A> {
+impl<Q: Send + 'static, A: Send + 'static> BackgroundWorker<Q, A> {
     /// Starts the thread. Each answer has the window drawn once.
     pub fn open(context: egui::Context, mut answer: impl FnMut(Q) -> A + Send + 'static) -> Self {
-        let (questions, inbox) = channel();
+        let (requests, inbox) = channel();
         let (outbox, answers) = channel();
         std::thread::spawn(move || {
-            for question in inbox {
-                if outbox.send(answer(question)).is_err() {
+            for request in inbox {
+                if outbox.send(answer(request)).is_err() {
                     break;
                 }
                 // Any delay but zero means one frame; zero would mean two.
                 context.request_repaint_after(std::time::Duration::from_nanos(1));
             }
         });
-        Self { questions, answers, is_busy: false }
+        Self { requests, answers, is_busy: false }
     }
 
     /// Whether nothing is being worked on.
@@ -32,8 +32,8 @@ impl<Q: Send + 'static, A: Send + 'static> Desk<Q, A> {
     }
 
     /// Asks, without waiting.
-    pub fn ask(&mut self, question: Q) {
-        self.is_busy = self.questions.send(question).is_ok();
+    pub fn ask(&mut self, request: Q) {
+        self.is_busy = self.requests.send(request).is_ok();
     }
 
     /// The answer, once it is there.
