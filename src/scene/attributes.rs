@@ -1,22 +1,22 @@
-//! What an object is declared under besides its surface, its lights and its colour.
+//! Attributes of an object besides its surface shader, its lights and its colour.
 
 use super::{ParamValue, ShaderId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How much light an object lets through on its way to a surface, where shadows, `transmission()` and `occlusion()` ask.
+/// How shadow rays, `transmission()` and `occlusion()` treat an object (hit mode).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HitMode {
     /// None.
     #[default]
     Opaque,
-    /// What its opacity `Os` leaves.
+    /// Transmits by its attribute `Os`.
     Color,
-    /// What the opacity that its surface shader gives leaves. The shader sees no light.
+    /// Transmits by the opacity that its surface shader computes; the shader sees no lights.
     Shader,
 }
 
-/// Which rays see an object.
+/// Visibility of an object by kind of ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Visibility {
     /// Rays of the camera.
@@ -31,7 +31,7 @@ pub struct Visibility {
     pub hit_mode: HitMode,
     /// What rays of `occlusion` find, if that is something else.
     pub diffuse_hit_mode: Option<HitMode>,
-    /// Whether it hides what is behind it from the camera without being seen itself (`Matte`).
+    /// Whether it is a holdout (`Matte`): it hides objects behind it from the camera but is not visible itself.
     pub matte: bool,
 }
 
@@ -50,39 +50,39 @@ impl Default for Visibility {
     }
 }
 
-/// A shader that others call by its handle.
+/// A co-shader: other shaders call it by its handle.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CoShader {
-    /// What they call it.
+    /// Its handle.
     pub handle: String,
     /// The shader, of kind [`super::ShaderKind::CoShader`].
     pub shader: ShaderId,
 }
 
-/// The other shaders of an object, and the attributes that its shaders may ask for. Objects that are declared alike share one.
+/// The other shaders of an object, and the attributes that its shaders may query. Objects with equal attributes share one instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectAttributes {
-    /// Moves its points and turns its normals before the surface shader runs.
+    /// The displacement shader.
     pub displacement: Option<ShaderId>,
-    /// How far that may move points, in world space (`Attribute "displacementbound"`). Above 0 it moves the points of the mesh itself, else only those that are shaded.
+    /// The displacement bound in world space (`Attribute "displacementbound"`). Above 0 the mesh itself is displaced, else only shading points.
     pub displacement_bound: f32,
-    /// Whether the mesh is what the displacement shader has made of it, so that it does not run when the object is shaded.
+    /// Whether the mesh is already displaced, so that the displacement shader does not run during shading.
     pub displaced: bool,
-    /// The area in pixels that may be shaded alike (`ShadingRate`), above 0.
+    /// `ShadingRate`: area in pixels, above 0.
     pub shading_rate: f32,
-    /// Changes what the camera sees of it on the way from there (RISpec 3.2, §5.4).
+    /// The atmosphere shader (RISpec 3.2, §5.4).
     pub atmosphere: Option<ShaderId>,
-    /// Changes what arrives by rays that its surface shader traces into it.
+    /// The interior volume shader, for rays that its surface shader traces into it.
     pub interior: Option<ShaderId>,
-    /// Changes what arrives by rays that its surface shader traces away from it.
+    /// The exterior volume shader, for rays that its surface shader traces away from it.
     pub exterior: Option<ShaderId>,
-    /// The shaders that its own may call, no two with the same handle.
+    /// Its co-shaders; handles are unique.
     pub coshaders: Arc<[CoShader]>,
-    /// The area light that its surface shines for, as an index into [`super::Scene::lights`].
+    /// The area light that this object is an emitter of, as an index into [`super::Scene::lights`].
     pub emits: Option<u32>,
     /// Which rays see it.
     pub visibility: Visibility,
-    /// How many rays at most lead to a specular and to a diffuse ray that its surface sends, where that is limited further than by the scene's [`super::Scene::max_depth`].
+    /// Maximum specular and diffuse ray depth, where lower than the scene's [`super::Scene::max_depth`].
     pub ray_depths: [Option<u32>; 2],
     /// `Attribute "user"`: values by their names, as they were declared.
     pub user: BTreeMap<String, ParamValue>,

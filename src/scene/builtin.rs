@@ -1,6 +1,6 @@
-//! Scenes and shaders that come with the program, so that it draws something without any file.
+//! Built-in scenes and shaders, so that the program renders without any file.
 
-/// The scene that is drawn when none is named.
+/// The default scene.
 pub const DEFAULT_SCENE: &str = "showcase";
 
 macro_rules! embedded {

@@ -51,7 +51,7 @@ pub enum Projection {
     Orthographic,
 }
 
-/// Where the image is taken from and what it takes in.
+/// The camera.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Camera {
     /// The projection.
@@ -62,15 +62,15 @@ pub struct Camera {
     pub screen_window: Option<[f32; 4]>,
     /// Width over height that the default screen window is made for, where `FrameAspectRatio` gives one.
     pub frame_aspect: Option<f32>,
-    /// Distance of the near clipping plane along z (`Clipping`): what lies before it is not seen.
+    /// Distance of the near clipping plane along z (`Clipping`).
     pub near: f32,
-    /// Distance of the far clipping plane; infinite unless set. What lies behind it is not seen.
+    /// Distance of the far clipping plane; infinite unless set.
     pub far: f32,
     /// The lens (`DepthOfField`); `None` for a pinhole.
     pub lens: Option<Lens>,
 }
 
-/// A thin lens: what lies in its plane of focus is sharp, all else is blurred by its aperture (Cook, Porter & Carpenter 1984).
+/// A thin lens: the plane of focus is sharp, everything else is blurred by the aperture (Cook, Porter & Carpenter 1984).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lens {
     /// Radius of the aperture in camera units: the focal length over twice the f-stop. Above 0.
@@ -94,7 +94,7 @@ impl Default for Camera {
     }
 }
 
-/// A camera as ray generation wants it, in world space.
+/// The camera in world space, as ray generation uses it.
 ///
 /// With `(a, b)` the position on the screen, each from -1 to 1 (right and up positive), a perspective ray starts at `origin` with direction
 /// `a·half_width·x + b·half_height·y + z`; an orthographic ray starts at `origin + a·half_width·x + b·half_height·y`
@@ -107,7 +107,7 @@ pub struct CameraFrame {
     pub y: Vec3,
     /// Direction of the ray through the middle of the screen (camera z, sheared).
     pub z: Vec3,
-    /// The camera's place.
+    /// The camera's position.
     pub origin: Vec3,
     /// Half the screen's width, at distance 1 for a perspective.
     pub half_width: f32,
@@ -136,7 +136,7 @@ impl Camera {
         })
     }
 
-    /// How far the image reaches from the camera's axis: in camera units, for a perspective at distance 1.
+    /// Half extents of the image: in camera units, for a perspective at distance 1.
     pub fn reach(&self, format: Format) -> f32 {
         let [left, right, bottom, top] = self.window(format);
         left.abs().max(right.abs()).hypot(bottom.abs().max(top.abs())) * self.screen_scale()
@@ -150,7 +150,7 @@ impl Camera {
         }
     }
 
-    /// How large things of a space are on an image of this format, and how exact they must be there, in pixels.
+    /// The screen-space size of objects of a space on an image of this format, in pixels, for dicing.
     pub fn metric(&self, format: Format, to_world: Mat4, flatness: f64) -> Metric {
         let to_camera = self.world_to_camera.as_dmat4() * to_world.as_dmat4();
         let frame = self.frame(format);

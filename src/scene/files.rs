@@ -16,16 +16,16 @@ pub const MAX_FILE_BYTES: u64 = 2 << 30;
 /// Why a file cannot be read.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// It is nowhere.
+    /// Not found in any folder.
     #[error("cannot find `{name}`")]
     Missing {
-        /// As it was asked for.
+        /// The requested name.
         name: String,
         /// The folders that were searched.
         looked_in: Vec<PathBuf>,
     },
-    /// It lies where the scene may not read.
-    #[error("the scene may not read `{}`", .path.display())]
+    /// Outside the folders that the scene may read.
+    #[error("access to `{}` is not allowed", .path.display())]
     Forbidden {
         /// The file.
         path: PathBuf,
@@ -74,7 +74,7 @@ impl FileError {
                 looked_in.iter().map(|dir| format!("looked in {}", show_folder(dir))).collect()
             }
             FileError::Forbidden { path } => vec![
-                "a scene reads only from its own folder and its search paths".to_string(),
+                "a scene may read only from its own folder and its search paths".to_string(),
                 format!("to allow it: --allow-read {}", show_folder(path.parent().unwrap_or(path))),
             ],
             FileError::Folder { .. } => vec!["name a .rib, .gltf, .glb, .obj or .ply file in it".to_string()],
@@ -97,7 +97,7 @@ pub struct FileAccess {
 }
 
 impl FileAccess {
-    /// Finds a file that the scene names: beside the file that names it (`beside`), then in `search`. Places where it is not are noted in `log`.
+    /// Finds a file that the scene names: beside the file that names it (`beside`), then in `search`. Paths without the file are recorded in `log`.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     read_noting(path, limit, &mut FileLog::default())
 }
 
-/// [`read`], which notes in `log` what it saw.
+/// [`read`], which records the file in `log`.
 ///
 /// # Errors
 ///
@@ -174,7 +174,7 @@ pub fn read_noting(path: &Path, limit: u64, log: &mut FileLog) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// The bytes of a regular file as they lie there, at most one more than `limit`.
+/// The raw bytes of a regular file, at most one more than `limit`.
 fn read_raw(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let io = |cause| FileError::Io { path: path.to_path_buf(), cause };
     let meta = match std::fs::metadata(path) {

@@ -1,4 +1,4 @@
-//! What a scene says about its film: filter, exposure, crop window, shutter and displays, after RISpec 3.2, §4.1.
+//! Film options of a scene: filter, exposure, crop window, shutter and displays, after RISpec 3.2, §4.1.
 //!
 //! Plain data, as the scene gives it; [`crate::render`] makes images of it.
 
@@ -38,7 +38,7 @@ impl FilterKind {
         ("bessel", FilterKind::Bessel),
     ];
 
-    /// Whether it is below zero somewhere, so that samples there count against the others.
+    /// Whether it has negative lobes.
     pub fn has_negative_lobes(self) -> bool {
         matches!(self, FilterKind::CatmullRom | FilterKind::Sinc | FilterKind::Mitchell | FilterKind::Bessel)
     }
@@ -92,22 +92,22 @@ pub struct Display {
     pub span: Option<Span>,
 }
 
-/// What a scene says about its film.
+/// Film options of a scene.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilmOptions {
     /// How samples make a pixel.
     pub filter: PixelFilter,
     /// How values are exposed, before the imager.
     pub exposure: Exposure,
-    /// What numbers of files of whole numbers are; `None` for codes of eight bits without noise.
+    /// Quantisation of integer files; `None` for 8 bits without dither.
     pub quantize: Option<crate::image::Quantize>,
     /// The part of the image to render as left, right, top and bottom, each a share of the whole from 0 to 1.
     pub crop: Option<[f32; 4]>,
     /// The times at which the shutter opens and closes, in the scene's own unit of time.
     pub shutter: [f32; 2],
-    /// Whether something is at another place at another time that the shutter sees.
+    /// Whether anything moves while the shutter is open.
     pub moves: bool,
-    /// The time at which the scene was read, in its own unit.
+    /// The time sample of the scene, in its own unit.
     pub time: f32,
     /// The images that the scene asks for, the main one first.
     pub displays: Vec<Display>,
@@ -127,7 +127,7 @@ impl FilmOptions {
         Some([x0, y0, x1, y1])
     }
 
-    /// The time at which the scene was read as a share of the shutter's opening, from 0 to 1; 0 where the shutter does not open.
+    /// The time sample of the scene as a fraction of the shutter interval, 0 to 1; 0 if the shutter does not open.
     pub fn shutter_share(&self) -> f32 {
         let [open, close] = self.shutter;
         if open < close { (self.time - open) / (close - open) } else { 0.0 }

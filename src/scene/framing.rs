@@ -1,4 +1,4 @@
-//! What a scene gets that a file does not give: a camera that frames its objects in three-quarter view, lights, a surface.
+//! Defaults for files without a camera or lights: a camera that frames the objects in three-quarter view, lights, a surface.
 
 use super::{Camera, CoShader, Light, MeshSpace, Object, ObjectAttributes, Projection, Scene, ShaderId, ShaderKind};
 use crate::geometry::Mesh;
@@ -14,21 +14,21 @@ const MARGIN: f32 = 1.08;
 /// From the mesh to the camera: y is up and the mesh looks along +z, as in most mesh files.
 const TOWARDS_CAMERA: Vec3 = Vec3::new(0.45, 0.35, 1.0);
 
-/// How bright the lights and what lies around are.
+/// Intensities of the default lights and the background.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lit {
     /// Intensities of the light from the side of the camera and of the one from the other side.
     beams: [f32; 2],
-    /// Light from everywhere.
+    /// Ambient light.
     ambient: Vec3,
-    /// What rays see that hit nothing, linear.
+    /// Background colour, linear.
     background: Vec3,
 }
 
 impl Lit {
-    /// For the standard surfaces, which reflect a share of `Cl`. Grey-blue lies behind.
+    /// For the standard surfaces, which reflect a fraction of `Cl`. The background is grey-blue.
     const PLAIN: Lit = Lit { beams: [0.9, 0.2], ambient: Vec3::splat(0.25), background: Vec3::new(0.07, 0.085, 0.11) };
-    /// For surfaces that reflect `Cl` by the formulas of optics, where white spreads it over π: as bright as the other. What lies behind shines on them, too.
+    /// For physically based surfaces, where white reflects `Cl`/π: as bright as the other. The background is an emitter, too.
     pub(super) const PHYSICAL: Lit = Lit {
         beams: [0.9 * PI, 0.2 * PI],
         ambient: Vec3::new(0.2, 0.215, 0.24),
@@ -65,7 +65,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
     scene
 }
 
-/// Gives the scene a camera that takes in a box, whose coordinates are right-handed; its directions to the right, up and into the image.
+/// Gives the scene a camera that frames a box, whose coordinates are right-handed; its directions to the right, up and into the image.
 pub(super) fn look_at(scene: &mut Scene, low: Vec3, high: Vec3) -> [Vec3; 3] {
     let centre = 0.5 * (low + high);
     let forward = -TOWARDS_CAMERA.normalize();

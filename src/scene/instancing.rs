@@ -1,19 +1,19 @@
-//! Instances that are better off as ordinary objects: their meshes are moved to world space.
+//! Flattening of instances: meshes of instances that are cheaper as ordinary objects are transformed to world space.
 //!
-//! An instance costs a ray the way through two trees and a transform, and a shader the transform of what it reads. Of 300 instances
-//! of a mesh against the same triangles in one tree (`shadewright bench instances`): of 24 triangles a mesh, coherent rays are 5 times as fast in the one tree and incoherent ones 2.5 times; of 224, 2.6 and 2 times; of 3968, 1.4 and 1.2;
-//! of 32,040, 1.1, and incoherent ones are slower in it by a third, for it no longer fits the caches. What sharing saves is memory: a triangle that is written out takes about 150 bytes of trees, and its shading data.
+//! A ray that meets an instance traverses two BVHs and is transformed; a shader transforms what it reads. Of 300 instances
+//! of a mesh against the same triangles in one BVH (`shadewright bench instances`): of 24 triangles a mesh, coherent rays are 5 times as fast in the single BVH and incoherent ones 2.5 times; of 224, 2.6 and 2 times; of 3968, 1.4 and 1.2;
+//! of 32,040, 1.1, and incoherent ones are slower in it by a third, for it no longer fits the caches. Instancing saves memory: a flattened triangle takes about 150 bytes of BVH, and its shading data.
 
 use super::{MAX_TRIANGLES, MeshSpace, Object, Scene};
 use std::collections::HashMap;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A mesh of at most as many triangles is written out for each of its instances, however many there are: 10,000 instances of 16 triangles take 24 MiB of
-/// trees in place of 3, and rays are three times as fast.
+/// A mesh of at most this many triangles is always flattened: 10,000 instances of 16 triangles take 24 MiB of
+/// BVH instead of 3, and rays are three times as fast.
 const FEW_TRIANGLES: usize = 16;
 
-/// Instances that have at most as many triangles between them all are written out: 16 MiB.
+/// All instances are flattened if they have at most this many triangles in total: 16 MiB.
 const FEW_IN_ALL: usize = 1 << 16;
 
 /// A scene that has too many triangles when every instance counts.
@@ -30,7 +30,7 @@ impl Scene {
         self.objects.iter().any(|o| o.mesh_space == MeshSpace::Object && o.program.is_none())
     }
 
-    /// Writes out every instance: all meshes are in world space afterwards.
+    /// Flattens every instance: all meshes are in world space afterwards.
     ///
     /// # Errors
     /// When that makes too many triangles; the scene is as it was.
@@ -43,7 +43,7 @@ impl Scene {
         Ok(())
     }
 
-    /// Writes out the instances that cost more than they save: of meshes that are used once or have few triangles, or all where there is little of them.
+    /// Flattens the instances that cost more than they save: meshes that are used once or have few triangles, or all if there are few triangles.
     pub(super) fn flatten_small(&mut self) {
         let mut uses: HashMap<*const _, usize> = HashMap::new();
         for o in &self.objects {

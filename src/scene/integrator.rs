@@ -1,14 +1,14 @@
-//! What a sample of an image means: how the light along a ray of the camera is found.
+//! Integrators: how the radiance along a camera ray is computed.
 
-/// An algorithm that gives a ray its colour.
+/// An algorithm that computes the radiance along a ray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Integrator {
-    /// Recursive ray tracing (Whitted 1980): surfaces shade themselves, by lights and by the rays that they send.
+    /// Recursive ray tracing (Whitted 1980): surface shaders gather lights and trace rays.
     #[default]
     Whitted,
-    /// Path tracing (Kajiya 1986): light is followed from surface to surface.
+    /// Path tracing (Kajiya 1986).
     Path,
-    /// How open the sky is over each place.
+    /// Ambient occlusion.
     AmbientOcclusion,
     /// Shading normals as colours.
     Normals,
@@ -28,7 +28,7 @@ impl Integrator {
         }
     }
 
-    /// The integrator of that name, or of the one that RenderMan has for it.
+    /// The integrator of that name, or of RenderMan's name for it.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "PxrPathTracer" => Some(Self::Path),
@@ -39,17 +39,17 @@ impl Integrator {
     }
 }
 
-/// How a path's light is estimated where it can be found in two ways: by a point of a light, or by a direction of the material that meets it (Veach 1997, chapter 9).
+/// How direct lighting is estimated: by light sampling, BSDF sampling, or both with multiple importance sampling (Veach 1997, chapter 9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Estimator {
-    /// By both, weighted by the squares of their densities.
+    /// Multiple importance sampling with the power heuristic (exponent 2).
     #[default]
     Power,
-    /// By both, weighted by their densities.
+    /// Multiple importance sampling with the balance heuristic.
     Balance,
-    /// By points of lights alone.
+    /// Light sampling only.
     Lights,
-    /// By directions of materials alone. Lights that cannot be hit are looked at all the same.
+    /// BSDF sampling only. Delta lights are sampled all the same.
     Scattering,
 }
 

@@ -1,4 +1,4 @@
-//! Scenes: what an image shows, as plain data.
+//! Scenes as plain data.
 //!
 //! [`open`] reads a RIB file, a glTF file or a bare mesh (`.obj`, `.ply`) into a [`Scene`]: a camera, named shaders with their
 //! parameters, lights, and objects whose meshes are triangles, in world space or placed there by a transform. A scene only *names* shaders; it knows
@@ -80,15 +80,15 @@ pub struct Scene {
     pub search_paths: SearchPaths,
     /// Which files it may read.
     pub access: FileAccess,
-    /// How many times a ray may spawn another (`Option "trace" "maxdepth"`).
+    /// Maximum ray depth (`Option "trace" "maxdepth"`).
     pub max_depth: u32,
-    /// How the light along a ray is found.
+    /// The integrator.
     pub integrator: Integrator,
-    /// How paths are estimated.
+    /// The estimator of direct lighting on paths.
     pub estimator: Estimator,
-    /// What a contribution to a path is at most behind its first place; 0 for no limit.
+    /// Clamp on indirect path contributions; 0 for no limit.
     pub clamp: f32,
-    /// How far from a surface rays that it sends begin, where the scene says so.
+    /// Ray bias: distance of ray origins from the surface, if the scene sets it.
     pub ray_bias: Option<f32>,
     /// Colour and coverage of rays that hit nothing: linear red, green, blue, and alpha. Transparent black unless
     /// `Option "trace" "color background"` sets it. (`Imager "background"` is a shader, and acts on the film.)
@@ -103,13 +103,13 @@ pub struct Scene {
     pub shader_instances: Vec<ShaderInstance>,
     /// The lights, in the order they were declared.
     pub lights: Vec<Light>,
-    /// What is visible.
+    /// The objects.
     pub objects: Vec<Object>,
     /// The shader that runs once a pixel on the finished film.
     pub imager: Option<ShaderId>,
     /// `Option "user"`: values by their names, as they were declared.
     pub user_options: BTreeMap<String, ParamValue>,
-    /// What shoots the camera rays instead of the camera.
+    /// A shader function that replaces the camera.
     pub ray_program: Option<RayProgram>,
     /// The shader that makes the camera's rays, in camera space.
     pub camera_shader: Option<ShaderId>,
@@ -144,19 +144,19 @@ pub struct Object {
     pub surface: Option<ShaderId>,
     /// Its other shaders, and attributes that shaders ask for.
     pub attributes: Arc<ObjectAttributes>,
-    /// Indices into [`Scene::lights`] of those that shine on it, ascending.
+    /// Indices into [`Scene::lights`] of the lights that illuminate it, ascending.
     pub lights: Arc<[u32]>,
     /// 1 when only the side that the geometric normal points to is visible, else 2.
     pub sides: u8,
-    /// Colour (`Cs`) where the mesh brings none.
+    /// Colour (`Cs`) where the mesh has none.
     pub color: Vec3,
-    /// Opacity (`Os`) where the mesh brings none.
+    /// Opacity (`Os`) where the mesh has none.
     pub opacity: Vec3,
     /// Its surface. The instances of one retained object hold the same one.
     pub mesh: Arc<Mesh>,
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
-    /// What rays hit in the place of the mesh, which is empty: an object of a class, of kind [`ShaderKind::Primitive`], in object space.
+    /// The procedural primitive that replaces the mesh, which is empty: an RTSL object of kind [`ShaderKind::Primitive`], in object space.
     pub program: Option<ShaderId>,
     /// Its own space: where the primitive was declared, and for an instance its placement. Finite, affine and invertible.
     pub object_to_world: Mat4,
@@ -171,7 +171,7 @@ pub struct OpenOptions {
     pub size: Option<(u32, u32)>,
     /// Folders, beside the scene's own and its search paths, that the scene may read files from.
     pub allow_read: Vec<PathBuf>,
-    /// The share of the shutter's opening at which the scene is read, from 0 to 1: what moves is where it is then.
+    /// The time sample to read, as a fraction of the shutter interval, 0 to 1.
     pub time: f32,
     /// The frame to read (`FrameBegin`); `None` for the first.
     pub frame: Option<i32>,
@@ -179,7 +179,7 @@ pub struct OpenOptions {
     pub allow_run: bool,
     /// How the light along a ray is found; wins over what the scene says, as do the next two.
     pub integrator: Option<Integrator>,
-    /// How paths are estimated.
+    /// The estimator of direct lighting on paths.
     pub estimator: Option<Estimator>,
     /// What a contribution to a path is at most ([`Scene::clamp`]).
     pub clamp: Option<f32>,
@@ -196,7 +196,7 @@ impl OpenOptions {
     }
 }
 
-/// A scene that was read, with what there was to remark on.
+/// A scene with its warnings.
 #[derive(Clone, Debug)]
 pub struct Opened {
     /// The scene.

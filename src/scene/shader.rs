@@ -1,4 +1,4 @@
-//! Shaders as a scene names them: a kind, a name, parameter values, a place. Nothing here is compiled.
+//! Shader instances as a scene names them: kind, name, parameter values, transform. Nothing here is compiled.
 
 use super::CoShader;
 use crate::text::source::Span;
@@ -16,17 +16,17 @@ pub enum ShaderKind {
     Surface,
     /// Emits light.
     Light,
-    /// Changes light on its way.
+    /// Attenuates and scatters light on its way.
     Volume,
-    /// Moves points of a surface and turns its normals.
+    /// Displaces surface points and normals.
     Displacement,
-    /// Runs once a pixel.
+    /// Runs once per pixel.
     Imager,
     /// Is called by other shaders.
     CoShader,
-    /// Makes the rays of the camera.
+    /// Generates camera rays.
     Camera,
-    /// Is hit by rays.
+    /// Intersects rays (a procedural primitive).
     Primitive,
 }
 
@@ -71,7 +71,7 @@ pub struct ShaderInstance {
     pub to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
     pub span: Option<Span>,
-    /// What it may refer to by handles: the co-shaders that were declared before it. Shaders of RSL, which ask for them as they run, find those of their object instead.
+    /// The co-shaders declared before it, which RTSL classes may refer to by handle. RSL shaders find the co-shaders of their object at run time instead.
     pub objects: Arc<[CoShader]>,
 }
 
@@ -206,6 +206,6 @@ pub struct Light {
     pub handle: String,
     /// Whether surfaces shadow it (`Attribute "light" "string shadows" ["on"|"off"]` before `LightSource`; on by default).
     pub shadows: bool,
-    /// Whether it is an area light (`AreaLightSource`): objects shine for it.
+    /// Whether it is an area light (`AreaLightSource`), with objects as emitters.
     pub area: bool,
 }

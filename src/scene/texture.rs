@@ -6,7 +6,7 @@ use crate::texture::{DEFAULT_WRAPS, Wraps};
 /// What a texture's name stands for. A name that the scene says nothing of is the name of an image.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TextureSource {
-    /// An image, flat or of all directions by latitude and longitude (`MakeTexture`, `MakeBump`, `MakeLatLongEnvironment`).
+    /// An image: a flat texture or a latitude-longitude environment map (`MakeTexture`, `MakeBump`, `MakeLatLongEnvironment`).
     Image {
         /// The file.
         file: String,
@@ -15,14 +15,14 @@ pub enum TextureSource {
         /// What its numbers are.
         reading: Reading,
     },
-    /// Six images of what is seen in the directions +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).
+    /// A cube environment map: six faces for +x, −x, +y, −y, +z, −z (`MakeCubeFaceEnvironment`).
     Cube {
         /// The files.
         faces: [String; 6],
         /// The angle that each shows, in degrees: 90 or more.
         fov: f32,
     },
-    /// An image of depths (`MakeShadow`).
+    /// A shadow map (`MakeShadow`).
     Depth {
         /// The file.
         file: String,

@@ -1,4 +1,4 @@
-//! Accessors: the numbers of vertices and indices, wherever they lie in a buffer and whatever their type (glTF 2.0, §3.6.2).
+//! Accessors: vertex and index data of any type and layout in a buffer (glTF 2.0, §3.6.2).
 //!
 //! All sizes are checked when an accessor is opened; reading an element afterwards cannot fail.
 
@@ -45,7 +45,7 @@ impl<'a> Elements<'a> {
         let accessor = document.get(index, place)?;
         let own = Place::new().field("accessors").index(index.value());
         let (Checked::Valid(component), Checked::Valid(shape)) = (accessor.component_type, accessor.type_) else {
-            return Err(document.error(&own, "its type is none that glTF knows"));
+            return Err(document.error(&own, "unknown type"));
         };
         if !wanted.contains(&shape) {
             return Err(

@@ -1,4 +1,4 @@
-//! Cameras (glTF 2.0, §3.10): they look along −z of their node, with y up; its scale does not count.
+//! Cameras (glTF 2.0, §3.10): they look along −z of their node, with y up; the node's scale is ignored.
 
 use super::document::Document;
 use crate::scene::{Camera, Format, Projection};

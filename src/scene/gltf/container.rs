@@ -1,4 +1,4 @@
-//! What a glTF document is packed in: binary containers (`.glb`), and the URIs that name or hold its buffers and images (glTF 2.0, §2.8 and §4).
+//! Containers of a glTF document: binary files (`.glb`), and the URIs that name or hold its buffers and images (glTF 2.0, §2.8 and §4).
 //!
 //! Bytes in, bytes out: nothing here knows what a document says, or reads a file.
 

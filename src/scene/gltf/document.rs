@@ -1,4 +1,4 @@
-//! The parsed document with its buffers: whatever refers to something by its number goes through here, and gets it or an error that names the place.
+//! The parsed document with its buffers: every index is resolved here, to the item or to an error that names the place.
 
 use super::container::{self, Uri};
 use crate::scene::files::{self, FileAccess, FileError, MAX_FILE_BYTES};
@@ -105,7 +105,7 @@ impl<'a> Document<'a> {
     pub fn unknown_extensions(&self) -> impl Iterator<Item = Diagnostic> {
         let unknown = self.root.extensions_used.iter().filter(|e| !EXTENSIONS.contains(&e.as_str()));
         unknown.map(|extension| {
-            Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not read", self.name))
+            Diagnostic::warning(format!("`{}` uses the extension {extension}, which is not supported", self.name))
                 .hint("what it says is passed over")
         })
     }

@@ -1,6 +1,6 @@
-//! Exposure: scenes whose lights are as bright as real ones, in real units, would be white all over.
+//! Exposure: scenes with photometric light units would be overexposed.
 //!
-//! A light of 1000 watts leaves some programs as 54,000 candela, sunlight is 100,000 lux. What such light makes of a white surface is taken for white, and the user is told.
+//! A light of 1000 watts leaves some programs as 54,000 candela, sunlight is 100,000 lux. The exposure maps a white surface under such light to white, with a warning.
 
 use crate::scene::Exposure;
 use glam::Vec3;
@@ -9,9 +9,9 @@ use std::f32::consts::PI;
 /// A light, as far as it makes a scene bright.
 #[derive(Clone, Copy, Debug)]
 pub struct Lamp {
-    /// Where it shines from; `None` from afar.
+    /// Its position; `None` for a distant light.
     pub at: Option<Vec3>,
-    /// Candela, or lux from afar, of its brightest colour.
+    /// Candela, or lux of a distant light, of its brightest channel.
     pub intensity: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Lights (`KHR_lights_punctual`): they shine from their node, along its −z where they have a direction; its scale does not count.
+//! Lights (`KHR_lights_punctual`): positioned at their node, directed along its −z; the node's scale is ignored.
 //!
 //! Units stay those of the file: candela for points and spots, lux for directional lights. The shader `gltf` makes of them, and of emission in candela a square metre, what a pixel
 //! shows in candela a square metre.
@@ -36,7 +36,7 @@ pub fn add(
     if making.scene.lights.len() >= MAX_LIGHTS {
         return Err(document.error(place, format_args!("more than {MAX_LIGHTS} lights in one scene")));
     }
-    let Checked::Valid(ty) = json.type_ else { return fail("its type is none that glTF knows") };
+    let Checked::Valid(ty) = json.type_ else { return fail("unknown type") };
     let color = Vec3::from_array(json.color);
     if !(color.is_finite() && json.intensity.is_finite() && json.intensity >= 0.0) {
         return fail("its colour and intensity must be finite, and the intensity not negative");

@@ -111,7 +111,7 @@ impl Maker<'_, '_> {
     fn fill(&mut self, json: &Json) -> Result<Option<usize>, Diagnostic> {
         let pbr = &json.pbr_metallic_roughness;
         let Checked::Valid(alpha_mode) = json.alpha_mode else {
-            return Err(self.document.error(&self.own.field("alphaMode"), "it is none that glTF knows"));
+            return Err(self.document.error(&self.own.field("alphaMode"), "unknown value"));
         };
         let [r, g, b, a] = pbr.base_color_factor.0;
         self.color("baseColorFactor", Vec3::new(r, g, b))?;

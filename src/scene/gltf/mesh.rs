@@ -172,7 +172,7 @@ impl<'a> Source<'a> {
     /// The corners of its triangles as numbers of vertices, of which there are so many; `None` where it has no triangles.
     fn triangles(&self, vertices: usize, making: &mut Making) -> Result<Option<Vec<[u32; 3]>>, Diagnostic> {
         let Checked::Valid(mode) = self.primitive.mode else {
-            return Err(self.document.error(&self.place.field("mode"), "it is none that glTF knows"));
+            return Err(self.document.error(&self.place.field("mode"), "unknown value"));
         };
         let place = self.place.field("indices");
         let indices = match self.primitive.indices {

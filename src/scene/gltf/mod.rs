@@ -2,7 +2,7 @@
 //!
 //! [`container`] takes files apart, [`document`] has what was parsed with its buffers, [`accessor`] reads numbers out of these. [`nodes`] walks through the scene and calls [`mesh`],
 //! [`material`] with [`texture`], [`camera`] and [`light`] for what it meets; [`exposure`] is for lights in real units. Parsing is the crate's `gltf`, of which only the plain structures of the JSON are used: nothing there
-//! is checked yet, so every number of another thing goes through [`document::Document::get`].
+//! is validated yet, so every number of another thing goes through [`document::Document::get`].
 //!
 //! It knows shaders by their names only: materials are instances of `gltf`, or of a class of RTSL where paths are traced, points and spots of `gltflight`. `docs/gltf.md` says what is read and what is not.
 
@@ -27,7 +27,7 @@ use document::Document;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Most remarks of one reading; what a file of a million faulty nodes has beyond them says nothing new.
+/// Maximum number of warnings per file.
 const MAX_REMARKS: usize = 100;
 
 /// What has been made of a document so far.
@@ -39,7 +39,7 @@ struct Making {
     triangles: usize,
     /// Bytes of all images that lie within the file.
     embedded: u64,
-    /// Whether paths are traced: materials scatter light then.
+    /// Whether the path integrator renders: materials become BSDF classes then.
     traces_paths: bool,
     /// Whether the scene has a camera of its own.
     has_camera: bool,
@@ -102,7 +102,7 @@ pub(super) fn read(
     }
     if let Some((exposure, lux)) = exposure::choose(&lamps, low, high) {
         let warning =
-            Diagnostic::warning(format!("`{name}`: its lights make about {lux:.0} lux: the image is exposed for that"));
+            Diagnostic::warning(format!("`{name}`: the lights give about {lux:.0} lux; the exposure is set for that"));
         remarks
             .push(warning.hint(format!("1 in the image stands for {:.0} candela a square metre", 1.0 / exposure.gain)));
         scene.film.exposure = exposure;

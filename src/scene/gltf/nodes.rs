@@ -116,10 +116,10 @@ impl Walk {
         let place_of_mesh = place.field("mesh");
         let json = document.get(index, &place_of_mesh)?;
         if node.skin.is_some() {
-            making.warn(document.warning(place, "its skin is not read: the mesh stands as it was modelled"));
+            making.warn(document.warning(place, "skins are not supported: the mesh keeps its bind pose"));
         }
         if node.weights.is_some() || json.weights.as_ref().is_some_and(|w| w.iter().any(|&w| w != 0.0)) {
-            making.warn(document.warning(place, "morph targets are not read: the mesh has its first shape"));
+            making.warn(document.warning(place, "morph targets are not supported: the mesh keeps its base shape"));
         }
         if !self.meshes.contains_key(&index.value()) {
             let own = Place::new().field("meshes").index(index.value()).field("primitives");

@@ -86,8 +86,8 @@ impl<'l, 'a> Args<'l, 'a> {
         if n.fract() == 0.0 && n.abs() <= f64::from(i32::MAX) {
             return Ok(n as i32);
         }
-        let why = if n.fract() == 0.0 { "too large for an integer" } else { "not a whole number" };
-        Err(Diagnostic::error(format!("{}: {n} is {why}", self.request)).at(at, "expected a whole number"))
+        let why = if n.fract() == 0.0 { "too large for an integer" } else { "not an integer" };
+        Err(Diagnostic::error(format!("{}: {n} is {why}", self.request)).at(at, "expected an integer"))
     }
 
     /// A string.
@@ -194,9 +194,9 @@ impl<'l, 'a> Args<'l, 'a> {
 
     /// Whole numbers in brackets, or a single one.
     pub fn integer_values(&mut self) -> Result<(Vec<i32>, Span), Diagnostic> {
-        self.values("a whole number", |args, token, at| match token {
+        self.values("an integer", |args, token, at| match token {
             Token::Number(n) => args.whole(n, at),
-            found => Err(args.wanted("a whole number", found, at)),
+            found => Err(args.wanted("an integer", found, at)),
         })
     }
 

@@ -11,7 +11,7 @@ use crate::text::diagnostics::Diagnostic;
 use glam::{Mat4, Vec3};
 use std::sync::Arc;
 
-/// What is passed over: hints to renderers of another kind, names and memberships that nothing here asks for, and speed settings.
+/// Attributes ignored without a warning: hints to other kinds of renderers, grouping, and performance settings.
 const GROUPS: &[Group] = &[
     Group { name: "bound", passed_over: "*" },
     Group { name: "cull", passed_over: "*" },
@@ -84,7 +84,7 @@ pub fn attribute(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
                 "maxdiffusedepth" => 1,
                 _ => return Ok(false),
             };
-            let depth = word.one()?.parse().map_err(|_| word.wrong("a whole number, 0 or more"))?;
+            let depth = word.one()?.parse().map_err(|_| word.wrong("an integer, 0 or more"))?;
             Arc::make_mut(&mut r.state.attributes.own).ray_depths[limit] = Some(depth);
             Ok(true)
         }),
@@ -150,7 +150,7 @@ fn displacement_bound(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(),
     Ok(())
 }
 
-/// `Attribute "trace" "bias"`: how far from a surface rays that it sends begin, one distance for the whole scene.
+/// `Attribute "trace" "bias"`: ray bias: distance of ray origins from the surface, one for the whole scene.
 fn set_bias(r: &mut Reader<'_>, word: &Word) -> Result<(), Diagnostic> {
     let bias = word.one()?.parse::<f32>().ok().filter(|b| *b >= 0.0 && b.is_finite());
     let bias = bias.ok_or_else(|| word.wrong("a distance, 0 or more"))?;
@@ -165,7 +165,7 @@ fn set_bias(r: &mut Reader<'_>, word: &Word) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// By how much a transform stretches at most one of the axes.
+/// The largest scale factor of a transform along the axes.
 fn stretch(m: Mat4) -> f32 {
     [m.x_axis, m.y_axis, m.z_axis].map(|axis| axis.truncate().length()).into_iter().fold(0.0, f32::max)
 }

@@ -1,4 +1,4 @@
-//! `IfBegin`, `ElseIf`, `Else`, `IfEnd`: parts of a file that are read under a condition, and the language of conditions.
+//! `IfBegin`, `ElseIf`, `Else`, `IfEnd`: conditional parts of a file, and the expression language of conditions.
 //!
 //! The printed specification has none; this is PRMan's: numbers, strings in single quotes, variables (`$Frame`, `$user:name`, with braces or without), `defined(name)`, and the operators
 //! `! - * / + - < <= > >= == != =~ && ||`, the tightest first. `=~` asks whether the text on its left holds the one on its right.

@@ -1,6 +1,6 @@
 //! What options and attributes have in common: a group's name, and parameters that belong to it.
 //!
-//! Groups that other renderers know and that cannot change an image here are passed over in silence ([`Group`]); what nobody knows is warned about.
+//! Known groups of other renderers that cannot change an image here are ignored silently ([`Group`]); unknown ones give a warning.
 
 use super::args::Args;
 use super::params::{Param, read_params};

@@ -1,4 +1,4 @@
-//! `Integrator "name" "handle" parameters` (RIS of RenderMan 19): how the light along a ray is found.
+//! `Integrator "name" "handle" parameters` (RIS of RenderMan 19): chooses the integrator.
 
 use super::args::Args;
 use super::groups::{one_float, one_string};
@@ -8,7 +8,7 @@ use crate::scene::{Estimator, Integrator};
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::Span;
 
-/// The most places behind the camera that a path may have.
+/// Maximum path depth (number of vertices after the camera).
 const MAX_DEPTH: f32 = 1000.0;
 
 /// `Integrator "name" "handle" parameters`
@@ -18,7 +18,7 @@ pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
     let params = read_params(args, &r.declarations)?;
     let Some(integrator) = Integrator::named(&name) else {
         let names = Integrator::ALL.map(|i| format!("\"{}\"", i.name())).join(", ");
-        return Err(args.error(format!("there is no integrator `{name}`")).hint(format!("there are: {names}")));
+        return Err(args.error(format!("unknown integrator `{name}`")).hint(format!("there are: {names}")));
     };
     r.scene.integrator = integrator;
     for p in &params {
@@ -26,7 +26,7 @@ pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             "maxPathLength" | "maxdepth" => {
                 let depth = one_float(p)?;
                 if !(0.0..=MAX_DEPTH).contains(&depth) {
-                    let d = Diagnostic::error(format!("paths of {depth} places are not possible"));
+                    let d = Diagnostic::error(format!("invalid path depth {depth}"));
                     return Err(d.at(p.value_span, "expected 0 to 1000"));
                 }
                 r.scene.max_depth = depth as u32;
@@ -35,7 +35,7 @@ pub fn integrator(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
             "clamp" => {
                 let most = one_float(p)?;
                 if !(most >= 0.0 && most.is_finite()) {
-                    let d = Diagnostic::error(format!("light cannot be held below {most}"));
+                    let d = Diagnostic::error(format!("invalid clamp {most}"));
                     return Err(d.at(p.value_span, "expected 0 for no limit, or more"));
                 }
                 r.scene.clamp = most;

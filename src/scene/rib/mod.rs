@@ -3,7 +3,7 @@
 //! [`lexer`] makes tokens, [`args`] reads a request's arguments and [`params`] its parameter list; [`reader`] keeps
 //! the graphics state ([`state`]) and calls the request's function: [`requests`] has them all), [`options`], [`attributes`] and
 //! [`transforms`], [`shading`] for shaders and lights, [`primitives`] for geometry, [`objects`] for retained geometry and its instances,
-//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time, [`condition`] for parts under a condition, [`solids`] for what is cut, [`visibility`] for who sees what. [`binary`] takes binary RIB to text.
+//! [`archive`] and [`procedural`] for other files, [`motion`] for what changes over time, [`condition`] for parts under a condition, [`solids`] for constructive solid geometry, [`visibility`] for ray visibility. [`binary`] takes binary RIB to text.
 //! The text is read in one pass; nothing of it is kept but what the scene holds and what messages quote.
 //!
 //! Beyond the specification's own options and attributes, these are understood:

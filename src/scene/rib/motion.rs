@@ -1,4 +1,4 @@
-//! `MotionBegin`: requests that change over time (RISpec 3.2, §6).
+//! `MotionBegin`: motion blocks (RISpec 3.2, §6).
 //!
 //! A scene is read as it is at one time. Of a motion block that leaves one request, whose numbers lie between those of the two that surround the time; so whatever
 //! can be said in a request can move: transforms, points, radii, colours. Rotations are turned by angles between the given ones as they are angles; of matrices, rotations are blended as such

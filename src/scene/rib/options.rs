@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Most displays of one scene.
 const MAX_DISPLAYS: usize = 64;
 
-/// What is passed over: limits of memory, sizes of buckets, and other settings of renderers of another kind.
+/// Options ignored without a warning: memory limits, bucket sizes, and other settings of other kinds of renderers.
 const GROUPS: &[Group] = &[
     Group { name: "bucket", passed_over: "*" },
     Group { name: "curve", passed_over: "*" },

@@ -83,7 +83,7 @@ const REQUESTS: &[Request] = &[
     request("GeometricRepresentation", "GeometricRepresentation \"type\"", |_, a| a.string("a type").map(|_| ()))
         .noted("all surfaces are triangles"),
     request("Hider", "Hider \"type\" parameters", |_, a| a.string("a type").and_then(|_| a.skip()))
-        .noted("rays find what is visible"),
+        .noted("visibility is ray traced"),
     request("Identity", "Identity", |r, _| {
         r.state.transform = Mat4::IDENTITY;
         Ok(())

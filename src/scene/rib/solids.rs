@@ -1,7 +1,7 @@
-//! `SolidBegin` and `SolidEnd`: solids that are cut by one another (RISpec 3.2, §5.9).
+//! `SolidBegin` and `SolidEnd`: constructive solid geometry (CSG; RISpec 3.2, §5.9).
 //!
-//! Primitives between `SolidBegin "primitive"` and its end enclose one volume; the other blocks combine the solids in them. The outermost block's end puts what is left of every primitive into the scene, under the
-//! attributes that it was declared with. A volume that is not closed is told, and all that it would be combined with is shown uncut.
+//! Primitives between `SolidBegin "primitive"` and its end enclose one volume; the other blocks combine the solids in them. The end of the outermost block adds the remaining part of every primitive to the scene, with
+//! the attributes that it was declared with. A volume that is not closed gives a warning, and its whole operation is shown without CSG.
 
 use super::super::Object;
 use super::args::Args;
@@ -53,7 +53,7 @@ pub fn solid_begin(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Di
     };
     r.open(BlockKind::Solid, args.span);
     if r.retained.is_open() {
-        let warning = Diagnostic::warning("solids in an object's definition are not cut").at(args.span, "shown whole");
+        let warning = Diagnostic::warning("no CSG inside an object definition").at(args.span, "shown whole");
         r.warn_once("retained solids", warning);
     }
     let first = r.scene.objects.len();
@@ -78,8 +78,8 @@ pub fn solid_end(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diag
         Some(operation) => combined(operation, block.operands),
     };
     let solid = solid.unwrap_or_else(|problem| {
-        let warning = Diagnostic::warning(format!("a solid is not cut, as {problem}"))
-            .at(block.span, "this solid, and all that it is combined with, is shown whole");
+        let warning = Diagnostic::warning(format!("no CSG for this solid: {problem}"))
+            .at(block.span, "this solid and the solids it is combined with are shown without CSG");
         r.warn(warning);
         None
     });

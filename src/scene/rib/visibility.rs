@@ -1,4 +1,4 @@
-//! Who sees an object: `Attribute "visibility"`, hit modes (`Attribute "shade" "transmissionhitmode"`, `"diffusehitmode"`) and `Matte` (RISpec 3.2, §4.2.5; the attributes are PRMan's and 3Delight's).
+//! Ray visibility: `Attribute "visibility"`, hit modes (`Attribute "shade" "transmissionhitmode"`, `"diffusehitmode"`) and `Matte` (RISpec 3.2, §4.2.5; the attributes are PRMan's and 3Delight's).
 //!
 //! Names and values need no declarations, as renderers differ in those: a value is 0, 1 or a word.
 

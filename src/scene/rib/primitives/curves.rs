@@ -1,6 +1,6 @@
 //! `Curves` and `Points` (RISpec 3.2, §5.6 and §5.7).
 //!
-//! Curves are flat ribbons, which face the way that `N` says, or without it whoever looks at them; points are spheres. Widths are those of
+//! Curves are flat ribbons, oriented by `N`, or facing the ray origin without it; points are spheres. Widths are those of
 //! `width` or `constantwidth`, and 1 without.
 
 use super::super::archive::outside_world;

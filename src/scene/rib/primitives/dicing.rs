@@ -1,4 +1,4 @@
-//! How finely primitives are cut: the attributes that say so, and the camera that they are cut for.
+//! Dicing: the attributes that control how finely primitives are tessellated, and the camera that they are diced for.
 
 use super::super::args::Args;
 use super::super::reader::Reader;
@@ -9,16 +9,16 @@ use crate::text::diagnostics::Diagnostic;
 use glam::Vec2;
 use std::sync::Arc;
 
-/// Most triangles that one primitive is cut into.
+/// Maximum number of triangles of one diced primitive.
 pub const MAX_DICED: usize = 1 << 22;
 
-/// How far from the true surface triangles may be, in pixels, at a shading rate of 1.
+/// Maximum distance of triangles from the true surface, in pixels, at a shading rate of 1.
 const FLATNESS: f32 = 0.1;
 
-/// The length in pixels that each edge of a retained object is cut for, whose instances may have any size.
+/// Edge length in pixels that retained objects are diced for, since their instances may have any size.
 const RETAINED_PIXELS: f64 = 120.0;
 
-/// The attributes that parametric surfaces and curves are cut by.
+/// The dicing attributes of parametric surfaces and curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurfaceAttributes {
     /// `Basis`: along u and v, each with its step.
@@ -45,7 +45,7 @@ impl SurfaceAttributes {
     }
 }
 
-/// What primitives of the current object space are cut by.
+/// The dicing settings for the current object space.
 pub fn metric(r: &Reader<'_>) -> Metric {
     let attributes = &r.state.attributes;
     let flatness = attributes.surfaces.flatness(attributes.own.shading_rate);
@@ -117,7 +117,7 @@ pub fn geometric_approximation(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> R
     match kind.as_str() {
         "flatness" if value > 0.0 => r.state.attributes.surfaces.flatness = Some(value),
         "flatness" => return Err(args.error("the flatness must be above 0")),
-        // What moves is cut as finely as what rests.
+        // Moving objects are diced like static ones.
         "motionfactor" => {}
         _ => {
             return Err(args

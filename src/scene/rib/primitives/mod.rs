@@ -58,7 +58,7 @@ pub fn add_object(
             .hint("the transform around it overflows"));
     }
     if let Some(far) = faces.points.iter().position(|p| p.abs().max_element() > FARTHEST) {
-        let d = Diagnostic::warning(format!("point {far} is so far away that rays may miss what is there"));
+        let d = Diagnostic::warning(format!("point {far} is so far away that rays may miss it"));
         let d = d.at(args.whole_span(), format!("beyond {FARTHEST:e}"));
         r.warn_once("far away", d.hint("products of three coordinates have to be single-precision numbers"));
     }

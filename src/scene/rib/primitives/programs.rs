@@ -1,4 +1,4 @@
-//! `Geometry`: primitives that are objects of RTSL classes, which rays ask where they hit them.
+//! `Geometry`: procedural primitives, which are objects of RTSL classes with an intersection method.
 
 use super::super::super::{MeshSpace, Object};
 use super::super::archive::outside_world;
@@ -17,7 +17,7 @@ pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
             "geometry",
             Diagnostic::warning(format!("there is no geometry `{name}`"))
                 .at(args.whole_span(), "skipped, here and below")
-                .hint("a primitive that is a program is named by its file and its class: \"FILE.rtsl:Class\""),
+                .hint("a procedural primitive is named by its file and its class: \"FILE.rtsl:Class\""),
         );
         return args.skip();
     }
@@ -30,7 +30,7 @@ pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
         return Err(refused("an object's definition").hint("repeat it where instances of the object stand"));
     }
     if r.solids.is_open() {
-        return Err(refused("a solid").hint("solids are cut as triangles: end the solid before"));
+        return Err(refused("a solid").hint("CSG works on triangles: end the solid before this request"));
     }
     let attributes = r.state.attributes.clone();
     if !attributes.detail.is_shown(r.relative_detail) {

@@ -122,13 +122,13 @@ fn bilinear(values: &[f32], width: usize, uv: Vec2) -> impl Iterator<Item = f32>
     })
 }
 
-/// The radius on the image that quadrics of a retained object are cut for, whose instances may have any size: a sixth of the image's height.
+/// The screen-space radius that quadrics of a retained object are diced for, whose instances may have any size: a sixth of the image's height.
 const RETAINED_RADIUS: f32 = 1.0 / 6.0;
 
-/// The radius on the image that all quadrics of solids are cut for, so that their rims meet: as much as the image shows of a circle around its middle, half its height.
+/// The screen-space radius that all quadrics of solids are diced for, so that their rims meet: as much as the image shows of a circle around its middle, half its height.
 const SOLID_RADIUS: f32 = 0.5;
 
-/// How finely to cut a quadric, from its size on the image.
+/// The tessellation rate of a quadric, from its screen-space size.
 fn segments(r: &Reader<'_>, quadric: Quadric) -> u32 {
     if r.solids.is_open() {
         return segments_for(SOLID_RADIUS * r.scene.format.height as f32);

@@ -49,7 +49,7 @@ fn all_errors_of_a_file_are_reported_in_one_run() {
 #[test]
 fn primitives_too_far_away_for_rays_are_told() {
     let shown = warnings("WorldBegin Sphere 1e30 -1e30 1e30 360 Scale 1e9 1e9 1e9\nSphere 1e9 -1e9 1e9 360 WorldEnd");
-    assert!(shown.contains("is so far away that rays may miss what is there"), "{shown}");
+    assert!(shown.contains("is so far away that rays may miss it"), "{shown}");
     assert!(shown.contains("scene.rib:1:12") && shown.contains("beyond 1e12"), "{shown}");
     assert_eq!(warnings("WorldBegin Sphere 1e11 -1e11 1e11 360 WorldEnd"), "");
 }
@@ -104,7 +104,7 @@ fn sizes_that_cannot_be_rendered_name_the_limit() {
 fn integers_must_be_whole_and_in_range() {
     let indices =
         |i: &str| heads(&format!("WorldBegin PointsPolygons [3] [0 1 {i}] \"P\" [0 0 0 1 0 0 0 1 0] WorldEnd"));
-    assert_eq!(indices("1.5"), ["PointsPolygons: 1.5 is not a whole number"]);
+    assert_eq!(indices("1.5"), ["PointsPolygons: 1.5 is not an integer"]);
     assert_eq!(indices("99999999999"), ["PointsPolygons: 99999999999 is too large for an integer"]);
 }
 
