@@ -1,7 +1,7 @@
 //! Differences channel by channel: mean, largest, root mean square, PSNR, and a histogram in 8-bit levels.
 //!
-//! Takes images in display space and gives sums over all channels of all pixels. Alpha is a channel only when the
-//! images have a telling one. [`max_linear`] alone looks at linear values.
+//! Takes images in display space and gives sums over all channels of all pixels. Alpha is included only when it is not 1
+//! everywhere. [`max_linear`] alone looks at linear values.
 
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! FLIP, a perceptual difference (Andersson et al. 2020, "ꟻLIP: A Difference Evaluator for Alternating Images").
 //!
 //! Takes two images in display space, rounds them to 8-bit codes and gives an error of 0 to 1 a pixel: how visible
-//! the difference is when the two are shown in turn, at 67 pixels a degree of the visual field (a 0.7 m wide
+//! the difference is when the images alternate, at 67 pixels a degree of the visual field (a 0.7 m wide
 //! 3840-pixel screen seen from 0.7 m). The computation is the authors' own, bound by the `nv-flip` crate.
 
 use nv_flip::{DEFAULT_PIXELS_PER_DEGREE, FlipImageRgb8};

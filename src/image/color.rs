@@ -1,4 +1,4 @@
-//! The sRGB transfer function, the one place where linear light becomes display values and back.
+//! The sRGB transfer function, the only conversion between linear and display values.
 //!
 //! Takes and gives single channel values; it knows nothing of images or files. Linear and encoded values both
 //! have 0 for black and 1 for white. Formulas: IEC 61966-2-1:1999, §5.2 and §5.3 (the piecewise curve, not a

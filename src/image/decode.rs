@@ -21,7 +21,7 @@ pub const FORMATS: &str = "PNG, JPEG, TIFF, OpenEXR, Radiance HDR and PNM";
 #[derive(Debug, Error)]
 pub enum DecodeError {
     /// They begin like no format that is known.
-    #[error("the file is no image of a known format; there are {FORMATS}")]
+    #[error("unknown image format; supported formats: {FORMATS}")]
     Unknown,
     /// The image's size is impossible.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Images of several layers in one OpenEXR file: the colours as `R G B A`, and beside them channels called `layer.channel`, as programs that composite expect them.
+//! OpenEXR files with arbitrary output variables (AOVs): the colours as `R G B A`, and channels called `layer.channel`, as compositing programs expect them.
 
 use super::Image;
 use super::file::{ImageFileError, write_bytes};
@@ -9,7 +9,7 @@ use exr::prelude::{
 use std::io::Cursor;
 use std::path::Path;
 
-/// A layer beside the colours.
+/// An arbitrary output variable (AOV).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layer {
     /// Its name.

@@ -137,13 +137,13 @@ impl Image {
     }
 }
 
-/// What the numbers of an image are. Those of floats are linear whatever they are.
+/// The encoding of integer samples. Float samples are always linear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// Colours in sRGB that count as far as their alpha says.
+    /// sRGB colours with alpha.
     Color,
-    /// Colours in sRGB, whatever their alpha.
+    /// sRGB colours; alpha is ignored.
     OpaqueColor,
-    /// Numbers that mean no colour, whatever their alpha.
+    /// Non-colour data; alpha is ignored.
     Data,
 }

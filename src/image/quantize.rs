@@ -1,6 +1,6 @@
-//! Quantisation: from linear light to the whole numbers that an image file holds, by `Quantize` of RIB (RISpec 3.2, §4.1.2).
+//! Quantisation of linear values to the integers of an image file, by `Quantize` of RIB (RISpec 3.2, §4.1.2).
 //!
-//! Takes a [`Image`] and what a scene says about its numbers ([`Quantize`]), and gives samples of 16 bits in the order of the file. A value `x` becomes
+//! Takes an [`Image`] and the scene's [`Quantize`] settings, and gives samples of 16 bits in the order of the file. A value `x` becomes
 //! `clamp(round(one · x + dither · random), min, max)` with `random` from -1 to 1, where `x` is encoded as sRGB for colours, as in all files of whole numbers, and as it is for alpha.
 //! It knows nothing of file formats. The random numbers belong to the pixel and channel, so an image is the same at any number of threads.
 

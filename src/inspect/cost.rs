@@ -1,4 +1,4 @@
-//! What the lines of a shader cost on the timed RPU.
+//! The cost of a shader's source lines on the timed RPU.
 
 use super::listing::Place;
 use crate::ir::Loc;
@@ -10,14 +10,14 @@ use crate::rpu::timed::Config;
 use crate::scene::Format;
 use std::collections::HashMap;
 
-/// Pixels of the longer side of the image that is measured.
+/// Longer side of the measured image, in pixels.
 const SIDE: u32 = 64;
 
-/// Where the cycles of a small image went.
+/// Cycles of a small image by source line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles of all processors for each line of the shader's files: issued instructions, and waiting before them when nothing else could run. What was inlined from the library counts for
-    /// the line that calls it.
+    /// Cycles of all processors for each line of the shader's files: issued instructions, and waiting before them when nothing else could run. Inlined library code counts for
+    /// the calling line.
     pub lines: HashMap<Place, u64>,
     /// Cycles of the whole image.
     pub total: u64,
@@ -26,7 +26,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The share of a line in the cycles of the image, from 0 to 1.
+    /// The fraction of the image's cycles spent in a line, 0 to 1.
     pub fn share(&self, place: Place) -> f64 {
         self.lines.get(&place).map_or(0.0, |&cycles| self.part(cycles))
     }

@@ -1,4 +1,4 @@
-//! What belongs to a shader in a scene's program.
+//! The part of a linked program that belongs to a shader.
 
 use super::listing::{Interner, Listing, Place};
 use crate::ir::{Function, FunctionKind, Loc, LocData, Module, Op};
@@ -6,14 +6,14 @@ use crate::program::Program;
 use crate::text::source::{FileId, SourceMap};
 use std::collections::HashSet;
 
-/// A shader's files, and how to tell its functions.
+/// A shader's files and functions.
 #[derive(Debug)]
 pub(super) struct Extent {
     /// The file of the shader.
     main: FileId,
     /// That file and those that it includes, in the order in which the code has them.
     files: Vec<FileId>,
-    /// What the names of the file's functions start with.
+    /// The prefix of the names of the file's functions.
     prefix: String,
     sources: SourceMap,
 }

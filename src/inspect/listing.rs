@@ -1,4 +1,4 @@
-//! Lines of text with the source lines that they come from.
+//! Listings: lines of text with their source lines.
 //!
 //! Plain data. Equal lines of one shader lie in memory once, because most passes change few of them.
 

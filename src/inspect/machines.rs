@@ -1,4 +1,4 @@
-//! The code of the machines for a shader.
+//! The machine code of a shader on each back end.
 
 use super::extent::Extent;
 use super::listing::{Interner, Listing};

@@ -1,9 +1,9 @@
-//! What becomes of a shader: its source, its IR after each pass, the machines' code, line by line, with the source lines that each line comes from and what they cost.
+//! The compiled forms of a shader: source, IR after each pass, and code of each back end, with the source line and the cost of each line.
 //!
-//! Takes a [`State`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are plain data. Nothing here knows a window; compiling and measuring take their time, so that
-//! whoever must not wait does it on another thread.
+//! Takes a [`State`] and an instance of a shader and gives [`Listings`] and a [`Cost`], which are plain data. Nothing here knows a window; compiling and measuring are slow, so
+//! interactive callers run them on another thread.
 //!
-//! What is shown of a scene's program is what belongs to the shader's file: functions made from it, entries into which it was inlined, and the functions of the library that these call.
+//! A listing contains the code that belongs to the shader's file: its functions, entries into which they were inlined, and the library functions that these call.
 //!
 //! | file | holds |
 //! |---|---|
@@ -41,11 +41,11 @@ use thiserror::Error;
 pub struct Inspection {
     /// The instance that was asked for.
     pub instance: InstanceId,
-    /// The code of the scene's program, by which one tells whether this is still of today.
+    /// The code version of the scene's program, to detect stale results.
     pub code: Arc<Module>,
-    /// What it becomes.
+    /// Its compiled forms.
     pub listings: Arc<Listings>,
-    /// What its lines cost, or why that is not known; `None` while it is being measured.
+    /// The cost of its lines, or the error; `None` while it is being measured.
     pub cost: Option<Result<Arc<Cost>, String>>,
 }
 
@@ -54,7 +54,7 @@ pub struct Inspection {
 pub struct Listings {
     /// The files that it is made of, its own first.
     pub source: Listing,
-    /// The IR, before the first pass, after each that changed it, and in the end.
+    /// The IR before the first pass, after each pass that changed it, and at the end.
     pub stages: Vec<Stage>,
     /// The RPU's assembly, or why there is none.
     pub rpu: Result<Listing, String>,
@@ -71,11 +71,11 @@ pub struct Stage {
     pub listing: Listing,
 }
 
-/// Why a shader cannot be looked at.
+/// Why a shader cannot be inspected.
 #[derive(Debug, Error)]
 pub enum InspectError {
     /// Nothing in the scene uses it.
-    #[error("nothing in the scene uses this shader, so that there is no code of it")]
+    #[error("no object of the scene uses this shader, so it has no code")]
     Unused,
     /// The scene does not link once more.
     #[error("{}", .0.render())]
@@ -91,11 +91,11 @@ pub struct Prepared {
     extent: Extent,
     module: Arc<Module>,
     loaded: Result<Loaded, RenderError>,
-    /// Whether it has moved the points of meshes, and is no part of the image's program.
+    /// Whether it displaced meshes before rendering and is not part of the rendered program.
     displaced: bool,
 }
 
-/// Links the scene once more, and lists what becomes of the shader of an instance.
+/// Links the scene again, and lists the compiled forms of an instance's shader.
 ///
 /// # Errors
 /// Nothing uses the instance, or the scene does not link, which a state that was linked before does.
@@ -124,7 +124,7 @@ pub fn prepare(state: &State, instance: InstanceId) -> Result<Prepared, InspectE
 }
 
 impl Prepared {
-    /// Whether it is still what would be made of this instance in this state.
+    /// Whether it is still valid for this instance in this state.
     pub fn is_of(&self, state: &State, instance: InstanceId) -> bool {
         self.instance == instance && Arc::ptr_eq(&self.code, &state.program.module)
     }

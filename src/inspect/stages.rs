@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Lines that are kept of all stages together, 16 bytes each; later stages but the last are left out beyond that.
 const MOST_LINES: usize = 1_000_000;
 
-/// Takes down what each pass changes.
+/// Records the changes of each pass.
 pub(super) struct Stages<'a> {
     extent: &'a Extent,
     lines: &'a mut Interner,
@@ -25,14 +25,14 @@ impl<'a> Stages<'a> {
         Self { extent, lines, list: Vec::new(), kept: 0 }
     }
 
-    /// Takes down the program in the end.
+    /// Records the final program.
     pub fn end(&mut self, module: &Module) {
         // Values have other numbers now, so that a comparison with the stage before tells nothing.
         let listing = Listing::new(listing(self.extent, module, self.lines));
         self.list.push(Stage { name: "in the end".to_string(), listing });
     }
 
-    /// All that was taken down.
+    /// The recorded stages.
     pub fn into_list(self) -> Vec<Stage> {
         self.list
     }

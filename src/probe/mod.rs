@@ -1,17 +1,17 @@
-//! Follows one sample of an image: what its rays hit, the tree of these rays, and the shaders stepped through, forwards and backwards.
+//! Probes one sample of an image: its hits, its ray tree, and a recording of its shaders that can be stepped forwards and backwards.
 //!
-//! Takes a scene, its program linked for a debugger ([`link`]), its tree, and a sample of a pixel; runs that on the reference evaluator and gives a [`Probe`], which is plain
-//! data. Its colour is that of the sample in the image, to the bit. Nothing here knows a machine, a window or how a scene is opened.
+//! Takes a scene, its program linked with debug information ([`link`]), its BVH, and a sample of a pixel; runs it on the reference evaluator and gives a [`Probe`], which is plain
+//! data. Its colour is bit-identical to the sample's in the image. Nothing here knows a back end, a window or how a scene is opened.
 //!
 //! | file | holds |
 //! |---|---|
-//! | [`rays`] | the tree of rays |
-//! | [`recording`] | steps and variables, and what there is to see at each step |
-//! | `navigate` | ways from one step to another |
+//! | [`rays`] | the ray tree |
+//! | [`recording`] | steps, variables, and the debugger's view of each step |
+//! | `navigate` | navigation between steps |
 //! | [`printing`] | what shaders print |
-//! | `record` | the observer of the evaluator that writes both down |
+//! | `record` | the evaluator's observer that records both |
 //! | [`value`] | values with the types of the source |
-//! | [`report`] | all of it as text and as JSON |
+//! | [`report`] | the probe as text and as JSON |
 
 mod navigate;
 pub mod printing;
@@ -42,17 +42,17 @@ use crate::text::source::{SourceMap, Span};
 use record::Recorder;
 use thiserror::Error;
 
-/// Calls within calls that a sample may take: far more than the RPU's stack has room for.
+/// Maximum call depth of a sample: far more than the RPU's stack allows.
 const MAX_DEPTH: usize = 1 << 16;
 
-/// An image whose samples can be followed.
+/// An image whose samples can be probed.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The scene.
     pub scene: &'a Scene,
-    /// Its program, linked for a debugger: see [`link`] and [`with_data_of`].
+    /// Its program with debug information: see [`link`] and [`with_data_of`].
     pub program: &'a Program,
-    /// Its tree.
+    /// Its BVH.
     pub bvh: &'a TwoLevel,
 }
 
@@ -69,24 +69,24 @@ pub struct Sample {
     pub budget: u32,
 }
 
-/// What became of a sample.
+/// The result of probing a sample.
 #[derive(Clone, Debug)]
 pub struct Probe {
     /// The sample.
     pub sample: Sample,
     /// Its position on the image in pixels.
     pub raster: [f32; 2],
-    /// Its linear colour, before any imager; zero where it did not end.
+    /// Its linear colour, before any imager; zero if it did not end.
     pub color: [f32; 3],
     /// Its coverage.
     pub alpha: f32,
-    /// Colour and coverage that the scene's imager makes of this sample alone. In an image it acts on the mean of all samples of a pixel.
+    /// Colour and coverage after the scene's imager, applied to this sample alone. In an image the imager acts on the mean of all samples of a pixel.
     pub imaged: Option<([f32; 3], f32)>,
-    /// Why it did not end. What happened until then is recorded.
+    /// Why it did not end; the recording stops there.
     pub failure: Option<Stopped>,
-    /// The rays that it shot, in order: parents before their children.
+    /// The rays that it traced, in order: parents before their children.
     pub rays: Vec<RayRecord>,
-    /// Whether it shot more rays than are kept.
+    /// Whether it traced more rays than are recorded.
     pub rays_truncated: bool,
     /// What its shaders printed.
     pub printed: Vec<String>,
@@ -99,11 +99,11 @@ pub struct Probe {
 pub struct Stopped {
     /// What happened.
     pub message: String,
-    /// The loop or call that was one too many.
+    /// The loop or call that exceeded the limit.
     pub place: Option<Span>,
 }
 
-/// A sample cannot be followed.
+/// Why a sample cannot be probed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProbeError {
     /// The pixel.
@@ -126,12 +126,12 @@ pub enum ProbeError {
         /// Samples a pixel.
         count: u32,
     },
-    /// The program was not linked for this.
-    #[error("the program cannot be followed: {0}")]
+    /// The program has no debug information.
+    #[error("the program has no debug information: {0}")]
     Program(EvalError),
 }
 
-/// Links a scene for [`probe`]: with a record of each variable's values, and without passes.
+/// Links a scene for [`probe`]: with debug instructions, and without optimisation passes.
 ///
 /// # Errors
 /// Those of [`program::link`].
@@ -139,7 +139,7 @@ pub fn link(scene: &Scene, sources: SourceMap, options: &LinkOptions) -> Result<
     program::link(scene, sources, &link_options(options))
 }
 
-/// The options by which [`link`] links, where a program is otherwise linked by `options`.
+/// The options of [`link`], derived from the `options` of the rendered program.
 pub fn link_options(options: &LinkOptions) -> LinkOptions {
     LinkOptions { debug: true, pipeline: Pipeline::none(), ..options.clone() }
 }
@@ -150,10 +150,10 @@ pub fn with_data_of(debug: &Program, image: &Program) -> Program {
     Program { memory: image.memory.clone(), constants: image.constants, ..debug.clone() }
 }
 
-/// Follows a sample.
+/// Probes a sample.
 ///
 /// # Errors
-/// When there is no such pixel or sample, or the program was not linked by [`link`].
+/// When the pixel or sample does not exist, or the program was not linked by [`link`].
 pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError> {
     let program = subject.program;
     let [width, height] = [program.constants[1][0], program.constants[1][1]].map(|side| side as u32);
@@ -181,7 +181,7 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
     };
     let mut imaged = None;
     let result = run(CAMERA_ENTRY, &arguments[..program.camera_arguments()]).and_then(|(color, alpha)| {
-        // The entry multiplies by the weight, which is 1 or −1.
+        // The entry multiplies by the filter weight, which is 1 or −1.
         let (color, alpha) = (color.map(|c| c * shot.weight), alpha * shot.weight);
         if program.has_imager {
             let middle = [x, y].map(|side| Const::F32(side as f32 + 0.5));
@@ -210,7 +210,7 @@ pub fn probe(subject: &Subject<'_>, sample: &Sample) -> Result<Probe, ProbeError
 }
 
 impl Probe {
-    /// What the camera's ray met first.
+    /// The first hit of the camera ray.
     pub fn first_hit(&self) -> Option<&SurfacePoint> {
         self.rays.first().and_then(|r| r.hit.as_ref())
     }

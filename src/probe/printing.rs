@@ -1,6 +1,6 @@
-//! What shaders print: `printf` leaves its values in `debug` instructions, and the evaluator's observers put the texts together.
+//! Shader output of `printf`: it leaves its values in `debug` instructions, and the evaluator's observers format the strings.
 //!
-//! No machine prints. An image's texts come from its samples on the evaluator, in the order of the pixels, whatever machine made the image and whoever works first.
+//! Back ends do not print. The strings of an image come from running its samples on the evaluator, in pixel order, for any back end and thread count.
 
 use super::record::strings;
 use super::{MAX_DEPTH, Subject};
@@ -16,21 +16,21 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Most texts that are kept of one sample.
+/// Maximum number of strings per sample.
 pub const MAX_TEXTS: usize = 10_000;
 
-/// Puts the texts of `printf` together.
+/// Formats the strings of `printf`.
 #[derive(Debug, Default)]
 pub struct Printer {
     values: Vec<Const>,
-    /// Rows of a matrix whose other rows follow.
+    /// Rows of an incomplete matrix.
     rows: Vec<f32>,
-    /// The texts so far.
+    /// The strings so far.
     pub texts: Vec<String>,
 }
 
 impl Printer {
-    /// Hears of a `debug` instruction; `text` gives the strings of identifiers. Whether it belonged to a `printf`.
+    /// Processes a `debug` instruction; `text` maps identifiers to strings. Returns whether it belongs to a `printf`.
     pub fn hear(&mut self, name: &str, value: &Const, text: impl Fn(u32) -> Option<String>) -> bool {
         let known = |c: &Const| match c {
             Const::U32(id) => Const::String(text(*id).unwrap_or_else(|| std::format!("string #{id:08x}")).into()),
@@ -62,7 +62,7 @@ impl Printer {
     }
 }
 
-/// Listens to one sample.
+/// Observes one sample.
 struct Listener<'a> {
     printer: Printer,
     strings: &'a HashMap<u32, String>,
@@ -74,19 +74,19 @@ impl Observer for Listener<'_> {
     }
 }
 
-/// What the shaders of an image print.
+/// The printed strings of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// The texts, in the order of the pixels, row by row, and of their samples.
+    /// The strings, ordered by pixel, row by row, and by sample.
     pub texts: Vec<String>,
     /// Whether there are more.
     pub truncated: bool,
 }
 
-/// Samples that are followed at a time.
+/// Samples evaluated at a time.
 const BATCH: usize = 1024;
 
-/// The first `most` texts that the shaders of a part of an image print. `budget` is what a sample may take; one that takes more prints nothing further.
+/// The first `most` strings printed by the shaders of a part of an image. A sample that exceeds `budget` prints nothing further.
 pub fn printed(subject: &Subject<'_>, window: Window, sampling: Sampling, budget: u32, most: usize) -> Printed {
     let strings = strings(&subject.program.module, subject.scene);
     let samples = sampling.count() as usize;
@@ -123,7 +123,7 @@ fn texts_of_sample(
     let mut world = SceneWorld::new(program, subject.bvh);
     let limits = Limits { fuel: u64::from(budget), depth: MAX_DEPTH };
     let mut listener = Listener { printer: Printer::default(), strings };
-    // What went wrong is for whoever renders the image to tell.
+    // Errors are reported by the renderer of the image.
     let arguments = &arguments[..program.camera_arguments()];
     let _ = eval_observed(&program.module, CAMERA_ENTRY, arguments, &mut world, limits, &mut listener);
     listener.printer.texts

@@ -1,27 +1,27 @@
-//! The tree of rays that a sample shoots: what each hit and what came back.
+//! The ray tree of a sample: hits and returned colours.
 
 use super::value::Named;
 use serde::Serialize;
 
-/// Most rays that are kept, the first ones.
+/// Maximum number of recorded rays, the first ones.
 pub const MAX_RAYS: usize = 20_000;
 
-/// What a ray is for.
+/// The kind of a ray.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RayKind {
-    /// Leaves the camera.
+    /// A camera ray.
     Camera,
-    /// Leaves a surface on the side from which that was seen.
+    /// A reflected ray: leaves the surface on the side it arrived from.
     Reflected,
-    /// Leaves a surface on its other side.
+    /// A transmitted ray: leaves the surface on the other side.
     Transmitted,
-    /// Asks whether a light is visible.
+    /// A shadow ray.
     Shadow,
 }
 
 impl RayKind {
-    /// The word for people.
+    /// The display name.
     pub fn name(self) -> &'static str {
         match self {
             RayKind::Camera => "camera",
@@ -35,27 +35,27 @@ impl RayKind {
 /// A ray of a sample.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RayRecord {
-    /// What it is for.
+    /// Its kind.
     pub kind: RayKind,
-    /// The ray at whose hit it was shot: its index. Parents stand before their children.
+    /// The index of its parent ray, at whose hit it was traced. Parents come before their children.
     pub parent: Option<u32>,
-    /// How many surfaces it went through, which were not opaque: such a ray goes on where the one before ended, from the same origin.
+    /// Number of transparent surfaces it passed: such a ray continues after the previous hit, from the same origin.
     pub layer: u32,
     /// Where it starts, in world space.
     pub origin: [f32; 3],
     /// Where it goes; of any length.
     pub direction: [f32; 3],
-    /// The open interval of `t`, in units of the direction, that it looks at.
+    /// The open interval of `t`, in units of the direction.
     pub interval: [f32; 2],
-    /// For a shadow ray, the light that is asked about.
+    /// For a shadow ray, the light.
     pub light: Option<LightRef>,
-    /// What it hit: of a shadow ray, what blocks it.
+    /// The hit; for a shadow ray, the occluder.
     pub hit: Option<SurfacePoint>,
-    /// The colour and opacity that came back: of a ray that hit nothing, the background's. A shadow ray has none.
+    /// The returned colour and opacity; the background's for a miss. A shadow ray has none.
     pub returned: Option<Returned>,
-    /// The recording's step that shot it, when it is one.
+    /// The step that traced it, if recorded.
     pub step: Option<u32>,
-    /// The first step of the shader at its hit, if that was recorded.
+    /// The first step of the shader at its hit, if recorded.
     pub shader_step: Option<u32>,
 }
 
@@ -65,7 +65,7 @@ impl RayRecord {
         self.hit.is_none()
     }
 
-    /// One line about what became of it.
+    /// A one-line description of the outcome.
     pub fn outcome(&self) -> String {
         match (&self.hit, self.kind) {
             (None, RayKind::Shadow) => "visible".to_string(),
@@ -76,17 +76,17 @@ impl RayRecord {
     }
 }
 
-/// Who was shot at whose hit.
+/// Parent and child relations of rays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RayTree {
-    /// The rays that no other ray led to, in order: those of the camera.
+    /// The root rays, in order: camera rays.
     pub roots: Vec<u32>,
-    /// For each ray, those that were shot at its hit, in order.
+    /// For each ray, its children, in order.
     pub children: Vec<Vec<u32>>,
 }
 
 impl RayTree {
-    /// Of rays whose parents stand before them.
+    /// Builds the tree of rays sorted with parents first.
     pub fn of(rays: &[RayRecord]) -> Self {
         let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); rays.len()] };
         for (index, ray) in (0..).zip(rays) {
@@ -108,7 +108,7 @@ pub struct LightRef {
     pub shader: String,
 }
 
-/// What a shader gave.
+/// The result of a shader.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Returned {
     /// `Ci`.
@@ -117,7 +117,7 @@ pub struct Returned {
     pub opacity: [f32; 3],
 }
 
-/// A point of a surface that a ray met.
+/// A surface hit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SurfacePoint {
     /// The object's number in the scene, from 0.
@@ -126,19 +126,19 @@ pub struct SurfacePoint {
     pub name: String,
     /// The triangle's number in the object's mesh, from 0.
     pub triangle: u32,
-    /// The primitive's number in the scene's tree, from 0.
+    /// The primitive's index in the BVH, from 0.
     pub primitive: u32,
     /// Barycentric weights of the triangle's second and third corner.
     pub barycentric: [f32; 2],
     /// `t` at the hit, in units of the ray's direction.
     pub t: f32,
-    /// The way along the ray in scene units.
+    /// The distance along the ray in scene units.
     pub distance: f32,
     /// Name of the surface shader.
     pub shader: String,
     /// The shader's parameters; empty where the shader did not run.
     pub parameters: Vec<Named>,
-    /// All variables that a surface shader has without declaring them, `P` first.
+    /// All predefined surface variables, `P` first.
     pub globals: Vec<Named>,
 }
 
@@ -149,7 +149,7 @@ impl SurfacePoint {
         if let super::Value::Triple(v) = found.value { Some(v) } else { None }
     }
 
-    /// The object and the triangle in a few words.
+    /// A short description of the object and the triangle.
     pub fn subject(&self) -> String {
         let name = if self.name.is_empty() { "object" } else { &self.name };
         format!("{name} #{}, triangle {}", self.object, self.triangle)

@@ -1,4 +1,4 @@
-//! Looks on while the evaluator runs a sample, and writes down its steps and rays.
+//! The observer that records the steps and rays of a sample while the evaluator runs it.
 
 use super::printing::Printer;
 use super::rays::{LightRef, MAX_RAYS, RayKind, RayRecord, Returned, SurfacePoint};
@@ -17,10 +17,10 @@ use glam::Vec3;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Functions of the standard library whose names start so are the renderer's own, and of no interest to who debugs a shader.
+/// Prefix of standard library functions that belong to the renderer and are hidden from the debugger.
 const INTERNAL: &str = "__";
 
-/// Writes a run down.
+/// Records a run.
 pub struct Recorder<'a> {
     scene: &'a Scene,
     program: &'a Program,
@@ -28,20 +28,20 @@ pub struct Recorder<'a> {
     module: &'a Module,
     /// For each function of the module, its outline.
     outline_of: Vec<Option<u32>>,
-    /// For each place of the module that was met, the statement it belongs to.
+    /// For each visited location of the module, its statement.
     statements: HashMap<Loc, Option<u32>>,
     /// Known variables, by outline, name and declaration.
     variables: HashMap<(u32, Arc<str>, Option<u32>), u32>,
-    /// Texts of identifiers.
+    /// Strings by identifier.
     strings: HashMap<u32, String>,
     frames: Vec<Frame>,
     /// What was recorded.
     pub recording: Recording,
     /// The rays so far.
     pub rays: Vec<RayRecord>,
-    /// Whether more rays were shot than are kept.
+    /// Whether more rays were traced than are recorded.
     pub rays_truncated: bool,
-    /// What shaders print.
+    /// The output of `printf`.
     pub printer: Printer,
 }
 
@@ -49,7 +49,7 @@ pub struct Recorder<'a> {
 #[derive(Clone, Debug, Default)]
 struct Frame {
     function: usize,
-    /// Its record, where people may look at it; else that of the caller nearest who may be looked at.
+    /// Its record, if visible to the user; else the nearest visible caller's.
     activation: Option<u32>,
     /// Whether the activation is its own.
     is_shown: bool,
@@ -57,15 +57,15 @@ struct Frame {
     last_step: Option<u32>,
     /// The ray whose hit is being shaded.
     ray: Option<u32>,
-    /// For a surface's entry, that it is one.
+    /// Whether it is a surface entry.
     is_entry: bool,
-    /// The ray it shot last that may call a shader.
+    /// The last traced ray that may call a shader.
     traced: Option<u32>,
-    /// Numbers of the lights asked since the last batch of shadow rays.
+    /// Indices of the lights sampled since the last batch of shadow rays.
     lights: Vec<u32>,
-    /// Whether that batch was shot.
+    /// Whether that batch was traced.
     is_batch_over: bool,
-    /// Rows of a matrix whose other rows follow.
+    /// Rows of an incomplete matrix.
     rows: Vec<f32>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The outline of a function that people may look at.
+    /// The outline of a function that is visible to the user.
     fn shown_outline(&self, function: usize) -> Option<u32> {
         let index = self.outline_of[function]?;
         let outline = &self.program.outlines[index as usize];
@@ -116,7 +116,7 @@ impl<'a> Recorder<'a> {
         self.recording.activations.len() as u32 - 1
     }
 
-    /// The innermost call is at a place of its text: if that belongs to another statement than before, a step begins.
+    /// Updates the location of the innermost call: a new statement begins a step.
     fn reach(&mut self, loc: Loc) {
         let Some(frame) = self.frames.last().filter(|f| f.is_shown && loc != Loc::NONE) else { return };
         let current = frame.statement;
@@ -183,12 +183,12 @@ impl<'a> Recorder<'a> {
         Value::of(value, ty, |id| self.strings.get(&id).cloned())
     }
 
-    /// The surface at a hit, with the globals that a shader would find there.
+    /// The surface at a hit, with the globals of its shader.
     fn surface_point(&self, ray: &Ray, hit: &Hit) -> Option<SurfacePoint> {
         let primitive = self.program.memory.primitive(hit.triangle, hit.object);
         let (object, triangle) = object_of(self.scene, primitive)?;
         let entry = globals_entry(hit.uvts[3].to_bits() as usize);
-        // How wide the ray is shows only where it is shaded.
+        // The ray footprint is known only during shading.
         let cone = Const::Vec4([0.0; 4]);
         let args = [Const::Vec3(ray.origin), Const::Vec3(ray.direction), Const::F32(self.depth()), cone];
         let mut world = SceneWorld { hit: *hit, ..self.world };
@@ -198,7 +198,7 @@ impl<'a> Recorder<'a> {
             let ty = predefined(&r.name).unwrap_or(RslType::Float);
             Named { name: r.name.to_string(), ty, value: self.value(v, ty) }
         });
-        // What a shader writes is nothing that it finds.
+        // Outputs of a shader are not inputs.
         let globals = globals.filter(|g| g.name != "Ci" && g.name != "Oi").collect();
         let shader = self.scene.objects[object].surface.map(|id| &self.scene.shader_instances[id.0 as usize].name);
         Some(SurfacePoint {
@@ -215,7 +215,7 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    /// How many rays led to what runs.
+    /// The current ray depth.
     fn depth(&self) -> f32 {
         self.frames.iter().filter(|f| f.is_entry).count() as f32
     }
@@ -227,7 +227,7 @@ impl<'a> Recorder<'a> {
         if along(parent.direction) * along(direction) > 0.0 { RayKind::Transmitted } else { RayKind::Reflected }
     }
 
-    /// The light that shadow ray `number` of the current batch asks about.
+    /// The light of shadow ray `number` of the current batch.
     fn light(&self, parent: Option<u32>, number: u32) -> Option<LightRef> {
         let asked = *self.frames.last()?.lights.get(number as usize)?;
         let object = self.rays.get(parent? as usize)?.hit.as_ref()?.object;
@@ -440,10 +440,10 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// Names of surfaces' entries start so.
+/// Prefix of the names of surface entries.
 const SURFACE_PREFIX: &str = "@surface.";
 
-/// The texts of all strings that a program and its scene know, by their identifiers.
+/// All strings of a program and its scene, by identifier.
 pub fn strings(module: &Module, scene: &Scene) -> HashMap<u32, String> {
     let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     let of_module = insts.filter_map(|i| match &i.op {
@@ -456,7 +456,7 @@ pub fn strings(module: &Module, scene: &Scene) -> HashMap<u32, String> {
     all.map(|s| (string_id(&s), s)).chain([(0, String::new())]).collect()
 }
 
-/// Where a run ended early, for people.
+/// The location where a run ended early, for display.
 pub fn place_of(module: &Module, error: &EvalError) -> Option<Span> {
     error.loc().and_then(|loc| module.span(loc))
 }

@@ -1,7 +1,7 @@
-//! What a sample did, step by step, kept so that one can go to any step, forwards and backwards.
+//! A recording of a sample, step by step, with random access to every step.
 //!
 //! A step is a statement about to run in one activation of a function. A recording holds the order of steps and every change of a variable; [`Recording::at`]
-//! puts together what a debugger shows. It is plain data and is bounded: see [`MAX_STEPS`].
+//! assembles what a debugger shows. It is plain data of bounded size: see [`MAX_STEPS`].
 
 use super::value::Value;
 use crate::lang::rsl::RslType;
@@ -9,7 +9,7 @@ use crate::lang::rsl::outline::{Outline, Statement, StatementKind, holds};
 use crate::text::source::{FileId, SourceFile, SourceMap};
 use std::sync::Arc;
 
-/// Most steps that are kept, and most changes of variables: the first ones. A step takes 20 bytes, a change about 60.
+/// Maximum number of recorded steps, and of variable changes: the first ones. A step takes 20 bytes, a change about 60.
 pub const MAX_STEPS: usize = 200_000;
 
 /// A run of one sample.
@@ -25,11 +25,11 @@ pub struct Recording {
     pub steps: Vec<Step>,
     /// Variables that some change names.
     pub variables: Vec<Variable>,
-    /// Values that variables got, in order.
+    /// Changes of variables, in order.
     pub changes: Vec<Change>,
-    /// For each ray, in order, the step that shot it.
+    /// For each ray, in order, the step that traced it.
     pub ray_steps: Vec<u32>,
-    /// Whether more happened than is kept.
+    /// Whether the recording was truncated.
     pub truncated: bool,
 }
 
@@ -38,9 +38,9 @@ pub struct Recording {
 pub struct Activation {
     /// The function: an index into [`Recording::outlines`].
     pub outline: u32,
-    /// The activation that called it, if any; calls through the renderer (a shader by a ray) count.
+    /// The activation that called it, if any; including calls through the renderer (a shader at a hit).
     pub caller: Option<u32>,
-    /// The caller's step that led here.
+    /// The caller's step that made the call.
     pub called_at: Option<u32>,
     /// Number of callers.
     pub depth: u32,
@@ -68,7 +68,7 @@ pub struct Step {
     pub statement: u32,
     /// The step before of the same call.
     pub before: Option<u32>,
-    /// Of a condition or a statement about lights: whether it went on into its body.
+    /// For a condition or a light loop: whether it entered its body.
     pub taken: Option<bool>,
 }
 
@@ -88,7 +88,7 @@ pub struct Variable {
 pub struct Change {
     /// Number of steps that had begun.
     pub after: u32,
-    /// The step of the variable's call that was under way; none for what a function starts with.
+    /// The step of the variable's call that made the change; none for initial values.
     pub step: Option<u32>,
     /// The value.
     pub value: Value,
@@ -103,13 +103,13 @@ pub struct Moment<'a> {
     pub outline: &'a Outline,
     /// The statement about to run.
     pub statement: Statement,
-    /// Whether it will go on into its body, where it chooses.
+    /// For a conditional statement, whether it enters its body.
     pub taken: Option<bool>,
     /// The ray whose hit is being shaded.
     pub ray: Option<u32>,
-    /// The calls that led here, the innermost first.
+    /// The call stack, the innermost call first.
     pub stack: Vec<Call<'a>>,
-    /// The variables that can be named here and have a value.
+    /// The variables in scope that have a value.
     pub variables: Vec<Shown<'a>>,
 }
 
@@ -118,7 +118,7 @@ pub struct Moment<'a> {
 pub struct Call<'a> {
     /// The function.
     pub outline: &'a Outline,
-    /// The step in it that is under way.
+    /// Its current step.
     pub step: usize,
     /// The line of that step, from 1.
     pub line: u32,
@@ -135,7 +135,7 @@ pub struct Shown<'a> {
     pub ty: RslType,
     /// Its value.
     pub value: &'a Value,
-    /// Whether it got this value since the step of the same call before.
+    /// Whether it changed since the previous step of the same call.
     pub changed: bool,
 }
 
@@ -183,7 +183,7 @@ impl Recording {
         statements.filter_map(|(s, _)| Some((s.span.file, self.sources.position(s.span)?.line)))
     }
 
-    /// All that there is to see before a step's statement runs; `None` behind the last step.
+    /// The debugger's view before a step's statement runs; `None` after the last step.
     pub fn at(&self, step: usize) -> Option<Moment<'_>> {
         let statement = self.statement(step)?;
         let activation = self.activation(step)?;
@@ -240,7 +240,7 @@ impl Recording {
         track.changes.get(count.checked_sub(1)?).map(|&c| &self.changes[c as usize])
     }
 
-    /// Whether a step stands in the standard library.
+    /// Whether a step is in the standard library.
     pub fn is_library(&self, step: usize) -> bool {
         self.outline(step).is_some_and(|o| o.library)
     }

@@ -9,11 +9,11 @@ use crate::lang::rsl::outline::StatementKind;
 use serde_json::{Value as Json, json};
 use std::fmt::{self, Write as _};
 
-/// Spaces that a level of the tree of rays, or of calls, is moved in.
+/// Indentation per level of the ray tree or call stack.
 const INDENT: usize = 2;
 
 impl Stopped {
-    /// What happened, with the place where there is one.
+    /// The error, with its location if known.
     pub fn describe(&self, recording: &Recording) -> String {
         match self.place {
             Some(place) => format!("{}: {}", recording.sources.describe(place), self.message),
@@ -62,7 +62,7 @@ impl Probe {
             work.extend(tree.children[index as usize].iter().rev().map(|&i| (i, depth + 1)));
         }
         if self.rays_truncated {
-            writeln!(out, "  … and more, which are not kept")?;
+            writeln!(out, "  … and more, not recorded")?;
         }
         Ok(())
     }
@@ -75,7 +75,7 @@ impl Probe {
             let _ = write_step(&mut out, &self.recording, &moment);
         }
         if self.recording.truncated {
-            let _ = writeln!(out, "… and more: {} steps are kept", self.recording.len());
+            let _ = writeln!(out, "… and more: {} steps are recorded", self.recording.len());
         }
         out
     }

@@ -1,4 +1,4 @@
-//! Diagnostics: what a user reads when their text is wrong.
+//! Diagnostics: errors and warnings with source excerpts.
 //!
 //! A [`Diagnostic`] has a message, labelled places in the source, and hints. It is plain data; [`render`] draws it as
 //! source excerpts. A stage collects all it can find in one run in [`Diagnostics`].
@@ -8,7 +8,7 @@ use codespan_reporting::diagnostic as cs;
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term;
 
-/// How bad it is.
+/// The severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing; work goes on.
@@ -17,12 +17,12 @@ pub enum Severity {
     Error,
 }
 
-/// A place in the source with a remark.
+/// A labelled span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
     /// Where.
     pub span: Span,
-    /// What to say there; may be empty.
+    /// The label text; may be empty.
     pub message: String,
     /// Whether this is the place of the error itself.
     pub primary: bool,
@@ -31,13 +31,13 @@ pub struct Label {
 /// One message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// What is wrong, in one line.
     pub message: String,
     /// Places, the primary one first.
     pub labels: Vec<Label>,
-    /// How to mend it, or what else to know; one line each.
+    /// Hints: how to fix it, or further information; one line each.
     pub hints: Vec<String>,
 }
 

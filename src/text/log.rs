@@ -1,6 +1,6 @@
-//! Which files of the disk a result was made from, so that one can tell later whether it still holds.
+//! The log of files that a result depends on, to detect later changes.
 //!
-//! Whoever reads a file, or looks for one in vain, notes it in the [`FileLog`] of the [`super::source::SourceMap`] at hand. A log knows nothing of what
+//! Every read of a file, and every lookup that fails, is recorded in the [`FileLog`] of the [`super::source::SourceMap`]. A log does not know what
 //! the files mean.
 
 use std::collections::BTreeMap;
@@ -10,22 +10,22 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Files with what they held when they were read.
+/// Files with their content hashes at the time of reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileLog {
     seen: BTreeMap<PathBuf, Sight>,
 }
 
-/// What was seen of a file.
+/// The recorded state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sight {
     /// The hash of its bytes; `None` where no file could be read.
     content: Option<u64>,
-    /// What the system said of it, and when it was asked.
+    /// File metadata, and the time of the query.
     stamp: Option<(Stamp, SystemTime)>,
 }
 
-/// What changes when a file is written or replaced, as a rule.
+/// Metadata that usually changes when a file is written or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -38,14 +38,14 @@ struct Stamp {
 const STEP: Duration = Duration::from_secs(2);
 
 impl FileLog {
-    /// Notes that a file held these bytes. Where it is known already, what was seen first stays.
+    /// Records a file's content. The first record of a file stays.
     pub fn note(&mut self, path: &Path, bytes: &[u8]) {
         let mut hasher = DefaultHasher::new();
         hasher.write(bytes);
         self.insert(path, Sight { content: Some(hasher.finish()), stamp: stamp_of(path) });
     }
 
-    /// Notes that there was no file to be read.
+    /// Records that a file does not exist.
     pub fn note_missing(&mut self, path: &Path) {
         self.insert(path, Sight { content: None, stamp: None });
     }
@@ -56,14 +56,14 @@ impl FileLog {
         }
     }
 
-    /// Takes up all that another log knows.
+    /// Adds all records of another log.
     pub fn extend(&mut self, other: &FileLog) {
         for (path, sight) in &other.seen {
             self.insert(path, sight.clone());
         }
     }
 
-    /// Takes up what another log knows in place of what this one does.
+    /// Adds all records of another log, replacing existing ones.
     pub fn replace(&mut self, other: &FileLog) {
         self.seen.extend(other.seen.iter().map(|(path, sight)| (path.clone(), sight.clone())));
     }
@@ -73,12 +73,12 @@ impl FileLog {
         self.seen.get(path).is_some_and(|sight| sight.content.is_some())
     }
 
-    /// The files, those looked for in vain too.
+    /// All files, including missing ones.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.seen.keys().map(PathBuf::as_path)
     }
 
-    /// The files that hold something else now, are gone, or have come into being.
+    /// The files that changed, disappeared or appeared.
     ///
     /// A file whose size and times are those noted is not read again, unless it was written so recently that they could be the same by chance.
     pub fn changed(&mut self) -> Vec<PathBuf> {
