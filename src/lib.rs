@@ -1,12 +1,57 @@
-//! Shadewright compiles ray-tracing shaders once and runs the same program on two machines: any GPU
+//! Shadewright compiles ray-tracing shaders once and runs the same program on two back ends: any GPU
 //! that wgpu can drive, and a software Ray Processing Unit (RPU) on the CPU.
 //!
-//! The modules are the pipeline, in order: [`text`] and [`image`] are what all stages share; [`lang`] reads shaders into [`ir`], whose passes optimise them;
-//! [`scene`] and [`geometry`] read scenes, [`texture`] reads images for shaders, [`bvh`] indexes geometry; [`program`] links shaders and a scene into one
-//! program; [`displace`] moves the points of meshes before that; [`codegen`] lowers that program to WGSL and to RPU assembly; [`rpu`] is the machine;
-//! [`render`] runs either; [`compare`] judges the images; [`probe`] follows one sample step by step; [`project`] keeps a scene up to date with its
-//! files; [`inspect`] lists what becomes of a shader; `viewer` shows it in a window; [`lsp`] answers editors. The command line is the binary's.
-//! A later stage never reaches back into an earlier one, and only [`render`]'s `gpu` and the viewer know wgpu.
+//! # Example
+//!
+//! Opens a built-in scene, links its shaders into one program, renders it on the RPU, and writes an
+//! image file. A scene file goes through [`scene::open`] in the same way.
+//!
+//! ```
+//! use shadewright::image::file;
+//! use shadewright::program::{LinkOptions, link};
+//! use shadewright::render::rpu::RpuRenderer;
+//! use shadewright::render::sampling::Sampling;
+//! use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare};
+//! use shadewright::scene::{OpenOptions, builtin, open_builtin};
+//! use shadewright::text::source::SourceMap;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut sources = SourceMap::new();
+//! let options = OpenOptions { size: Some((64, 48)), ..OpenOptions::default() };
+//! let opened = open_builtin(builtin::DEFAULT_SCENE, &options, &mut sources)
+//!     .map_err(|errors| errors.render(&sources))?;
+//! let program = link(&opened.scene, sources, &LinkOptions::default())
+//!     .map_err(|error| error.diagnostics.render(&error.sources))?;
+//! let sampling = Sampling { strata: [2, 2], seed: 0 };
+//! let job = prepare(program, &opened.scene, Window::whole(64, 48), sampling, DEFAULT_BUDGET)?;
+//! let image = RpuRenderer::new().render(&job, &|_progress| ())?;
+//! assert_eq!((image.width, image.height), (64, 48));
+//!
+//! let folder = tempfile::tempdir()?;
+//! file::write(&folder.path().join("scene.png"), &image)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Modules
+//!
+//! A module uses the modules of the rows above it and of no row below it; `docs/architecture.md` has
+//! the exact order, which a test enforces.
+//!
+//! | modules | purpose |
+//! |---|---|
+//! | [`text`], [`image`] | source text, diagnostics; images, colour, image files |
+//! | [`ir`] | the SSA intermediate representation, its passes and its evaluator |
+//! | [`texture`], [`bvh`] | mip maps and shadow maps; acceleration structures and traversal |
+//! | [`lang`], [`geometry`] | front ends of the shading languages; primitives and tessellation |
+//! | [`scene`] | RIB, glTF and mesh files |
+//! | [`program`] | the linker: a scene and its shaders become one program |
+//! | [`rpu`], [`codegen`] | the RPU; code generation for the RPU and WGSL |
+//! | [`render`] | the renderers; only its `gpu` module and the viewer know wgpu |
+//! | [`displace`], [`compare`] | displacement of meshes before rendering; image metrics |
+//! | [`probe`], [`project`], [`inspect`] | one sample in detail; reloading; compiled forms of shaders |
+//!
+//! The language server and the viewer are parts of the program and no public interface.
 
 pub mod bvh;
 pub mod codegen;
@@ -18,6 +63,7 @@ pub mod inspect;
 pub mod ir;
 pub mod kernels;
 pub mod lang;
+#[doc(hidden)]
 pub mod lsp;
 pub mod probe;
 pub mod program;
@@ -29,4 +75,5 @@ pub mod scene;
 pub mod text;
 pub mod texture;
 #[cfg(feature = "viewer")]
+#[doc(hidden)]
 pub mod viewer;
