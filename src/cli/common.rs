@@ -3,7 +3,7 @@
 use super::args::{Backend, Crop, JudgeArgs, MachineArgs, SceneArgs, Schedule};
 use super::exit::Failure;
 use anyhow::Context;
-use shadewright::codegen::rpu;
+use shadewright::codegen::{SHARED_TARGET, rpu};
 use shadewright::compare::{self, Tolerance, Verdict};
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
@@ -23,16 +23,17 @@ use std::sync::Arc;
 /// The passes on the IR that `--passes` asks for. It may also leave out passes of the RPU back end, which [`rpu_passes`] finds.
 pub fn pipeline(passes: Option<&str>) -> Result<Pipeline, Failure> {
     let of_back_end = |name: &str| name.strip_prefix('-').is_some_and(|n| rpu::Passes::NAMES.contains(&n));
-    match passes {
+    let chosen = match passes {
         Some(text) => {
             let text: Vec<&str> = text.split(',').map(str::trim).filter(|name| !of_back_end(name)).collect();
             Pipeline::parse(&text.join(",")).map_err(|e| {
                 let names = rpu::Passes::NAMES.join(", ");
                 Failure::input(format!("error: --passes: {e}\nhint: on the RPU, these can also be left out: {names}"))
-            })
+            })?
         }
-        None => Ok(Pipeline::default()),
-    }
+        None => Pipeline::default(),
+    };
+    Ok(chosen.for_target(SHARED_TARGET))
 }
 
 /// The passes of the RPU back end, less those that `--passes` leaves out.

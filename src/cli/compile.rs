@@ -8,7 +8,7 @@ use super::common::{pipeline, rpu_passes};
 use super::exit::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
-use shadewright::codegen::rpu;
+use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Report, sections};
 use shadewright::ir::{FunctionKind, Module};
@@ -284,7 +284,7 @@ fn object(args: &CompileArgs, path: &Path) -> Result<Program, Failure> {
 
 fn sections(args: &CompileArgs) -> Result<String, Failure> {
     let module = linked(args)?;
-    let sections = sections::cut(&module, &entries(&module), sections::Again::Constants)
+    let sections = sections::cut(&module, &entries(&module), sections::Again::Constants, &codegen::SHARED_TARGET)
         .map_err(|e| Failure::input(format!("error: {e}")))?;
     Ok(sections.dump(&module))
 }

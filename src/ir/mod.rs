@@ -36,6 +36,7 @@ pub mod passes;
 pub mod print;
 pub mod random;
 pub mod structurize;
+pub mod target;
 mod types;
 pub mod verify;
 
@@ -44,6 +45,7 @@ pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval, eval_observed};
 pub use op::{Op, SlotId};
 pub use parse::parse;
 pub use print::{PrintOptions, print_function, print_module};
+pub use target::TargetInfo;
 pub use types::{Const, Type, string_id};
 pub use verify::{VerifyError, verify};
 

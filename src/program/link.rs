@@ -47,7 +47,7 @@ use std::sync::Arc;
 pub struct LinkOptions {
     /// Folders to search for shaders before the scene's own.
     pub shader_paths: Vec<PathBuf>,
-    /// The passes to run on the linked module.
+    /// The passes to run on the linked module, and the target: one that suits all machines that run the program ([`crate::ir::TargetInfo::common`]).
     pub pipeline: Pipeline,
     /// Shaders that are not searched for: names, and the files of the sources that define them.
     pub given: Vec<(String, FileId)>,
@@ -263,9 +263,6 @@ pub struct LinkError {
 
 /// The surface of objects that name none, as RISpec 3.2 leaves it to the renderer.
 pub const DEFAULT_SURFACE: &str = "defaultsurface";
-
-/// Most vectors and scalars together that a core is called with: as many as the RPU has registers of either kind for arguments.
-const MOST_PASSED: u32 = 15;
 
 /// The name of ray generation in the standard library's source.
 const CAMERA_SOURCE_NAME: &str = "__camera";
@@ -506,7 +503,8 @@ impl Linker {
             (false, true) => Some(Shadows::Dimming),
             (false, false) => Some(Shadows::Opaque),
         };
-        add_surroundings(&mut module, &lights, area, &questions, &volumes, &coshaders, &surroundings);
+        let target = &options.pipeline.target;
+        add_surroundings(&mut module, &lights, area, &questions, &volumes, &coshaders, &surroundings, target);
         module.functions.push(visibility::selective_function(scene));
         module.functions.push(ambient_there(traces_paths));
         let to_surfaces = Questions::of(&module);
@@ -572,12 +570,13 @@ impl Linker {
         // What a light gives is asked once for each place, and then worked out where the light is known.
         let mut pipeline = options.pipeline.clone();
         pipeline.inline.specialised.extend([LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].map(Arc::from));
-        // Registers hold so many arguments: a core with more parameters becomes a part of its entry.
+        // A core with more parameters than a call passes becomes a part of its entry.
+        let call_registers = pipeline.target.call_registers;
         let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
         for wanted in &wanted {
-            let large = wanted.methods.all().filter(|i| passed(i) > MOST_PASSED);
+            let large = wanted.methods.all().filter(|i| passed(i) > call_registers);
             pipeline.inline.always.extend(large.map(|i| i.shader.core.clone()));
-            let large = wanted.shaders().filter(|i| passed(i) > MOST_PASSED);
+            let large = wanted.shaders().filter(|i| passed(i) > call_registers);
             let sets = || std::iter::once(wanted.set).chain(wanted.dark).map(set_suffix);
             let cores = large.flat_map(|i| sets().map(|set| Arc::from(format!("{}{set}", i.shader.core))));
             pipeline.inline.always.extend(cores);
@@ -589,7 +588,7 @@ impl Linker {
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
         if options.stage == Stage::Image {
-            procedural::split_by_origin(&mut module, kinds.len());
+            procedural::split_by_origin(&mut module, kinds.len(), &pipeline.target);
         }
         Ok(Program {
             module: module.into(),

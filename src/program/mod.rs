@@ -14,7 +14,7 @@ mod synthesise;
 pub use collect::instances::{Instance, convert, unpack};
 pub use collect::procedural::{Primitives, common_origin_entries, intersect_entry};
 pub use collect::shader_cache::Units;
-pub use collect::shader_library::{CompiledParam, CompiledShader, read_shader};
+pub use collect::shader_library::{CompiledParam, CompiledShader, MOST_LEFT_OVER, read_shader};
 pub use layout::constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use layout::memory::MemoryImage;
 pub use layout::primvars::{StoredPrimvar, left_by_displacement};

@@ -3,6 +3,7 @@
 use super::{Compiled, rsl_options};
 use crate::cli::args::CompileArgs;
 use crate::cli::exit::Failure;
+use shadewright::codegen::rpu::TARGET;
 use shadewright::ir::Module;
 use shadewright::ir::passes::packets::{Packet, operations, shared_numbers};
 use shadewright::lang::rtsl::state::{Interface, Method};
@@ -39,7 +40,7 @@ pub fn packets(module: &Module) -> String {
             let _ = writeln!(text, "  {name:<38} {:>10} {:>9}", cost.longest, cost.expensive);
         }
         // What the RPU does of that; it depends on no fact about directions.
-        match shared_numbers(f) {
+        match shared_numbers(f, &TARGET) {
             0 => text += "  (the RPU works out nothing once a packet)\n",
             numbers => {
                 let _ = writeln!(text, "  (the RPU works out {numbers} numbers once for rays with a common origin)");

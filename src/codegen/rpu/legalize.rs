@@ -4,6 +4,7 @@
 //! `rcp` and `rsq` of vectors, `dot` of `vec2`, `occluded`, `visible`, array accesses out of range, comparisons whose truth value is kept, `debug`.
 //! The diamonds that selections become are made later, by [`super::diamond`].
 
+use super::TARGET;
 use crate::ir::dominators::Dominators;
 use crate::ir::emitter::Emitter;
 use crate::ir::passes::{copy, dce, fold, gvn, params, simplify_cfg, slots};
@@ -353,7 +354,14 @@ fn expand_short_visible(f: &mut Function) {
         }
     }
     if any {
-        for pass in [slots::run, copy::run, fold::run, params::remove_redundant_params, simplify_cfg::run, dce::run] {
+        for pass in [
+            |f: &mut _| slots::run(f, &TARGET),
+            copy::run,
+            fold::run,
+            params::remove_redundant_params,
+            simplify_cfg::run,
+            dce::run,
+        ] {
             pass(f);
         }
     }

@@ -37,6 +37,7 @@ mod select;
 mod simplify;
 mod specials;
 mod spill;
+mod target;
 pub mod thesis_abi;
 mod thread;
 mod tidy;
@@ -46,6 +47,7 @@ mod vcode;
 mod tests;
 
 pub use conventions::Convention;
+pub use target::TARGET;
 
 /// Which conventions a program follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

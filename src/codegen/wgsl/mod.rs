@@ -13,12 +13,14 @@ mod megakernel;
 mod ops;
 mod program;
 mod section;
+mod target;
 
 pub use megakernel::{MegakernelOptions, compile_megakernel};
 pub use program::{
     DISPATCH_ROW, FINISHED, GpuProgram, Interface, MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, PARAMS_UNIFORMS,
     Params, RESULT_WORDS, SectionKernel, ShaderStart, Trap, TrapCode, WORKGROUP_SIZE, binding, megakernel_binding,
 };
+pub use target::TARGET;
 
 use crate::ir::passes::sections::{self, Again, Sections, SectionsError};
 use crate::ir::{Function, Module, Op};
@@ -60,7 +62,7 @@ pub enum Error {
 /// # Errors
 /// A function is missing, returns more than the result area holds, or uses matrices.
 pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<GpuProgram, Error> {
-    let mut program = cut(module, entries, options, Again::of(options.shaders.len()))?;
+    let mut program = cut(module, entries, options, Again::of(options.shaders.len(), &TARGET))?;
     let shaders: Vec<&str> = options.shaders.iter().map(String::as_str).collect();
     sections::share(&mut program.sections, &shaders, entries);
     let kit = Kit::of_sections(options)?;
@@ -82,7 +84,7 @@ pub fn compile(module: &Module, entries: &[&str], options: &Options) -> Result<G
 fn cut(module: &Module, entries: &[&str], options: &Options, again: Again) -> Result<Program, Error> {
     let mut roots: Vec<&str> = entries.to_vec();
     roots.extend(options.shaders.iter().map(String::as_str));
-    let sections = sections::cut(module, &roots, again)?;
+    let sections = sections::cut(module, &roots, again, &TARGET)?;
     let activation: HashMap<Arc<str>, u32> =
         sections.entries.keys().map(|name| (name.clone(), sections.activation_words(name))).collect();
     let of_shader = |s: &String| activation.get(s.as_str()).copied().unwrap_or(0);

@@ -1,12 +1,12 @@
 //! Inlining: a call becomes a copy of the function it calls.
 //!
-//! A function that takes or gives more than a call can pass on the RPU is always inlined. Callees come before their callers, so a callee is copied with everything that was inlined into it. Recursive functions and entries are never inlined.
+//! A function that takes or gives more than a call can pass on the target is always inlined. Callees come before their callers, so a callee is copied with everything that was inlined into it. Recursive functions and entries are never inlined.
 //! Every copied instruction gets a place that leads to the call.
 
 use super::unreachable::lay_out;
 use crate::ir::{
-    Block, BlockId, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, SlotId, Target, Terminator, Type,
-    Value,
+    Block, BlockId, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, SlotId, Target, TargetInfo,
+    Terminator, Type, Value,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,11 +18,9 @@ pub struct InlinePolicy {
     pub always: Vec<Arc<str>>,
     /// Functions whose names start with one of these wait for [`Stage::Late`]. Then those of at most `medium` instructions are inlined where an argument is a constant too.
     pub specialised: Vec<Arc<str>>,
-    /// Functions of at most this many instructions (constants and `debug` not counted, branches weighted) are inlined: the second threshold of
+    /// Functions of at most this many instructions (constants and `debug` not counted, a branch [`TargetInfo::divergence_cost`] more) are inlined: the second threshold of
     /// Węgrzanowski 2006, §5.3. Those that are cheaper than a call, the first threshold, are too.
     pub small: usize,
-    /// A branch in a function counts as so many instructions more: see [`InlinePolicy::default`].
-    pub branch: usize,
     /// Functions of at most this many instructions that shoot shadow rays are inlined: the caller may shoot the same ones.
     pub medium: usize,
     /// A function does not grow beyond this many instructions by inlining.
@@ -31,14 +29,8 @@ pub struct InlinePolicy {
 
 impl Default for InlinePolicy {
     /// Small functions, those called from one place, and those that may become small; of them, those without branches, and those that wait for rays.
-    ///
-    /// The RPU's threads run four together, part at a branch and come together again only at a return (Węgrzanowski 2006, §5.3), so a copied branch keeps them apart for all that
-    /// follows. With a weight of 30 a branch outweighs what a call costs, however small the function. `shadewright simulate SCENE --size 24x18 --spp 1`, weight 30 against 0:
-    /// `noise` takes 3.1 % fewer issue slots and 2.4 % fewer cycles, `showcase` 4.0 % and 1.6 % (its spotlight's lobe runs with 2.06 active threads instead of 1.83);
-    /// `sepia`, whose threads hardly part, takes 1.3 % and 1.5 % more, `mirrors` 0.6 % and 1.3 %; all eight of `assets/scenes` together 2.6 % and 1.0 % less. The other machines
-    /// bring threads together where ways join, so there a call more is all the difference.
     fn default() -> Self {
-        Self { always: Vec::new(), specialised: Vec::new(), small: 24, branch: 30, medium: 400, max_size: 20_000 }
+        Self { always: Vec::new(), specialised: Vec::new(), small: 24, medium: 400, max_size: 20_000 }
     }
 }
 
@@ -55,7 +47,7 @@ pub enum Stage {
 const MAX_ZEROED: u32 = 32;
 
 /// Runs the pass; returns the number of calls inlined.
-pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
+pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stage: Stage) -> usize {
     let index = module.index();
     let components = module.call_components();
     let mut call_count = vec![0usize; module.functions.len()];
@@ -86,11 +78,11 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
             let starts = |list: &[Arc<str>]| list.iter().any(|p| f.name.starts_with(&**p));
             let is_special = starts(&policy.specialised);
             let may_shrink = shoots(f) || is_special && args.iter().any(|a| constants.contains(a));
-            let (size, branches) = (cost(f), branches(f) * policy.branch);
+            let (size, branches) = (cost(f), branches(f) * target.divergence_cost);
             let is_wanted = starts(&policy.always)
-                || passes_too_much(f)
+                || passes_too_much(f, target)
                 || call_count[callee] == 1 && (waits(f) || branches <= policy.small)
-                || size + branches <= policy.small.max(cost_of_call(f))
+                || size + branches <= policy.small.max(cost_of_call(f, target))
                 || may_shrink && size <= policy.medium;
             let is_possible = f.kind != FunctionKind::Entry && !components.is_cyclic(callee);
             let is_time = !is_special || stage == Stage::Late;
@@ -107,7 +99,7 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
         }
         let mut inliner = Inliner { functions: &module.functions, locs: &mut module.locs, func, inlined: 0 };
         if choice.values().any(Option::is_some) {
-            inliner.run(&choice, policy.max_size);
+            inliner.run(&choice, policy.max_size, target);
         }
         inlined += inliner.inlined;
         module.functions[caller as usize] = inliner.func;
@@ -115,16 +107,13 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, stage: Stage) -> usize {
     inlined
 }
 
-/// Most registers that a call passes in either direction: `R0` to `R14` of the RPU.
-const MOST_PASSED: u32 = 15;
-
 /// Whether a function takes or gives so much that it must become a part of its callers.
-fn passes_too_much(func: &Function) -> bool {
+fn passes_too_much(func: &Function, target: &TargetInfo) -> bool {
     let (params, results) = (func.params.iter().map(|p| p.ty), func.results.iter().map(|r| r.ty));
-    registers(params).max(registers(results)) > MOST_PASSED
+    registers(params).max(registers(results)) > target.call_registers
 }
 
-/// The registers that values are passed in on the RPU: vectors and scalars share them, what has four components takes one for itself.
+/// The registers that values are passed in: a vector and a scalar share one, what has four components takes one for itself.
 fn registers(types: impl Iterator<Item = Type>) -> u32 {
     let (vectors, scalars) = types.fold((0u32, 0u32), |(vectors, scalars), ty| match ty.words() {
         1 => (vectors, scalars + 1),
@@ -150,11 +139,10 @@ fn waits(func: &Function) -> bool {
     func.blocks.iter().flat_map(|b| &b.insts).any(|i| i.op.suspends())
 }
 
-/// Instructions that calling a function takes: the call and the return, a copy of each argument and result, and two variables saved and restored
-/// (Węgrzanowski 2006, §5.3, the first threshold: below it a copy of the body is smaller than the call).
-fn cost_of_call(func: &Function) -> usize {
-    const SAVED: usize = 2;
-    2 + func.params.len() + func.results.len() + 2 * SAVED
+/// Instructions that calling a function takes, with a copy of each argument and result (Węgrzanowski 2006, §5.3, the first threshold: below it a copy of the body is smaller than
+/// the call).
+fn cost_of_call(func: &Function, target: &TargetInfo) -> usize {
+    target.call_cost + func.params.len() + func.results.len()
 }
 
 /// The constants of a function.
@@ -176,7 +164,7 @@ struct Inliner<'a> {
 }
 
 impl Inliner<'_> {
-    fn run(&mut self, choice: &HashMap<Arc<str>, Option<usize>>, max_size: usize) {
+    fn run(&mut self, choice: &HashMap<Arc<str>, Option<usize>>, max_size: usize, target: &TargetInfo) {
         let components = self.func.components();
         let mut size = self.func.inst_count();
         let mut layout = Vec::new();
@@ -192,7 +180,8 @@ impl Inliner<'_> {
                 };
                 let fits = |f: &&Function| {
                     let zeroed = f.slots.iter().fold(0u32, |n, s| n.saturating_add(s.len));
-                    size + f.inst_count() <= max_size && !(in_loop && zeroed > MAX_ZEROED && !passes_too_much(f))
+                    size + f.inst_count() <= max_size
+                        && !(in_loop && zeroed > MAX_ZEROED && !passes_too_much(f, target))
                 };
                 match callee.filter(fits) {
                     Some(callee) => {
@@ -348,7 +337,7 @@ mod tests {
 
     #[track_caller]
     fn check(before: &str, after: &str) {
-        check_module(|m| run(m, &InlinePolicy::default(), Stage::Early), before, after);
+        check_module(|m| run(m, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), before, after);
     }
 
     const SQUARE: &str = "fn square(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = mul v0, v0\n  ret v1\n}\n";
@@ -386,7 +375,7 @@ b4(v2: f32):
 fn b(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call a(v0) @0:5..6\n  ret v1\n}
 fn c(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call b(v0) @0:7..8\n  ret v1\n}";
         let mut m = module(text);
-        assert_eq!(run(&mut m, &InlinePolicy::default(), Stage::Early), 2);
+        assert_eq!(run(&mut m, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 2);
         let printed = print_module(&m, PrintOptions { locations: true });
         assert!(printed.contains("neg v0 @0:1..2 in @0:5..6 in @0:7..8"), "{printed}");
     }
@@ -420,11 +409,11 @@ b0:
             "fn std.big(v0 x: varying f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
 fn f(v0 x: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = call std.big(v0)\n  v2: f32 = call std.big(v1)\n  ret v2\n}}"
         );
-        assert_eq!(run(&mut module(&text), &InlinePolicy::default(), Stage::Early), 0);
+        assert_eq!(run(&mut module(&text), &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 0);
         let always = InlinePolicy { always: vec!["std.".into()], ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&text), &always, Stage::Early), 2);
+        assert_eq!(run(&mut module(&text), &always, &TargetInfo::DEFAULT, Stage::Early), 2);
         let full = InlinePolicy { max_size: 60, ..always };
-        assert_eq!(run(&mut module(&text), &full, Stage::Early), 1);
+        assert_eq!(run(&mut module(&text), &full, &TargetInfo::DEFAULT, Stage::Early), 1);
     }
 
     #[test]
@@ -448,11 +437,11 @@ b0:
 }}"
             )
         };
-        let inlined = |text: &str, branch| {
-            let policy = InlinePolicy { branch, ..InlinePolicy::default() };
-            run(&mut module(text), &policy, Stage::Early)
+        let inlined = |text: &str, divergence_cost| {
+            let target = TargetInfo { divergence_cost, ..TargetInfo::DEFAULT };
+            run(&mut module(text), &InlinePolicy::default(), &target, Stage::Early)
         };
-        let weight = InlinePolicy::default().branch;
+        let weight = TargetInfo::DEFAULT.divergence_cost;
         assert_eq!(inlined(&text("lt v0, v0"), weight), 0);
         assert_eq!(inlined(&text("lt v0, v0"), 0), 1);
         assert_eq!(inlined(&text("occluded v1, v1, v2"), weight), 1);
@@ -469,8 +458,8 @@ fn f(v0 x: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = call g(v0, v0)\n  
             )
         };
         let policy = InlinePolicy { small: 0, ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&text(9)), &policy, Stage::Early), 2);
-        assert_eq!(run(&mut module(&text(10)), &policy, Stage::Early), 0);
+        assert_eq!(run(&mut module(&text(9)), &policy, &TargetInfo::DEFAULT, Stage::Early), 2);
+        assert_eq!(run(&mut module(&text(10)), &policy, &TargetInfo::DEFAULT, Stage::Early), 0);
     }
 
     #[test]
@@ -483,9 +472,9 @@ fn f(v0 y: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = const 2.0\n  v2: f
             )
         };
         let policy = InlinePolicy { specialised: vec!["sample".into()], ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&text("v1")), &policy, Stage::Early), 0);
-        assert_eq!(run(&mut module(&text("v1")), &policy, Stage::Late), 2);
-        assert_eq!(run(&mut module(&text("v0")), &policy, Stage::Late), 0);
+        assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, Stage::Early), 0);
+        assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, Stage::Late), 2);
+        assert_eq!(run(&mut module(&text("v0")), &policy, &TargetInfo::DEFAULT, Stage::Late), 0);
     }
 
     #[test]
@@ -516,7 +505,7 @@ b2:
 }";
         let m = module(text);
         let mut inlined = m.clone();
-        assert_eq!(run(&mut inlined, &InlinePolicy::default(), Stage::Early), 1);
+        assert_eq!(run(&mut inlined, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 1);
         crate::ir::verify(&inlined).expect("inlining keeps the rules");
         let value = |m| {
             let args = [Const::F32(1.0)];

@@ -3,22 +3,19 @@
 //! A pure operation whose operands come from outside the loop moves to the block that leads into the loop, when every turn would compute it. (Nothing traps, so a loop that
 //! does not turn at all wastes time but breaks nothing; reads of memory move only where entering the loop means reading.) A result that waits outside the loop takes a register
 //! all along it, and at every call or ray in it a save and a restore, so the pass counts the components that live around the loop: their number stays
-//! within [`MAX_WAITING`], or does not grow; in a loop that calls or suspends it never grows. What machines read in place moves only to serve what is worth it.
+//! within [`TargetInfo::loop_live_components`], or does not grow; in a loop that calls or suspends it never grows. What machines read in place moves only to serve what is worth it.
 
 use super::cost::is_worth_keeping;
 use super::natural::{MAX_BLOCKS, NaturalLoop, block_ahead, natural_loops};
 use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Function, Inst, Op, Value};
+use crate::ir::{BlockId, Function, Inst, Op, TargetInfo, Value};
 use std::collections::HashSet;
-
-/// Components that live around a loop before motion stops adding to them: half of the RPU's sixteen registers of four.
-const MAX_WAITING: u32 = 32;
 
 /// Instructions that are looked at in one run, all loops together: deep nests would take quadratic time.
 const MAX_WORK: usize = 400_000;
 
 /// Runs the pass; returns the number of instructions moved.
-pub fn run(func: &mut Function) -> usize {
+pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     let tree = Dominators::new(func);
     let preds = func.predecessors();
     let loops = natural_loops(func, &tree, &preds, MAX_BLOCKS);
@@ -46,7 +43,7 @@ pub fn run(func: &mut Function) -> usize {
         }
         found.blocks.iter().for_each(|b| inside[b.0 as usize] = true);
         let look = Look { func, tree: &tree, found, inside: &inside, home: &home, in_place: &in_place };
-        let chosen = look.choose();
+        let chosen = look.choose(target.loop_live_components);
         found.blocks.iter().for_each(|b| inside[b.0 as usize] = false);
         if chosen.is_empty() {
             continue;
@@ -104,10 +101,10 @@ struct Look<'a> {
 
 impl Look<'_> {
     /// The results of the instructions to move, together with what they need.
-    fn choose(&self) -> HashSet<Value> {
+    fn choose(&self, max_waiting: u32) -> HashSet<Value> {
         let invariant = self.invariant();
         let before = self.waiting(&HashSet::new());
-        let limit = if self.suspends() { before } else { before.max(MAX_WAITING) };
+        let limit = if self.suspends() { before } else { before.max(max_waiting) };
         let choice = self.closure(&invariant);
         if choice.is_empty() || self.waiting(&choice) <= limit { choice } else { HashSet::new() }
     }
@@ -186,11 +183,12 @@ impl Look<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::check;
+    use crate::ir::TargetInfo;
 
     #[test]
     fn what_every_turn_computes_alike_is_computed_before_the_loop() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 x: varying f32, v1 n: varying f32) -> (return: f32) {
 b0:
   v2: f32 = const 0.0
@@ -249,13 +247,13 @@ b4(v10: f32):
 b5:
   ret v5
 }";
-        check(super::run, text, text);
+        check(|f| super::run(f, &TargetInfo::DEFAULT), text, text);
     }
 
     #[test]
     fn a_loop_that_is_entered_from_two_sides_gets_a_block_ahead() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
 b0:
   br v1, b1, b2(v0)
@@ -308,17 +306,17 @@ b2:
         };
         // `x` is needed in the loop anyway: its reciprocal would come on top.
         let text = ray("  v5: f32 = rcp v2\n", "");
-        check(super::run, &text, &text);
+        check(|f| super::run(f, &TargetInfo::DEFAULT), &text, &text);
         // A product that takes the place of its factor is as good to keep.
         let add = |text: &str| text.replace("p: varying vec3,", "p: varying vec3, v9 q: varying vec3,");
         let before = add(&ray("  v5: f32 = dot v9, v0\n", ""));
-        check(super::run, &before, &add(&ray("", "  v5: f32 = dot v9, v0\n")));
+        check(|f| super::run(f, &TargetInfo::DEFAULT), &before, &add(&ray("", "  v5: f32 = dot v9, v0\n")));
     }
 
     #[test]
     fn the_inner_of_two_loops_hands_on_to_the_outer_one() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 x: varying f32, v1 n: varying f32) -> (return: f32) {
 b0:
   jump b1(v1)

@@ -6,7 +6,7 @@ use super::{
     strength, strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
-use crate::ir::{Function, Loc, Module};
+use crate::ir::{Function, Loc, Module, TargetInfo};
 use std::time::{Duration, Instant};
 
 /// A pass of the pipeline.
@@ -23,7 +23,9 @@ pub struct Pass {
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Function(fn(&mut Function) -> usize),
-    Module(fn(&mut Module, &InlinePolicy, Stage) -> usize),
+    /// It depends on the target.
+    Targeted(fn(&mut Function, &TargetInfo) -> usize),
+    Module(fn(&mut Module, &Pipeline, Stage) -> usize),
 }
 
 /// All passes, in the order in which they run.
@@ -61,12 +63,12 @@ pub const PASSES: [Pass; 16] = [
     Pass {
         name: "licm",
         description: "computes before a loop what all its turns compute alike",
-        work: Work::Function(licm::run),
+        work: Work::Targeted(licm::run),
     },
     Pass {
         name: "strength",
         description: "turns products of loop counters into sums",
-        work: Work::Function(strength::run),
+        work: Work::Targeted(strength::run),
     },
     Pass {
         name: "cfg",
@@ -81,7 +83,7 @@ pub const PASSES: [Pass; 16] = [
     Pass {
         name: "slots",
         description: "turns arrays whose indices are all known into values",
-        work: Work::Function(slots::run),
+        work: Work::Targeted(slots::run),
     },
     Pass {
         name: "dce",
@@ -101,7 +103,7 @@ pub const PASSES: [Pass; 16] = [
     Pass {
         name: "inline",
         description: "copies small functions, and those called once, into their callers",
-        work: Work::Module(inline::run),
+        work: Work::Module(|m, pipeline, stage| inline::run(m, &pipeline.inline, &pipeline.target, stage)),
     },
     Pass {
         name: "strip",
@@ -117,13 +119,20 @@ pub struct Pipeline {
     enabled: [bool; PASSES.len()],
     /// What the inliner copies.
     pub inline: InlinePolicy,
+    /// The machine that the program is for.
+    pub target: TargetInfo,
     /// The passes are repeated until none changes anything, but not more often than this.
     pub max_rounds: usize,
 }
 
 impl Default for Pipeline {
     fn default() -> Self {
-        Self { enabled: [true; PASSES.len()], inline: InlinePolicy::default(), max_rounds: 16 }
+        Self {
+            enabled: [true; PASSES.len()],
+            inline: InlinePolicy::default(),
+            target: TargetInfo::DEFAULT,
+            max_rounds: 16,
+        }
     }
 }
 
@@ -211,6 +220,11 @@ impl Pipeline {
         Ok(pipeline)
     }
 
+    /// The same passes for a target.
+    pub fn for_target(self, target: TargetInfo) -> Self {
+        Self { target, ..self }
+    }
+
     /// The passes that run.
     pub fn passes(&self) -> impl Iterator<Item = &'static Pass> {
         static ALL: [Pass; PASSES.len()] = PASSES;
@@ -248,18 +262,20 @@ impl Pipeline {
             for (pass, pass_report) in self.passes().zip(&mut report.passes) {
                 observer.before(pass, report.rounds, module);
                 let start = Instant::now();
-                let changes = match pass.work {
-                    Work::Function(run) => {
-                        let mut changes = 0;
-                        for (i, func) in module.functions.iter_mut().enumerate().filter(|(i, _)| dirty[*i]) {
-                            let here = run(func);
-                            changed[i] |= here > 0;
-                            changes += here;
-                        }
-                        changes
+                let mut each_function = |run: &dyn Fn(&mut Function) -> usize| {
+                    let mut changes = 0;
+                    for (i, func) in module.functions.iter_mut().enumerate().filter(|(i, _)| dirty[*i]) {
+                        let here = run(func);
+                        changed[i] |= here > 0;
+                        changes += here;
                     }
+                    changes
+                };
+                let changes = match pass.work {
+                    Work::Function(run) => each_function(&run),
+                    Work::Targeted(run) => each_function(&|func| run(func, &self.target)),
                     Work::Module(run) => {
-                        let changes = run(module, &self.inline, stage);
+                        let changes = run(module, self, stage);
                         if changes > 0 {
                             changed = vec![true; module.functions.len()];
                             dirty = changed.clone();

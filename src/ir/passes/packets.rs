@@ -8,7 +8,7 @@ mod split;
 pub use split::{Once, Split, split};
 
 use super::{copy, dce, fold, gvn, simplify_cfg};
-use crate::ir::{BlockId, Const, Function, Op, Value};
+use crate::ir::{BlockId, Const, Function, Op, TargetInfo, Value};
 
 /// The input that holds where the ray starts.
 const ORIGIN: &str = "ray.origin";
@@ -67,9 +67,9 @@ fn is_common(input: &str, common_origin: bool) -> bool {
 }
 
 /// What the core of an `intersect` method can work out once for a packet with a common origin: how many numbers; 0 where it is not worth parting it.
-pub fn shared_numbers(func: &Function) -> u32 {
+pub fn shared_numbers(func: &Function, target: &TargetInfo) -> u32 {
     let common: Vec<&str> = func.params.iter().map(|p| &*p.name).filter(|name| is_common(name, true)).collect();
-    let parts = split(func, &common, ["shared".to_string(), "rest".to_string()], Once::Numbers);
+    let parts = split(func, &common, ["shared".to_string(), "rest".to_string()], Once::Numbers(target));
     parts.map_or(0, |parts| parts.shared.results.iter().map(|r| r.ty.words()).sum())
 }
 

@@ -16,7 +16,7 @@ mod share;
 pub use share::share;
 
 use super::{calls, dce, renumber, slots, speculate};
-use crate::ir::{Function, Loc, Module, Op, Type};
+use crate::ir::{Function, Loc, Module, Op, TargetInfo, Type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -34,14 +34,10 @@ pub enum Again {
     All,
 }
 
-/// Shaders of a program from which on what they can share is worth computing twice. Software drivers compile a kernel for each section and take a tenth of a second for each, so
-/// that fewer shaders are ready soon enough, and then draw faster.
-const MANY_SHADERS: usize = 12;
-
 impl Again {
-    /// What suits a program of so many shaders.
-    pub fn of(shaders: usize) -> Self {
-        if shaders < MANY_SHADERS { Self::Constants } else { Self::All }
+    /// What suits a program of so many shaders: from [`TargetInfo::sharing_shaders`] on, what they can share is worth computing twice.
+    pub fn of(shaders: usize, target: &TargetInfo) -> Self {
+        if shaders < target.sharing_shaders { Self::Constants } else { Self::All }
     }
 }
 
@@ -198,7 +194,7 @@ impl Sections {
 ///
 /// # Errors
 /// A function is missing, or returns too much.
-pub fn cut(module: &Module, entries: &[&str], again: Again) -> Result<Sections, SectionsError> {
+pub fn cut(module: &Module, entries: &[&str], again: Again, target: &TargetInfo) -> Result<Sections, SectionsError> {
     let calls = CallGraph::new(module, entries)?;
     let suspending = calls.suspending(module);
     let mut functions: Vec<usize> = calls.reachable.clone();
@@ -219,9 +215,10 @@ pub fn cut(module: &Module, entries: &[&str], again: Again) -> Result<Sections, 
     };
     let mut functions: Vec<Function> = functions.iter().map(|&f| module.functions[f].clone()).collect();
     if again == Again::All {
-        functions.iter_mut().for_each(|func| _ = speculate::run(func));
+        functions.iter_mut().for_each(|func| _ = speculate::run(func, target.speculated_operations));
     }
-    let cuts: Vec<cut::Cut> = functions.iter().map(|func| cut::Cut::new(func, &suspends, pure.as_ref())).collect();
+    let cuts: Vec<cut::Cut> =
+        functions.iter().map(|func| cut::Cut::new(func, &suspends, pure.as_ref(), target)).collect();
     let mut first = functions.len() as u32;
     let mut numbering = Vec::new();
     let mut entry_numbers = BTreeMap::new();
@@ -236,14 +233,14 @@ pub fn cut(module: &Module, entries: &[&str], again: Again) -> Result<Sections, 
         sections.extend((0..cut.points.len()).map(|p| build::section(cut, Some(p), &entry_numbers, first)));
     }
     if let Some(pure) = &pure {
-        sections.iter_mut().for_each(|section| clean(&mut section.body, pure));
+        sections.iter_mut().for_each(|section| clean(&mut section.body, pure, target));
     }
     Ok(Sections { sections, entries: entry_numbers, resumes: BTreeMap::new() })
 }
 
 /// Removes from a section what only the section behind it needs.
-fn clean(body: &mut Function, pure: &HashSet<Arc<str>>) {
-    slots::run(body);
+fn clean(body: &mut Function, pure: &HashSet<Arc<str>>, target: &TargetInfo) {
+    slots::run(body, target);
     while calls::remove_unused(body, pure) + dce::run(body) > 0 {}
     renumber::renumber(body);
 }

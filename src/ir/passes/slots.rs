@@ -6,24 +6,21 @@ use super::params::remove_redundant_params;
 use super::replace::Replacements;
 use super::unreachable::remove_unreachable;
 use crate::ir::dominators::Dominators;
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Type, Value};
+use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, TargetInfo, Type, Value};
 use std::collections::HashMap;
-
-/// Longer arrays stay arrays: they would fill the registers.
-const MAX_LEN: u32 = 32;
 
 /// Elements times blocks: bounds the work on one function.
 const MAX_WORK: usize = 8_000_000;
 
-/// Runs the pass; returns the number of reads and writes removed, and of unreachable blocks, which go first.
-pub fn run(func: &mut Function) -> usize {
-    remove_unreachable(func) + promote_all(func)
+/// Runs the pass on arrays of at most [`TargetInfo::promoted_elements`]; returns the number of reads and writes removed, and of unreachable blocks, which go first.
+pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
+    remove_unreachable(func) + promote_all(func, target.promoted_elements)
 }
 
 /// Promotes what can be; every block is reachable. Returns the number of reads and writes removed.
-fn promote_all(func: &mut Function) -> usize {
+fn promote_all(func: &mut Function, max_len: u32) -> usize {
     let indices = constant_indices(func);
-    let Some(first) = promotable(func, &indices) else { return 0 };
+    let Some(first) = promotable(func, &indices, max_len) else { return 0 };
     let tree = Dominators::new(func);
     let variables: Vec<Type> = func
         .slots
@@ -80,8 +77,8 @@ fn constant_indices(func: &Function) -> HashMap<Value, u32> {
 }
 
 /// For each slot that can be promoted, the number of its first element's variable; `None` when no slot can and is used.
-fn promotable(func: &Function, indices: &HashMap<Value, u32>) -> Option<Vec<Option<u32>>> {
-    let mut can: Vec<bool> = func.slots.iter().map(|s| s.len <= MAX_LEN).collect();
+fn promotable(func: &Function, indices: &HashMap<Value, u32>, max_len: u32) -> Option<Vec<Option<u32>>> {
+    let mut can: Vec<bool> = func.slots.iter().map(|s| s.len <= max_len).collect();
     let mut used = vec![false; func.slots.len()];
     for inst in func.blocks.iter().flat_map(|b| &b.insts) {
         let is_known = || indices.contains_key(&inst.args[0]);
@@ -204,11 +201,12 @@ fn live_in(preds: &[Vec<BlockId>], accesses: &HashMap<BlockId, Vec<Access>>) -> 
 #[cfg(test)]
 mod tests {
     use super::super::testing::check;
+    use crate::ir::TargetInfo;
 
     #[test]
     fn elements_with_known_indices_become_values_across_a_loop() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 x: varying f32, v1 n: varying i32) -> (p: f32, q: f32) {
   slot s0 a: f32[2]
 b0:
@@ -257,7 +255,7 @@ b3:
     #[test]
     fn a_read_in_an_unreachable_block_does_not_leave_its_value_undefined() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 x: varying f32) -> (p: f32) {
   slot s0 a: f32[2]
 b0:
@@ -284,7 +282,7 @@ b1:
     #[test]
     fn a_write_out_of_range_does_nothing_and_a_read_sees_the_last_element() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 x: varying f32) -> (p: f32) {
   slot s0 a: f32[2]
 b0:
@@ -320,6 +318,6 @@ b0:
   v5: u32 = visible s1, v2, v3
   ret v4, v5
 }";
-        check(super::run, text, text);
+        check(|f| super::run(f, &TargetInfo::DEFAULT), text, text);
     }
 }

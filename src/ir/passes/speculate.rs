@@ -1,21 +1,18 @@
 //! Short branches become choices: both sides are computed, and `select` takes one.
 //!
 //! It takes a function and gives one with fewer blocks, for [`super::sections`]: what comes from a choice can be computed again behind a ray, what comes from a branch is kept, and
-//! so decides what a shader does before it waits. It is no pass of the pipeline: the RPU's threads take the short side alone.
+//! so decides what a shader does before it waits. It is no pass of the pipeline: a machine with threads of its own takes the short side alone.
 
 use super::simplify_cfg;
 use crate::ir::{BlockId, Function, Inst, Op, Target, Terminator, Value};
 
-/// Operations of a side, constants not counted, that are computed whether they are needed or not.
-const MAX_OPERATIONS: usize = 8;
-
-/// Runs it; returns the number of branches that went.
-pub fn run(func: &mut Function) -> usize {
+/// Runs it on branches whose sides take at most `max_operations`, constants not counted ([`crate::ir::TargetInfo::speculated_operations`]); returns the number of branches that went.
+pub fn run(func: &mut Function, max_operations: usize) -> usize {
     let mut count = 0;
     loop {
         let mut entered = vec![0; func.blocks.len()];
         func.blocks.iter().flat_map(|b| b.term.targets()).for_each(|t| entered[t.block.0 as usize] += 1);
-        let found = func.block_ids().find_map(|block| Some((block, choice(func, block, &entered)?)));
+        let found = func.block_ids().find_map(|block| Some((block, choice(func, block, &entered, max_operations)?)));
         let Some((block, choice)) = found else { return count };
         choose(func, block, choice);
         simplify_cfg::run(func);
@@ -32,9 +29,9 @@ struct Choice {
     otherwise: Vec<Value>,
 }
 
-fn choice(func: &Function, block: BlockId, entered: &[usize]) -> Option<Choice> {
+fn choice(func: &Function, block: BlockId, entered: &[usize], max_operations: usize) -> Option<Choice> {
     let Terminator::Branch(condition, then, otherwise) = &func.block(block).term else { return None };
-    let [then_way, other_way] = [then, otherwise].map(|target| way(func, target, entered));
+    let [then_way, other_way] = [then, otherwise].map(|target| way(func, target, entered, max_operations));
     let direct = |target: &Target| (Vec::new(), target.clone());
     let ((mut insts, then), (more, otherwise)) = match (then_way, other_way) {
         (Some(a), Some(b)) if a.1.block == b.1.block => (a, b),
@@ -49,13 +46,13 @@ fn choice(func: &Function, block: BlockId, entered: &[usize]) -> Option<Choice> 
 }
 
 /// A block that nothing but the branch enters and that does little: what it computes, and where it goes.
-fn way(func: &Function, target: &Target, entered: &[usize]) -> Option<(Vec<Inst>, Target)> {
+fn way(func: &Function, target: &Target, entered: &[usize], max_operations: usize) -> Option<(Vec<Inst>, Target)> {
     let block = func.block(target.block);
     let Terminator::Jump(next) = &block.term else { return None };
     let insts: Vec<Inst> = block.insts.iter().filter(|i| !matches!(i.op, Op::Debug(_))).cloned().collect();
     let is_quick = |inst: &Inst| inst.op.is_pure() && !matches!(inst.op, Op::Load(_));
     let operations = insts.iter().filter(|i| !matches!(i.op, Op::Const(_))).count();
-    let is_short = operations <= MAX_OPERATIONS && insts.iter().all(is_quick);
+    let is_short = operations <= max_operations && insts.iter().all(is_quick);
     let is_own = entered[target.block.0 as usize] == 1 && block.params.is_empty() && next.block != target.block;
     (is_short && is_own).then(|| (insts, next.clone()))
 }
@@ -86,7 +83,7 @@ mod tests {
     #[test]
     fn a_branch_around_a_few_operations_becomes_a_choice() {
         check(
-            super::run,
+            |f| super::run(f, 8),
             "fn f(v0 c: varying bool, v1 x: varying f32) -> (r: f32) {
 b0:
   br v0, b1, b2(v1)
@@ -110,7 +107,7 @@ b0:
     #[test]
     fn both_sides_may_do_something_and_branches_may_lie_within_one_another() {
         check(
-            super::run,
+            |f| super::run(f, 8),
             "fn f(v0 c: varying bool, v1 d: varying bool, v2 x: varying f32) -> (r: f32) {
 b0:
   br v0, b1, b4
@@ -162,7 +159,7 @@ b2:
 }}"
             );
             let mut module = super::super::testing::module(&text);
-            assert_eq!(super::run(&mut module.functions[1]), 0, "{side}");
+            assert_eq!(super::run(&mut module.functions[1], 8), 0, "{side}");
         }
     }
 }

@@ -1,21 +1,18 @@
 //! Strength reduction: a product of a loop's counter and a constant becomes a variable that runs along by sums.
 //!
 //! Only integers: their arithmetic wraps, so sums and products agree to the bit, which rounded sums of floats would not. (A float times a power of two needs no reduction, as
-//! machines scale operands in place, and a quotient by a constant is a product already when its reciprocal is folded.) On the RPU an integer product costs what a sum does; on most GPUs
-//! it takes four times as long.
+//! machines scale operands in place, and a quotient by a constant is a product already when its reciprocal is folded.)
+//! It gains where an integer product costs more than a sum.
 
 use super::natural::{MAX_BLOCKS, NaturalLoop, block_ahead, natural_loops};
 use super::replace::Replacements;
 use crate::ir::dominators::Dominators;
 use crate::ir::fold::eval_op;
-use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Value};
+use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, TargetInfo, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Products of one loop that become variables, at most: each takes a register.
-const MAX_VARIABLES: usize = 4;
-
 /// Runs the pass; returns the number of products that became variables.
-pub fn run(func: &mut Function) -> usize {
+pub fn run(func: &mut Function, target: &TargetInfo) -> usize {
     let tree = Dominators::new(func);
     let preds = func.predecessors();
     let loops = natural_loops(func, &tree, &preds, MAX_BLOCKS);
@@ -31,7 +28,8 @@ pub fn run(func: &mut Function) -> usize {
         if found.blocks.iter().any(|b| changed.contains(b)) {
             continue;
         }
-        let products = definitions.products(func, &tree, found);
+        let mut products = definitions.products(func, &tree, found);
+        products.truncate(target.induction_variables);
         if products.is_empty() {
             continue;
         }
@@ -100,7 +98,6 @@ impl Definitions {
                 }
             }
         }
-        products.truncate(MAX_VARIABLES);
         products
     }
 
@@ -169,12 +166,13 @@ fn pass_on(func: &mut Function, from: BlockId, to: BlockId, value: Value) {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{check, module};
+    use crate::ir::TargetInfo;
     use crate::ir::{Const, EmptyWorld, eval};
 
     #[test]
     fn a_product_of_the_counter_runs_along_as_a_sum() {
         check(
-            super::run,
+            |f| super::run(f, &TargetInfo::DEFAULT),
             "fn f(v0 n: varying i32) -> (return: i32) {
 b0:
   v1: i32 = const 2
@@ -237,7 +235,7 @@ b4(v8: i32):
 b5:
   ret v4
 }";
-        check(super::run, text, text);
+        check(|f| super::run(f, &TargetInfo::DEFAULT), text, text);
     }
 
     #[test]
@@ -267,7 +265,7 @@ b4:
 }";
         let original = module(text);
         let mut m = original.clone();
-        assert_eq!(super::run(&mut m.functions[0]), 1);
+        assert_eq!(super::run(&mut m.functions[0], &TargetInfo::DEFAULT), 1);
         crate::ir::verify(&m).expect("the pass keeps the rules");
         for n in [0, 7, 1 << 20, 1 << 31] {
             let value = |m| eval(m, "f", &[Const::U32(n)], &mut EmptyWorld, Default::default());

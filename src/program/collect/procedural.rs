@@ -7,7 +7,7 @@ use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::passes::packets::{self, Once};
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type};
+use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, TargetInfo, Type};
 use crate::lang::rtsl::AtHit;
 use crate::program::collect::instances::{Instance, bind, unpack};
 use crate::program::collect::shader_library::CompiledShader;
@@ -37,11 +37,11 @@ pub fn common_origin_entries(n: usize) -> [String; 2] {
 }
 
 /// Parts the entries of all kinds, when they are as short as they get.
-pub fn split_by_origin(module: &mut Module, kinds: usize) {
+pub fn split_by_origin(module: &mut Module, kinds: usize, target: &TargetInfo) {
     for n in 0..kinds {
         let entry = module.function(&intersect_entry(n));
-        let parts =
-            entry.and_then(|entry| packets::split(entry, &["orig", "block"], common_origin_entries(n), Once::Numbers));
+        let once = Once::Numbers(target);
+        let parts = entry.and_then(|entry| packets::split(entry, &["orig", "block"], common_origin_entries(n), once));
         module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
     }
 }

@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// Longest shader file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
+/// Output parameters of a displacement shader, at most, that its entry returns beside the point and the normal. A fixed number, so that what a mesh carries depends on no target.
+pub const MOST_LEFT_OVER: usize = 12;
+
 /// The text of a shader file.
 ///
 /// # Errors
@@ -180,11 +183,9 @@ impl CompiledShader {
 
     /// The numbers and triples among the output parameters that the core changes, as many as are handed on where it has moved the points of a mesh.
     pub fn left_over(&self) -> impl Iterator<Item = &CompiledParam> {
-        // Registers hold 15 results, and two are the point and the normal.
-        const MOST: usize = 12;
         let fits =
             |p: &&CompiledParam| p.array.is_none() && matches!(p.ty, Type::F32 | Type::Vec3) && self.changes(&p.name);
-        self.params.iter().filter(fits).take(MOST)
+        self.params.iter().filter(fits).take(MOST_LEFT_OVER)
     }
 
     /// The values of all parameters, in order, of an instance whose shader space is `to_world`: one constant for each of a parameter's values. `given` tells those that are given; the others have their

@@ -8,7 +8,9 @@
 
 use crate::ir::passes::InlinePolicy;
 use crate::ir::passes::inline::{self, Stage};
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, Type, Value};
+use crate::ir::{
+    Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, TargetInfo, Type, Value,
+};
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
 use crate::program::collect::instances::{Instance, unpack};
@@ -64,7 +66,7 @@ pub fn asked(module: &Module) -> BTreeSet<Arc<str>> {
 }
 
 /// Puts the functions of what is asked of the scene's co-shaders into a module, in the place of the cores that they are made of.
-pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders) {
+pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders, target: &TargetInfo) {
     let mut methods = BTreeMap::new();
     for asked in asked.iter().filter_map(|name| Asked::parse(name)) {
         for fit in coshaders.values().filter_map(|c| Fit::of(&asked, c.core(asked.core()?)?)) {
@@ -78,7 +80,7 @@ pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &
         asking.extend(module.functions.iter().map(|f| &f.name).filter(|name| is_core(name)).cloned());
         module.functions.extend(methods.into_values());
         let policy = InlinePolicy { always: asking.into_iter().collect(), ..InlinePolicy::default() };
-        inline::run(module, &policy, Stage::Early);
+        inline::run(module, &policy, target, Stage::Early);
     }
     module.functions.retain(|f| !is_core(&f.name));
 }

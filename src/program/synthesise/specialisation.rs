@@ -3,7 +3,7 @@
 //! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and leaves one in which every core and function that calls one of those, directly or not, is there once for each different surroundings, under its name with
 //! the surroundings' suffix. It knows no records and no entries.
 
-use crate::ir::{Function, FunctionKind, Module, Op};
+use crate::ir::{Function, FunctionKind, Module, Op, TargetInfo};
 use crate::lang::rsl::{RAYS_DEPTH, VOLUMES_ANY, VOLUMES_PASS};
 use crate::program::synthesise::coshaders::{self, CoShaders};
 use crate::program::synthesise::lights::{LIGHT_FUNCTIONS, LightQuestions, LinkedLight, Shadows, light_functions};
@@ -48,9 +48,10 @@ pub fn add_surroundings(
     volumes: &BTreeMap<ShaderId, LinkedVolume>,
     coshaders: &CoShaders,
     surroundings: &BTreeMap<Surroundings, usize>,
+    target: &TargetInfo,
 ) {
     let questions_to_shaders = coshaders::asked(module);
-    coshaders::add_methods(module, &questions_to_shaders, coshaders);
+    coshaders::add_methods(module, &questions_to_shaders, coshaders, target);
     let cores: Vec<Function> = std::mem::take(&mut module.functions);
     let mut asked: HashSet<Arc<str>> = LIGHT_FUNCTIONS.into_iter().map(Arc::from).collect();
     asked.extend(questions.messages.keys().cloned());

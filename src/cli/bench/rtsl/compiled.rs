@@ -3,6 +3,7 @@
 use super::{Columns, Routine, SPARSE, unit};
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
+use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, packets};
 use shadewright::ir::{Class, Const, FunctionBuilder, FunctionKind, Op, Type};
 use shadewright::lang::rtsl::state::Method;
@@ -82,9 +83,9 @@ impl Compiled {
         Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
         if R::METHOD == Method::Intersect {
             let entry = module.function(ENTRY);
-            let parts = entry.and_then(|f| {
-                packets::split(f, &["ray.origin", "block"], PARTS.map(str::to_string), packets::Once::Numbers)
-            });
+            let once = packets::Once::Numbers(&rpu::TARGET);
+            let parts =
+                entry.and_then(|f| packets::split(f, &["ray.origin", "block"], PARTS.map(str::to_string), once));
             module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
         }
         let loaded = Loaded::new(&module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0).map_err(|e| anyhow!("{e}"))?;

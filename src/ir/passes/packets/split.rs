@@ -4,20 +4,15 @@
 
 use super::shared_with;
 use crate::ir::passes::{dce, renumber};
-use crate::ir::{Block, Class, Function, Inst, Loc, Op, Param, ResultInfo, Terminator, Type, Value};
+use crate::ir::{Block, Class, Function, Inst, Loc, Op, Param, ResultInfo, TargetInfo, Terminator, Type, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Vectors that pass from one part to the other, at most: registers hold no more.
-const MOST_VECTORS: usize = 8;
-/// Numbers, likewise.
-const MOST_NUMBERS: usize = 8;
 
 /// What is worked out once.
 #[derive(Clone, Copy, Debug)]
 pub enum Once<'a> {
-    /// All numbers that cost something, if registers hold them.
-    Numbers,
+    /// All numbers that cost something, if the target's registers hold them ([`TargetInfo::split_vectors`], [`TargetInfo::split_scalars`]).
+    Numbers(&'a TargetInfo),
     /// What calls of these functions give, which do nothing but give results.
     Calls(&'a HashSet<Arc<str>>),
 }
@@ -40,7 +35,7 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_
     let is_shared = shared_with(func, |name| common.contains(&name), is_pure);
     // What costs nothing, or does not pass as a number, is computed where it is used.
     let is_wanted = |op: &Op| match once {
-        Once::Numbers => !matches!(op, Op::Const(_) | Op::Uniform(_) | Op::Splat),
+        Once::Numbers(_) => !matches!(op, Op::Const(_) | Op::Uniform(_) | Op::Splat),
         Once::Calls(_) => matches!(op, Op::Call(_)),
     };
     let moves = |inst: &Inst| match inst.results[..] {
@@ -57,7 +52,7 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_
     let mut rest = Function { name: rest_name.into(), ..func.clone() };
     for block in &mut rest.blocks {
         block.insts.retain(|i| !i.results.iter().any(|r| moved.contains(r)));
-        if matches!(once, Once::Numbers) {
+        if matches!(once, Once::Numbers(_)) {
             block.insts.retain(|i| !matches!(i.op, Op::Debug(_)));
         }
     }
@@ -74,8 +69,11 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_
     rest.drop_unused_params(own);
     let passed: Vec<Value> = rest.param_values()[own..].to_vec();
     let vectors = passed.iter().filter(|v| func.ty(**v) != Type::F32).count();
-    let is_too_much = vectors > MOST_VECTORS || passed.len() - vectors > MOST_NUMBERS;
-    if passed.is_empty() || matches!(once, Once::Numbers) && is_too_much {
+    let fits = match once {
+        Once::Numbers(target) => vectors <= target.split_vectors && passed.len() - vectors <= target.split_scalars,
+        Once::Calls(_) => true,
+    };
+    if passed.is_empty() || !fits {
         return None;
     }
     let order = func.reverse_postorder();
@@ -126,7 +124,7 @@ b2:
     #[test]
     fn what_common_arguments_decide_is_computed_apart_to_the_same_bits() {
         let mut m = module(DISTANCE);
-        let split = split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers)
+        let split = split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers(&TargetInfo::DEFAULT))
             .expect("the origin decides something");
         assert_eq!(
             split.rest.params.iter().map(|p| p.ty).collect::<Vec<_>>(),
@@ -148,6 +146,9 @@ b2:
         let m = module(
             "entry f(v0 origin: varying f32, v1 x: varying f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v1\n  ret v2\n}",
         );
-        assert!(split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers).is_none());
+        assert!(
+            split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers(&TargetInfo::DEFAULT))
+                .is_none()
+        );
     }
 }

@@ -1,11 +1,8 @@
 //! Where a function is cut, and what must be kept across each cut.
 
-use crate::ir::{BlockId, Function, Inst, Op, SlotId, Type, Value};
+use crate::ir::{BlockId, Function, Inst, Op, SlotId, TargetInfo, Type, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-
-/// Operations that a value may take to compute again; more than that and it is kept.
-const CHEAP: usize = 12;
 
 /// A piece of a block without suspend points in it.
 pub(super) struct Piece {
@@ -47,7 +44,12 @@ pub(super) struct Cut<'a> {
 
 impl<'a> Cut<'a> {
     /// With the names of `pure` functions, all that can be is computed again.
-    pub fn new(func: &'a Function, suspends: &dyn Fn(&Op) -> bool, pure: Option<&HashSet<Arc<str>>>) -> Self {
+    pub fn new(
+        func: &'a Function,
+        suspends: &dyn Fn(&Op) -> bool,
+        pure: Option<&HashSet<Arc<str>>>,
+        target: &TargetInfo,
+    ) -> Self {
         let order = func.reverse_postorder();
         let (mut pieces, mut points, mut first) = (Vec::new(), Vec::new(), HashMap::new());
         for &block in &order {
@@ -61,7 +63,7 @@ impl<'a> Cut<'a> {
             }
             pieces.push(Piece { block, start, end: insts.len(), point: None });
         }
-        let mut recipes = recipes(func, &order);
+        let mut recipes = recipes(func, &order, target.rematerialized_operations);
         let fixed = recipes.keys().copied().collect();
         let mut cut = Self { func, pieces, points, first, live: Vec::new(), recipes: HashMap::new(), fixed };
         if let Some(pure) = pure {
@@ -247,8 +249,8 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// The values that take at most [`CHEAP`] operations to compute from nothing but constants, program constants and the memory image at known places.
-fn recipes<'a>(func: &'a Function, order: &[BlockId]) -> HashMap<Value, &'a Inst> {
+/// The values that take at most `cheap` operations to compute from nothing but constants, program constants and the memory image at known places.
+fn recipes<'a>(func: &'a Function, order: &[BlockId], cheap: usize) -> HashMap<Value, &'a Inst> {
     // The operations that each value takes, itself included: an operation that serves twice is done once.
     let mut needed: HashMap<Value, BTreeSet<Value>> = HashMap::new();
     let mut recipes = HashMap::new();
@@ -259,7 +261,7 @@ fn recipes<'a>(func: &'a Function, order: &[BlockId]) -> HashMap<Value, &'a Inst
             all.extend(needed.get(arg)?);
             Some(all)
         });
-        if let Some(all) = all.filter(|all| all.len() <= CHEAP) {
+        if let Some(all) = all.filter(|all| all.len() <= cheap) {
             needed.insert(*result, all);
             recipes.insert(*result, inst);
         }
@@ -268,7 +270,7 @@ fn recipes<'a>(func: &'a Function, order: &[BlockId]) -> HashMap<Value, &'a Inst
 }
 
 /// What is fetched from the scene through more than one address, and sums and products of that, of the function's parameters and of the hit, where they take no more words than
-/// what they are made of: the position, the normal and the like. A load takes a software driver as long to compile as two and a half words of a frame.
+/// what they are made of: the position, the normal and the like. A load counts as two words of a frame and more, as does what it takes to compile one.
 fn interpolated(func: &Function, order: &[BlockId]) -> HashSet<Value> {
     let words = |v: &Value| func.ty(*v).words();
     let mut kept: HashSet<Value> = HashSet::new();

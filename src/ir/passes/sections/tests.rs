@@ -147,7 +147,7 @@ fn check_module(module: &Module, args: &[Const]) {
         other => other.unwrap(),
     };
     for again in [Again::Constants, Again::All] {
-        let sections = cut(module, &entries, again).unwrap();
+        let sections = cut(module, &entries, again, &TargetInfo::DEFAULT).unwrap();
         let mut pieces = Echo::default();
         let given = run_cut(module, &sections, "main", args, &mut pieces);
         assert_eq!(wanted, given, "{}\n{}", text(), sections.dump(module));
@@ -191,7 +191,7 @@ fn a_loop_around_a_ray_falls_apart_and_still_computes_the_same() {
 #[test]
 fn constants_and_program_constants_are_not_kept() {
     let module = crate::ir::parse(LOOP, FileId(0)).unwrap();
-    let sections = cut(&module, &["main"], Again::Constants).unwrap();
+    let sections = cut(&module, &["main"], Again::Constants, &TargetInfo::DEFAULT).unwrap();
     let behind_the_ray = sections.sections.iter().find(|s| s.resume == Resume::Trace).unwrap();
     // n, a and the counter.
     assert_eq!(behind_the_ray.frame, [Type::U32, Type::Vec3, Type::U32]);
@@ -266,7 +266,7 @@ b0:
 }
 ";
     let module = crate::ir::parse(text, FileId(0)).unwrap();
-    let sections = cut(&module, &["main"], Again::Constants).unwrap();
+    let sections = cut(&module, &["main"], Again::Constants, &TargetInfo::DEFAULT).unwrap();
     assert_eq!(sections.sections[1].frame, [Type::U32; 3]);
     assert_eq!(sections.sections[1].resume, Resume::Visible(3));
     for i in 0..3 {
@@ -283,7 +283,10 @@ b0:
 }
 ";
     let module = crate::ir::parse(text, FileId(0)).unwrap();
-    assert!(matches!(cut(&module, &["main"], Again::Constants), Err(SectionsError::ManyResults { words: 17, .. })));
+    assert!(matches!(
+        cut(&module, &["main"], Again::Constants, &TargetInfo::DEFAULT),
+        Err(SectionsError::ManyResults { words: 17, .. })
+    ));
 }
 
 /// A program over a fixed set of variables: statements in blocks with arbitrary jumps.
@@ -443,7 +446,7 @@ fn shaders_that_start_or_end_alike_share_sections() {
     let module = shaders_alike();
     let shaders = ["one", "two", "three", "four"];
     let entries = ["main", "one", "two", "three", "four"];
-    let mut sections = cut(&module, &entries, Again::All).unwrap();
+    let mut sections = cut(&module, &entries, Again::All, &TargetInfo::DEFAULT).unwrap();
     // Two of `main`'s, which waits twice, and two of each shader's.
     assert_eq!(sections.sections.len(), 3 + 8);
     share(&mut sections, &shaders, &["main"]);
@@ -465,7 +468,7 @@ fn shaders_that_start_or_end_alike_share_sections() {
 fn a_function_that_something_else_than_a_hit_may_start_is_not_shared() {
     let module = shaders_alike();
     let entries = ["main", "one", "two", "three", "four"];
-    let mut sections = cut(&module, &entries, Again::All).unwrap();
+    let mut sections = cut(&module, &entries, Again::All, &TargetInfo::DEFAULT).unwrap();
     share(&mut sections, &["one", "two"], &["main", "two"]);
     assert!(sections.resumes.is_empty(), "{}", sections.dump(&module));
     assert_ne!(sections.entries["one"], sections.entries["two"]);
