@@ -28,6 +28,7 @@ fi
 
 step() { printf '\n== %s\n' "$*"; "$@"; }
 step cargo fmt --check
+step tests/words.sh
 step cargo clippy --all-targets --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" step cargo doc --no-deps --locked
 

@@ -175,8 +175,8 @@ fn every_scene_of_the_gallery_shows_something_and_is_one_image_on_both_machines(
 fn page(exhibits: &[Exhibit]) -> String {
     let mut page = String::from(
         "# The gallery\n\n\
-        Shaders written for this renderer, in [assets/gallery](../assets/gallery), each with a scene of its own that shows it: \
-        `shadewright assets/gallery/oak.rib` opens one in the window, whose panel turns its parameters. \
+        Shaders to start from, in [assets/gallery](../assets/gallery), each with its own scene.\n\
+        `shadewright assets/gallery/oak.rib` opens one in the window, whose panel changes its parameters.\n\
         The stage that most scenes share is in `assets/gallery/stage`.\n\n\
         ![All scenes of the gallery, in the order of the table](gallery.png)\n\n",
     );

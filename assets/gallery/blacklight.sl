@@ -1,4 +1,4 @@
-/* blacklight: a lamp that shows little to the eye, and tells surfaces how much ultraviolet comes with it. */
+/* blacklight: a lamp that shows little to the eye, and sends surfaces the amount of its ultraviolet as a message. */
 light blacklight(
     float intensity = 1;
     color visible = color (0.12, 0.05, 0.4);

@@ -36,7 +36,7 @@ surface cloth(
     color thread = over > 0 ? warp : weft;
     float shade = 0.35 + 0.65 * sin(PI * across) * (0.6 + 0.4 * sin(PI * along));
     shade *= 1 - fuzz * (float noise(x * 2, y * 2) - 0.5);
-    /* From afar, threads of both directions mix, and their shades with them. */
+    /* At a distance, threads of both directions mix, and their shades with them. */
     float far = smoothstep(0.4, 1, width);
     color base = mix(thread * shade, 0.5 * (warp + weft) * 0.62, far);
     normal Nf = faceforward(normalize(N), I);

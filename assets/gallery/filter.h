@@ -1,19 +1,19 @@
-/* Antialiasing by known integrals: a pattern is averaged over what one sample covers. */
+/* Analytic antialiasing: a pattern is integrated over the footprint of a sample. */
 #ifndef FILTER_H
 #define FILTER_H
 
 #define MINFILTERWIDTH 0.0001
 
-/* How far x goes from one sample to the next. */
+/* The change of x from one sample to the next. */
 #define filterwidth(x) max(abs(Du(x) * du) + abs(Dv(x) * dv), MINFILTERWIDTH)
 
-/* How much of the range of that width around x lies above edge. */
+/* The part of the interval of that width around x that is above edge. */
 float above(float edge; float x; float width)
 {
     return clamp((x - edge) / width + 0.5, 0, 1);
 }
 
-/* How much of it lies between two edges. */
+/* The part of it that is between two edges. */
 float between(float low; float high; float x; float width)
 {
     return above(low, x, width) - above(high, x, width);

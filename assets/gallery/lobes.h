@@ -1,14 +1,14 @@
-/* Ways in which a surface throws light back, beyond diffuse() and specular(). */
+/* Reflection lobes beyond diffuse() and specular(). */
 #ifndef LOBES_H
 #define LOBES_H
 
-/* What is reflected of light that meets a surface with this cosine, when f0 is reflected of light that meets it head-on (Schlick 1994). */
+/* Schlick's approximation of Fresnel reflectance (1994) for a cosine and the reflectance f0 at normal incidence. */
 float schlick(float cosine; float f0)
 {
     return f0 + (1 - f0) * pow(1 - clamp(cosine, 0, 1), 5);
 }
 
-/* A highlight that is drawn out across the direction of the grain (Ward 1992): ax is the roughness along it, ay across. */
+/* An anisotropic highlight (Ward 1992): ax is the roughness along the grain, ay across. */
 color ward(normal n; vector v; vector grain; float ax; float ay)
 {
     extern point P;
@@ -30,7 +30,7 @@ color ward(normal n; vector v; vector grain; float ax; float ay)
     return sum;
 }
 
-/* Diffuse light that goes on round the edge of the shadow, as in what lets some light through: wrap 0 is diffuse(). */
+/* Wrapped diffuse light, as of translucent surfaces: wrap 0 is diffuse(). */
 color wrapped(normal n; float wrap)
 {
     extern point P;

@@ -1,4 +1,4 @@
-/* Shines by itself, most where it faces the eye. */
+/* An emissive surface, brightest where it faces the eye. */
 surface glow(float intensity = 1;
              float falloff = 1;
              color rim = color(0.1, 0.1, 0.1))

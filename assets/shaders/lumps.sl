@@ -1,4 +1,4 @@
-/* Lumps of noise, in the space of the shader: points move along their normals. */
+/* Displacement along the normal by noise, in shader space. */
 displacement lumps(float height = 0.25; float frequency = 2; float octaves = 4)
 {
     point q = transform("shader", P) * frequency;

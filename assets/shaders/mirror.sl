@@ -1,4 +1,4 @@
-/* A perfect mirror: what is seen is what the reflected ray sees. */
+/* A perfect mirror. */
 surface mirror(float Kr = 0.9;
                color tint = 1)
 {

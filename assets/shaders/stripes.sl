@@ -1,4 +1,4 @@
-/* Stripes along t that are opaque by turns, so that something behind shows through. */
+/* Stripes along t, alternately opaque and transparent. */
 surface stripes(float Ka = 1;
                 float Kd = 0.9;
                 float frequency = 6;

@@ -1,16 +1,16 @@
-/* Squares over s and t that turn into their mean where they are smaller than a pixel: at one sample a pixel they neither jag nor swim. */
+/* Squares over s and t, antialiased analytically: they fade to their mean where they are smaller than a pixel. */
 
 #define MINFILTWIDTH 1.0e-6
 #define filterwidth(x) max(abs(Du(x) * du) + abs(Dv(x) * dv), MINFILTWIDTH)
 
-/* How much of the way from 0 to x lies in the upper halves of the units. */
+/* The integral from 0 to x of a square wave that is 1 in the upper half of each unit. */
 float upper(float x)
 {
     float whole = floor(x);
     return 0.5 * whole + max(x - whole - 0.5, 0);
 }
 
-/* The share of upper halves in the stretch of width w around x. */
+/* The mean of that square wave over the interval of width w around x. */
 float share(float x; float w) { return (upper(x + 0.5 * w) - upper(x - 0.5 * w)) / w; }
 
 surface tiles(float frequency = 1;

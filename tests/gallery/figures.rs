@@ -34,9 +34,9 @@ fn about(name: &str) -> String {
 pub fn section() -> String {
     let mut page = String::from(
         "\n## The figures of the RTSL paper\n\n\
-        Figures 1 to 6 of Parker et al. 2007, set up anew in [assets/rtsl/figures](../assets/rtsl/figures) with the classes of [assets/rtsl](../assets/rtsl): \
-        materials, textures, lights and the camera are all of [RTSL](rtsl.md), and most things are primitives that are programs. Each is one scene for both integrators, \
-        `whitted` left and `path` right:\n\n\
+        Figures 1 to 6 of Parker et al. 2007, rebuilt in [assets/rtsl/figures](../assets/rtsl/figures) with the classes of [assets/rtsl](../assets/rtsl): \
+        materials, textures, lights and cameras in [RTSL](rtsl.md), and mostly procedural primitives.\n\
+        Each is one scene for both integrators, `whitted` left and `path` right:\n\n\
         ```\n\
         shadewright assets/rtsl/figures/ward.rib --render ward.png\n\
         shadewright assets/rtsl/figures/ward.rib --render ward.png --integrator whitted\n\

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Makes the images of README.md and docs/ again, each with the command given here.
+#
+#     assets/images/make.sh                    all of them
+#     assets/images/make.sh giant cost         those whose names are given
+#     SHADEWRIGHT=FILE assets/images/make.sh   with this binary instead of a release build of the checkout
+#
+# The screenshots and contact sheets need what tests/all.sh installs: an X server without a screen and a GPU or Mesa's software driver.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+program=${SHADEWRIGHT:-target/release/shadewright}
+wanted=("$@")
+if [ -z "${SHADEWRIGHT:-}" ]; then
+    cargo build --release --locked
+fi
+
+# make NAME COMMAND…: runs the command if the image is wanted.
+make() {
+    local name=$1
+    shift
+    if [ ${#wanted[@]} -gt 0 ]; then
+        local w
+        for w in "${wanted[@]}"; do
+            [ "$w" != "$name" ] || break
+        done
+        [ "$w" = "$name" ] || return 0
+    fi
+    echo "== $name: $*"
+    "$@"
+}
+
+out=assets/images
+make giant "$program" assets/first/giant.rib --render $out/giant.png --backend rpu
+make showcase "$program" --render $out/showcase.png --backend rpu
+make instances "$program" assets/scenes/instances.rib --render $out/instances.png --backend rpu --size 512x384 --spp 16
+make cornell "$program" assets/rtsl/cornell.rib --render $out/cornell.png --backend rpu --spp 256
+make cost "$program" simulate --size 320x240 --spp 1 --heatmap $out/cost.png
+make windows cargo bench --bench viewer -- --screenshots $out
+make gallery env SHADEWRIGHT_BLESS=1 cargo test --release --test gallery sheet
