@@ -10,5 +10,23 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> std::process::ExitCode {
+    #[cfg(all(unix, not(target_os = "macos")))]
+    let _folder = runtime_folder();
     cli::main()
+}
+
+/// Points `XDG_RUNTIME_DIR` to a private folder where it is not set, as in containers: GPU drivers print an error without it. The folder exists until the value is dropped.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn runtime_folder() -> Option<tempfile::TempDir> {
+    use std::os::unix::fs::PermissionsExt;
+    const NAME: &str = "XDG_RUNTIME_DIR";
+    if std::env::var_os(NAME).is_some_and(|folder| std::path::Path::new(&folder).is_absolute()) {
+        return None;
+    }
+    let for_its_owner = std::fs::Permissions::from_mode(0o700);
+    // Without it drivers print their message, and rendering works.
+    let folder = tempfile::Builder::new().prefix("shadewright-").permissions(for_its_owner).tempdir().ok()?;
+    // SAFETY: the process has a single thread so far, so nothing reads the environment at the same time.
+    unsafe { std::env::set_var(NAME, folder.path()) };
+    Some(folder)
 }

@@ -1,4 +1,4 @@
-//! What can be written on the command line: the arguments of each subcommand, the choices among names that they offer, and values that have a form of their own.
+//! The command line: the arguments of each subcommand, the choices among names that they offer, and values with a syntax of their own.
 
 mod choices;
 mod images;
@@ -15,24 +15,57 @@ pub use values::*;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 
+/// Titles of the groups of options in `--help`.
+mod heading {
+    pub const OUTPUT: &str = "Output";
+    pub const CAMERA: &str = "Camera and film";
+    pub const SAMPLING: &str = "Sampling";
+    pub const INTEGRATOR: &str = "Integrator";
+    pub const FILES: &str = "Shaders and files";
+    pub const BACKEND: &str = "Backend";
+    pub const COMPILER: &str = "Compiler and BVH";
+    pub const COMPARISON: &str = "Comparison";
+    pub const DIAGNOSTICS: &str = "Diagnostics";
+    pub const PROGRAM: &str = "RPU programs";
+    pub const MODEL: &str = "Hardware model";
+    pub const PREPROCESSOR: &str = "Preprocessor";
+}
+
 const EXAMPLES: &str = "\
 Examples:
-  shadewright scene.rib                               a window that follows every save of the scene and its shaders
-  shadewright --render image.png                    the built-in scene, on whichever machine is faster here
-  shadewright scene.rib --render out.exr --spp 64     a RIB scene, 64 samples a pixel, linear floats
-  shadewright bunny.ply --render bunny.png            a mesh, with a camera and light made for it
-  shadewright compare scene.rib --out diff.png        both machines, one verdict, where they differ
-  shadewright diff a.png b.png                        two image files
-  shadewright compile marble.sl --emit rpu            what a shader becomes
+  shadewright scene.rib                      open the scene in a window
+  shadewright render scene.rib -o image.png  render it to a file
+  shadewright compare scene.rib              render it on the GPU and on the RPU (CPU), and compare";
+
+const MORE_EXAMPLES: &str = "\
+Examples:
+  shadewright scene.rib                             a window that follows changes of scene and shaders
+  shadewright render -o image.png                   the built-in scene
+  shadewright render scene.rib -o out.exr --spp 64  a RIB scene, 64 samples per pixel, linear floats
+  shadewright render bunny.ply -o bunny.png         a mesh, with a default camera and light
+  shadewright compare scene.rib -o diff.png         GPU and RPU (CPU), a verdict, a difference image
+  shadewright diff a.png b.png                      two image files
+  shadewright compile marble.sl --emit rpu          the RPU assembly of a shader
+  shadewright probe scene.rib 320,240 --steps       the hits and shader statements of one pixel
   shadewright run 'float f(float x) { return x*x; }' f 3
   shadewright run program.rpuasm f --set R0=1,2,3,0 --registers
-  shadewright probe scene.rib 320,240 --steps         what one pixel hits, and its shader step by step
 
-Exit status: 0 success, 1 a failed comparison, 2 wrong input or usage, 3 a device failure.";
+Exit status:
+    0  success
+    1  a comparison failed
+    2  wrong input or usage
+    3  a device failed, or none was found
+  130  interrupted (Ctrl-C, SIGTERM or SIGHUP)";
 
-/// Ray traces scenes whose shaders compile once and run on the GPU and on a software ray processing unit.
+/// Ray traces scenes whose shaders compile once and run on the GPU and on a software ray processing unit (RPU) on the CPU.
 #[derive(Debug, Parser)]
-#[command(name = "shadewright", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "shadewright",
+    version,
+    after_help = EXAMPLES,
+    after_long_help = MORE_EXAMPLES,
+    args_conflicts_with_subcommands = true
+)]
 pub struct Cli {
     /// A subcommand, or none to open the window or render.
     #[command(subcommand)]
@@ -42,31 +75,39 @@ pub struct Cli {
     pub render: RenderArgs,
 }
 
-/// The subcommands.
+/// The subcommands, in the order of the help.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what a shader compiles to, at any stage
-    Compile(CompileArgs),
-    /// Call one shader function and print its result
-    Run(RunArgs),
-    /// Render a scene on two machines and judge the difference
+    /// Render a scene to an image file
+    // The long form without the subcommand is `--render`.
+    #[command(mut_arg("render", |arg| arg.long("out").required(true).help("Write the image to this file: .png .exr .hdr .pnm")))]
+    Render(Box<RenderArgs>),
+    /// Render a scene on two backends and compare the images
     Compare(CompareArgs),
     /// Compare two image files
     Diff(DiffArgs),
-    /// Draw how far away a scene's camera sees something, for `MakeShadow` and shadow()
+    /// Render a shadow map (depth map) from the scene's camera, for shadow()
     Depth(DepthArgs),
-    /// List the machines that can render here
-    Devices(DevicesArgs),
-    /// Run a scene on a model of the hardware and report where the time goes
-    Simulate(SimulateArgs),
-    /// Follow one sample of an image: what it hits, its rays, its shaders step by step
+    /// Trace one sample of an image: its hits, its rays, and its shaders step by step
     Probe(ProbeArgs),
-    /// Run one of the project's own measurements
+    /// Show what a shader compiles to, at any stage
+    Compile(CompileArgs),
+    /// Call a shader function, or run a program of the RPU, and print the result
+    Run(RunArgs),
+    /// Simulate a scene on a model of the RPU hardware and report cycles and stalls
+    Simulate(SimulateArgs),
+    /// Measure the speed of this machine
     Bench(BenchArgs),
-    /// Serve editors: errors, hover, completion and definitions of .sl files, errors and hover of .rtsl files, by the Language Server Protocol on standard input and output
-    Lsp(LspArgs),
-    /// Print what there is of the shading language: functions with their options and state, variables, keywords
+    /// List the backends and GPU adapters of this machine
+    Devices(DevicesArgs),
+    /// Print the reference of the shading languages: functions, variables, keywords
     Reference(ReferenceArgs),
+    /// Serve editors over the Language Server Protocol, for .sl and .rtsl files
+    Lsp(LspArgs),
+    /// Print the completion script of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man(ManArgs),
 }
 
 /// The arguments of this process, those of `run` with negative numbers in parentheses, so that `-1,2,3` is no option.
@@ -94,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_numbers_that_start_with_a_minus_are_told_from_options() {
+    fn lists_of_numbers_that_start_with_a_minus_are_not_options() {
         for text in ["-1", "-1,2,3", "-.5,-2", "-inf"] {
             assert!(is_negative(text), "{text}");
         }

@@ -1,7 +1,9 @@
 //! What several subcommands do: open a scene, link it, choose a machine, judge two images.
 
 use super::args::{Backend, Crop, JudgeArgs, MachineArgs, SceneArgs, Schedule};
+use super::device::Device;
 use super::exit::Failure;
+use super::kernels;
 use anyhow::Context;
 use shadewright::codegen::{SHARED_TARGET, rpu};
 use shadewright::compare::{self, Tolerance, Verdict};
@@ -161,60 +163,82 @@ pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::Gp
     Ok(renderer)
 }
 
-/// The machine that `--backend` asks for; where it is the RPU, `rpu`. `auto` says in one line what it took.
-pub fn renderer(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Box<dyn Renderer>, Failure> {
-    Ok(match chosen(backend, machine, rpu)? {
-        Chosen::Rpu(rpu) => Box::new(rpu),
-        Chosen::Gpu(gpu) => gpu,
+/// The back end that `--backend` asks for, and its device; `rpu` where it is the RPU. `auto` prints its choice.
+pub fn renderer(
+    backend: Backend,
+    machine: &MachineArgs,
+    rpu: RpuRenderer,
+) -> Result<(Box<dyn Renderer>, Device), Failure> {
+    let chosen = chosen(backend, machine, rpu)?;
+    let device = chosen.device();
+    Ok(match chosen {
+        Chosen::Rpu(rpu) => (Box::new(rpu), device),
+        Chosen::Gpu(gpu) => (gpu, device),
     })
 }
 
-/// The same as a machine that keeps what it has loaded.
-pub fn progressive(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Box<dyn Progressive>, Failure> {
-    Ok(match chosen(backend, machine, rpu)? {
-        Chosen::Rpu(rpu) => Box::new(RpuProgressive::new(rpu)),
-        Chosen::Gpu(gpu) => Box::new(gpu::GpuProgressive::new(*gpu)),
+/// The same as [`renderer`], as a progressive renderer.
+pub fn progressive(
+    backend: Backend,
+    machine: &MachineArgs,
+    rpu: RpuRenderer,
+) -> Result<(Box<dyn Progressive>, Device), Failure> {
+    let chosen = chosen(backend, machine, rpu)?;
+    let device = chosen.device();
+    Ok(match chosen {
+        Chosen::Rpu(rpu) => (Box::new(RpuProgressive::new(rpu)), device),
+        Chosen::Gpu(gpu) => (Box::new(gpu::GpuProgressive::new(*gpu)), device),
     })
 }
 
-/// A machine.
+/// The back end that was chosen.
 enum Chosen {
     Rpu(RpuRenderer),
     Gpu(Box<gpu::GpuRenderer>),
 }
 
+impl Chosen {
+    fn device(&self) -> Device {
+        match self {
+            Chosen::Rpu(rpu) => Device::rpu(rpu.format()),
+            Chosen::Gpu(gpu) => Device::Gpu(kernels::adapter(gpu)),
+        }
+    }
+}
+
 fn chosen(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Chosen, Failure> {
     if backend != Backend::Rpu && rpu.format() != Format::F32 {
-        return Err(Failure::input("error: --format is about the RPU's floats: add --backend rpu"));
+        return Err(Failure::input("error: --format is an option of the RPU: add --backend rpu"));
     }
     // The megakernel has its traversal built in.
     let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront));
     let gpu = || gpu_renderer(machine, schedule.unwrap_or_default()).map(Box::new);
     if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
         return Err(Failure::input(
-            "error: --traversal chooses a kernel of its own, and a megakernel has none; leave one of them out",
+            "error: --traversal chooses a traversal kernel, and the megakernel has none; remove one of them",
         ));
     }
     match backend {
-        Backend::Rpu if machine.traversal.is_some() => {
-            Err(Failure::input("error: --traversal is about a GPU, and --backend rpu uses none; leave one of them out"))
-        }
+        Backend::Rpu if machine.traversal.is_some() => Err(Failure::input(
+            "error: --traversal is an option of the GPU, and --backend rpu uses none; remove one of them",
+        )),
         Backend::Rpu if machine.adapter.is_some() => {
-            Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; leave one of them out"))
+            Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; remove one of them"))
         }
-        Backend::Rpu if machine.schedule.is_some() => {
-            Err(Failure::input("error: --schedule is about a GPU, and --backend rpu uses none; leave one of them out"))
-        }
+        Backend::Rpu if machine.schedule.is_some() => Err(Failure::input(
+            "error: --schedule is an option of the GPU, and --backend rpu uses none; remove one of them",
+        )),
         Backend::Rpu => Ok(Chosen::Rpu(rpu)),
         Backend::Gpu => Ok(Chosen::Gpu(gpu()?)),
         Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
-            let renderer = gpu()?;
-            eprintln!("rendering on {}", renderer.describe());
-            Ok(Chosen::Gpu(renderer))
+            let chosen = Chosen::Gpu(gpu()?);
+            eprintln!("rendering on the {}", chosen.device());
+            Ok(chosen)
         }
         Backend::Auto => {
-            eprintln!("no hardware GPU found: rendering on the RPU");
-            Ok(Chosen::Rpu(rpu))
+            let chosen = Chosen::Rpu(rpu);
+            eprintln!("no hardware GPU found: rendering on the {}", chosen.device());
+            Ok(chosen)
         }
     }
 }
@@ -234,7 +258,7 @@ pub fn check_judgement(args: &JudgeArgs) -> Result<(), Failure> {
 pub fn judge(a: &Image, b: &Image, args: &JudgeArgs, difference: Option<&Path>) -> Result<(), Failure> {
     let judgement = Judgement::of(a, b, args, difference)?;
     if args.json {
-        print_json(&judgement.json())?;
+        print_json(&judgement.json().into())?;
     } else {
         println!("{judgement}");
     }
@@ -272,8 +296,11 @@ impl Judgement {
     }
 
     /// An object with `report` and `verdict`.
-    pub fn json(&self) -> serde_json::Value {
-        serde_json::json!({ "report": self.report, "verdict": self.verdict })
+    pub fn json(&self) -> serde_json::Map<String, serde_json::Value> {
+        [("report", serde_json::json!(self.report)), ("verdict", serde_json::json!(self.verdict))]
+            .map(|(name, value)| (name.to_string(), value))
+            .into_iter()
+            .collect()
     }
 
     /// Fails when the images differ too much.

@@ -3,7 +3,7 @@
 use super::args::{Backend, CompareArgs, Side};
 use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
 use super::exit::Failure;
-use super::progress::with_bar;
+use super::progress::{Work, with_progress};
 use shadewright::image::file as image_file;
 use shadewright::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
@@ -20,12 +20,13 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     for side in args.between.0 {
         let name = side.name();
         let rpu = RpuRenderer::with_options(rpu_options(&args.scene));
-        let mut machine = match side {
+        let (mut machine, device) = match side {
             Side::Gpu => renderer(Backend::Gpu, &args.machine, rpu)?,
-            Side::Rpu(format) => Box::new(rpu.in_format(format)),
+            Side::Rpu(format) => renderer(Backend::Rpu, &args.machine, rpu.in_format(format))?,
         };
-        eprintln!("{name}: {}", machine.describe());
-        let image = with_bar(name, |progress| machine.render(&job, progress))
+        eprintln!("{name}: {device}");
+        let shown = Work { what: name, samples: Some(job.sampling.count()) };
+        let image = with_progress(shown, |progress| machine.render(&job, progress))
             .map_err(|e| Failure::render(&e, &job.program.sources))?;
         if let Some(path) = &args.images {
             image_file::write(&with_suffix(path, name), &image)?;

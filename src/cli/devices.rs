@@ -1,22 +1,24 @@
-//! `shadewright devices`: what can render here.
+//! `shadewright devices`: the backends of this machine.
 
 use super::args::DevicesArgs;
 use super::exit::Failure;
 use anyhow::Context;
 use shadewright::render::gpu;
+use shadewright::rpu::simd::Engine;
 
 /// Lists the RPU and every GPU adapter.
 pub fn run(args: &DevicesArgs) -> Result<(), Failure> {
     let adapters = gpu::adapters();
     let threads = rayon::current_num_threads();
+    let engine = Engine::detect().name();
     if args.json {
-        let json = serde_json::json!({ "rpu": { "threads": threads }, "adapters": adapters });
+        let json = serde_json::json!({ "rpu": { "threads": threads, "engine": engine }, "adapters": adapters });
         println!("{}", serde_json::to_string_pretty(&json).context("writing JSON")?);
         return Ok(());
     }
-    println!("rpu  software ray processing unit, {threads} threads");
+    println!("rpu  RPU (CPU): software ray processing unit, {engine}, {threads} threads");
     for a in &adapters {
-        println!("gpu  {} ({}, {}, {} MiB a binding)", a.name, a.kind, a.api, a.max_binding_bytes >> 20);
+        println!("gpu  {} ({}, {}, {} MiB per binding)", a.name, a.kind, a.api, a.max_binding_bytes >> 20);
     }
     if adapters.is_empty() {
         println!("gpu  none found; install a Vulkan driver (on Debian: libvulkan1 mesa-vulkan-drivers)");

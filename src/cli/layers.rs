@@ -3,7 +3,7 @@
 use super::args::{Backend, RenderArgs, SceneArgs};
 use super::common::{job_of, progressive, refreshed};
 use super::exit::Failure;
-use super::progress::with_bar;
+use super::progress::{Work, with_progress};
 use shadewright::image::layers::Layer;
 use shadewright::ir::Module;
 use shadewright::program::{LinkOptions, Output};
@@ -72,7 +72,7 @@ pub fn draw(
         Backend::Auto => Backend::Rpu,
         chosen => chosen,
     };
-    let mut machine = progressive(backend, &args.machine, rpu)?;
+    let (mut machine, _) = progressive(backend, &args.machine, rpu)?;
     let mut layers = Vec::new();
     for name in names {
         let output = Output::named(name);
@@ -87,7 +87,7 @@ pub fn draw(
         let samples = first.sampling.count();
         let slices = if first.film.moves { motion::slices(samples) } else { 1 };
         let mut failure = None;
-        let image = with_bar(name, |progress| {
+        let image = with_progress(Work { what: name, samples: Some(samples) }, |progress| {
             let job_at = |share| {
                 shown.job(share).map_err(|f| {
                     failure = Some(f);

@@ -1,7 +1,7 @@
 //! The command line: one file a subcommand. Nothing outside this module and `main.rs` prints or exits.
 //!
 //! Results go to standard output, everything else to standard error. The exit status is 0 for success, 1 for a failed comparison, 2 for wrong
-//! input or usage, and 3 for a device failure.
+//! input or usage, 3 for a device failure, and 130 for a process that was interrupted.
 
 #[macro_use]
 mod output;
@@ -12,8 +12,10 @@ mod common;
 mod compare;
 mod compile;
 mod depth;
+mod device;
 mod devices;
 mod diff;
+mod documents;
 mod exit;
 mod frames;
 mod interrupt;
@@ -33,6 +35,7 @@ mod run;
 mod simulate;
 mod stats;
 mod steps;
+mod usage;
 #[cfg(feature = "viewer")]
 mod viewer;
 #[cfg(not(feature = "viewer"))]
@@ -43,13 +46,18 @@ mod watch;
 use args::{Cli, Command};
 use clap::Parser;
 use exit::Failure;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the command named by the process arguments and returns its exit status.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse_from(args::command_line()) {
+    let arguments: Vec<OsString> = args::command_line().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(failure) = usage::refusal(&error, &arguments) {
+                return failure.report();
+            }
             // Help and version are answers, and go where clap sends them.
             let failed = error.use_stderr();
             let _ = error.print();
@@ -63,18 +71,25 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<(), Failure> {
+    usage::check_scene(&cli)?;
     match cli.command {
         None => render::run(&cli.render),
-        Some(Command::Compile(args)) => compile::run(&args),
-        Some(Command::Run(args)) => run::run(&args),
+        Some(Command::Render(args)) => render::run(&args),
         Some(Command::Compare(args)) => compare::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
-        Some(Command::Devices(args)) => devices::run(&args),
+        Some(Command::Probe(args)) => probe::run(&args),
+        Some(Command::Compile(args)) => compile::run(&args),
+        Some(Command::Run(args)) => run::run(&args),
         Some(Command::Simulate(args)) => simulate::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
-        Some(Command::Probe(args)) => probe::run(&args),
-        Some(Command::Lsp(args)) => lsp::run(&args),
+        Some(Command::Devices(args)) => devices::run(&args),
         Some(Command::Reference(args)) => reference::run(&args),
+        Some(Command::Lsp(args)) => lsp::run(&args),
+        Some(Command::Completions(args)) => {
+            documents::completions(args);
+            Ok(())
+        }
+        Some(Command::Man(args)) => documents::man(&args),
     }
 }

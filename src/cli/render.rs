@@ -1,15 +1,17 @@
-//! `shadewright [SCENE] --render OUT`, and the window where there is no `OUT`.
+//! `shadewright render [SCENE] -o OUT`, also written `shadewright [SCENE] --render OUT`; the window where there is no `OUT`.
 
 use super::args::{Frames, RenderArgs, SceneArgs};
 use super::common::{
     Judgement, check_judgement, job_of, open_project, print_json, progressive, refreshed, renderer, rpu_options,
     set_threads,
 };
+use super::device::Device;
 use super::exit::Failure;
-use super::progress::with_bar;
+use super::progress::{Work, with_progress};
 use super::stats::{Images, RenderStats};
 use super::{frames, layers as variables, printing, steps, viewer, watch};
 use anyhow::Context;
+use serde_json::{Map, Value, json};
 use shadewright::image::Image;
 use shadewright::image::{file as image_file, layers};
 use shadewright::project::Project;
@@ -17,18 +19,13 @@ use shadewright::render::report::Report;
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::{Job, RenderError, motion};
 use shadewright::scene::Integrator;
+use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Renders the scene into a file, or frames of it into files.
 pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let begin = Instant::now();
-    if let Some(scene) = args.scene.scene.as_ref().filter(|s| !s.exists()) {
-        let name = scene.display();
-        return Err(Failure::input(format!(
-            "error: cannot find `{name}`: it is neither a file nor a subcommand (see `shadewright --help`)"
-        )));
-    }
     let Some(out) = &args.render else { return viewer::run(args) };
     for file in args.preview.iter().chain([out]) {
         image_file::check_writable(file)?;
@@ -47,6 +44,7 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
             "error: --compare, --preview, --resume and --stats are about one image, and --frames asks for several; give one frame",
         ));
     }
+    // Each prints a line.
     for frame in frames::of_scene(&args.scene, range)? {
         let scene = SceneArgs { frames: Some(Frames { first: frame, last: frame }), ..args.scene.clone() };
         one(args, &scene, &frames::file_of(out, frame), Instant::now())?;
@@ -83,9 +81,9 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
             "light behind the first place of a path is held to {most}: the image may be darker than without --clamp"
         );
     }
-    if let Some(done) = drawn.interrupted {
+    if drawn.interrupted {
         image_file::write_quantized(out, &drawn.image, state.scene.film.quantize)?;
-        return Err(steps::interrupted(args, out, done, job.sampling.count()));
+        return Err(steps::interrupted(args, out, drawn.samples, job.sampling.count()));
     }
     let beside = variables::draw(&names, args, scene, &mut project, &state, rpu)?;
     let rendered = Instant::now();
@@ -97,18 +95,28 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     printing::print(&state, &job, args.judge.json)?;
     let full = begin.elapsed();
     let images = Images { first: first.unwrap_or(full), full };
-    let Drawn { image, machine, report, time, .. } = drawn;
-    let stats = args.stats.then(|| RenderStats::of(&job, machine, report, &state, time, rendered.elapsed(), images));
-    let judgement = reference.map(|reference| Judgement::of(&reference, &image, &args.judge, None)).transpose()?;
+    let written = Written { path: out, samples: drawn.samples, time: full, device: &drawn.device, image: &drawn.image };
+    let Drawn { report, time, .. } = &drawn;
+    let stats = args
+        .stats
+        .then(|| RenderStats::of(&job, written.device, report.clone(), &state, *time, rendered.elapsed(), images));
+    let judgement =
+        reference.map(|reference| Judgement::of(&reference, &drawn.image, &args.judge, None)).transpose()?;
     if args.judge.json {
-        let mut document = judgement.as_ref().map_or_else(|| serde_json::json!({}), Judgement::json);
-        if let Some(stats) = &stats {
-            document["stats"] = serde_json::to_value(stats).context("writing JSON")?;
+        let mut document = written.json();
+        if let Some(judgement) = &judgement {
+            document.append(&mut judgement.json());
         }
-        if stats.is_some() || judgement.is_some() {
-            print_json(&document)?;
+        if let Some(stats) = &stats {
+            document.insert("stats".to_string(), serde_json::to_value(stats).context("writing JSON")?);
+        }
+        match args.scene.frames {
+            // A line for each image.
+            Some(Frames { first, last }) if first != last => println!("{}", Value::from(document)),
+            _ => print_json(&document.into())?,
         }
     } else {
+        eprintln!("{written}");
         if let Some(stats) = &stats {
             eprint!("{stats}");
         }
@@ -119,34 +127,74 @@ fn one(args: &RenderArgs, scene: &SceneArgs, out: &Path, begin: Instant) -> Resu
     judgement.map_or(Ok(()), |judgement| judgement.outcome())
 }
 
-/// An image, and how it came to be.
+/// An image that was rendered to a file.
+struct Written<'a> {
+    path: &'a Path,
+    /// Samples per pixel.
+    samples: u32,
+    /// From the start of the command, or of the frame.
+    time: Duration,
+    device: &'a Device,
+    image: &'a Image,
+}
+
+impl Written<'_> {
+    fn json(&self) -> Map<String, Value> {
+        let mut object = json!({
+            "path": self.path.display().to_string(),
+            "width": self.image.width,
+            "height": self.image.height,
+            "spp": self.samples,
+            "seconds": (self.time.as_secs_f64() * 1e3).round() / 1e3,
+        });
+        let mut device = self.device.json();
+        let mut fields = Map::new();
+        for part in [&mut object, &mut device] {
+            fields.append(part.as_object_mut().unwrap_or(&mut Map::new()));
+        }
+        fields
+    }
+}
+
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, seconds) = (self.path.display(), self.time.as_secs_f64());
+        let digits = if seconds < 1.0 { 2 } else { 1 };
+        let Image { width, height, .. } = self.image;
+        write!(f, "wrote {path}, {width}×{height}, {} spp, {seconds:.digits$} s on the {}", self.samples, self.device)
+    }
+}
+
+/// An image, and how it was rendered.
 pub struct Drawn {
-    /// The image, or what there is of it.
+    /// The image, or the samples so far.
     pub image: Image,
-    /// The machine, for people.
-    pub machine: String,
-    /// What it did.
+    /// Where it was rendered.
+    pub device: Device,
+    /// What the renderer did.
     pub report: Report,
-    /// How long drawing took.
+    /// How long rendering took.
     pub time: Duration,
-    /// How many samples a pixel there are, where somebody interrupted.
-    pub interrupted: Option<u32>,
+    /// Samples per pixel that it has.
+    pub samples: u32,
+    /// Whether rendering was interrupted.
+    pub interrupted: bool,
 }
 
 /// Draws what stands still.
 fn draw(args: &RenderArgs, job: &Job, rpu: RpuRenderer) -> Result<Drawn, Failure> {
-    let mut renderer = renderer(args.backend, &args.machine, rpu)?;
+    let (mut renderer, device) = renderer(args.backend, &args.machine, rpu)?;
     renderer.set_profiling(args.stats);
     let start = Instant::now();
-    let image = with_bar("rendering", |progress| renderer.render(job, progress));
+    let image = with_progress(rendering(job), |progress| renderer.render(job, progress));
     let image = image.map_err(|e| Failure::render(&e, &job.program.sources))?;
-    Ok(Drawn {
-        image,
-        machine: renderer.describe(),
-        report: renderer.report(),
-        time: start.elapsed(),
-        interrupted: None,
-    })
+    let (report, samples) = (renderer.report(), job.sampling.count());
+    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false })
+}
+
+/// The progress that a render shows.
+fn rendering(job: &Job) -> Work<'static> {
+    Work { what: "rendering", samples: Some(job.sampling.count()) }
 }
 
 /// Draws what changes with time, slice by slice of the shutter's opening.
@@ -167,7 +215,7 @@ fn draw_moving(
             Problem::Render(error)
         }
     }
-    let mut machine = progressive(args.backend, &args.machine, rpu)?;
+    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
     machine.set_profiling(args.stats);
     let start = Instant::now();
     let mut job_at = |share: f32| -> Result<Job, Failure> {
@@ -175,12 +223,13 @@ fn draw_moving(
         job_of(scene, &*refreshed(project)?)
     };
     let slices = motion::slices(job.sampling.count());
-    let image = with_bar("rendering", |progress| {
+    let image = with_progress(rendering(job), |progress| {
         motion::draw(&mut *machine, slices, |share| job_at(share).map_err(Problem::Scene), progress)
     });
     let image = image.map_err(|problem| match problem {
         Problem::Scene(failure) => failure,
         Problem::Render(error) => Failure::render(&error, &job.program.sources),
     })?;
-    Ok(Drawn { image, machine: machine.describe(), report: machine.report(), time: start.elapsed(), interrupted: None })
+    let (report, samples) = (machine.report(), job.sampling.count());
+    Ok(Drawn { image, device, report, time: start.elapsed(), samples, interrupted: false })
 }

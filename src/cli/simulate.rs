@@ -3,7 +3,7 @@
 use super::args::{Model, SimulateArgs, Size};
 use super::common::{prepare_job, rpu_options, set_thread_count};
 use super::exit::Failure;
-use super::progress::with_bar;
+use super::progress::{Work, with_progress};
 use super::run::program::{self, Form};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
@@ -20,6 +20,8 @@ use std::path::Path;
 /// Width and height of the image of a program that runs by itself, unless others are asked for.
 const PROGRAM_SIZE: Size = Size(128, 128);
 
+const SIMULATING: Work<'static> = Work { what: "simulating", samples: None };
+
 /// Simulates the scene and prints the report.
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let Model::Rpu = args.model;
@@ -27,7 +29,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         print!("{DEFAULT_TEXT}");
         return Ok(());
     }
-    for path in args.heatmap.iter().chain(&args.render) {
+    for path in args.heatmap.iter().chain(&args.out) {
         image_file::check_writable(path)?;
     }
     set_thread_count(args.threads)?;
@@ -37,7 +39,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         Some((path, form)) => simulate_program(args, path, form, &config)?,
         None => simulate_scene(args, &config)?,
     };
-    if let Some(path) = &args.render {
+    if let Some(path) = &args.out {
         image_file::write(path, &simulation.image)?;
     }
     let scale = args.heatmap.as_deref().map(|path| heat_map(path, &simulation)).transpose()?;
@@ -67,7 +69,7 @@ fn simulate_scene(args: &SimulateArgs, config: &Config) -> Result<(Simulation, P
     let fail = |e: RenderError| Failure::render(&e, &program.sources);
     let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &options);
     let loaded = loaded.map_err(fail)?.in_format(args.format.into());
-    let simulation = with_bar("simulating", |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
+    let simulation = with_progress(SIMULATING, |progress| simulate(&job, &loaded, config, progress)).map_err(fail)?;
     let places = Places::of_compiled(loaded.program(), &program.module, &program.sources);
     Ok((simulation, places))
 }
@@ -93,7 +95,7 @@ fn simulate_program(
     let entry = bare.entry(&args.entry).map_err(fail)?;
     let Size(width, height) = args.scene.size.unwrap_or(PROGRAM_SIZE);
     let run = |progress: Progress<'_>| bare.simulate(entry, [width, height], config, progress);
-    let simulation = with_bar("simulating", run).map_err(fail)?;
+    let simulation = with_progress(SIMULATING, run).map_err(fail)?;
     Ok((simulation, Places::new(&program, |pc| spans.get(pc).copied(), &sources)))
 }
 

@@ -1,5 +1,6 @@
-//! What `--stats` tells of a render: as lines for people, as JSON for scripts.
+//! The statistics of `--stats`: lines for people, JSON for scripts.
 
+use super::device::Device;
 use serde::Serialize;
 use shadewright::project::State;
 use shadewright::render::Job;
@@ -13,7 +14,7 @@ const KERNELS_SHOWN: usize = 20;
 /// Where time and memory of a render went.
 #[derive(Debug, Serialize)]
 pub struct RenderStats {
-    machine: String,
+    backend: String,
     triangles: u64,
     displaced_triangles: usize,
     scene_bytes: usize,
@@ -35,10 +36,10 @@ pub struct Images {
 }
 
 impl RenderStats {
-    /// Of an image of a project's state that a machine, which says so in its report, has just rendered in `render`, and that was written in `write`.
+    /// Statistics of an image of a project's state that `device` rendered in `render`, as its report has it, and that was written in `write`.
     pub fn of(
         job: &Job,
-        machine: String,
+        device: &Device,
         report: Report,
         state: &State,
         render: Duration,
@@ -54,7 +55,10 @@ impl RenderStats {
             ("write", write),
         ]);
         Self {
-            machine,
+            backend: match device {
+                Device::Rpu { .. } => format!("{device}, {} threads", rayon::current_num_threads()),
+                Device::Gpu(_) => device.to_string(),
+            },
             triangles: job.bvh.primitive_count(),
             displaced_triangles: state.displaced_triangles,
             scene_bytes: job.program.memory.bytes() + job.bvh.bytes(),
@@ -67,7 +71,7 @@ impl RenderStats {
 
 impl fmt::Display for RenderStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "machine        {}", self.machine)?;
+        writeln!(f, "backend        {}", self.backend)?;
         writeln!(f, "triangles      {}", self.triangles)?;
         if self.displaced_triangles > 0 {
             writeln!(f, "  displaced    {}", self.displaced_triangles)?;
@@ -133,7 +137,7 @@ mod tests {
         let phases = vec![Phase { name: "render", time: Duration::from_micros(1500) }];
         let render = Report { phases: vec![], counts: vec![], kernels };
         RenderStats {
-            machine: "M".to_string(),
+            backend: "M".to_string(),
             triangles: 7,
             displaced_triangles: 0,
             scene_bytes: 1 << 20,
@@ -143,7 +147,7 @@ mod tests {
         }
     }
 
-    const HEAD: &str = "machine        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n\
+    const HEAD: &str = "backend        M\ntriangles      7\nscene data     1.0 MiB\nrender         1.5 ms\n\
 first image  0.0 ms after the start\nfull image   0.0 ms after the start\n";
 
     #[test]

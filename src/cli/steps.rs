@@ -4,7 +4,7 @@ use super::args::{RenderArgs, SamplePattern};
 use super::common::progressive;
 use super::exit::Failure;
 use super::interrupt;
-use super::progress::with_bar;
+use super::progress::{Work, with_progress};
 use super::render::Drawn;
 use anyhow::Context;
 use shadewright::image::file as image_file;
@@ -34,7 +34,7 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         ));
     }
     let stop = interrupt::watched()?;
-    let mut machine = progressive(args.backend, &args.machine, rpu)?;
+    let (mut machine, device) = progressive(args.backend, &args.machine, rpu)?;
     let start = Instant::now();
     let mut film = Film::new(job.window.width, job.window.height).map_err(|e| failure(e.into()))?;
     let kept = args.resume.as_deref().map(|path| {
@@ -53,7 +53,8 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
     let mut written = Instant::now();
     let mut trouble = None;
     let mut is_good = false;
-    let done = with_bar("rendering", |progress| {
+    let shown = Work { what: "rendering", samples: Some(all) };
+    let done = with_progress(shown, |progress| {
         progress(before as f32 / all as f32);
         let mut after = |[before, film]: [&Film; 2], done: u32| {
             progress(done as f32 / all as f32);
@@ -82,7 +83,14 @@ pub fn draw(args: &RenderArgs, job: &Job, scene: &Scene, rpu: RpuRenderer) -> Re
         return Err(Failure::interrupted("interrupted before there was a sample: no image was written"));
     }
     let image = machine.finish(&film, 1, &AtomicBool::new(false)).map_err(failure)?;
-    Ok(Drawn { image, machine: machine.describe(), report: machine.report(), time: start.elapsed(), interrupted })
+    Ok(Drawn {
+        image,
+        device,
+        report: machine.report(),
+        time: start.elapsed(),
+        samples: done,
+        interrupted: interrupted.is_some(),
+    })
 }
 
 /// What an interrupted render says and leaves: the image is in `out`.

@@ -36,7 +36,7 @@ pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
     let options = project::Options { kernels: args.backend != Backend::Rpu, ..project_options(&args.scene)? };
     let mut project = Project::new(source_of(&args.scene), options);
     let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
-    let open = || progressive(args.backend, &args.machine, rpu.clone());
+    let open = || progressive(args.backend, &args.machine, rpu.clone()).map(|(machine, _)| machine);
     let (mut machine, mut kernels) = (open()?, kernels::version());
     let (sender, messages) = channel();
     let wake = sender.clone();

@@ -1,4 +1,4 @@
-//! Choices among names that stand for what other modules offer.
+//! Choices among names, each for an enumeration of the library.
 
 use clap::ValueEnum;
 use shadewright::bvh::Quality;
@@ -7,25 +7,25 @@ use shadewright::render::sampling::Pattern;
 use shadewright::rpu::format::Format;
 use shadewright::scene;
 
-/// Which machine renders.
+/// Where shaders run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// A hardware GPU where there is one, else the RPU
+    /// A hardware GPU if there is one, else the RPU (CPU)
     #[default]
     Auto,
-    /// Compute shaders through wgpu, on a software driver too
+    /// Compute shaders on the GPU or on a software driver, through wgpu
     Gpu,
-    /// The software ray processing unit
+    /// The software ray processing unit, on the CPU
     Rpu,
 }
 
-/// How samples are spread.
+/// Sample patterns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SamplePattern {
-    /// One in each of the pixel's strata
+    /// One sample in each stratum of the pixel
     #[default]
     Stratified,
-    /// A scrambled Sobol sequence, best where their number is a power of two
+    /// A scrambled Sobol sequence, best with a power of two samples
     Sobol,
 }
 
@@ -38,13 +38,13 @@ impl From<SamplePattern> for Pattern {
     }
 }
 
-/// What the RPU's floats are.
+/// Floating-point formats of the RPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum FloatFormat {
     /// IEEE single precision
     #[default]
     F32,
-    /// The hardware's 24-bit float: 7 bits of exponent, 16 of fraction
+    /// The hardware's 24-bit float: 7 exponent bits, 16 fraction bits
     F24,
 }
 
@@ -57,15 +57,15 @@ impl From<FloatFormat> for Format {
     }
 }
 
-/// How a GPU runs the sections of a program.
+/// How the GPU orders the sections of shaders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Schedule {
-    /// What is faster as a rule
+    /// The order that is usually faster
     #[default]
     Auto,
-    /// A kernel for each part, over the paths that wait for it; rays traced together
+    /// One kernel per shader section, over the paths queued for it; rays are traced in batches
     Wavefront,
-    /// One kernel of all parts and the traversal: quick to run for few shaders, slow to compile for many
+    /// One kernel with all sections and the traversal: fast with few shaders, slow to compile with many
     Megakernel,
 }
 
@@ -79,19 +79,19 @@ impl From<Schedule> for shadewright::render::Schedule {
     }
 }
 
-/// How a GPU traces rays.
+/// Traversal kernels of the GPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Traversal {
-    /// All threads go down the tree until each has a leaf, then all test triangles
+    /// All threads descend the BVH until each has a leaf, then all test triangles
     #[default]
     WhileWhile,
-    /// Each turn of one loop is a step down or a triangle
+    /// Each iteration of one loop is a node or a triangle
     IfIf,
-    /// While-while whose threads take more rays when they are done
+    /// While-while with persistent threads, which fetch new rays when done
     Persistent,
-    /// While-while whose threads keep a leaf for later while others look for theirs
+    /// While-while with speculative traversal: threads postpone a leaf until others have one
     Speculative,
-    /// Through a tree of eight children a node, in compressed nodes that take less memory
+    /// An 8-wide BVH with compressed nodes, which takes less memory
     Wide,
 }
 
@@ -107,15 +107,15 @@ impl From<Traversal> for shadewright::bvh::gpu::kernel::Variant {
     }
 }
 
-/// Who keeps registers across calls on the RPU.
+/// Calling conventions of the RPU: which registers are saved across calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Convention {
-    /// The caller keeps everything
+    /// Caller-saved registers only
     #[default]
     Simple,
-    /// The called function leaves some registers as they were
+    /// Some registers are callee-saved
     Mixed,
-    /// Callers know which registers a function changes
+    /// Callers save only registers that the callee changes
     Interprocedural,
 }
 
@@ -129,13 +129,13 @@ impl From<Convention> for shadewright::codegen::rpu::Convention {
     }
 }
 
-/// Where the camera of measured rays is.
+/// Camera of the measured primary rays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum CameraView {
     /// In front of the mesh
     #[default]
     Outside,
-    /// In the mesh, looking along its longer side
+    /// Inside the mesh, looking along its longer side
     Inside,
 }
 
@@ -148,16 +148,16 @@ impl From<CameraView> for View {
     }
 }
 
-/// How the light along a ray is found.
+/// Integrators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Integrator {
-    /// Recursive ray tracing: surfaces shade themselves by lights and by the rays that they send
+    /// Recursive ray tracing: surface shaders loop over lights and trace rays
     Whitted,
-    /// Path tracing: light is followed from surface to surface
+    /// Path tracing with multiple importance sampling
     Path,
-    /// How open the sky is over each place
+    /// Ambient occlusion
     Ao,
-    /// Shading normals as colours
+    /// Shading normals as colors
     Normals,
 }
 
@@ -172,16 +172,16 @@ impl From<Integrator> for scene::Integrator {
     }
 }
 
-/// How paths look at lights.
+/// Estimators of direct light.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Estimator {
-    /// By both, weighted by the squares of their densities
+    /// Multiple importance sampling with the power heuristic
     Power,
-    /// By both, weighted by their densities
+    /// Multiple importance sampling with the balance heuristic
     Balance,
-    /// By points of lights alone
+    /// Light sampling only
     Lights,
-    /// By directions of materials alone
+    /// BSDF sampling only
     Scattering,
 }
 
@@ -196,19 +196,19 @@ impl From<Estimator> for scene::Estimator {
     }
 }
 
-/// How a tree is built.
+/// BVH builders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TreeQuality {
-    /// Quickly, for geometry that changes
+    /// Fast build, for geometry that changes
     Fast,
-    /// By the surface area heuristic
+    /// Surface area heuristic (SAH)
     Sah,
-    /// With spatial splits as well: slower to build, faster to trace
+    /// SAH with spatial splits: slower to build, faster to trace
     Spatial,
 }
 
 impl TreeQuality {
-    /// What the command line calls it.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             TreeQuality::Fast => "fast",

@@ -1,139 +1,142 @@
-//! Arguments of what draws images, looks into them or compares them.
+//! Arguments of the subcommands that render images, inspect them or compare them.
 
 use super::*;
 use clap::Args;
 use shadewright::compare::Metric;
 use std::path::PathBuf;
 
-/// The scene and how to see it.
+/// The scene, and how it is viewed, sampled and compiled.
 #[derive(Clone, Debug, Args)]
 pub struct SceneArgs {
-    /// A .rib scene (gzip'd too), a .gltf or .glb scene, or an .obj or .ply mesh; without one, a built-in scene
+    /// A .rib (also gzip-compressed), .gltf or .glb scene, or an .obj or .ply mesh; the built-in scene by default
     pub scene: Option<PathBuf>,
-    /// Width and height in pixels, for example 640x480; wins over the scene's
-    #[arg(long, value_name = "WxH")]
+    /// Image width and height, for example 640x480; overrides the scene
+    #[arg(long, value_name = "WxH", help_heading = heading::CAMERA)]
     pub size: Option<Size>,
-    /// Samples a pixel; wins over the scene's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536))]
-    pub spp: Option<u32>,
-    /// How the light along a ray is found: by shaders alone, by tracing paths, or only how open the sky is over each place, or normals; wins over the scene's
-    #[arg(long, value_enum)]
-    pub integrator: Option<Integrator>,
-    /// How paths look at lights: by points of lights and by directions of materials, weighted by the squares of their densities (power) or by these (balance), or by one of both alone
-    #[arg(long, value_enum)]
-    pub estimator: Option<Estimator>,
-    /// The most that light which a path finds behind its first place may add to a sample, 0 for no limit: takes away single bright pixels, and some light with them. Off unless given; wins over the scene's
-    #[arg(long, value_name = "MOST", value_parser = not_negative::<f32>, allow_negative_numbers = true)]
-    pub clamp: Option<f32>,
-    /// Render only this window of the image, in pixels
-    #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true)]
+    /// Render only this window of the image, in pixels; X1 and Y1 are exclusive
+    #[arg(long, value_name = "X0,Y0,X1,Y1", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::CAMERA)]
     pub crop: Option<Crop>,
-    /// The frame of a scene that has several, or with --render a range such as 1..240, both ends included. Images of a range are numbered: `out.####.png`, `out.%04d.png`, or
-    /// `.0001` before the extension
-    #[arg(long, value_name = "N|A..B", allow_hyphen_values = true)]
+    /// Frame to render, or an inclusive range such as 1..240
+    ///
+    /// The images of a range are numbered: the frame number replaces `####` or `%04d` in the name of the output, or stands before the extension
+    #[arg(long, value_name = "N|A..B", allow_hyphen_values = true, help_heading = heading::CAMERA)]
     pub frames: Option<Frames>,
-    /// Let the scene run programs that make geometry (Procedural "RunProgram")
-    #[arg(long)]
-    pub allow_run: bool,
-    /// Changes the sample positions
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u32,
-    /// How samples are spread over pixel and lens
-    #[arg(long, value_enum, default_value_t)]
+    /// Samples per pixel; overrides the scene
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = heading::SAMPLING)]
+    pub spp: Option<u32>,
+    /// Sample pattern over pixel area and lens
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::SAMPLING)]
     pub pattern: SamplePattern,
-    /// Search this folder for shaders, before the scene's own paths; may be repeated
-    #[arg(short = 'I', long = "shader-path", value_name = "DIR")]
+    /// Seed of the sample positions
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true, help_heading = heading::SAMPLING)]
+    pub seed: u32,
+    /// Integrator; overrides the scene
+    #[arg(long, value_enum, help_heading = heading::INTEGRATOR)]
+    pub integrator: Option<Integrator>,
+    /// How the path integrator combines light sampling and BSDF sampling; overrides the scene
+    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    pub estimator: Option<Estimator>,
+    /// Clamp the indirect radiance of each path sample to MAX; 0 disables it. Removes fireflies and biases the image darker. Off by default; overrides the scene
+    #[arg(long, value_name = "MAX", value_parser = not_negative::<f32>, allow_negative_numbers = true, hide_short_help = true, help_heading = heading::INTEGRATOR)]
+    pub clamp: Option<f32>,
+    /// Search this folder for shaders first; may be repeated
+    #[arg(short = 'I', long = "shader-path", value_name = "DIR", help_heading = heading::FILES)]
     pub shader_paths: Vec<PathBuf>,
-    /// Let the scene read files in this folder; may be repeated
-    #[arg(long, value_name = "DIR")]
+    /// Allow the scene to read files in this folder; may be repeated
+    #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = heading::FILES)]
     pub allow_read: Vec<PathBuf>,
-    /// Loop iterations and calls that one sample may take
-    #[arg(long, value_name = "N", default_value_t = shadewright::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..))]
-    pub budget: u32,
-    /// How the tree for tracing rays is built; by itself, by the number of samples a triangle. The image is the same with any
-    #[arg(long, value_enum)]
+    /// Allow the scene to run programs that generate geometry (Procedural "RunProgram")
+    #[arg(long, hide_short_help = true, help_heading = heading::FILES)]
+    pub allow_run: bool,
+    /// BVH builder; chosen from the samples per triangle by default. The image does not depend on it
+    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::COMPILER)]
     pub tree: Option<TreeQuality>,
-    /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide_short_help = true, help_heading = heading::COMPILER)]
     pub passes: Option<String>,
-    /// Who keeps registers across calls, on the RPU
-    #[arg(long, value_enum, default_value_t)]
+    /// Calling convention of the RPU: which registers are saved across calls
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::COMPILER)]
     pub convention: Convention,
+    /// Limit of loop iterations and calls per sample
+    #[arg(long, value_name = "N", default_value_t = shadewright::render::DEFAULT_BUDGET, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true, help_heading = heading::COMPILER)]
+    pub budget: u32,
 }
 
-/// Drawing depths.
+/// `depth`.
 #[derive(Debug, Args)]
 pub struct DepthArgs {
-    /// The scene, whose camera stands where the light does.
+    /// The shadow map to write: .exr
+    #[arg(short, long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    pub out: PathBuf,
+    /// The scene, whose camera stands at the light.
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// The map of depths to write: .exr
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-    /// CPU threads, 1024 at most; 0 is one a core
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
     pub threads: u16,
 }
 
-/// Which device, and how much of this one.
+/// The device, and how it is used.
 #[derive(Debug, Args)]
 pub struct MachineArgs {
-    /// Use the GPU adapter whose name contains this (see `shadewright devices`)
-    #[arg(long, value_name = "NAME")]
+    /// Use the GPU adapter whose name contains NAME (see `shadewright devices`)
+    #[arg(long, value_name = "NAME", hide_short_help = true, help_heading = heading::BACKEND)]
     pub adapter: Option<String>,
-    /// How a GPU orders the parts of shaders between rays; `auto` unless given
-    #[arg(long, value_enum, value_name = "ORDER")]
+    /// How the GPU orders shader sections between rays; `auto` by default
+    #[arg(long, value_enum, value_name = "ORDER", hide_short_help = true, help_heading = heading::BACKEND)]
     pub schedule: Option<Schedule>,
-    /// How a GPU traces rays, `while-while` unless given; all give the same image (implies --schedule wavefront)
-    #[arg(long, value_enum, value_name = "KERNEL")]
+    /// Traversal kernel of the GPU, `while-while` by default; implies --schedule wavefront. The image does not depend on it
+    #[arg(long, value_enum, value_name = "KERNEL", hide_short_help = true, help_heading = heading::BACKEND)]
     pub traversal: Option<Traversal>,
-    /// CPU threads, 1024 at most; 0 is one a core
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
     pub threads: u16,
 }
 
-/// Rendering.
+/// `render`, and the command without a subcommand.
 #[derive(Debug, Args)]
 pub struct RenderArgs {
+    /// Render to this file instead of opening the window: .png .exr .hdr .pnm
+    #[arg(short = 'o', long, alias = "out", value_name = "OUT", help_heading = heading::OUTPUT)]
+    pub render: Option<PathBuf>,
+    /// Write these variables as layers (AOVs) of the .exr file, for example albedo,normal,depth,shaderid: predefined variables of surface shaders (N, P, Cs, s, …), z or depth, shaderid, or output parameters of the
+    /// scene's surface shaders. The scene's displays add more. Each is rendered in a pass of its own
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "render", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub layers: Vec<String>,
+    /// Render again whenever the scene or a shader changes
+    ///
+    /// Prints a line for each image, or with --json an object for each image and for each change with errors, which has the diagnostics
+    #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats", "frames", "layers"], help_heading = heading::OUTPUT)]
+    pub watch: bool,
+    /// Checkpoint the samples in FILE, every minute and when interrupted. Running the command again resumes, with bit-identical results
+    #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"], hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub resume: Option<PathBuf>,
+    /// Write a first image, one sample per pixel from the RPU, to FILE while the backend starts
+    #[arg(long, value_name = "FILE", requires = "render", hide_short_help = true, help_heading = heading::OUTPUT)]
+    pub preview: Option<PathBuf>,
     /// The scene.
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Render without a window into this file: .png .exr .hdr .pnm
-    #[arg(long, value_name = "OUT")]
-    pub render: Option<PathBuf>,
-    /// Write these variables as layers of the .exr file, for example albedo,normal,depth,shaderid: predefined variables of surface shaders (N, P, Cs, s, …), z or depth, shaderid, or output parameters of the
-    /// scene's surface shaders. The scene's displays name more. Each is drawn as an image of its own
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "render")]
-    pub layers: Vec<String>,
-    /// Keep the samples of an image that is not finished in this file: a render that is interrupted goes on from there when it is run again. Every minute it is written anew
-    #[arg(long, value_name = "FILE", requires = "render", conflicts_with_all = ["watch", "stats"])]
-    pub resume: Option<PathBuf>,
-    /// Take no more samples once the standard error of the image's linear colours is estimated below this: the root of its mean square over all pixels. --spp is the most (with --pattern sobol)
-    #[arg(long, value_name = "E", requires = "render", value_parser = not_negative::<f64>, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"])]
+    /// Stop when the estimated standard error of the linear image (root mean square over all pixels) falls below E; --spp is the maximum. Needs --pattern sobol
+    #[arg(long, value_name = "E", requires = "render", value_parser = not_negative::<f64>, allow_negative_numbers = true, conflicts_with_all = ["watch", "stats"], hide_short_help = true, help_heading = heading::SAMPLING)]
     pub target_error: Option<f64>,
-    /// Write a first image, one sample a pixel from the RPU, into this file while the machine that renders is not ready yet
-    #[arg(long, value_name = "FILE", requires = "render")]
-    pub preview: Option<PathBuf>,
-    /// Which machine renders
-    #[arg(long, value_enum, default_value_t)]
+    /// Where shaders run
+    #[arg(long, value_enum, default_value_t, help_heading = heading::BACKEND)]
     pub backend: Backend,
-    /// What the RPU's floats are (with --backend rpu)
-    #[arg(long, value_enum, default_value_t)]
+    /// Floating-point format of the RPU; needs --backend rpu
+    #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::BACKEND)]
     pub format: FloatFormat,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Compare the image with this one; exit status 1 when they differ
-    #[arg(long, value_name = "REF", requires = "render")]
+    /// Compare with this image; exit status 1 if they differ
+    #[arg(long, value_name = "REF", requires = "render", help_heading = heading::COMPARISON)]
     pub compare: Option<PathBuf>,
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Render again whenever a file of the scene or of its shaders changes, one line an image; with --json, one JSON object a line, with the messages
-    #[arg(long, requires = "render", conflicts_with_all = ["preview", "compare", "metric", "stats", "frames", "layers"])]
-    pub watch: bool,
-    /// Print times and sizes when done, on a GPU those of every kernel too; with --json as JSON on standard output
-    #[arg(long)]
+    /// Print times and sizes, and on a GPU the time of each kernel
+    #[arg(long, hide_short_help = true, help_heading = heading::DIAGNOSTICS)]
     pub stats: bool,
 }
 
@@ -141,13 +144,13 @@ pub struct RenderArgs {
 #[derive(Debug, Args)]
 pub struct JudgeArgs {
     /// Judge by this metric alone instead of the default tolerances
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide_short_help = true, help_heading = heading::COMPARISON)]
     pub metric: Option<Metric>,
-    /// What the metric may reach at most (psnr, ssim: at least)
-    #[arg(long, value_name = "X", requires = "metric")]
+    /// Greatest accepted value of the metric (psnr, ssim: smallest)
+    #[arg(long, value_name = "X", requires = "metric", hide_short_help = true, help_heading = heading::COMPARISON)]
     pub threshold: Option<f64>,
-    /// Print what is reported as JSON
-    #[arg(long)]
+    /// Print the results as JSON on standard output
+    #[arg(long, hide_short_help = true, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,
 }
 
@@ -161,56 +164,56 @@ pub struct ProbeArgs {
     /// The pixel: column and row, counted from 0 at the upper left
     #[arg(value_name = "X,Y")]
     pub pixel: Pixel,
-    /// Which sample of the pixel, counted from 0
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// Number of the pixel's sample, counted from 0
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = heading::DIAGNOSTICS)]
     pub sample: u32,
-    /// Print the statements that ran in shaders, with the values of their variables
-    #[arg(long)]
+    /// Print the shader statements that ran, with the values of their variables
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub steps: bool,
-    /// With --steps: those of the standard library too
-    #[arg(long, requires = "steps")]
+    /// With --steps: include statements of the standard library
+    #[arg(long, requires = "steps", help_heading = heading::DIAGNOSTICS)]
     pub library: bool,
-    /// Print what is found as JSON
-    #[arg(long)]
+    /// Print the results as JSON
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,
 }
 
 /// `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
+    /// Write a false-colour image of the difference to FILE
+    #[arg(short, long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    pub out: Option<PathBuf>,
+    /// Write both images, with the names of the backends before the extension (NAME-gpu.EXT, NAME-rpu.EXT)
+    #[arg(long, value_name = "NAME.EXT", help_heading = heading::OUTPUT)]
+    pub images: Option<PathBuf>,
     /// The scene.
     #[command(flatten)]
     pub scene: SceneArgs,
+    /// Which two backends: gpu, rpu, or rpu-f24, the RPU with the hardware's 24-bit floats
+    #[arg(long, value_name = "A,B", default_value = "gpu,rpu", help_heading = heading::BACKEND)]
+    pub between: Between,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Write a false-colour image of the difference here
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// Which two: gpu, rpu, or rpu-f24, which computes with the hardware's 24-bit floats
-    #[arg(long, value_name = "A,B", default_value = "gpu,rpu")]
-    pub between: Between,
-    /// Write both images here, with the names of the two (NAME-gpu, NAME-rpu) before the extension
-    #[arg(long, value_name = "NAME.EXT")]
-    pub images: Option<PathBuf>,
 }
 
 /// `diff`.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// One image
+    /// The first image
     pub a: PathBuf,
-    /// The other
+    /// The second image
     pub b: PathBuf,
+    /// Write a false-colour image of the difference to FILE
+    #[arg(short, long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    pub out: Option<PathBuf>,
     /// How to judge.
     #[command(flatten)]
     pub judge: JudgeArgs,
-    /// Write a false-colour image of the difference here
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
 }
 
 /// `devices`.

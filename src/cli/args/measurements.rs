@@ -7,45 +7,45 @@ use std::path::PathBuf;
 /// `simulate`.
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
-    /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once a pixel as `run --image` does.
+    /// Write the rendered image to OUT
+    #[arg(short, long, alias = "render", value_name = "OUT", help_heading = heading::OUTPUT)]
+    pub out: Option<PathBuf>,
+    /// Write an image of the issue slots of each pixel
+    #[arg(long, value_name = "OUT.png", help_heading = heading::OUTPUT)]
+    pub heatmap: Option<PathBuf>,
+    /// The scene, or a program of the RPU (.rpuasm, .rpubin), which runs once per pixel as with `run --image`.
     #[command(flatten)]
     pub scene: SceneArgs,
-    /// Which hardware
-    #[arg(long = "machine", value_enum, default_value_t)]
+    /// The hardware to model
+    #[arg(long = "machine", value_enum, default_value_t, help_heading = heading::MODEL)]
     pub model: Model,
-    /// The entry point of a program of the RPU (.rpuasm, .rpubin in place of the scene), which runs once a pixel
-    #[arg(long, value_name = "NAME", default_value = "main")]
-    pub entry: String,
-    /// What a program of the RPU traces rays in: a .rib, .gltf or .glb scene or an .obj or .ply mesh
-    #[arg(long = "in", value_name = "SCENE")]
-    pub world: Option<PathBuf>,
-    /// Start a program of the RPU with this in a register, as `run --set`; may be repeated
-    #[arg(long, value_name = "REG=VALUES")]
-    pub set: Vec<RegisterValue>,
-    /// What its floats are
-    #[arg(long, value_enum, default_value_t)]
-    pub format: FloatFormat,
     /// Latencies, units, chunks and processors that differ from the defaults (TOML, see --print-config)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = heading::MODEL)]
     pub config: Option<PathBuf>,
-    /// Print the default configuration, with its reasons, and do nothing else
-    #[arg(long)]
+    /// Print the default configuration, with the reason of each value, and exit
+    #[arg(long, help_heading = heading::MODEL)]
     pub print_config: bool,
-    /// Write an image of the issue slots that each pixel took
-    #[arg(long, value_name = "OUT.png")]
-    pub heatmap: Option<PathBuf>,
-    /// Write the rendered image
-    #[arg(long, value_name = "OUT")]
-    pub render: Option<PathBuf>,
-    /// How many functions, source lines and operations the tables show
-    #[arg(long, value_name = "N", default_value_t = 12)]
+    /// Floating-point format
+    #[arg(long, value_enum, default_value_t, help_heading = heading::MODEL)]
+    pub format: FloatFormat,
+    /// Entry point of a program of the RPU (.rpuasm or .rpubin in place of the scene)
+    #[arg(long, value_name = "NAME", default_value = "main", help_heading = heading::PROGRAM)]
+    pub entry: String,
+    /// Scene in which a program of the RPU traces rays: .rib, .gltf, .glb, .obj or .ply
+    #[arg(long = "in", value_name = "SCENE", help_heading = heading::PROGRAM)]
+    pub world: Option<PathBuf>,
+    /// Initial value of a register, as in `run --set`; may be repeated
+    #[arg(long, value_name = "REG=VALUES", help_heading = heading::PROGRAM)]
+    pub set: Vec<RegisterValue>,
+    /// Rows of the tables of functions, source lines and operations
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = heading::DIAGNOSTICS)]
     pub lines: usize,
-    /// CPU threads, 1024 at most; 0 is one a core
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
-    pub threads: u16,
     /// Print the report as JSON, with all functions, lines and operations
-    #[arg(long)]
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,
+    /// CPU threads, at most 1024; 0 uses one per core
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024), help_heading = heading::BACKEND)]
+    pub threads: u16,
 }
 
 /// Models of hardware.

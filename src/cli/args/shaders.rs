@@ -1,4 +1,4 @@
-//! Arguments of what compiles and runs shaders, and tells of their language.
+//! Arguments of the subcommands that compile, run and document shaders.
 
 use super::*;
 use clap::{Args, ValueEnum};
@@ -7,23 +7,23 @@ use std::path::PathBuf;
 /// `compile`.
 #[derive(Clone, Debug, Args)]
 pub struct CompileArgs {
-    /// A .sl or .rtsl file, the name of a built-in shader, or a program of the RPU: .rpuasm, .rpubin; of a folder, says how many of its .sl and .rtsl files compile
+    /// A .sl or .rtsl file, the name of a built-in shader, or a program of the RPU (.rpuasm, .rpubin); for a folder, summarizes which of its .sl and .rtsl files compile
     pub file: PathBuf,
-    /// More files, linked with the first one in --emit rpu and rpubin
+    /// More files to link with the first, for --emit rpu and rpubin
     pub more: Vec<PathBuf>,
-    /// What to print
+    /// The compiler stage to print
     #[arg(long, value_enum, default_value_t = Emit::Ir)]
     pub emit: Emit,
-    /// Calling convention of `--emit rpu`
+    /// ABI of `--emit rpu`
     #[arg(long, value_enum, default_value_t)]
     pub abi: Abi,
-    /// Who keeps registers across calls, in `--emit rpu`
+    /// Calling convention of `--emit rpu`: which registers are saved across calls
     #[arg(long, value_enum, default_value_t)]
     pub convention: Convention,
-    /// Print the IR before and after this pass (`all` for each)
+    /// Print the IR before and after this pass (`all` for every pass)
     #[arg(long, value_name = "PASS")]
     pub show: Option<String>,
-    /// Compiler passes: `-gvn,-inline` leaves some out, `fold,dce` runs only those; `-mad` and its like leave out those of the RPU back end
+    /// Compiler passes: `-gvn,-inline` disables some, `fold,dce` runs only those; `-mad` and the like disable passes of the RPU back end
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub passes: Option<String>,
     /// Print the summary of a folder as JSON
@@ -32,19 +32,19 @@ pub struct CompileArgs {
     /// Included files and macros
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Write here instead of to standard output
-    #[arg(long, value_name = "FILE")]
+    /// Write to FILE instead of standard output
+    #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 
-/// What the preprocessor of shaders starts with.
+/// Options of the shader preprocessor.
 #[derive(Clone, Debug, Args)]
 pub struct PreprocessArgs {
     /// Search this folder for included files; may be repeated
-    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    #[arg(short = 'I', long = "include", value_name = "DIR", help_heading = heading::PREPROCESSOR)]
     pub include: Vec<PathBuf>,
-    /// Define a macro
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    /// Define a macro; may be repeated
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = heading::PREPROCESSOR)]
     pub define: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct ReferenceArgs {
     #[arg(long, conflicts_with = "rtsl")]
     pub json: bool,
 
-    /// Print the renderer's variables that methods of RTSL's classes read and set
+    /// Print the renderer state of RTSL: the `rt_` variables that methods of classes read and set
     #[arg(long)]
     pub rtsl: bool,
 }
@@ -66,36 +66,66 @@ pub struct LspArgs {
     /// Included files and macros
     #[command(flatten)]
     pub preprocess: PreprocessArgs,
-    /// Talk on standard input and output: the only way there is, which some editors name
+    /// Use standard input and output; the default, accepted because some editors pass it
     #[arg(long)]
     pub stdio: bool,
 }
 
-/// Stages of the compiler.
+/// `completions`.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// `man`.
+#[derive(Clone, Debug, Args)]
+pub struct ManArgs {
+    /// Write a page for each subcommand into this folder instead of printing one page
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Shells with a completion script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU Bash
+    Bash,
+    /// Z shell
+    Zsh,
+    /// Friendly interactive shell
+    Fish,
+    /// PowerShell
+    #[value(name = "powershell")]
+    PowerShell,
+}
+
+/// Compiler stages that can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Emit {
     /// The syntax tree
     Ast,
     /// The optimised intermediate representation
     Ir,
-    /// The GPU's kernels
+    /// The GPU kernels as WGSL
     Wgsl,
-    /// The GPU's kernels as SPIR-V (needs --out)
+    /// The GPU kernels as SPIR-V (needs --out)
     Spirv,
     /// RPU assembly
     Rpu,
-    /// The RPU's binary form (needs --out)
+    /// RPU binary (needs --out)
     Rpubin,
-    /// The pieces between points where a shader waits
+    /// The sections between suspend points
     Sections,
-    /// What each pass did
+    /// Runs, changes and time of each pass
     Report,
 }
 
-/// Calling conventions of the RPU.
+/// ABIs of the RPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Abi {
-    /// The renderer's own
+    /// The renderer's
     #[default]
     Native,
     /// That of Węgrzanowski 2006: E = 0, flat normals, no opacity
@@ -109,59 +139,59 @@ pub struct RunArgs {
     pub file: String,
     /// The function or entry point to call
     pub function: String,
-    /// Its arguments: `2`, `1,2,3`, `"text"`
+    /// Arguments: `2`, `1,2,3`, `"text"`
     pub args: Vec<String>,
-    /// Which machine runs it
-    #[arg(long, value_enum, default_value_t)]
+    /// Where the function runs
+    #[arg(long, value_enum, default_value_t, help_heading = heading::BACKEND)]
     pub on: RunOn,
-    /// Start a program of the RPU with this in a register: `R0=1,2,3,0`, `C0.w=2.5`, `A.x=#64`; may be repeated
-    #[arg(long, value_name = "REG=VALUES")]
+    /// Initial value of a register: `R0=1,2,3,0`, `C0.w=2.5`, `A.x=#64`; may be repeated
+    #[arg(long, value_name = "REG=VALUES", help_heading = heading::PROGRAM)]
     pub set: Vec<RegisterValue>,
-    /// Show the RPU's registers before and after, those that changed
-    #[arg(long)]
+    /// Print the RPU registers that changed, before and after
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub registers: bool,
-    /// Show all of the RPU's registers before and after
-    #[arg(long)]
+    /// Print all RPU registers, before and after
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub all_registers: bool,
-    /// Run on one processor of the RPU's timed machine too, and tell how long it took
-    #[arg(long)]
+    /// Also run on one processor of the RPU timing model, and print cycles and stalls
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub timed: bool,
-    /// The memory image of a program of the RPU: vectors of four little-endian 32-bit words
-    #[arg(long, value_name = "FILE", conflicts_with = "scene")]
+    /// Memory image: vectors of four little-endian 32-bit words
+    #[arg(long, value_name = "FILE", conflicts_with = "scene", help_heading = heading::PROGRAM)]
     pub memory: Option<PathBuf>,
-    /// What a program of the RPU traces rays in: a .rib, .gltf or .glb scene or an .obj or .ply mesh
-    #[arg(long, value_name = "FILE")]
+    /// Scene in which the program traces rays: .rib, .gltf, .glb, .obj or .ply
+    #[arg(long, value_name = "FILE", help_heading = heading::PROGRAM)]
     pub scene: Option<PathBuf>,
-    /// The next texture of a program of the RPU: an image, or `WxH` for an empty one; may be repeated
-    #[arg(long, value_name = "FILE|WxH")]
+    /// The next texture: an image file, or `WxH` for an empty one; may be repeated
+    #[arg(long, value_name = "FILE|WxH", help_heading = heading::PROGRAM)]
     pub texture: Vec<TextureSource>,
-    /// Run this entry point over the image first: textures keep what it stores
-    #[arg(long, value_name = "ENTRY", requires = "image")]
+    /// Run this entry point over the image first; what it stores in textures is kept
+    #[arg(long, value_name = "ENTRY", requires = "image", help_heading = heading::PROGRAM)]
     pub before: Option<String>,
-    /// Run once a pixel, with its position from 0 to 1 in R0 or as the first argument; the result is its colour
-    #[arg(long, value_name = "WxH", requires = "out")]
+    /// Run once per pixel, with the position (0 to 1) in R0 or as the first argument; the result is the color
+    #[arg(long, value_name = "WxH", requires = "out", help_heading = heading::OUTPUT)]
     pub image: Option<Size>,
-    /// Write the image here: .png .exr .hdr .pnm
-    #[arg(long, value_name = "FILE", requires = "image")]
+    /// Write the image to FILE: .png .exr .hdr .pnm
+    #[arg(short, long, value_name = "FILE", requires = "image", help_heading = heading::OUTPUT)]
     pub out: Option<PathBuf>,
     /// The device.
     #[command(flatten)]
     pub machine: MachineArgs,
     /// Print the result as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,
 }
 
-/// Machines for single functions.
+/// Where single functions run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RunOn {
-    /// All three, and whether they agree
+    /// All three, with a comparison of their bits
     #[default]
     All,
-    /// The reference evaluator
+    /// The reference evaluator of the IR
     Eval,
-    /// The software ray processing unit
+    /// The software ray processing unit, on the CPU
     Rpu,
-    /// A GPU, or a software driver
+    /// The GPU, or a software driver
     Gpu,
 }

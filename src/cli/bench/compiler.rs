@@ -6,7 +6,7 @@
 
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::cli::progress::with_bar;
+use crate::cli::progress::{Work, with_progress};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use shadewright::codegen::rpu::{self, Convention};
@@ -116,18 +116,19 @@ fn compare(args: &BenchArgs, variants: &[Variant]) -> Result<Value, Failure> {
     }
     let done = AtomicUsize::new(0);
     let total = subjects.len() * variants.len();
-    let measured: Vec<Vec<Result<Cost, String>>> = with_bar("measuring", |progress| {
-        let of_subject = |subject: &Subject| {
-            let mut known = None;
-            let of_variant = |variant: &Variant| {
-                let cost = measure(subject, variant, &mut known);
-                progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total as f32);
-                cost
+    let measured: Vec<Vec<Result<Cost, String>>> =
+        with_progress(Work { what: "measuring", samples: None }, |progress| {
+            let of_subject = |subject: &Subject| {
+                let mut known = None;
+                let of_variant = |variant: &Variant| {
+                    let cost = measure(subject, variant, &mut known);
+                    progress((done.fetch_add(1, Ordering::Relaxed) + 1) as f32 / total as f32);
+                    cost
+                };
+                variants.iter().map(of_variant).collect()
             };
-            variants.iter().map(of_variant).collect()
-        };
-        subjects.par_iter().map(of_subject).collect()
-    });
+            subjects.par_iter().map(of_subject).collect()
+        });
     let rows = variants.iter().enumerate().map(|(i, variant)| {
         let column: Vec<_> = measured.iter().map(|costs| &costs[i]).collect();
         let base: Vec<_> = measured.iter().map(|costs| &costs[0]).collect();

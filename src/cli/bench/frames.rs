@@ -6,7 +6,7 @@ use super::{RUNS, median, meshes, rounded, scene_job, timed};
 use crate::cli::args::{BenchArgs, Schedule, Size};
 use crate::cli::common::gpu_renderer;
 use crate::cli::exit::Failure;
-use crate::cli::progress::with_bar;
+use crate::cli::progress::{Work, with_progress};
 use serde_json::{Value, json};
 use shadewright::render::gpu::GpuRenderer;
 use shadewright::render::report::KernelTimes;
@@ -120,7 +120,7 @@ fn share_of_rays(subject: &Subject, wavefront: &mut dyn Renderer) -> Result<Opti
 /// Measures every subject with `row`, and shows how far it is.
 fn table(args: &BenchArgs, mut row: impl FnMut(&Subject) -> Result<Value, Failure>) -> Result<Vec<Value>, Failure> {
     let subjects = subjects(args)?;
-    with_bar("frames", |progress| {
+    with_progress(Work { what: "frames", samples: None }, |progress| {
         let mut rows = Vec::new();
         for subject in &subjects {
             rows.push(row(subject)?);

@@ -159,11 +159,11 @@ fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     let job = prepare(program, &scene, Window::whole(640, 480), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)?;
     drop(scene);
     let tree = start.elapsed().as_secs_f64();
-    let mut rpu = renderer(Backend::Rpu, &args.machine, RpuRenderer::new())?;
+    let (mut rpu, _) = renderer(Backend::Rpu, &args.machine, RpuRenderer::new())?;
     let render = timed(rpu.as_mut(), &job)?;
     let peak = peak_memory();
     let gpu = match renderer(Backend::Gpu, &args.machine, RpuRenderer::new()) {
-        Ok(mut gpu) => match gpu.render(&job, &|_| {}) {
+        Ok((mut gpu, _)) => match gpu.render(&job, &|_| {}) {
             Ok(_) => "renders it".to_string(),
             Err(e) => format!("refuses: {e}"),
         },

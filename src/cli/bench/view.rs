@@ -3,7 +3,7 @@
 use super::{median, rounded};
 use crate::cli::args::BenchArgs;
 use crate::cli::exit::Failure;
-use crate::cli::progress::with_bar;
+use crate::cli::progress::{Work, with_progress};
 use glam::Vec2;
 use serde_json::{Value, json};
 use shadewright::project::{Source, State, View};
@@ -123,7 +123,7 @@ pub fn orbit(args: &BenchArgs) -> Result<Value, Failure> {
     }
     let steps = (machines.len() * (UNCOUNTED + VIEWS + 1)) as f32;
     let mut done = 0.0;
-    let rows = with_bar("views", |progress| {
+    let rows = with_progress(Work { what: "views", samples: None }, |progress| {
         let mut rows = Vec::new();
         for machine in machines {
             rows.push(measure(&mut desk, &state, machine, &mut || {

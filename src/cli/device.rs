@@ -1,0 +1,66 @@
+//! The backend that renders, and the device that it runs on, for people and for JSON.
+
+use serde_json::{Value, json};
+use shadewright::render::AdapterInfo;
+use shadewright::rpu::format::Format;
+use shadewright::rpu::simd::Engine;
+use std::fmt;
+
+/// A backend and its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// The GPU, through this adapter.
+    Gpu(AdapterInfo),
+    /// The RPU, which runs on the CPU.
+    Rpu {
+        /// The instruction set of the processor that executes its arithmetic.
+        engine: &'static str,
+        /// The format of its floats.
+        format: Format,
+    },
+}
+
+impl Device {
+    /// The RPU on this processor.
+    pub fn rpu(format: Format) -> Self {
+        Device::Rpu { engine: Engine::detect().name(), format }
+    }
+
+    /// `backend`, and `adapter` or `engine`.
+    pub fn json(&self) -> Value {
+        match self {
+            Device::Gpu(adapter) => json!({ "backend": "gpu", "adapter": adapter.name }),
+            Device::Rpu { engine, format: Format::F32 } => json!({ "backend": "rpu", "engine": engine }),
+            Device::Rpu { engine, format: Format::F24 } => json!({ "backend": "rpu-f24", "engine": engine }),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Gpu(AdapterInfo { name, kind: kind @ "software", api, .. }) => {
+                write!(f, "GPU ({name}, {kind}, {api})")
+            }
+            Device::Gpu(AdapterInfo { name, api, .. }) => write!(f, "GPU ({name}, {api})"),
+            Device::Rpu { engine, format: Format::F32 } => write!(f, "RPU (CPU, {engine})"),
+            Device::Rpu { engine, format: Format::F24 } => write!(f, "RPU (CPU, {engine}, 24-bit floats)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_have_a_text_and_json() {
+        let adapter = |kind| AdapterInfo { name: "X 5".into(), kind, api: "vulkan".into(), max_binding_bytes: 0 };
+        let (hard, soft) = (Device::Gpu(adapter("discrete")), Device::Gpu(adapter("software")));
+        assert_eq!([hard.to_string(), soft.to_string()], ["GPU (X 5, vulkan)", "GPU (X 5, software, vulkan)"]);
+        assert_eq!(hard.json(), json!({ "backend": "gpu", "adapter": "X 5" }));
+        let rpu = Device::Rpu { engine: "AVX2", format: Format::F32 };
+        assert_eq!(rpu.to_string(), "RPU (CPU, AVX2)");
+        assert_eq!(rpu.json(), json!({ "backend": "rpu", "engine": "AVX2" }));
+    }
+}

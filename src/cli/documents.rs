@@ -1,0 +1,38 @@
+//! `shadewright completions` and `shadewright man`: documents that are generated from the command line's definition.
+
+use super::args::{Cli, CompletionsArgs, ManArgs, Shell};
+use super::exit::Failure;
+use anyhow::Context;
+use clap::CommandFactory;
+
+/// Prints the completion script of a shell.
+pub fn completions(args: CompletionsArgs) {
+    let shell = match args.shell {
+        Shell::Bash => clap_complete::Shell::Bash,
+        Shell::Zsh => clap_complete::Shell::Zsh,
+        Shell::Fish => clap_complete::Shell::Fish,
+        Shell::PowerShell => clap_complete::Shell::PowerShell,
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "shadewright", &mut script);
+    print!("{}", String::from_utf8_lossy(&script));
+}
+
+/// Prints the manual page, or writes a page for each subcommand into a folder.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn man(args: &ManArgs) -> Result<(), Failure> {
+    let Some(folder) = &args.out else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Cli::command()).render(&mut page).context("writing the manual page")?;
+        print!("{}", String::from_utf8_lossy(&page));
+        return Ok(());
+    };
+    let write = || {
+        std::fs::create_dir_all(folder)?;
+        clap_mangen::generate_to(Cli::command(), folder)
+    };
+    write().with_context(|| format!("writing manual pages into `{}`", folder.display()))?;
+    Ok(())
+}
