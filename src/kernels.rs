@@ -6,6 +6,7 @@
 use crate::text::log::FileLog;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -120,21 +121,26 @@ impl Folder {
 
 /// The files of a folder and of those in it.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
     let inner = folders.iter().flat_map(|folder| files_in(folder));
     files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "wgsl")).chain(inner).collect()
 }
 
 fn read(file: &Path, files: &mut FileLog) -> Option<String> {
-    let bytes = crate::scene::read_file_noting(file, MAX_BYTES, files).ok()?;
-    String::from_utf8(bytes).ok()
+    let is_small = fs::metadata(file).is_ok_and(|m| m.is_file() && m.len() <= MAX_BYTES);
+    let Some(bytes) = is_small.then(|| fs::read(file).ok()).flatten() else {
+        files.note_missing(file);
+        return None;
+    };
+    files.note(file, &bytes);
+    // Editors empty a file before they write it.
+    if bytes.is_empty() { None } else { String::from_utf8(bytes).ok() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn a_kernel_has_its_built_in_text_until_its_file_changes() {

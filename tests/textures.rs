@@ -14,7 +14,6 @@ use shadewright::scene::{CameraFrame, OpenOptions, Opened, open};
 use shadewright::text::diagnostics::Diagnostics;
 use shadewright::text::source::SourceMap;
 use shadewright::texture::DepthMap;
-use shadewright::texture::depth::to_ndc;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -314,7 +313,7 @@ fn a_shadow_lies_on_what_is_farther_than_the_map_shows_by_more_than_the_bias() {
     let frame = CameraFrame { x, y, z, origin, half_width: 1.0, half_height: 1.0, orthographic: false };
     let depths = (0..16).map(|i| if i % 4 < 2 { 4.0 } else { 1e30 }).collect();
     let to_camera = Mat4::from_translation(-origin);
-    let map = DepthMap { width: 4, height: 4, depths, to_camera, to_ndc: to_ndc(&frame, [1.0, 9.0]) };
+    let map = DepthMap { width: 4, height: 4, depths, to_camera, to_ndc: frame.to_ndc([1.0, 9.0]) };
     let folder = folder(
         "point p = point (8 * x - 4, 0, y < 0.5 ? 0 : -0.9);
          if (x > 0.8) p = point (-10, 0, 0);
@@ -358,7 +357,7 @@ fn a_map_of_depths_tells_its_matrices() {
         half_height: 0.5,
         orthographic: false,
     };
-    let (to_camera, to_ndc) = (Mat4::from_translation(-origin), to_ndc(&frame, [1.0, 9.0]));
+    let (to_camera, to_ndc) = (Mat4::from_translation(-origin), frame.to_ndc([1.0, 9.0]));
     let map = DepthMap { width: 2, height: 2, depths: vec![4.0; 4], to_camera, to_ndc };
     let folder = folder(
         "matrix view = 0, image = 0; float numbers[16]; float size[2]; string type = \"\";

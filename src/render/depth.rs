@@ -3,7 +3,6 @@
 use crate::bvh::{Ray, TwoLevel};
 use crate::scene::{CameraFrame, Scene};
 use crate::texture::DepthMap;
-use crate::texture::depth::to_ndc;
 use crate::texture::layout::FARTHEST;
 use rayon::prelude::*;
 
@@ -17,7 +16,7 @@ pub fn draw(scene: &Scene, tree: &TwoLevel) -> DepthMap {
         depth(&frame, tree, 2.0 * x / width as f32 - 1.0, 1.0 - 2.0 * y / height as f32)
     });
     let (camera, depths) = (&scene.camera, depths.collect());
-    let to_ndc = to_ndc(&frame, [camera.near, camera.far]);
+    let to_ndc = frame.to_ndc([camera.near, camera.far]);
     DepthMap { width, height, depths, to_camera: camera.world_to_camera, to_ndc }
 }
 

@@ -1,7 +1,7 @@
 //! The camera and the image's format, after RISpec 3.2, §4.1.
 
 use crate::geometry::dice::Metric;
-use glam::{Mat4, Vec3};
+use glam::{Mat3, Mat4, Vec3, Vec4};
 
 /// Size of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +117,23 @@ pub struct CameraFrame {
     pub orthographic: bool,
 }
 
+impl CameraFrame {
+    /// The matrix from world space to `(a·w, b·w, c·w, w)`, for a near and a far clipping plane (distances from the
+    /// camera).
+    ///
+    /// `a` and `b` are the position on the screen, each from -1 to 1 (right and up). `c` is the depth, from 0 at the
+    /// near plane to 1 at the far one; where the far plane is at infinity, it is the distance from the near plane
+    /// over `w`.
+    pub fn to_ndc(&self, [near, far]: [f32; 2]) -> Mat4 {
+        let axes = Mat3::from_cols(self.half_width * self.x, self.half_height * self.y, self.z).inverse();
+        let place = Mat4::from_mat3(axes) * Mat4::from_translation(-self.origin);
+        let [x, y, depth] = [place.row(0), place.row(1), place.row(2)];
+        let (w, at_far) = if self.orthographic { (Vec4::W, 1.0) } else { (depth, far) };
+        let scale = if far.is_finite() { at_far / (far - near) } else { 1.0 };
+        Mat4::from_cols(x, y, scale * (depth - near * Vec4::W), w).transpose()
+    }
+}
+
 impl Camera {
     /// Whether a clipping plane may hide something.
     pub fn is_clipped(&self) -> bool {
@@ -212,5 +229,21 @@ mod tests {
         assert!(format(640, 480).is_valid());
         assert!(!format(0, 480).is_valid());
         assert!(!format(100_000, 100_000).is_valid());
+    }
+
+    #[test]
+    fn depths_are_zero_and_one_at_the_clipping_planes() {
+        let (x, y, z) = (Vec3::Z, Vec3::Y, -Vec3::X);
+        let at = |orthographic, clipping: [f32; 2], depth: f32| {
+            let origin = Vec3::new(5.0, 1.0, 2.0);
+            let frame = CameraFrame { x, y, z, origin, half_width: 0.5, half_height: 0.25, orthographic };
+            frame.to_ndc(clipping).project_point3(origin + depth * z).z
+        };
+        let close = |a: f32, b: f32| (a - b).abs() < 1e-6;
+        for orthographic in [false, true] {
+            assert!(close(at(orthographic, [2.0, 10.0], 2.0), 0.0) && close(at(orthographic, [2.0, 10.0], 10.0), 1.0));
+        }
+        assert!(close(at(true, [2.0, 10.0], 4.0), 0.25) && close(at(false, [2.0, 10.0], 4.0), 0.625));
+        assert!(close(at(false, [2.0, f32::INFINITY], 8.0), 0.75));
     }
 }

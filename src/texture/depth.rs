@@ -6,13 +6,12 @@
 use super::layout::FARTHEST;
 use crate::image::decode::MAX_TEXTURE_PIXELS;
 use crate::image::{DecodeError, check_size};
-use crate::scene::CameraFrame;
 use exr::meta::MetaData;
 use exr::prelude::{
     AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, ReadChannels, ReadLayers,
     WritableImage, read,
 };
-use glam::{Mat3, Mat4, Vec4};
+use glam::Mat4;
 use std::io::Cursor;
 
 /// What a camera sees, as depths.
@@ -26,19 +25,8 @@ pub struct DepthMap {
     pub depths: Vec<f32>,
     /// From world space to the camera's.
     pub to_camera: Mat4,
-    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the image from −1 to 1, right and up; c is [`to_ndc`]'s, or that of the renderer that made the map.
+    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the image from −1 to 1, right and up; c is that of `scene::CameraFrame::to_ndc`, or that of the renderer that made the map.
     pub to_ndc: Mat4,
-}
-
-/// The matrix from world space to a camera's image, as [`DepthMap::to_ndc`] has it, with depths from 0 at the near clipping plane to 1 at the far one. Where that is infinitely far away, they are
-/// the distance behind the near one over w.
-pub fn to_ndc(frame: &CameraFrame, [near, far]: [f32; 2]) -> Mat4 {
-    let axes = Mat3::from_cols(frame.half_width * frame.x, frame.half_height * frame.y, frame.z).inverse();
-    let place = Mat4::from_mat3(axes) * Mat4::from_translation(-frame.origin);
-    let [x, y, depth] = [place.row(0), place.row(1), place.row(2)];
-    let (w, at_far) = if frame.orthographic { (Vec4::W, 1.0) } else { (depth, far) };
-    let scale = if far.is_finite() { at_far / (far - near) } else { 1.0 };
-    Mat4::from_cols(x, y, scale * (depth - near * Vec4::W), w).transpose()
 }
 
 impl DepthMap {
@@ -113,7 +101,8 @@ impl DepthMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+    use crate::scene::CameraFrame;
+    use glam::{Vec3, Vec4};
 
     fn frame(orthographic: bool) -> CameraFrame {
         let (x, y, z) = (Vec3::Z, Vec3::Y, -Vec3::X);
@@ -127,24 +116,10 @@ mod tests {
     }
 
     #[test]
-    fn the_image_lies_between_the_clipping_planes() {
-        let at = |orthographic, clipping: [f32; 2], depth: f32| {
-            let frame = frame(orthographic);
-            to_ndc(&frame, clipping).project_point3(frame.origin + depth * frame.z).z
-        };
-        let close = |a: f32, b: f32| (a - b).abs() < 1e-6;
-        for orthographic in [false, true] {
-            assert!(close(at(orthographic, [2.0, 10.0], 2.0), 0.0) && close(at(orthographic, [2.0, 10.0], 10.0), 1.0));
-        }
-        assert!(close(at(true, [2.0, 10.0], 4.0), 0.25) && close(at(false, [2.0, 10.0], 4.0), 0.625));
-        assert!(close(at(false, [2.0, f32::INFINITY], 8.0), 0.75));
-    }
-
-    #[test]
     fn the_matrix_finds_a_points_place_and_depth() {
         for orthographic in [false, true] {
             let frame = frame(orthographic);
-            let (to_camera, to_ndc) = (to_camera(&frame), to_ndc(&frame, [0.0, f32::INFINITY]));
+            let (to_camera, to_ndc) = (to_camera(&frame), frame.to_ndc([0.0, f32::INFINITY]));
             let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_camera, to_ndc };
             // To the right by half of the half width, up by a quarter of the half height, at depth 2.
             let away = if orthographic { 1.0 } else { 2.0 };
@@ -159,7 +134,7 @@ mod tests {
     fn a_map_comes_back_from_its_file() {
         let depths = vec![1.0, 2.5, FARTHEST, 4.0, 5.0, 6.0];
         let frame = frame(false);
-        let to_ndc = to_ndc(&frame, [1.0, 100.0]);
+        let to_ndc = frame.to_ndc([1.0, 100.0]);
         let map = DepthMap { width: 3, height: 2, depths, to_camera: to_camera(&frame), to_ndc };
         let bytes = map.encode().unwrap();
         assert_eq!(DepthMap::decode(&bytes).unwrap(), map);
