@@ -1,0 +1,330 @@
+//! The modules of the library use only modules of the layers below their own.
+//!
+//! `docs/architecture.md` states the layers in a block with the tag `layers`: one layer a line, the lowest first, the
+//! modules of one layer separated by spaces. Modules of one layer do not use each other. The test reads the sources
+//! and finds every path that begins with `crate::`, outside comments and strings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Uses of a higher layer in code that only tests compile: a lower module whose tests need programs, scenes or images
+/// that higher modules make.
+const OF_TESTS: &[(&str, &str)] = &[("lang", "render"), ("texture", "scene")];
+
+/// The modules from the lowest layer to the highest.
+struct Layers(Vec<Vec<String>>);
+
+impl Layers {
+    /// Those of `docs/architecture.md`.
+    fn read() -> Self {
+        let page = fs::read_to_string(repository("docs/architecture.md")).expect("the page is part of the repository");
+        let (_, rest) = page.split_once("```layers\n").expect("the page has a block with the tag `layers`");
+        let (block, _) = rest.split_once("```").expect("the block ends");
+        Self(block.lines().map(|line| line.split_whitespace().map(String::from).collect()).collect())
+    }
+
+    fn of(&self, module: &str) -> Option<usize> {
+        self.0.iter().position(|layer| layer.iter().any(|name| name == module))
+    }
+
+    fn allows(&self, edge: &Edge) -> bool {
+        edge.from == edge.to || self.of(&edge.to) < self.of(&edge.from)
+    }
+}
+
+/// One module uses another.
+struct Edge {
+    from: String,
+    to: String,
+    /// File and line.
+    place: String,
+    /// Whether only tests compile it.
+    is_of_tests: bool,
+}
+
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// All files of Rust below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the sources are part of the repository") {
+        let path = entry.expect("a readable folder").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The text with a space in place of each byte of comments and of string and character literals; lines stay lines.
+fn masked(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut out = bytes.to_vec();
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let is_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
+        let length = if rest.starts_with(b"//") {
+            rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())
+        } else if rest.starts_with(b"/*") {
+            comment(rest)
+        } else if rest[0] == b'"' {
+            literal(rest, 1, b'"')
+        } else if !is_word && (rest[0] == b'r' || rest.starts_with(b"br")) {
+            raw(rest)
+        } else if rest[0] == b'\'' {
+            character(rest)
+        } else {
+            0
+        };
+        out[at..at + length].iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');
+        at += length.max(1);
+    }
+    out
+}
+
+/// The length of a block comment, with those inside it.
+fn comment(text: &[u8]) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < text.len() {
+        match &text[at..text.len().min(at + 2)] {
+            b"/*" => (depth, at) = (depth + 1, at + 2),
+            b"*/" if depth == 1 => return at + 2,
+            b"*/" => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// The length of a literal with escapes, whose text begins at `from` and ends with `end`.
+fn literal(text: &[u8], from: usize, end: u8) -> usize {
+    let mut at = from;
+    while at < text.len() && text[at] != end {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    text.len().min(at + 1)
+}
+
+/// The length of a raw string; 0 for what begins like one and is none.
+fn raw(text: &[u8]) -> usize {
+    let prefix = if text[0] == b'b' { 2 } else { 1 };
+    let hashes = text[prefix..].iter().take_while(|b| **b == b'#').count();
+    let open = prefix + hashes;
+    if text.get(open) != Some(&b'"') {
+        return 0;
+    }
+    let end = [&b"\""[..], &vec![b'#'; hashes]].concat();
+    let body = &text[open + 1..];
+    body.windows(end.len()).position(|w| w == end).map_or(text.len(), |n| open + 1 + n + end.len())
+}
+
+/// The length of a character; 0 for a lifetime.
+fn character(text: &[u8]) -> usize {
+    match text.get(1) {
+        Some(b'\\') => literal(text, 1, b'\''),
+        Some(first) => {
+            let length = match first {
+                0x00..=0x7f => 1,
+                0xc0..=0xdf => 2,
+                0xe0..=0xef => 3,
+                _ => 4,
+            };
+            if text.get(1 + length) == Some(&b'\'') { length + 2 } else { 0 }
+        }
+        None => 0,
+    }
+}
+
+/// The end of the bracket that opens at `from`, behind it.
+fn closed(text: &[u8], from: usize) -> usize {
+    let mut depth = 0;
+    for (at, byte) in text.iter().enumerate().skip(from) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// The parts of a masked text that only tests compile, and the names of the modules in other files that are among them.
+fn parts_of_tests(text: &[u8]) -> (Vec<std::ops::Range<usize>>, Vec<String>) {
+    let (mut parts, mut modules) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while let Some(found) = position(text, at, b"#[cfg(") {
+        let mut end = closed(text, found + 1);
+        let condition = String::from_utf8_lossy(&text[found..end]).into_owned();
+        at = end;
+        let is_test = condition.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "test");
+        if !is_test || condition.contains("not(") {
+            continue;
+        }
+        // Other attributes may stand between the condition and its item, which ends with `;` or a block.
+        let item = end;
+        while end < text.len() && text[end] != b';' && text[end] != b'{' {
+            end = if text[end] == b'(' || text[end] == b'[' { closed(text, end) } else { end + 1 };
+        }
+        let words = String::from_utf8_lossy(&text[item..end]).into_owned();
+        let mut words = words.split_whitespace().rev();
+        match (text.get(end), words.next(), words.next()) {
+            (Some(b';'), Some(name), Some("mod")) => modules.push(name.to_string()),
+            (Some(b'{'), ..) => end = closed(text, end),
+            _ => {}
+        }
+        parts.push(found..end);
+        at = end;
+    }
+    (parts, modules)
+}
+
+fn position(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
+    text[from..].windows(what.len()).position(|w| w == what).map(|n| n + from)
+}
+
+/// The modules of the top that a masked text names behind `crate::`, or `shadewright::` in the binary, and where.
+fn named(text: &[u8], root: &str) -> Vec<(String, usize)> {
+    let word = |from: usize| {
+        let end = text[from..].iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_');
+        String::from_utf8_lossy(&text[from..end.map_or(text.len(), |n| from + n)]).into_owned()
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(start) = position(text, at, root.as_bytes()) {
+        at = start + root.len();
+        if start > 0 && (text[start - 1].is_ascii_alphanumeric() || text[start - 1] == b'_') {
+            continue;
+        }
+        if text.get(at) != Some(&b'{') {
+            found.push((word(at), start));
+            continue;
+        }
+        let (end, mut depth, mut begins) = (closed(text, at), 0, false);
+        for place in at..end {
+            match text[place] {
+                b'{' => (depth, begins) = (depth + 1, true),
+                b'}' => depth -= 1,
+                b',' => begins = true,
+                byte if !byte.is_ascii_whitespace() => {
+                    if begins && depth == 1 {
+                        found.push((word(place), place));
+                    }
+                    begins = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// All uses of one module by another.
+fn edges() -> Vec<Edge> {
+    let src = repository("src");
+    let mut paths = Vec::new();
+    sources(&src, &mut paths);
+    paths.sort();
+    let texts: Vec<Vec<u8>> = paths.iter().map(|p| masked(&fs::read_to_string(p).expect("a text"))).collect();
+    // Files that only tests compile: modules without `.rs`, with all below them.
+    let mut of_tests = BTreeSet::new();
+    for (path, text) in paths.iter().zip(&texts) {
+        let is_folder = ["mod.rs", "lib.rs", "main.rs"].iter().any(|name| path.ends_with(name));
+        let folder = if is_folder { path.with_file_name("") } else { path.with_extension("") };
+        of_tests.extend(parts_of_tests(text).1.into_iter().map(|name| folder.join(name)));
+    }
+    let mut edges = Vec::new();
+    for (path, text) in paths.iter().zip(&texts) {
+        let relative = path.strip_prefix(&src).expect("it lies there").with_extension("");
+        let first = relative.iter().next().expect("a name").to_string_lossy().into_owned();
+        let (from, root) = match first.as_str() {
+            "lib" => continue,
+            "main" | "cli" => ("cli".to_string(), "shadewright::"),
+            _ => (first, "crate::"),
+        };
+        let is_file_of_tests = path.with_extension("").ancestors().any(|folder| of_tests.contains(folder));
+        let parts = parts_of_tests(text).0;
+        for (to, place) in named(text, root) {
+            let line = 1 + text[..place].iter().filter(|b| **b == b'\n').count();
+            edges.push(Edge {
+                from: from.clone(),
+                to,
+                place: format!("src/{}.rs:{line}", relative.display()),
+                is_of_tests: is_file_of_tests || parts.iter().any(|part| part.contains(&place)),
+            });
+        }
+    }
+    assert!(edges.len() > 500, "only {} uses of modules were found", edges.len());
+    edges
+}
+
+#[test]
+fn every_module_of_the_library_is_in_one_layer() {
+    let layers = Layers::read();
+    let listed: Vec<&String> = layers.0.iter().flatten().collect();
+    let modules: BTreeSet<String> = fs::read_dir(repository("src"))
+        .expect("the sources are part of the repository")
+        .map(|e| e.expect("a readable folder").path().with_extension(""))
+        .map(|path| path.file_name().expect("a name").to_string_lossy().into_owned())
+        .filter(|name| name != "lib" && name != "main")
+        .collect();
+    let unlisted: Vec<_> = modules.iter().filter(|name| !listed.contains(name)).collect();
+    assert!(unlisted.is_empty(), "docs/architecture.md does not say in which layer {unlisted:?} are");
+    assert_eq!(listed.iter().collect::<BTreeSet<_>>().len(), listed.len(), "a module is in two layers");
+}
+
+#[test]
+fn modules_use_only_modules_of_lower_layers() {
+    let layers = Layers::read();
+    let mut wrong = BTreeMap::<_, Vec<String>>::new();
+    for edge in edges().into_iter().filter(|edge| !edge.is_of_tests && !layers.allows(edge)) {
+        wrong.entry((edge.from, edge.to)).or_default().push(edge.place);
+    }
+    let list: Vec<String> = wrong.iter().map(|((from, to), at)| format!("{from} uses {to}: {}", at.join(" "))).collect();
+    assert!(list.is_empty(), "\n{}", list.join("\n"));
+}
+
+#[test]
+fn tests_use_higher_layers_only_where_it_is_listed() {
+    let layers = Layers::read();
+    let mut upward = BTreeMap::<_, Vec<String>>::new();
+    for edge in edges().into_iter().filter(|edge| edge.is_of_tests && !layers.allows(edge)) {
+        upward.entry((edge.from, edge.to)).or_default().push(edge.place);
+    }
+    let is_listed = |from: &str, to: &str| OF_TESTS.contains(&(from, to));
+    let unlisted = upward.iter().filter(|((from, to), _)| !is_listed(from, to));
+    let list: Vec<String> = unlisted.map(|((from, to), at)| format!("{from} uses {to}: {}", at.join(" "))).collect();
+    assert!(list.is_empty(), "\n{}", list.join("\n"));
+    for (from, to) in OF_TESTS {
+        assert!(upward.contains_key(&(from.to_string(), to.to_string())), "no test of {from} uses {to} any more");
+    }
+}
+
+#[test]
+fn comments_strings_and_tests_are_no_uses() {
+    let text = r##"
+use crate::{a::{b, c}, d};
+// use crate::no;
+/* crate::no /* */ crate::no */
+fn f<'a>(x: &'a str) -> char { let _ = ("crate::no", r#"crate::"no"#, '"'); crate::e::f('\'') }
+#[cfg(all(test, unix))]
+#[allow(x)]
+mod tests { use crate::g; }
+#[cfg(test)]
+mod others;
+"##;
+    let text = masked(text);
+    let (parts, modules) = parts_of_tests(&text);
+    let outside = |(_, place): &(String, usize)| !parts.iter().any(|part| part.contains(place));
+    let (uses, of_tests): (Vec<_>, Vec<_>) = named(&text, "crate::").into_iter().partition(outside);
+    let names = |found: Vec<(String, usize)>| found.into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    assert_eq!(names(uses), ["a", "d", "e"]);
+    assert_eq!(names(of_tests), ["g"]);
+    assert_eq!(modules, ["others"]);
+}
