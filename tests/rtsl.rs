@@ -2,30 +2,36 @@
 
 mod common;
 
-use common::{repository, shadewright, stderr};
+use common::{compare_machines, repository, shadewright, stderr};
 use std::fs;
 use std::path::Path;
 
-fn compared(scene: &str, size: &str) {
-    let folder = tempfile::tempdir().expect("a folder for the image of differences");
+/// The most by which a software driver may differ from the RPU. Procedural primitives and patterns amplify the rounding
+/// of directions.
+///
+/// Measured at 80×60 with 4 samples a pixel on lavapipe: `primitives` 1.9e-4, `lamps` 6.0e-5, `textures` 2.7e-5,
+/// `cornell` 1.9e-5, `materials` 1.4e-6; on SwiftShader `lamps` and `cornell` the same, `materials` 2.4e-7.
+const BOUND: f32 = 4e-4;
+
+fn compared(scene: &str, size: &str, bound: f32) {
+    let folder = tempfile::tempdir().expect("a folder for the images");
     let scene = repository(scene).display().to_string();
-    let output = shadewright(folder.path(), &["compare", &scene, "--size", size, "--spp", "1"]);
-    assert!(output.status.success(), "{scene}: {}{}", String::from_utf8_lossy(&output.stdout), stderr(&output));
+    compare_machines(folder.path(), &[&scene, "--size", size, "--spp", "1"], bound).unwrap_or_else(|e| panic!("{e}"));
 }
 
 #[test]
 fn five_materials_look_alike_on_both_machines() {
-    compared("assets/rtsl/materials.rib", "60x24");
+    compared("assets/rtsl/materials.rib", "60x24", 4e-6);
 }
 
 #[test]
 fn textures_of_textures_mixed_and_bent_materials_a_film_light_and_a_lens_look_alike_on_both_machines() {
-    compared("assets/rtsl/textures.rib", "40x20");
+    compared("assets/rtsl/textures.rib", "40x20", BOUND);
 }
 
 #[test]
 fn primitives_with_materials_of_both_languages_and_their_reflections_look_alike_on_both_machines() {
-    compared("assets/rtsl/primitives.rib", "40x20");
+    compared("assets/rtsl/primitives.rib", "40x20", BOUND);
 }
 
 #[test]

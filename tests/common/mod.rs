@@ -2,10 +2,14 @@
 #![allow(dead_code, reason = "every test file compiles this module for itself and uses part of it")]
 
 use shadewright::codegen::rpu;
+use shadewright::image::Image;
+use shadewright::image::file as image_file;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind};
 use shadewright::lang::rsl;
+use shadewright::render::AdapterInfo;
 use shadewright::render::call::{Words, on_evaluator, on_rpu, on_timed_rpu};
+use shadewright::render::gpu;
 use shadewright::rpu::timed::Config;
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
@@ -23,6 +27,60 @@ pub fn shadewright(folder: &Path, args: &[&str]) -> Output {
 /// What a run said on standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The GPU adapter that the tests run on, which is the first one that wgpu finds.
+///
+/// # Panics
+/// When there is none, or `SHADEWRIGHT_TEST_ADAPTER` is set and its name does not contain that text.
+pub fn adapter() -> AdapterInfo {
+    let first = gpu::adapters().into_iter().next();
+    let adapter = first.expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
+    if let Ok(wanted) = std::env::var("SHADEWRIGHT_TEST_ADAPTER") {
+        assert!(adapter.name.contains(&wanted), "the adapter is {}, not {wanted}", adapter.name);
+    }
+    adapter
+}
+
+/// The largest difference of any channel of any pixel, relative to the value of `expected` where that is above 1.
+/// Channels with the same bits do not differ; NaN differs from everything else by infinity.
+///
+/// # Panics
+/// When the images have different sizes.
+pub fn largest_difference(image: &Image, expected: &Image) -> f32 {
+    assert_eq!((image.width, image.height), (expected.width, expected.height));
+    let pairs = image.rgba.iter().flatten().zip(expected.rgba.iter().flatten());
+    let difference = |(a, b): (&f32, &f32)| match a.to_bits() == b.to_bits() {
+        true => 0.0,
+        false => (a - b).abs() / b.abs().max(1.0),
+    };
+    pairs.map(difference).fold(0.0, |most, d| if d.is_nan() { f32::INFINITY } else { most.max(d) })
+}
+
+/// Renders a scene on the RPU and on the GPU, with more arguments for `shadewright compare`. Gives the largest
+/// difference of the two images, which may be `bound` at most on a software driver. On hardware, whose functions are
+/// less exact, the verdict of the program counts alone.
+///
+/// # Panics
+/// When there is no adapter.
+///
+/// # Errors
+/// What the program says, when it fails or finds that the images differ, or by how much they do.
+pub fn compare_machines(folder: &Path, args: &[&str], bound: f32) -> Result<f32, String> {
+    let adapter = adapter();
+    let output = shadewright(folder, &[&["compare", "--images", "compared.exr"], args].concat());
+    let said = stderr(&output);
+    if !output.status.success() {
+        return Err(format!("{}{said}", String::from_utf8_lossy(&output.stdout)));
+    }
+    assert!(said.contains(&adapter.name), "the program does not render on {}: {said}", adapter.name);
+    let read = |machine: &str| image_file::read(&folder.join(format!("compared-{machine}.exr"))).expect("an image");
+    let found = largest_difference(&read("gpu"), &read("rpu"));
+    println!("{} on {}: {found:e}", args[0], adapter.name);
+    match adapter.kind != "software" || found <= bound {
+        true => Ok(found),
+        false => Err(format!("{} on {} differs by {found:e}, more than {bound:e}", args[0], adapter.name)),
+    }
 }
 
 /// A file of the repository.
