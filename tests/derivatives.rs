@@ -22,6 +22,7 @@ fn difference(a: &Image, b: &Image) -> (f64, f64) {
     let channels = a.rgba.iter().zip(&b.rgba).flat_map(|(a, b)| (0..3).map(|c| f64::from((a[c] - b[c]).abs())));
     let (mut squares, mut most, mut count) = (0.0, 0.0f64, 0.0);
     for d in channels {
+        assert!(d.is_finite(), "a colour is not finite");
         (squares, most, count) = (squares + d * d, most.max(d), count + 1.0);
     }
     (f64::sqrt(squares / count), most)

@@ -34,20 +34,21 @@ fn bits(image: &Image) -> Vec<[u32; 4]> {
     image.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
 }
 
-/// The share of pixels in which some channel differs by more than a 32nd. Both images must be of finite numbers.
-fn share_of_different(a: &Image, b: &Image) -> f64 {
+/// The number of pixels in which some channel differs by more than a bound. Both images must be of finite numbers.
+fn different(a: &Image, b: &Image, bound: f32) -> usize {
     assert!(a.rgba.iter().chain(&b.rgba).flatten().all(|x| x.is_finite()));
-    let different = |(p, q): (&[f32; 4], &[f32; 4])| p.iter().zip(q).any(|(x, y)| (x - y).abs() > 1.0 / 32.0);
-    a.rgba.iter().zip(&b.rgba).filter(|&pair| different(pair)).count() as f64 / a.rgba.len() as f64
+    let is_different = |(p, q): (&[f32; 4], &[f32; 4])| p.iter().zip(q).any(|(x, y)| (x - y).abs() > bound);
+    a.rgba.iter().zip(&b.rgba).filter(|&pair| is_different(pair)).count()
 }
 
 #[test]
-fn quadrics_in_24_bits_differ_but_in_few_pixels_visibly() {
+fn quadrics_in_24_bits_differ_visibly_at_few_edges() {
     let job = job("quadrics.rib");
     let (wide, narrow) = (render(&job, Format::F32), render(&job, Format::F24));
     assert_ne!(bits(&wide), bits(&narrow));
-    let share = share_of_different(&wide, &narrow);
-    assert!(share < 0.05, "{share}");
+    // Measured of 1073 pixels: two on edges differ, by 0.043 and 0.025, and the others by 8.8e-5 at most.
+    let (edges, far) = (different(&wide, &narrow, 2e-4), different(&wide, &narrow, 1.0 / 16.0));
+    assert!(edges <= 4 && far == 0, "{edges} pixels differ, {far} of them by a 16th");
 }
 
 #[test]
@@ -75,7 +76,8 @@ fn every_instruction_set_of_the_processor_draws_the_same_image() {
 fn comparing_number_formats_is_one_command() {
     let folder = tempfile::tempdir().expect("a folder");
     let args = ["compare", "--size", "32x24", "--between", "rpu,rpu-f24", "--images", "p.png"];
-    let judged = common::shadewright(folder.path(), &[&args[..], &["--metric", "psnr", "--threshold", "20"]].concat());
+    // Measured: 75.2 dB.
+    let judged = common::shadewright(folder.path(), &[&args[..], &["--metric", "psnr", "--threshold", "70"]].concat());
     assert!(judged.status.success(), "{}", common::stderr(&judged));
     assert!(folder.path().join("p-rpu.png").exists() && folder.path().join("p-rpu-f24.png").exists());
     let wrong = common::shadewright(folder.path(), &["--render", "p.png", "--format", "f24", "--backend", "gpu"]);

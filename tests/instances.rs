@@ -79,8 +79,8 @@ fn job(scene: &Scene, sources: SourceMap) -> Job {
 
 /// Pixels in which two images differ by more than `tolerance`.
 fn differences(a: &Image, b: &Image, tolerance: f32) -> usize {
-    let differs = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).any(|(a, b)| (a - b).abs() > tolerance);
-    a.rgba.iter().zip(&b.rgba).filter(|&pair| differs(pair)).count()
+    let is_close = |(a, b): (&[f32; 4], &[f32; 4])| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance);
+    a.rgba.iter().zip(&b.rgba).filter(|&pair| !is_close(pair)).count()
 }
 
 #[test]

@@ -47,8 +47,8 @@ fn holds_everywhere(params: &str, error: &str, variables: &str) {
     );
     let image = image(&shader, &rib);
     for pixel in &image.rgba {
-        let worst = pixel[..3].iter().map(|c| (c - 0.5).abs()).fold(0.0, f32::max);
-        assert!(worst < 1e-4 && pixel[3] == 1.0, "{params} {variables}: {pixel:?}");
+        let is_close = pixel[..3].iter().all(|c| (c - 0.5).abs() < 1e-4);
+        assert!(is_close && pixel[3] == 1.0, "{params} {variables}: {pixel:?}");
     }
 }
 

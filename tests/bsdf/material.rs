@@ -187,7 +187,9 @@ impl Material {
         let results = self.sample.run(&inputs);
         let direction = frame().transpose() * vec3(&results[0]);
         assert!(direction.is_finite(), "{}: {direction} for {seed:?}", self.name);
-        Sample { direction: direction.to_array(), exactly: vec3(&results[1]).max_element() }
+        let exactly = vec3(&results[1]);
+        assert!(exactly.is_finite() && exactly.min_element() >= 0.0, "{}: {exactly} for {seed:?}", self.name);
+        Sample { direction: direction.to_array(), exactly: exactly.max_element() }
     }
 
     /// The light that it sends itself.

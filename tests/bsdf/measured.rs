@@ -82,7 +82,9 @@ impl Measured {
             let turn = direction[1].atan2(direction[0]).rem_euclid(TAU) / TAU;
             let part = |x: f32, n: usize| ((x * n as f32) as usize).min(n - 1);
             let bin = part(0.5 * (direction[2] + 1.0), BINS[0]) * BINS[1] + part(turn, BINS[1]);
-            (Some(bin), if density > 0.0 { value / density } else { 0.0 })
+            let weight = if density > 0.0 { value / density } else { 0.0 };
+            assert!(weight.is_finite(), "{}: the weight of {direction:?} is {weight}", material.name);
+            (Some(bin), weight)
         };
         let drawn: Vec<(Option<usize>, f64)> = (0..SAMPLES).into_par_iter().map(draw).collect();
         let mut counts = vec![0.0; integrals.len()];
