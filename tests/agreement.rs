@@ -3,7 +3,7 @@
 //! Integers and truth values agree to the bit on all three; floats agree to the bit on the evaluator and the RPU. On a GPU floats may be off by
 //! what WGSL allows ([`interval`] computes it for each draw), and by no more than [`BOUND`]. Draws that may flip a decision within that are redrawn.
 //!
-//! Set `SHADEWRIGHT_SEED` to run one seed only. The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
+//! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
 #[path = "agreement/interval.rs"]
 mod interval;
@@ -40,12 +40,16 @@ const HOPELESS: usize = 4;
 /// Devices that the programs are shared out to: a software driver compiles each device's kernels one after the other.
 const DEVICES: u64 = 2;
 
-/// The seeds to run: all, or the one that the environment asks for.
+/// The seeds to run: the first `count`, or those that the environment asks for.
 fn seeds(count: u64) -> Vec<u64> {
-    match std::env::var("SHADEWRIGHT_SEED") {
-        Ok(seed) => vec![seed.parse().expect("SHADEWRIGHT_SEED is a whole number")],
-        Err(_) => (0..count).collect(),
-    }
+    let Ok(wanted) = std::env::var("SHADEWRIGHT_SEED") else { return (0..count).collect() };
+    let number = |text: &str| text.parse().expect("SHADEWRIGHT_SEED is a whole number or a range `A..B` of them");
+    let seeds: Vec<u64> = match wanted.split_once("..") {
+        Some((first, end)) => (number(first)..number(end)).collect(),
+        None => vec![number(&wanted)],
+    };
+    assert!(!seeds.is_empty(), "SHADEWRIGHT_SEED={wanted} is an empty range");
+    seeds
 }
 
 /// Results of each share of the seeds, each share with its own device.

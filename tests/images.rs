@@ -94,9 +94,8 @@ fn assert_golden(folder: &str, golden: &str) {
             continue;
         }
         let [image, expected] = [&out, &reference].map(|path| image_file::read(path).unwrap());
-        let bits = |image: &Image| -> Vec<[u32; 4]> {
-            image.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect()
-        };
+        let bits =
+            |image: &Image| -> Vec<[u32; 4]> { image.rgba.iter().map(|pixel| pixel.map(f32::to_bits)).collect() };
         let different = bits(&image).iter().zip(bits(&expected)).filter(|(a, b)| *a != b).count();
         let most = largest_difference(&image, &expected);
         if different > 0 {

@@ -286,7 +286,8 @@ fn modules_use_only_modules_of_lower_layers() {
     for edge in edges().into_iter().filter(|edge| !edge.is_of_tests && !layers.allows(edge)) {
         wrong.entry((edge.from, edge.to)).or_default().push(edge.place);
     }
-    let list: Vec<String> = wrong.iter().map(|((from, to), at)| format!("{from} uses {to}: {}", at.join(" "))).collect();
+    let list: Vec<String> =
+        wrong.iter().map(|((from, to), at)| format!("{from} uses {to}: {}", at.join(" "))).collect();
     assert!(list.is_empty(), "\n{}", list.join("\n"));
 }
 

@@ -55,7 +55,8 @@ fn every_pass_changes_some_scene() {
     for name in SCENES {
         linked(name, "all", &mut changes);
     }
-    let idle: Vec<_> = PASSES.iter().map(|p| p.name).filter(|name| changes.0.get(name).is_none_or(|n| *n == 0)).collect();
+    let idle: Vec<_> =
+        PASSES.iter().map(|p| p.name).filter(|name| changes.0.get(name).is_none_or(|n| *n == 0)).collect();
     assert!(idle.is_empty(), "{idle:?} change nothing: add code for them to tests/passes; all: {:?}", changes.0);
 }
 

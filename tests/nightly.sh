@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Looks for what tests/all.sh, whose seeds are fixed, cannot find: random seeds, more random programs, another Vulkan
+# driver, and a minute of fuzzing a target.
+#
+#   tests/nightly.sh            a random seed, which is printed first
+#   tests/nightly.sh SEED       the same run again
+#
+# Each step prints the command that repeats it alone. Steps go on after one has failed; the exit status is 1 then.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+seed=${1:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+# Random programs a test of tests/agreement.rs, rounds of the property tests, seconds a fuzz target and a back end.
+programs=${SHADEWRIGHT_NIGHTLY_PROGRAMS:-500}
+rounds=${SHADEWRIGHT_NIGHTLY_ROUNDS:-10}
+seconds=${SHADEWRIGHT_NIGHTLY_SECONDS:-60}
+echo "seed $seed: to repeat this run, tests/nightly.sh $seed"
+
+# The drivers: Mesa's lavapipe, and SwiftShader, which Debian ships inside its package of Chromium.
+install() {
+    local run=; [ "$(id -u)" = 0 ] || run=sudo
+    $run apt-get update -q && DEBIAN_FRONTEND=noninteractive $run apt-get install -qy --no-install-recommends "$@"
+}
+lavapipe() { ls /usr/share/vulkan/icd.d/lvp_icd*.json 2>/dev/null | head -1; }
+swiftshader() { dpkg -L chromium 2>/dev/null | grep vk_swiftshader_icd.json; }
+[ -n "$(lavapipe)" ] || install libvulkan1 mesa-vulkan-drivers || exit 1
+[ -n "$(swiftshader)" ] || install chromium || exit 1
+
+failed=()
+# step NAME=VALUE... COMMAND...: runs the command with these variables.
+step() {
+    printf '\n== %s\n' "$*"
+    env "$@" || failed+=("$*")
+}
+
+for driver in "llvmpipe $(lavapipe)" "SwiftShader $(swiftshader)"; do
+    # The tests fail where the first adapter is another one.
+    on=("SHADEWRIGHT_TEST_ADAPTER=${driver%% *}" "VK_DRIVER_FILES=${driver#* }")
+    step "${on[@]}" cargo test --locked --test images --test snippets --test rtsl
+    step "${on[@]}" "SHADEWRIGHT_SEED=$seed..$((seed + programs))" cargo test --locked --test agreement
+done
+
+# The modules with property tests. Each round draws other cases.
+modules=$(grep -rl 'proptest!' src --include='*.rs' | sed 's#^src/##; s#/mod\.rs$##; s#\.rs$##; s#/#::#g')
+for round in $(seq 0 $((rounds - 1))); do
+    # shellcheck disable=SC2086
+    step "PROPTEST_RNG_SEED=$((seed + round))" cargo test --locked --lib -- $modules
+done
+
+# Random input to the window.
+if command -v Xvfb >/dev/null; then
+    step cargo test --locked --test monkey -- --seed "$seed" --seconds "$seconds"
+else
+    echo "tests/nightly.sh: there is no Xvfb: random input to the window is LEFT OUT" >&2
+fi
+
+if cargo +nightly fuzz --version >/dev/null 2>&1; then
+    for target in fuzz/fuzz_targets/*.rs; do
+        target=$(basename "$target" .rs)
+        # A C++ library of an image metric has two tables where the sanitizer wants one.
+        step ASAN_OPTIONS=detect_odr_violation=0 cargo +nightly fuzz run "$target" -- \
+            -seed="$seed" -max_total_time="$seconds"
+    done
+else
+    echo "tests/nightly.sh: there is no cargo-fuzz for the nightly compiler: fuzzing is LEFT OUT" >&2
+fi
+
+if [ ${#failed[@]} -gt 0 ]; then
+    printf '\nseed %s, failed:\n' "$seed"
+    printf '  %s\n' "${failed[@]}"
+    exit 1
+fi
+printf '\nseed %s: all passed\n' "$seed"
