@@ -53,6 +53,7 @@
 //!
 //! The language server and the viewer are parts of the program and no public interface.
 
+pub mod abi;
 pub mod bvh;
 pub mod codegen;
 pub mod compare;

@@ -6,6 +6,7 @@
 mod table;
 
 use rayon::prelude::*;
+use shadewright::abi::EntryPoint;
 use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, derivatives};
 use shadewright::ir::{Const, FunctionKind, Module};
@@ -38,7 +39,7 @@ fn module(snippet: &Snippet) -> Result<Module, String> {
     let file = sources.add("snippet.sl", None, snippet.source);
     let mut module = compile(&mut sources, file, &Options::default()).map_err(|d| d.render(&sources))?.module;
     shadewright::ir::verify(&module).map_err(|e| format!("{e:?}"))?;
-    module.function_mut("f").ok_or("there is no `f`")?.kind = FunctionKind::Entry;
+    module.function_mut("f").ok_or("there is no `f`")?.kind = FunctionKind::Entry(EntryPoint::Other);
     Ok(module)
 }
 

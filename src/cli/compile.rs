@@ -8,10 +8,11 @@ use super::common::{pipeline, rpu_passes};
 use super::exit::Failure;
 use super::kernels;
 use super::run::program::{Form, read};
+use shadewright::abi::EntryPoint;
 use shadewright::codegen::{self, rpu};
 use shadewright::image::file as image_file;
 use shadewright::ir::passes::{Observer, Pass, Report, sections};
-use shadewright::ir::{FunctionKind, Module};
+use shadewright::ir::{FunctionKind, FunctionOrigin, Module};
 use shadewright::lang::preprocess::define;
 use shadewright::lang::{rsl, stdlib};
 use shadewright::program::{IMAGER_ENTRY, LinkOptions, link, read_shader, surface_entry, textures};
@@ -226,8 +227,12 @@ fn linked(args: &CompileArgs) -> Result<Module, Failure> {
         }
     };
     for f in &mut module.functions {
-        let wanted = entry.as_ref().map_or(!f.name.starts_with("std."), |(.., entry)| *f.name == **entry);
-        f.kind = if wanted { FunctionKind::Entry } else { FunctionKind::Function };
+        let wanted = entry.as_ref().map_or(f.origin != FunctionOrigin::Library, |(.., entry)| *f.name == **entry);
+        f.kind = match f.kind {
+            FunctionKind::Entry(role) if wanted => FunctionKind::Entry(role),
+            _ if wanted => FunctionKind::Entry(EntryPoint::Other),
+            _ => FunctionKind::Function,
+        };
     }
     pipeline.run(&mut module, &mut ()).map_err(|e| Failure::input(format!("internal error: {e}")))?;
     Ok(module)
@@ -290,7 +295,7 @@ fn sections(args: &CompileArgs) -> Result<String, Failure> {
 }
 
 fn entries(module: &Module) -> Vec<&str> {
-    module.functions.iter().filter(|f| f.kind == FunctionKind::Entry).map(|f| &*f.name).collect()
+    module.functions.iter().filter(|f| f.kind.is_entry()).map(|f| &*f.name).collect()
 }
 
 fn kernels_of<T>(args: &CompileArgs, form: impl Fn(&Module, &[&str]) -> Result<T, Failure>) -> Result<T, Failure> {

@@ -1,7 +1,7 @@
 //! The part of a linked program that belongs to a shader.
 
 use super::listing::{Interner, Listing, Place};
-use crate::ir::{Function, FunctionKind, Loc, LocData, Module, Op};
+use crate::ir::{Function, Loc, LocData, Module, Op};
 use crate::program::Program;
 use crate::text::source::{FileId, SourceMap};
 use std::collections::HashSet;
@@ -85,7 +85,7 @@ impl Extent {
             }
         }
         // An entry into which the shader was not inlined yet.
-        let entries = module.functions.iter().filter(|f| f.kind == FunctionKind::Entry);
+        let entries = module.functions.iter().filter(|f| f.kind.is_entry());
         let callers: Vec<_> = entries.filter(|f| callees(f).any(|c| owned.contains(c))).map(|f| &*f.name).collect();
         owned.extend(callers);
         let mut called: HashSet<&str> = HashSet::new();

@@ -5,9 +5,10 @@
 //! A block is *sealed* once all jumps to it exist; reading a variable in an unsealed block makes a parameter that sealing fills in.
 
 use super::{
-    BlockId, Class, Const, Function, FunctionKind, Inst, Loc, Op, Param, ResultInfo, Slot, SlotId, Target, Terminator,
-    Type, Value,
+    BlockId, Const, Function, FunctionKind, FunctionOrigin, Inst, Loc, Op, Param, ParamKind, ResultInfo, Slot, SlotId,
+    Target, Terminator, Type, Value,
 };
+use crate::abi::EntryPoint;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,16 +34,7 @@ pub struct FunctionBuilder {
 impl FunctionBuilder {
     /// Starts a function; the current block is the sealed entry.
     pub fn new(name: impl Into<Arc<str>>, kind: FunctionKind) -> Self {
-        let mut func = Function {
-            name: name.into(),
-            kind,
-            params: Vec::new(),
-            results: Vec::new(),
-            slots: Vec::new(),
-            blocks: Vec::new(),
-            values: Vec::new(),
-            loc: Loc::NONE,
-        };
+        let mut func = Function::new(name, kind);
         let entry = func.new_block();
         Self {
             func,
@@ -57,9 +49,40 @@ impl FunctionBuilder {
         }
     }
 
+    /// Starts an ordinary function of the standard library.
+    pub fn library(name: impl Into<Arc<str>>) -> Self {
+        Self::new(name, FunctionKind::Function).with_origin(FunctionOrigin::Library)
+    }
+
+    /// Starts an ordinary function of the linker.
+    pub fn linker(name: impl Into<Arc<str>>) -> Self {
+        Self::new(name, FunctionKind::Function).with_origin(FunctionOrigin::Linker)
+    }
+
+    /// Starts an entry point of the linker, under its name.
+    pub fn entry(role: EntryPoint) -> Self {
+        Self::new(role.name().unwrap_or_default(), FunctionKind::Entry(role)).with_origin(FunctionOrigin::Linker)
+    }
+
+    /// Sets who makes the function.
+    pub fn with_origin(mut self, origin: FunctionOrigin) -> Self {
+        self.func.origin = origin;
+        self
+    }
+
+    /// Adds a parameter that the source declares, and returns its value.
+    pub fn param(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Value {
+        self.param_of(name, ty, ParamKind::Declared)
+    }
+
+    /// Adds a parameter that the source does not have, and returns its value.
+    pub fn implicit_param(&mut self, name: impl Into<Arc<str>>, ty: Type) -> Value {
+        self.param_of(name, ty, ParamKind::Implicit)
+    }
+
     /// Adds a parameter and returns its value.
-    pub fn param(&mut self, name: impl Into<Arc<str>>, ty: Type, class: Class) -> Value {
-        self.func.params.push(Param { name: name.into(), ty, class });
+    pub fn param_of(&mut self, name: impl Into<Arc<str>>, ty: Type, kind: ParamKind) -> Value {
+        self.func.params.push(Param { name: name.into(), ty, kind });
         let v = self.func.new_value(ty);
         self.func.blocks[0].params.push(v);
         v
@@ -327,7 +350,7 @@ mod tests {
     fn a_variable_written_on_both_sides_of_a_branch_joins_in_a_block_parameter() {
         let mut b = FunctionBuilder::new("f", FunctionKind::Function);
         b.result("return", Type::F32);
-        let x = b.param("x", Type::F32, Class::Varying);
+        let x = b.param("x", Type::F32);
         let v = b.variable(Type::F32);
         let (yes, no, join) = (b.block(), b.block(), b.block());
         let zero = b.f32(0.0);
@@ -352,7 +375,7 @@ mod tests {
     fn a_variable_that_a_loop_only_reads_needs_no_parameter() {
         let mut b = FunctionBuilder::new("f", FunctionKind::Function);
         b.result("return", Type::F32);
-        let x = b.param("x", Type::F32, Class::Varying);
+        let x = b.param("x", Type::F32);
         let v = b.variable(Type::F32);
         b.write(v, x);
         let (head, body, exit) = (b.block(), b.block(), b.block());
@@ -378,7 +401,7 @@ mod tests {
     fn many_conditionals_in_a_row_do_not_exhaust_the_stack() {
         let mut b = FunctionBuilder::new("f", FunctionKind::Function);
         b.result("return", Type::F32);
-        let x = b.param("x", Type::F32, Class::Varying);
+        let x = b.param("x", Type::F32);
         let v = b.variable(Type::F32);
         b.write(v, x);
         let zero = b.f32(0.0);

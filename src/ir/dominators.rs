@@ -143,20 +143,11 @@ fn number(children: &[Vec<BlockId>]) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{FunctionKind, Loc, Target, Terminator, Type, Value};
+    use crate::ir::{FunctionKind, Target, Terminator, Type, Value};
 
     /// A function with one condition whose block `i` goes to the blocks of `edges[i]`.
     fn graph(edges: &[&[u32]]) -> Function {
-        let mut f = Function {
-            name: "g".into(),
-            kind: FunctionKind::Function,
-            params: vec![],
-            results: vec![],
-            slots: vec![],
-            blocks: vec![],
-            values: vec![Type::Bool],
-            loc: Loc::NONE,
-        };
+        let mut f = Function { values: vec![Type::Bool], ..Function::new("g", FunctionKind::Function) };
         let target = |b: &u32| Target { block: BlockId(*b), args: vec![] };
         for e in edges {
             let id = f.new_block();

@@ -348,7 +348,7 @@ impl<O: Observer> Machine<'_, O> {
             let callee = *self.index.get(name).ok_or_else(missing)?;
             return Ok(Next::Enter(callee, self.args(inst)));
         }
-        if inst.op == Op::CallShader {
+        if let Op::CallShader(_) = inst.op {
             let wanted: Vec<Type> = inst.results.iter().map(|&r| func.ty(r)).collect();
             let Some(name) = self.world.shader(&self.current_hit) else {
                 return Ok(Next::Results(wanted.into_iter().map(Const::zero).collect()));

@@ -42,13 +42,14 @@ pub mod verify;
 
 pub use builder::{FunctionBuilder, Variable};
 pub use eval::{EmptyWorld, EvalError, Hit, Limits, World, eval, eval_observed};
-pub use op::{Op, SlotId};
+pub use op::{Op, ShaderCall, SlotId};
 pub use parse::parse;
 pub use print::{PrintOptions, print_function, print_module};
 pub use target::TargetInfo;
 pub use types::{Const, Type, string_id};
 pub use verify::{VerifyError, verify};
 
+use crate::abi::{EntryPoint, ShaderKind};
 use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,34 +80,56 @@ pub struct LocData {
     pub inlined_at: Option<Loc>,
 }
 
-/// What a function is for. Back ends ask only whether it is an entry.
+/// What a function is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FunctionKind {
     /// An ordinary function.
     Function,
-    /// The core of a surface shader.
-    Surface,
-    /// The core of a light shader.
-    Light,
-    /// The core of a volume shader.
-    Volume,
-    /// The core of a displacement shader.
-    Displacement,
-    /// The core of an imager shader.
-    Imager,
-    /// An entry that the linker made; it may be called from outside.
-    Entry,
+    /// The core of a shader: the function that a front end makes of it. The linker copies the cores of objects' shaders for what surrounds the object.
+    Core(ShaderKind),
+    /// An entry point: it may be called from outside, so passes keep it with its parameters and results.
+    Entry(EntryPoint),
 }
 
-/// How often a value may differ: RenderMan's storage classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
-    /// Known when the program is compiled.
-    Constant,
-    /// One value a shader instance.
-    Uniform,
-    /// One value a sample.
-    Varying,
+impl FunctionKind {
+    /// Whether it is an entry point.
+    pub fn is_entry(self) -> bool {
+        matches!(self, FunctionKind::Entry(_))
+    }
+}
+
+/// Who made a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum FunctionOrigin {
+    /// A file of the user's.
+    #[default]
+    User,
+    /// The standard library.
+    Library,
+    /// The linker.
+    Linker,
+}
+
+/// Where calls of a function are inlined, beside what [`passes::InlinePolicy`] says of all functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Inlining {
+    /// Where the policy's thresholds say so.
+    #[default]
+    Automatic,
+    /// Everywhere, up to the policy's `max_size`.
+    Always,
+    /// When equal calls have been merged ([`passes::inline::Stage::Late`]), also where an argument is a constant and the function is of medium size.
+    Late,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ParamKind {
+    /// The source has it: a shader's parameter, a function's argument, a predefined variable. It stays, as debuggers show it.
+    #[default]
+    Declared,
+    /// The compiler added it: a named input that no text can name, an element of an array, a value that the linker hands on. It is dropped where nothing needs it.
+    Implicit,
 }
 
 /// A parameter of a function.
@@ -116,8 +139,8 @@ pub struct Param {
     pub name: Arc<str>,
     /// The type.
     pub ty: Type,
-    /// How often it may differ.
-    pub class: Class,
+    /// What it is.
+    pub kind: ParamKind,
 }
 
 /// A result of a function.
@@ -235,6 +258,10 @@ pub struct Function {
     pub name: Arc<str>,
     /// What it is for.
     pub kind: FunctionKind,
+    /// Who made it.
+    pub origin: FunctionOrigin,
+    /// Where calls of it are inlined.
+    pub inlining: Inlining,
     /// Parameters; their values are the entry block's parameters.
     pub params: Vec<Param>,
     /// Results.
@@ -250,6 +277,22 @@ pub struct Function {
 }
 
 impl Function {
+    /// A function without parameters, results and blocks.
+    pub fn new(name: impl Into<Arc<str>>, kind: FunctionKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            origin: FunctionOrigin::default(),
+            inlining: Inlining::default(),
+            params: Vec::new(),
+            results: Vec::new(),
+            slots: Vec::new(),
+            blocks: Vec::new(),
+            values: Vec::new(),
+            loc: Loc::NONE,
+        }
+    }
+
     /// Removes parameters behind the first `keep` that nothing uses but `debug` instructions that do not print.
     pub fn drop_unused_params(&mut self, keep: usize) {
         let mut used = vec![false; self.values.len()];

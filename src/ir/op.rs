@@ -131,9 +131,8 @@ pub enum Op {
     /// element `i` of the slot (a `vec4` array). Bit `i` of the result is set when ray `i` is **not** blocked. A negative `t_max` shoots nothing
     /// and counts as not blocked. `t_min` is that of program constant 0.
     Visible(SlotId),
-    /// `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`: calls the shader of the current hit; `ray` may be left out
-    /// where no shader of the module takes it. In programs whose surfaces scatter light it has a fifth operand `vec4 numbers` and a third result `vec4 next`
-    CallShader,
+    /// Calls the shader of the current hit; [`ShaderCall`] says with what operands and results. All calls and surface entry points of a linked module agree
+    CallShader(ShaderCall),
     /// `arguments → results` of the function of that name
     Call(Arc<str>),
 
@@ -148,6 +147,45 @@ pub enum Op {
     // For people.
     /// `a →`: from here on the source variable of that name has this value
     Debug(Arc<str>),
+}
+
+/// The signatures of `call_shader`, and of the surface entry points that it reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShaderCall {
+    /// `call_shader`: `vec3 origin, vec3 direction, f32 depth → vec3 Ci, vec3 Oi`. For modules whose shaders ask nothing of the ray beside that
+    Plain,
+    /// `call_shader_ray`: `vec3 origin, vec3 direction, f32 depth, vec4 ray → vec3 Ci, vec3 Oi`. The ray is `(width, spread, pdf, kind)`: a ray cone, the pdf of its direction, and what it was
+    /// traced for (`docs/internals.md`)
+    Ray,
+    /// `call_shader_path`: `vec3 origin, vec3 direction, f32 depth, vec4 ray, vec4 sample → vec3 radiance, vec3 weight, vec4 next`. For path tracing: `sample` has random numbers, two for a light
+    /// and two for the BSDF; `next` is the sampled direction and its pdf, `weight` the BSDF weight f·cosθ/pdf
+    Path,
+}
+
+impl ShaderCall {
+    /// All of them.
+    pub const ALL: [ShaderCall; 3] = [ShaderCall::Plain, ShaderCall::Ray, ShaderCall::Path];
+
+    /// Types of the operands.
+    pub fn params(self) -> &'static [Type] {
+        const ALL: [Type; 5] = [Type::Vec3, Type::Vec3, Type::F32, Type::Vec4, Type::Vec4];
+        match self {
+            ShaderCall::Plain => &ALL[..3],
+            ShaderCall::Ray => &ALL[..4],
+            ShaderCall::Path => &ALL,
+        }
+    }
+
+    /// Types of the results.
+    pub fn results(self) -> &'static [Type] {
+        match self {
+            ShaderCall::Plain | ShaderCall::Ray => &[Type::Vec3, Type::Vec3],
+            ShaderCall::Path => &[Type::Vec3, Type::Vec3, Type::Vec4],
+        }
+    }
+
+    /// Which operand, and parameter of a surface entry point, the ray is.
+    pub const RAY: usize = 3;
 }
 
 /// Index of an array slot in its function.
@@ -213,7 +251,9 @@ impl Op {
             Op::Trace => "trace",
             Op::Occluded => "occluded",
             Op::Visible(_) => "visible",
-            Op::CallShader => "call_shader",
+            Op::CallShader(ShaderCall::Plain) => "call_shader",
+            Op::CallShader(ShaderCall::Ray) => "call_shader_ray",
+            Op::CallShader(ShaderCall::Path) => "call_shader_path",
             Op::Call(_) => "call",
             Op::Du => "du",
             Op::Dv => "dv",
@@ -235,7 +275,7 @@ impl Op {
                 | Op::Trace
                 | Op::Occluded
                 | Op::Visible(_)
-                | Op::CallShader
+                | Op::CallShader(_)
                 | Op::Call(_)
                 | Op::Debug(_)
         )
@@ -256,7 +296,7 @@ impl Op {
     /// Whether the thread may wait for the renderer here (see the sections pass). A `call` suspends if its callee does; callers must ask
     /// the call graph.
     pub fn suspends(&self) -> bool {
-        matches!(self, Op::Trace | Op::Occluded | Op::Visible(_) | Op::CallShader)
+        matches!(self, Op::Trace | Op::Occluded | Op::Visible(_) | Op::CallShader(_))
     }
 
     /// Types of the results, given the operands' types, for operations whose results they determine. `None` for
@@ -285,8 +325,7 @@ impl Op {
             Op::Uniform(_) | Op::Load(_) | Op::Hit => vec![Type::Vec4],
             Op::HitTri | Op::HitObj => vec![Type::Ref],
             Op::Visible(_) => vec![Type::U32],
-            Op::CallShader if operands.len() > 4 => vec![Type::Vec3, Type::Vec3, Type::Vec4],
-            Op::CallShader => vec![Type::Vec3, Type::Vec3],
+            Op::CallShader(call) => call.results().to_vec(),
             Op::Trace | Op::SlotStore(_) | Op::Debug(_) => vec![],
             Op::Splat | Op::ToInt | Op::Bitcast | Op::SlotLoad(_) | Op::Call(_) => return None,
         })

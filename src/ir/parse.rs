@@ -4,11 +4,11 @@
 
 mod lexer;
 
-use super::print::{class_word, kind_word};
 use super::{
-    Block, BlockId, Class, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, Param, ResultInfo, Slot,
-    SlotId, Target, Terminator, Type, Value,
+    Block, BlockId, Const, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op, Param,
+    ParamKind, ResultInfo, ShaderCall, Slot, SlotId, Target, Terminator, Type, Value,
 };
+use crate::abi::{EntryPoint, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use lexer::{Line, Token};
@@ -92,17 +92,29 @@ impl Parser {
         line.finish()
     }
 
-    /// `kind name(params) -> (results) @loc {`
+    /// `origin inlining kind name(params) -> (results) @loc {`
     fn header(&mut self, line: &mut Line<'_>) -> Result1<()> {
         let loc = self.take_loc_before_brace(line)?;
         let span = line.span();
-        let word = line.word("`fn`, `surface`, `light`, `volume`, `displacement`, `imager` or `entry`")?;
-        use FunctionKind::*;
-        let kind =
-            [Function, Surface, Light, Volume, Displacement, Imager, Entry].into_iter().find(|&k| kind_word(k) == word);
-        let kind = kind.ok_or_else(|| line.error_at(span, format!("`{word}` starts no function")))?;
+        let mut origin = FunctionOrigin::User;
+        let mut inlining = Inlining::Automatic;
+        let kind = loop {
+            let span = line.span();
+            match line.word("`fn`, `entry`, or the kind of a shader")? {
+                "library" => origin = FunctionOrigin::Library,
+                "linker" => origin = FunctionOrigin::Linker,
+                "inline" => inlining = Inlining::Always,
+                "inline_late" => inlining = Inlining::Late,
+                "fn" => break FunctionKind::Function,
+                "entry" => break FunctionKind::Entry(role(line)?),
+                word => {
+                    let core = ShaderKind::ALL.into_iter().find(|k| k.name() == word).map(FunctionKind::Core);
+                    break core.ok_or_else(|| line.error_at(span, format!("`{word}` starts no function")))?;
+                }
+            }
+        };
         let name = line.name()?;
-        let mut open = Open::new(name.clone(), kind, loc, span);
+        let mut open = Open::new(Function { origin, inlining, loc, ..Function::new(name.clone(), kind) }, span);
         let mut entry = empty_block();
         line.expect("(")?;
         if !line.eat(")") {
@@ -110,16 +122,15 @@ impl Parser {
                 let value = open.define_number(line)?;
                 let name = line.name()?;
                 line.expect(":")?;
-                let class_span = line.span();
-                let class = line.word("a class: `constant`, `uniform` or `varying`")?;
-                let class =
-                    [Class::Constant, Class::Uniform, Class::Varying].into_iter().find(|&c| class_word(c) == class);
-                let class =
-                    class.ok_or_else(|| line.error_at(class_span, "a class is `constant`, `uniform` or `varying`"))?;
+                let implicit = line.peek() == Some(Token::Word("implicit"));
+                let kind = if implicit { ParamKind::Implicit } else { ParamKind::Declared };
+                if implicit {
+                    line.word("`implicit`")?;
+                }
                 let ty = line.ty()?;
                 open.types.insert(value.0, ty);
                 entry.params.push(value);
-                open.func.params.push(Param { name, ty, class });
+                open.func.params.push(Param { name, ty, kind });
                 if !line.separator(")")? {
                     break;
                 }
@@ -208,6 +219,20 @@ impl Parser {
     }
 }
 
+/// The role of an entry point: nothing, or as in `(camera)` and `(surface 2)`.
+fn role(line: &mut Line<'_>) -> Result1<EntryPoint> {
+    if !line.eat("(") {
+        return Ok(EntryPoint::Other);
+    }
+    let span = line.span();
+    let word = line.word("the role of an entry point")?;
+    let number = if line.eat(")") { None } else { Some(line.integer("a number")?) };
+    if number.is_some() {
+        line.expect(")")?;
+    }
+    EntryPoint::from_word(word, number).ok_or_else(|| line.error_at(span, "there is no such entry point"))
+}
+
 fn empty_block() -> Block {
     Block { params: vec![], insts: vec![], term: Terminator::Return(vec![]), term_loc: Loc::NONE }
 }
@@ -221,17 +246,7 @@ fn numbered(word: &str, letter: char) -> Option<u32> {
 }
 
 impl Open {
-    fn new(name: Arc<str>, kind: FunctionKind, loc: Loc, span: Span) -> Self {
-        let func = Function {
-            name,
-            kind,
-            params: vec![],
-            results: vec![],
-            slots: vec![],
-            blocks: vec![],
-            values: vec![],
-            loc,
-        };
+    fn new(func: Function, span: Span) -> Self {
         let (types, blocks, used, jumped) = Default::default();
         Self { func, span, types, blocks, current: None, used, jumped }
     }
@@ -437,7 +452,7 @@ impl Open {
 }
 
 /// Operations without immediates.
-const SIMPLE: [Op; 48] = [
+const SIMPLE: [Op; 50] = [
     Op::Neg,
     Op::Abs,
     Op::Add,
@@ -482,7 +497,9 @@ const SIMPLE: [Op; 48] = [
     Op::HitObj,
     Op::Trace,
     Op::Occluded,
-    Op::CallShader,
+    Op::CallShader(ShaderCall::Plain),
+    Op::CallShader(ShaderCall::Ray),
+    Op::CallShader(ShaderCall::Path),
     Op::Du,
     Op::Dv,
     Op::Seed,
@@ -527,8 +544,8 @@ mod tests {
     use crate::text::diagnostics::render;
     use crate::text::source::SourceMap;
 
-    /// Every operation, kind, class, type and form of name and place.
-    const EVERYTHING: &str = r#"surface "odd name\n"(v0 Kd: uniform f32, v1 N: varying vec3, v2 "a b": constant string) -> (Ci: vec3, Oi: vec3) @0:3..9 {
+    /// Every operation, kind, type and form of name and place.
+    const EVERYTHING: &str = r#"surface "odd name\n"(v0 Kd: f32, v1 N: vec3, v2 "a b": string) -> (Ci: vec3, Oi: vec3) @0:3..9 {
   slot s0 rays: vec4[16]
 b0:
   v3: f32 = const 0.1
@@ -572,6 +589,31 @@ fn none() {
 b0:
   ret
 }
+
+library inline fn std.f(v0 ray.kind: implicit f32) {
+b0:
+  ret
+}
+
+linker inline_late fn lights.count() {
+b0:
+  ret
+}
+
+linker entry(camera) @camera() {
+b0:
+  ret
+}
+
+linker entry(surface 2) @surface.2() {
+b0:
+  ret
+}
+
+entry f() {
+b0:
+  ret
+}
 "#;
 
     fn text(module: &Module) -> String {
@@ -602,7 +644,7 @@ b0:
 
     #[test]
     fn every_wrong_line_is_reported_with_its_place() {
-        let source = "fn f(v0 x: varying f32) {\nb0:\n  v1: f32 = addd v0, v0\n  v2: f23 = add v0, v0\n  v3: f32 = add v0 v0\n  v0: f32 = neg v9\n  ret\n}\n";
+        let source = "fn f(v0 x: f32) {\nb0:\n  v1: f32 = addd v0, v0\n  v2: f23 = add v0, v0\n  v3: f32 = add v0 v0\n  v0: f32 = neg v9\n  ret\n}\n";
         let mut map = SourceMap::new();
         let file = map.add("a.ir", None, source);
         let errors = parse(source, file).expect_err("it is wrong");

@@ -1,7 +1,7 @@
 //! Writes the IR's text form, which [`parse`](super::parse()) reads back.
 //!
 //! ```text
-//! surface matte(v0 Kd: uniform f32, v1 N: varying vec3) -> (Ci: vec3) {
+//! surface matte(v0 Kd: f32, v1 N: vec3) -> (Ci: vec3) {
 //!   slot s0 rays: vec4[16]
 //! b0:
 //!   v2: f32 = const 0.5
@@ -16,12 +16,18 @@
 //! }
 //! ```
 //!
-//! A function starts with its kind (`fn surface light imager entry`). Immediates stand after the mnemonic: `extract.x v1`,
+//! A function starts with its kind: `fn`, the keyword of the shader that it is the core of, `entry`, or an entry point's role as in `entry(camera)` and
+//! `entry(surface 2)`. Before that, `library` and `linker` say who made it, `inline` and `inline_late` where it is inlined. Parameters that no source
+//! declares are `implicit`. Immediates stand after the mnemonic: `extract.x v1`,
 //! `insert.y v1, v2`, `slot_load s0, v1`, `uniform 3`, `load v1, 2`, `call name(v1)`, `debug name, v1`. A float is written as its
 //! shortest decimal, or as the hexadecimal digits of its bits when it is a NaN. Names that are not plain words are quoted. A place is
 //! `@file:start..end`, `@?` when there is no source text, and `in` leads to the place where that code was inlined. A semicolon starts a comment.
 
-use super::{Block, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, Target, Terminator, Type, Value};
+use super::{
+    Block, Const, Function, FunctionKind, FunctionOrigin, Inlining, Inst, Loc, LocData, Module, Op, ParamKind, Target,
+    Terminator, Type, Value,
+};
+use crate::abi::EntryPoint;
 use std::fmt::{self, Write};
 
 /// What to write besides the program itself.
@@ -50,26 +56,28 @@ pub fn print_function(func: &Function, locs: &[LocData], options: PrintOptions) 
     out
 }
 
-/// The word that starts a function of that kind.
-pub(super) fn kind_word(kind: FunctionKind) -> &'static str {
-    match kind {
-        FunctionKind::Function => "fn",
-        FunctionKind::Surface => "surface",
-        FunctionKind::Light => "light",
-        FunctionKind::Volume => "volume",
-        FunctionKind::Displacement => "displacement",
-        FunctionKind::Imager => "imager",
-        FunctionKind::Entry => "entry",
-    }
-}
-
-/// The word for a class of parameter.
-pub(super) fn class_word(class: super::Class) -> &'static str {
-    match class {
-        super::Class::Constant => "constant",
-        super::Class::Uniform => "uniform",
-        super::Class::Varying => "varying",
-    }
+/// The words before a function's name: who made it, where it is inlined, what it is for.
+fn head(func: &Function) -> String {
+    let origin = match func.origin {
+        FunctionOrigin::User => "",
+        FunctionOrigin::Library => "library ",
+        FunctionOrigin::Linker => "linker ",
+    };
+    let inlining = match func.inlining {
+        Inlining::Automatic => "",
+        Inlining::Always => "inline ",
+        Inlining::Late => "inline_late ",
+    };
+    let kind = match func.kind {
+        FunctionKind::Function => "fn".to_string(),
+        FunctionKind::Core(kind) => kind.name().to_string(),
+        FunctionKind::Entry(EntryPoint::Other) => "entry".to_string(),
+        FunctionKind::Entry(role) => match role.word() {
+            (word, None) => format!("entry({word})"),
+            (word, Some(n)) => format!("entry({word} {n})"),
+        },
+    };
+    format!("{origin}{inlining}{kind}")
 }
 
 impl fmt::Display for Module {
@@ -178,9 +186,10 @@ pub fn function_lines(func: &Function, mut line: impl FnMut(String, Loc, &str)) 
     let value_of =
         |i: usize| func.blocks.first().and_then(|b| b.params.get(i)).map_or("?".to_string(), Value::to_string);
     let params = comma_list(func.params.iter().enumerate(), |(i, p)| {
-        format!("{} {}: {} {}", value_of(i), name_text(&p.name), class_word(p.class), p.ty)
+        let kind = if p.kind == ParamKind::Implicit { "implicit " } else { "" };
+        format!("{} {}: {kind}{}", value_of(i), name_text(&p.name), p.ty)
     });
-    let mut header = format!("{} {}({params})", kind_word(func.kind), name_text(&func.name));
+    let mut header = format!("{} {}({params})", head(func), name_text(&func.name));
     if !func.results.is_empty() {
         let results = comma_list(&func.results, |r| format!("{}: {}", name_text(&r.name), r.ty));
         let _ = write!(header, " -> ({results})");

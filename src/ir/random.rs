@@ -3,7 +3,8 @@
 //! A program is one function `f` (with helpers that it calls) of `x, y: f32`, `i, j: i32`, `u: u32`, `p: vec3` and `c: bool`. It ends on every input: loops have fixed trip counts. All floats stay finite
 //! and of moderate size, reciprocals and roots have arguments away from zero, and no float's bits are looked at, so that the sign of a zero cannot matter.
 
-use super::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable};
+use super::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable};
+use crate::abi::EntryPoint;
 use std::sync::Arc;
 
 /// A sequence of pseudo-random numbers: SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014).
@@ -89,7 +90,7 @@ pub fn module(random: &mut Random, shape: Shape) -> Module {
         let small = Shape { statements: shape.statements / 4 + 1, ..shape };
         module.functions.push(function(random, small, name, FunctionKind::Function, &helpers[..i]));
     }
-    module.functions.push(function(random, shape, "f", FunctionKind::Entry, &helpers));
+    module.functions.push(function(random, shape, "f", FunctionKind::Entry(EntryPoint::Other), &helpers));
     module
 }
 
@@ -114,7 +115,7 @@ fn constant(random: &mut Random, ty: Type) -> Const {
 
 fn function(random: &mut Random, shape: Shape, name: &str, kind: FunctionKind, callees: &[Arc<str>]) -> Function {
     let mut b = FunctionBuilder::new(name, kind);
-    let mut values: Vec<Value> = PARAMS.iter().map(|&(name, ty)| b.param(name, ty, Class::Varying)).collect();
+    let mut values: Vec<Value> = PARAMS.iter().map(|&(name, ty)| b.param(name, ty)).collect();
     let variables: Vec<Variable> = RESULTS
         .iter()
         .map(|&(name, ty)| {

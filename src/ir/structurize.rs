@@ -426,21 +426,12 @@ fn jump(j: Jump, context: &Context, fresh: bool, pending: &mut BTreeSet<Jump>, o
 mod tests {
     use super::*;
     use crate::ir::passes::reducible::make_reducible;
-    use crate::ir::{FunctionKind, Loc, Op, Target, Type, Value};
+    use crate::ir::{FunctionKind, Op, Target, Type, Value};
     use proptest::prelude::*;
 
     /// A function whose branches all test value 0, whose truth the test chooses anew each time.
     fn graph(edges: &[Vec<u32>]) -> Function {
-        let mut f = Function {
-            name: "g".into(),
-            kind: FunctionKind::Function,
-            params: vec![],
-            results: vec![],
-            slots: vec![],
-            blocks: vec![],
-            values: vec![Type::Bool],
-            loc: Loc::NONE,
-        };
+        let mut f = Function { values: vec![Type::Bool], ..Function::new("g", FunctionKind::Function) };
         let target = |b: u32| Target { block: BlockId(b), args: vec![] };
         for e in edges {
             let id = f.new_block();

@@ -288,10 +288,8 @@ impl<'a> Checker<'a> {
                 [Vec3, Vec3, Vec4] => Ok(()),
                 _ => wanted("vec3, vec3, vec4"),
             },
-            Op::CallShader => match args {
-                [Vec3, Vec3, F32] | [Vec3, Vec3, F32, Vec4] | [Vec3, Vec3, F32, Vec4, Vec4] => Ok(()),
-                _ => wanted("vec3, vec3, f32, and up to two vec4"),
-            },
+            Op::CallShader(call) if args == call.params() => Ok(()),
+            Op::CallShader(call) => wanted(&list(call.params())),
             Op::Debug(_) => match args {
                 [_] => Ok(()),
                 _ => wanted("one value"),
@@ -409,7 +407,7 @@ mod tests {
 
     #[test]
     fn a_right_program_passes() {
-        let text = "fn f(v0 x: varying f32) -> (return: f32) {\n slot s0 a: vec4[2]\nb0:\n v1: u32 = const 1\n v2: vec4 = slot_load s0, v1
+        let text = "fn f(v0 x: f32) -> (return: f32) {\n slot s0 a: vec4[2]\nb0:\n v1: u32 = const 1\n v2: vec4 = slot_load s0, v1
             v3: f32 = extract.w v2\n v4: bool = lt v0, v3\n br v4, b1(v0), b1(v3)\nb1(v5: f32):\n v6: f32 = call f(v5)\n ret v6\n}";
         assert_eq!(messages(text), [""; 0]);
     }
@@ -434,7 +432,7 @@ mod tests {
         ];
         for (line, message) in cases {
             let text = format!(
-                "fn f(v0 x: varying f32, v1 y: varying vec3, v2 i: uniform u32) -> (return: f32) {{\n slot s0 a: f32[2]\nb0:\n {line}\n ret v0\n}}"
+                "fn f(v0 x: f32, v1 y: vec3, v2 i: u32) -> (return: f32) {{\n slot s0 a: f32[2]\nb0:\n {line}\n ret v0\n}}"
             );
             assert_eq!(messages(&text), [format!("in `f`, b0, `{line}`: {message}")]);
         }
@@ -442,7 +440,7 @@ mod tests {
 
     #[test]
     fn a_use_that_its_definition_does_not_dominate_is_an_error() {
-        let text = "fn f(v0 c: varying bool) -> (return: f32) {\nb0:\n br v0, b1, b2\nb1:\n v1: f32 = const 1.0\n jump b2\nb2:\n ret v1\n}";
+        let text = "fn f(v0 c: bool) -> (return: f32) {\nb0:\n br v0, b1, b2\nb1:\n v1: f32 = const 1.0\n jump b2\nb2:\n ret v1\n}";
         assert_eq!(messages(text), ["in `f`, b2, `terminator`: the definition of v1 does not dominate this use"]);
         let text = "fn f() -> (return: f32) {\nb0:\n v1: f32 = neg v0\n v0: f32 = const 1.0\n ret v1\n}";
         assert_eq!(messages(text), ["in `f`, b0, `v1: f32 = neg v0`: the definition of v0 does not dominate this use"]);
@@ -450,7 +448,7 @@ mod tests {
 
     #[test]
     fn jumps_and_returns_pass_what_is_expected() {
-        let text = "fn f(v0 x: varying f32) -> (return: vec3) {\nb0:\n br v0, b1(v0), b0\nb1:\n ret v0\n}";
+        let text = "fn f(v0 x: f32) -> (return: vec3) {\nb0:\n br v0, b1(v0), b0\nb1:\n ret v0\n}";
         assert_eq!(
             messages(text),
             [

@@ -1,7 +1,7 @@
 //! Linking: a scene and its shaders become one [`Program`].
 
 use crate::ir::passes::{Observer, Pipeline, arguments, derivatives};
-use crate::ir::{Loc, Module, Op};
+use crate::ir::{Function, Inlining, Loc, Module, Op};
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{self, outline::Outline};
 use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
@@ -38,7 +38,7 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, SourceMap};
 use glam::Mat4;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ pub enum Stage {
 /// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and the shading data.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// All functions; entries are of kind [`crate::ir::FunctionKind::Entry`].
+    /// All functions; entry points are of kind [`crate::ir::FunctionKind::Entry`].
     pub module: Arc<Module>,
     /// The shading data.
     pub memory: Arc<MemoryImage>,
@@ -568,27 +568,31 @@ impl Linker {
         }
         arguments::drop_unneeded(&mut module);
         // What a light gives is asked once for each place, and then worked out where the light is known.
-        let mut pipeline = options.pipeline.clone();
-        pipeline.inline.specialised.extend([LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].map(Arc::from));
+        let asks_light = |f: &&mut Function| {
+            [LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].iter().any(|name| f.name.starts_with(name))
+        };
+        module.functions.iter_mut().filter(asks_light).for_each(|f| f.inlining = Inlining::Late);
         // A core with more parameters than a call passes becomes a part of its entry.
-        let call_registers = pipeline.target.call_registers;
+        let call_registers = options.pipeline.target.call_registers;
         let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
+        let mut inlined: HashSet<Arc<str>> = kinds.iter().flat_map(|cores| cores.names().cloned()).collect();
         for wanted in &wanted {
             let large = wanted.methods.all().filter(|i| passed(i) > call_registers);
-            pipeline.inline.always.extend(large.map(|i| i.shader.core.clone()));
+            inlined.extend(large.map(|i| i.shader.core.clone()));
             let large = wanted.shaders().filter(|i| passed(i) > call_registers);
             let sets = || std::iter::once(wanted.set).chain(wanted.dark).map(set_suffix);
             let cores = large.flat_map(|i| sets().map(|set| Arc::from(format!("{}{set}", i.shader.core))));
-            pipeline.inline.always.extend(cores);
+            inlined.extend(cores);
         }
-        pipeline.inline.always.extend(kinds.iter().flat_map(|cores| cores.names().cloned()));
+        let cores = module.functions.iter_mut().filter(|f| inlined.contains(&f.name));
+        cores.for_each(|f| f.inlining = Inlining::Always);
         let constants = frame_constants_around(scene, tree.bounds());
-        match pipeline.run(&mut module, observer) {
+        match options.pipeline.run(&mut module, observer) {
             Ok(report) => report.rays.into_iter().for_each(|loc| self.warn_of_ray(&module, loc)),
             Err(error) => self.diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
         }
         if options.stage == Stage::Image {
-            procedural::split_by_origin(&mut module, kinds.len(), &pipeline.target);
+            procedural::split_by_origin(&mut module, kinds.len(), &options.pipeline.target);
         }
         Ok(Program {
             module: module.into(),

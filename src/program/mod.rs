@@ -11,8 +11,12 @@ mod link;
 mod optimise;
 mod synthesise;
 
+pub use crate::abi::{
+    CAMERA_ENTRY, IMAGER_ENTRY, common_origin_entries, displacement_entry, globals_entry, intersect_entry,
+    surface_entry,
+};
 pub use collect::instances::{Instance, convert, unpack};
-pub use collect::procedural::{Primitives, common_origin_entries, intersect_entry};
+pub use collect::procedural::Primitives;
 pub use collect::shader_cache::Units;
 pub use collect::shader_library::{CompiledParam, CompiledShader, MOST_LEFT_OVER, read_shader};
 pub use layout::constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
@@ -22,23 +26,3 @@ pub use layout::{memory, textures};
 pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
 pub use synthesise::entries::CameraOptions;
 pub use synthesise::outputs::Output;
-
-/// Name of the entry that renders one sample.
-pub const CAMERA_ENTRY: &str = "@camera";
-/// Name of the entry that runs once a pixel on the finished film.
-pub const IMAGER_ENTRY: &str = "@imager";
-
-/// Name of surface entry `n`; `n` is what a hit carries in its fourth component.
-pub fn surface_entry(n: usize) -> String {
-    format!("@surface.{n}")
-}
-
-/// Name of the entry that displaces points of objects whose surface entry is `n`, see [`Stage::Displacement`].
-pub fn displacement_entry(n: usize) -> String {
-    format!("@displace.{n}")
-}
-
-/// Name of the entry that gives all globals where surface entry `n` would run; programs linked for a debugger have it.
-pub fn globals_entry(n: usize) -> String {
-    format!("@globals.{n}")
-}

@@ -4,7 +4,7 @@
 
 use super::edits::{self, Edits};
 use super::options::{OptionEdits, OptionValues};
-use crate::ir::{Const, Module, Op};
+use crate::ir::{Const, FunctionOrigin, Module, Op};
 use crate::program::{self, CompiledParam, Program};
 use crate::scene::{ObjectAttributes, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::text::source::Span;
@@ -294,7 +294,7 @@ fn hint(param: &CompiledParam, default: &ParamValue, unit: &Module) -> Hint {
             for inst in unit
                 .functions
                 .iter()
-                .filter(|f| !f.name.starts_with("std."))
+                .filter(|f| f.origin != FunctionOrigin::Library)
                 .flat_map(|f| &f.blocks)
                 .flat_map(|b| &b.insts)
             {

@@ -161,15 +161,16 @@ fn value(ty: Type, words: &[u32]) -> Const {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Class, FunctionBuilder, FunctionKind, Op};
+    use crate::abi::EntryPoint;
+    use crate::ir::{FunctionBuilder, FunctionKind, Op};
 
     #[test]
     fn the_rpu_gives_the_evaluators_bits_for_more_calls_than_a_block_holds() {
-        let mut b = FunctionBuilder::new("f", FunctionKind::Entry);
+        let mut b = FunctionBuilder::new("f", FunctionKind::Entry(EntryPoint::Other));
         b.result("a", Type::Vec3);
         b.result("b", Type::F32);
-        let v = b.param("v", Type::Vec3, Class::Varying);
-        let x = b.param("x", Type::F32, Class::Varying);
+        let v = b.param("v", Type::Vec3);
+        let x = b.param("x", Type::F32);
         let by = b.op_as(Op::Splat, &[x], Type::Vec3);
         let product = b.op(Op::Mul, &[v, by]);
         let root = b.op(Op::Rsq, &[x]);

@@ -1,6 +1,8 @@
 //! What the tests through the binary share; each uses part of it.
 #![allow(dead_code, reason = "every test file compiles this module for itself and uses part of it")]
 
+use shadewright::abi::EntryPoint;
+
 use shadewright::codegen::rpu;
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
@@ -140,7 +142,7 @@ pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], conventi
     let file = sources.add("f.sl", None, source);
     let unit = rsl::compile(&mut sources, file, &rsl::Options::default());
     let mut module = unit.unwrap_or_else(|d| panic!("{}", d.render(&sources))).module;
-    module.function_mut("f").expect("a function `f`").kind = FunctionKind::Entry;
+    module.function_mut("f").expect("a function `f`").kind = FunctionKind::Entry(EntryPoint::Other);
     let mut plain = module.clone();
     Pipeline::none().run(&mut plain, &mut ()).expect("the rules of the IR are kept");
     let expected: Vec<Words> = calls.iter().map(|args| on_evaluator(&plain, "f", args).unwrap()).collect();

@@ -101,8 +101,7 @@ pub fn conventions(args: &BenchArgs) -> Result<Value, Failure> {
 pub fn inlining(args: &BenchArgs) -> Result<Value, Failure> {
     let nothing = Pipeline::parse("-inline").map_err(|e| Failure::input(e.to_string()))?;
     let mut everything = Variant::plain("everything");
-    // Every name starts with the empty one.
-    everything.pipeline.inline.always = vec!["".into()];
+    everything.pipeline.inline.small = usize::MAX;
     let nothing = Variant { pipeline: nothing, ..Variant::plain("nothing") };
     compare(args, &[Variant::plain("default"), everything, nothing])
 }

@@ -5,6 +5,7 @@ use crate::cli::args::{RunArgs, RunOn, Size};
 use crate::cli::exit::Failure;
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
+use shadewright::abi::EntryPoint;
 use shadewright::codegen::rpu::Options;
 use shadewright::image::file as image_file;
 use shadewright::image::{Image, check_size};
@@ -53,7 +54,7 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
     let Some(function) = module.function_mut(&info.ir_name) else {
         return Err(Failure::input(format!("error: `{}` has no body", args.function)));
     };
-    function.kind = FunctionKind::Entry;
+    function.kind = FunctionKind::Entry(EntryPoint::Other);
     let hidden = function.params.iter().skip(arguments.len()).map(|p| Const::zero(p.ty));
     let arguments: Vec<Const> = arguments.into_iter().chain(hidden.collect::<Vec<_>>()).collect();
     // The passes leave no matrices, only their rows.

@@ -7,8 +7,9 @@
 use super::calls;
 use super::vcode::{ALLOCATABLE, Callee, MFunc, Place};
 use super::{Abi, Error};
+use crate::abi::EntryPoint;
 use crate::ir::cycles::Components;
-use crate::ir::{Function, FunctionKind, Module, Op, Type};
+use crate::ir::{Function, FunctionKind, Module, Op};
 use crate::rpu::isa::{Mask, Reg};
 
 /// Which registers a called function may change.
@@ -138,15 +139,14 @@ impl Plan {
             Ok(Signature { params, results })
         };
         let signatures = module.functions.iter().map(signature).collect::<Result<_, _>>()?;
-        let surfaces: Vec<usize> =
-            (0..module.functions.len()).filter(|&n| is_called_like_a_surface(&module.functions[n])).collect();
+        let surfaces: Vec<usize> = (0..module.functions.len()).filter(|&n| is_surface(&module.functions[n])).collect();
         let index = module.index();
         let callees = |f: &Function| -> Vec<u32> {
             let mut callees = Vec::new();
             for inst in f.blocks.iter().flat_map(|b| &b.insts) {
                 match &inst.op {
                     Op::Call(name) => callees.extend(index.get(name).map(|&n| n as u32)),
-                    Op::CallShader => callees.extend(surfaces.iter().map(|&n| n as u32)),
+                    Op::CallShader(_) => callees.extend(surfaces.iter().map(|&n| n as u32)),
                     _ => {}
                 }
             }
@@ -228,13 +228,7 @@ fn mixed(signature: &Signature) -> Clobbers {
     c
 }
 
-/// Whether a function takes and gives what `call_shader` passes.
-fn is_called_like_a_surface(f: &Function) -> bool {
-    let params = [Type::Vec3, Type::Vec3, Type::F32, Type::Vec4, Type::Vec4];
-    let results = [Type::Vec3, Type::Vec3, Type::Vec4];
-    let fits = |taken: usize, given: usize| {
-        f.params.iter().map(|p| p.ty).eq(params[..taken].iter().copied())
-            && f.results.iter().map(|r| r.ty).eq(results[..given].iter().copied())
-    };
-    f.kind == FunctionKind::Entry && (fits(4, 2) || fits(3, 2) || fits(5, 3))
+/// Whether `call_shader` may reach a function.
+fn is_surface(f: &Function) -> bool {
+    matches!(f.kind, FunctionKind::Entry(EntryPoint::Surface(_)))
 }

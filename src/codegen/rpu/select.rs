@@ -540,7 +540,7 @@ impl Selector<'_> {
                 let src = [self.source(args[0]), self.source(args[1]), self.source(args[2])];
                 self.push(MOp::Trace { src });
             }
-            Op::CallShader => self.call(Callee::HitShader, inst)?,
+            Op::CallShader(_) => self.call(Callee::HitShader, inst)?,
             Op::Call(name) => {
                 let &n = self
                     .context

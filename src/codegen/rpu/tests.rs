@@ -224,11 +224,11 @@ fn pairs() -> Vec<Vec<Const>> {
 #[test]
 fn scalar_operations_match_the_evaluator() {
     for op in ["neg", "abs", "rcp", "rsq", "sqrt", "frac", "floor", "sat"] {
-        let text = format!("fn f(v0 x: varying f32) -> (r: f32) {{\nb0:\n  v1: f32 = {op} v0\n  ret v1\n}}");
+        let text = format!("fn f(v0 x: f32) -> (r: f32) {{\nb0:\n  v1: f32 = {op} v0\n  ret v1\n}}");
         check(&text, &f32s(&FLOATS));
     }
     for op in ["add", "sub", "mul", "min", "max"] {
-        let head = "fn f(v0 x: varying f32, v1 y: varying f32) -> (r: f32)";
+        let head = "fn f(v0 x: f32, v1 y: f32) -> (r: f32)";
         check(&format!("{head} {{\nb0:\n  v2: f32 = {op} v0, v1\n  ret v2\n}}"), &pairs());
     }
 }
@@ -237,7 +237,7 @@ fn scalar_operations_match_the_evaluator() {
 fn comparisons_decide_and_are_kept_alike() {
     for op in ["lt", "le", "eq", "ne"] {
         let text = format!(
-            "fn f(v0 x: varying f32, v1 y: varying f32) -> (r: f32, b: bool, n: bool) {{
+            "fn f(v0 x: f32, v1 y: f32) -> (r: f32, b: bool, n: bool) {{
 b0:
   v2: bool = {op} v0, v1
   v3: f32 = select v2, v0, v1
@@ -267,19 +267,19 @@ fn integers_match_the_evaluator() {
         let rows: Vec<Vec<Const>> =
             (0..60).map(|i| vec![make(numbers[i % 10]), make(numbers[(i * 7 + i / 10) % 10])]).collect();
         for op in ["iadd", "isub", "imul", "iand", "ior", "ixor", "ishl", "ishr"] {
-            let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: {ty}, q: {ty})");
+            let head = format!("fn f(v0 x: {ty}, v1 y: {ty}) -> (r: {ty}, q: {ty})");
             let body = format!("v2: {ty} = {op} v0, v1\n  v3: {ty} = const 5\n  v4: {ty} = {op} v2, v3");
             check(&format!("{head} {{\nb0:\n  {body}\n  ret v2, v4\n}}"), &rows);
         }
         for op in ["ilt", "ieq"] {
-            let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: {ty}, b: bool)");
+            let head = format!("fn f(v0 x: {ty}, v1 y: {ty}) -> (r: {ty}, b: bool)");
             let body = format!("v2: bool = {op} v0, v1\n  v3: {ty} = select v2, v0, v1");
             check(&format!("{head} {{\nb0:\n  {body}\n  ret v3, v2\n}}"), &rows);
         }
-        let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: {ty}, q: {ty})");
+        let head = format!("fn f(v0 x: {ty}, v1 y: {ty}) -> (r: {ty}, q: {ty})");
         let body = format!("v2: {ty} = ireverse v0\n  v3: {ty} = ireverse v1\n  v4: {ty} = ixor v3, v0");
         check(&format!("{head} {{\nb0:\n  {body}\n  ret v2, v4\n}}"), &rows);
-        let head = format!("fn f(v0 x: varying {ty}, v1 y: varying {ty}) -> (r: f32, q: {ty})");
+        let head = format!("fn f(v0 x: {ty}, v1 y: {ty}) -> (r: f32, q: {ty})");
         let body =
             format!("v2: f32 = to_float v0\n  v3: f32 = const 0.37\n  v4: f32 = mul v2, v3\n  v5: {ty} = to_int v4");
         check(&format!("{head} {{\nb0:\n  {body}\n  ret v2, v5\n}}"), &rows);
@@ -288,7 +288,7 @@ fn integers_match_the_evaluator() {
 
 #[test]
 fn vectors_match_the_evaluator() {
-    let text = "fn f(v0 a: varying vec3, v1 b: varying vec3, v2 s: varying f32) -> (r: vec3, q: vec3, w: vec4, d: f32, p: vec2) {
+    let text = "fn f(v0 a: vec3, v1 b: vec3, v2 s: f32) -> (r: vec3, q: vec3, w: vec4, d: f32, p: vec2) {
 b0:
   v3: vec3 = cross v0, v1
   v4: f32 = dot v0, v1
@@ -329,7 +329,7 @@ b0:
 
 #[test]
 fn loops_pass_their_values_round_and_count_on() {
-    let text = "fn f(v0 n: varying f32, v1 x: varying f32) -> (a: f32, b: f32, c: f32) {
+    let text = "fn f(v0 n: f32, v1 x: f32) -> (a: f32, b: f32, c: f32) {
 b0:
   v2: f32 = const 0.0
   v3: f32 = const 1.0
@@ -358,7 +358,7 @@ b4:
 
 #[test]
 fn recursion_keeps_what_lives_across_calls() {
-    let text = "fn f(v0 n: varying i32, v1 x: varying vec3, v2 y: varying f32) -> (r: vec3, s: f32) {
+    let text = "fn f(v0 n: i32, v1 x: vec3, v2 y: f32) -> (r: vec3, s: f32) {
 b0:
   v3: i32 = const 1
   v4: bool = ilt v0, v3
@@ -388,7 +388,7 @@ b2:
 
 #[test]
 fn arrays_belong_to_an_activation_and_keep_to_their_bounds() {
-    let text = "fn g(v0 i: varying u32, v1 x: varying vec3) -> (r: vec3, s: f32) {
+    let text = "fn g(v0 i: u32, v1 x: vec3) -> (r: vec3, s: f32) {
   slot s0 a: vec3[12]
   slot s1 b: f32[3]
 b0:
@@ -403,7 +403,7 @@ b0:
   v8: vec3 = add v7, v4
   ret v8, v6
 }
-fn f(v0 i: varying u32, v1 x: varying vec3) -> (r: vec3, s: f32, t: f32) {
+fn f(v0 i: u32, v1 x: vec3) -> (r: vec3, s: f32, t: f32) {
   slot s0 c: f32[2]
 b0:
   v2: u32 = const 1
@@ -424,7 +424,7 @@ b0:
 
 #[test]
 fn a_constant_index_beyond_every_offset_writes_nothing_and_reads_the_last() {
-    let text = "fn f(v0 x: varying f32) -> (r: f32) {
+    let text = "fn f(v0 x: f32) -> (r: f32) {
   slot s0 a: f32[2]
 b0:
   v1: u32 = const 1216420740
@@ -440,7 +440,7 @@ b0:
 
 #[test]
 fn rays_and_shaders_match_the_evaluator() {
-    let text = "entry shade(v0 o: varying vec3, v1 d: varying vec3, v2 n: varying f32) -> (Ci: vec3, Oi: vec3) {
+    let text = "entry(surface 0) shade(v0 o: vec3, v1 d: vec3, v2 n: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec4 = hit
   v4: f32 = extract.z v3
@@ -459,7 +459,7 @@ b0:
   v17: vec3 = mul v16, v1
   ret v5, v17
 }
-fn f(v0 o: varying vec3, v1 d: varying vec3) -> (Ci: vec3, Oi: vec3, blocked: bool, visible: u32, o: vec3) {
+fn f(v0 o: vec3, v1 d: vec3) -> (Ci: vec3, Oi: vec3, blocked: bool, visible: u32, o: vec3) {
   slot s0 rays: vec4[3]
 b0:
   v2: vec4 = uniform 0
@@ -554,7 +554,7 @@ fn the_bunny_programs_need_at_most_70_percent_of_the_slots_of_the_thesis_with_pa
 #[test]
 fn the_bunny_programs_compute_what_the_evaluator_does() {
     // The evaluator calls shaders as the renderer does; `shade` turns that into the thesis's convention.
-    let bridge = "fn shade(v0 o: varying vec3, v1 d: varying vec3, v2 n: varying f32) -> (Ci: vec3, Oi: vec3) {
+    let bridge = "fn shade(v0 o: vec3, v1 d: vec3, v2 n: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec3 = call s(v0, v1)
   ret v3, v3
@@ -582,7 +582,7 @@ b0:
 
 #[test]
 fn an_index_behind_a_comparison_that_bounds_it_is_not_tested_again() {
-    let text = "fn f(v0 n: varying u32, v1 x: varying f32) -> (r: f32) {
+    let text = "fn f(v0 n: u32, v1 x: f32) -> (r: f32) {
   slot s0 a: f32[12]
 b0:
   v2: u32 = const 12

@@ -5,9 +5,10 @@
 //! `trace` with the default argument and a call of the hit's shader.
 
 use super::legalize::{goto, split_block};
+use crate::abi::{EntryPoint, ShaderKind};
 use crate::ir::{
-    BlockId, Class, Const, Function, FunctionKind, Inst, Loc, Module, Op, Param, ResultInfo, Target, Terminator, Type,
-    Value,
+    BlockId, Const, Function, FunctionKind, Inst, Loc, Module, Op, Param, ParamKind, ResultInfo, ShaderCall, Target,
+    Terminator, Type, Value,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,16 +34,16 @@ pub struct Unbound {
 pub fn bind(module: &Module, functions: &[&str]) -> Result<Module, Unbound> {
     let mut bound = module.clone();
     for f in &mut bound.functions {
-        if f.kind == FunctionKind::Surface {
+        if f.kind == FunctionKind::Core(ShaderKind::Surface) {
             bind_surface(f)?;
         }
         expand_traces(f);
     }
     let mut wanted: HashSet<Arc<str>> = HashSet::new();
     for f in bound.functions.iter_mut().filter(|f| functions.contains(&&*f.name)) {
-        f.kind = FunctionKind::Entry;
+        f.kind = FunctionKind::Entry(EntryPoint::Other);
     }
-    let roots = bound.functions.iter().filter(|f| f.kind == FunctionKind::Entry);
+    let roots = bound.functions.iter().filter(|f| f.kind.is_entry());
     let mut work: Vec<Arc<str>> = roots.map(|f| f.name.clone()).collect();
     while let Some(name) = work.pop() {
         if let Some(f) = bound.function(&name).filter(|_| wanted.insert(name.clone())) {
@@ -103,7 +104,7 @@ fn bind_surface(f: &mut Function) -> Result<(), Unbound> {
     let shader = f.name.clone();
     let (orig, dir) = (f.new_value(Type::Vec3), f.new_value(Type::Vec3));
     for (name, v) in [("orig", orig), ("dir", dir)] {
-        f.params.push(Param { name: name.into(), ty: Type::Vec3, class: Class::Varying });
+        f.params.push(Param { name: name.into(), ty: Type::Vec3, kind: ParamKind::Declared });
         f.blocks[0].params.push(v);
     }
     let mut w = Writer { f, out: Vec::new() };
@@ -146,7 +147,7 @@ fn bind_surface(f: &mut Function) -> Result<(), Unbound> {
             *values = values.get(colour).copied().into_iter().collect();
         }
     }
-    f.kind = FunctionKind::Entry;
+    f.kind = FunctionKind::Entry(EntryPoint::Other);
     Ok(())
 }
 
@@ -173,7 +174,12 @@ fn expand_traces(f: &mut Function) {
         let missing = std::mem::take(&mut w.out);
         let depth = w.op(Type::F32, Op::Const(Const::F32(0.0)), &[]);
         let (ci, oi) = (w.f.new_value(Type::Vec3), w.f.new_value(Type::Vec3));
-        w.out.push(Inst { op: Op::CallShader, args: vec![orig, dir, depth], results: vec![ci, oi], loc: call.loc });
+        w.out.push(Inst {
+            op: Op::CallShader(ShaderCall::Plain),
+            args: vec![orig, dir, depth],
+            results: vec![ci, oi],
+            loc: call.loc,
+        });
         let shading = w.out;
         let (shade, miss) = (f.new_block(), f.new_block());
         f.block_mut(here).insts.append(&mut test);

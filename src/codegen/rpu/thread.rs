@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_conjunction_of_tests_becomes_two_branches() {
-        let text = "fn f(v0 x: varying f32, v1 y: varying f32) -> (r: f32) {
+        let text = "fn f(v0 x: f32, v1 y: f32) -> (r: f32) {
 b0:
   v2: f32 = const 0.0
   v3: bool = lt v0, v2
@@ -122,7 +122,7 @@ b4:
         let mut module = crate::ir::parse(text, FileId(0)).expect("the text form is right");
         thread_tests(&mut module.functions[0]);
         crate::ir::verify(&module).expect("it keeps the rules");
-        let after = "fn f(v0 x: varying f32, v1 y: varying f32) -> (r: f32) {
+        let after = "fn f(v0 x: f32, v1 y: f32) -> (r: f32) {
 b0:
   v2: f32 = const 0.0
   v3: bool = lt v0, v2

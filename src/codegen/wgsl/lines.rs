@@ -160,12 +160,12 @@ mod tests {
     use crate::text::source::FileId;
 
     const PROGRAM: &str = "
-fn help(v0 x: varying f32) -> (r: f32) {
+fn help(v0 x: f32) -> (r: f32) {
 b0:
   v1: f32 = sqrt v0 @0:90..91
   ret v1 @0:95..96
 }
-entry main(v0 n: varying u32, v1 x: varying f32) -> (r: f32) {
+entry main(v0 n: u32, v1 x: f32) -> (r: f32) {
 b0:
   v2: u32 = const 0 @0:10..11
   v3: u32 = const 1 @0:10..11

@@ -141,7 +141,7 @@ mod tests {
 
     /// A shader that shoots shadow rays and calls the shader of what it sees.
     const PROGRAM: &str = "
-fn shade(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+fn shade(v0 o: vec3, v1 d: vec3, v2 depth: f32) -> (Ci: vec3, Oi: vec3) {
   slot s0 rays: vec4[4]
 b0:
   v3: u32 = const 2
@@ -157,12 +157,12 @@ b0:
   v12: vec3 = mul v9, v11
   ret v12, v10
 }
-fn twice(v0 x: varying f32) -> (r: f32) {
+fn twice(v0 x: f32) -> (r: f32) {
 b0:
   v1: f32 = add v0, v0
   ret v1
 }
-entry camera(v0 x: varying f32, v1 y: varying f32) -> (color: vec3, alpha: f32) {
+entry camera(v0 x: f32, v1 y: f32) -> (color: vec3, alpha: f32) {
 b0:
   v2: f32 = call twice(v0)
   v3: vec3 = compose v0, v1, v2

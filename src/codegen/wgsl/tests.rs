@@ -19,7 +19,7 @@ fn kernel_text(kernel: &SectionKernel) -> String {
 fn a_small_function_reads_well() {
     let program = program(
         "
-fn main(v0 n: varying u32, v1 x: varying f32) -> (r: f32) {
+fn main(v0 n: u32, v1 x: f32) -> (r: f32) {
 b0:
   v2: u32 = const 0
   v3: u32 = const 1
@@ -45,7 +45,7 @@ b3:
 fn every_operation_validates_and_parses_again() {
     let program = program(
         "
-fn all(v0 f: varying f32, v1 g: varying f32, v2 v: varying vec3, v3 i: varying i32, v4 u: varying u32, v5 b: varying bool, v6 s: varying string, v7 r: varying ref) -> (a: f32, b: vec3, c: u32, d: bool, e: i32) {
+fn all(v0 f: f32, v1 g: f32, v2 v: vec3, v3 i: i32, v4 u: u32, v5 b: bool, v6 s: string, v7 r: ref) -> (a: f32, b: vec3, c: u32, d: bool, e: i32) {
   slot s0 m: vec4[4]
   slot s1 flags: bool[3]
 b0:
@@ -117,7 +117,7 @@ b0:
   v71: u32 = iadd v47, v38
   ret v65, v70, v71, v67, v39
 }
-fn main(v0 f: varying f32, v1 v: varying vec3, v2 r: varying ref) -> (r: f32) {
+fn main(v0 f: f32, v1 v: vec3, v2 r: ref) -> (r: f32) {
 b0:
   v3: i32 = to_int v0
   v4: u32 = to_int v0
@@ -161,7 +161,7 @@ b0:
 }
 
 const SHADERS: &str = "
-fn shade(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+fn shade(v0 o: vec3, v1 d: vec3, v2 depth: f32) -> (Ci: vec3, Oi: vec3) {
   slot s0 rays: vec4[4]
 b0:
   v3: u32 = const 2
@@ -178,7 +178,7 @@ b0:
   v13: vec3 = mul v10, v12
   ret v13, v11
 }
-entry camera(v0 x: varying f32, v1 y: varying f32) -> (color: vec3, alpha: f32) {
+entry camera(v0 x: f32, v1 y: f32) -> (color: vec3, alpha: f32) {
 b0:
   v2: f32 = const 1
   v3: vec3 = compose v0, v1, v2
@@ -258,7 +258,7 @@ fn a_trap_word_tells_the_trap() {
 #[test]
 fn matrices_are_refused() {
     let text = "
-fn main(v0 m: varying mat4) -> (r: f32) {
+fn main(v0 m: mat4) -> (r: f32) {
 b0:
   v1: f32 = const 1
   ret v1

@@ -11,7 +11,7 @@ fn run(text: &str, args: &[Const]) -> Result<Vec<Const>, EvalError> {
     eval(&module(text), "f", args, &mut EmptyWorld, Limits::default())
 }
 
-const FACTORIAL: &str = "fn f(v0 n: varying i32) -> (return: i32) {
+const FACTORIAL: &str = "fn f(v0 n: i32) -> (return: i32) {
 b0:
   v1: i32 = const 1
   jump b1(v0, v1)
@@ -51,7 +51,7 @@ b2:
 
 #[test]
 fn recursion_is_bounded_in_depth_without_using_the_host_stack() {
-    let text = "fn f(v0 n: varying i32) -> (return: i32) {\nb0:\n  v1: i32 = call f(v0) @0:7..9\n  ret v1\n}";
+    let text = "fn f(v0 n: i32) -> (return: i32) {\nb0:\n  v1: i32 = call f(v0) @0:7..9\n  ret v1\n}";
     let deep = Limits { fuel: 1_000_000, depth: 200_000 };
     let m = module(text);
     let error = eval(&m, "f", &[Const::I32(0)], &mut EmptyWorld, deep).expect_err("it never ends");
@@ -70,7 +70,7 @@ fn a_loop_that_never_ends_runs_out_of_fuel_and_names_its_place() {
 
 #[test]
 fn slots_start_at_zero_in_every_activation_and_clamp_their_reads() {
-    let text = "fn g(v0 x: varying f32) -> (first: f32, last: f32) {
+    let text = "fn g(v0 x: f32) -> (first: f32, last: f32) {
   slot s0 a: f32[2]
 b0:
   v1: u32 = const 0
@@ -95,7 +95,7 @@ b0:
 
 #[test]
 fn strings_pass_through_memory_as_identifiers() {
-    let text = "fn f(v0 s: varying string) -> (a: string, b: bool, c: string) {
+    let text = "fn f(v0 s: string) -> (a: string, b: bool, c: string) {
 b0:
   v1: f32 = bitcast v0
   v2: string = bitcast v1
@@ -136,7 +136,7 @@ impl World for Ceiling {
 
 #[test]
 fn rays_see_the_world_and_call_its_shader() {
-    let text = "entry shade(v0 o: varying vec3, v1 d: varying vec3, v2 n: varying f32) -> (Ci: vec3, Oi: vec3) {
+    let text = "entry shade(v0 o: vec3, v1 d: vec3, v2 n: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec4 = hit
   v4: f32 = extract.z v3
@@ -149,7 +149,7 @@ b0:
   v11: vec3 = splat v10
   ret v5, v11
 }
-fn f(v0 o: varying vec3, v1 d: varying vec3) -> (Ci: vec3, Oi: vec3, blocked: bool, visible: u32) {
+fn f(v0 o: vec3, v1 d: vec3) -> (Ci: vec3, Oi: vec3, blocked: bool, visible: u32) {
   slot s0 rays: vec4[3]
 b0:
   v2: vec4 = const (0.0, 100.0, 0.0, 0.0)

@@ -6,15 +6,13 @@
 //! none.
 
 use super::origin::{Origin, origins};
-use crate::ir::{BlockId, Const, Function, FunctionKind, Inst, Loc, Module, Op, Terminator, Type, Value};
+use crate::abi::EntryPoint;
+use crate::ir::{
+    BlockId, Const, Function, FunctionKind, FunctionOrigin, Inst, Loc, Module, Op, ParamKind, ShaderCall, Terminator,
+    Value,
+};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Which parameter of a surface entry, and operand of `call_shader`, the ray is.
-const RAY: usize = 3;
-
-/// What the names of the library's functions start with.
-const LIBRARY: &str = "std.";
 
 /// Drops the parameters that nothing needs. Returns how many they were.
 pub fn drop_unneeded(module: &mut Module) -> usize {
@@ -23,10 +21,9 @@ pub fn drop_unneeded(module: &mut Module) -> usize {
     let goes = |f: usize, i: usize| {
         let func = &module.functions[f];
         let may_go = match func.kind {
-            FunctionKind::Entry => is_surface(func) && i == RAY && !ray,
-            FunctionKind::Function if func.name.starts_with(LIBRARY) => true,
-            // Named inputs have a point in their names.
-            _ => func.params[i].name.contains('.'),
+            FunctionKind::Entry(_) => takes_ray(func) && i == ShaderCall::RAY && !ray,
+            FunctionKind::Function if func.origin == FunctionOrigin::Library => true,
+            _ => func.params[i].kind == ParamKind::Implicit,
         };
         may_go && !needed.params[f][i]
     };
@@ -42,7 +39,10 @@ pub fn drop_unneeded(module: &mut Module) -> usize {
                         retain(&mut inst.args, &gone[callee]);
                     }
                 }
-                Op::CallShader if !ray && inst.args.len() == RAY + 1 => inst.args.truncate(RAY),
+                Op::CallShader(ShaderCall::Ray) if !ray => {
+                    inst.op = Op::CallShader(ShaderCall::Plain);
+                    inst.args.remove(ShaderCall::RAY);
+                }
                 _ => {}
             }
         }
@@ -51,11 +51,11 @@ pub fn drop_unneeded(module: &mut Module) -> usize {
     gone.iter().flatten().filter(|g| **g).count()
 }
 
-/// Whether `call_shader` may reach the function, and passes it the ray.
-fn is_surface(f: &Function) -> bool {
-    f.kind == FunctionKind::Entry
-        && f.params.iter().map(|p| p.ty).eq([Type::Vec3, Type::Vec3, Type::F32, Type::Vec4])
-        && f.results.iter().map(|r| r.ty).eq([Type::Vec3; 2])
+/// Whether the function is an entry point that is called for a hit by [`ShaderCall::Ray`], or like that.
+fn takes_ray(f: &Function) -> bool {
+    matches!(f.kind, FunctionKind::Entry(EntryPoint::Surface(_) | EntryPoint::Displacement(_)))
+        && f.params.iter().map(|p| p.ty).eq(ShaderCall::Ray.params().iter().copied())
+        && f.results.iter().map(|r| r.ty).eq(ShaderCall::Ray.results().iter().copied())
 }
 
 fn retain<T>(list: &mut Vec<T>, gone: &[bool]) {
@@ -104,12 +104,12 @@ impl Needed {
                         Op::Call(name) if index.contains_key(name) => {
                             callers.entry(name.clone()).or_default().push((f, &inst.args));
                         }
-                        // A path needs all of its ray.
-                        Op::CallShader if inst.args.len() > RAY + 1 => work.extend(inst.args.iter().map(|&v| (f, v))),
-                        Op::CallShader => {
-                            shooters.extend(inst.args.get(RAY).map(|&ray| (f, ray)));
-                            work.extend(inst.args.iter().take(RAY).map(|&v| (f, v)));
+                        Op::CallShader(ShaderCall::Ray) => {
+                            shooters.push((f, inst.args[ShaderCall::RAY]));
+                            work.extend(inst.args.iter().take(ShaderCall::RAY).map(|&v| (f, v)));
                         }
+                        // A path needs all of its ray.
+                        Op::CallShader(_) => work.extend(inst.args.iter().map(|&v| (f, v))),
                         op if op.is_printed() => work.extend(inst.args.iter().map(|&v| (f, v))),
                         Op::Debug(_) => {}
                         op if op.is_removable() => {}
@@ -139,7 +139,7 @@ impl Needed {
                     needed.params[f][i as usize] = true;
                     let calls = callers.get(&func.name).into_iter().flatten();
                     work.extend(calls.filter_map(|(caller, args)| Some((*caller, *args.get(i as usize)?))));
-                    if i as usize == RAY && is_surface(func) {
+                    if i as usize == ShaderCall::RAY && takes_ray(func) {
                         needed.ray = true;
                         work.append(&mut shooters);
                     }
@@ -152,7 +152,7 @@ impl Needed {
                 }
                 Origin::Inst(block, i) => {
                     let inst = &func.block(block).insts[i as usize];
-                    if !matches!(inst.op, Op::Call(_) | Op::CallShader) {
+                    if !matches!(inst.op, Op::Call(_) | Op::CallShader(_)) {
                         work.extend(inst.args.iter().map(|&v| (f, v)));
                     }
                 }
@@ -168,13 +168,13 @@ mod tests {
     use super::drop_unneeded;
 
     /// A camera whose ray goes around through a surface; `USE` is what the surface does with its width.
-    const RENDERER: &str = "fn std.radiance(v0 o: varying vec3, v1 depth: varying f32, v2 ray: varying vec4) -> (return: vec3) {
+    const RENDERER: &str = "library fn std.radiance(v0 o: vec3, v1 depth: f32, v2 ray: vec4) -> (return: vec3) {
 b0:
   trace v0, v0, v2
-  v3: vec3, v4: vec3 = call_shader v0, v0, v1, v2
+  v3: vec3, v4: vec3 = call_shader_ray v0, v0, v1, v2
   ret v3
 }
-entry \"@surface.0\"(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32, v3 ray: varying vec4) -> (Ci: vec3, Oi: vec3) {
+entry(surface 0) @surface.0(v0 o: vec3, v1 d: vec3, v2 depth: f32, v3 ray: vec4) -> (Ci: vec3, Oi: vec3) {
 b0:
   v4: f32 = extract.x v3
   v5: vec4 = insert.y v3, v4
@@ -193,7 +193,7 @@ b0:
         check_module(
             drop_unneeded,
             &renderer("v2"),
-            "fn std.radiance(v0 o: varying vec3, v1 depth: varying f32) -> (return: vec3) {
+            "library fn std.radiance(v0 o: vec3, v1 depth: f32) -> (return: vec3) {
 b0:
   v2: vec4 = const (0.0, 0.0, 0.0, 0.0)
   v9: vec4 = uniform 0
@@ -202,7 +202,7 @@ b0:
   ret v3
 }
 
-entry @surface.0(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+entry(surface 0) @surface.0(v0 o: vec3, v1 d: vec3, v2 depth: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec4 = const (0.0, 0.0, 0.0, 0.0)
   v4: f32 = extract.x v3

@@ -163,7 +163,7 @@ fn merge(func: &mut Function, pure: &HashSet<Arc<str>>) -> usize {
 mod tests {
     use super::super::testing::check_module;
 
-    const PURE: &str = "fn g(v0 x: varying f32) -> (a: f32, b: f32) {
+    const PURE: &str = "fn g(v0 x: f32) -> (a: f32, b: f32) {
   slot s0 t: f32[1]
 b0:
   v1: u32 = const 0
@@ -173,7 +173,7 @@ b0:
 }
 ";
 
-    const SHOOTS: &str = "fn g(v0 x: varying f32) -> (a: f32, b: f32) {
+    const SHOOTS: &str = "fn g(v0 x: f32) -> (a: f32, b: f32) {
 b0:
   v1: vec4 = hit
   ret v0, v0
@@ -181,7 +181,7 @@ b0:
 ";
 
     const CALLER: &str = "
-fn f(v0 x: varying f32, v1 y: varying f32) -> (p: f32, q: f32, r: f32) {
+fn f(v0 x: f32, v1 y: f32) -> (p: f32, q: f32, r: f32) {
 b0:
   v2: f32, v3: f32 = call g(v0)
   jump b1
@@ -201,7 +201,7 @@ b1:
     #[test]
     fn calls_with_constants_are_worked_out_and_unused_ones_go() {
         let before = "
-fn f(v0 x: varying f32) -> (p: f32) {
+fn f(v0 x: f32) -> (p: f32) {
 b0:
   v1: f32, v2: f32 = call g(v0)
   v3: f32 = const 2.5
@@ -210,7 +210,7 @@ b0:
   ret v6
 }";
         let after = "
-fn f(v0 x: varying f32) -> (p: f32) {
+fn f(v0 x: f32) -> (p: f32) {
 b0:
   v3: f32 = const 2.5
   v4: f32 = const 2.5
@@ -228,7 +228,7 @@ b0:
             "b0:\n  jump b1\nb1:\n  v1: bool = eq v0, v0\n  br v1, b1, b2\nb2:\n  ret v0, v0",
         ] {
             let text = format!(
-                "fn g(v0 x: varying f32) -> (a: f32, b: f32) {{\n{body}\n}}\n\nfn f() -> (p: f32) {{\nb0:\n  v0: f32 = const 2.5\n  v1: f32, v2: f32 = call g(v0)\n  ret v2\n}}"
+                "fn g(v0 x: f32) -> (a: f32, b: f32) {{\n{body}\n}}\n\nfn f() -> (p: f32) {{\nb0:\n  v0: f32 = const 2.5\n  v1: f32, v2: f32 = call g(v0)\n  ret v2\n}}"
             );
             check_module(super::run, &text, &text);
         }

@@ -61,7 +61,7 @@ mod tests {
     fn a_vector_taken_apart_and_put_together_is_the_vector() {
         check(
             super::run,
-            "fn f(v0 a: varying vec3) -> (return: vec3) {
+            "fn f(v0 a: vec3) -> (return: vec3) {
 b0:
   v1: f32 = extract.x v0
   v2: f32 = extract.y v0
@@ -69,7 +69,7 @@ b0:
   v4: vec3 = compose v1, v2, v3
   ret v4
 }",
-            "fn f(v0 a: varying vec3) -> (return: vec3) {
+            "fn f(v0 a: vec3) -> (return: vec3) {
 b0:
   v1: f32 = extract.x v0
   v2: f32 = extract.y v0
@@ -81,7 +81,7 @@ b0:
 
     #[test]
     fn components_in_another_order_are_not_the_vector() {
-        let text = "fn f(v0 a: varying vec2, v9 b: varying vec3) -> (return: vec2) {
+        let text = "fn f(v0 a: vec2, v9 b: vec3) -> (return: vec2) {
 b0:
   v1: f32 = extract.x v0
   v2: f32 = extract.y v0
@@ -98,7 +98,7 @@ b0:
     fn extracting_finds_what_was_put_in() {
         check(
             super::run,
-            "fn f(v0 a: varying vec3, v1 x: varying f32) -> (p: f32, q: f32, r: f32, s: vec3) {
+            "fn f(v0 a: vec3, v1 x: f32) -> (p: f32, q: f32, r: f32, s: vec3) {
 b0:
   v2: vec3 = insert.y v0, v1
   v3: f32 = extract.y v2
@@ -108,7 +108,7 @@ b0:
   v7: vec3 = insert.y v2, v4
   ret v3, v4, v6, v7
 }",
-            "fn f(v0 a: varying vec3, v1 x: varying f32) -> (p: f32, q: f32, r: f32, s: vec3) {
+            "fn f(v0 a: vec3, v1 x: f32) -> (p: f32, q: f32, r: f32, s: vec3) {
 b0:
   v2: vec3 = insert.y v0, v1
   v4: f32 = extract.z v0
@@ -123,14 +123,14 @@ b0:
     fn casts_there_and_back_and_equal_choices_vanish() {
         check(
             super::run,
-            "fn f(v0 a: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 a: f32, v1 c: bool) -> (return: f32) {
 b0:
   v2: u32 = bitcast v0
   v3: f32 = bitcast v2
   v4: f32 = select v1, v3, v0
   ret v4
 }",
-            "fn f(v0 a: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 a: f32, v1 c: bool) -> (return: f32) {
 b0:
   v2: u32 = bitcast v0
   ret v0

@@ -120,7 +120,7 @@ mod tests {
     fn what_no_result_or_effect_needs_goes() {
         check(
             super::run,
-            "fn f(v0 x: varying vec3, v1 a: varying vec4) -> (return: vec3) {
+            "fn f(v0 x: vec3, v1 a: vec4) -> (return: vec3) {
 b0:
   v2: vec3 = mul v0, v0
   v3: bool = occluded v0, v2, v1
@@ -131,7 +131,7 @@ b0:
   debug square, v2
   ret v5
 }",
-            "fn f(v0 x: varying vec3, v1 a: varying vec4) -> (return: vec3) {
+            "fn f(v0 x: vec3, v1 a: vec4) -> (return: vec3) {
 b0:
   trace v0, v0, v1
   v5: vec3 = add v0, v0
@@ -145,7 +145,7 @@ b0:
     fn a_loop_variable_that_only_feeds_itself_goes() {
         check(
             super::run,
-            "fn f(v0 n: varying i32) -> (return: i32) {
+            "fn f(v0 n: i32) -> (return: i32) {
 b0:
   v1: i32 = const 0
   v2: i32 = const 1
@@ -160,7 +160,7 @@ b2:
 b3:
   ret v3
 }",
-            "fn f(v0 n: varying i32) -> (return: i32) {
+            "fn f(v0 n: i32) -> (return: i32) {
 b0:
   v1: i32 = const 0
   v2: i32 = const 1
@@ -181,7 +181,7 @@ b3:
     fn an_array_that_nobody_reads_goes_with_its_writes() {
         check(
             super::run,
-            "fn f(v0 x: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32) -> (return: f32) {
   slot s0 dead: f32[2]
   slot s1 live: f32[2]
 b0:
@@ -193,7 +193,7 @@ b0:
   v4: f32 = slot_load s1, v1
   ret v4
 }",
-            "fn f(v0 x: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32) -> (return: f32) {
   slot s0 live: f32[2]
 b0:
   v1: u32 = const 1
@@ -206,7 +206,7 @@ b0:
 
     #[test]
     fn a_call_stays_even_when_its_result_is_unused() {
-        let text = "fn f(v0 x: varying f32) {\nb0:\n  v1: f32 = call g(v0)\n  ret\n}";
+        let text = "fn f(v0 x: f32) {\nb0:\n  v1: f32 = call g(v0)\n  ret\n}";
         check(super::run, text, text);
     }
 }

@@ -101,7 +101,7 @@ mod tests {
     fn clamps_and_comparisons_that_a_range_decides_go() {
         check(
             super::run,
-            "fn f(v0 p: varying vec3, v1 x: varying f32) -> (a: f32, b: f32, c: f32, d: bool, e: bool, g: bool) {
+            "fn f(v0 p: vec3, v1 x: f32) -> (a: f32, b: f32, c: f32, d: bool, e: bool, g: bool) {
 b0:
   v2: f32 = const 0.0
   v3: f32 = const 1.0
@@ -119,7 +119,7 @@ b0:
   v15: bool = le v2, v4
   ret v7, v11, v4, v12, v14, v15
 }",
-            "fn f(v0 p: varying vec3, v1 x: varying f32) -> (a: f32, b: f32, c: f32, d: bool, e: bool, g: bool) {
+            "fn f(v0 p: vec3, v1 x: f32) -> (a: f32, b: f32, c: f32, d: bool, e: bool, g: bool) {
 b0:
   v2: f32 = const 0.0
   v3: f32 = const 1.0
@@ -140,7 +140,7 @@ b0:
     fn a_parameter_holds_what_the_jumps_bring_and_around_a_loop_anything() {
         let text = |limit: &str| {
             format!(
-                "fn f(v0 x: varying f32, v1 c: varying bool) -> (p: f32, q: f32) {{
+                "fn f(v0 x: f32, v1 c: bool) -> (p: f32, q: f32) {{
 b0:
   v2: f32 = const 0.0
   v3: f32 = sat v0
@@ -164,7 +164,7 @@ b3:
     #[test]
     fn a_zero_of_unknown_sign_keeps_what_tells_it() {
         // −0 comes out of the negation, so the magnitude and the clamp are needed.
-        let text = "fn f(v0 x: varying f32) -> (p: f32, q: f32) {
+        let text = "fn f(v0 x: f32) -> (p: f32, q: f32) {
 b0:
   v1: f32 = const 0.0
   v2: f32 = sat v0

@@ -85,8 +85,7 @@ mod tests {
         };
         let ty = result(before).unwrap_or_default();
         let function = |body: &str, value: &str| {
-            let head =
-                "fn f(v0 x: varying f32, v1 i: varying i32, v2 c: varying bool, v3 p: varying vec3) -> (return: ";
+            let head = "fn f(v0 x: f32, v1 i: i32, v2 c: bool, v3 p: vec3) -> (return: ";
             let lines: String = body.lines().map(|l| format!("  {}\n", l.trim())).collect();
             format!("{head}{ty}) {{\nb0:\n{lines}  ret {value}\n}}")
         };
@@ -195,7 +194,7 @@ b0:
     fn a_branch_whose_way_is_known_becomes_a_jump() {
         check(
             super::run,
-            "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   v2: bool = const false
   br v2, b1, b2
@@ -210,7 +209,7 @@ b4:
   v5: f32 = neg v0
   br v1, b3(v0), b3(v5)
 }",
-            "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   v2: bool = const false
   jump b2

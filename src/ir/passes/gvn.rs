@@ -166,7 +166,7 @@ mod tests {
     fn equal_pure_instructions_merge_where_one_dominates_the_other() {
         check(
             super::run,
-            "fn f(v0 x: varying f32, v1 y: varying f32, v2 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 y: f32, v2 c: bool) -> (return: f32) {
 b0:
   v3: f32 = mul v0, v1
   br v2, b1, b2
@@ -182,7 +182,7 @@ b3(v7: f32, v8: f32):
   v10: f32 = add v7, v9
   ret v10
 }",
-            "fn f(v0 x: varying f32, v1 y: varying f32, v2 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 y: f32, v2 c: bool) -> (return: f32) {
 b0:
   v3: f32 = mul v0, v1
   br v2, b1, b2
@@ -204,7 +204,7 @@ b3(v8: f32):
     fn constants_of_sibling_blocks_become_one_in_the_entry() {
         check(
             super::run,
-            "fn f(v0 c: varying bool) -> (p: f32, q: i32) {
+            "fn f(v0 c: bool) -> (p: f32, q: i32) {
 b0:
   br v0, b1, b2
 b1:
@@ -218,7 +218,7 @@ b2:
 b3(v5: f32, v6: i32):
   ret v5, v6
 }",
-            "fn f(v0 c: varying bool) -> (p: f32, q: i32) {
+            "fn f(v0 c: bool) -> (p: f32, q: i32) {
 b0:
   v3: f32 = const -0.0
   v4: i32 = const 0
@@ -236,7 +236,7 @@ b3(v5: f32):
 
     #[test]
     fn minimum_does_not_commute_and_types_tell_casts_apart() {
-        let text = "fn f(v0 x: varying f32, v1 y: varying f32) -> (p: f32, q: f32, r: i32, s: u32) {
+        let text = "fn f(v0 x: f32, v1 y: f32) -> (p: f32, q: f32, r: i32, s: u32) {
 b0:
   v2: f32 = min v0, v1
   v3: f32 = min v1, v0
@@ -251,7 +251,7 @@ b0:
     fn the_hit_is_read_once_between_rays() {
         check(
             super::run,
-            "fn f(v0 o: varying vec3, v1 a: varying vec4) -> (p: vec4, q: vec4, r: vec4) {
+            "fn f(v0 o: vec3, v1 a: vec4) -> (p: vec4, q: vec4, r: vec4) {
 b0:
   trace v0, v0, v1
   v2: vec4 = hit
@@ -260,7 +260,7 @@ b0:
   v4: vec4 = hit
   ret v2, v3, v4
 }",
-            "fn f(v0 o: varying vec3, v1 a: varying vec4) -> (p: vec4, q: vec4, r: vec4) {
+            "fn f(v0 o: vec3, v1 a: vec4) -> (p: vec4, q: vec4, r: vec4) {
 b0:
   trace v0, v0, v1
   v2: vec4 = hit
@@ -275,7 +275,7 @@ b0:
     fn an_array_element_is_known_until_another_write_may_change_it() {
         check(
             super::run,
-            "fn f(v0 x: varying f32, v1 i: varying u32) -> (p: f32, q: f32, r: f32, s: f32) {
+            "fn f(v0 x: f32, v1 i: u32) -> (p: f32, q: f32, r: f32, s: f32) {
   slot s0 a: f32[4]
 b0:
   v2: u32 = const 1
@@ -289,7 +289,7 @@ b0:
   v7: f32 = slot_load s0, v2
   ret v4, v5, v6, v7
 }",
-            "fn f(v0 x: varying f32, v1 i: varying u32) -> (p: f32, q: f32, r: f32, s: f32) {
+            "fn f(v0 x: f32, v1 i: u32) -> (p: f32, q: f32, r: f32, s: f32) {
   slot s0 a: f32[4]
 b0:
   v2: u32 = const 1
@@ -308,7 +308,7 @@ b0:
     fn a_condition_that_a_dominating_branch_decided_is_not_tested_again() {
         check(
             super::run,
-            "fn f(v0 c: varying bool) -> (return: f32) {
+            "fn f(v0 c: bool) -> (return: f32) {
 b0:
   v1: f32 = const 1.0
   br v0, b1, b2
@@ -320,7 +320,7 @@ b2:
 b3(v3: f32):
   ret v3
 }",
-            "fn f(v0 c: varying bool) -> (return: f32) {
+            "fn f(v0 c: bool) -> (return: f32) {
 b0:
   v2: f32 = const 2.0
   v1: f32 = const 1.0
@@ -339,7 +339,7 @@ b3(v3: f32):
     fn variables_that_run_alike_around_a_loop_are_one() {
         check(
             super::run,
-            "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32, q: i32) {
+            "fn f(v0 n: i32, v1 s: i32) -> (p: i32, q: i32) {
 b0:
   v2: i32 = const 0
   jump b1(v2, v2)
@@ -355,7 +355,7 @@ b3:
   v9: i32 = imul v3, v4
   ret v8, v9
 }",
-            "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32, q: i32) {
+            "fn f(v0 n: i32, v1 s: i32) -> (p: i32, q: i32) {
 b0:
   v2: i32 = const 0
   jump b1(v2)
@@ -374,7 +374,7 @@ b3:
 
     #[test]
     fn variables_that_start_or_step_differently_stay_apart() {
-        let text = "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32, q: i32, r: i32) {
+        let text = "fn f(v0 n: i32, v1 s: i32) -> (p: i32, q: i32, r: i32) {
 b0:
   v2: i32 = const 0
   jump b1(v2, v2, v0)
@@ -394,7 +394,7 @@ b3:
 
     #[test]
     fn a_value_from_the_turn_before_is_not_this_turns() {
-        let text = "fn f(v0 n: varying i32, v1 s: varying i32) -> (p: i32) {
+        let text = "fn f(v0 n: i32, v1 s: i32) -> (p: i32) {
 b0:
   v2: i32 = const 0
   jump b1(v2, v2)
@@ -412,7 +412,7 @@ b2:
     fn a_parameter_that_carries_a_computation_stands_for_it_afterwards() {
         check(
             super::run,
-            "fn f(v0 x: varying f32, v1 y: varying f32, v2 c: varying bool) -> (p: f32, q: f32) {
+            "fn f(v0 x: f32, v1 y: f32, v2 c: bool) -> (p: f32, q: f32) {
 b0:
   br v2, b1, b2
 b1:
@@ -425,7 +425,7 @@ b3(v5: f32):
   v6: f32 = mul v0, v1
   ret v5, v6
 }",
-            "fn f(v0 x: varying f32, v1 y: varying f32, v2 c: varying bool) -> (p: f32, q: f32) {
+            "fn f(v0 x: f32, v1 y: f32, v2 c: bool) -> (p: f32, q: f32) {
 b0:
   br v2, b1, b2
 b1:
@@ -450,7 +450,7 @@ b3(v5: f32):
         let start = list((0..count).map(|_| "v0, v0".to_string()).collect());
         let next = list((1..count).map(pair).collect());
         let text = format!(
-            "fn f(v0 x: varying i32, v1 c: varying bool) -> (p: i32, q: i32) {{
+            "fn f(v0 x: i32, v1 c: bool) -> (p: i32, q: i32) {{
 b0:
   v2: i32 = const 1
   jump b1({start})

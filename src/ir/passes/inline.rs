@@ -5,8 +5,8 @@
 
 use super::unreachable::lay_out;
 use crate::ir::{
-    Block, BlockId, Const, Function, FunctionKind, Inst, Loc, LocData, Module, Op, SlotId, Target, TargetInfo,
-    Terminator, Type, Value,
+    Block, BlockId, Const, Function, FunctionKind, Inlining, Inst, Loc, LocData, Module, Op, SlotId, Target,
+    TargetInfo, Terminator, Type, Value,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,10 +14,6 @@ use std::sync::Arc;
 /// Which calls are inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlinePolicy {
-    /// Functions whose names start with one of these are inlined wherever they are called, up to `max_size`.
-    pub always: Vec<Arc<str>>,
-    /// Functions whose names start with one of these wait for [`Stage::Late`]. Then those of at most `medium` instructions are inlined where an argument is a constant too.
-    pub specialised: Vec<Arc<str>>,
     /// Functions of at most this many instructions (constants and `debug` not counted, a branch [`TargetInfo::divergence_cost`] more) are inlined: the second threshold of
     /// Węgrzanowski 2006, §5.3. Those that are cheaper than a call, the first threshold, are too.
     pub small: usize,
@@ -30,7 +26,7 @@ pub struct InlinePolicy {
 impl Default for InlinePolicy {
     /// Small functions, those called from one place, and those that may become small; of them, those without branches, and those that wait for rays.
     fn default() -> Self {
-        Self { always: Vec::new(), specialised: Vec::new(), small: 24, medium: 400, max_size: 20_000 }
+        Self { small: 24, medium: 400, max_size: 20_000 }
     }
 }
 
@@ -60,31 +56,21 @@ pub fn run(module: &mut Module, policy: &InlinePolicy, target: &TargetInfo, stag
     }
     let mut inlined = 0;
     for &caller in components.members.iter().flatten() {
-        let placeholder = Function {
-            name: "".into(),
-            kind: FunctionKind::Function,
-            params: vec![],
-            results: vec![],
-            slots: vec![],
-            blocks: vec![],
-            values: vec![],
-            loc: Loc::NONE,
-        };
+        let placeholder = Function::new("", FunctionKind::Function);
         let func = std::mem::replace(&mut module.functions[caller as usize], placeholder);
         let constants = constants(&func);
         let wanted = |name: &Arc<str>, args: &[Value]| {
             let callee = *index.get(name)?;
             let f = &module.functions[callee];
-            let starts = |list: &[Arc<str>]| list.iter().any(|p| f.name.starts_with(&**p));
-            let is_special = starts(&policy.specialised);
+            let is_special = f.inlining == Inlining::Late;
             let may_shrink = shoots(f) || is_special && args.iter().any(|a| constants.contains(a));
             let (size, branches) = (cost(f), branches(f) * target.divergence_cost);
-            let is_wanted = starts(&policy.always)
+            let is_wanted = f.inlining == Inlining::Always
                 || passes_too_much(f, target)
                 || call_count[callee] == 1 && (waits(f) || branches <= policy.small)
                 || size + branches <= policy.small.max(cost_of_call(f, target))
                 || may_shrink && size <= policy.medium;
-            let is_possible = f.kind != FunctionKind::Entry && !components.is_cyclic(callee);
+            let is_possible = !f.kind.is_entry() && !components.is_cyclic(callee);
             let is_time = !is_special || stage == Stage::Late;
             (is_wanted && is_possible && is_time).then_some(callee)
         };
@@ -340,19 +326,19 @@ mod tests {
         check_module(|m| run(m, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), before, after);
     }
 
-    const SQUARE: &str = "fn square(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = mul v0, v0\n  ret v1\n}\n";
+    const SQUARE: &str = "fn square(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = mul v0, v0\n  ret v1\n}\n";
 
     #[test]
     fn a_call_becomes_a_copy_of_the_callee() {
         let caller = "
-fn f(v0 y: varying f32) -> (return: f32) {
+fn f(v0 y: f32) -> (return: f32) {
 b0:
   v1: f32 = call square(v0)
   v2: f32 = call square(v1)
   ret v2
 }";
         let inlined = "
-fn f(v0 y: varying f32) -> (return: f32) {
+fn f(v0 y: f32) -> (return: f32) {
 b0:
   jump b1
 b1:
@@ -371,9 +357,9 @@ b4(v2: f32):
 
     #[test]
     fn copied_instructions_know_where_they_were_inlined() {
-        let text = "fn a(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = neg v0 @0:1..2\n  ret v1 @0:3..4\n}
-fn b(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call a(v0) @0:5..6\n  ret v1\n}
-fn c(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call b(v0) @0:7..8\n  ret v1\n}";
+        let text = "fn a(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = neg v0 @0:1..2\n  ret v1 @0:3..4\n}
+fn b(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = call a(v0) @0:5..6\n  ret v1\n}
+fn c(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = call b(v0) @0:7..8\n  ret v1\n}";
         let mut m = module(text);
         assert_eq!(run(&mut m, &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 2);
         let printed = print_module(&m, PrintOptions { locations: true });
@@ -382,20 +368,20 @@ fn c(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = call b(v0) @0:7..8\
 
     #[test]
     fn recursion_and_entries_are_not_inlined() {
-        let text = "fn a(v0 x: varying f32) -> (return: f32) {
+        let text = "fn a(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = call b(v0)
   ret v1
 }
 
-fn b(v0 x: varying f32) -> (return: f32) {
+fn b(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = call a(v0)
   v2: f32 = call e(v1)
   ret v2
 }
 
-entry e(v0 x: varying f32) -> (return: f32) {
+entry e(v0 x: f32) -> (return: f32) {
 b0:
   ret v0
 }";
@@ -406,21 +392,21 @@ b0:
     fn a_large_function_called_from_two_places_is_not_copied_unless_its_prefix_asks() {
         let body: String = (1..40).map(|i| format!("  v{i}: f32 = neg v{}\n", i - 1)).collect();
         let text = format!(
-            "fn std.big(v0 x: varying f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
-fn f(v0 x: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = call std.big(v0)\n  v2: f32 = call std.big(v1)\n  ret v2\n}}"
+            "fn std.big(v0 x: f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
+fn f(v0 x: f32) -> (return: f32) {{\nb0:\n  v1: f32 = call std.big(v0)\n  v2: f32 = call std.big(v1)\n  ret v2\n}}"
         );
         assert_eq!(run(&mut module(&text), &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 0);
-        let always = InlinePolicy { always: vec!["std.".into()], ..InlinePolicy::default() };
-        assert_eq!(run(&mut module(&text), &always, &TargetInfo::DEFAULT, Stage::Early), 2);
-        let full = InlinePolicy { max_size: 60, ..always };
-        assert_eq!(run(&mut module(&text), &full, &TargetInfo::DEFAULT, Stage::Early), 1);
+        let always = text.replace("fn std.big", "inline fn std.big");
+        assert_eq!(run(&mut module(&always), &InlinePolicy::default(), &TargetInfo::DEFAULT, Stage::Early), 2);
+        let full = InlinePolicy { max_size: 60, ..InlinePolicy::default() };
+        assert_eq!(run(&mut module(&always), &full, &TargetInfo::DEFAULT, Stage::Early), 1);
     }
 
     #[test]
     fn a_function_with_branches_stays_a_call_unless_it_waits_for_rays() {
         let text = |test: &str| {
             format!(
-                "fn g(v0 x: varying f32, v1 p: varying vec3, v2 a: varying vec4) -> (return: f32) {{
+                "fn g(v0 x: f32, v1 p: vec3, v2 a: vec4) -> (return: f32) {{
 b0:
   v3: bool = {test}
   br v3, b1, b2
@@ -430,7 +416,7 @@ b1:
 b2:
   ret v0
 }}
-fn f(v0 x: varying f32, v1 p: varying vec3, v2 a: varying vec4) -> (return: f32) {{
+fn f(v0 x: f32, v1 p: vec3, v2 a: vec4) -> (return: f32) {{
 b0:
   v3: f32 = call g(v0, v1, v2)
   ret v3
@@ -453,8 +439,8 @@ b0:
         let text = |body: u32| {
             let body: String = (2..body + 2).map(|i| format!("  v{i}: f32 = mul v0, v1\n")).collect();
             format!(
-                "fn g(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {{\nb0:\n{body}  ret v2\n}}
-fn f(v0 x: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = call g(v0, v0)\n  v2: f32 = call g(v1, v0)\n  ret v2\n}}"
+                "fn g(v0 x: f32, v1 y: f32) -> (return: f32) {{\nb0:\n{body}  ret v2\n}}
+fn f(v0 x: f32) -> (return: f32) {{\nb0:\n  v1: f32 = call g(v0, v0)\n  v2: f32 = call g(v1, v0)\n  ret v2\n}}"
             )
         };
         let policy = InlinePolicy { small: 0, ..InlinePolicy::default() };
@@ -467,11 +453,11 @@ fn f(v0 x: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = call g(v0, v0)\n  
         let body: String = (2..40).map(|i| format!("  v{i}: f32 = mul v0, v{}\n", i - 1)).collect();
         let text = |arg: &str| {
             format!(
-                "fn sample(v0 i: varying f32, v1 x: varying f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
-fn f(v0 y: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = const 2.0\n  v2: f32 = call sample({arg}, v0)\n  v3: f32 = call sample({arg}, v2)\n  ret v3\n}}"
+                "inline_late fn sample(v0 i: f32, v1 x: f32) -> (return: f32) {{\nb0:\n{body}  ret v39\n}}
+fn f(v0 y: f32) -> (return: f32) {{\nb0:\n  v1: f32 = const 2.0\n  v2: f32 = call sample({arg}, v0)\n  v3: f32 = call sample({arg}, v2)\n  ret v3\n}}"
             )
         };
-        let policy = InlinePolicy { specialised: vec!["sample".into()], ..InlinePolicy::default() };
+        let policy = InlinePolicy::default();
         assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, Stage::Early), 0);
         assert_eq!(run(&mut module(&text("v1")), &policy, &TargetInfo::DEFAULT, Stage::Late), 2);
         assert_eq!(run(&mut module(&text("v0")), &policy, &TargetInfo::DEFAULT, Stage::Late), 0);
@@ -479,7 +465,7 @@ fn f(v0 y: varying f32) -> (return: f32) {{\nb0:\n  v1: f32 = const 2.0\n  v2: f
 
     #[test]
     fn slots_of_a_callee_in_a_loop_start_at_zero_each_time() {
-        let text = "fn g(v0 x: varying f32) -> (return: f32) {
+        let text = "fn g(v0 x: f32) -> (return: f32) {
   slot s0 a: f32[1]
 b0:
   v1: u32 = const 0
@@ -489,7 +475,7 @@ b0:
   ret v3
 }
 
-fn f(v0 x: varying f32) -> (return: f32) {
+fn f(v0 x: f32) -> (return: f32) {
   slot s0 mine: f32[1]
 b0:
   v1: f32 = const 0.0

@@ -189,7 +189,7 @@ mod tests {
     fn what_every_turn_computes_alike_is_computed_before_the_loop() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 x: varying f32, v1 n: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32, v1 n: f32) -> (return: f32) {
 b0:
   v2: f32 = const 0.0
   jump b1(v2, v2)
@@ -205,7 +205,7 @@ b2:
 b3:
   ret v4
 }",
-            "fn f(v0 x: varying f32, v1 n: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32, v1 n: f32) -> (return: f32) {
 b0:
   v2: f32 = const 0.0
   v6: f32 = neg v0
@@ -226,8 +226,7 @@ b3:
 
     #[test]
     fn what_only_some_turns_compute_or_a_loop_may_not_read_stays() {
-        let text =
-            "fn f(v0 x: varying f32, v1 n: varying f32, v2 p: varying ref, v3 c: varying bool) -> (return: f32) {
+        let text = "fn f(v0 x: f32, v1 n: f32, v2 p: ref, v3 c: bool) -> (return: f32) {
 b0:
   v4: f32 = const 0.0
   jump b1(v4)
@@ -254,7 +253,7 @@ b5:
     fn a_loop_that_is_entered_from_two_sides_gets_a_block_ahead() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   br v1, b1, b2(v0)
 b1:
@@ -268,7 +267,7 @@ b2(v3: f32):
 b3:
   ret v5
 }",
-            "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   br v1, b1, b4(v0)
 b1:
@@ -291,7 +290,7 @@ b4(v7: f32):
     fn a_loop_that_waits_for_rays_keeps_what_would_be_saved_around_them() {
         let ray = |inside: &str, outside: &str| {
             format!(
-                "fn f(v0 p: varying vec3, v1 a: varying vec4, v2 x: varying f32) -> (return: f32) {{
+                "fn f(v0 p: vec3, v1 a: vec4, v2 x: f32) -> (return: f32) {{
 b0:
 {outside}  jump b1(v2)
 b1(v3: f32):
@@ -308,7 +307,7 @@ b2:
         let text = ray("  v5: f32 = rcp v2\n", "");
         check(|f| super::run(f, &TargetInfo::DEFAULT), &text, &text);
         // A product that takes the place of its factor is as good to keep.
-        let add = |text: &str| text.replace("p: varying vec3,", "p: varying vec3, v9 q: varying vec3,");
+        let add = |text: &str| text.replace("p: vec3,", "p: vec3, v9 q: vec3,");
         let before = add(&ray("  v5: f32 = dot v9, v0\n", ""));
         check(|f| super::run(f, &TargetInfo::DEFAULT), &before, &add(&ray("", "  v5: f32 = dot v9, v0\n")));
     }
@@ -317,7 +316,7 @@ b2:
     fn the_inner_of_two_loops_hands_on_to_the_outer_one() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 x: varying f32, v1 n: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32, v1 n: f32) -> (return: f32) {
 b0:
   jump b1(v1)
 b1(v2: f32):
@@ -333,7 +332,7 @@ b3:
 b4:
   ret v5
 }",
-            "fn f(v0 x: varying f32, v1 n: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32, v1 n: f32) -> (return: f32) {
 b0:
   v4: f32 = rcp v0
   jump b1(v1)

@@ -6,7 +6,7 @@ use super::{
     strength, strip, units, unroll, visible,
 };
 use crate::ir::verify::{VerifyError, verify};
-use crate::ir::{Function, Loc, Module, TargetInfo};
+use crate::ir::{Function, Inlining, Loc, Module, TargetInfo};
 use std::time::{Duration, Instant};
 
 /// A pass of the pipeline.
@@ -250,9 +250,10 @@ impl Pipeline {
         // Functions that the last round did not change need no other one, until inlining changes them.
         let mut dirty = vec![true; module.functions.len()];
         let mut stage = Stage::Early;
+        let has_late = module.functions.iter().any(|f| f.inlining == Inlining::Late);
         while report.rounds < self.max_rounds {
             if !dirty.contains(&true) {
-                if stage == Stage::Late || self.inline.specialised.is_empty() {
+                if stage == Stage::Late || !has_late {
                     break;
                 }
                 stage = Stage::Late;
@@ -322,7 +323,7 @@ mod tests {
         assert!(error.starts_with("there is no pass `fodl`; the passes are `copy`, `fold`, "), "{error}");
     }
 
-    const PROGRAM: &str = "fn square(v0 x: varying f32) -> (return: f32) {
+    const PROGRAM: &str = "fn square(v0 x: f32) -> (return: f32) {
   slot s0 t: f32[1]
 b0:
   v1: u32 = const 0
@@ -331,7 +332,7 @@ b0:
   v3: f32 = slot_load s0, v1
   ret v3
 }
-entry main(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {
+entry main(v0 x: f32, v1 y: f32) -> (return: f32) {
 b0:
   v2: f32 = const 2.0
   v3: f32 = call square(v2)
@@ -354,7 +355,7 @@ b3(v6: f32):
         let report = Pipeline::default().run(&mut m, &mut ()).expect("the passes keep the rules");
         assert_eq!(
             m.to_string(),
-            "entry main(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v0\n  ret v2\n}\n"
+            "entry main(v0 x: f32, v1 y: f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v0\n  ret v2\n}\n"
         );
         assert!(report.rounds < Pipeline::default().max_rounds);
         // The call of a constant is worked out, the other copied.
@@ -366,7 +367,7 @@ b3(v6: f32):
     #[test]
     fn blocks_that_choose_between_constants_become_a_selection() {
         let mut m = module(
-            "entry main(v0 c: varying bool) -> (return: f32) {
+            "entry main(v0 c: bool) -> (return: f32) {
 b0:
   br v0, b1, b2
 b1:
@@ -382,7 +383,7 @@ b3(v3: f32):
         Pipeline::default().run(&mut m, &mut ()).expect("the passes keep the rules");
         assert_eq!(
             m.to_string(),
-            "entry main(v0 c: varying bool) -> (return: f32) {
+            "entry main(v0 c: bool) -> (return: f32) {
 b0:
   v1: f32 = const 2.0
   v2: f32 = const 1.0

@@ -52,7 +52,7 @@ fn lower_function(func: &mut Function) -> usize {
     func.params = std::mem::take(&mut func.params)
         .into_iter()
         .flat_map(|p| match p.ty {
-            Type::Mat4 => row_names(&p.name).map(|name| Param { name, ty: Type::Vec4, class: p.class }).to_vec(),
+            Type::Mat4 => row_names(&p.name).map(|name| Param { name, ty: Type::Vec4, kind: p.kind }).to_vec(),
             _ => vec![p],
         })
         .collect();
@@ -166,14 +166,14 @@ mod tests {
     fn signatures_calls_and_block_parameters_take_rows() {
         check_module(
             lower,
-            "fn f(v0 m: uniform mat4, v1 c: varying bool) -> (return: mat4) {
+            "fn f(v0 m: mat4, v1 c: bool) -> (return: mat4) {
 b0:
   v2: mat4 = call f(v0, v1)
   br v1, b1(v0), b1(v2)
 b1(v3: mat4):
   ret v3
 }",
-            "fn f(v4 m.0: uniform vec4, v5 m.1: uniform vec4, v6 m.2: uniform vec4, v7 m.3: uniform vec4, v1 c: varying bool) -> (return.0: vec4, return.1: vec4, return.2: vec4, return.3: vec4) {
+            "fn f(v4 m.0: vec4, v5 m.1: vec4, v6 m.2: vec4, v7 m.3: vec4, v1 c: bool) -> (return.0: vec4, return.1: vec4, return.2: vec4, return.3: vec4) {
 b0:
   v8: vec4, v9: vec4, v10: vec4, v11: vec4 = call f(v4, v5, v6, v7, v1)
   br v1, b1(v4, v5, v6, v7), b1(v8, v9, v10, v11)
@@ -187,7 +187,7 @@ b1(v12: vec4, v13: vec4, v14: vec4, v15: vec4):
     fn matrices_that_are_made_and_taken_apart_leave_nothing() {
         check_module(
             lower,
-            "fn f(v0 a: varying vec4, v1 b: varying vec4) -> (return: vec4) {
+            "fn f(v0 a: vec4, v1 b: vec4) -> (return: vec4) {
 b0:
   v2: mat4 = compose v0, v1, v1, v0
   v3: vec4 = extract.x v2
@@ -197,7 +197,7 @@ b0:
   v7: vec4 = add v5, v6
   ret v7
 }",
-            "fn f(v0 a: varying vec4, v1 b: varying vec4) -> (return: vec4) {
+            "fn f(v0 a: vec4, v1 b: vec4) -> (return: vec4) {
 b0:
   v7: vec4 = add v0, v1
   ret v7
@@ -206,7 +206,7 @@ b0:
     }
 
     /// Makes, chooses, stores and loads matrices; gives a row of each kind.
-    const EVERYTHING: &str = "fn f(v0 m: uniform mat4, v1 c: varying bool, v2 i: varying u32) -> (p: vec4, q: mat4) {
+    const EVERYTHING: &str = "fn f(v0 m: mat4, v1 c: bool, v2 i: u32) -> (p: vec4, q: mat4) {
   slot s0 pad: f32[2]
   slot s1 a: mat4[3]
   slot s2 b: f32[1]
@@ -224,7 +224,7 @@ b0:
   v10: vec4 = add v7, v9
   ret v10, v6
 }
-fn unused(v0 m: varying mat4) {
+fn unused(v0 m: mat4) {
 b0:
   ret
 b1:

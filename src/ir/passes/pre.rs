@@ -184,7 +184,7 @@ mod tests {
         // Węgrzanowski 2006, Figure 6.1: e or f holds b*c, depending on the way.
         check(
             super::run,
-            "fn f(v0 b: varying f32, v1 c: varying f32, v2 x: varying bool) -> (p: f32, q: f32) {
+            "fn f(v0 b: f32, v1 c: f32, v2 x: bool) -> (p: f32, q: f32) {
 b0:
   br v2, b1, b2
 b1:
@@ -199,7 +199,7 @@ b3(v7: f32):
   v8: f32 = mul v1, v0
   ret v7, v8
 }",
-            "fn f(v0 b: varying f32, v1 c: varying f32, v2 x: varying bool) -> (p: f32, q: f32) {
+            "fn f(v0 b: f32, v1 c: f32, v2 x: bool) -> (p: f32, q: f32) {
 b0:
   br v2, b1, b2
 b1:
@@ -220,7 +220,7 @@ b3(v7: f32, v9: f32):
     fn what_one_way_lacks_is_computed_there_with_the_values_it_passes() {
         check(
             super::run,
-            "fn f(v0 b: varying f32, v1 c: varying f32, v2 x: varying bool) -> (p: f32, q: f32) {
+            "fn f(v0 b: f32, v1 c: f32, v2 x: bool) -> (p: f32, q: f32) {
 b0:
   v3: f32 = rcp v0
   br v2, b1, b2(v0, v3)
@@ -232,7 +232,7 @@ b2(v5: f32, v6: f32):
   v8: f32 = add v7, v6
   ret v6, v8
 }",
-            "fn f(v0 b: varying f32, v1 c: varying f32, v2 x: varying bool) -> (p: f32, q: f32) {
+            "fn f(v0 b: f32, v1 c: f32, v2 x: bool) -> (p: f32, q: f32) {
 b0:
   v3: f32 = rcp v0
   br v2, b1, b3
@@ -251,7 +251,7 @@ b3:
 
     #[test]
     fn what_no_way_has_stays_and_no_path_becomes_longer() {
-        let text = "fn f(v0 b: varying f32, v1 c: varying f32, v2 x: varying bool) -> (p: f32) {
+        let text = "fn f(v0 b: f32, v1 c: f32, v2 x: bool) -> (p: f32) {
 b0:
   br v2, b1, b2
 b1:
@@ -272,7 +272,7 @@ b4(v4: f32):
 
     #[test]
     fn results_of_both_ways_stay() {
-        let text = "fn f(v0 b: varying f32, v1 c: varying f32, v2 x: varying bool) -> (p: f32, q: f32) {
+        let text = "fn f(v0 b: f32, v1 c: f32, v2 x: bool) -> (p: f32, q: f32) {
 b0:
   br v2, b1, b2(v1)
 b1:

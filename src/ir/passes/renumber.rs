@@ -28,10 +28,11 @@ mod tests {
     #[test]
     fn numbers_follow_the_order_of_definitions() {
         let mut m = module(
-            "fn f(v7 x: varying f32) -> (return: f32) {\nb0:\n  v3: f32 = neg v7\n  jump b1(v3)\nb1(v9: f32):\n  ret v9\n}",
+            "fn f(v7 x: f32) -> (return: f32) {\nb0:\n  v3: f32 = neg v7\n  jump b1(v3)\nb1(v9: f32):\n  ret v9\n}",
         );
         super::renumber(&mut m.functions[0]);
-        let expected = "fn f(v0 x: varying f32) -> (return: f32) {\nb0:\n  v1: f32 = neg v0\n  jump b1(v1)\nb1(v2: f32):\n  ret v2\n}\n";
+        let expected =
+            "fn f(v0 x: f32) -> (return: f32) {\nb0:\n  v1: f32 = neg v0\n  jump b1(v1)\nb1(v2: f32):\n  ret v2\n}\n";
         assert_eq!(m.to_string(), expected);
         assert_eq!(m.functions[0].values.len(), 3);
     }

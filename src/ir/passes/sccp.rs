@@ -241,7 +241,7 @@ mod tests {
     use crate::ir::passes::Pipeline;
 
     /// A variable that a loop would change only if it were not what it is at the start.
-    const RING: &str = "fn f(v0 c: varying bool) -> (return: f32) {
+    const RING: &str = "fn f(v0 c: bool) -> (return: f32) {
 b0:
   v1: i32 = const 1
   v2: f32 = const 3.0
@@ -265,7 +265,7 @@ b4:
         check(
             super::run,
             RING,
-            "fn f(v0 c: varying bool) -> (return: f32) {
+            "fn f(v0 c: bool) -> (return: f32) {
 b0:
   v9: i32 = const 1
   v10: i32 = const 1
@@ -304,7 +304,7 @@ b4:
         // Węgrzanowski 2006, §6.2: `if (x > 0) y = 2; else y = 2; z = 1/y;`
         check(
             super::run,
-            "fn f(v0 x: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = const 0.0
   v2: bool = lt v1, v0
@@ -319,7 +319,7 @@ b3(v5: f32):
   v6: f32 = rcp v5
   ret v6
 }",
-            "fn f(v0 x: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32) -> (return: f32) {
 b0:
   v7: f32 = const 2.0
   v1: f32 = const 0.0
@@ -340,7 +340,7 @@ b3:
 
     #[test]
     fn zeros_of_different_sign_are_different_constants() {
-        let text = "fn f(v0 c: varying bool) -> (return: f32) {
+        let text = "fn f(v0 c: bool) -> (return: f32) {
 b0:
   v1: f32 = const 0.0
   v2: f32 = const -0.0

@@ -140,7 +140,7 @@ mod tests {
     fn blocks_in_a_straight_line_become_one() {
         check(
             super::run,
-            "fn f(v0 x: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = neg v0
   jump b2(v1)
@@ -150,7 +150,7 @@ b2(v3: f32):
   v4: f32 = abs v3
   jump b1(v4)
 }",
-            "fn f(v0 x: varying f32) -> (return: f32) {
+            "fn f(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = neg v0
   v4: f32 = abs v1
@@ -163,7 +163,7 @@ b0:
     fn jumps_pass_through_empty_blocks_with_their_arguments() {
         check(
             super::run,
-            "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   br v1, b1, b2(v0)
 b1:
@@ -174,7 +174,7 @@ b3(v3: f32, v4: f32):
   v5: f32 = sub v3, v4
   ret v5
 }",
-            "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   br v1, b1(v0, v0), b1(v0, v0)
 b1(v3: f32, v4: f32):
@@ -188,7 +188,7 @@ b1(v3: f32, v4: f32):
     fn a_constant_condition_passed_to_an_empty_branch_picks_its_side() {
         check(
             super::run,
-            "fn f(v0 x: varying f32, v1 c: varying bool, v2 d: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool, v2 d: bool) -> (return: f32) {
 b0:
   v3: bool = const false
   br v1, b1, b2(v3)
@@ -203,7 +203,7 @@ b3:
 b4:
   ret v0
 }",
-            "fn f(v0 x: varying f32, v1 c: varying bool, v2 d: varying bool) -> (return: f32) {
+            "fn f(v0 x: f32, v1 c: bool, v2 d: bool) -> (return: f32) {
 b0:
   v3: bool = const false
   br v1, b1, b3
@@ -221,7 +221,7 @@ b3:
 
     #[test]
     fn an_empty_block_whose_parameter_others_use_stays() {
-        let text = "fn f(v0 x: varying f32, v1 c: varying bool) -> (return: f32) {
+        let text = "fn f(v0 x: f32, v1 c: bool) -> (return: f32) {
 b0:
   v2: f32 = neg v0
   br v1, b1(v0), b1(v2)

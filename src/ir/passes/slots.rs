@@ -207,7 +207,7 @@ mod tests {
     fn elements_with_known_indices_become_values_across_a_loop() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 x: varying f32, v1 n: varying i32) -> (p: f32, q: f32) {
+            "fn f(v0 x: f32, v1 n: i32) -> (p: f32, q: f32) {
   slot s0 a: f32[2]
 b0:
   v2: u32 = const 0
@@ -230,7 +230,7 @@ b3:
   v12: f32 = slot_load s0, v3
   ret v11, v12
 }",
-            "fn f(v0 x: varying f32, v1 n: varying i32) -> (p: f32, q: f32) {
+            "fn f(v0 x: f32, v1 n: i32) -> (p: f32, q: f32) {
   slot s0 a: f32[2]
 b0:
   v14: f32 = const 0.0
@@ -256,7 +256,7 @@ b3:
     fn a_read_in_an_unreachable_block_does_not_leave_its_value_undefined() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 x: varying f32) -> (p: f32) {
+            "fn f(v0 x: f32) -> (p: f32) {
   slot s0 a: f32[2]
 b0:
   v1: u32 = const 1
@@ -268,7 +268,7 @@ b1:
 b2:
   ret v0
 }",
-            "fn f(v0 x: varying f32) -> (p: f32) {
+            "fn f(v0 x: f32) -> (p: f32) {
   slot s0 a: f32[2]
 b0:
   v1: u32 = const 1
@@ -283,7 +283,7 @@ b1:
     fn a_write_out_of_range_does_nothing_and_a_read_sees_the_last_element() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 x: varying f32) -> (p: f32) {
+            "fn f(v0 x: f32) -> (p: f32) {
   slot s0 a: f32[2]
 b0:
   v1: u32 = const 1
@@ -294,7 +294,7 @@ b0:
   v4: f32 = slot_load s0, v2
   ret v4
 }",
-            "fn f(v0 x: varying f32) -> (p: f32) {
+            "fn f(v0 x: f32) -> (p: f32) {
   slot s0 a: f32[2]
 b0:
   v1: u32 = const 1
@@ -307,7 +307,7 @@ b0:
 
     #[test]
     fn a_slot_with_an_unknown_index_or_rays_stays() {
-        let text = "fn f(v0 i: varying u32, v1 r: varying vec4, v2 o: varying vec3) -> (p: vec4, q: u32) {
+        let text = "fn f(v0 i: u32, v1 r: vec4, v2 o: vec3) -> (p: vec4, q: u32) {
   slot s0 a: vec4[2]
   slot s1 rays: vec4[1]
 b0:

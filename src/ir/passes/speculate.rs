@@ -84,7 +84,7 @@ mod tests {
     fn a_branch_around_a_few_operations_becomes_a_choice() {
         check(
             |f| super::run(f, 8),
-            "fn f(v0 c: varying bool, v1 x: varying f32) -> (r: f32) {
+            "fn f(v0 c: bool, v1 x: f32) -> (r: f32) {
 b0:
   br v0, b1, b2(v1)
 b1:
@@ -94,7 +94,7 @@ b2(v3: f32):
   v4: f32 = add v3, v1
   ret v4
 }",
-            "fn f(v0 c: varying bool, v1 x: varying f32) -> (r: f32) {
+            "fn f(v0 c: bool, v1 x: f32) -> (r: f32) {
 b0:
   v2: f32 = neg v1
   v5: f32 = select v0, v2, v1
@@ -108,7 +108,7 @@ b0:
     fn both_sides_may_do_something_and_branches_may_lie_within_one_another() {
         check(
             |f| super::run(f, 8),
-            "fn f(v0 c: varying bool, v1 d: varying bool, v2 x: varying f32) -> (r: f32) {
+            "fn f(v0 c: bool, v1 d: bool, v2 x: f32) -> (r: f32) {
 b0:
   br v0, b1, b4
 b1:
@@ -124,7 +124,7 @@ b4:
 b5(v6: f32):
   ret v6
 }",
-            "fn f(v0 c: varying bool, v1 d: varying bool, v2 x: varying f32) -> (r: f32) {
+            "fn f(v0 c: bool, v1 d: bool, v2 x: f32) -> (r: f32) {
 b0:
   v3: f32 = neg v2
   v7: f32 = select v1, v3, v2
@@ -141,13 +141,13 @@ b0:
             ["v3: vec4 = load v2, 0", "v3: f32 = call g(v1)", "v3: bool = occluded v4, v4, v5", "slot_store s0, v6, v1"]
         {
             let text = format!(
-                "fn g(v0 x: varying f32) -> (r: f32) {{
+                "fn g(v0 x: f32) -> (r: f32) {{
 b0:
   v1: f32 = neg v0
   ret v1
 }}
 
-fn f(v0 c: varying bool, v1 x: varying f32, v2 a: varying ref, v4 p: varying vec3, v5 q: varying vec4, v6 i: varying u32) -> (r: f32) {{
+fn f(v0 c: bool, v1 x: f32, v2 a: ref, v4 p: vec3, v5 q: vec4, v6 i: u32) -> (r: f32) {{
   slot s0 t: f32[2]
 b0:
   br v0, b1, b2

@@ -173,7 +173,7 @@ mod tests {
     fn a_product_of_the_counter_runs_along_as_a_sum() {
         check(
             |f| super::run(f, &TargetInfo::DEFAULT),
-            "fn f(v0 n: varying i32) -> (return: i32) {
+            "fn f(v0 n: i32) -> (return: i32) {
 b0:
   v1: i32 = const 2
   v2: i32 = const 12
@@ -190,7 +190,7 @@ b2:
 b3:
   ret v5
 }",
-            "fn f(v0 n: varying i32) -> (return: i32) {
+            "fn f(v0 n: i32) -> (return: i32) {
 b0:
   v1: i32 = const 2
   v2: i32 = const 12
@@ -215,7 +215,7 @@ b3:
 
     #[test]
     fn a_product_of_anything_else_or_of_some_turns_stays() {
-        let text = "fn f(v0 n: varying i32, v1 c: varying bool) -> (return: i32) {
+        let text = "fn f(v0 n: i32, v1 c: bool) -> (return: i32) {
 b0:
   v2: i32 = const 2
   jump b1(v2, v2)
@@ -240,7 +240,7 @@ b5:
 
     #[test]
     fn two_ways_back_may_count_differently() {
-        let text = "fn f(v0 n: varying u32) -> (return: u32) {
+        let text = "fn f(v0 n: u32) -> (return: u32) {
 b0:
   v1: u32 = const 1
   v2: u32 = const 3

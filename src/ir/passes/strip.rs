@@ -1,11 +1,11 @@
 //! Removes functions that no entry reaches. A module without entries (a library) is left as it is.
 
-use crate::ir::{FunctionKind, Module, Op};
+use crate::ir::{Module, Op};
 
 /// Runs the pass; returns the number of functions removed.
 pub fn run(module: &mut Module) -> usize {
     let index = module.index();
-    let is_entry = |i: &usize| module.functions[*i].kind == FunctionKind::Entry;
+    let is_entry = |i: &usize| module.functions[*i].kind.is_entry();
     let mut work: Vec<usize> = (0..module.functions.len()).filter(is_entry).collect();
     if work.is_empty() {
         return 0;

@@ -6,7 +6,7 @@
 //! Every machine, the evaluator too, runs the module after this step, and no choice of passes leaves it out: that is why it may change bits and passes may not.
 //! (Parker et al., "RTSL: a Ray Tracing Shading Language", 2007, §4.3.2, propagate the attribute in the same way.)
 
-use crate::ir::{Const, Function, FunctionKind, Module, Op, Terminator, Type, Value};
+use crate::ir::{Const, Function, Module, Op, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces each `normalize` of a vector of unit length by the vector. Returns how many there were.
@@ -76,7 +76,7 @@ type Place = (usize, Value);
 /// taken back once.
 fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<bool>> {
     let index = module.index();
-    let has_entries = module.functions.iter().any(|f| f.kind == FunctionKind::Entry);
+    let has_entries = module.functions.iter().any(|f| f.kind.is_entry());
     let mut is_unit: Vec<Vec<bool>> =
         module.functions.iter().map(|f| f.values.iter().map(|&ty| ty == Type::Vec3).collect()).collect();
     let mut flows: HashMap<Place, Vec<Place>> = HashMap::new();
@@ -85,7 +85,7 @@ fn unit_vectors(module: &Module, candidates: &[Vec<Normalization>]) -> Vec<Vec<b
         let mut flow = |from: Place, to: Place| flows.entry(from).or_default().push(to);
         let is_vector = |v: Value| func.ty(v) == Type::Vec3;
         // Anyone may call an entry; without entries, any function.
-        if func.kind == FunctionKind::Entry || !has_entries {
+        if func.kind.is_entry() || !has_entries {
             work.extend(func.param_values().iter().map(|&p| (f, p)));
         }
         let normalized: HashSet<Value> = candidates[f].iter().map(|n| n.result).collect();
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn normalizing_twice_is_normalizing_once() {
         let text = format!(
-            "entry f(v0 a: varying vec3) -> (return: vec3) {{\nb0:\n  v1: f32 = const 0.0\n{}{}  ret v15\n}}",
+            "entry f(v0 a: vec3) -> (return: vec3) {{\nb0:\n  v1: f32 = const 0.0\n{}{}  ret v15\n}}",
             normalize(2, "v0"),
             normalize(10, "v7")
         );
@@ -189,7 +189,7 @@ mod tests {
         // `faceforward(normalize(n), i)`, normalised in a function that gets nothing else.
         let text = |argument: &str| {
             format!(
-                "fn turn(v0 n: varying vec3, v2 c: varying bool) -> (return: vec3) {{
+                "fn turn(v0 n: vec3, v2 c: bool) -> (return: vec3) {{
 b0:
   br v2, b1, b2(v0)
 b1:
@@ -198,12 +198,12 @@ b1:
 b2(v4: vec3):
   ret v4
 }}
-fn use(v0 n: varying vec3) -> (return: vec3) {{
+fn use(v0 n: vec3) -> (return: vec3) {{
 b0:
   v1: f32 = const 0.0
 {}  ret v7
 }}
-entry f(v0 a: varying vec3, v9 c: varying bool) -> (return: vec3) {{
+entry f(v0 a: vec3, v9 c: bool) -> (return: vec3) {{
 b0:
   v1: f32 = const 0.0
 {}  v20: vec3 = call turn({argument}, v9)
@@ -223,7 +223,7 @@ b0:
     fn parameters_of_functions_that_anyone_may_call_may_be_anything() {
         let text = |kind: &str| {
             format!(
-                "{kind} f(v0 a: varying vec3) -> (return: vec3) {{\nb0:\n  v1: f32 = const 0.0\n{}  ret v7\n}}",
+                "{kind} f(v0 a: vec3) -> (return: vec3) {{\nb0:\n  v1: f32 = const 0.0\n{}  ret v7\n}}",
                 normalize(2, "v0")
             )
         };
@@ -235,7 +235,7 @@ b0:
     fn a_loop_that_turns_a_unit_vector_keeps_its_length_and_one_that_changes_it_does_not() {
         let text = |change: &str| {
             format!(
-                "entry f(v0 a: varying vec3, v9 c: varying bool) -> (return: vec3) {{
+                "entry f(v0 a: vec3, v9 c: bool) -> (return: vec3) {{
 b0:
   v1: f32 = const 0.0
 {}  jump b1(v15)

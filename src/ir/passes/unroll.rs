@@ -212,7 +212,7 @@ mod tests {
     fn a_loop_of_two_turns_becomes_two_copies_and_what_follows_sees_the_last_values() {
         check(
             super::run,
-            "fn f(v0 x: varying f32) -> (p: f32) {
+            "fn f(v0 x: f32) -> (p: f32) {
 b0:
   v1: u32 = const 0
   v2: u32 = const 2
@@ -228,7 +228,7 @@ b2:
 b3:
   ret v5
 }",
-            "fn f(v0 x: varying f32) -> (p: f32) {
+            "fn f(v0 x: f32) -> (p: f32) {
 b0:
   v1: u32 = const 0
   v2: u32 = const 2
@@ -260,7 +260,7 @@ b6(v14: u32, v15: f32):
     /// A loop whose counter goes from `start` while below `limit` in steps of `step`, left early when `leave`.
     fn counting(start: &str, step: &str, limit: &str, early: &str) -> String {
         format!(
-            "fn f(v0 n: varying u32, v1 c: varying bool) -> (p: u32) {{
+            "fn f(v0 n: u32, v1 c: bool) -> (p: u32) {{
 b0:
   v2: u32 = const {start}
   v3: u32 = const {step}
@@ -294,7 +294,7 @@ b4:
         check(
             super::run,
             &counting("4", "1", "4", "jump b3"),
-            "fn f(v0 n: varying u32, v1 c: varying bool) -> (p: u32) {
+            "fn f(v0 n: u32, v1 c: bool) -> (p: u32) {
 b0:
   v2: u32 = const 4
   v3: u32 = const 1

@@ -117,7 +117,7 @@ mod tests {
     /// Two batches of one ray; `second` is the ray of the other one.
     fn two(second: &str) -> String {
         format!(
-            "fn f(v0 p: varying vec3, v1 r: varying vec4, v2 q: varying vec4, v3 i: varying u32) -> (a: u32, b: u32) {{
+            "fn f(v0 p: vec3, v1 r: vec4, v2 q: vec4, v3 i: u32) -> (a: u32, b: u32) {{
   slot s0 first: vec4[2]
   slot s1 second: vec4[3]
 b0:
@@ -152,7 +152,7 @@ b1:
 
     #[test]
     fn a_batch_on_another_way_is_shot() {
-        let text = "fn f(v0 p: varying vec3, v1 r: varying vec4, v2 c: varying bool) -> (a: u32) {
+        let text = "fn f(v0 p: vec3, v1 r: vec4, v2 c: bool) -> (a: u32) {
   slot s0 a: vec4[1]
   slot s1 b: vec4[1]
 b0:

@@ -4,8 +4,9 @@
 //! dropped without a deep stack. Statements nest in the ordinary way; the parser bounds their depth.
 
 use super::LightKind;
+use super::types::Class;
 use super::types::RslType;
-use crate::ir::Class;
+pub use crate::abi::ShaderKind;
 pub use crate::lang::tokens::Ident;
 use crate::text::source::Span;
 use std::sync::Arc;
@@ -255,38 +256,6 @@ pub enum StmtKind {
     Gather(Vec<ExprId>, Box<Stmt>, Option<Box<Stmt>>),
     /// `solar ([axis, angle]) s`
     Solar(Vec<ExprId>, Box<Stmt>),
-}
-
-/// What a shader is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ShaderKind {
-    /// Gives the colour of light that leaves a point of a surface.
-    Surface,
-    /// Gives the light that falls on a point.
-    Light,
-    /// Changes the light on its way through a stretch of space.
-    Volume,
-    /// Moves points of a surface and turns its normals.
-    Displacement,
-    /// Changes a finished pixel.
-    Imager,
-}
-
-impl ShaderKind {
-    /// All of them.
-    pub const ALL: [ShaderKind; 5] =
-        [ShaderKind::Surface, ShaderKind::Light, ShaderKind::Volume, ShaderKind::Displacement, ShaderKind::Imager];
-
-    /// The word that starts the shader.
-    pub fn name(self) -> &'static str {
-        match self {
-            ShaderKind::Surface => "surface",
-            ShaderKind::Light => "light",
-            ShaderKind::Volume => "volume",
-            ShaderKind::Displacement => "displacement",
-            ShaderKind::Imager => "imager",
-        }
-    }
 }
 
 /// A shader or a function.

@@ -24,7 +24,7 @@ fn declaration(ast: &Ast, d: &Decl) -> String {
         }
     }
     if let Some(class) = d.class {
-        text += if class == crate::ir::Class::Uniform { "uniform " } else { "varying " };
+        text += if class == super::types::Class::Uniform { "uniform " } else { "varying " };
     }
     text += &format!("{} {}", d.ty.element(), d.name.name);
     match d.ty {

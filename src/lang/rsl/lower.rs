@@ -9,8 +9,12 @@ use super::globals::{self, Global};
 use super::notes::{Notes, Role, Variable as NotedVariable};
 use super::program::Program;
 use super::texts::Text;
+use super::types::Class;
 use super::types::{OPEN, RslType};
-use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Type, Value, Variable};
+use crate::ir::{
+    Const, FunctionBuilder, FunctionKind, FunctionOrigin, Loc, LocData, Module, Op, ParamKind, SlotId, Type, Value,
+    Variable,
+};
 use crate::lang::stdlib::bits::SEED_FUNCTION;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;
@@ -222,11 +226,7 @@ impl<'a> Lowering<'a> {
         let params = arrays::sized(&d.params, lengths);
         let kind = match d.shader {
             None => FunctionKind::Function,
-            Some(ShaderKind::Surface) => FunctionKind::Surface,
-            Some(ShaderKind::Light) => FunctionKind::Light,
-            Some(ShaderKind::Volume) => FunctionKind::Volume,
-            Some(ShaderKind::Displacement) => FunctionKind::Displacement,
-            Some(ShaderKind::Imager) => FunctionKind::Imager,
+            Some(kind) => FunctionKind::Core(kind),
         };
         let name = arrays::version_name(&info.ir_name, lengths);
         let mut body = Body::new(self, name, kind, d.name.span, info.library);
@@ -265,7 +265,7 @@ impl<'a> Lowering<'a> {
         let before: Vec<Decl> = definition.params.iter().take_while(|p| p.name != param.name).cloned().collect();
         let effects = param.init.map(|e| super::effects::of_default(program.ast, &before, e)).unwrap_or_default();
         // A default may be made of the parameters before it.
-        let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, Class::Uniform, Class::Uniform)));
+        let earlier = before.iter().map(|p| (p.name.name.clone(), body.param(p, Class::Uniform)));
         let earlier = earlier.collect();
         body.scopes.declared.push(earlier);
         body.inputs(&effects.inputs(), &[]);
@@ -289,7 +289,8 @@ pub fn default_name(core: &str, param: &str) -> String {
 
 impl<'c, 'a> Body<'c, 'a> {
     fn new(cx: &'c mut Lowering<'a>, name: Arc<str>, kind: FunctionKind, span: Span, library: bool) -> Self {
-        let mut b = FunctionBuilder::new(name, kind);
+        let origin = if library { FunctionOrigin::Library } else { FunctionOrigin::User };
+        let mut b = FunctionBuilder::new(name, kind).with_origin(origin);
         b.loc = cx.loc(span);
         b.set_function_loc(b.loc);
         let checker = Checker::new(cx.program, library);
@@ -318,7 +319,7 @@ impl<'c, 'a> Body<'c, 'a> {
             self.cx.note_variable(p, class, if p.output { Role::Output } else { Role::Parameter });
             // Without a word, a function's parameter is what the caller gives: it may go to uniform variables.
             let known = if of_shader { class } else { p.class.unwrap_or(Class::Uniform) };
-            let mut var = self.param(p, class, known);
+            let mut var = self.param(p, known);
             var.strict = p.class == Some(Class::Uniform);
             let is_known = of_shader && class != Class::Varying && !self.changed.contains(&p.name.name);
             if is_known && matches!(p.ty, RslType::String | RslType::Float) {
@@ -338,9 +339,10 @@ impl<'c, 'a> Body<'c, 'a> {
     }
 
     /// Makes the function take a parameter, whose values are those of a variable of class `known` then.
-    fn param(&mut self, p: &Decl, class: Class, known: Class) -> Var {
+    fn param(&mut self, p: &Decl, known: Class) -> Var {
         let names = arrays::value_names(&p.name.name, p.ty);
-        let values: Vec<Value> = names.zip(p.ty.values()).map(|(name, ty)| self.b.param(name, ty, class)).collect();
+        let kind = if p.ty.is_array() { ParamKind::Implicit } else { ParamKind::Declared };
+        let values: Vec<Value> = names.zip(p.ty.values()).map(|(name, ty)| self.b.param_of(name, ty, kind)).collect();
         let var = Var { open: p.open, ..self.declared_var(p.ty, known, &p.name) };
         self.assign_all(&p.name.name, &var, &values);
         var
@@ -372,7 +374,8 @@ impl<'c, 'a> Body<'c, 'a> {
             let value = match self.starts_itself(name) {
                 true if name == globals::RANDOM_STATE => self.seed(),
                 true => self.start_value(global),
-                false => self.b.param(name, ty, Class::Varying),
+                false if globals::is_written(name) => self.b.param(name, ty),
+                false => self.b.implicit_param(name, ty),
             };
             self.assign(name, var.storage, value);
             self.scopes.globals.insert(global.name, var);

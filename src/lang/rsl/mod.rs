@@ -37,9 +37,9 @@ pub use globals::DISPLACED;
 pub use lengths::Lengths;
 pub use lower::TEXT_PREFIX;
 pub use parser::MAX_ARRAY;
-pub use types::RslType;
+pub use types::{Class, RslType};
 
-use crate::ir::{Class, Function, Module, Op};
+use crate::ir::{Function, Module, Op};
 use crate::lang::preprocess::{Preprocessed, preprocess};
 use crate::lang::stdlib;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};

@@ -3,8 +3,8 @@
 //! Lowering fills it as it walks the tree, so that an editor sees names as the compiler does. A compilation that nobody looks into takes no notes.
 
 use super::program::Callee;
+use super::types::Class;
 use super::types::RslType;
-use crate::ir::Class;
 use crate::text::source::Span;
 use std::collections::HashMap;
 use std::sync::Arc;

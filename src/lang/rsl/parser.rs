@@ -5,8 +5,8 @@
 
 use super::ast::*;
 use super::check::RESIZING;
+use super::types::Class;
 use super::types::{OPEN, RESIZABLE, RslType};
-use crate::ir::Class;
 use crate::lang::tokens::{Cursor, MAX_NESTING, Parse, Stop, Tok, Token};
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
 use crate::text::source::Span;

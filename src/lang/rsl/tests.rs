@@ -199,9 +199,9 @@ fn illuminance_sums_the_lights_that_are_not_blocked() {
     let twenty = count.u32(20);
     count.ret(vec![twenty]);
     let mut sample = FunctionBuilder::new(LIGHTS_SAMPLE, FunctionKind::Function);
-    let i = sample.param("i", Type::U32, Class::Varying);
-    sample.param("Ps", Type::Vec3, Class::Varying);
-    sample.param("Ns", Type::Vec3, Class::Varying);
+    let i = sample.param("i", Type::U32);
+    sample.param("Ps", Type::Vec3);
+    sample.param("Ns", Type::Vec3);
     for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
         sample.result(name, ty);
     }

@@ -3,6 +3,17 @@
 use crate::ir::Type;
 use std::fmt;
 
+/// How often a value may differ: RenderMan's storage classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Known when the program is compiled.
+    Constant,
+    /// One value a shader instance.
+    Uniform,
+    /// One value a sample.
+    Varying,
+}
+
 /// Stands for the length of an array that grows and shrinks as the shader runs ([`RslType::Array`]).
 pub const RESIZABLE: u32 = u32::MAX;
 

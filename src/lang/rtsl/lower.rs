@@ -8,7 +8,10 @@ use super::ast::{self, ExprId, ExprKind, Ident, Keeping};
 use super::classes::{File, FunctionId};
 use super::state::{self, Method};
 use super::types::{Reference, Type, values};
-use crate::ir::{self, Class, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, SlotId, Value, Variable};
+use crate::abi::ShaderKind;
+use crate::ir::{
+    self, Const, FunctionBuilder, FunctionKind, Loc, LocData, Module, Op, ParamKind, SlotId, Value, Variable,
+};
 use crate::lang::rsl;
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::Span;
@@ -254,8 +257,8 @@ pub(super) fn build_of_several(
     let mut diags = Diagnostics::new();
     let last = methods.last().copied();
     let kind = match last {
-        Some(Method::Shade) => FunctionKind::Surface,
-        Some(Method::Illumination) => FunctionKind::Light,
+        Some(Method::Shade) => FunctionKind::Core(ShaderKind::Surface),
+        Some(Method::Illumination) => FunctionKind::Core(ShaderKind::Light),
         _ => FunctionKind::Function,
     };
     let class = &object.file.classes[object.class].name;
@@ -453,7 +456,8 @@ impl<'a> Body<'a> {
         if let Some(&known) = self.inputs.get(name) {
             return known;
         }
-        let value = self.b.param(name, ty, Class::Varying);
+        let kind = if name.contains('.') { ParamKind::Implicit } else { ParamKind::Declared };
+        let value = self.b.param_of(name, ty, kind);
         self.inputs.insert(name.into(), value);
         value
     }
@@ -606,7 +610,8 @@ impl<'a> Body<'a> {
         let mut parts = Vec::new();
         for i in 0..array.unwrap_or(1) {
             let name = if array.is_some() { format!("{name}.{i}") } else { name.to_string() };
-            let value = self.b.param(name, given, Class::Uniform);
+            let kind = if name.contains('.') { ParamKind::Implicit } else { ParamKind::Declared };
+            let value = self.b.param_of(name, given, kind);
             parts.extend(values::from_given(&mut self.b, basic, value));
         }
         Typed { ty: ty.clone(), parts, known: None }

@@ -1,6 +1,6 @@
 //! The few library functions that look at the bits of a float, or need integers: the rest is written in RSL.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 use super::noise;
 
@@ -21,9 +21,9 @@ pub fn functions() -> Vec<Function> {
 }
 
 fn function(name: &'static str, body: impl Fn(&mut FunctionBuilder, Value) -> Value) -> Function {
-    let mut b = FunctionBuilder::new(name, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(name);
     b.result("return", Type::F32);
-    let x = b.param("x", Type::F32, Class::Varying);
+    let x = b.param("x", Type::F32);
     let result = body(&mut b, x);
     b.ret(vec![result]);
     b.finish()
@@ -74,9 +74,9 @@ fn split(b: &mut FunctionBuilder, x: Value) -> [Value; 2] {
 /// How large the scalar product of two vectors is, from 0 to below 1.5; that where it is infinite, and more where it is no number, as it is if a component is. It looks at bits, since compilers of WGSL may take it that
 /// comparisons see numbers alone: those without the sign's, half as large, are a number's whatever they stand for.
 fn extent() -> Function {
-    let mut b = FunctionBuilder::new("std.__extent", FunctionKind::Function);
+    let mut b = FunctionBuilder::library("std.__extent");
     b.result("return", Type::F32);
-    let vectors = ["a", "b"].map(|name| b.param(name, Type::Vec3, Class::Varying));
+    let vectors = ["a", "b"].map(|name| b.param(name, Type::Vec3));
     let product = b.op(Op::Dot, &vectors);
     let bits = b.op_as(Op::Bitcast, &[product], Type::U32);
     let [one, two] = [1, 2].map(|shift| b.u32(shift));
@@ -89,9 +89,9 @@ fn extent() -> Function {
 
 /// A hash of the bits of a position.
 fn seed() -> Function {
-    let mut b = FunctionBuilder::new(SEED_FUNCTION, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(SEED_FUNCTION);
     b.result("return", Type::F32);
-    let p = b.param("p", Type::Vec3, Class::Varying);
+    let p = b.param("p", Type::Vec3);
     let mut hash = b.u32(0);
     for axis in 0..3 {
         let x = b.op(Op::Extract(axis), &[p]);

@@ -7,7 +7,7 @@
 //! Values of `noise` and `pnoise` lie in [0, 1] with mean 0.5 and are exactly 0.5 at lattice points; first and second derivatives are continuous. `cellnoise` is
 //! constant between lattice points, uniform in [0, 1).
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Multiplies the sum of gradients before it is moved to [0, 1]. The components of a gradient lie in [−1, 1], so the sum rarely leaves ±1; what does is
 /// clamped.
@@ -50,7 +50,7 @@ pub fn functions() -> Vec<Function> {
 
 fn function(kind: Kind, dimensions: u32, outputs: u32) -> Function {
     let name = format!("std.{}.{dimensions}.{outputs}", kind.name());
-    let mut b = FunctionBuilder::new(name, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(name);
     b.result("return", if outputs == 1 { Type::F32 } else { Type::Vec3 });
     let position = coordinates(&mut b, dimensions, ["x", "y", "p", "t"]);
     let period = (kind == Kind::Periodic).then(|| coordinates(&mut b, dimensions, ["px", "py", "pp", "pt"]));
@@ -82,7 +82,7 @@ fn coordinates(b: &mut FunctionBuilder, dimensions: u32, [x, y, p, t]: [&'static
         3 => &[(p, triple)],
         _ => &[(p, triple), (t, float)],
     };
-    parts.iter().map(|&(name, ty)| b.param(name, ty, Class::Varying)).collect()
+    parts.iter().map(|&(name, ty)| b.param(name, ty)).collect()
 }
 
 /// One vector of the components of several.

@@ -1,6 +1,6 @@
 //! Random numbers that belong to a place, for rays that shaders send: integer hashing, so that every machine draws the same.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 
 /// Low bits of a coordinate that do not count, half of them rounded: machines that differ in the last bits of a position, as GPUs that fuse multiplications and additions do, then
 /// still draw the same numbers but for about one position in a hundred.
@@ -11,9 +11,9 @@ pub const RANDOM_FUNCTION: &str = "std.__random";
 
 /// `std.__random(p: vec3) → vec3`: three numbers in [0, 1), by the hash `pcg3d` (Jarzynski & Olano, "Hash Functions for GPU Rendering", 2020) of the coordinates' bits.
 pub fn functions() -> Vec<Function> {
-    let mut b = FunctionBuilder::new(RANDOM_FUNCTION, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(RANDOM_FUNCTION);
     b.result("return", Type::Vec3);
-    let p = b.param("p", Type::Vec3, Class::Varying);
+    let p = b.param("p", Type::Vec3);
     let mut v = [0, 1, 2].map(|i| {
         let x = b.op(Op::Extract(i), &[p]);
         let bits = b.op_as(Op::Bitcast, &[x], Type::U32);

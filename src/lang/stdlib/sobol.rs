@@ -3,7 +3,7 @@
 //! A pair of numbers that a path needs is a point of a two-dimensional sequence of its own: the order of the samples is shuffled and both coordinates are scrambled, by hashes of the pixel and of
 //! the pair's place along the path (Burley 2020, "Practical Hash-based Owen Scrambling"). The points of any 2ᵏ samples that begin at a multiple of 2ᵏ are a (0, k, 2)-net in every pair.
 
-use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Function, FunctionBuilder, Op, Type, Value};
 
 /// The name in the IR of the function that gives the numbers of a place along a path: `(f32 index, f32 pixel, f32 place) → vec4`, two points in [0, 1)². All that it takes are whole numbers below 2²⁴.
 pub const SOBOL_FUNCTION: &str = "std.__sobol";
@@ -16,10 +16,10 @@ const FACTORS: [u32; 6] = [0x915f_77f5, 0x93d7_65dd, 0xadb4_a92d, 0xa13f_c965, 0
 
 /// [`SOBOL_FUNCTION`].
 pub fn functions() -> Vec<Function> {
-    let mut b = FunctionBuilder::new(SOBOL_FUNCTION, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(SOBOL_FUNCTION);
     b.result("return", Type::Vec4);
     let args = ["index", "pixel", "place"].map(|name| {
-        let x = b.param(name, Type::F32, Class::Varying);
+        let x = b.param(name, Type::F32);
         b.op_as(Op::ToInt, &[x], Type::U32)
     });
     let numbers = numbers(&mut b, args);

@@ -1,6 +1,8 @@
 //! Tests of the library's mathematics: how exact it is against double precision, which the page about the language states, and random numbers, whose
 //! functions give more than their value.
 
+use crate::abi::EntryPoint;
+
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionKind};
 use crate::lang::rsl::{Options, compile};
@@ -29,7 +31,7 @@ fn results(source: String, arguments: &[Vec<Const>]) -> Vec<f32> {
     let mut sources = SourceMap::new();
     let file = sources.add("t.sl", None, source);
     let mut module = compile(&mut sources, file, &Options::default()).expect("it compiles").module;
-    module.function_mut("f").expect("there is f").kind = FunctionKind::Entry;
+    module.function_mut("f").expect("there is f").kind = FunctionKind::Entry(EntryPoint::Other);
     Pipeline::default().run(&mut module, &mut ()).expect("the passes run");
     let results = on_rpu(&module, "f", arguments).expect("it runs");
     results.iter().map(|words| f32::from_bits(words[0])).collect()

@@ -13,7 +13,7 @@
 //! | `std.texture.project(name, P)` | where a map of depths shows a point: s, t, and the depth; a negative depth where there is no map or the point lies behind its camera |
 //! | `std.texture.compare(name, s, t, z)` | the share of the four texels around a place, weighted by nearness, that are nearer than `z` |
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::TEXTURES_FIND;
 use crate::texture::layout::{FACES, Kind, LEVELS, PROJECTION};
 
@@ -87,13 +87,13 @@ type Take = fn(&mut FunctionBuilder, Value, Value, Value, Value) -> Value;
 
 /// A function that finds a texture, or a face of one, filters it, and takes of its channels what `take` takes.
 fn lookup(name: &'static str, of_a_face: bool, take: Take) -> Function {
-    let mut b = FunctionBuilder::new(name, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(name);
     b.result("return", if name.ends_with("color") { Type::Vec3 } else { Type::F32 });
-    let texture = b.param("name", Type::String, Class::Varying);
-    let face = of_a_face.then(|| b.param("face", Type::F32, Class::Varying));
-    let place = b.param("place", Type::Vec3, Class::Varying);
-    let area = b.param("area", Type::Vec3, Class::Varying);
-    let fill = b.param("fill", Type::F32, Class::Varying);
+    let texture = b.param("name", Type::String);
+    let face = of_a_face.then(|| b.param("face", Type::F32));
+    let place = b.param("place", Type::Vec3);
+    let area = b.param("area", Type::Vec3);
+    let fill = b.param("fill", Type::F32);
     let mut descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
     if let Some(face) = face {
         let face = b.op_as(Op::ToInt, &[face], Type::U32);
@@ -136,10 +136,10 @@ fn pick_color(b: &mut FunctionBuilder, texel: Value, channels: Value, channel: V
 
 /// `std.texture.project(name: string, P: vec3) -> vec3`
 fn project() -> Function {
-    let mut b = FunctionBuilder::new("std.texture.project", FunctionKind::Function);
+    let mut b = FunctionBuilder::library("std.texture.project");
     b.result("return", Type::Vec3);
-    let texture = b.param("name", Type::String, Class::Varying);
-    let point = b.param("P", Type::Vec3, Class::Varying);
+    let texture = b.param("name", Type::String);
+    let point = b.param("P", Type::Vec3);
     let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
     let header = b.op(Op::Load(0), &[descriptor]);
     let kind = b.op(Op::Extract(3), &[header]);
@@ -165,10 +165,10 @@ fn project() -> Function {
 
 /// `std.texture.compare(name: string, s, t, z: f32) -> f32`
 fn compare() -> Function {
-    let mut b = FunctionBuilder::new("std.texture.compare", FunctionKind::Function);
+    let mut b = FunctionBuilder::library("std.texture.compare");
     b.result("return", Type::F32);
-    let texture = b.param("name", Type::String, Class::Varying);
-    let [s, t, z] = ["s", "t", "z"].map(|n| b.param(n, Type::F32, Class::Varying));
+    let texture = b.param("name", Type::String);
+    let [s, t, z] = ["s", "t", "z"].map(|n| b.param(n, Type::F32));
     let descriptor = b.call(TEXTURES_FIND, vec![texture], &[Type::Ref])[0];
     let level = b.op(Op::Load(LEVELS), &[descriptor]);
     let place = b.op(Op::Compose, &[s, t]);
@@ -196,11 +196,11 @@ struct Walk {
 
 /// `std.texture.filter(descriptor: ref, place: vec2, area: vec3) -> vec4`
 fn filter() -> Function {
-    let mut b = FunctionBuilder::new(FILTER, FunctionKind::Function);
+    let mut b = FunctionBuilder::library(FILTER);
     b.result("return", Type::Vec4);
-    let descriptor = b.param("descriptor", Type::Ref, Class::Varying);
-    let place = b.param("place", Type::Vec2, Class::Varying);
-    let area = b.param("area", Type::Vec3, Class::Varying);
+    let descriptor = b.param("descriptor", Type::Ref);
+    let place = b.param("place", Type::Vec2);
+    let area = b.param("area", Type::Vec3);
     let header = b.op(Op::Load(0), &[descriptor]);
     let wraps = b.op(Op::Load(1), &[descriptor]);
     let size = pair(&mut b, header, [0, 1]);

@@ -3,11 +3,12 @@
 //! A primitive is an object without a mesh, under a number behind those of all triangles. Its record is that of an instance, behind whose parameters lie its own ([`BLOCK_VECTORS`]). Rays ask it by an entry, [`intersect_entry`];
 //! surface entries ask it for its normal and what else a hit is known by ([`crate::program::synthesise::surface_state`]); its box is computed here.
 
+use crate::abi::{EntryPoint, common_origin_entries, intersect_entry};
 use crate::bvh::two_level::instance::world_to_object;
 use crate::bvh::two_level::programs::{ProgramBox, Programs, ProgramsError};
 use crate::ir::eval::{EmptyWorld, Limits, eval};
 use crate::ir::passes::packets::{self, Once};
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, TargetInfo, Type};
+use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, TargetInfo, Type};
 use crate::lang::rtsl::AtHit;
 use crate::program::collect::instances::{Instance, bind, unpack};
 use crate::program::collect::shader_library::CompiledShader;
@@ -24,25 +25,15 @@ pub const BLOCK_VECTORS: u32 = 4;
 /// The word of a block's first vector that tells with which probability the primitive is chosen where a place looks at surfaces that shine, divided by how many times larger volumes are in the world than in its own space.
 pub const SHARE: u8 = 1;
 
-/// Name of the entry that intersects rays with primitives of kind `n`: `(orig, dir, t_min, t_max, block) -> t`, where the ray is in the primitive's space, `block` is the address of its block, and `t` is below 0
-/// where the ray passes it.
-pub fn intersect_entry(n: usize) -> String {
-    format!("@intersect.{n}")
-}
-
-/// Names of the two entries of kind `n` for rays that start at one point: what that point decides, `(orig, dir, t_min, t_max, block) -> (…)`, of which only `orig` and `block` count, and the rest, which takes these results behind the parameters
-/// of [`intersect_entry`] and gives the same bits. Not all kinds have them.
-pub fn common_origin_entries(n: usize) -> [String; 2] {
-    [format!("@intersect.{n}.origin"), format!("@intersect.{n}.rest")]
-}
-
 /// Parts the entries of all kinds, when they are as short as they get.
 pub fn split_by_origin(module: &mut Module, kinds: usize, target: &TargetInfo) {
     for n in 0..kinds {
         let entry = module.function(&intersect_entry(n));
         let once = Once::Numbers(target);
         let parts = entry.and_then(|entry| packets::split(entry, &["orig", "block"], common_origin_entries(n), once));
-        module.functions.extend(parts.into_iter().flat_map(|parts| [parts.shared, parts.rest]));
+        let roles = [EntryPoint::IntersectionOrigin(n as u32), EntryPoint::IntersectionRest(n as u32)];
+        let parts = parts.into_iter().flat_map(|parts| [parts.shared, parts.rest].into_iter().zip(roles));
+        module.functions.extend(parts.map(|(part, role)| Function { kind: FunctionKind::Entry(role), ..part }));
     }
 }
 
@@ -179,10 +170,10 @@ fn bounds(shader: &CompiledShader, instance: &Instance, time: f32) -> Result<(Ve
 
 /// `@intersect.N(orig, dir, t_min, t_max, block) -> (t)`.
 pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
-    let mut b = FunctionBuilder::new(intersect_entry(number), FunctionKind::Entry);
-    let [origin, direction] = ["orig", "dir"].map(|name| b.param(name, Type::Vec3, Class::Varying));
-    let [t_min, t_max] = ["t_min", "t_max"].map(|name| b.param(name, Type::F32, Class::Varying));
-    let block = b.param("block", Type::Ref, Class::Varying);
+    let mut b = FunctionBuilder::entry(EntryPoint::Intersection(number as u32));
+    let [origin, direction] = ["orig", "dir"].map(|name| b.param(name, Type::Vec3));
+    let [t_min, t_max] = ["t_min", "t_max"].map(|name| b.param(name, Type::F32));
+    let block = b.param("block", Type::Ref);
     b.result("t", Type::F32);
     let core = &cores.intersect;
     let outputs = core.call(&mut b, &core.shader.core, |b, slot, param| match (slot, &*param.name) {

@@ -1,11 +1,11 @@
 //! Finding and compiling the shaders that a scene names.
 
 use crate::ir::eval::{EmptyWorld, Limits, eval};
-use crate::ir::{Block, Class, Const, Function, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
+use crate::ir::{Block, Const, Function, FunctionOrigin, Inst, Module, Op, Param, ResultInfo, Terminator, Type};
 use crate::lang::rsl::coshaders::ARROW;
 use crate::lang::rsl::outline::Outline;
 use crate::lang::rsl::texts::Text;
-use crate::lang::rsl::{self, FunctionInfo, Lengths, LightKind, RslType};
+use crate::lang::rsl::{self, Class, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::rtsl;
 use crate::lang::stdlib;
 use crate::program::collect::instances::convert;
@@ -701,13 +701,13 @@ impl ShaderLibrary {
 }
 
 impl CompiledFile {
-    /// What a file defines; its functions that are not the library's get names of their own.
+    /// What a file defines; its functions that are not the library's, which are the same in every unit, get names of their own.
     fn new(unit: &rsl::Unit, file: FileId, lengths: &Lengths) -> Self {
         let of_lengths = lengths.iter().map(|((shader, p), len)| format!("{shader}.{p}.of.{len}."));
         let prefix = format!("{}.{}", file.0, of_lengths.collect::<String>());
         let mut module = unit.module.clone();
         let own: HashSet<Arc<str>> =
-            module.functions.iter().map(|f| f.name.clone()).filter(|n| !n.starts_with(LIBRARY_PREFIX)).collect();
+            module.functions.iter().filter(|f| f.origin != FunctionOrigin::Library).map(|f| f.name.clone()).collect();
         let rename = |name: &Arc<str>| own.contains(name).then(|| Arc::from(format!("{prefix}{name}")));
         for f in &mut module.functions {
             f.name = rename(&f.name).unwrap_or_else(|| f.name.clone());
@@ -773,9 +773,6 @@ impl CompiledFile {
         }
     }
 }
-
-/// Functions of the standard library have names with this prefix, and are the same in every unit.
-const LIBRARY_PREFIX: &str = "std.";
 
 /// Why there is no compiled file.
 enum FileFailure {

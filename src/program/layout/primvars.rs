@@ -6,7 +6,8 @@
 
 use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
-use crate::ir::{Class, Const, string_id};
+use crate::ir::{Const, string_id};
+use crate::lang::rsl::Class;
 use crate::lang::rsl::queries::Asked;
 use crate::program::collect::instances::{Instance, pack};
 use crate::program::collect::shader_library::{CompiledParam, CompiledShader};

@@ -64,13 +64,13 @@ mod tests {
     use crate::ir::{Const, parse, verify};
     use crate::text::source::FileId;
 
-    const MATERIAL: &str = "fn std.texture.color(v0 at: varying vec3) -> (return: vec3) {
+    const MATERIAL: &str = "library fn std.texture.color(v0 at: vec3) -> (return: vec3) {
 b0:
   v1: vec3 = mul v0, v0
   ret v1
 }
 
-fn BSDF(v0 light.direction: varying vec3, v1 at: varying vec3) -> (value: vec3) {
+fn BSDF(v0 light.direction: implicit vec3, v1 at: vec3) -> (value: vec3) {
 b0:
   v2: f32 = extract.x v0
   v3: f32 = const 0.0
@@ -86,7 +86,7 @@ b2:
   ret v8
 }
 
-fn evaluatePDF(v0 light.direction: varying vec3, v1 at: varying vec3) -> (pdf: f32) {
+fn evaluatePDF(v0 light.direction: implicit vec3, v1 at: vec3) -> (pdf: f32) {
 b0:
   v2: vec3 = call std.texture.color(v1)
   v3: vec3 = call std.texture.color(v0)
@@ -95,7 +95,7 @@ b0:
   ret v5
 }
 
-entry surface(v0 one: varying vec3, v1 other: varying vec3, v2 at: varying vec3) -> (a: vec3, b: f32, c: vec3, d: f32) {
+entry surface(v0 one: vec3, v1 other: vec3, v2 at: vec3) -> (a: vec3, b: f32, c: vec3, d: f32) {
 b0:
   v3: vec3 = call BSDF(v0, v2)
   v4: f32 = call evaluatePDF(v0, v2)

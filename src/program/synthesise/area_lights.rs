@@ -6,7 +6,7 @@
 //! and primitives that shine as one. `Cl` is what arrives divided by the density of the choice and of the point, `density` that of the point by solid angle; 0 for lights that cannot be hit, whose colour is what a white diffuse surface that faces them
 //! has, as in RISpec 3.2: their irradiance is π times that. `t_max` is as `lights.sample` gives it.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::LIGHTS_SAMPLE;
 use crate::program::collect::instances::Instance;
 use crate::program::collect::procedural::{PrimitiveCores, ProgramRecord};
@@ -213,22 +213,22 @@ impl AreaLights {
 
     /// `lights.area(Ps, u, v) -> (L, Cl, t_max, density)`.
     fn area_function(&self) -> Function {
-        let mut b = FunctionBuilder::new(AREA, FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(AREA);
         ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
-        let position = b.param("Ps", Type::Vec3, Class::Varying);
-        let numbers = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
+        let position = b.param("Ps", Type::Vec3);
+        let numbers = ["u", "v"].map(|name| b.param(name, Type::F32));
         self.sample(&mut b, position, numbers);
         b.finish()
     }
 
     /// `lights.program(kind, object, Ps, u, v) -> (L, Cl, t_max, density)`: looks at a point of a program.
     fn program_function(&self) -> Function {
-        let mut b = FunctionBuilder::new(PROGRAM, FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(PROGRAM);
         ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
-        let kind = b.param("kind", Type::U32, Class::Varying);
-        let object = b.param("object", Type::Ref, Class::Varying);
-        let position = b.param("Ps", Type::Vec3, Class::Varying);
-        let numbers = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
+        let kind = b.param("kind", Type::U32);
+        let object = b.param("object", Type::Ref);
+        let position = b.param("Ps", Type::Vec3);
+        let numbers = ["u", "v"].map(|name| b.param(name, Type::F32));
         for_each_light(&mut b, kind, self.programs.len(), |b, i| {
             let own = &self.programs[i];
             // The state before there is a direction, and that at the point.
@@ -256,12 +256,12 @@ impl AreaLights {
 
     /// `lights.emitted(kind, triangle, object, u, v, t, from, direction) -> vec3`: what a triangle sends to a point from which a direction leads to it.
     fn emitted_function(&self) -> Function {
-        let mut b = FunctionBuilder::new(EMITTED, FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(EMITTED);
         b.result("return", Type::Vec3);
-        let kind = b.param("kind", Type::U32, Class::Varying);
-        let records = ["triangle", "object"].map(|name| b.param(name, Type::Ref, Class::Varying));
-        let [u, v, t] = ["u", "v", "t"].map(|name| b.param(name, Type::F32, Class::Varying));
-        let [origin, direction] = ["from", "direction"].map(|name| b.param(name, Type::Vec3, Class::Varying));
+        let kind = b.param("kind", Type::U32);
+        let records = ["triangle", "object"].map(|name| b.param(name, Type::Ref));
+        let [u, v, t] = ["u", "v", "t"].map(|name| b.param(name, Type::F32));
+        let [origin, direction] = ["from", "direction"].map(|name| b.param(name, Type::Vec3));
         for_each_light(&mut b, kind, self.meshes.len(), |b, i| {
             let own = &self.meshes[i];
             let zero = b.f32(0.0);
@@ -278,15 +278,15 @@ impl AreaLights {
         let areas = (0..usize::from(!self.is_empty())).map(|_| Choice::Area);
         let kinds: Vec<Choice> = points.chain((0..environments).map(Choice::Environment)).chain(areas).collect();
         let choices = lights + kinds.iter().filter(|kind| !matches!(kind, Choice::Point)).count();
-        let mut count = FunctionBuilder::new(format!("{CHOICES}{suffix}"), FunctionKind::Function);
+        let mut count = FunctionBuilder::linker(format!("{CHOICES}{suffix}"));
         count.result("return", Type::F32);
         let n = count.f32(choices.max(1) as f32);
         count.ret(vec![n]);
 
-        let mut b = FunctionBuilder::new(format!("{DIRECT}{suffix}"), FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(format!("{DIRECT}{suffix}"));
         ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
-        let [position, normal] = ["Ps", "Ns"].map(|name| b.param(name, Type::Vec3, Class::Varying));
-        let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
+        let [position, normal] = ["Ps", "Ns"].map(|name| b.param(name, Type::Vec3));
+        let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32));
         if kinds.is_empty() {
             let (nothing, none) = (b.constant(Const::zero(Type::Vec3)), b.f32(-1.0));
             let zero = b.f32(0.0);

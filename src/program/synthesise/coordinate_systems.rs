@@ -1,6 +1,6 @@
 //! The scene's named coordinate systems as a function that shaders call.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
 use crate::lang::rsl::SPACES_NAMED;
 use crate::scene::Scene;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, closest};
@@ -14,8 +14,8 @@ const WORLD: [&str; 3] = ["", "world", "current"];
 /// `spaces.named(string name) -> (x, y, z, origin)`: the images in the world of the axes and the origin of the system of that name; those of the world where
 /// there is none.
 pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
-    let mut b = FunctionBuilder::new(SPACES_NAMED, FunctionKind::Function);
-    let name = b.param("name", Type::String, Class::Uniform);
+    let mut b = FunctionBuilder::linker(SPACES_NAMED);
+    let name = b.param("name", Type::String);
     ["x", "y", "z", "o"].into_iter().for_each(|part| b.result(part, Type::Vec3));
     let columns = |b: &mut FunctionBuilder, m: &Mat4| {
         [m.x_axis, m.y_axis, m.z_axis, m.w_axis].map(|axis| b.constant(Const::Vec3(axis.truncate().to_array())))

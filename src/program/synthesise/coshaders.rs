@@ -6,10 +6,12 @@
 //! Co-shaders call each other in turn, so these functions may be recursive, and are not inlined then. For a call to pass little, there is one function for each method of each co-shader, which knows
 //! where its parameters lie: of what it takes, all but the method's own parameters goes where nobody needs it.
 
+use crate::abi::ShaderKind;
 use crate::ir::passes::InlinePolicy;
 use crate::ir::passes::inline::{self, Stage};
 use crate::ir::{
-    Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, ResultInfo, TargetInfo, Type, Value,
+    Const, Function, FunctionBuilder, FunctionKind, FunctionOrigin, Inlining, Module, Op, ResultInfo, TargetInfo, Type,
+    Value,
 };
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
@@ -79,8 +81,13 @@ pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &
         let mut asking = users_of(&module.functions, asked.iter().cloned().collect());
         asking.extend(module.functions.iter().map(|f| &f.name).filter(|name| is_core(name)).cloned());
         module.functions.extend(methods.into_values());
-        let policy = InlinePolicy { always: asking.into_iter().collect(), ..InlinePolicy::default() };
-        inline::run(module, &policy, target, Stage::Early);
+        let set_inlining = |module: &mut Module, inlining: Inlining| {
+            let asking = module.functions.iter_mut().filter(|f| asking.contains(&f.name));
+            asking.for_each(|f| f.inlining = inlining);
+        };
+        set_inlining(module, Inlining::Always);
+        inline::run(module, &InlinePolicy::default(), target, Stage::Early);
+        set_inlining(module, Inlining::Automatic);
     }
     module.functions.retain(|f| !is_core(&f.name));
 }
@@ -133,7 +140,7 @@ struct Known<'a> {
 }
 
 fn function(name: &str, suffix: &str, asked: &Asked, known: &[Known<'_>]) -> Function {
-    let mut b = FunctionBuilder::new(format!("{name}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{name}{suffix}"));
     match asked.question {
         Question::Find => {
             let handle = text_param(&mut b, "handle");
@@ -158,7 +165,7 @@ fn function(name: &str, suffix: &str, asked: &Asked, known: &[Known<'_>]) -> Fun
 }
 
 fn text_param(b: &mut FunctionBuilder, name: &str) -> Value {
-    b.param(name, Type::String, Class::Varying)
+    b.param(name, Type::String)
 }
 
 /// What `value` gives for the co-shader of a handle, else `other`.
@@ -181,7 +188,7 @@ fn chosen(
 
 /// `Count` and `At`: those of a category, or all where that is empty, in the order in which the scene names them.
 fn listed(b: &mut FunctionBuilder, question: Question, known: &[Known<'_>]) {
-    let number = (question == Question::At).then(|| b.param("i", Type::F32, Class::Varying));
+    let number = (question == Question::At).then(|| b.param("i", Type::F32));
     let category = text_param(b, "category");
     b.result("return", if number.is_some() { Type::String } else { Type::F32 });
     let (mut count, one) = (b.f32(0.0), b.f32(1.0));
@@ -218,9 +225,8 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'
     let is_member = asked.question == Question::Member;
     let handle = text_param(b, "handle");
     let values = asked.args.iter().flat_map(|(ty, _)| ty.values()).enumerate();
-    // With a point in their names, parameters that no method needs are dropped.
-    let args = values.map(|(i, ty)| b.param(format!("given.{i}"), ty, Class::Varying)).collect();
-    let globals = typed_inputs().map(|(name, ty)| b.param(format!("given.{name}"), ty, Class::Varying)).collect();
+    let args = values.map(|(i, ty)| b.implicit_param(format!("given.{i}"), ty)).collect();
+    let globals = typed_inputs().map(|(name, ty)| b.implicit_param(format!("given.{name}"), ty)).collect();
     let given = Given { args, globals };
     let found = is_member.then_some(("found", Type::F32));
     let value = asked.result.ir().map(|ty| ("return", ty));
@@ -354,7 +360,8 @@ impl<'a> Fit<'a> {
 
     /// That function: it takes the method's parameters and [`inputs`].
     fn function(&self, name: &Arc<str>) -> Function {
-        let mut b = FunctionBuilder::new(name.clone(), FunctionKind::Surface);
+        let mut b = FunctionBuilder::new(name.clone(), FunctionKind::Core(ShaderKind::Surface))
+            .with_origin(FunctionOrigin::Linker);
         for result in self.results() {
             b.result(result.name.clone(), result.ty);
         }
@@ -362,13 +369,12 @@ impl<'a> Fit<'a> {
         let mut given: BTreeMap<String, Value> = BTreeMap::new();
         for p in call_params(core) {
             for name in value_names(p) {
-                let value = b.param(name.clone(), p.ty, Class::Varying);
+                let value = b.param(name.clone(), p.ty);
                 given.insert(name, value);
             }
         }
         for (name, ty) in typed_inputs() {
-            // With a point in their names, parameters that nobody needs are dropped.
-            let value = b.param(format!("given.{name}"), ty, Class::Varying);
+            let value = b.implicit_param(format!("given.{name}"), ty);
             given.insert(name.to_string(), value);
         }
         let block = b.constant(Const::Ref(core.address));

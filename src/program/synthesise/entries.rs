@@ -1,6 +1,7 @@
 //! The entry functions: what a back end is asked for by name.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::abi::EntryPoint;
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::DISPLACED;
 use crate::lang::rsl::queries::Asked;
 use crate::program::collect::instances::{Instance, Outputs, unpack};
@@ -14,7 +15,6 @@ use crate::program::synthesise::paths::{Methods, emission_at, opacity_at};
 use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use crate::program::synthesise::visibility;
 use crate::program::synthesise::volumes::{LinkedVolume, Passage};
-use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, displacement_entry, globals_entry, surface_entry};
 use crate::scene::{HitMode, Integrator, Scene, Visibility};
 use std::sync::Arc;
 
@@ -58,15 +58,15 @@ pub struct Displacement {
 
 /// The start of a function `(orig, dir, depth, ray)` that is called at a hit.
 pub(in crate::program) fn at_a_hit(
-    name: String,
+    role: EntryPoint,
     variant: &SurfaceVariant,
     differentiated: bool,
 ) -> (FunctionBuilder, SurfaceInputs) {
-    let mut b = FunctionBuilder::new(name, FunctionKind::Entry);
-    let origin = b.param("orig", Type::Vec3, Class::Varying);
-    let direction = b.param("dir", Type::Vec3, Class::Varying);
-    let depth = b.param("depth", Type::F32, Class::Varying);
-    let ray = b.param("ray", Type::Vec4, Class::Varying);
+    let mut b = FunctionBuilder::entry(role);
+    let origin = b.param("orig", Type::Vec3);
+    let direction = b.param("dir", Type::Vec3);
+    let depth = b.param("depth", Type::F32);
+    let ray = b.param("ray", Type::Vec4);
     let (layout, primitive) = (variant.layout.clone(), variant.primitive.clone());
     (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated, primitive })
 }
@@ -96,7 +96,7 @@ pub(in crate::program) fn surface_with(
     differentiated: bool,
     light: Light,
 ) -> Function {
-    let (mut b, inputs) = at_a_hit(surface_entry(number), variant, differentiated);
+    let (mut b, inputs) = at_a_hit(EntryPoint::Surface(number as u32), variant, differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     visibility::begin(&mut b, variant.seen, inputs.ray, |b, mode| match (&variant.dark, mode) {
@@ -239,7 +239,7 @@ fn displacement_inputs(
 /// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: where the displacement shader moves the point at the current hit, the normal that it leaves there, and what it leaves in output parameters
 /// (`CompiledShader::left_over`).
 pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
-    let (mut b, given) = at_a_hit(displacement_entry(number), variant, differentiated);
+    let (mut b, given) = at_a_hit(EntryPoint::Displacement(number as u32), variant, differentiated);
     let mut state = SurfaceState::new(&mut b, given);
     let names = ["P", "N"];
     names.iter().for_each(|name| b.result(*name, Type::Vec3));
@@ -298,7 +298,7 @@ pub(in crate::program) fn inputs(
 
 /// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
 pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, inputs) = at_a_hit(globals_entry(number), variant, false);
+    let (mut b, inputs) = at_a_hit(EntryPoint::Globals(number as u32), variant, false);
     let mut state = SurfaceState::new(&mut b, inputs);
     let mut values = Vec::new();
     for (name, ty) in SURFACE_GLOBALS {
@@ -347,7 +347,7 @@ struct CameraArguments {
 impl CameraArguments {
     /// Declares those that a program takes: as many of the first of [`crate::render::sampling::CameraSample::arguments`] as it needs.
     fn declare(b: &mut FunctionBuilder, options: CameraOptions, has_lens: bool) -> Self {
-        let declare = |b: &mut FunctionBuilder, name: &str| b.param(name, Type::F32, Class::Varying);
+        let declare = |b: &mut FunctionBuilder, name: &str| b.param(name, Type::F32);
         let raster = ["x", "y"].map(|name| declare(b, name));
         let takes_lens = has_lens || options.weighted || options.numbered;
         let lens = takes_lens.then(|| ["lens_x", "lens_y"].map(|name| declare(b, name)));
@@ -381,7 +381,7 @@ impl CameraArguments {
 
 /// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's name. What a scene does not need costs it nothing: its arguments are constants.
 pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
-    let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
+    let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let given = CameraArguments::declare(&mut b, options, options.lens);
     let lens = given.lens.unwrap_or_else(|| [(); 2].map(|()| b.f32(0.0)));
     given.look(&mut b, options, library_function, [given.raster, lens].concat());
@@ -390,7 +390,7 @@ pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
 
 /// `@camera(x, y, …) -> (color, alpha)` where an object of a class makes the rays, in camera space. How wide a ray is comes from the one a pixel beside it.
 pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> Function {
-    let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
+    let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let has_lens = camera.shader.core_params.iter().any(|p| p.name.starts_with("lens."));
     let given = CameraArguments::declare(&mut b, options, has_lens || options.lens);
     let lens = given.lens.map(|lens| {
@@ -471,9 +471,9 @@ pub(in crate::program) fn constant_parameter(
 
 /// `@camera` as a shader function sees it: from a position on the image to an opaque colour.
 pub fn ray_program(function: &CompiledFunction) -> Function {
-    let mut b = FunctionBuilder::new(CAMERA_ENTRY, FunctionKind::Entry);
-    let x = b.param("x", Type::F32, Class::Varying);
-    let y = b.param("y", Type::F32, Class::Varying);
+    let mut b = FunctionBuilder::entry(EntryPoint::Camera);
+    let x = b.param("x", Type::F32);
+    let y = b.param("y", Type::F32);
     b.result("color", Type::Vec3);
     b.result("alpha", Type::F32);
     let [across, down] = on_image(&mut b, [x, y]);
@@ -489,11 +489,11 @@ pub fn ray_program(function: &CompiledFunction) -> Function {
 
 /// `@imager(x, y, Ci, alpha) -> (Ci, alpha)`: calls an imager's core with the globals of RISpec 3.2, table 12.5.
 pub fn imager(instance: &Instance) -> Function {
-    let mut b = FunctionBuilder::new(IMAGER_ENTRY, FunctionKind::Entry);
-    let x = b.param("x", Type::F32, Class::Varying);
-    let y = b.param("y", Type::F32, Class::Varying);
-    let color = b.param("Ci", Type::Vec3, Class::Varying);
-    let alpha = b.param("alpha", Type::F32, Class::Varying);
+    let mut b = FunctionBuilder::entry(EntryPoint::Imager);
+    let x = b.param("x", Type::F32);
+    let y = b.param("y", Type::F32);
+    let color = b.param("Ci", Type::Vec3);
+    let alpha = b.param("alpha", Type::F32);
     b.result("Ci", Type::Vec3);
     b.result("alpha", Type::F32);
     let outputs = instance.call(&mut b, &instance.shader.core, |b, slot, param| match (slot, &*param.name) {

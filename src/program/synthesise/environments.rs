@@ -4,7 +4,7 @@
 //! the background; `lights.environment.N(u, v) -> (L, Cl, t_max, density)` looks in a direction that two random numbers choose by a [`crate::program::layout::environment_map`] of how bright the image is which the light's parameter `map` names. What these give is as
 //! [`crate::program::synthesise::area_lights`] has it.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::{LIGHTS_FAR, LIGHTS_FAR_COVERAGE};
 use crate::program::layout::alias_table::{chosen, stands_for};
 use crate::program::layout::environment_map::Table;
@@ -81,10 +81,10 @@ impl Environments {
 
     /// `lights.far(direction, density) -> vec3`: what arrives from far away, where directions like this one are chosen with that density (as [`crate::program::synthesise::paths`] has it).
     fn far(&self, seen: &[Environment], lights: &[LinkedLight], estimator: Option<Estimator>) -> Function {
-        let mut b = FunctionBuilder::new(LIGHTS_FAR, FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(LIGHTS_FAR);
         b.result("return", Type::Vec3);
-        let direction = b.param("direction", Type::Vec3, Class::Varying);
-        let density = b.param("density", Type::F32, Class::Varying);
+        let direction = b.param("direction", Type::Vec3);
+        let density = b.param("density", Type::F32);
         let background = b.op(Op::Uniform(7), &[]);
         let mut sum = xyz(&mut b, background);
         if !seen.is_empty() {
@@ -105,7 +105,7 @@ impl Environments {
 
 /// `lights.far.coverage() -> f32`: how much of what lies behind the scene is covered by what arrives from there.
 fn coverage(seen: &[Environment]) -> Function {
-    let mut b = FunctionBuilder::new(LIGHTS_FAR_COVERAGE, FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(LIGHTS_FAR_COVERAGE);
     b.result("return", Type::F32);
     let background = b.op(Op::Uniform(7), &[]);
     let covered = match seen.is_empty() {
@@ -119,9 +119,9 @@ fn coverage(seen: &[Environment]) -> Function {
 impl Environment {
     /// `lights.environment.N(u, v) -> (L, Cl, t_max, density)`.
     fn look(&self, number: usize, light: &LinkedLight, address: u32) -> Function {
-        let mut b = FunctionBuilder::new(function_name(number), FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(function_name(number));
         ["L", "Cl", "t_max", "density"].into_iter().zip(DIRECT_RESULTS).for_each(|(name, ty)| b.result(name, ty));
-        let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32, Class::Varying));
+        let [u, v] = ["u", "v"].map(|name| b.param(name, Type::F32));
         let side = self.table.side;
         let (row, rest) = chosen(&mut b, v, side);
         let record = record(&mut b, address, row);

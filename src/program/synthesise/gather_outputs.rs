@@ -3,7 +3,7 @@
 //! Each question of a program is a kind of ray of its own, behind those of all programs ([`crate::program::synthesise::visibility`]). A surface entry gives such a ray its answer in the place of `Ci`, and 1 in the place
 //! of `Oi`; both are 0 where it has none. Shaders learn the kind from the linker's functions [`RAYS_QUESTION`]. Programs whose shaders ask nothing have nothing of this.
 
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
 use crate::lang::rsl::{RAYS_QUESTION, RslType};
 use crate::program::collect::instances::{Instance, Outputs};
 use crate::program::synthesise::outputs::triple;
@@ -60,7 +60,7 @@ impl Questions {
     /// The functions that tell the kinds of rays.
     pub fn functions(&self) -> impl Iterator<Item = Function> {
         self.0.iter().enumerate().map(|(i, question)| {
-            let mut b = FunctionBuilder::new(question.function.clone(), FunctionKind::Function);
+            let mut b = FunctionBuilder::linker(question.function.clone());
             b.result("return", Type::F32);
             let kind = b.f32(kind(i).into());
             b.ret(vec![kind]);

@@ -2,7 +2,7 @@
 //!
 //! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
 use crate::lang::rsl::{
     LIGHTS_AMBIENT, LIGHTS_CATEGORY, LIGHTS_COUNT, LIGHTS_HAVE_AMBIENT, LIGHTS_MESSAGE, LIGHTS_SAMPLE, LightKind,
     RslType,
@@ -125,7 +125,7 @@ impl LightQuestions {
 
 /// `lights.ambient.there() -> f32`: whether ambient light stands for light that no path brings.
 pub fn ambient_there(traces_paths: bool) -> Function {
-    let mut b = FunctionBuilder::new(LIGHTS_HAVE_AMBIENT, FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(LIGHTS_HAVE_AMBIENT);
     b.result("return", Type::F32);
     let there = b.f32(if traces_paths { 0.0 } else { 1.0 });
     b.ret(vec![there]);
@@ -169,7 +169,7 @@ pub fn light_functions(
 }
 
 fn count(suffix: &str, lights: usize) -> Function {
-    let mut b = FunctionBuilder::new(format!("{LIGHTS_COUNT}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{LIGHTS_COUNT}{suffix}"));
     b.result("return", Type::U32);
     let n = b.u32(lights as u32);
     b.ret(vec![n]);
@@ -177,8 +177,8 @@ fn count(suffix: &str, lights: usize) -> Function {
 }
 
 fn surface_params(b: &mut FunctionBuilder) -> Place {
-    let position = b.param("Ps", Type::Vec3, Class::Varying);
-    let normal = b.param("Ns", Type::Vec3, Class::Varying);
+    let position = b.param("Ps", Type::Vec3);
+    let normal = b.param("Ns", Type::Vec3);
     Place { position, normal }
 }
 
@@ -191,11 +191,11 @@ struct Place {
 
 /// `lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
 fn sample(suffix: &str, lights: &[Shining<'_>]) -> Function {
-    let mut b = FunctionBuilder::new(format!("{LIGHTS_SAMPLE}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{LIGHTS_SAMPLE}{suffix}"));
     for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
         b.result(name, ty);
     }
-    let index = b.param("i", Type::U32, Class::Varying);
+    let index = b.param("i", Type::U32);
     let place = surface_params(&mut b);
     if lights.is_empty() {
         let zero = b.constant(Const::zero(Type::Vec3));
@@ -243,10 +243,10 @@ pub(in crate::program) fn for_each_light(
 
 /// `lights.category(i, name) -> bool`: whether `illuminance (name, …)` means light `i`.
 fn category(suffix: &str, lights: &[Shining<'_>], excluded: &BTreeSet<Arc<str>>) -> Function {
-    let mut b = FunctionBuilder::new(format!("{LIGHTS_CATEGORY}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{LIGHTS_CATEGORY}{suffix}"));
     b.result("return", Type::Bool);
-    let index = b.param("i", Type::U32, Class::Varying);
-    let wanted = b.param("name", Type::String, Class::Uniform);
+    let index = b.param("i", Type::U32);
+    let wanted = b.param("name", Type::String);
     if lights.is_empty() {
         let no = b.constant(Const::Bool(false));
         b.ret(vec![no]);
@@ -269,10 +269,10 @@ fn category(suffix: &str, lights: &[Shining<'_>], excluded: &BTreeSet<Arc<str>>)
 
 /// `lights.message.T.NAME(i, Ps, Ns) -> (found, value)`: a light's output or parameter of that name and type.
 fn message(suffix: &str, lights: &[Shining<'_>], name: &Arc<str>, ty: Type) -> Function {
-    let mut b = FunctionBuilder::new(format!("{name}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{name}{suffix}"));
     b.result("found", Type::F32);
     b.result("value", ty);
-    let index = b.param("i", Type::U32, Class::Varying);
+    let index = b.param("i", Type::U32);
     let place = surface_params(&mut b);
     let question = name.strip_prefix(LIGHTS_MESSAGE).and_then(|rest| rest.split_once('.'));
     let answers: Vec<Option<Answer<'_>>> =
@@ -397,7 +397,7 @@ fn seen_as_light(b: &mut FunctionBuilder, found: &[Value], shadows: Shadows, pla
 
 /// `lights.ambient(Ps, Ns) -> vec3`: the sum of the lights without a direction.
 fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
-    let mut b = FunctionBuilder::new(format!("{LIGHTS_AMBIENT}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{LIGHTS_AMBIENT}{suffix}"));
     b.result("return", Type::Vec3);
     let place = surface_params(&mut b);
     let mut sum = None;

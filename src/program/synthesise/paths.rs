@@ -7,8 +7,9 @@
 //!
 //! Estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
 
+use crate::abi::EntryPoint;
 use crate::ir::passes::Pipeline;
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Terminator, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Terminator, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::program::collect::instances::Instance;
 use crate::program::layout::memory::RecordLayout;
@@ -77,11 +78,11 @@ pub fn is_opaque(opacity: &Instance) -> bool {
 /// Whether a method gives one colour everywhere.
 fn is_always(method: &Instance, output: &str, color: Const) -> bool {
     let shader = &method.shader;
-    let mut b = FunctionBuilder::new("method", FunctionKind::Entry);
+    let mut b = FunctionBuilder::new("method", FunctionKind::Entry(EntryPoint::Other));
     b.result("color", Type::Vec3);
     let outputs = method.call(&mut b, &shader.core, |b, slot, param| match slot {
         Some(slot) => entries::constant_parameter(b, method, slot, param.ty),
-        None => b.param(param.name.clone(), param.ty, Class::Varying),
+        None => b.param(param.name.clone(), param.ty),
     });
     let Some(found) = outputs.get(output) else { return true };
     b.ret(vec![found]);
@@ -123,7 +124,8 @@ pub fn widen_calls(module: &mut Module) {
             let insts = std::mem::take(&mut f.blocks[block].insts);
             let mut out = Vec::with_capacity(insts.len());
             for mut inst in insts {
-                if inst.op == Op::CallShader && inst.args.len() == 4 {
+                if inst.op == Op::CallShader(ShaderCall::Ray) {
+                    inst.op = Op::CallShader(ShaderCall::Path);
                     let nothing = f.new_value(Type::Vec4);
                     let op = Op::Const(Const::zero(Type::Vec4));
                     out.push(crate::ir::Inst { op, args: Vec::new(), results: vec![nothing], loc: inst.loc });
@@ -151,8 +153,8 @@ pub fn surface(
     let mut shading = entries::surface_with(number, variant, questions, differentiated, light);
     shading.name = shading_name(number).into();
     shading.kind = FunctionKind::Function;
-    let (mut b, given) = at_a_hit(crate::program::surface_entry(number), variant, differentiated);
-    let numbers = b.param("numbers", Type::Vec4, Class::Varying);
+    let (mut b, given) = at_a_hit(EntryPoint::Surface(number as u32), variant, differentiated);
+    let numbers = b.param("numbers", Type::Vec4);
     b.result("sent", Type::Vec3);
     b.result("counts", Type::Vec3);
     b.result("next", Type::Vec4);

@@ -2,15 +2,15 @@
 //!
 //! The scene has one limit, program constant 6; an object may limit the specular and diffuse rays of its surface further.
 
-use crate::ir::{Class, Function, FunctionBuilder, FunctionKind, Op, Type};
+use crate::ir::{Function, FunctionBuilder, Op, Type};
 use crate::lang::rsl::RAYS_DEPTH;
 use crate::program::synthesise::visibility::DIFFUSE;
 
 /// `rays.depth(kind) -> f32`: how many rays at most lead to one of that kind, of an object with these limits for specular and diffuse rays.
 pub fn function(suffix: &str, [specular, diffuse]: [Option<u32>; 2]) -> Function {
-    let mut b = FunctionBuilder::new(format!("{RAYS_DEPTH}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{RAYS_DEPTH}{suffix}"));
     b.result("return", Type::F32);
-    let kind = b.param("kind", Type::F32, Class::Varying);
+    let kind = b.param("kind", Type::F32);
     let options = b.op(Op::Uniform(6), &[]);
     let of_scene = b.op(Op::Extract(3), &[options]);
     let [specular, diffuse] = [specular, diffuse].map(|limit| match limit {

@@ -3,6 +3,7 @@
 //! Takes a module of cores that call `lights.…`, `volumes.…`, `rays.depth` and `coshader.…`, and leaves one in which every core and function that calls one of those, directly or not, is there once for each different surroundings, under its name with
 //! the surroundings' suffix. It knows no records and no entries.
 
+use crate::abi::ShaderKind;
 use crate::ir::{Function, FunctionKind, Module, Op, TargetInfo};
 use crate::lang::rsl::{RAYS_DEPTH, VOLUMES_ANY, VOLUMES_PASS};
 use crate::program::synthesise::coshaders::{self, CoShaders};
@@ -92,7 +93,7 @@ pub fn add_surroundings(
 
 /// Whether it is a core that entries call under the name of its copy.
 fn is_core_of_object(f: &Function) -> bool {
-    matches!(f.kind, FunctionKind::Surface | FunctionKind::Displacement | FunctionKind::Volume)
+    matches!(f.kind, FunctionKind::Core(ShaderKind::Surface | ShaderKind::Displacement | ShaderKind::Volume))
 }
 
 /// What the names of copies for surroundings end with.

@@ -3,7 +3,7 @@
 //! An object that a ray does not see is hit all the same, and then has no opacity: the integrator goes on behind it, and so do the library's functions that look for the first surface or for
 //! what shines through (`lang/stdlib/rays.sl`). Programs of scenes without such objects have nothing of this.
 
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::RAYS_SELECTIVE;
 use crate::scene::{HitMode, Scene, Visibility};
 
@@ -46,7 +46,7 @@ pub fn is_selective(scene: &Scene) -> bool {
 
 /// `rays.selective() -> f32`: whether they must.
 pub fn selective_function(scene: &Scene) -> Function {
-    let mut b = FunctionBuilder::new(RAYS_SELECTIVE, FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(RAYS_SELECTIVE);
     b.result("return", Type::F32);
     let answer = b.f32(if is_selective(scene) { 1.0 } else { 0.0 });
     b.ret(vec![answer]);

@@ -4,7 +4,7 @@
 //! `E`; `I` is the way between them. As in PRMan, an object's atmosphere acts on what the camera sees of it, and its interior and exterior on rays that its own shaders
 //! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing pass unchanged.
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Op, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{VOLUMES_ANY, VOLUMES_PASS};
 use crate::program::collect::instances::{Instance, unpack};
@@ -76,7 +76,7 @@ pub type SideVolumes<'a> = [Option<(&'a LinkedVolume, Arc<str>)>; 2];
 
 /// `volumes.any() -> f32`: whether there is a volume on either side.
 pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
-    let mut b = FunctionBuilder::new(format!("{VOLUMES_ANY}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{VOLUMES_ANY}{suffix}"));
     b.result("return", Type::F32);
     let any = b.f32(if sides.iter().any(Option::is_some) { 1.0 } else { 0.0 });
     b.ret(vec![any]);
@@ -85,10 +85,10 @@ pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
 
 /// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: what the interior (where `inside` is not 0) or the exterior makes of light on its way.
 pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
-    let mut b = FunctionBuilder::new(format!("{VOLUMES_PASS}{suffix}"), FunctionKind::Function);
+    let mut b = FunctionBuilder::linker(format!("{VOLUMES_PASS}{suffix}"));
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
-    let mut param = |name: &str, ty| b.param(name, ty, Class::Varying);
+    let mut param = |name: &str, ty| b.param(name, ty);
     let inside = param("inside", Type::F32);
     let (origin, way, depth) = (param("E", Type::Vec3), param("I", Type::Vec3), param("depth", Type::F32));
     let light = [param("Ci", Type::Vec3), param("Oi", Type::Vec3)];

@@ -284,7 +284,7 @@ mod tests {
 
     /// Shoots along z at x = 1 to n, at least once; the sum of the distances, and the last.
     const PROGRAM: &str = "
-entry main(v0 n: varying f32) -> (sum: f32, t: f32) {
+entry main(v0 n: f32) -> (sum: f32, t: f32) {
 b0:
   v1: f32 = const 0
   jump b1(v1, v1)

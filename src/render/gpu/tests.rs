@@ -39,7 +39,7 @@ fn run_function(
 fn a_function_runs_once_for_each_set_of_arguments() {
     let module = module(
         "
-fn f(v0 a: varying f32, v1 v: varying vec3) -> (sum: vec3, square: f32) {
+fn f(v0 a: f32, v1 v: vec3) -> (sum: vec3, square: f32) {
 b0:
   v2: vec3 = splat v0
   v3: vec3 = add v1, v2
@@ -65,7 +65,7 @@ fn a_function_of_no_arguments_runs_as_often_as_asked() {
 }
 
 const ENDLESS: &str = "
-fn f(v0 x: varying f32) -> (r: f32) {
+fn f(v0 x: f32) -> (r: f32) {
 b0:
   jump b1(v0)
 b1(v1: f32):
@@ -87,7 +87,7 @@ fn a_loop_without_end_is_refused() {
 fn recursion_without_end_is_refused() {
     let module = module(
         "
-fn f(v0 x: varying f32) -> (r: f32) {
+fn f(v0 x: f32) -> (r: f32) {
 b0:
   v1: f32 = call f(v0)
   v2: f32 = add v0, v1
@@ -112,7 +112,7 @@ fn wrong_arguments_are_refused() {
 /// Shoots along z; a miss is transparent. The surface is `(u, v, t/16)` and, as long as a second ray along −x+z from the hit point hits too,
 /// half of that plus half of what it sees.
 const PROGRAM: &str = "
-entry \"@camera\"(v0 x: varying f32, v1 y: varying f32) -> (color: vec3, alpha: f32) {
+entry(camera) @camera(v0 x: f32, v1 y: f32) -> (color: vec3, alpha: f32) {
 b0:
   v2: f32 = const 0
   v3: f32 = const 1
@@ -131,7 +131,7 @@ b2:
   v11: vec3, v12: vec3 = call_shader v4, v5, v2
   ret v11, v3
 }
-entry \"@surface.0\"(v0 orig: varying vec3, v1 dir: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+entry(surface 0) @surface.0(v0 orig: vec3, v1 dir: vec3, v2 depth: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec4 = hit
   v4: f32 = extract.x v3
@@ -169,7 +169,7 @@ b3:
   v30: vec3 = mul v27, v29
   ret v30, v11
 }
-entry \"@imager\"(v0 x: varying f32, v1 y: varying f32, v2 Ci: varying vec3, v3 alpha: varying f32) -> (Ci: vec3, alpha: f32) {
+entry(imager) @imager(v0 x: f32, v1 y: f32, v2 Ci: vec3, v3 alpha: f32) -> (Ci: vec3, alpha: f32) {
 b0:
   v4: f32 = const 100
   v5: bool = lt v0, v4

@@ -3,9 +3,10 @@
 use super::{Columns, Routine, SPARSE, unit};
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
+use shadewright::abi::EntryPoint;
 use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, packets};
-use shadewright::ir::{Class, Const, FunctionBuilder, FunctionKind, Op, Type};
+use shadewright::ir::{Const, FunctionBuilder, FunctionKind, Op, Type};
 use shadewright::lang::rtsl::state::Method;
 use shadewright::lang::rtsl::{self, Object};
 use shadewright::program::{PROGRAM_CONSTANTS, unpack};
@@ -40,9 +41,9 @@ impl Compiled {
         let built = rtsl::build(&object, R::METHOD, &unit.library, name).map_err(|_| anyhow!("`{name}` has errors"))?;
         let mut module = built.module;
         let core = module.function(&built.core).ok_or_else(|| anyhow!("`{name}` has no core"))?.clone();
-        let mut b = FunctionBuilder::new(ENTRY, FunctionKind::Entry);
-        let given: Vec<_> = R::INPUTS.iter().map(|(name, ty)| b.param(*name, *ty, Class::Varying)).collect();
-        let block = b.param("block", Type::Ref, Class::Varying);
+        let mut b = FunctionBuilder::new(ENTRY, FunctionKind::Entry(EntryPoint::Other));
+        let given: Vec<_> = R::INPUTS.iter().map(|(name, ty)| b.param(*name, *ty)).collect();
+        let block = b.param("block", Type::Ref);
         let mut memory = vec![[0; 4]; PARAMETERS as usize];
         let mut args = Vec::new();
         let mut declared = built.params.iter();

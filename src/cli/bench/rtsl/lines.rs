@@ -5,6 +5,7 @@ use crate::cli::exit::Failure;
 use crate::cli::kernels;
 use anyhow::anyhow;
 use serde_json::{Value, json};
+use shadewright::abi::EntryPoint;
 use shadewright::codegen::rpu;
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{FunctionBuilder, FunctionKind, Module};
@@ -64,7 +65,7 @@ fn of_class(name: &'static str, file: &str, class: &str) -> Result<Lines, Failur
     }
     for function in &mut module.functions {
         if interfaces.iter().flat_map(|i| i.methods()).any(|m| *m.name() == *function.name) {
-            function.kind = FunctionKind::Entry;
+            function.kind = FunctionKind::Entry(EntryPoint::Other);
         }
     }
     Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;
@@ -82,11 +83,11 @@ fn counted(text: &str) -> usize {
 /// Lines of the kernels of a module's entries, less those that kernels have which do nothing.
 fn kernel_lines(module: &Module) -> Option<usize> {
     let lines = |module: &Module| {
-        let entries = module.functions.iter().filter(|f| f.kind == FunctionKind::Entry).map(|f| &*f.name);
+        let entries = module.functions.iter().filter(|f| f.kind.is_entry()).map(|f| &*f.name);
         let entries: Vec<&str> = entries.collect();
         kernels::as_wgsl(module, &entries).ok().map(|text| (counted(&text), entries.len()))
     };
-    let mut b = FunctionBuilder::new("nothing", FunctionKind::Entry);
+    let mut b = FunctionBuilder::new("nothing", FunctionKind::Entry(EntryPoint::Other));
     b.ret(Vec::new());
     let (nothing, _) = lines(&Module { functions: vec![b.finish()], ..Module::new() })?;
     let (all, kernels) = lines(module)?;

@@ -11,6 +11,7 @@ use crate::cli::exit::Failure;
 use anyhow::anyhow;
 use plain::{Branchy, Memory, Noisy, Points, Shading, Textured};
 use serde_json::{Map, Value, json};
+use shadewright::abi::EntryPoint;
 use shadewright::image::{Channels, Image};
 use shadewright::ir::FunctionKind;
 use shadewright::ir::passes::Pipeline;
@@ -128,7 +129,7 @@ impl Compiled {
         module.functions.push(texture().find_function());
         for function in &mut module.functions {
             if &*function.name == name {
-                function.kind = FunctionKind::Entry;
+                function.kind = FunctionKind::Entry(EntryPoint::Other);
             }
         }
         Pipeline::default().run(&mut module, &mut ()).map_err(|e| anyhow!("{e}"))?;

@@ -239,7 +239,7 @@ fn a_root_rides_on_an_instruction_whose_result_is_needed_too() {
 
 #[test]
 fn a_condition_tests_a_bit_where_it_stands() {
-    let text = "fn f(v0 m: varying u32, v1 x: varying f32) -> (return: f32) {
+    let text = "fn f(v0 m: u32, v1 x: f32) -> (return: f32) {
 b0:
   v2: u32 = const 1
   v3: u32 = const 4

@@ -2,7 +2,7 @@
 
 use super::{check_module, check_with, module};
 use crate::codegen::rpu::{Options, compile};
-use crate::ir::{Class, Const, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable, verify};
+use crate::ir::{Const, FunctionBuilder, FunctionKind, Module, Op, SlotId, Type, Value, Variable, verify};
 use crate::rpu::isa::{Instr, Primary};
 use std::fmt::Write;
 
@@ -276,8 +276,8 @@ fn function(random: &mut Random, name: &str, callee: Option<&str>, variables: us
     let mut b = FunctionBuilder::new(name, FunctionKind::Function);
     b.result("v", Type::Vec3);
     b.result("x", Type::F32);
-    let x = b.param("x", Type::F32, Class::Varying);
-    let v = b.param("v", Type::Vec3, Class::Varying);
+    let x = b.param("x", Type::F32);
+    let v = b.param("v", Type::Vec3);
     let slot = b.slot("a", Type::Vec3, 3 + random.below(9) as u32);
     let mut make = |ty, n: usize| -> Vec<Variable> { (0..n).map(|_| b.variable(ty)).collect() };
     let (floats, vectors) = (make(Type::F32, variables), make(Type::Vec3, variables));
@@ -346,9 +346,9 @@ fn random_programs_match_the_evaluator_to_the_bit() {
 
 /// `n` vectors and `n` scalars that all live at once, across a call when `call` holds, in a loop that runs twice.
 fn crowded(n: usize, call: bool) -> String {
-    let mut text = String::from("fn g(v0 x: varying f32, v1 v: varying vec3) -> (v: vec3, x: f32) {\nb0:\n");
+    let mut text = String::from("fn g(v0 x: f32, v1 v: vec3) -> (v: vec3, x: f32) {\nb0:\n");
     text += "  v2: vec3 = splat v0\n  v3: vec3 = add v2, v1\n  v4: f32 = extract.y v3\n  ret v3, v4\n}\n";
-    text += "fn f(v0 x: varying f32, v1 v: varying vec3) -> (v: vec3, x: f32) {\nb0:\n  v2: u32 = const 0\n";
+    text += "fn f(v0 x: f32, v1 v: vec3) -> (v: vec3, x: f32) {\nb0:\n  v2: u32 = const 0\n";
     text += "  jump b1(v2, v0, v1)\nb1(v3: u32, v4: f32, v5: vec3):\n";
     let mut next = 10;
     let (mut scalars, mut vectors) = (Vec::new(), Vec::new());

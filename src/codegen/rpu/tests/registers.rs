@@ -25,14 +25,14 @@ fn lines_with(listing: &str, part: &str) -> usize {
 }
 
 /// Two vectors and a scalar live across a row of three calls.
-const ROW: &str = "fn g(v0 x: varying f32, v1 v: varying vec3) -> (v: vec3, x: f32) {
+const ROW: &str = "fn g(v0 x: f32, v1 v: vec3) -> (v: vec3, x: f32) {
 b0:
   v2: vec3 = splat v0
   v3: vec3 = add v2, v1
   v4: f32 = extract.y v3
   ret v3, v4
 }
-fn f(v0 x: varying f32, v1 y: varying f32) -> (v: vec3, x: f32) {
+fn f(v0 x: f32, v1 y: f32) -> (v: vec3, x: f32) {
 b0:
   v2: vec3 = compose v0, v1, v0
   v3: f32 = mul v0, v1
@@ -70,12 +70,12 @@ fn nothing_is_pushed_where_callees_leave_registers_alone() {
 }
 
 /// Two scalars that live across a call and become components of vectors behind it.
-const PARTS: &str = "fn g(v0 x: varying f32) -> (x: f32) {
+const PARTS: &str = "fn g(v0 x: f32) -> (x: f32) {
 b0:
   v1: f32 = mul v0, v0
   ret v1
 }
-fn f(v0 x: varying f32, v1 y: varying f32) -> (v: vec3, x: f32) {
+fn f(v0 x: f32, v1 y: f32) -> (v: vec3, x: f32) {
 b0:
   v5: f32 = call g(v0)
   v2: vec3 = compose v0, v1, v0
@@ -98,12 +98,12 @@ mov R0.xyz, S0.wxw
 }
 
 /// Three vectors on the stack, two of which every sum behind the call reads.
-const PORT: &str = "fn g(v0 x: varying f32) -> (x: f32) {
+const PORT: &str = "fn g(v0 x: f32) -> (x: f32) {
 b0:
   v1: f32 = mul v0, v0
   ret v1
 }
-fn f(v0 x: varying f32, v1 y: varying f32) -> (v: vec3, x: f32) {
+fn f(v0 x: f32, v1 y: f32) -> (v: vec3, x: f32) {
 b0:
   v2: vec3 = compose v0, v1, v0
   v3: vec3 = mul v2, v2
@@ -127,8 +127,7 @@ fn one_copy_from_the_stack_serves_all_who_read_it_with_others_from_there() {
 
 /// `n` reciprocals that are all needed at the end.
 fn roots(n: usize) -> String {
-    let mut text =
-        String::from("fn f(v0 x: varying f32, v1 y: varying f32) -> (x: f32) {\nb0:\n  v2: f32 = const 0.75\n");
+    let mut text = String::from("fn f(v0 x: f32, v1 y: f32) -> (x: f32) {\nb0:\n  v2: f32 = const 0.75\n");
     for i in 0..n {
         let before = if i == 0 { 0 } else { 2 * i + 1 };
         let _ = writeln!(text, "  v{}: f32 = add v{before}, v2\n  v{}: f32 = rcp v{}", 2 * i + 3, 2 * i + 4, 2 * i + 3);
@@ -154,12 +153,12 @@ fn four_reciprocals_stay_in_s_and_the_rest_are_copied() {
 
 #[test]
 fn a_reciprocal_that_lives_across_a_call_goes_where_the_call_leaves_it() {
-    let text = "fn g(v0 x: varying f32) -> (x: f32) {
+    let text = "fn g(v0 x: f32) -> (x: f32) {
 b0:
   v1: f32 = mul v0, v0
   ret v1
 }
-fn f(v0 x: varying f32, v1 y: varying f32) -> (x: f32) {
+fn f(v0 x: f32, v1 y: f32) -> (x: f32) {
 b0:
   v2: f32 = rcp v1
   v5: f32 = add v2, v0
@@ -176,7 +175,7 @@ b0:
 /// Recursion with an array, and more values live across the call than the stack window holds.
 fn deep(values: usize) -> String {
     let mut text = String::from(
-        "fn f(v0 n: varying u32, v1 x: varying f32) -> (r: f32) {
+        "fn f(v0 n: u32, v1 x: f32) -> (r: f32) {
   slot s0 a: f32[3]
 b0:
   v2: u32 = const 1
@@ -222,7 +221,7 @@ fn deep_recursion_keeps_each_activations_stack_and_memory() {
 #[test]
 fn a_function_gives_preserved_registers_back_as_they_were() {
     // The middle function is called with values in registers that it must preserve, and passes nine arguments on, which overwrites one of them.
-    let parameters = (0..9).map(|i| format!("v{i} p{i}: varying f32")).collect::<Vec<_>>().join(", ");
+    let parameters = (0..9).map(|i| format!("v{i} p{i}: f32")).collect::<Vec<_>>().join(", ");
     let text = format!(
         "fn g({parameters}) -> (x: f32) {{
 b0:
@@ -230,7 +229,7 @@ b0:
   v10: f32 = add v9, v4
   ret v10
 }}
-fn m(v0 x: varying f32) -> (x: f32) {{
+fn m(v0 x: f32) -> (x: f32) {{
 b0:
   v1: f32 = add v0, v0
   v2: f32 = mul v1, v0
@@ -239,7 +238,7 @@ b0:
   v5: f32 = add v2, v4
   ret v5
 }}
-fn f(v0 x: varying f32, v1 y: varying f32) -> (x: f32, y: f32, z: f32) {{
+fn f(v0 x: f32, v1 y: f32) -> (x: f32, y: f32, z: f32) {{
 b0:
   v2: f32 = mul v0, v1
   v3: f32 = sub v0, v1

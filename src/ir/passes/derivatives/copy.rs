@@ -8,7 +8,7 @@ use super::is_operation;
 use super::rules::{self, Shadow, or_zero};
 use crate::ir::emitter::Emitter;
 use crate::ir::{
-    BlockId, Const, Function, FunctionKind, Inst, Loc, Op, Param, ResultInfo, Slot, SlotId, Terminator, Type, Value,
+    BlockId, Const, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, Slot, SlotId, Terminator, Type, Value,
 };
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -45,8 +45,7 @@ impl<'a> Copies<'a> {
     /// The function as it is called by others than copies; `None` where it stays as it is.
     pub(super) fn plain(&mut self, function: usize) -> Option<Function> {
         let func = &self.needs.functions()[function];
-        let own =
-            |p: &Param| func.kind == FunctionKind::Entry && p.ty == Type::F32 && SURFACE_PARAMETERS.contains(&&*p.name);
+        let own = |p: &Param| func.kind.is_entry() && p.ty == Type::F32 && SURFACE_PARAMETERS.contains(&&*p.name);
         let params: Vec<bool> = func.params.iter().map(own).collect();
         let touched = func.blocks.iter().flat_map(|b| &b.insts).any(|i| is_operation(&i.op));
         if !touched && !params.contains(&true) {
@@ -164,7 +163,7 @@ impl Writer {
                     self.own.push(Inst { op, args: Vec::new(), results: vec![shadow], loc: Loc::NONE });
                 } else {
                     let name = format!("{}.{direction}", param.name).into();
-                    func.params.push(Param { name, ..param.clone() });
+                    func.params.push(Param { name, ty: param.ty, kind: ParamKind::Implicit });
                     func.blocks[0].params.push(shadow);
                 }
             }

@@ -3,7 +3,7 @@
 use super::super::origin::{Origin, origins};
 use super::activity::{differentiable, is_float};
 use crate::ir::cycles::Components;
-use crate::ir::{BlockId, Function, FunctionKind, Loc, Op, Terminator, Value};
+use crate::ir::{BlockId, Function, Loc, Op, Terminator, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -239,9 +239,9 @@ impl<'a> Flow<'a> {
                         let fed = needs.by_result(callee, i).iter().zip(&inst.args).filter(|(needed, _)| **needed);
                         fed.for_each(|(_, &arg)| walk.derive(&[arg]));
                     }
-                    Op::CallShader => walk.demand.rays.push(inst.loc),
+                    Op::CallShader(_) => walk.demand.rays.push(inst.loc),
                     // An entry reads the hit that it was called for, which its seeds stand before.
-                    Op::Hit if self.func.kind != FunctionKind::Entry => {
+                    Op::Hit if !self.func.kind.is_entry() => {
                         walk.demand.rays.push(inst.loc);
                     }
                     op => {

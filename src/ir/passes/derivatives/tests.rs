@@ -1,7 +1,8 @@
 use super::super::testing::{check_module, module};
 use super::*;
+use crate::abi::EntryPoint;
 use crate::ir::random::{self, Random, Shape};
-use crate::ir::{Class, Const, EmptyWorld, FunctionBuilder, FunctionKind, Limits, Type, eval};
+use crate::ir::{Const, EmptyWorld, FunctionBuilder, FunctionKind, Limits, Type, eval};
 
 fn expanded(module: &mut Module) -> usize {
     expand(module).changes
@@ -11,7 +12,7 @@ fn expanded(module: &mut Module) -> usize {
 fn a_product_is_differentiated_by_the_product_rule_and_only_where_it_is_asked_for() {
     check_module(
         expanded,
-        "entry main(v0 u: varying f32, v1 w: varying f32) -> (return: f32) {
+        "entry main(v0 u: f32, v1 w: f32) -> (return: f32) {
 b0:
   v2: f32 = mul v0, v1
   v3: f32 = du v2
@@ -19,7 +20,7 @@ b0:
   v5: f32 = add v3, v4
   ret v5
 }",
-        "entry main(v0 u: varying f32, v1 w: varying f32) -> (return: f32) {
+        "entry main(v0 u: f32, v1 w: f32) -> (return: f32) {
 b0:
   v6: f32 = const 1.0
   v7: f32 = const 0.0
@@ -37,14 +38,14 @@ b0:
 fn seeds_leave_their_values_where_nothing_asks_for_derivatives() {
     check_module(
         expanded,
-        "fn f(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {
+        "fn f(v0 x: f32, v1 y: f32) -> (return: f32) {
 b0:
   v2: f32 = seed v0, v1, v1
   v3: f32 = seed v2, v1, v1
   v4: f32 = neg v3
   ret v4
 }",
-        "fn f(v0 x: varying f32, v1 y: varying f32) -> (return: f32) {
+        "fn f(v0 x: f32, v1 y: f32) -> (return: f32) {
 b0:
   v4: f32 = neg v0
   ret v4
@@ -56,12 +57,12 @@ b0:
 fn a_call_goes_to_a_copy_that_takes_and_gives_derivatives() {
     check_module(
         expanded,
-        "fn double(v0 x: varying f32, v1 k: varying f32) -> (return: f32) {
+        "fn double(v0 x: f32, v1 k: f32) -> (return: f32) {
 b0:
   v2: f32 = add v0, v0
   ret v2
 }
-entry main(v0 v: varying f32, v1 k: varying f32) -> (return: f32) {
+entry main(v0 v: f32, v1 k: f32) -> (return: f32) {
 b0:
   v2: f32 = call double(v0, v1)
   v3: f32 = call double(v1, v1)
@@ -69,13 +70,13 @@ b0:
   v5: f32 = dv v4
   ret v5
 }",
-        "fn double(v0 x: varying f32, v1 k: varying f32) -> (return: f32) {
+        "fn double(v0 x: f32, v1 k: f32) -> (return: f32) {
 b0:
   v2: f32 = add v0, v0
   ret v2
 }
 
-entry main(v0 v: varying f32, v1 k: varying f32) -> (return: f32) {
+entry main(v0 v: f32, v1 k: f32) -> (return: f32) {
 b0:
   v6: f32 = const 0.0
   v7: f32 = const 1.0
@@ -85,7 +86,7 @@ b0:
   ret v9
 }
 
-fn double.derived0(v0 x: varying f32, v1 k: varying f32, v3 x.du: varying f32, v4 x.dv: varying f32) -> (return: f32, return.du: f32, return.dv: f32) {
+fn double.derived0(v0 x: f32, v1 k: f32, v3 x.du: f32, v4 x.dv: f32) -> (return: f32, return.du: f32, return.dv: f32) {
 b0:
   v2: f32 = add v0, v0
   v5: f32 = add v3, v3
@@ -109,7 +110,7 @@ fn results(text: &str, u: f32, v: f32) -> Vec<f32> {
 /// A function of u and v whose body computes `v9`, with its derivatives.
 fn body(text: &str) -> String {
     format!(
-        "entry main(v0 u: varying f32, v1 v: varying f32) -> (du: f32, dv: f32) {{
+        "entry main(v0 u: f32, v1 v: f32) -> (du: f32, dv: f32) {{
   slot s0 a: f32[2]
 b0:
   v2: f32 = const 2.0
@@ -179,7 +180,7 @@ fn operations_have_the_derivatives_of_calculus() {
 
 #[test]
 fn what_a_seed_says_of_its_arguments_derivatives_counts() {
-    let text = "fn steep(v0 x: varying f32) -> (return: f32) {
+    let text = "fn steep(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = const 3.0
   v2: f32 = du v0
@@ -189,7 +190,7 @@ b0:
   v6: f32 = seed v0, v4, v5
   ret v6
 }
-entry main(v0 u: varying f32, v1 v: varying f32) -> (du: f32, dv: f32) {
+entry main(v0 u: f32, v1 v: f32) -> (du: f32, dv: f32) {
 b0:
   v2: f32 = mul v0, v1
   v3: f32 = call steep(v2)
@@ -203,7 +204,7 @@ b0:
 #[test]
 fn a_loop_carries_derivatives_around() {
     // u⁴ by three products.
-    let text = "entry main(v0 u: varying f32, v1 v: varying f32) -> (du: f32, dv: f32) {
+    let text = "entry main(v0 u: f32, v1 v: f32) -> (du: f32, dv: f32) {
 b0:
   v2: u32 = const 0
   v3: u32 = const 1
@@ -226,7 +227,7 @@ b3:
 
 #[test]
 fn a_function_that_calls_itself_is_differentiated_once() {
-    let text = "fn power(v0 x: varying f32, v1 n: varying u32) -> (return: f32) {
+    let text = "fn power(v0 x: f32, v1 n: u32) -> (return: f32) {
 b0:
   v2: u32 = const 1
   v3: bool = ilt v1, v2
@@ -240,7 +241,7 @@ b2:
   v7: f32 = mul v6, v0
   ret v7
 }
-entry main(v0 u: varying f32, v1 v: varying f32) -> (du: f32, dv: f32) {
+entry main(v0 u: f32, v1 v: f32) -> (du: f32, dv: f32) {
 b0:
   v2: u32 = const 4
   v3: f32 = call power(v0, v2)
@@ -256,13 +257,13 @@ b0:
 
 #[test]
 fn a_derivative_taken_within_a_function_is_that_of_its_argument() {
-    let text = "fn slope(v0 x: varying f32) -> (return: f32) {
+    let text = "fn slope(v0 x: f32) -> (return: f32) {
 b0:
   v1: f32 = mul v0, v0
   v2: f32 = du v1
   ret v2
 }
-entry main(v0 u: varying f32, v1 v: varying f32) -> (a: f32, b: f32) {
+entry main(v0 u: f32, v1 v: f32) -> (a: f32, b: f32) {
 b0:
   v2: f32 = const 3.0
   v3: f32 = mul v0, v2
@@ -276,7 +277,7 @@ b0:
 
 #[test]
 fn derivatives_of_derivatives_and_of_what_rays_bring_are_0_and_rays_are_told() {
-    let text = "entry main(v0 u: varying f32, v1 v: varying f32) -> (a: f32, b: vec3) {
+    let text = "entry main(v0 u: f32, v1 v: f32) -> (a: f32, b: vec3) {
 b0:
   v2: f32 = mul v0, v0
   v3: f32 = du v2
@@ -297,14 +298,14 @@ fn differentiated(random: &mut Random) -> Module {
     let f = m.function_mut("f").expect("every program has it");
     f.kind = FunctionKind::Function;
     let (params, types): (Vec<_>, Vec<Type>) = (f.params.clone(), f.results.iter().map(|r| r.ty).collect());
-    let mut b = FunctionBuilder::new("main", FunctionKind::Entry);
+    let mut b = FunctionBuilder::new("main", FunctionKind::Entry(EntryPoint::Other));
     let args = params.iter().map(|p| {
         let name = match &*p.name {
             "x" => "u",
             "y" => "v",
             _ => "other",
         };
-        b.param(name, p.ty, Class::Varying)
+        b.param(name, p.ty)
     });
     let args = args.collect();
     let results = b.call("f", args, &types);

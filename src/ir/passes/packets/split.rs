@@ -4,7 +4,7 @@
 
 use super::shared_with;
 use crate::ir::passes::{dce, renumber};
-use crate::ir::{Block, Class, Function, Inst, Loc, Op, Param, ResultInfo, TargetInfo, Terminator, Type, Value};
+use crate::ir::{Block, Function, Inst, Loc, Op, Param, ParamKind, ResultInfo, TargetInfo, Terminator, Type, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ pub fn split(func: &Function, common: &[&str], names: [String; 2], once: Once<'_
     passed.sort();
     for &value in &passed {
         let name = format!("shared.{}", value.0).into();
-        rest.params.push(Param { name, ty: func.ty(value), class: Class::Varying });
+        rest.params.push(Param { name, ty: func.ty(value), kind: ParamKind::Implicit });
         rest.blocks[0].params.push(value);
     }
     dce::run(&mut rest);
@@ -103,7 +103,7 @@ mod tests {
     use crate::ir::passes::testing::module;
     use crate::ir::verify::verify;
 
-    const DISTANCE: &str = "entry f(v0 origin: varying vec3, v1 way: varying vec3) -> (return: f32) {
+    const DISTANCE: &str = "entry f(v0 origin: vec3, v1 way: vec3) -> (return: f32) {
 b0:
   v2: vec3 = const (1.0, 2.0, 3.0)
   v3: vec3 = sub v0, v2
@@ -143,9 +143,8 @@ b2:
 
     #[test]
     fn a_function_of_its_own_arguments_alone_stays_whole() {
-        let m = module(
-            "entry f(v0 origin: varying f32, v1 x: varying f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v1\n  ret v2\n}",
-        );
+        let m =
+            module("entry f(v0 origin: f32, v1 x: f32) -> (return: f32) {\nb0:\n  v2: f32 = mul v0, v1\n  ret v2\n}");
         assert!(
             split(&m.functions[0], &["origin"], ["a".into(), "b".into()], Once::Numbers(&TargetInfo::DEFAULT))
                 .is_none()

@@ -6,8 +6,7 @@
 use super::cut::{Cut, Piece};
 use super::{Callee, Exit, ExitKind, Rays, Resume, Section};
 use crate::ir::{
-    BlockId, Class, Const, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value,
-    Variable,
+    BlockId, Const, FunctionBuilder, FunctionKind, Inst, Loc, Op, SlotId, Target, Terminator, Type, Value, Variable,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -79,14 +78,14 @@ impl SectionBuilder<'_, '_> {
         let Some(point) = point else {
             for (p, &v) in cut.func.params.iter().zip(cut.func.param_values()) {
                 frame.push(p.ty);
-                let value = self.b.param(p.name.clone(), p.ty, p.class);
+                let value = self.b.param_of(p.name.clone(), p.ty, p.kind);
                 self.write(v, value);
             }
             return frame;
         };
         for &v in &cut.points[point].kept {
             frame.push(cut.func.ty(v));
-            let value = self.b.param(format!("v{}", v.0), cut.func.ty(v), Class::Varying);
+            let value = self.b.param(format!("v{}", v.0), cut.func.ty(v));
             self.write(v, value);
         }
         let mut elements = Vec::new();
@@ -95,11 +94,11 @@ impl SectionBuilder<'_, '_> {
             for i in 0..data.len {
                 frame.push(data.ty);
                 let name = format!("{}.{i}", data.name);
-                elements.push((slot, i, self.b.param(name, data.ty, Class::Varying)));
+                elements.push((slot, i, self.b.param(name, data.ty)));
             }
         }
         for &r in &cut.inst(point).results {
-            let value = self.b.param(format!("v{}", r.0), cut.func.ty(r), Class::Varying);
+            let value = self.b.param(format!("v{}", r.0), cut.func.ty(r));
             self.write(r, value);
         }
         for (slot, i, value) in elements {

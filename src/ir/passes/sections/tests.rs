@@ -156,7 +156,7 @@ fn check_module(module: &Module, args: &[Const]) {
 }
 
 const LOOP: &str = "
-fn main(v0 n: varying u32, v1 a: varying vec3) -> (r: vec3) {
+fn main(v0 n: u32, v1 a: vec3) -> (r: vec3) {
 b0:
   v2: u32 = const 0
   v3: u32 = const 1
@@ -202,12 +202,12 @@ fn constants_and_program_constants_are_not_kept() {
 fn recursion_and_shader_calls_go_through_the_stack() {
     check(
         "
-fn twice(v0 x: varying f32) -> (r: f32) {
+fn twice(v0 x: f32) -> (r: f32) {
 b0:
   v1: f32 = add v0, v0
   ret v1
 }
-fn down(v0 n: varying u32, v1 x: varying f32) -> (r: f32) {
+fn down(v0 n: u32, v1 x: f32) -> (r: f32) {
 b0:
   v2: u32 = const 0
   v3: u32 = const 1
@@ -222,7 +222,7 @@ b2:
   v8: f32 = add v7, v1
   ret v8
 }
-fn shade(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {
+fn shade(v0 o: vec3, v1 d: vec3, v2 depth: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec4 = hit
   v4: f32 = extract.z v3
@@ -231,7 +231,7 @@ b0:
   v7: vec3 = splat v6
   ret v7, v0
 }
-fn main(v0 n: varying u32) -> (r: vec3) {
+fn main(v0 n: u32) -> (r: vec3) {
 b0:
   v1: vec3 = const (1, 0, 2)
   v2: vec4 = uniform 0
@@ -249,7 +249,7 @@ b0:
 #[test]
 fn a_slot_that_is_read_later_is_kept_and_one_that_is_not_is_not() {
     let text = "
-fn main(v0 i: varying u32) -> (r: u32) {
+fn main(v0 i: u32) -> (r: u32) {
   slot s0 rays: vec4[3]
   slot s1 other: u32[2]
 b0:
@@ -277,7 +277,7 @@ b0:
 #[test]
 fn a_function_with_more_results_than_the_result_area_is_refused() {
     let text = "
-fn main(v0 a: varying mat4, v1 b: varying f32) -> (r: mat4, s: f32) {
+fn main(v0 a: mat4, v1 b: f32) -> (r: mat4, s: f32) {
 b0:
   ret v0, v1
 }
@@ -291,11 +291,11 @@ b0:
 
 /// A program over a fixed set of variables: statements in blocks with arbitrary jumps.
 fn program(blocks: &[(Vec<u8>, u8, u8, u8)]) -> Module {
-    use crate::ir::{Class, FunctionBuilder, FunctionKind};
+    use crate::ir::{FunctionBuilder, FunctionKind};
     let mut b = FunctionBuilder::new("main", FunctionKind::Function);
     b.result("a", Type::U32);
     b.result("p", Type::Vec3);
-    let (a0, p0) = (b.param("a", Type::U32, Class::Varying), b.param("p", Type::Vec3, Class::Varying));
+    let (a0, p0) = (b.param("a", Type::U32), b.param("p", Type::Vec3));
     let (ints, points) = (b.variable(Type::U32), b.variable(Type::Vec3));
     let (more, seen) = (b.variable(Type::U32), b.variable(Type::Bool));
     let slot = b.slot("rays", Type::Vec4, 2);
@@ -395,7 +395,7 @@ proptest! {
 fn shaders_alike() -> Module {
     let shader = |name: &str, pattern: &str, before: &str, behind: &str| {
         format!(
-            "fn {name}(v0 o: varying vec3, v1 d: varying vec3, v2 depth: varying f32) -> (Ci: vec3, Oi: vec3) {{
+            "fn {name}(v0 o: vec3, v1 d: vec3, v2 depth: f32) -> (Ci: vec3, Oi: vec3) {{
   slot s0 rays: vec4[2]
 b0:
   v3: vec4 = hit
@@ -424,7 +424,7 @@ b0:
         shader("two", "abs v7", "v13: f32 = mul v4, v4", "add"),
         shader("three", "neg v7", "slot_store s0, v10, v12", "add"),
         shader("four", "neg v7", "v12b: f32 = mul v4, v4", "mul"),
-        "fn main(v0 a: varying vec3) -> (r: vec3) {
+        "fn main(v0 a: vec3) -> (r: vec3) {
 b0:
   v1: vec3 = const (1, 0, 2)
   v2: vec4 = uniform 0

@@ -1,7 +1,7 @@
 //! Intrinsics for rays and lights: what the integrator and the shading functions are written with.
 
 use super::{NamedOption, Row, built, library, number, row, text};
-use crate::ir::{Const, FunctionBuilder, Op, Type, Value};
+use crate::ir::{Const, FunctionBuilder, Op, ShaderCall, Type, Value};
 use crate::lang::stdlib::bits::SEED_FUNCTION;
 use crate::lang::stdlib::sobol::SOBOL_FUNCTION;
 
@@ -100,7 +100,7 @@ fn occluded(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
 fn shade(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let nothing = b.f32(0.0);
     let ray = b.op(Op::Compose, &[args[3], args[4], nothing, args[5]]);
-    b.inst(Op::CallShader, vec![args[0], args[1], args[2], ray], &[Type::Vec3, Type::Vec3])
+    b.inst(Op::CallShader(ShaderCall::Ray), vec![args[0], args[1], args[2], ray], ShaderCall::Ray.results())
 }
 
 /// The numbers at random of a place along a path, from the sample's number, the pixel and the place's number: two for a light, two for the next direction.
@@ -115,7 +115,7 @@ fn scatter(b: &mut FunctionBuilder, args: &[Value]) -> Vec<Value> {
     let ray = b.op(Op::Compose, &[args[3], args[4], args[6], args[5]]);
     let numbers = b.op(Op::Compose, &args[7..11]);
     let all = vec![args[0], args[1], args[2], ray, numbers];
-    let results = b.inst(Op::CallShader, all, &[Type::Vec3, Type::Vec3, Type::Vec4]);
+    let results = b.inst(Op::CallShader(ShaderCall::Path), all, ShaderCall::Path.results());
     let [x, y, z, density] = [0, 1, 2, 3].map(|i| b.op(Op::Extract(i), &[results[2]]));
     let direction = b.op(Op::Compose, &[x, y, z]);
     vec![results[0], results[1], direction, density]

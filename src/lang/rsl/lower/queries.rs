@@ -156,7 +156,7 @@ impl Body<'_, '_> {
         if let Some(&known) = self.named.get(name) {
             return Ok(known);
         }
-        let value = self.b.param(name, ty, Class::Uniform);
+        let value = self.b.param(name, ty);
         self.named.insert(name.into(), value);
         Ok(value)
     }

@@ -51,7 +51,7 @@ impl Body<'_, '_> {
         }
         let number = self.texts.iter().position(|(known, _)| *known == text).unwrap_or_else(|| {
             let name = format!("{TEXT_PREFIX}{}", self.texts.len());
-            let value = self.b.param(name, ty.ir().unwrap_or(Type::String), Class::Uniform);
+            let value = self.b.implicit_param(name, ty.ir().unwrap_or(Type::String));
             self.texts.push((text, value));
             self.texts.len() - 1
         });

@@ -5,10 +5,10 @@
 
 use super::super::ShaderKind;
 use super::super::coshaders::{ARROW, core_name};
+use super::super::types::Class;
 use super::classes::declared;
 use super::coshaders::IS_COSHADER;
 use super::*;
-use crate::ir::Class;
 
 /// The methods that make a class what it is when others are called.
 const MAKING: [&str; 2] = ["construct", "begin"];

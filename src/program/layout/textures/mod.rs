@@ -9,7 +9,7 @@ mod read;
 
 pub use read::{Images, Read};
 
-use crate::ir::{Class, Const, Function, FunctionBuilder, FunctionKind, Module, Op, Type, string_id};
+use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, string_id};
 use crate::lang::rsl::TEXTURES_FIND;
 use crate::program::collect::instances::{Instance, made_text};
 use crate::scene::ShaderInstance;
@@ -138,9 +138,9 @@ impl Textures {
 
     /// The function `(string) → ref` that gives the address of a texture's descriptor, for a module that calls it.
     pub fn find_function(&self) -> Function {
-        let mut b = FunctionBuilder::new(TEXTURES_FIND, FunctionKind::Function);
+        let mut b = FunctionBuilder::linker(TEXTURES_FIND);
         b.result("return", Type::Ref);
-        let name = b.param("name", Type::String, Class::Varying);
+        let name = b.param("name", Type::String);
         let id = b.op_as(Op::Bitcast, &[name], Type::U32);
         let [factor, shift] = [self.table.factor, self.table.shift].map(|x| b.u32(x));
         let hash = b.op(Op::IMul, &[id, factor]);

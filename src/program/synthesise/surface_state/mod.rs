@@ -551,7 +551,7 @@ pub fn normalize(b: &mut FunctionBuilder, v: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Class, FunctionKind};
+    use crate::abi::EntryPoint;
 
     #[test]
     fn every_listed_global_has_the_type_that_the_table_says() {
@@ -568,11 +568,11 @@ mod tests {
                 primvars: Default::default(),
                 program: None,
             };
-            let mut b = FunctionBuilder::new("entry", FunctionKind::Entry);
-            let origin = b.param("orig", Type::Vec3, Class::Varying);
-            let direction = b.param("dir", Type::Vec3, Class::Varying);
-            let depth = b.param("depth", Type::F32, Class::Varying);
-            let ray = b.param("ray", Type::Vec4, Class::Varying);
+            let mut b = FunctionBuilder::entry(EntryPoint::Surface(0));
+            let origin = b.param("orig", Type::Vec3);
+            let direction = b.param("dir", Type::Vec3);
+            let depth = b.param("depth", Type::F32);
+            let ray = b.param("ray", Type::Vec4);
             let mut state = SurfaceState::new(
                 &mut b,
                 SurfaceInputs { origin, direction, depth, ray, layout, differentiated: true, primitive: None },
