@@ -8,7 +8,7 @@ use shadewright::render::rpu::{Loaded, RpuRenderer, draw, simulate};
 use shadewright::render::sampling::Sampling;
 use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::rpu::format::Format;
-use shadewright::rpu::simd::Engine;
+use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::timed::Config;
 use shadewright::scene::{self, OpenOptions};
 use shadewright::text::source::SourceMap;
@@ -65,10 +65,10 @@ fn every_instruction_set_of_the_processor_draws_the_same_image() {
     let job = job("noise.rib");
     let program = &job.program;
     let expected = bits(&render(&job, Format::F32));
-    for engine in Engine::all() {
+    for set in InstructionSet::all() {
         let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("compiles");
-        let image = draw(&job, &loaded.on_engine(engine), &|_| {}).expect("renders");
-        assert_eq!(bits(&image), expected, "{}", engine.name());
+        let image = draw(&job, &loaded.with_instruction_set(set), &|_| {}).expect("renders");
+        assert_eq!(bits(&image), expected, "{}", set.name());
     }
 }
 

@@ -19,7 +19,7 @@ use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
 use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
-use super::simd::{Engine, Portable, Simd};
+use super::simd::{InstructionSet, Portable, Simd};
 use super::step::{Modifier, Modify, Operand, Place, Step, Steps, Task, Test, Tests};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -80,7 +80,7 @@ impl<'a> Registers<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
     /// In single precision.
-    F32(Engine),
+    F32(InstructionSet),
     /// In the 24-bit format, by portable code.
     F24,
 }
@@ -97,11 +97,11 @@ impl Mode {
     /// What computes a task.
     pub fn kernels(self, task: Task, modify: Modify) -> Kernels {
         match self {
-            Mode::F32(Engine::Portable) => kernels::<InF32>(task, modify),
+            Mode::F32(InstructionSet::Portable) => kernels::<InF32>(task, modify),
             #[cfg(target_arch = "x86_64")]
-            Mode::F32(Engine::Avx2(_)) => kernels::<InAvx2>(task, modify),
+            Mode::F32(InstructionSet::Avx2(_)) => kernels::<InAvx2>(task, modify),
             #[cfg(target_arch = "x86_64")]
-            Mode::F32(Engine::Avx512(_)) => kernels::<InAvx512>(task, modify),
+            Mode::F32(InstructionSet::Avx512(_)) => kernels::<InAvx512>(task, modify),
             Mode::F24 => kernels::<InF24>(task, modify),
         }
     }
@@ -109,13 +109,13 @@ impl Mode {
     /// The lanes in `active` for which a condition holds.
     pub fn passes(self, registers: &Registers<'_>, tests: &Tests, active: u64) -> u64 {
         match self {
-            Mode::F32(Engine::Portable) | Mode::F24 => passes(Portable, registers, tests, active),
+            Mode::F32(InstructionSet::Portable) | Mode::F24 => passes(Portable, registers, tests, active),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only where the processor has AVX2.
-            Mode::F32(Engine::Avx2(simd)) => unsafe { passes_avx2(simd, registers, tests, active) },
+            Mode::F32(InstructionSet::Avx2(simd)) => unsafe { passes_avx2(simd, registers, tests, active) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only where the processor has these parts of AVX-512.
-            Mode::F32(Engine::Avx512(simd)) => unsafe { passes_avx512(simd, registers, tests, active) },
+            Mode::F32(InstructionSet::Avx512(simd)) => unsafe { passes_avx512(simd, registers, tests, active) },
         }
     }
 }

@@ -598,7 +598,7 @@ mod tests {
     use super::super::arbitrary::{any_object, any_program};
     use super::super::asm::assemble;
     use super::super::block::Block;
-    use super::super::decode::Executable;
+    use super::super::executable::Executable;
     use super::super::disasm::disassemble;
     use super::super::machine::{Limits, Machine};
     use super::super::texture::Texture;

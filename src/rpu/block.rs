@@ -1,16 +1,82 @@
 //! The state of a block of threads: registers, stacks, scratch memory.
+//!
+//! # Layout
+//!
+//! All engines share this state and may address it directly, so its layout is fixed; `the_layout_is_as_documented` tests it. A word
+//! is 32 bits in the CPU's byte order. A set of lanes is a `u64` *mask*: bit i is lane i.
+//!
+//! **Column.** One word for each of the 64 lanes: 256 bytes, aligned to 64; lane i at byte 4·i.
+//!
+//! **Register file** (`Block::file`). A contiguous array of columns. P is the number of values that the loaded program has in common
+//! for all lanes: the components of `C` registers and the literals that it reads, each once. Offsets are from the first register
+//! column, at byte 256·P.
+//!
+//! | columns | bytes from R0.x | holds |
+//! |---|---|---|
+//! | 0 to P − 1 | −256·P | constants and literals, the same word in all lanes; read-only during a run |
+//! | P | 0 | `R0.x`, `R0.y`, `R0.z`, `R0.w`, `R1.x` … `R15.w` |
+//! | P + 64 | 16384 | `I0.x` … `I3.w` |
+//! | P + 80 | 20480 | `A.x` … `A.w` |
+//! | P + 84 | 21504 | `S.x` … `S.w` |
+//! | P + 88 | 22528 | `HIT.x` … `HIT.w` |
+//! | P + 92 | 23552 | `HIT_TRI` |
+//! | P + 93 | 23808 | `HIT_OBJ` |
+//! | P + 94 | 24064 | a result whose components cannot be written in place: x, y, z, w |
+//! | P + 98 | 25088 | a half of a split that is written after the other half has read: x, y, z, w |
+//! | P + 102 | 26112 | the data stack: vector v at column P + 102 + 4·v, byte 26112 + 1024·v |
+//!
+//! `S0` to `S7` of lanes whose stack window is w are the stack's vectors w to w + 7. The file reaches at least to the top of the
+//! window of every running lane; a call that moves the window grows it, so pointers into it are valid up to the next call.
+//!
+//! **Control stack** (`Block::frames`). A row for each call depth, 528 bytes:
+//!
+//! | bytes | holds |
+//! |---|---|
+//! | 0 to 511 | for each lane 8 bytes: the return address (a word), the window shift (a byte), 3 bytes unused |
+//! | 512 to 519 | the mask of lanes whose frame equals the last one |
+//! | 520 to 527 | the frame that was pushed last |
+//!
+//! **Scratch memory** (`Block::scratch`). Vector v is four columns (x, y, z, w), 1024 bytes. Vectors that no lane has written need
+//! not exist; they read as zeros.
+//!
+//! **Counters** (`Block::spent`). A word for each lane: its backward jumps and calls in this run.
+//!
+//! **Texel log** (`Block::texels`). Lane, address and value of each texel stored in this run, in the order of the stores.
 
 use super::arith::{Mode, Registers};
 use super::isa::{Component, Reg, STACK_WINDOW};
 use super::lanes::{BLOCK, Column, lanes_of};
 use super::machine::SCRATCH_BASE;
-use super::simd::Engine;
-use super::step::{Steps, Uniform, column};
+use super::simd::InstructionSet;
+use super::step::{Steps, Uniform};
 use super::texture::{TexelLog, TexelStore};
 use std::sync::Arc;
 
+/// Columns of the register file after those of constants and literals: four to a register, the stack last.
+pub(super) mod column {
+    /// `I0.x`.
+    pub const INPUT: u16 = 64;
+    /// `A.x`.
+    pub const ADDRESS: u16 = 80;
+    /// `S.x`.
+    pub const SPECIAL: u16 = 84;
+    /// `HIT.x`.
+    pub const HIT: u16 = 88;
+    /// `HIT_TRI`.
+    pub const HIT_TRI: u16 = 92;
+    /// `HIT_OBJ`.
+    pub const HIT_OBJ: u16 = 93;
+    /// Components of a result that cannot be written in place.
+    pub const RESULT: u16 = 94;
+    /// A half of a split that is written only after the other half has read.
+    pub const HALF: u16 = 98;
+    /// `S0.x` at the bottom of the stack.
+    pub const STACK: u16 = 102;
+}
+
 /// Return address and window shift of one call of one lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
 pub(super) struct Frame {
     pub pc: u32,
     pub push: u8,
@@ -18,6 +84,7 @@ pub(super) struct Frame {
 
 /// The frames of all lanes at one depth.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 struct FrameRow {
     lanes: [Frame; BLOCK],
     /// Lanes that have the frame that came last: nearly always all that return together.
@@ -95,7 +162,7 @@ impl Block {
     /// which texels they have stored.
     pub fn reset_lanes(&mut self, mask: u64) {
         self.settle();
-        let mode = Mode::F32(Engine::detect());
+        let mode = Mode::F32(InstructionSet::detect());
         mode.fill(&self.file[self.pool_len()..], 0, mask);
         mode.fill(self.scratch.as_flattened(), 0, mask);
         mode.fill(std::slice::from_ref(self.column(column::ADDRESS + 3)), SCRATCH_BASE, mask);
@@ -167,7 +234,7 @@ impl Block {
             let from = Column::zero();
             from.load(values);
             let to = std::slice::from_ref(self.column(c));
-            Mode::F32(Engine::detect()).copy(std::slice::from_ref(&from), to, mask);
+            Mode::F32(InstructionSet::detect()).copy(std::slice::from_ref(&from), to, mask);
         }
     }
 
@@ -326,5 +393,36 @@ fn register_column(reg: Reg, component: Component) -> Option<u16> {
         Reg::HitObj => Some(column::HIT_OBJ),
         Reg::Stack(n) => Some(column::STACK + 4 * u16::from(n) + c),
         Reg::C(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::{align_of, offset_of, size_of};
+
+    #[test]
+    fn the_layout_is_as_documented() {
+        assert_eq!((size_of::<Column>(), align_of::<Column>()), (256, 64));
+        let block = Block::new();
+        let first = block.column(0);
+        let bytes_from_r0 = |reg, component| {
+            let index = register_column(reg, component).expect("a register of the block");
+            std::ptr::from_ref(block.column(index)).addr() - std::ptr::from_ref(first).addr()
+        };
+        let x = Component::X;
+        let registers = [Reg::R(0), Reg::R(1), Reg::I(0), Reg::A, Reg::Special, Reg::Hit, Reg::HitTri, Reg::HitObj];
+        let bytes = registers.map(|reg| bytes_from_r0(reg, x));
+        assert_eq!(bytes, [0, 1024, 16384, 20480, 21504, 22528, 23552, 23808]);
+        assert_eq!([column::RESULT, column::HALF].map(|c| 256 * usize::from(c)), [24064, 25088]);
+        assert_eq!([0, 1].map(|n| bytes_from_r0(Reg::Stack(n), x)), [26112, 27136]);
+        assert_eq!(bytes_from_r0(Reg::R(0), Component::W), 768);
+        first.set(5, 7);
+        // SAFETY: a column is 64 words.
+        assert_eq!(unsafe { *std::ptr::from_ref(first).cast::<u32>().add(5) }, 7);
+        assert_eq!((size_of::<Frame>(), offset_of!(Frame, pc), offset_of!(Frame, push)), (8, 0, 4));
+        assert_eq!((size_of::<FrameRow>(), offset_of!(FrameRow, lanes)), (528, 0));
+        assert_eq!((offset_of!(FrameRow, shared), offset_of!(FrameRow, last)), (512, 520));
+        assert_eq!(size_of::<[Column; 4]>(), 1024);
     }
 }

@@ -1,81 +1,61 @@
-//! Programs in the form in which the machine runs them: registers resolved to columns, checks done.
+//! Decoding: programs checked, and their registers resolved to columns of a block.
 
 use super::arith::Mode;
+use super::block::column;
 use super::format::Format;
 use super::isa::{Base, Condition, Control, Instr, IsaError, Primary, Program, Src};
-use super::simd::Engine;
-use super::step::{Operand, Recorder, Steps, Tests, column};
+use super::step::{Operand, Recorder, Steps, Tests};
 use std::ops::Range;
 
-/// A program ready to run. Holds no state of a run.
+/// A checked and decoded program: what the interpreter runs, what the timed machine schedules, and what other engines translate.
 #[derive(Debug, Clone)]
-pub struct Executable {
-    pub(super) code: Vec<Decoded>,
+pub struct DecodedProgram {
+    /// The instructions, by code address.
+    pub(super) code: Vec<DecodedInstr>,
     /// The arithmetic of all instructions, in their order.
     pub(super) steps: Steps,
     pub(super) mode: Mode,
 }
 
-impl Executable {
-    /// Checks and decodes a program that has no imports, for single precision and the best instructions that this processor has.
+impl DecodedProgram {
+    /// Checks and decodes a program that has no imports.
     ///
     /// # Errors
-    /// Those of [`Program::validate`], and [`IsaError::Unresolved`] when the program has imports.
-    pub fn new(program: &Program) -> Result<Executable, IsaError> {
+    /// When the program is not valid, or has an import.
+    pub(super) fn new(program: &Program, mode: Mode) -> Result<DecodedProgram, IsaError> {
         program.validate()?;
         if let Some(import) = program.imports.first() {
             return Err(IsaError::Unresolved(import.name.clone()));
         }
-        let mode = Mode::F32(Engine::detect());
         let mut recorder = Recorder::default();
-        let mut code: Vec<Decoded> = program.code.iter().map(|instr| decode(instr, &mut recorder)).collect();
+        let mut code: Vec<DecodedInstr> = program.code.iter().map(|instr| decode(instr, &mut recorder)).collect();
         let mut run = 0;
         for instr in code.iter_mut().rev() {
             let plain = matches!(instr.work, Work::Arith { .. }) && matches!(instr.flow, Flow::Next);
             run = if plain { run + 1 } else { 0 };
             instr.run = run;
         }
-        Ok(Executable { code, steps: recorder.finish(mode), mode })
+        Ok(DecodedProgram { code, steps: recorder.finish(mode), mode })
     }
 
-    /// The same, computing in a number format.
-    #[must_use]
-    pub fn in_format(self, format: Format) -> Executable {
-        let mode = match format {
-            Format::F32 => Mode::F32(Engine::detect()),
-            Format::F24 => Mode::F24,
-        };
-        self.in_mode(mode)
+    /// The number format that it computes in.
+    pub fn format(&self) -> Format {
+        self.mode.format()
     }
 
-    /// The same in single precision, with certain instructions of the processor.
-    #[must_use]
-    pub fn on_engine(self, engine: Engine) -> Executable {
-        self.in_mode(Mode::F32(engine))
-    }
-
-    fn in_mode(mut self, mode: Mode) -> Executable {
+    /// Computes in another mode from now on.
+    pub(super) fn set_mode(&mut self, mode: Mode) {
         self.steps.set_mode(mode);
-        Executable { mode, ..self }
-    }
-
-    /// The number of instructions.
-    pub fn len(&self) -> usize {
-        self.code.len()
-    }
-
-    /// Whether there are no instructions.
-    pub fn is_empty(&self) -> bool {
-        self.code.is_empty()
+        self.mode = mode;
     }
 }
 
 /// One instruction.
 #[derive(Debug, Clone)]
-pub(super) struct Decoded {
+pub(super) struct DecodedInstr {
     pub work: Work,
     pub flow: Flow,
-    /// From this one on, instructions in a row that do arithmetic and nothing else.
+    /// How many instructions from this one on do arithmetic and nothing else.
     pub run: u32,
 }
 
@@ -113,7 +93,7 @@ pub(super) enum Work {
     },
 }
 
-/// Where execution goes on.
+/// Where execution continues.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Flow {
     Next,
@@ -131,7 +111,7 @@ pub(super) enum DecodedControl {
     Return,
 }
 
-fn decode(instr: &Instr, recorder: &mut Recorder) -> Decoded {
+fn decode(instr: &Instr, recorder: &mut Recorder) -> DecodedInstr {
     let work = match instr {
         Instr::Primary(Primary::Arith(arith)) => arithmetic(recorder.arith(arith, None)),
         Instr::Pair(arith, _, condition) => arithmetic(recorder.arith(arith, Some(*condition))),
@@ -161,7 +141,7 @@ fn decode(instr: &Instr, recorder: &mut Recorder) -> Decoded {
         (Some(Condition::Any(..) | Condition::All(..)), Some(control)) => Flow::If(control),
         (Some(Condition::Always) | None, Some(control)) => Flow::Always(control),
     };
-    Decoded { work, flow, run: 0 }
+    DecodedInstr { work, flow, run: 0 }
 }
 
 fn arithmetic((steps, tests): (Range<u32>, Option<Box<Tests>>)) -> Work {

@@ -5,12 +5,12 @@
 //! machine ([`super::machine`]) or that of the timed one ([`super::timed`]). As both run this code, both give the same bits.
 
 use super::arith::{self, Mode};
-use super::block::{Block, Frame};
-use super::decode::{Decoded, DecodedControl, Work};
+use super::block::{Block, Frame, column};
+use super::decode::{DecodedControl, DecodedInstr, DecodedProgram, Work};
 use super::isa::Component;
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of, lanes_of};
 use super::machine::{Machine, MachineError, SCRATCH_BASE};
-use super::step::{Operand, column};
+use super::step::Operand;
 use super::tracing::{HitBlock, RayBlock};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -38,6 +38,7 @@ impl Group {
 /// What executes instructions of a machine's program.
 pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
+    program: &'m DecodedProgram,
     mode: Mode,
     /// The first address behind the memory image.
     image_end: u32,
@@ -53,16 +54,16 @@ impl<'m> Executor<'m> {
     /// An executor for a machine. The blocks that it is given are prepared for the machine's program and constants.
     pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
         let image_end = machine.memory.len().min(SCRATCH_BASE as usize) as u32;
-        let mode = machine.program.mode;
-        Executor { machine, mode, image_end, divided: Vec::new(), rays: 0, bad_loads: 0 }
+        let program = machine.program.decoded();
+        Executor { machine, program, mode: program.mode, image_end, divided: Vec::new(), rays: 0, bad_loads: 0 }
     }
 
     /// Does the arithmetic of instructions in a row that do nothing else: those from one code address on and before another.
     #[inline]
     pub fn run(&self, block: &Block, from: u32, to: u32, group: Group) {
-        let code = &self.machine.program.code[from as usize..to as usize];
-        if let [Decoded { work: Work::Arith { steps: first, .. }, .. }, ..] = code
-            && let [.., Decoded { work: Work::Arith { steps: last, .. }, .. }] = code
+        let code = &self.program.code[from as usize..to as usize];
+        if let [DecodedInstr { work: Work::Arith { steps: first, .. }, .. }, ..] = code
+            && let [.., DecodedInstr { work: Work::Arith { steps: last, .. }, .. }] = code
         {
             self.execute(block, first.start..last.end, group);
         }
@@ -71,7 +72,7 @@ impl<'m> Executor<'m> {
     #[inline]
     fn execute(&self, block: &Block, steps: Range<u32>, group: Group) {
         let range = steps.start as usize..steps.end as usize;
-        arith::execute(&block.registers(group.window), &self.machine.program.steps, range, group.mask);
+        arith::execute(&block.registers(group.window), &self.program.steps, range, group.mask);
     }
 
     /// Does what an instruction does besides control; gives the lanes for which its condition holds.
@@ -159,7 +160,7 @@ impl<'m> Executor<'m> {
         let mut rest = caller.mask;
         while rest != 0 {
             let target = targets[rest.trailing_zeros() as usize];
-            if target as usize >= self.machine.program.code.len() {
+            if target as usize >= self.program.code.len() {
                 return Err(MachineError::BadCall { pc: caller.pc, target });
             }
             let same = lanes_of(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);

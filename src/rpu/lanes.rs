@@ -1,8 +1,8 @@
-//! Columns of lanes: how the machine keeps one component of one register for a block of threads.
+//! Columns of lanes: one component of one register for a block of threads.
 //!
-//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of 16 so that the compiler makes
-//! one vector instruction of each step (or two or four, where the processor's are shorter). Columns are cells: an instruction may name the same register as source and
-//! destination, and reads all of a group before it writes any of it.
+//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of 16 lanes so that the compiler makes one
+//! vector instruction of each step (or two or four, on CPUs with shorter vectors). Columns are cells: an instruction may name the
+//! same register as source and destination, and reads all of a group before it writes any of it.
 
 use std::cell::Cell;
 
@@ -117,8 +117,9 @@ impl Lanes {
     }
 }
 
-/// One 32-bit pattern for each thread of a block.
+/// One 32-bit pattern for each thread of a block: 256 bytes, aligned to 64, lane i at byte 4·i.
 #[derive(Debug, Clone)]
+#[repr(transparent)]
 pub(super) struct Column([Cell<Lanes>; GROUPS]);
 
 impl Column {

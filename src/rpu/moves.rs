@@ -3,7 +3,7 @@
 
 use super::arith::{Mode, lanes_where};
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of};
-use super::simd::{self, Engine, Portable, Simd};
+use super::simd::{self, InstructionSet, Portable, Simd};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 
@@ -25,13 +25,13 @@ macro_rules! compiled {
                     $body(simd, $($argument),*)
                 }
                 match self {
-                    Mode::F32(Engine::Portable) | Mode::F24 => $body(Portable, $($argument),*),
+                    Mode::F32(InstructionSet::Portable) | Mode::F24 => $body(Portable, $($argument),*),
                     #[cfg(target_arch = "x86_64")]
                     // SAFETY: an `Avx2` exists only where the processor has AVX2.
-                    Mode::F32(Engine::Avx2(simd)) => unsafe { avx2(simd, $($argument),*) },
+                    Mode::F32(InstructionSet::Avx2(simd)) => unsafe { avx2(simd, $($argument),*) },
                     #[cfg(target_arch = "x86_64")]
                     // SAFETY: an `Avx512` exists only where the processor has these parts of AVX-512.
-                    Mode::F32(Engine::Avx512(simd)) => unsafe { avx512(simd, $($argument),*) },
+                    Mode::F32(InstructionSet::Avx512(simd)) => unsafe { avx512(simd, $($argument),*) },
                 }
             }
         }

@@ -4,7 +4,7 @@
 //! differ: choosing lanes by a bit mask, the bit mask of a comparison, and conversions to integers. Nearly everything else is the same
 //! code, compiled for the instructions that the way stands for. All ways give the same bits.
 //!
-//! A value of [`Avx2`] or [`Avx512`] proves that the processor has these instructions: only [`Engine::detect`] makes them, and functions that are called by
+//! A value of [`Avx2`] or [`Avx512`] proves that the processor has these instructions: only [`InstructionSet::detect`] makes them, and functions that are called by
 //! a way that such a value chose.
 //! That is what its `unsafe` blocks are for: compiled for AVX-512, the portable choice takes about 20 instructions a group of 16 lanes, the portable comparison
 //! and conversion more than 80, the native ones 1 to 5. With groups of eight, AVX2 and portable choices and comparisons, `assets/scenes/noise.rib` took 1.8
@@ -50,7 +50,7 @@ pub use x86::{Avx2, Avx512};
 
 /// Which instructions of the processor execute arithmetic.
 #[derive(Debug, Clone, Copy)]
-pub enum Engine {
+pub enum InstructionSet {
     /// Those that any processor of its kind has.
     Portable,
     /// AVX2.
@@ -61,14 +61,14 @@ pub enum Engine {
     Avx512(Avx512),
 }
 
-impl Engine {
+impl InstructionSet {
     /// Those that this processor has, slowest first.
-    pub fn all() -> Vec<Engine> {
-        let mut all = vec![Engine::Portable];
+    pub fn all() -> Vec<InstructionSet> {
+        let mut all = vec![InstructionSet::Portable];
         #[cfg(target_arch = "x86_64")]
         {
-            all.extend(Avx2::detect().map(Engine::Avx2));
-            all.extend(Avx512::detect().map(Engine::Avx512));
+            all.extend(Avx2::detect().map(InstructionSet::Avx2));
+            all.extend(Avx512::detect().map(InstructionSet::Avx512));
         }
         all
     }
@@ -76,26 +76,26 @@ impl Engine {
     /// Its name, for reports.
     pub fn name(self) -> &'static str {
         match self {
-            Engine::Portable => "portable",
+            InstructionSet::Portable => "portable",
             #[cfg(target_arch = "x86_64")]
-            Engine::Avx2(_) => "AVX2",
+            InstructionSet::Avx2(_) => "AVX2",
             #[cfg(target_arch = "x86_64")]
-            Engine::Avx512(_) => "AVX-512",
+            InstructionSet::Avx512(_) => "AVX-512",
         }
     }
 
     /// The best that this processor has.
-    pub fn detect() -> Engine {
+    pub fn detect() -> InstructionSet {
         #[cfg(target_arch = "x86_64")]
         {
             if let Some(simd) = Avx512::detect() {
-                return Engine::Avx512(simd);
+                return InstructionSet::Avx512(simd);
             }
             if let Some(simd) = Avx2::detect() {
-                return Engine::Avx2(simd);
+                return InstructionSet::Avx2(simd);
             }
         }
-        Engine::Portable
+        InstructionSet::Portable
     }
 }
 
@@ -331,13 +331,13 @@ mod tests {
 
     #[test]
     fn every_way_converts_chooses_and_compares_alike() {
-        for engine in Engine::all() {
+        for engine in InstructionSet::all() {
             match engine {
-                Engine::Portable => check(Portable),
+                InstructionSet::Portable => check(Portable),
                 #[cfg(target_arch = "x86_64")]
-                Engine::Avx2(simd) => check(simd),
+                InstructionSet::Avx2(simd) => check(simd),
                 #[cfg(target_arch = "x86_64")]
-                Engine::Avx512(simd) => check(simd),
+                InstructionSet::Avx512(simd) => check(simd),
             }
         }
     }

@@ -5,6 +5,7 @@
 //! literals) in a pool, and gives the tests of conditions. It knows neither control flow nor how a step is computed ([`super::arith`]).
 
 use super::arith::{Kernels, Mode};
+use super::block::column;
 use super::isa::{
     Arith, Component, Condition, DstReg, Mask, Multiplier, Op, OpClass, Ranges, Reg, STACK_WINDOW, Scale, SpecialOp,
     Split, Src, Swizzle,
@@ -12,28 +13,6 @@ use super::isa::{
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-
-/// The columns of a block's register file: four to a register, the stack last.
-pub(super) mod column {
-    /// `I0.x`.
-    pub const INPUT: u16 = 64;
-    /// `A.x`.
-    pub const ADDRESS: u16 = 80;
-    /// `S.x`.
-    pub const SPECIAL: u16 = 84;
-    /// `HIT.x`.
-    pub const HIT: u16 = 88;
-    /// `HIT_TRI`.
-    pub const HIT_TRI: u16 = 92;
-    /// `HIT_OBJ`.
-    pub const HIT_OBJ: u16 = 93;
-    /// Components of a result that cannot be computed in their place.
-    pub const RESULT: u16 = 94;
-    /// What a half of a split writes only after the other has read.
-    pub const HALF: u16 = 98;
-    /// `S0.x` at the bottom of the stack.
-    pub const STACK: u16 = 102;
-}
 
 /// Where a component is: in a column of the block's registers, on the stack for the window at its bottom; or in the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::cli::exit::Failure;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use shadewright::render::rpu::{Loaded, draw, simulate};
-use shadewright::rpu::simd::Engine;
+use shadewright::rpu::simd::InstructionSet;
 use shadewright::rpu::timed::Config;
 use std::path::Path;
 use std::time::Instant;
@@ -27,12 +27,12 @@ pub fn shading() -> Result<Value, Failure> {
     // A lane executes the same instructions in either mode of the machine; the timed one counts them.
     let stats = simulate(&job, &load()?, &Config::default(), &|_| {}).map_err(fail)?.stats;
     let executed = stats.executed as f64;
-    let mut engines = Vec::new();
-    for engine in Engine::all() {
-        engines.push((engine.name(), load()?.on_engine(engine), Vec::new()));
+    let mut sets = Vec::new();
+    for set in InstructionSet::all() {
+        sets.push((set.name(), load()?.with_instruction_set(set), Vec::new()));
     }
     for run in 0..=RUNS {
-        for (_, loaded, times) in &mut engines {
+        for (_, loaded, times) in &mut sets {
             let start = Instant::now();
             single.install(|| draw(&job, loaded, &|_| {})).map_err(fail)?;
             if run > 0 {
@@ -43,7 +43,7 @@ pub fn shading() -> Result<Value, Failure> {
     let mut results = Map::new();
     results.insert("scene".to_string(), json!(SCENE));
     results.insert("million_instructions_of_lanes".to_string(), rounded(executed / 1e6));
-    for (name, _, times) in engines {
+    for (name, _, times) in sets {
         results.insert(format!("{name}_million_per_s"), rounded(executed / 1e6 / median(times)));
     }
     Ok(Value::Object(results))

@@ -11,7 +11,8 @@ use crate::rpu::Executable;
 use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, Mask, Reg};
 use crate::rpu::machine::{Limits, Machine, MachineError};
-use crate::rpu::simd::Engine;
+use crate::rpu::engine::EngineInfo;
+use crate::rpu::simd::InstructionSet;
 use crate::rpu::tracing::Tracer;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -110,10 +111,21 @@ impl Loaded {
         Self { executable: self.executable.in_format(format), ..self }
     }
 
-    /// The same in single precision, with certain instructions of the processor.
+    /// The same for an engine.
+    ///
+    /// # Errors
+    /// When the engine cannot run the program in its number format.
+    pub fn on_engine(self, engine: &'static EngineInfo) -> Result<Self, RenderError> {
+        let executable = self.executable.on_engine(engine);
+        let executable = executable
+            .map_err(|e| RenderError::Unsupported { machine: MACHINE, reason: e.to_string() })?;
+        Ok(Self { executable, ..self })
+    }
+
+    /// The same in single precision, compiled for an instruction set of this CPU.
     #[must_use]
-    pub fn on_engine(self, engine: Engine) -> Self {
-        Self { executable: self.executable.on_engine(engine), ..self }
+    pub fn with_instruction_set(self, set: InstructionSet) -> Self {
+        Self { executable: self.executable.with_instruction_set(set), ..self }
     }
 
     /// The compiled program.

@@ -7,7 +7,7 @@ use super::super::format::Format;
 use super::super::isa::{Arith, Component, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Reg, Src};
 use super::super::lanes::{BLOCK, lanes_of};
 use super::super::listings;
-use super::super::simd::Engine;
+use super::super::simd::InstructionSet;
 use super::super::tracing::{EmptyScene, HitBlock, RayBlock};
 use super::*;
 use crate::text::source::FileId;
@@ -542,13 +542,13 @@ fn all_instruction_sets_of_the_processor_give_the_same_bits() {
         f32::from_bits(state).clamp(-1e9, 1e9).max(-1e9)
     };
     let inputs = Component::ALL.map(|_| std::array::from_fn(|_| next()));
-    let results = Engine::all().into_iter().map(|engine| {
+    let results = InstructionSet::all().into_iter().map(|set| {
         let mut block = Block::new();
         for (c, values) in Component::ALL.into_iter().zip(&inputs) {
             block.write_floats(Reg::R(1), c, values);
         }
-        let executable = executable.clone().on_engine(engine);
-        let steps = &executable.steps;
+        let executable = executable.clone().with_instruction_set(set);
+        let steps = &executable.decoded().steps;
         block.prepare(steps, &[[0; 4]; 32]);
         arith::execute(&block.registers(0), steps, 0..steps.list.len(), 0xffff_0f0f_ffff_00ff);
         (0..16).flat_map(|r| Component::ALL.map(|c| block.read(Reg::R(r), c))).collect::<Vec<_>>()

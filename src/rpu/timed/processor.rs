@@ -85,7 +85,7 @@ impl<'m, 's> Processor<'m, 's> {
         };
         let bank = |_| {
             let mut block = Block::new();
-            block.prepare(&machine.program.steps, machine.constants);
+            block.prepare(&machine.program.decoded().steps, machine.constants);
             Bank {
                 block,
                 parts: vec![nobody; BLOCK],
@@ -222,7 +222,7 @@ impl<'m, 's> Processor<'m, 's> {
 
     /// Issues the next instruction of a part.
     fn issue(&mut self, bank: usize, lane: usize) -> Result<(), MachineError> {
-        let program = self.machine.program;
+        let program = self.machine.program.decoded();
         let b = &mut self.banks[bank];
         let part = &mut b.parts[lane];
         let group = part.group;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::rpu::arbitrary::any_program;
 use crate::rpu::asm::assemble;
-use crate::rpu::decode::Executable;
+use crate::rpu::Executable;
 use crate::rpu::isa::{Component, Program, Reg};
 use crate::rpu::machine::Limits;
 use crate::rpu::texture::Texture;
