@@ -1,6 +1,6 @@
-//! Random programs give the same results on the evaluator, the RPU and the GPU.
+//! Random programs give the same results on every function runner.
 //!
-//! Integers and truth values agree to the bit on all three; floats agree to the bit on the evaluator and the RPU. On a GPU floats may be off by
+//! Integers and truth values agree to the bit on all; floats agree to the bit on the evaluator and every engine of the RPU. On a GPU floats may be off by
 //! what WGSL allows ([`interval`] computes it for each draw), and by no more than [`BOUND`]. Draws that may flip a decision within that are redrawn.
 //!
 //! `SHADEWRIGHT_SEED` runs other seeds: one (`7`), or a range (`100..600`). The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
@@ -14,9 +14,8 @@ use shadewright::codegen::rpu::{Convention, Options};
 use shadewright::ir::passes::Pipeline;
 use shadewright::ir::random::{Random, Shape, arguments, module};
 use shadewright::ir::{Const, Module};
-use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
-use shadewright::render::gpu::Compute;
-use shadewright::render::{RenderError, Schedule};
+use shadewright::render::BackendOptions;
+use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo, TimedRpu, Words, runners};
 use shadewright::rpu::timed::Config;
 use std::ops::AddAssign;
 
@@ -52,14 +51,23 @@ fn seeds(count: u64) -> Vec<u64> {
     seeds
 }
 
-/// Results of each share of the seeds, each share with its own device.
-fn on_devices<T: Send>(count: u64, work: impl Fn(&Compute, u64) -> T + Sync) -> Vec<T> {
+/// The runners that are compared with the evaluator, opened: those whose results are its bits, or those of a GPU.
+fn opened(agreement: Agreement) -> Vec<(RunnerInfo, Box<dyn FunctionRunner>)> {
+    let rows = runners().into_iter().filter(|row| row.agreement == agreement && !row.compiles_slowly);
+    let open = |row: RunnerInfo| {
+        let runner = row.open(&BackendOptions::default());
+        (row, runner.expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do"))
+    };
+    rows.map(open).collect()
+}
+
+/// Results of each share of the seeds, each share with its own devices.
+fn on_devices<T: Send>(count: u64, work: impl Fn(&[(RunnerInfo, Box<dyn FunctionRunner>)], u64) -> T + Sync) -> Vec<T> {
     let seeds = seeds(count);
     let shares = seeds.par_chunks(seeds.len().div_ceil(DEVICES as usize));
     let results = shares.flat_map_iter(|share| {
-        let compute =
-            Compute::new(None).expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
-        share.iter().map(|&seed| work(&compute, seed)).collect::<Vec<_>>()
+        let runners = [opened(Agreement::Bits), opened(Agreement::Wgsl)].into_iter().flatten().collect::<Vec<_>>();
+        share.iter().map(|&seed| work(&runners, seed)).collect::<Vec<_>>()
     });
     results.collect()
 }
@@ -68,7 +76,7 @@ fn on_devices<T: Send>(count: u64, work: impl Fn(&Compute, u64) -> T + Sync) -> 
 struct Draw {
     seed: u64,
     random: Random,
-    /// What the machines run: of even seeds the optimised program, of odd seeds the original.
+    /// What the runners run: of even seeds the optimised program, of odd seeds the original.
     compiled: Module,
 }
 
@@ -89,33 +97,18 @@ impl Draw {
         )
     }
 
-    fn evaluated(&self, args: &[Const]) -> Words {
-        on_evaluator(&self.compiled, "f", args).unwrap_or_else(|e| self.fail(&e.to_string(), args))
-    }
-
-    /// Asserts that a machine gives the evaluator's bits.
-    fn assert_equal(&self, machine: &str, calls: &[Vec<Const>], results: &[Words]) {
-        for (args, words) in calls.iter().zip(results) {
-            let reference = self.evaluated(args);
+    /// Asserts that results are the evaluator's bits.
+    fn assert_equal(&self, runner: &str, calls: &[Vec<Const>], results: &[Words]) {
+        let references = self.results("eval", &Evaluator, calls);
+        for ((args, words), reference) in calls.iter().zip(results).zip(references) {
             if *words != reference {
-                self.fail(&format!("the evaluator gives {reference:08x?}, {machine} {words:08x?}"), args);
+                self.fail(&format!("the evaluator gives {reference:08x?}, {runner} {words:08x?}"), args);
             }
         }
     }
 
-    fn on_rpu(&self, calls: &[Vec<Const>]) -> Vec<Words> {
-        on_rpu(&self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("on the RPU: {e}"), &[]))
-    }
-
-    fn on_timed_rpu(&self, calls: &[Vec<Const>], convention: Convention) -> Vec<Words> {
-        let options = Options { convention, ..Options::default() };
-        let fail = |e: RenderError| self.fail(&format!("on the timed RPU, {convention:?}: {e}"), &[]);
-        on_timed_rpu(&self.compiled, "f", calls, &options, &Config::default()).unwrap_or_else(fail).0
-    }
-
-    fn on_gpu(&self, compute: &Compute, calls: &[Vec<Const>]) -> Vec<Words> {
-        on_gpu(compute, &self.compiled, "f", calls, Schedule::Auto)
-            .unwrap_or_else(|e| self.fail(&format!("on the GPU: {e}"), &[]))
+    fn results(&self, name: &str, runner: &dyn FunctionRunner, calls: &[Vec<Const>]) -> Vec<Words> {
+        runner.run(&self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("{name}: {e}"), &[]))
     }
 
     fn draws(&mut self, count: usize) -> Vec<Vec<Const>> {
@@ -124,25 +117,30 @@ impl Draw {
 }
 
 #[test]
-fn random_programs_give_the_evaluators_bits_on_the_rpu_under_every_convention() {
+fn random_programs_give_the_evaluators_bits_on_every_engine_and_under_every_convention() {
     seeds(RPU_SEEDS).into_par_iter().for_each(|seed| {
         let statements = 10 + (seed % 8) as usize * 10;
         let mut draw = Draw::new(seed, Shape { statements, ..Shape::default() });
         let calls = draw.draws(DRAWS);
-        draw.assert_equal("the RPU", &calls, &draw.on_rpu(&calls));
+        for (row, runner) in opened(Agreement::Bits) {
+            draw.assert_equal(row.name, &calls, &draw.results(row.name, &*runner, &calls));
+        }
         // Optimised programs and original ones under each.
         let convention = if seed % 4 < 2 { Convention::Mixed } else { Convention::Interprocedural };
-        draw.assert_equal("the timed RPU", &calls, &draw.on_timed_rpu(&calls, convention));
+        let timed = TimedRpu { options: Options { convention, ..Options::default() }, config: Config::default() };
+        let name = format!("the timed RPU, {convention:?}");
+        draw.assert_equal(&name, &calls, &draw.results(&name, &timed, &calls));
     });
 }
 
 #[test]
-fn random_programs_of_integers_give_equal_bits_on_all_machines() {
-    on_devices(GPU_INTEGER_SEEDS, |compute, seed| {
+fn random_programs_of_integers_give_equal_bits_on_all_runners() {
+    on_devices(GPU_INTEGER_SEEDS, |runners, seed| {
         let mut draw = Draw::new(seed, Shape { floats: false, ..Shape::default() });
         let calls = draw.draws(DRAWS);
-        draw.assert_equal("the RPU", &calls, &draw.on_rpu(&calls));
-        draw.assert_equal("the GPU", &calls, &draw.on_gpu(compute, &calls));
+        for (row, runner) in runners {
+            draw.assert_equal(row.name, &calls, &draw.results(row.name, &**runner, &calls));
+        }
     });
 }
 
@@ -214,7 +212,7 @@ fn safe_draws(draw: &mut Draw, tally: &mut Tally) -> Vec<(Vec<Const>, Vec<Known>
     safe
 }
 
-/// What is wrong with the words of a machine's results, given what is known of them.
+/// What is wrong with the words of a runner's results, given what is known of them.
 fn complaint(known: &[Known], words: &[u32]) -> Option<String> {
     let mut rest = words.iter();
     for (n, known) in known.iter().enumerate() {
@@ -239,19 +237,20 @@ fn complaint(known: &[Known], words: &[u32]) -> Option<String> {
 }
 
 #[test]
-fn random_programs_agree_on_all_machines_within_what_wgsl_allows() {
-    let tallies = on_devices(GPU_FLOAT_SEEDS, |compute, seed| {
+fn random_programs_agree_on_all_runners_within_what_wgsl_allows() {
+    let tallies = on_devices(GPU_FLOAT_SEEDS, |runners, seed| {
         let mut draw = Draw::new(seed, Shape::default());
         let mut tally = Tally::default();
         let safe = safe_draws(&mut draw, &mut tally);
         let calls: Vec<Vec<Const>> = safe.iter().map(|(args, _)| args.clone()).collect();
-        let on_rpu = draw.on_rpu(&calls);
-        draw.assert_equal("the RPU", &calls, &on_rpu);
-        let machines = [("the RPU", on_rpu), ("the GPU", draw.on_gpu(compute, &calls))];
-        for (machine, results) in &machines {
-            for ((args, known), words) in safe.iter().zip(results) {
+        for (row, runner) in runners {
+            let results = draw.results(row.name, &**runner, &calls);
+            if row.agreement == Agreement::Bits {
+                draw.assert_equal(row.name, &calls, &results);
+            }
+            for ((args, known), words) in safe.iter().zip(&results) {
                 if let Some(what) = complaint(known, words) {
-                    draw.fail(&format!("on {machine} {what}"), args);
+                    draw.fail(&format!("on {} {what}", row.name), args);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Runs every snippet of the language table on the evaluator, the RPU and the GPU, against its one expected result.
+//! Runs every snippet of the language table on every function runner, against its one expected result.
 //!
 //! The GPU part needs an adapter (Mesa's software driver will do) and fails without one.
 
@@ -7,14 +7,11 @@ mod table;
 
 use rayon::prelude::*;
 use shadewright::abi::EntryPoint;
-use shadewright::codegen::rpu;
 use shadewright::ir::passes::{Pipeline, derivatives};
 use shadewright::ir::{Const, FunctionKind, Module};
 use shadewright::lang::rsl::{Options, compile};
-use shadewright::render::Schedule;
-use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu};
-use shadewright::render::gpu::Compute;
-use shadewright::rpu::timed::Config;
+use shadewright::render::BackendOptions;
+use shadewright::render::call::{Agreement, Evaluator, FunctionRunner, RunnerInfo, Words, runners};
 use shadewright::text::source::SourceMap;
 use table::{Arg, SNIPPETS, Snippet};
 
@@ -65,38 +62,32 @@ fn bits(words: &[u32]) -> Words {
     words.iter().map(|&w| if f32::from_bits(w).is_nan() { f32::NAN.to_bits() } else { w }).collect()
 }
 
-fn on_evaluator_before_the_passes(snippet: &Snippet) -> Result<(), String> {
+/// Checks a snippet on the evaluator, before the passes.
+fn before_the_passes(snippet: &Snippet) -> Result<(), String> {
     let mut module = module(snippet)?;
     derivatives::expand(&mut module);
-    let words = on_evaluator(&module, "f", &arguments(snippet)).map_err(|e| e.to_string())?;
-    check(snippet, &words)
+    let words = Evaluator.run(&module, "f", &[arguments(snippet)]).map_err(|e| e.to_string())?;
+    check(snippet, &words.concat())
 }
 
-fn on_evaluator_and_rpu(snippet: &Snippet) -> Result<(), String> {
-    let (module, args) = (optimised(snippet)?, arguments(snippet));
-    let reference = on_evaluator(&module, "f", &args).map_err(|e| e.to_string())?;
-    check(snippet, &reference).map_err(|e| format!("on the evaluator {e}"))?;
-    let calls = [args];
-    let words = on_rpu(&module, "f", &calls).map_err(|e| e.to_string())?.concat();
-    check(snippet, &words).map_err(|e| format!("on the RPU {e}"))?;
-    if bits(&words) != bits(&reference) {
-        return Err(format!("the RPU gives {words:08x?}, the evaluator {reference:08x?}"));
+/// Checks a snippet on a runner, against the expected value and, where the runner promises that, the evaluator's bits.
+fn on_runner(snippet: &Snippet, row: &RunnerInfo, runner: &dyn FunctionRunner) -> Result<(), String> {
+    let (module, calls) = (optimised(snippet)?, [arguments(snippet)]);
+    let words = runner.run(&module, "f", &calls).map_err(|e| format!("{}: {e}", row.name))?.concat();
+    check(snippet, &words).map_err(|e| format!("{}: {e}", row.name))?;
+    if row.agreement == Agreement::Bits {
+        let reference = Evaluator.run(&module, "f", &calls).map_err(|e| e.to_string())?.concat();
+        if bits(&words) != bits(&reference) {
+            return Err(format!("{} gives {words:08x?}, the evaluator {reference:08x?}", row.name));
+        }
     }
-    let timed = on_timed_rpu(&module, "f", &calls, &rpu::Options::default(), &Config::default());
-    let timed = timed.map_err(|e| e.to_string())?.0.concat();
-    if timed == words { Ok(()) } else { Err(format!("the timed RPU gives {timed:08x?}, the RPU {words:08x?}")) }
+    Ok(())
 }
 
-/// Of the snippets, one in this many also runs by the megakernel, which a software driver compiles slowly: a second or two each.
-const MEGAKERNEL_EVERY: usize = 24;
+/// Of the snippets, one in this many also runs where a software driver compiles slowly: a second or two each.
+const SLOW_EVERY: usize = 24;
 
-fn on_the_gpu(compute: &Compute, snippet: &Snippet, schedule: Schedule) -> Result<(), String> {
-    let words =
-        on_gpu(compute, &optimised(snippet)?, "f", &[arguments(snippet)], schedule).map_err(|e| e.to_string())?;
-    check(snippet, &words.concat()).map_err(|e| format!("{schedule:?}: {e}"))
-}
-
-/// Runs all snippets and fails with the complaints about them.
+/// Fails with the complaints about snippets.
 fn all(snippets: impl ParallelIterator<Item = (&'static Snippet, Result<(), String>)>) {
     let failed = |(s, result): (&Snippet, Result<(), String>)| result.err().map(|e| format!("{}: {e}", s.name));
     let complaints: Vec<String> = snippets.filter_map(failed).collect();
@@ -105,29 +96,31 @@ fn all(snippets: impl ParallelIterator<Item = (&'static Snippet, Result<(), Stri
 
 #[test]
 fn every_snippet_gives_its_expected_result_before_the_passes() {
-    all(SNIPPETS.par_iter().map(|s| (s, on_evaluator_before_the_passes(s))));
+    all(SNIPPETS.par_iter().map(|s| (s, before_the_passes(s))));
 }
 
 #[test]
-fn every_snippet_gives_its_expected_result_on_the_rpu_with_the_evaluators_bits() {
-    all(SNIPPETS.par_iter().map(|s| (s, on_evaluator_and_rpu(s))));
+fn every_snippet_gives_its_expected_result_on_every_runner_of_the_cpu() {
+    for row in runners().iter().filter(|row| !row.uses_gpu) {
+        all(SNIPPETS.par_iter().map(|s| {
+            let runner = row.open(&BackendOptions::default()).expect("the CPU is there");
+            (s, on_runner(s, row, &*runner))
+        }));
+    }
 }
 
 #[test]
-fn every_snippet_gives_its_expected_result_on_the_gpu() {
-    all(SNIPPETS.par_chunks(SNIPPETS.len().div_ceil(DEVICES)).flat_map_iter(|share| {
-        let compute =
-            Compute::new(None).expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
-        share.iter().map(|s| (s, on_the_gpu(&compute, s, Schedule::Wavefront))).collect::<Vec<_>>()
-    }));
-}
-
-#[test]
-fn some_snippets_give_their_expected_results_by_the_megakernel() {
-    let compute =
-        Compute::new(None).expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
-    let some = SNIPPETS.par_iter().step_by(MEGAKERNEL_EVERY);
-    all(some.map(|s| (s, on_the_gpu(&compute, s, Schedule::Megakernel))));
+fn every_snippet_gives_its_expected_result_on_every_runner_of_the_gpu() {
+    for row in runners().iter().filter(|row| row.uses_gpu) {
+        let every = if row.compiles_slowly { SLOW_EVERY } else { 1 };
+        let snippets: Vec<&'static Snippet> = SNIPPETS.iter().step_by(every).collect();
+        all(snippets.par_chunks(snippets.len().div_ceil(DEVICES)).flat_map_iter(|share| {
+            let runner = row
+                .open(&BackendOptions::default())
+                .expect("this test needs a GPU adapter; the software driver of Mesa (lavapipe) will do");
+            share.iter().map(|&s| (s, on_runner(s, row, &*runner))).collect::<Vec<_>>()
+        }));
+    }
 }
 
 #[test]

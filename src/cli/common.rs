@@ -1,9 +1,8 @@
 //! What several subcommands do: open a scene, link it, choose a machine, judge two images.
 
-use super::args::{Backend, Crop, JudgeArgs, MachineArgs, SceneArgs, Schedule};
+use super::args::{BackendChoice, Crop, JudgeArgs, MachineArgs, SceneArgs, Schedule};
 use super::device::Device;
 use super::exit::Failure;
-use super::kernels;
 use anyhow::Context;
 use shadewright::codegen::{SHARED_TARGET, rpu};
 use shadewright::compare::{self, Tolerance, Verdict};
@@ -12,9 +11,9 @@ use shadewright::image::file as image_file;
 use shadewright::ir::passes::Pipeline;
 use shadewright::project::{self, Outcome, Project, Source, State, Times};
 use shadewright::render::progressive::Progressive;
-use shadewright::render::rpu::{RpuProgressive, RpuRenderer};
+use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{Job, Renderer, Window, gpu};
+use shadewright::render::{Backend, BackendOptions, Job, RenderError, Renderer, Window, gpu};
 use shadewright::rpu::format::Format;
 use shadewright::scene::{self, OpenOptions, Scene};
 use shadewright::text::source::SourceMap;
@@ -163,84 +162,82 @@ pub fn gpu_renderer(machine: &MachineArgs, schedule: Schedule) -> Result<gpu::Gp
     Ok(renderer)
 }
 
-/// The back end that `--backend` asks for, and its device; `rpu` where it is the RPU. `auto` prints its choice.
+/// The back end that `--backend` asks for, and its device; `rpu` says how the RPU compiles. `auto` prints its choice.
 pub fn renderer(
-    backend: Backend,
+    backend: BackendChoice,
     machine: &MachineArgs,
     rpu: RpuRenderer,
 ) -> Result<(Box<dyn Renderer>, Device), Failure> {
-    let chosen = chosen(backend, machine, rpu)?;
-    let device = chosen.device();
-    Ok(match chosen {
-        Chosen::Rpu(rpu) => (Box::new(rpu), device),
-        Chosen::Gpu(gpu) => (gpu, device),
-    })
+    let (opened, options) = chosen(backend, machine, rpu)?;
+    let renderer = open(opened.renderer(&options))?;
+    let device = Device::of(opened, renderer.adapter());
+    announce(backend, &device);
+    Ok((renderer, device))
 }
 
 /// The same as [`renderer`], as a progressive renderer.
 pub fn progressive(
-    backend: Backend,
+    backend: BackendChoice,
     machine: &MachineArgs,
     rpu: RpuRenderer,
 ) -> Result<(Box<dyn Progressive>, Device), Failure> {
-    let chosen = chosen(backend, machine, rpu)?;
-    let device = chosen.device();
-    Ok(match chosen {
-        Chosen::Rpu(rpu) => (Box::new(RpuProgressive::new(rpu)), device),
-        Chosen::Gpu(gpu) => (Box::new(gpu::GpuProgressive::new(*gpu)), device),
-    })
+    let (opened, options) = chosen(backend, machine, rpu)?;
+    let progressive = open(opened.progressive(&options))?;
+    let device = Device::of(opened, progressive.adapter());
+    announce(backend, &device);
+    Ok((progressive, device))
 }
 
-/// The back end that was chosen.
-enum Chosen {
-    Rpu(RpuRenderer),
-    Gpu(Box<gpu::GpuRenderer>),
-}
-
-impl Chosen {
-    fn device(&self) -> Device {
-        match self {
-            Chosen::Rpu(rpu) => Device::rpu(rpu.format()),
-            Chosen::Gpu(gpu) => Device::Gpu(kernels::adapter(gpu)),
-        }
+/// Prints what `auto` chose.
+fn announce(choice: BackendChoice, device: &Device) {
+    match (choice, device) {
+        (BackendChoice::Named(_), _) => {}
+        (BackendChoice::Auto, Device::Gpu(_)) => eprintln!("rendering on the {device}"),
+        (BackendChoice::Auto, Device::Rpu { .. }) => eprintln!("no hardware GPU found: rendering on the {device}"),
     }
 }
 
-fn chosen(backend: Backend, machine: &MachineArgs, rpu: RpuRenderer) -> Result<Chosen, Failure> {
-    if backend != Backend::Rpu && rpu.format() != Format::F32 {
+/// A back end that was opened.
+pub fn open<T: ?Sized>(opened: Result<Box<T>, RenderError>) -> Result<Box<T>, Failure> {
+    opened.map_err(|e| Failure::device(format!("error: {e}")))
+}
+
+/// The back end that the arguments ask for, and what it is opened with.
+fn chosen(
+    choice: BackendChoice,
+    machine: &MachineArgs,
+    rpu: RpuRenderer,
+) -> Result<(Backend, BackendOptions), Failure> {
+    let backend = match choice {
+        BackendChoice::Auto => None,
+        // `--format` is the number format of the RPU.
+        BackendChoice::Named(Backend::RPU) if rpu.format() == Format::F24 => Some(Backend::RPU_F24),
+        BackendChoice::Named(backend) => Some(backend),
+    };
+    if rpu.format() != Format::F32 && backend.is_none_or(|b| b.info().format != rpu.format()) {
         return Err(Failure::input("error: --format is an option of the RPU: add --backend rpu"));
     }
-    // The megakernel has its traversal built in.
-    let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront));
-    let gpu = || gpu_renderer(machine, schedule.unwrap_or_default()).map(Box::new);
     if machine.traversal.is_some() && machine.schedule == Some(Schedule::Megakernel) {
         return Err(Failure::input(
             "error: --traversal chooses a traversal kernel, and the megakernel has none; remove one of them",
         ));
     }
-    match backend {
-        Backend::Rpu if machine.traversal.is_some() => Err(Failure::input(
-            "error: --traversal is an option of the GPU, and --backend rpu uses none; remove one of them",
-        )),
-        Backend::Rpu if machine.adapter.is_some() => {
-            Err(Failure::input("error: --adapter chooses a GPU, and --backend rpu uses none; remove one of them"))
-        }
-        Backend::Rpu if machine.schedule.is_some() => Err(Failure::input(
-            "error: --schedule is an option of the GPU, and --backend rpu uses none; remove one of them",
-        )),
-        Backend::Rpu => Ok(Chosen::Rpu(rpu)),
-        Backend::Gpu => Ok(Chosen::Gpu(gpu()?)),
-        Backend::Auto if machine.adapter.is_some() || gpu::has_hardware_adapter() => {
-            let chosen = Chosen::Gpu(gpu()?);
-            eprintln!("rendering on the {}", chosen.device());
-            Ok(chosen)
-        }
-        Backend::Auto => {
-            let chosen = Chosen::Rpu(rpu);
-            eprintln!("no hardware GPU found: rendering on the {}", chosen.device());
-            Ok(chosen)
+    if let Some(backend) = backend.filter(|backend| !backend.info().uses_gpu) {
+        let name = backend.name();
+        let unused = [
+            (machine.traversal.is_some(), "--traversal is an option of the GPU"),
+            (machine.adapter.is_some(), "--adapter chooses a GPU"),
+            (machine.schedule.is_some(), "--schedule is an option of the GPU"),
+        ];
+        if let Some((_, what)) = unused.into_iter().find(|(is_given, _)| *is_given) {
+            return Err(Failure::input(format!("error: {what}, and --backend {name} uses none; remove one of them")));
         }
     }
+    let backend = backend.unwrap_or_else(|| Backend::automatic(machine.adapter.as_deref()));
+    // The megakernel has its traversal built in.
+    let schedule = machine.schedule.or(machine.traversal.map(|_| Schedule::Wavefront)).unwrap_or_default().into();
+    let traversal = machine.traversal.unwrap_or_default().into();
+    Ok((backend, BackendOptions { adapter: machine.adapter.clone(), schedule, traversal, rpu }))
 }
 
 /// Refuses, before anything is rendered, a metric without the threshold that it is judged by.

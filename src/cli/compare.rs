@@ -1,10 +1,12 @@
 //! `shadewright compare SCENE`: two machines, one verdict.
 
-use super::args::{Backend, CompareArgs, Side};
-use super::common::{check_judgement, judge, prepare_job, renderer, rpu_options, set_threads};
+use super::args::{BackendChoice, CompareArgs};
+use super::common::{check_judgement, judge, open, prepare_job, renderer, rpu_options, set_threads};
+use super::device::Device;
 use super::exit::Failure;
 use super::progress::{Work, with_progress};
 use shadewright::image::file as image_file;
+use shadewright::render::BackendOptions;
 use shadewright::render::rpu::RpuRenderer;
 use std::path::{Path, PathBuf};
 
@@ -17,12 +19,16 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     set_threads(&args.machine)?;
     let (job, _) = prepare_job(&args.scene)?;
     let mut images = Vec::new();
-    for side in args.between.0 {
-        let name = side.name();
+    for backend in args.between.0 {
+        let name = backend.name();
         let rpu = RpuRenderer::with_options(rpu_options(&args.scene));
-        let (mut machine, device) = match side {
-            Side::Gpu => renderer(Backend::Gpu, &args.machine, rpu)?,
-            Side::Rpu(format) => renderer(Backend::Rpu, &args.machine, rpu.in_format(format))?,
+        // Options of the GPU are for the side that uses one.
+        let (mut machine, device) = match backend.info().uses_gpu {
+            true => renderer(BackendChoice::Named(backend), &args.machine, rpu)?,
+            false => {
+                let options = BackendOptions { rpu, ..BackendOptions::default() };
+                (open(backend.renderer(&options))?, Device::of(backend, None))
+            }
         };
         eprintln!("{name}: {device}");
         let shown = Work { what: name, samples: Some(job.sampling.count()) };

@@ -1,9 +1,8 @@
 //! The backend that renders, and the device that it runs on, for people and for JSON.
 
 use serde_json::{Value, json};
-use shadewright::render::AdapterInfo;
+use shadewright::render::{AdapterInfo, Backend};
 use shadewright::rpu::format::Format;
-use shadewright::rpu::simd::Engine;
 use std::fmt;
 
 /// A backend and its device.
@@ -21,9 +20,10 @@ pub enum Device {
 }
 
 impl Device {
-    /// The RPU on this processor.
-    pub fn rpu(format: Format) -> Self {
-        Device::Rpu { engine: Engine::detect().name(), format }
+    /// The device of an opened back end, and its adapter if it is a GPU.
+    pub fn of(backend: Backend, adapter: Option<AdapterInfo>) -> Self {
+        let info = backend.info();
+        adapter.map_or(Device::Rpu { engine: info.runs_with(), format: info.format }, Device::Gpu)
     }
 
     /// `backend`, and `adapter` or `engine`.

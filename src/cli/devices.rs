@@ -3,14 +3,13 @@
 use super::args::DevicesArgs;
 use super::exit::Failure;
 use anyhow::Context;
-use shadewright::render::gpu;
-use shadewright::rpu::simd::Engine;
+use shadewright::render::{Backend, gpu};
 
 /// Lists the RPU and every GPU adapter.
 pub fn run(args: &DevicesArgs) -> Result<(), Failure> {
     let adapters = gpu::adapters();
     let threads = rayon::current_num_threads();
-    let engine = Engine::detect().name();
+    let engine = Backend::RPU.info().runs_with();
     if args.json {
         let json = serde_json::json!({ "rpu": { "threads": threads, "engine": engine }, "adapters": adapters });
         println!("{}", serde_json::to_string_pretty(&json).context("writing JSON")?);

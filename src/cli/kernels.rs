@@ -1,16 +1,9 @@
-//! The GPU's adapter, and its kernels in the forms that `shadewright compile` prints.
+//! The GPU's kernels in the forms that `shadewright compile` prints.
 
 use super::exit::Failure;
 use shadewright::codegen::wgsl;
 use shadewright::ir::Module;
-use shadewright::render::AdapterInfo;
-use shadewright::render::gpu::GpuRenderer;
 use std::time::{Duration, Instant};
-
-/// The adapter that a renderer runs on.
-pub fn adapter(renderer: &GpuRenderer) -> AdapterInfo {
-    renderer.compute().gpu().adapter().clone()
-}
 
 /// The kernels as WGSL, one after the other.
 pub fn as_wgsl(module: &Module, entries: &[&str]) -> Result<String, Failure> {

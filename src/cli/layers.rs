@@ -1,6 +1,6 @@
 //! Layers of an OpenEXR file beside the colours: variables that `--layers` or the scene's displays name.
 
-use super::args::{Backend, RenderArgs, SceneArgs};
+use super::args::{BackendChoice, RenderArgs, SceneArgs};
 use super::common::{job_of, progressive, refreshed};
 use super::exit::Failure;
 use super::progress::{Work, with_progress};
@@ -9,7 +9,7 @@ use shadewright::ir::Module;
 use shadewright::program::{LinkOptions, Output};
 use shadewright::project::{Project, State};
 use shadewright::render::rpu::RpuRenderer;
-use shadewright::render::{Job, RenderError, gpu, motion};
+use shadewright::render::{Backend, Job, RenderError, motion};
 use shadewright::scene::{Exposure, FilmOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -68,8 +68,7 @@ pub fn draw(
     }
     // What `auto` chose has been said.
     let backend = match args.backend {
-        Backend::Auto if args.machine.adapter.is_some() || gpu::has_hardware_adapter() => Backend::Gpu,
-        Backend::Auto => Backend::Rpu,
+        BackendChoice::Auto => BackendChoice::Named(Backend::automatic(args.machine.adapter.as_deref())),
         chosen => chosen,
     };
     let (mut machine, _) = progressive(backend, &args.machine, rpu)?;

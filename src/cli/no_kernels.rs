@@ -1,15 +1,9 @@
-//! What stands in for the GPU's adapter and kernels in builds without the feature `gpu`.
+//! Replaces the GPU's kernels in builds without the feature `gpu`.
 
 use super::exit::Failure;
 use shadewright::ir::Module;
-use shadewright::render::AdapterInfo;
-use shadewright::render::gpu::{ComputeError, GpuRenderer};
+use shadewright::render::gpu::ComputeError;
 use std::time::Duration;
-
-/// The adapter that a renderer runs on. There is no renderer.
-pub fn adapter(renderer: &GpuRenderer) -> AdapterInfo {
-    match *renderer {}
-}
 
 /// The kernels as WGSL: not in this build.
 pub fn as_wgsl(_module: &Module, _entries: &[&str]) -> Result<String, Failure> {

@@ -1,10 +1,10 @@
 //! `shadewright [SCENE]`: the window.
 
-use super::args::{Backend, RenderArgs};
+use super::args::{BackendChoice, RenderArgs};
 use super::common::{print_json, project_options, set_threads, source_of};
 use super::exit::Failure;
 use shadewright::project;
-use shadewright::viewer::engine::Machine;
+use shadewright::render::Backend;
 use shadewright::viewer::{self, ViewerError};
 
 /// Opens the window and waits until it is closed.
@@ -16,9 +16,12 @@ pub fn run(args: &RenderArgs) -> Result<(), Failure> {
     let source = source_of(&args.scene);
     let project = project::Options { kernels: true, ..project_options(&args.scene)? };
     let machine = match args.backend {
-        Backend::Auto => None,
-        Backend::Gpu => Some(Machine::Gpu),
-        Backend::Rpu => Some(Machine::Rpu),
+        BackendChoice::Auto => None,
+        BackendChoice::Named(backend) if Backend::INTERACTIVE.contains(&backend) => Some(backend),
+        BackendChoice::Named(backend) => {
+            let name = backend.name();
+            return Err(Failure::input(format!("error: the viewer has no --backend {name}: add --render OUT.png")));
+        }
     };
     let options = viewer::Options {
         source,

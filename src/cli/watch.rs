@@ -3,7 +3,7 @@
 //! A line of standard output for each image, messages as excerpts on standard error; with `--json`, one object a line on standard output for each image and for
 //! each time the files had errors, with all messages that hold then.
 
-use super::args::{Backend, RenderArgs};
+use super::args::{BackendChoice, RenderArgs};
 use super::common::{job_of, progressive, project_options, rpu_options, source_of};
 use super::exit::Failure;
 use serde_json::{Map, Value, json};
@@ -33,7 +33,11 @@ enum Message {
 
 /// Renders the scene into a file, and again on every change, for ever.
 pub fn run(args: &RenderArgs, out: &Path) -> Result<(), Failure> {
-    let options = project::Options { kernels: args.backend != Backend::Rpu, ..project_options(&args.scene)? };
+    let kernels = match args.backend {
+        BackendChoice::Auto => true,
+        BackendChoice::Named(backend) => backend.info().uses_gpu,
+    };
+    let options = project::Options { kernels, ..project_options(&args.scene)? };
     let mut project = Project::new(source_of(&args.scene), options);
     let rpu = RpuRenderer::with_options(rpu_options(&args.scene)).in_format(args.format.into());
     let open = || progressive(args.backend, &args.machine, rpu.clone()).map(|(machine, _)| machine);

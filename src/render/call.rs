@@ -1,17 +1,24 @@
-//! Calling a single function on each machine: what `shadewright run` does, and the tests that hold the machines together.
+//! Calling a single function on each implementation of the IR: what `shadewright run` does, and the tests that hold the implementations
+//! together.
 //!
-//! There is no scene: rays miss, and memory and program constants are zero.
+//! A [`FunctionRunner`] runs a function of a module for many sets of arguments. [`runners`] is the table of them: the reference evaluator, the
+//! RPU on each engine, its timed model, and the GPU by each schedule. There is no scene: rays miss, and memory and program constants are zero.
 
 use super::gpu::{self, Compute};
 use super::rpu::{Calls, Loaded};
-use super::{RenderError, Schedule};
+use super::{Backend, BackendOptions, RenderError, Schedule};
 use crate::codegen::rpu::Options;
 use crate::ir::eval::{EmptyWorld, EvalError, Limits, eval};
 use crate::ir::{Const, Function, Module, Type};
 use crate::program::PROGRAM_CONSTANTS;
+use crate::rpu::engine::{self, EngineInfo};
 use crate::rpu::timed::{CHUNK, Config, Stats};
 use crate::rpu::{BLOCK, Block, EmptyScene};
+use crate::text::diagnostics::Diagnostic;
+use crate::text::source::Span;
+use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
+use thiserror::Error;
 
 /// Back edges and calls that a single call may take.
 pub const CALL_BUDGET: u32 = 1_000_000;
@@ -19,59 +26,230 @@ pub const CALL_BUDGET: u32 = 1_000_000;
 /// Results of one call, as words: those of one result after those of the one before, [`Type::words`] each.
 pub type Words = Vec<u32>;
 
-/// Calls the function on the reference evaluator.
-///
-/// # Errors
-/// When there is no such function, the arguments do not fit, or it does not end.
-pub fn on_evaluator(module: &Module, name: &str, args: &[Const]) -> Result<Words, EvalError> {
-    let limits = Limits { fuel: u64::from(CALL_BUDGET), ..Limits::default() };
-    let results = eval(module, name, args, &mut EmptyWorld, limits)?;
-    Ok(results.iter().flat_map(Const::bits).collect())
+/// Why a call gave no result.
+#[derive(Debug, Error)]
+pub enum CallError {
+    /// The evaluator stopped.
+    #[error("{error}")]
+    Evaluator {
+        /// Why.
+        error: EvalError,
+        /// The instruction, where known.
+        span: Option<Span>,
+    },
+    /// A back end failed.
+    #[error(transparent)]
+    Backend(#[from] RenderError),
 }
 
-/// Calls the function on the RPU once for each set of arguments.
-///
-/// # Errors
-/// When it cannot be compiled or does not end.
-pub fn on_rpu(module: &Module, name: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, RenderError> {
-    let loaded = Loaded::new(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0)?;
-    let stop = AtomicBool::new(false);
-    let data = loaded.data(&[[0; 4]]);
-    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
-    let mut block = Block::new();
-    let mut results = Vec::with_capacity(calls.len());
-    for wave in calls.chunks(BLOCK) {
-        block.reset();
-        let rows: Vec<Words> = wave.iter().map(|args| words(args)).collect();
-        let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-        let word = |lane: usize, k: usize| rows.get(lane).and_then(|r| r.get(k)).copied().unwrap_or(0);
-        let inputs: Vec<[u32; BLOCK]> = (0..count).map(|k| std::array::from_fn(|lane| word(lane, k))).collect();
-        let active = if wave.len() == BLOCK { u64::MAX } else { (1 << wave.len()) - 1 };
-        let outputs = loaded.run(&machine, &mut block, name, &inputs, active, module)?;
-        results.extend((0..wave.len()).map(|lane| outputs.iter().map(|row| row[lane]).collect::<Words>()));
+impl CallError {
+    /// The message to the user, with the source line where there is one.
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            CallError::Evaluator { error, span: Some(span) } => Diagnostic::error(error.to_string()).at(*span, "here"),
+            CallError::Evaluator { error, span: None } => Diagnostic::error(error.to_string()),
+            CallError::Backend(error) => error.diagnostic(),
+        }
     }
-    Ok(results)
 }
 
-/// Calls the function on one processor of the timed machine once for each set of arguments, four calls to a chunk, and tells how long it took.
-/// `options` say how it is compiled.
-///
-/// # Errors
-/// When it cannot be compiled or does not end.
-pub fn on_timed_rpu(
-    module: &Module,
-    name: &str,
-    calls: &[Vec<Const>],
-    options: &Options,
-    config: &Config,
-) -> Result<(Vec<Words>, Stats), RenderError> {
-    let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, options)?;
-    let stop = AtomicBool::new(false);
-    let data = loaded.data(&[[0; 4]]);
-    let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
-    let mut list = CallList { chunks: calls.chunks(CHUNK), results: vec![Vec::new(); calls.len()] };
-    let stats = loaded.run_timed(&machine, &loaded.timing(config), name, &mut list, module)?;
-    Ok((list.results, stats))
+/// Runs functions of modules.
+pub trait FunctionRunner {
+    /// Calls the function once for each set of arguments.
+    ///
+    /// # Errors
+    /// When there is no such function, it cannot be compiled, the arguments do not fit, a call does not end within [`CALL_BUDGET`], or
+    /// the device fails.
+    fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError>;
+}
+
+/// How closely the results of a runner agree with the evaluator's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// To the bit.
+    Bits,
+    /// Integers to the bit, floats within what WGSL allows.
+    Wgsl,
+}
+
+/// A row of the table of runners.
+#[derive(Clone, Copy, Debug)]
+pub struct RunnerInfo {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub description: &'static str,
+    /// How closely its results agree with the evaluator's.
+    pub agreement: Agreement,
+    /// Whether it is one of those that are compared where none is named.
+    pub is_default: bool,
+    /// Whether it runs on a GPU.
+    pub uses_gpu: bool,
+    /// Whether a software driver takes seconds to compile a function for it.
+    pub compiles_slowly: bool,
+    kind: RunnerKind,
+}
+
+/// What a row opens.
+#[derive(Clone, Copy, Debug)]
+enum RunnerKind {
+    Evaluator,
+    Backend(Backend),
+    TimedRpu,
+    Megakernel,
+}
+
+/// All runners: the reference evaluator, the back ends that run functions, and other ways to run them. Those that give the evaluator's
+/// bits come first.
+pub fn runners() -> Vec<RunnerInfo> {
+    let row = RunnerInfo {
+        name: "eval",
+        description: "The reference evaluator of the IR",
+        agreement: Agreement::Bits,
+        is_default: true,
+        uses_gpu: false,
+        compiles_slowly: false,
+        kind: RunnerKind::Evaluator,
+    };
+    let mut rows = vec![row];
+    rows.extend(Backend::all().filter_map(|backend| {
+        let info = backend.info();
+        let agreement = info.agreement?;
+        let is_default = Backend::INTERACTIVE.contains(&backend);
+        let (name, description) = (&*info.name, &*info.description);
+        let kind = RunnerKind::Backend(backend);
+        Some(RunnerInfo { name, description, agreement, is_default, uses_gpu: info.uses_gpu, kind, ..row })
+    }));
+    rows.push(RunnerInfo {
+        name: "rpu-timed",
+        description: "The RPU's timing model",
+        is_default: false,
+        kind: RunnerKind::TimedRpu,
+        ..row
+    });
+    rows.push(RunnerInfo {
+        name: "gpu-megakernel",
+        description: "A GPU, all sections in one kernel",
+        agreement: Agreement::Wgsl,
+        is_default: false,
+        uses_gpu: true,
+        compiles_slowly: true,
+        kind: RunnerKind::Megakernel,
+    });
+    rows.sort_by_key(|row| row.agreement != Agreement::Bits);
+    rows
+}
+
+impl RunnerInfo {
+    /// The runner.
+    ///
+    /// # Errors
+    /// When there is no such device, or it fails.
+    pub fn open(&self, options: &BackendOptions) -> Result<Box<dyn FunctionRunner>, RenderError> {
+        match self.kind {
+            RunnerKind::Evaluator => Ok(Box::new(Evaluator)),
+            RunnerKind::Backend(backend) => backend.runner(options),
+            RunnerKind::TimedRpu => Ok(Box::new(TimedRpu::default())),
+            RunnerKind::Megakernel => {
+                let compute = Compute::new(options.adapter.as_deref());
+                let compute = compute.map_err(|e| RenderError::Device(e.to_string()))?;
+                Ok(Box::new(GpuRunner { compute, schedule: Schedule::Megakernel }))
+            }
+        }
+    }
+}
+
+/// The reference evaluator.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluator;
+
+impl FunctionRunner for Evaluator {
+    fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError> {
+        let limits = Limits { fuel: u64::from(CALL_BUDGET), ..Limits::default() };
+        let call = |arguments: &Vec<Const>| {
+            let results = eval(module, function, arguments, &mut EmptyWorld, limits);
+            let results = results.map_err(|error| {
+                let span = error.loc().and_then(|loc| module.span(loc));
+                CallError::Evaluator { error, span }
+            })?;
+            Ok(words(&results))
+        };
+        calls.par_iter().map(call).collect()
+    }
+}
+
+/// The RPU on an engine.
+#[derive(Clone, Debug)]
+pub struct Rpu {
+    /// The engine.
+    pub engine: &'static EngineInfo,
+    /// How functions are compiled.
+    pub options: Options,
+}
+
+impl Default for Rpu {
+    fn default() -> Self {
+        Rpu { engine: engine::default_engine(), options: Options::default() }
+    }
+}
+
+impl FunctionRunner for Rpu {
+    fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError> {
+        let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, &self.options)?;
+        let loaded = loaded.on_engine(self.engine)?;
+        let stop = AtomicBool::new(false);
+        let data = loaded.data(&[[0; 4]]);
+        let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let mut block = Block::new();
+        let mut results = Vec::with_capacity(calls.len());
+        for batch in calls.chunks(BLOCK) {
+            block.reset();
+            let rows: Vec<Words> = batch.iter().map(|args| words(args)).collect();
+            let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+            let word = |lane: usize, k: usize| rows.get(lane).and_then(|r| r.get(k)).copied().unwrap_or(0);
+            let inputs: Vec<[u32; BLOCK]> = (0..count).map(|k| std::array::from_fn(|lane| word(lane, k))).collect();
+            let active = if batch.len() == BLOCK { u64::MAX } else { (1 << batch.len()) - 1 };
+            let outputs = loaded.run(&machine, &mut block, function, &inputs, active, module)?;
+            results.extend((0..batch.len()).map(|lane| outputs.iter().map(|row| row[lane]).collect::<Words>()));
+        }
+        Ok(results)
+    }
+}
+
+/// One processor of the RPU's timing model, four calls to a chunk.
+#[derive(Clone, Debug, Default)]
+pub struct TimedRpu {
+    /// How functions are compiled.
+    pub options: Options,
+    /// The modelled hardware.
+    pub config: Config,
+}
+
+impl TimedRpu {
+    /// The results of the calls, and how long they took.
+    ///
+    /// # Errors
+    /// Those of [`FunctionRunner::run`].
+    pub fn run_with_stats(
+        &self,
+        module: &Module,
+        function: &str,
+        calls: &[Vec<Const>],
+    ) -> Result<(Vec<Words>, Stats), RenderError> {
+        let loaded = Loaded::with_options(module, &[[0.0; 4]; PROGRAM_CONSTANTS], 0, &self.options)?;
+        let stop = AtomicBool::new(false);
+        let data = loaded.data(&[[0; 4]]);
+        let machine = loaded.machine(&data, &EmptyScene, CALL_BUDGET, &stop);
+        let mut list = CallList { chunks: calls.chunks(CHUNK), results: vec![Vec::new(); calls.len()] };
+        let stats = loaded.run_timed(&machine, &loaded.timing(&self.config), function, &mut list, module)?;
+        Ok((list.results, stats))
+    }
+}
+
+impl FunctionRunner for TimedRpu {
+    fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError> {
+        Ok(self.run_with_stats(module, function, calls)?.0)
+    }
 }
 
 /// Calls in their order, and their results.
@@ -87,6 +265,22 @@ impl Calls for CallList<'_> {
 
     fn done(&mut self, number: u64, results: Vec<Words>, _cost: [u64; CHUNK]) {
         self.results.iter_mut().skip(number as usize * CHUNK).zip(results).for_each(|(to, words)| *to = words);
+    }
+}
+
+/// A GPU that runs sections in the order of a schedule.
+#[derive(Debug)]
+pub struct GpuRunner {
+    /// The device.
+    pub compute: Compute,
+    /// The order of sections.
+    pub schedule: Schedule,
+}
+
+impl FunctionRunner for GpuRunner {
+    fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError> {
+        let calls: Vec<Words> = calls.iter().map(|args| words(args)).collect();
+        Ok(gpu::run_function(&self.compute, module, function, &calls, CALL_BUDGET, self.schedule)?)
     }
 }
 
@@ -108,21 +302,6 @@ pub fn registers_on_rpu(
     loaded.set_arguments(&mut before, name, &inputs)?;
     loaded.run(&machine, &mut after, name, &inputs, 1, module)?;
     Ok(([before, after], *loaded.constants()))
-}
-
-/// Calls the function on a GPU once for each set of arguments, with its sections in the order of a schedule.
-///
-/// # Errors
-/// When it cannot be compiled or does not end, or the device fails.
-pub fn on_gpu(
-    compute: &Compute,
-    module: &Module,
-    name: &str,
-    calls: &[Vec<Const>],
-    schedule: Schedule,
-) -> Result<Vec<Words>, RenderError> {
-    let calls: Vec<Words> = calls.iter().map(|args| words(args)).collect();
-    gpu::run_function(compute, module, name, &calls, CALL_BUDGET, schedule)
 }
 
 /// The words of a list of values.
@@ -165,7 +344,7 @@ mod tests {
     use crate::ir::{FunctionBuilder, FunctionKind, Op};
 
     #[test]
-    fn the_rpu_gives_the_evaluators_bits_for_more_calls_than_a_block_holds() {
+    fn runners_give_the_evaluators_bits_for_more_calls_than_a_block_holds() {
         let mut b = FunctionBuilder::new("f", FunctionKind::Entry(EntryPoint::Other));
         b.result("a", Type::Vec3);
         b.result("b", Type::F32);
@@ -178,11 +357,21 @@ mod tests {
         let module = Module { functions: vec![b.finish()], ..Module::new() };
         let calls: Vec<_> =
             (1..100).map(|i| vec![Const::Vec3([i as f32, 0.5, -3.0]), Const::F32(i as f32 * 0.37)]).collect();
-        let got = on_rpu(&module, "f", &calls).unwrap();
-        for (args, words) in calls.iter().zip(&got) {
-            assert_eq!(*words, on_evaluator(&module, "f", args).unwrap());
+        let expected = Evaluator.run(&module, "f", &calls).unwrap();
+        for row in runners().into_iter().filter(|row| row.agreement == Agreement::Bits) {
+            let results = row.open(&BackendOptions::default()).unwrap().run(&module, "f", &calls).unwrap();
+            assert_eq!(results, expected, "{}", row.name);
         }
-        let results = values(&module.functions[0], &got[0]);
+        let results = values(&module.functions[0], &expected[0]);
         assert_eq!(results[0], Const::Vec3([0.37, 0.185, -1.11]));
+    }
+
+    #[test]
+    fn runners_have_distinct_names_and_those_of_equal_bits_come_first() {
+        let rows = runners();
+        let names: std::collections::HashSet<_> = rows.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), rows.len());
+        assert_eq!(rows[0].name, "eval");
+        assert!(rows.iter().map(|row| row.agreement != Agreement::Bits).is_sorted());
     }
 }

@@ -1,5 +1,6 @@
 //! What is rendered, and what can go wrong.
 
+use super::AdapterInfo;
 use super::film::FilmSettings;
 use super::report::Report;
 use super::sampling::Sampling;
@@ -236,6 +237,11 @@ impl RenderError {
 pub trait Renderer {
     /// The machine and its device, for people.
     fn describe(&self) -> String;
+
+    /// The GPU adapter that it runs on; `None` for the RPU.
+    fn adapter(&self) -> Option<AdapterInfo> {
+        None
+    }
 
     /// Renders an image; the imager has run on it.
     ///

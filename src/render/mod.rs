@@ -5,6 +5,7 @@
 //! disagree on is arithmetic alone.
 
 mod adapter;
+mod backend;
 pub mod call;
 pub mod checkpoint;
 pub mod depth;
@@ -27,6 +28,7 @@ mod sobol;
 pub mod steps;
 
 pub use adapter::AdapterInfo;
+pub use backend::{Backend, BackendInfo, BackendOptions};
 pub use job::{
     CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare, prepare_with_tree,
     triangles_to_build, usual_tree,

@@ -9,7 +9,7 @@ pub(super) mod checks;
 use super::film::{Film, FilmSettings};
 use super::report::Report;
 use super::sampling::{CameraSample, Sampling};
-use super::{Job, RenderError, Window};
+use super::{AdapterInfo, Job, RenderError, Window};
 use crate::image::Image;
 use glam::Vec2;
 use std::sync::atomic::AtomicBool;
@@ -72,6 +72,11 @@ pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
 pub trait Progressive: Send {
     /// The machine and its device, for people.
     fn describe(&self) -> String;
+
+    /// The GPU adapter that it runs on; `None` for the RPU.
+    fn adapter(&self) -> Option<AdapterInfo> {
+        None
+    }
 
     /// Takes the job that is drawn from now on. What is the same as in the job before, code, shading data or tree, is kept: another camera costs microseconds.
     ///

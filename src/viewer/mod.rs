@@ -18,7 +18,7 @@ pub use app::run;
 pub use screen::ScreenError;
 
 use crate::project::{self, Source};
-use engine::Machine;
+use crate::render::Backend;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -30,7 +30,7 @@ pub struct Options {
     /// How it is read and linked.
     pub project: project::Options,
     /// The back end whose image is shown at first; `None` for the last one used.
-    pub machine: Option<Machine>,
+    pub machine: Option<Backend>,
     /// Part of the name of the GPU adapter to draw on; `None` for the best one.
     pub adapter: Option<String>,
     /// Samples a pixel; `None` for the scene's.

@@ -5,7 +5,8 @@
 
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
-use super::engine::{Command, Event, Machine, Probed, Shown};
+use crate::render::Backend;
+use super::engine::{Command, Event, Probed, Shown};
 use super::timing::History;
 use crate::inspect::Inspection;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
@@ -78,7 +79,7 @@ const SIDES: std::ops::RangeInclusive<f32> = 16.0..=4096.0;
 #[serde(default)]
 pub struct Display {
     /// The back end whose image is shown alone.
-    pub machine: Machine,
+    pub machine: Backend,
     /// What is shown of the two.
     pub comparison: Comparison,
     /// Where the divider of [`Comparison::Split`] is, from 0 to 1.
@@ -92,7 +93,7 @@ pub struct Display {
 impl Default for Display {
     fn default() -> Self {
         Self {
-            machine: Machine::Rpu,
+            machine: Backend::RPU,
             comparison: Comparison::default(),
             divider: 0.5,
             look: Look::default(),
@@ -204,7 +205,7 @@ pub enum Action {
     /// Lists the compiled forms of an instance's shader, and measures its cost.
     Inspect(InstanceId),
     /// Retries a failed back end.
-    Retry(Machine),
+    Retry(Backend),
     /// Copies text to the clipboard; the second string is the message to show.
     Copy(String, String),
     /// Writes text into a file.
@@ -226,7 +227,7 @@ pub struct Model {
     pub state: Option<Arc<State>>,
     /// Why the current scene cannot be rendered.
     pub failure: Option<Arc<Failure>>,
-    /// The GPU and the RPU, in the order of [`Machine::ALL`].
+    /// The GPU and the RPU, in the order of [`Backend::INTERACTIVE`].
     machines: [MachineModel; 2],
     /// How the image is shown.
     pub display: Display,
@@ -246,7 +247,7 @@ pub struct Model {
     /// Screen pixels available to the image.
     room: [u32; 2],
     /// The back ends that were asked to render.
-    drawing: Vec<Machine>,
+    drawing: Vec<Backend>,
     /// The view last sent to the worker threads.
     told: Option<View>,
     /// The version of the last state of the scene that was shown before this one, 0 when there was none.
@@ -281,8 +282,8 @@ impl Model {
     }
 
     /// A machine.
-    pub fn machine(&self, machine: Machine) -> &MachineModel {
-        &self.machines[machine as usize]
+    pub fn machine(&self, machine: Backend) -> &MachineModel {
+        &self.machines[machine.index()]
     }
 
     /// The camera, once a scene is there.
@@ -331,7 +332,7 @@ impl Model {
         let chosen = self.machine(self.display.machine).shown.as_ref();
         let current = self.state.as_ref().map(|s| s.version);
         let is_current = |shown: &&Arc<Shown>| Some(shown.state) == current;
-        let others = || Machine::ALL.into_iter().filter_map(|m| self.machine(m).shown.as_ref()).find(is_current);
+        let others = || Backend::INTERACTIVE.into_iter().filter_map(|m| self.machine(m).shown.as_ref()).find(is_current);
         chosen.filter(is_current).or_else(others).or(chosen)
     }
 
@@ -394,7 +395,7 @@ impl Model {
                 self.commands.push(Command::Inspect(instance));
             }
             Action::Retry(machine) => {
-                self.machines[machine as usize].failure = None;
+                self.machines[machine.index()].failure = None;
                 self.commands.push(Command::Retry(machine));
             }
             Action::Notify(notice) => self.notices.push(notice),
@@ -416,7 +417,7 @@ impl Model {
                 self.failure = Some(failure);
             }
             Event::Image(shown) => {
-                let machine = &mut self.machines[shown.machine as usize];
+                let machine = &mut self.machines[shown.machine.index()];
                 machine.preparing = false;
                 machine.failure = None;
                 machine.passes.push(shown.pass);
@@ -432,12 +433,12 @@ impl Model {
                 }
             }
             Event::Preparing { machine, done, of } => {
-                let machine = &mut self.machines[machine as usize];
+                let machine = &mut self.machines[machine.index()];
                 machine.preparing = true;
                 machine.kernels = [done, of];
             }
             Event::MachineFailed(machine, message) => {
-                let failed = &mut self.machines[machine as usize];
+                let failed = &mut self.machines[machine.index()];
                 failed.preparing = false;
                 failed.failure = Some(message);
             }
@@ -491,7 +492,7 @@ impl Model {
     fn choose_machines(&mut self) {
         let wanted = match self.display.comparison {
             Comparison::Single => vec![self.display.machine],
-            _ => Machine::ALL.to_vec(),
+            _ => Backend::INTERACTIVE.to_vec(),
         };
         if wanted != self.drawing {
             self.drawing.clone_from(&wanted);
@@ -533,7 +534,7 @@ pub(super) mod tests {
     "#;
 
     /// An image of one colour.
-    pub fn shown(model: &Model, machine: Machine, step: u32) -> Arc<Shown> {
+    pub fn shown(model: &Model, machine: Backend, step: u32) -> Arc<Shown> {
         let view = model.view().unwrap();
         let [width, height] = [view.format.width.div_ceil(step), view.format.height.div_ceil(step)];
         let rgba = vec![[0.5, 0.25, 0.125, 1.0]; (width * height) as usize];
@@ -571,7 +572,7 @@ pub(super) mod tests {
         let model = Model::new(Source::BuiltIn("glass".into()), Display::default());
         let is_open = |c: &Command| matches!(c, Command::Open(Source::BuiltIn(name)) if name == "glass");
         assert!(model.commands.iter().any(is_open));
-        assert!(model.commands.iter().any(|c| matches!(c, Command::Draw(m) if *m == [Machine::Rpu])));
+        assert!(model.commands.iter().any(|c| matches!(c, Command::Draw(m) if *m == [Backend::RPU])));
         assert!(model.busy.is_some() && model.shown().is_none());
     }
 
@@ -608,12 +609,12 @@ pub(super) mod tests {
     #[test]
     fn the_other_machines_image_stands_in_until_the_chosen_one_has_drawn_the_scene() {
         let mut model = loaded();
-        model.apply(Action::SetDisplay(Display { machine: Machine::Gpu, ..model.display }));
+        model.apply(Action::SetDisplay(Display { machine: Backend::GPU, ..model.display }));
         assert!(model.shown().is_none());
-        let of_rpu = shown(&model, Machine::Rpu, 4);
+        let of_rpu = shown(&model, Backend::RPU, 4);
         model.handle(Event::Image(of_rpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_rpu));
-        let of_gpu = shown(&model, Machine::Gpu, 1);
+        let of_gpu = shown(&model, Backend::GPU, 1);
         model.handle(Event::Image(of_gpu.clone()));
         assert!(Arc::ptr_eq(model.shown().unwrap(), &of_gpu));
     }
@@ -639,11 +640,11 @@ pub(super) mod tests {
     #[test]
     fn another_scene_forgets_all_of_the_first() {
         let mut model = loaded();
-        let image = shown(&model, Machine::Rpu, 1);
+        let image = shown(&model, Backend::RPU, 1);
         model.handle(Event::Image(image));
         model.apply(Action::Pick([3, 4], 0));
         let before = model.state.clone().unwrap();
-        let late = shown(&model, Machine::Gpu, 1);
+        let late = shown(&model, Backend::GPU, 1);
         model.apply(Action::Open(Source::BuiltIn("glass".into())));
         assert!(model.state.is_none() && model.shown().is_none() && model.navigation().is_none());
         assert!(model.picked.is_none());
@@ -679,11 +680,11 @@ pub(super) mod tests {
     #[test]
     fn a_machine_that_failed_says_why_until_it_draws_again() {
         let mut model = loaded();
-        model.handle(Event::MachineFailed(Machine::Gpu, "the device was lost".into()));
-        assert!(model.machine(Machine::Gpu).failure.is_some());
-        let image = shown(&model, Machine::Gpu, 1);
+        model.handle(Event::MachineFailed(Backend::GPU, "the device was lost".into()));
+        assert!(model.machine(Backend::GPU).failure.is_some());
+        let image = shown(&model, Backend::GPU, 1);
         model.handle(Event::Image(image));
-        assert!(model.machine(Machine::Gpu).failure.is_none());
+        assert!(model.machine(Backend::GPU).failure.is_none());
     }
 
     #[test]
@@ -700,6 +701,6 @@ pub(super) mod tests {
         let mut model = loaded();
         model.commands.clear();
         model.apply(Action::SetDisplay(Display { comparison: Comparison::Split, ..model.display }));
-        assert!(matches!(model.commands.as_slice(), [Command::Draw(machines)] if *machines == Machine::ALL));
+        assert!(matches!(model.commands.as_slice(), [Command::Draw(machines)] if *machines == Backend::INTERACTIVE));
     }
 }

@@ -10,7 +10,7 @@ use shadewright::ir::passes::Pipeline;
 use shadewright::ir::{Const, FunctionKind};
 use shadewright::lang::rsl;
 use shadewright::render::AdapterInfo;
-use shadewright::render::call::{Words, on_evaluator, on_rpu, on_timed_rpu};
+use shadewright::render::call::{Evaluator, FunctionRunner, Rpu, TimedRpu, Words};
 use shadewright::render::gpu;
 use shadewright::rpu::timed::Config;
 use shadewright::text::source::SourceMap;
@@ -145,15 +145,16 @@ pub fn cost_under(source: &str, calls: &[Vec<Const>], without: &[&str], conventi
     module.function_mut("f").expect("a function `f`").kind = FunctionKind::Entry(EntryPoint::Other);
     let mut plain = module.clone();
     Pipeline::none().run(&mut plain, &mut ()).expect("the rules of the IR are kept");
-    let expected: Vec<Words> = calls.iter().map(|args| on_evaluator(&plain, "f", args).unwrap()).collect();
+    let expected = Evaluator.run(&plain, "f", calls).unwrap();
     let mut options = rpu::Options { convention, ..rpu::Options::default() };
     let of_the_ir: Vec<String> =
         without.iter().filter(|name| !options.passes.set(name, false)).map(|name| format!("-{name}")).collect();
     let pipeline = Pipeline::parse(&of_the_ir.join(",")).expect("the passes exist");
     pipeline.run(&mut module, &mut ()).expect("the passes keep the rules of the IR");
-    let (results, stats) = on_timed_rpu(&module, "f", calls, &options, &Config::default()).unwrap();
+    let timed = TimedRpu { options: options.clone(), config: Config::default() };
+    let (results, stats) = timed.run_with_stats(&module, "f", calls).unwrap();
     assert_eq!(results, expected, "{source}");
-    assert_eq!(on_rpu(&module, "f", calls).unwrap(), expected, "{source}");
+    assert_eq!(Rpu::default().run(&module, "f", calls).unwrap(), expected, "{source}");
     let program = rpu::compile(&module, &options).unwrap();
     let instructions = program.code_of("f").map_or(0, <[_]>::len);
     let slots = program.program.code.iter().zip(&stats.at);

@@ -1,22 +1,80 @@
 //! Choices among names, each for an enumeration of the library.
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use shadewright::bvh::Quality;
 use shadewright::bvh::raysets::View;
+use shadewright::render::Backend;
+use shadewright::render::call::{RunnerInfo, runners};
 use shadewright::render::sampling::Pattern;
 use shadewright::rpu::format::Format;
 use shadewright::scene;
+use std::sync::LazyLock;
 
 /// Where shaders run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Backend {
-    /// A hardware GPU if there is one, else the RPU (CPU)
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackendChoice {
+    /// A hardware GPU where there is one, else the RPU.
     #[default]
     Auto,
-    /// Compute shaders on the GPU or on a software driver, through wgpu
-    Gpu,
-    /// The software ray processing unit, on the CPU
-    Rpu,
+    /// One of the table.
+    Named(Backend),
+}
+
+impl ValueEnum for BackendChoice {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<BackendChoice>> = LazyLock::new(|| {
+            [BackendChoice::Auto].into_iter().chain(Backend::all().map(BackendChoice::Named)).collect()
+        });
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match self {
+            BackendChoice::Auto => PossibleValue::new("auto").help("A hardware GPU if there is one, else the RPU (CPU)"),
+            BackendChoice::Named(backend) => PossibleValue::new(backend.name()).help(&*backend.info().description),
+        })
+    }
+}
+
+/// Where single functions run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunOn {
+    /// The default runners, and whether they agree.
+    #[default]
+    All,
+    /// The one of this name.
+    Runner(&'static str),
+}
+
+impl RunOn {
+    /// The runners that it stands for.
+    pub fn runners(self) -> Vec<RunnerInfo> {
+        let is_meant = |row: &RunnerInfo| match self {
+            RunOn::All => row.is_default,
+            RunOn::Runner(name) => row.name == name,
+        };
+        runners().into_iter().filter(is_meant).collect()
+    }
+}
+
+impl ValueEnum for RunOn {
+    fn value_variants<'a>() -> &'a [Self] {
+        static VARIANTS: LazyLock<Vec<RunOn>> = LazyLock::new(|| {
+            [RunOn::All].into_iter().chain(runners().into_iter().map(|row| RunOn::Runner(row.name))).collect()
+        });
+        &VARIANTS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(match *self {
+            RunOn::All => PossibleValue::new("all").help("The evaluator, the RPU and the GPU, with a comparison of their bits"),
+            RunOn::Runner(name) => {
+                let row = runners().into_iter().find(|row| row.name == name);
+                PossibleValue::new(name).help(row.map_or("", |row| row.description))
+            }
+        })
+    }
 }
 
 /// Sample patterns.

@@ -122,7 +122,7 @@ pub struct RenderArgs {
     pub target_error: Option<f64>,
     /// Where shaders run
     #[arg(long, value_enum, default_value_t, help_heading = heading::BACKEND)]
-    pub backend: Backend,
+    pub backend: BackendChoice,
     /// Floating-point format of the RPU; needs --backend rpu
     #[arg(long, value_enum, default_value_t, hide_short_help = true, help_heading = heading::BACKEND)]
     pub format: FloatFormat,

@@ -181,17 +181,3 @@ pub struct RunArgs {
     #[arg(long, help_heading = heading::DIAGNOSTICS)]
     pub json: bool,
 }
-
-/// Where single functions run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum RunOn {
-    /// All three, with a comparison of their bits
-    #[default]
-    All,
-    /// The reference evaluator of the IR
-    Eval,
-    /// The software ray processing unit, on the CPU
-    Rpu,
-    /// The GPU, or a software driver
-    Gpu,
-}

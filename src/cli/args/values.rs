@@ -1,47 +1,27 @@
 //! Values that are written in a form of their own.
 
+use shadewright::render::Backend;
 use shadewright::rpu::asm;
-use shadewright::rpu::format::Format;
 use shadewright::rpu::isa::{Component, Reg};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// One side of a comparison.
+/// The two back ends of a comparison, written `gpu,rpu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Compute shaders through wgpu.
-    Gpu,
-    /// The RPU in a number format.
-    Rpu(Format),
-}
-
-impl Side {
-    const ALL: [Side; 3] = [Side::Gpu, Side::Rpu(Format::F32), Side::Rpu(Format::F24)];
-
-    /// Its name on the command line and in names of files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Gpu => "gpu",
-            Side::Rpu(Format::F32) => "rpu",
-            Side::Rpu(Format::F24) => "rpu-f24",
-        }
-    }
-}
-
-/// The two sides of a comparison, written `gpu,rpu`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Between(pub [Side; 2]);
+pub struct Between(pub [Backend; 2]);
 
 impl FromStr for Between {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
         let (a, b) = s.split_once(',').ok_or("write two with a comma, for example rpu,rpu-f24")?;
-        let side = |name: &str| {
-            let found = Side::ALL.into_iter().find(|side| side.name() == name.trim());
-            found.ok_or_else(|| format!("`{}` is none of {}", name.trim(), Side::ALL.map(Side::name).join(", ")))
+        let backend = |name: &str| {
+            Backend::named(name.trim()).ok_or_else(|| {
+                let names: Vec<_> = Backend::all().map(Backend::name).collect();
+                format!("`{}` is none of {}", name.trim(), names.join(", "))
+            })
         };
-        Ok(Between([side(a)?, side(b)?]))
+        Ok(Between([backend(a)?, backend(b)?]))
     }
 }
 
@@ -190,8 +170,8 @@ mod tests {
 
     #[test]
     fn a_comparison_has_two_sides_that_exist() {
-        assert_eq!("rpu,rpu-f24".parse(), Ok(Between([Side::Rpu(Format::F32), Side::Rpu(Format::F24)])));
-        assert_eq!("gpu, rpu".parse(), Ok(Between([Side::Gpu, Side::Rpu(Format::F32)])));
+        assert_eq!("rpu,rpu-f24".parse(), Ok(Between([Backend::RPU, Backend::RPU_F24])));
+        assert_eq!("gpu, rpu".parse(), Ok(Between([Backend::GPU, Backend::RPU])));
         for wrong in ["rpu", "", "rpu,cpu", "rpu,gpu,rpu"] {
             assert!(wrong.parse::<Between>().is_err(), "{wrong}");
         }

@@ -26,7 +26,7 @@ mod view;
 #[path = "no_view.rs"]
 mod view;
 
-use super::args::{Backend, BenchArgs, Benchmark, Convention, SamplePattern, SceneArgs, Size};
+use super::args::{BackendChoice, BenchArgs, Benchmark, Convention, SamplePattern, SceneArgs, Size};
 use super::common::{prepare_job, renderer, set_threads};
 use super::exit::Failure;
 use anyhow::{Context, anyhow};
@@ -35,7 +35,7 @@ use shadewright::geometry::procedural;
 use shadewright::program::{LinkOptions, link};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{DEFAULT_BUDGET, Job, Renderer, Window, prepare};
+use shadewright::render::{Backend, DEFAULT_BUDGET, Job, Renderer, Window, prepare};
 use shadewright::scene;
 use shadewright::text::source::SourceMap;
 use std::path::{Path, PathBuf};
@@ -159,10 +159,10 @@ fn bench_large(args: &BenchArgs) -> Result<Value, Failure> {
     let job = prepare(program, &scene, Window::whole(640, 480), Sampling { strata: [1, 1], seed: 0 }, DEFAULT_BUDGET)?;
     drop(scene);
     let tree = start.elapsed().as_secs_f64();
-    let (mut rpu, _) = renderer(Backend::Rpu, &args.machine, RpuRenderer::new())?;
+    let (mut rpu, _) = renderer(BackendChoice::Named(Backend::RPU), &args.machine, RpuRenderer::new())?;
     let render = timed(rpu.as_mut(), &job)?;
     let peak = peak_memory();
-    let gpu = match renderer(Backend::Gpu, &args.machine, RpuRenderer::new()) {
+    let gpu = match renderer(BackendChoice::Named(Backend::GPU), &args.machine, RpuRenderer::new()) {
         Ok((mut gpu, _)) => match gpu.render(&job, &|_| {}) {
             Ok(_) => "renders it".to_string(),
             Err(e) => format!("refuses: {e}"),

@@ -11,7 +11,8 @@ use shadewright::render::DEFAULT_BUDGET;
 use shadewright::render::gpu::has_hardware_adapter;
 use shadewright::scene::builtin;
 use shadewright::viewer::camera::Navigation;
-use shadewright::viewer::engine::{Command, Engine, Event, Machine, Options, Shown};
+use shadewright::render::Backend;
+use shadewright::viewer::engine::{Command, Engine, Event, Options, Shown};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -80,7 +81,7 @@ impl Desk {
     }
 
     /// The next image of a machine that is as asked.
-    fn image(&mut self, machine: Machine, is_it: impl Fn(&Shown) -> bool) -> Result<Arc<Shown>, Failure> {
+    fn image(&mut self, machine: Backend, is_it: impl Fn(&Shown) -> bool) -> Result<Arc<Shown>, Failure> {
         self.wait_for(|event| match event {
             Event::Image(shown) if shown.machine == machine && is_it(shown) => Some(shown.clone()),
             _ => None,
@@ -117,9 +118,9 @@ pub fn orbit(args: &BenchArgs) -> Result<Value, Failure> {
         Event::Loaded(state) => Some(state.clone()),
         _ => None,
     })?;
-    let mut machines = vec![Machine::Rpu];
+    let mut machines = vec![Backend::RPU];
     if args.machine.adapter.is_some() || has_hardware_adapter() {
-        machines.push(Machine::Gpu);
+        machines.push(Backend::GPU);
     }
     let steps = (machines.len() * (UNCOUNTED + VIEWS + 1)) as f32;
     let mut done = 0.0;
@@ -171,7 +172,7 @@ pub fn orbit(args: &BenchArgs) -> Result<Value, Failure> {
 }
 
 /// Orbits with one machine, first view by view, then without rest.
-fn measure(desk: &mut Desk, state: &State, machine: Machine, step_done: &mut dyn FnMut()) -> Result<Value, Failure> {
+fn measure(desk: &mut Desk, state: &State, machine: Backend, step_done: &mut dyn FnMut()) -> Result<Value, Failure> {
     let format = state.scene.format;
     let mut navigation = Navigation::new(&state.scene.camera, state.scene.bounds());
     let mut next = || {

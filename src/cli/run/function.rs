@@ -1,23 +1,19 @@
 //! A function of the shading language, on one machine or on all: once, or once a pixel.
 
 use super::{Output, registers};
-use crate::cli::args::{RunArgs, RunOn, Size};
+use crate::cli::args::{RunArgs, Size};
+use crate::cli::common::open;
 use crate::cli::exit::Failure;
-use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use shadewright::abi::EntryPoint;
-use shadewright::codegen::rpu::Options;
 use shadewright::image::file as image_file;
 use shadewright::image::{Image, check_size};
 use shadewright::ir::passes::{Pipeline, matrices};
 use shadewright::ir::{Const, FunctionKind, Module, Type};
 use shadewright::lang::rsl::{self, FunctionInfo, RslType};
 use shadewright::program::read_shader;
-use shadewright::render::Schedule;
-use shadewright::render::call::{Words, on_evaluator, on_gpu, on_rpu, on_timed_rpu, registers_on_rpu, values};
-use shadewright::render::gpu::Compute;
-use shadewright::rpu::timed::Config;
-use shadewright::text::diagnostics::Diagnostic;
+use shadewright::render::BackendOptions;
+use shadewright::render::call::{CallError, RunnerInfo, TimedRpu, Words, registers_on_rpu, values};
 use shadewright::text::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -67,13 +63,13 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
                 return Err(Failure::input(format!("error: `{}` gives no colour", signature(&info))));
             }
             let calls = pixels(size, &arguments)?;
-            let results = on_machines(args, &module, &info, &calls, &sources)?;
+            let results = on_runners(args, &module, &info, &calls, &sources)?;
             time(args, &module, &info, &calls, &sources, output)?;
             draw(size, out, &results, output)
         }
         _ => {
             let calls = [arguments];
-            let results = on_machines(args, &module, &info, &calls, &sources)?;
+            let results = on_runners(args, &module, &info, &calls, &sources)?;
             print(&module, &info, &results, output);
             time(args, &module, &info, &calls, &sources, output)?;
             if args.registers || args.all_registers {
@@ -86,36 +82,24 @@ pub fn run(args: &RunArgs, output: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// The results of all calls on each machine that was asked for, one call's words after the other's.
-fn on_machines(
+/// The results of all calls on each runner that `--on` names, one call's words after the other's.
+fn on_runners(
     args: &RunArgs,
     module: &Module,
     info: &FunctionInfo,
     calls: &[Vec<Const>],
     sources: &SourceMap,
 ) -> Result<Vec<(&'static str, Words)>, Failure> {
-    let name = &*info.ir_name;
-    let fail = |e: shadewright::render::RenderError| Failure::render(&e, sources);
-    let mut results: Vec<(&str, Words)> = Vec::new();
-    if matches!(args.on, RunOn::All | RunOn::Eval) {
-        let words =
-            calls.par_iter().map(|arguments| on_evaluator(module, name, arguments)).collect::<Result<Vec<_>, _>>();
-        let words = words.map_err(|e| {
-            let place = e.loc().and_then(|loc| module.span(loc));
-            let d = Diagnostic::error(e.to_string());
-            Failure::diagnostics(&place.map_or(d.clone(), |span| d.at(span, "here")).into(), sources)
+    let options = BackendOptions { adapter: args.machine.adapter.clone(), ..BackendOptions::default() };
+    let run = |row: RunnerInfo| {
+        let runner = open(row.open(&options))?;
+        let words = runner.run(module, &info.ir_name, calls).map_err(|error| match error {
+            CallError::Backend(error) => Failure::render(&error, sources),
+            CallError::Evaluator { .. } => Failure::diagnostics(&error.diagnostic().into(), sources),
         })?;
-        results.push(("eval", words.concat()));
-    }
-    if matches!(args.on, RunOn::All | RunOn::Rpu) {
-        results.push(("rpu", on_rpu(module, name, calls).map_err(fail)?.concat()));
-    }
-    if matches!(args.on, RunOn::All | RunOn::Gpu) {
-        let compute = Compute::new(args.machine.adapter.as_deref());
-        let compute = compute.map_err(|e| Failure::device(format!("error: {e}")))?;
-        results.push(("gpu", on_gpu(&compute, module, name, calls, Schedule::Auto).map_err(fail)?.concat()));
-    }
-    Ok(results)
+        Ok((row.name, words.concat()))
+    };
+    args.on.runners().into_iter().map(run).collect()
 }
 
 /// Runs the calls on the timed machine and prints how long that takes, where it is asked for.
@@ -130,7 +114,8 @@ fn time(
     if !args.timed {
         return Ok(());
     }
-    let (_, stats) = on_timed_rpu(module, &info.ir_name, calls, &Options::default(), &Config::default())
+    let (_, stats) = TimedRpu::default()
+        .run_with_stats(module, &info.ir_name, calls)
         .map_err(|e| Failure::render(&e, sources))?;
     output.times(&stats);
     Ok(())

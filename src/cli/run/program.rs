@@ -43,7 +43,7 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
             "error: a program of the RPU takes its arguments in registers: --set R0=1,2,3 instead of `1,2,3`",
         ));
     }
-    if matches!(args.on, RunOn::Eval | RunOn::Gpu) {
+    if !matches!(args.on, RunOn::All | RunOn::Runner("rpu")) {
         return Err(Failure::input("error: a program of the RPU runs on the RPU alone; leave out --on"));
     }
     if args.texture.len() > MAX_TEXTURES {

@@ -6,7 +6,7 @@ use crate::abi::EntryPoint;
 use crate::ir::passes::Pipeline;
 use crate::ir::{Const, FunctionKind};
 use crate::lang::rsl::{Options, compile};
-use crate::render::call::on_rpu;
+use crate::render::call::{FunctionRunner, Rpu};
 use crate::text::source::SourceMap;
 
 /// Arguments of a test, evenly spread over a range.
@@ -33,7 +33,7 @@ fn results(source: String, arguments: &[Vec<Const>]) -> Vec<f32> {
     let mut module = compile(&mut sources, file, &Options::default()).expect("it compiles").module;
     module.function_mut("f").expect("there is f").kind = FunctionKind::Entry(EntryPoint::Other);
     Pipeline::default().run(&mut module, &mut ()).expect("the passes run");
-    let results = on_rpu(&module, "f", arguments).expect("it runs");
+    let results = Rpu::default().run(&module, "f", arguments).expect("it runs");
     results.iter().map(|words| f32::from_bits(words[0])).collect()
 }
 

@@ -10,7 +10,7 @@ use crate::image::Image;
 use crate::render::film::Film;
 use crate::render::progressive::{Pass, Progressive, nothing_loaded};
 use crate::render::report::{Count, KernelTimes, Phase, Report};
-use crate::render::{Job, RenderError, Renderer};
+use crate::render::{AdapterInfo, Job, RenderError, Renderer};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -62,6 +62,10 @@ impl GpuProgressive {
 impl Progressive for GpuProgressive {
     fn describe(&self) -> String {
         self.renderer.describe()
+    }
+
+    fn adapter(&self) -> Option<AdapterInfo> {
+        self.renderer.adapter()
     }
 
     fn load(&mut self, job: &Job) -> Result<(), RenderError> {

@@ -16,7 +16,7 @@ use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY, intersect_entry, surface_entry}
 use crate::render::film::Film;
 use crate::render::progressive::Pass;
 use crate::render::report::{Count, KernelTimes, Phase, Report};
-use crate::render::{Job, Progress, RenderError, Renderer, Schedule};
+use crate::render::{AdapterInfo, Job, Progress, RenderError, Renderer, Schedule};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -110,6 +110,10 @@ impl Renderer for GpuRenderer {
     fn describe(&self) -> String {
         let adapter = self.compute.gpu().adapter();
         format!("GPU: {} ({}, {})", adapter.name, adapter.kind, adapter.api)
+    }
+
+    fn adapter(&self) -> Option<AdapterInfo> {
+        Some(self.compute.gpu().adapter().clone())
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {

@@ -79,11 +79,20 @@ pub(super) fn warm_up(
     course: &Course,
     common: &dyn Fn() -> Result<(), RenderError>,
 ) -> Result<WarmUp, RenderError> {
-    let others = if gpu.compiles_late() && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
-    warm_up_with(gpu, sections, kernels, urgency, course, common, others, &|| gpu.another())
+    let most = if gpu.compiles_late() && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
+    let others = OtherDevices { most, open: &|| gpu.another() };
+    warm_up_with(gpu, sections, kernels, urgency, course, common, others)
 }
 
-/// The same with at most so many `others`, opened by `open`.
+/// Devices that compile beside the one that draws.
+struct OtherDevices<'a> {
+    /// At most so many.
+    most: usize,
+    /// Opens one.
+    open: &'a (dyn Fn() -> Result<Gpu, OpenError> + Sync),
+}
+
+/// The same with other devices than those of this adapter.
 fn warm_up_with(
     gpu: &Gpu,
     sections: &Pipelines,
@@ -91,8 +100,7 @@ fn warm_up_with(
     urgency: Urgency,
     course: &Course,
     common: &dyn Fn() -> Result<(), RenderError>,
-    others: usize,
-    open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
+    others: OtherDevices<'_>,
 ) -> Result<WarmUp, RenderError> {
     let start = Instant::now();
     let stopped = || if course.is_cancelled() { Err(RenderError::Stopped) } else { Ok(()) };
@@ -113,10 +121,10 @@ fn warm_up_with(
         Urgency::Now => cores - 1,
         Urgency::Soon => (cores - 1).max(1),
     };
-    let threads = threads.min(others).min(queue.len().div_ceil(KERNELS_EACH));
+    let threads = threads.min(others.most).min(queue.len().div_ceil(KERNELS_EACH));
     let result = std::thread::scope(|scope| {
         let compile_elsewhere = || {
-            let Ok(other) = open() else { return };
+            let Ok(other) = (others.open)() else { return };
             let pipelines = Pipelines::new(section_layout(&other));
             let Ok(nothing) = Nothing::new(&other, pipelines.layout()) else { return };
             while let Some(i) = take() {
@@ -246,10 +254,11 @@ mod tests {
             &self,
             kernels: &[SectionKernel],
             urgency: Urgency,
-            others: usize,
+            most: usize,
             open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
         ) -> Result<WarmUp, RenderError> {
-            warm_up_with(&GPU, &self.sections, kernels, urgency, &self.course, &|| Ok(()), others, open)
+            let others = OtherDevices { most, open };
+            warm_up_with(&GPU, &self.sections, kernels, urgency, &self.course, &|| Ok(()), others)
         }
     }
 

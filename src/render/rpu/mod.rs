@@ -30,6 +30,7 @@ use super::{Job, Progress, RenderError, Renderer};
 use crate::bvh::raysets::place_in_tile;
 use crate::codegen::rpu::Options;
 use crate::image::Image;
+use crate::rpu::engine::{EngineInfo, default_engine};
 use crate::rpu::format::Format;
 use passes::Drawing;
 use rayon::prelude::*;
@@ -40,11 +41,19 @@ use std::time::Instant;
 const LANES: usize = 64;
 
 /// The RPU as a renderer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RpuRenderer {
     options: Options,
     format: Format,
+    engine: &'static EngineInfo,
     report: Report,
+}
+
+impl Default for RpuRenderer {
+    fn default() -> Self {
+        let engine = default_engine();
+        Self { options: Options::default(), format: Format::default(), engine, report: Report::default() }
+    }
 }
 
 impl RpuRenderer {
@@ -64,6 +73,17 @@ impl RpuRenderer {
         Self { format, ..self }
     }
 
+    /// The same on an engine. Where that does not support the number format, the interpreter runs.
+    #[must_use]
+    pub fn on_engine(self, engine: &'static EngineInfo) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// How it compiles.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// An image of one sample a pixel, to be looked at while a machine that takes longer to get ready is not.
     ///
     /// # Errors
@@ -77,7 +97,7 @@ impl RpuRenderer {
     fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
         let program = &job.program;
         let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
-        Ok(loaded.in_format(self.format))
+        Ok(loaded.on_engine(self.engine)?.in_format(self.format))
     }
 
     /// The number format that it computes in.
@@ -143,7 +163,7 @@ impl Renderer for RpuRenderer {
             Format::F32 => "",
             Format::F24 => ", 24-bit floats",
         };
-        format!("RPU, {} threads{floats}", rayon::current_num_threads())
+        format!("RPU (CPU), {} threads{floats}", rayon::current_num_threads())
     }
 
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError> {

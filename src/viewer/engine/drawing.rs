@@ -5,7 +5,8 @@
 #[cfg(test)]
 mod tests;
 
-use super::message::{Event, Machine, Shown};
+use crate::render::Backend;
+use super::message::{Event, Shown};
 use super::outbox::Outbox;
 use super::schedule::{Plan, Speed};
 use super::slot::{Slot, Taken, sampling};
@@ -55,7 +56,7 @@ pub type Opens<M> = Box<dyn Fn() -> Result<M, String> + Send>;
 /// What a rendering thread shares with others.
 pub struct WorkerContext {
     /// Which machine it is.
-    pub machine: Machine,
+    pub machine: Backend,
     /// The latest request.
     pub slot: Arc<Slot>,
     /// The thread that renders in its place while it cannot.

@@ -4,32 +4,11 @@ use crate::image::Image;
 use crate::inspect::Inspection;
 use crate::probe::Probe;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
+use crate::render::Backend;
 use crate::render::report::Report;
 use crate::scene::ParamValue;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A back end that renders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Machine {
-    /// Compute shaders.
-    Gpu,
-    /// The software ray processing unit.
-    Rpu,
-}
-
-impl Machine {
-    /// Both.
-    pub const ALL: [Machine; 2] = [Machine::Gpu, Machine::Rpu];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Machine::Gpu => "GPU",
-            Machine::Rpu => "RPU",
-        }
-    }
-}
 
 /// A command from the window. The latest of a kind wins; none blocks.
 #[derive(Clone, Debug)]
@@ -54,13 +33,13 @@ pub enum Command {
     /// Dices displaced surfaces for this view.
     CutFor(View),
     /// Sets which back ends render.
-    Draw(Vec<Machine>),
+    Draw(Vec<Backend>),
     /// Sets the maximum samples per pixel; `None` for the scene's.
     Samples(Option<u32>),
     /// Whether the time of every kernel is measured.
     TimeKernels(bool),
     /// Retries a failed back end.
-    Retry(Machine),
+    Retry(Backend),
     /// Probes a sample of a pixel.
     Probe {
         /// Column and row in the view's format.
@@ -88,14 +67,14 @@ pub enum Event {
     /// A back end compiles a program; its last image stays.
     Preparing {
         /// Which.
-        machine: Machine,
+        machine: Backend,
         /// Kernels that are ready.
         done: usize,
         /// Kernels that there will be; 0 as long as that is not known.
         of: usize,
     },
     /// A back end cannot render: the error, with its source line if known.
-    MachineFailed(Machine, String),
+    MachineFailed(Backend, String),
     /// A sample was probed.
     Probed(Arc<Probed>),
     /// The compiled forms of a shader.
@@ -123,7 +102,7 @@ pub struct Probed {
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// Who drew it.
-    pub machine: Machine,
+    pub machine: Backend,
     /// The back end and its device, for display.
     pub described: Arc<str>,
     /// [`State::version`] of what it shows.

@@ -27,11 +27,12 @@ mod slot;
 #[cfg(test)]
 mod tests;
 
-pub use message::{Command, Event, Machine, Probed, Shown};
+pub use message::{Command, Event, Probed, Shown};
 pub use outbox::Wake;
 
 use crate::project;
 use crate::project::InstanceId;
+use crate::render::Backend;
 use crate::render::gpu::{GpuProgressive, GpuRenderer};
 use crate::render::rpu::{RpuProgressive, RpuRenderer};
 use drawing::{Loads, Opens, WorkerContext};
@@ -64,7 +65,7 @@ impl From<&super::Options> for Options {
 /// The worker threads. Dropping it ends them.
 pub struct Engine {
     outbox: Arc<Outbox>,
-    /// Of the GPU and the RPU, in the order of [`Machine::ALL`].
+    /// Of the GPU and the RPU, in the order of [`Backend::INTERACTIVE`].
     slots: [Arc<Slot>; 2],
     loader: Sender<Request>,
     prober: Arc<Requests<probing::ProbeRequest>>,
@@ -116,7 +117,7 @@ impl Engine {
             RpuProgressive::new(RpuRenderer::new()).on_own_threads(threads).map_err(|e| e.to_string())
         });
         let drawing =
-            vec![draw(of(Machine::Gpu, gpu, Some(rpu.clone())), open_gpu), draw(of(Machine::Rpu, rpu, None), open_rpu)];
+            vec![draw(of(Backend::GPU, gpu, Some(rpu.clone())), open_gpu), draw(of(Backend::RPU, rpu, None), open_rpu)];
         Self { outbox, slots, loader, prober, inspector, drawing }
     }
 
@@ -143,7 +144,7 @@ impl Engine {
                 self.inspector.set_view(view);
             }
             Command::Draw(machines) => {
-                for (machine, slot) in Machine::ALL.into_iter().zip(&self.slots) {
+                for (machine, slot) in Backend::INTERACTIVE.into_iter().zip(&self.slots) {
                     slot.change(|request| request.wanted = machines.contains(&machine));
                 }
             }
@@ -152,7 +153,7 @@ impl Engine {
                 self.prober.set_samples(samples);
             }
             Command::TimeKernels(on) => self.slots.iter().for_each(|slot| slot.change(|request| request.timed = on)),
-            Command::Retry(machine) => self.slots[machine as usize].change(|request| request.tries += 1),
+            Command::Retry(machine) => self.slots[machine.index()].change(|request| request.tries += 1),
             Command::Probe { pixel, sample } => self.prober.ask(probing::ProbeRequest { pixel, sample }),
             Command::Inspect(instance) => self.inspector.ask(instance),
         }

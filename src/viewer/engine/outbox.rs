@@ -1,6 +1,7 @@
 //! Queue of events to the window: bounded, because only the latest of each kind is kept.
 
-use super::message::{Event, Machine};
+use crate::render::Backend;
+use super::message::Event;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -50,7 +51,7 @@ impl Outbox {
 }
 
 /// The back end of an event.
-fn machine(event: &Event) -> Option<Machine> {
+fn machine(event: &Event) -> Option<Backend> {
     match event {
         Event::Image(shown) => Some(shown.machine),
         Event::Preparing { machine, .. } | Event::MachineFailed(machine, _) => Some(*machine),
@@ -94,11 +95,11 @@ mod tests {
         let (outbox, _) = outbox();
         for n in 0..1000 {
             outbox.send(Event::Busy(n.to_string()));
-            outbox.send(Event::Preparing { machine: Machine::Gpu, done: 1, of: 2 });
+            outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
             outbox.send(Event::Refused(n.to_string()));
         }
-        outbox.send(Event::MachineFailed(Machine::Rpu, "lost".to_string()));
-        outbox.send(Event::MachineFailed(Machine::Gpu, "lost".to_string()));
+        outbox.send(Event::MachineFailed(Backend::RPU, "lost".to_string()));
+        outbox.send(Event::MachineFailed(Backend::GPU, "lost".to_string()));
         let expected =
             ["Busy(\"999\")", "Refused(\"999\")", "MachineFailed(Rpu, \"lost\")", "MachineFailed(Gpu, \"lost\")"];
         assert_eq!(names(&outbox.take()), expected);
@@ -109,10 +110,10 @@ mod tests {
     fn who_polls_is_woken_once_for_all_that_waits() {
         let (outbox, woken) = outbox();
         outbox.send(Event::Busy("reading".to_string()));
-        outbox.send(Event::Preparing { machine: Machine::Gpu, done: 1, of: 2 });
+        outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
         assert_eq!(woken.load(Ordering::Relaxed), 1);
         outbox.take();
-        outbox.send(Event::Preparing { machine: Machine::Gpu, done: 1, of: 2 });
+        outbox.send(Event::Preparing { machine: Backend::GPU, done: 1, of: 2 });
         assert_eq!(woken.load(Ordering::Relaxed), 2);
     }
 }

@@ -22,7 +22,7 @@ struct BackgroundWorker {
 }
 
 impl BackgroundWorker {
-    fn new(machines: &[Machine]) -> Self {
+    fn new(machines: &[Backend]) -> Self {
         let woken: Arc<(Mutex<bool>, Condvar)> = Arc::default();
         let wakes = woken.clone();
         let wake: Wake = Arc::new(move || {
@@ -89,13 +89,13 @@ fn rendered(state: &State, view: &View, samples: u32) -> Image {
 
 #[test]
 fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     worker.engine.send(Command::Samples(Some(6)));
     let state = worker.open_builtin("sepia");
     let view = view(&state, 61, 40);
     worker.look(&view);
     let shown = worker.image(Shown::is_finished);
-    assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Machine::Rpu, state.version, 6, 6));
+    assert_eq!((shown.machine, shown.state, shown.samples, shown.wanted), (Backend::RPU, state.version, 6, 6));
     assert_eq!(shown.view, view);
     assert!(*shown.image == rendered(&state, &view, 6));
     // More samples go on from what is shown: no coarse image comes again.
@@ -109,7 +109,7 @@ fn a_scene_is_loaded_and_drawn_to_the_last_sample() {
 
 #[test]
 fn a_new_view_ends_the_drawing_of_the_old_one() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     // The old view would take hours.
     worker.engine.send(Command::Samples(Some(1 << 20)));
     let state = worker.open_builtin("sepia");
@@ -126,7 +126,7 @@ fn a_new_view_ends_the_drawing_of_the_old_one() {
 
 #[test]
 fn a_thousand_views_at_once_end_with_the_last_one() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     let state = worker.open_builtin("noise");
     let mut last = view(&state, 96, 64);
     for _ in 0..1000 {
@@ -139,7 +139,7 @@ fn a_thousand_views_at_once_end_with_the_last_one() {
 
 #[test]
 fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
-    let mut worker = BackgroundWorker::new(&[Machine::Gpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::GPU]);
     let state = worker.open_builtin("sepia");
     let view = view(&state, 61, 40);
     worker.look(&view);
@@ -147,9 +147,9 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     let (mut gpu, mut rpu, mut was_preparing) = (None, None, false);
     worker.wait_for(|event| {
         match event {
-            Event::Preparing { machine: Machine::Gpu, .. } => was_preparing = true,
-            Event::Image(shown) if by(Machine::Gpu)(shown) => gpu = Some(shown.clone()),
-            Event::Image(shown) if by(Machine::Rpu)(shown) => rpu = Some(shown.clone()),
+            Event::Preparing { machine: Backend::GPU, .. } => was_preparing = true,
+            Event::Image(shown) if by(Backend::GPU)(shown) => gpu = Some(shown.clone()),
+            Event::Image(shown) if by(Backend::RPU)(shown) => rpu = Some(shown.clone()),
             Event::MachineFailed(machine, message) => panic!("{machine:?}: {message}"),
             _ => {}
         }
@@ -165,7 +165,7 @@ fn the_gpu_draws_when_it_is_ready_and_the_rpu_until_then() {
     }
     worker.engine.send(Command::TimeKernels(true));
     let timed = |shown: &Shown| shown.report.kernels != KernelTimes::None;
-    let again = worker.image(|shown| by(Machine::Gpu)(shown) && timed(shown));
+    let again = worker.image(|shown| by(Backend::GPU)(shown) && timed(shown));
     assert!(again.image == gpu.image);
 }
 
@@ -191,7 +191,7 @@ fn middle(shown: &Shown) -> [f32; 4] {
 fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
     let folder = tempfile::tempdir().unwrap();
     write_scene(folder.path(), "surface own() { Ci = color(1, 0, 0); }");
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
     let first = worker.loaded();
     worker.look(&first.view());
@@ -218,12 +218,12 @@ fn a_shader_that_is_saved_broken_is_told_of_and_the_mended_one_drawn() {
 fn a_shader_without_end_is_an_error_with_its_line_until_it_is_mended() {
     let folder = tempfile::tempdir().unwrap();
     write_scene(folder.path(), "surface own() {\n  float x = 1;\n  while (x > 0) x += 1;\n  Ci = x;\n}");
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     worker.engine.send(Command::Open(Source::File(folder.path().join("scene.rib"))));
     let state = worker.loaded();
     worker.look(&state.view());
     let message = worker.wait_for(|event| match event {
-        Event::MachineFailed(Machine::Rpu, message) => Some(message.clone()),
+        Event::MachineFailed(Backend::RPU, message) => Some(message.clone()),
         _ => None,
     });
     assert!(message.contains("own.sl:3") && message.contains("while (x > 0)"), "{message}");
@@ -238,29 +238,29 @@ fn a_gpu_that_is_not_there_fails_and_the_rpu_draws_in_its_place() {
         Options { project: Default::default(), adapter: Some("no such adapter".to_string()), budget: DEFAULT_BUDGET };
     let mut worker = BackgroundWorker::new(&[]);
     worker.engine = Engine::start(options, worker.engine.outbox.wake());
-    worker.engine.send(Command::Draw(vec![Machine::Gpu]));
+    worker.engine.send(Command::Draw(vec![Backend::GPU]));
     let state = worker.open_builtin("sepia");
     worker.look(&view(&state, 32, 24));
     let (mut failed, mut drawn) = (0, None);
     worker.wait_for(|event| {
         match event {
-            Event::MachineFailed(Machine::Gpu, message) => {
+            Event::MachineFailed(Backend::GPU, message) => {
                 assert!(message.contains("no such adapter"), "{message}");
                 failed += 1;
             }
             Event::Image(shown) if shown.is_finished() => drawn = Some(shown.machine),
             _ => {}
         }
-        (failed > 0 && drawn == Some(Machine::Rpu)).then_some(())
+        (failed > 0 && drawn == Some(Backend::RPU)).then_some(())
     });
     // It is tried again when the user says so.
-    worker.engine.send(Command::Retry(Machine::Gpu));
-    worker.wait_for(|event| matches!(event, Event::MachineFailed(Machine::Gpu, _)).then_some(()));
+    worker.engine.send(Command::Retry(Backend::GPU));
+    worker.wait_for(|event| matches!(event, Event::MachineFailed(Backend::GPU, _)).then_some(()));
 }
 
 #[test]
 fn a_parameter_is_edited_and_a_wrong_one_refused() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     let state = worker.open_builtin("sepia");
     worker.look(&view(&state, 32, 24));
     worker.image(Shown::is_finished);
@@ -280,7 +280,7 @@ fn a_parameter_is_edited_and_a_wrong_one_refused() {
 
 #[test]
 fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("up.sl", "displacement up() { P += 0.1 * normalize(N); }");
@@ -298,7 +298,7 @@ fn displaced_surfaces_are_cut_for_the_view_that_is_asked_for() {
 
 #[test]
 fn a_pixel_is_looked_into() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     worker.engine.send(Command::Samples(Some(1)));
     let state = worker.open_builtin("glass");
     let view = view(&state, 40, 30);
@@ -320,7 +320,7 @@ fn a_pixel_is_looked_into() {
 
 #[test]
 fn an_engine_that_is_dropped_ends_its_threads() {
-    let mut worker = BackgroundWorker::new(&[Machine::Rpu]);
+    let mut worker = BackgroundWorker::new(&[Backend::RPU]);
     worker.engine.send(Command::Samples(Some(1 << 20)));
     let state = worker.open_builtin("showcase");
     worker.look(&view(&state, 640, 480));

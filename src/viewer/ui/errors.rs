@@ -1,7 +1,7 @@
 //! The error overlay: errors of the scene and its shaders as source excerpts, and failures of back ends. Errors disappear when their cause does.
 
 use crate::project::Failure;
-use crate::viewer::engine::Machine;
+use crate::render::Backend;
 use crate::viewer::model::{Action, Model};
 use egui::{Align2, Frame, RichText, ScrollArea};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const MOST_CHARACTERS: usize = 20_000;
 impl ErrorOverlay {
     /// Shows what is wrong, if anything, at the foot of the space that is left.
     pub fn show(&mut self, ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
-        let failed: Vec<(Machine, &str)> = Machine::ALL
+        let failed: Vec<(Backend, &str)> = Backend::INTERACTIVE
             .into_iter()
             .filter_map(|machine| Some((machine, model.machine(machine).failure.as_deref()?)))
             .collect();
@@ -63,9 +63,9 @@ impl ErrorOverlay {
         }
     }
 
-    fn failed_machine(&self, ui: &mut egui::Ui, machine: Machine, message: &str, actions: &mut Vec<Action>) {
+    fn failed_machine(&self, ui: &mut egui::Ui, machine: Backend, message: &str, actions: &mut Vec<Action>) {
         ui.label(
-            RichText::new(format!("The {} cannot render this", machine.name())).strong().color(super::error_color(ui)),
+            RichText::new(format!("The {} cannot render this", machine.title())).strong().color(super::error_color(ui)),
         );
         ui.label(RichText::new(message).monospace());
         ui.horizontal(|ui| {

@@ -6,7 +6,7 @@ use super::{Chrome, source_name};
 use crate::project::{Source, rib};
 use crate::scene::builtin;
 use crate::viewer::camera::FOV_RANGE;
-use crate::viewer::engine::Machine;
+use crate::render::Backend;
 use crate::viewer::model::{Action, Comparison, Model, Resolution};
 use crate::viewer::settings::{Panel, Theme};
 use egui::{Button, MenuBar};
@@ -81,8 +81,8 @@ fn view(ui: &mut egui::Ui, model: &Model, chrome: &mut Chrome, actions: &mut Vec
     }
     ui.separator();
     ui.menu_button("Image", |ui| {
-        operation(ui, "GPU", Operation::Show(Machine::Gpu), model, chrome, actions);
-        operation(ui, "RPU", Operation::Show(Machine::Rpu), model, chrome, actions);
+        operation(ui, Backend::GPU.label(), Operation::Show(Backend::GPU), model, chrome, actions);
+        operation(ui, Backend::RPU.label(), Operation::Show(Backend::RPU), model, chrome, actions);
         for comparison in Comparison::ALL.into_iter().filter(|c| *c != Comparison::Single) {
             operation(ui, comparison.name(), Operation::Compare(comparison), model, chrome, actions);
         }

@@ -4,7 +4,7 @@ use super::Chrome;
 use super::files::{FileDialog, Purpose};
 use super::menu;
 use crate::viewer::camera::Flight;
-use crate::viewer::engine::Machine;
+use crate::render::Backend;
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use crate::viewer::settings::Panel;
 use egui::{Key, KeyboardShortcut, Modifiers};
@@ -28,7 +28,7 @@ pub enum Operation {
     /// Resets to the scene's camera.
     SceneCamera,
     /// Shows a machine's image alone.
-    Show(Machine),
+    Show(Backend),
     /// Shows two images in this way.
     Compare(Comparison),
     /// Shows or hides a panel.
@@ -60,8 +60,8 @@ pub const SHORTCUTS: &[(KeyboardShortcut, Operation, &str)] = &[
     command(Key::Q, Operation::Quit, "quit"),
     key(Key::F, Operation::FrameAll, "frame all"),
     key(Key::Home, Operation::SceneCamera, "look through the scene's camera"),
-    key(Key::Num1, Operation::Show(Machine::Gpu), "the GPU's image"),
-    key(Key::Num2, Operation::Show(Machine::Rpu), "the RPU's image"),
+    key(Key::Num1, Operation::Show(Backend::GPU), "the GPU's image"),
+    key(Key::Num2, Operation::Show(Backend::RPU), "the RPU's image"),
     key(Key::Num3, Operation::Compare(Comparison::Split), "both, split by a divider"),
     key(Key::Num4, Operation::Compare(Comparison::Blink), "both, alternating"),
     key(Key::Num5, Operation::Compare(Comparison::Difference), "where they differ"),

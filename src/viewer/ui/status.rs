@@ -1,6 +1,6 @@
 //! The status line: progress of the back ends, the pixel under the pointer, the last message.
 
-use crate::viewer::engine::Machine;
+use crate::render::Backend;
 use crate::viewer::model::{MachineModel, Model};
 use egui::{Align, Layout, RichText};
 
@@ -9,7 +9,7 @@ use egui::{Align, Layout, RichText};
 pub struct Pointed {
     /// Column and row.
     pub pixel: [u32; 2],
-    /// Its linear value on the machines that are looked at, in the order of [`Machine::ALL`].
+    /// Its linear value on the machines that are looked at, in the order of [`Backend::INTERACTIVE`].
     pub values: [Option<[f32; 4]>; 2],
     /// Its FLIP error, where the machines' images are compared.
     pub flip: Option<f32>,
@@ -24,8 +24,8 @@ impl Pointed {
             text += &format!("   {r:.4} {g:.4} {b:.4}  α {a:.2}");
         }
         if let (Some(gpu), Some(rpu)) = (gpu, rpu) {
-            for (machine, [r, g, b, _]) in Machine::ALL.into_iter().zip([gpu, rpu]) {
-                text += &format!("   {} {r:.4} {g:.4} {b:.4}", machine.name());
+            for (machine, [r, g, b, _]) in Backend::INTERACTIVE.into_iter().zip([gpu, rpu]) {
+                text += &format!("   {} {r:.4} {g:.4} {b:.4}", machine.title());
             }
         }
         if let Some(flip) = flip {
@@ -42,7 +42,7 @@ pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
             ui.spinner();
             ui.label(busy);
         }
-        for machine in Machine::ALL {
+        for machine in Backend::INTERACTIVE {
             let text = describe(machine, model.machine(machine));
             ui.label(text).on_hover_text(explain(machine, model.machine(machine)));
         }
@@ -61,8 +61,8 @@ pub fn show(ui: &mut egui::Ui, model: &Model, pointed: Option<Pointed>) {
 }
 
 /// How far a machine is, in a few words; nothing of one that has drawn nothing.
-fn describe(machine: Machine, is: &MachineModel) -> String {
-    let name = machine.name();
+fn describe(machine: Backend, is: &MachineModel) -> String {
+    let name = machine.title();
     match (&is.failure, is.preparing, &is.shown) {
         (Some(_), ..) => format!("{name}: failed"),
         (None, true, _) => match is.kernels {
@@ -82,7 +82,7 @@ fn describe(machine: Machine, is: &MachineModel) -> String {
     }
 }
 
-fn explain(machine: Machine, is: &MachineModel) -> String {
+fn explain(machine: Backend, is: &MachineModel) -> String {
     match (&is.failure, &is.shown) {
         (Some(failure), _) => failure.clone(),
         (None, Some(shown)) => {
@@ -94,6 +94,6 @@ fn explain(machine: Machine, is: &MachineModel) -> String {
                 milliseconds(shown.since_change)
             )
         }
-        (None, None) => format!("the {} has rendered nothing yet", machine.name()),
+        (None, None) => format!("the {} has rendered nothing yet", machine.title()),
     }
 }

@@ -5,7 +5,8 @@ use crate::project::{Failure, Source};
 use crate::scene::ParamValue;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::{SourceMap, Span};
-use crate::viewer::engine::{Event, Machine};
+use crate::render::Backend;
+use crate::viewer::engine::Event;
 use crate::viewer::model::tests::{loaded, shown};
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use crate::viewer::settings::{Panel, Settings};
@@ -51,7 +52,7 @@ fn failure() -> Arc<Failure> {
 #[test]
 fn errors_stand_over_the_image_with_their_source_and_go_when_the_scene_is_mended() {
     let mut model = loaded();
-    let image = shown(&model, Machine::Rpu, 1);
+    let image = shown(&model, Backend::RPU, 1);
     model.handle(Event::Image(image));
     model.handle(Event::Broken(failure()));
     let mut harness = stage(model, [900.0, 600.0]);
@@ -76,13 +77,13 @@ fn a_scene_that_never_loaded_says_what_to_do() {
 #[test]
 fn a_failed_machine_can_be_tried_again() {
     let mut model = loaded();
-    model.handle(Event::MachineFailed(Machine::Gpu, "the device was lost: unplugged".into()));
+    model.handle(Event::MachineFailed(Backend::GPU, "the device was lost: unplugged".into()));
     let mut harness = stage(model, [900.0, 600.0]);
     harness.run();
     assert!(harness.query_by_label_contains("the device was lost: unplugged").is_some());
     harness.get_by_label("Try again").click();
     harness.run();
-    assert!(harness.state().asked.contains(&Action::Retry(Machine::Gpu)));
+    assert!(harness.state().asked.contains(&Action::Retry(Backend::GPU)));
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn keys_and_toolbar_choose_what_is_compared() {
     harness.get_by_label("GPU").click();
     harness.run();
     let display = harness.state().model.display;
-    assert_eq!((display.machine, display.comparison), (Machine::Gpu, Comparison::Single));
+    assert_eq!((display.machine, display.comparison), (Backend::GPU, Comparison::Single));
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn the_question_mark_lists_the_keys() {
 #[test]
 fn a_window_too_small_for_panels_keeps_the_image() {
     let mut model = loaded();
-    let image = shown(&model, Machine::Rpu, 1);
+    let image = shown(&model, Backend::RPU, 1);
     model.handle(Event::Image(image));
     let mut harness = stage(model, [300.0, 200.0]);
     harness.state_mut().chrome.settings.panels = Panel::ALL.to_vec();

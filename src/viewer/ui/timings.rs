@@ -1,7 +1,7 @@
 //! Where the time goes: the latest passes and frames as a plot, the parts of the last pass and of the last reading of the scene as tables.
 
 use crate::render::report::KernelTimes;
-use crate::viewer::engine::Machine;
+use crate::render::Backend;
 use crate::viewer::model::Model;
 use crate::viewer::timing::History;
 use egui::{Grid, ScrollArea, Ui};
@@ -26,7 +26,7 @@ impl TimingsPanel {
             ScrollArea::both().auto_shrink(false).show(ui, |ui| {
                 ui.horizontal_top(|ui| {
                     reading(ui, model);
-                    Machine::ALL.into_iter().for_each(|machine| pass(ui, model, machine));
+                    Backend::INTERACTIVE.into_iter().for_each(|machine| pass(ui, model, machine));
                 });
             });
         });
@@ -53,8 +53,8 @@ fn plot(ui: &mut Ui, model: &Model, width: f32) {
         .y_axis_label("ms")
         .show(ui, |plot| {
             plot.line(line("interface", &model.frames));
-            for machine in Machine::ALL {
-                plot.line(line(machine.name(), &model.machine(machine).passes));
+            for machine in Backend::INTERACTIVE {
+                plot.line(line(machine.label(), &model.machine(machine).passes));
             }
         });
 }
@@ -91,14 +91,14 @@ fn reading(ui: &mut Ui, model: &Model) {
 }
 
 /// The parts of a machine's last pass, and its kernels where they are timed.
-fn pass(ui: &mut Ui, model: &Model, machine: Machine) {
+fn pass(ui: &mut Ui, model: &Model, machine: Backend) {
     let is = model.machine(machine);
     let Some(shown) = &is.shown else { return };
     let latest =
         [("last pass", shown.pass), ("since the change", shown.since_change), ("median pass", is.passes.quantile(0.5))];
     let latest = latest.into_iter().map(|(what, time)| (what.to_string(), milliseconds(time)));
     let phases = shown.report.phases.iter().map(|phase| (phase.name.to_string(), milliseconds(phase.time)));
-    table(ui, machine.name(), latest.chain(phases));
+    table(ui, machine.label(), latest.chain(phases));
     if let KernelTimes::Measured { kernels, .. } = &shown.report.kernels {
         let rows = kernels.iter().map(|kernel| (kernel.name.clone(), milliseconds(kernel.time)));
         table(ui, "GPU kernels", rows);

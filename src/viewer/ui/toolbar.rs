@@ -3,7 +3,7 @@
 use super::image::ImageView;
 use super::shortcuts::{Operation, keys_of};
 use crate::viewer::develop::{Look, ToneMap};
-use crate::viewer::engine::Machine;
+use crate::render::Backend;
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use egui::{ComboBox, DragValue};
 
@@ -14,11 +14,11 @@ const STOPS: std::ops::RangeInclusive<f32> = -12.0..=12.0;
 pub fn show(ui: &mut egui::Ui, model: &Model, image: &mut ImageView, actions: &mut Vec<Action>) {
     let mut display = model.display;
     ui.horizontal_wrapped(|ui| {
-        for machine in Machine::ALL {
+        for machine in Backend::INTERACTIVE {
             let chosen = display.comparison == Comparison::Single && display.machine == machine;
             let keys = keys_of(ui.ctx(), Operation::Show(machine));
-            let hint = format!("Show the {}'s image ({keys})", machine.name());
-            if ui.selectable_label(chosen, machine.name()).on_hover_text(hint).clicked() {
+            let hint = format!("Show the {}'s image ({keys})", machine.title());
+            if ui.selectable_label(chosen, machine.label()).on_hover_text(hint).clicked() {
                 display = Display { machine, comparison: Comparison::Single, ..display };
             }
         }

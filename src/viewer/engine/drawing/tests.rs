@@ -93,7 +93,7 @@ impl Bench {
             Ok(Fake { fate: given.clone() })
         });
         let context = WorkerContext {
-            machine: Machine::Gpu,
+            machine: Backend::GPU,
             slot: slot.clone(),
             deputy: Some(deputy.clone()),
             outbox: outbox.clone(),

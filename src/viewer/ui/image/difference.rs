@@ -8,7 +8,8 @@ use super::labels::{is_current, why_nothing};
 use super::worker::BackgroundWorker;
 use crate::compare::{Report, Tolerance, compare};
 use crate::viewer::develop::Look;
-use crate::viewer::engine::{Machine, Shown};
+use crate::render::Backend;
+use crate::viewer::engine::Shown;
 use crate::viewer::model::Model;
 use egui::{Color32, ColorImage, Context, Frame, Grid, Painter, Pos2, Rect, RichText, Ui, Vec2, vec2};
 use std::sync::Arc;
@@ -153,8 +154,8 @@ impl Compared {
 
 /// The images, when they can be compared: both whole, of the latest scene and from one place. Otherwise what is missing.
 fn comparable(model: &Model) -> Result<Pair, String> {
-    let whole = |machine: Machine| {
-        let (is, name) = (model.machine(machine), machine.name());
+    let whole = |machine: Backend| {
+        let (is, name) = (model.machine(machine), machine.title());
         let missing = || why_nothing(model, machine);
         let shown = is.shown.as_ref().filter(|_| is.failure.is_none()).ok_or_else(missing)?;
         if !is_current(model, shown) {
@@ -165,7 +166,7 @@ fn comparable(model: &Model) -> Result<Pair, String> {
         }
         Ok(shown.clone())
     };
-    Ok([whole(Machine::Gpu)?, whole(Machine::Rpu)?])
+    Ok([whole(Backend::GPU)?, whole(Backend::RPU)?])
 }
 
 /// The verdict in words. Images that differ in samples have none: their noise differs, whatever the machines do.
@@ -232,13 +233,13 @@ mod tests {
     }
 
     /// An image of so many of 4 samples.
-    fn at(machine: Machine, samples: u32) -> Arc<Shown> {
+    fn at(machine: Backend, samples: u32) -> Arc<Shown> {
         Arc::new(Shown { samples, ..(*shown(&loaded(), machine, 1)).clone() })
     }
 
     #[test]
     fn a_verdict_says_which_images_it_is_about() {
-        let said = |gpu, rpu| headline(true, &at(Machine::Gpu, gpu), &at(Machine::Rpu, rpu));
+        let said = |gpu, rpu| headline(true, &at(Backend::GPU, gpu), &at(Backend::RPU, rpu));
         assert_eq!(said(4, 4), "The images agree");
         assert_eq!(said(2, 2), "The images agree so far (2 of 4 samples)");
         assert_eq!(said(4, 1), "No verdict yet: 4 samples on the GPU, 1 on the RPU");
@@ -246,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_compared_once_and_unfinished_ones_no_more_than_half_of_the_time() {
-        let pair = |samples| Machine::ALL.map(|machine| at(machine, samples));
+        let pair = |samples| Backend::INTERACTIVE.map(|machine| at(machine, samples));
         let (unfinished, finished) = (pair(2), pair(4));
         let mut compared = Compared::of(pair(1));
         assert!(compared.result.is_ok());

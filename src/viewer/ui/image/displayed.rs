@@ -89,7 +89,7 @@ impl DisplayedImage {
             })
         });
         if let Some(Developed { exposure, image }) = worker.answer() {
-            Texture::put(&mut self.texture, context, exposure.shown.machine.name(), image);
+            Texture::put(&mut self.texture, context, exposure.shown.machine.title(), image);
             self.shows = Some(exposure);
         }
         if worker.is_free() && !self.shows.as_ref().is_some_and(|shows| shows.is(shown, look)) {

@@ -1,6 +1,7 @@
 //! Labels over the image: back end, progress, state.
 
-use crate::viewer::engine::{Machine, Shown};
+use crate::render::Backend;
+use crate::viewer::engine::Shown;
 use crate::viewer::model::{Comparison, Model};
 use egui::{Align2, Color32, FontSelection, Label, Rect, RichText, Ui, Vec2, WidgetText, vec2};
 
@@ -50,7 +51,7 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
     if shown.machine == chosen {
         return is.preparing.then(|| format!("{name}: compiling. This is its last image."));
     }
-    let other = shown.machine.name();
+    let other = shown.machine.title();
     Some(match (&is.failure, is.preparing) {
         (Some(_), _) => format!("{name}: failed. This is the {other}'s image."),
         (None, true) => format!("{name}: compiling. This is the {other}'s image."),
@@ -59,8 +60,8 @@ pub fn why_another(model: &Model, shown: &Shown) -> Option<String> {
 }
 
 /// What a machine is doing that has no image to show.
-pub fn why_nothing(model: &Model, machine: Machine) -> String {
-    let (is, name) = (model.machine(machine), machine.name());
+pub fn why_nothing(model: &Model, machine: Backend) -> String {
+    let (is, name) = (model.machine(machine), machine.title());
     match (&is.failure, is.preparing) {
         (Some(_), _) => format!("The {name} cannot render this."),
         (None, true) => format!("The {name} is compiling…"),

@@ -15,7 +15,8 @@ mod worker;
 use super::status::Pointed;
 use crate::project::Source;
 use crate::viewer::develop::Look;
-use crate::viewer::engine::{Machine, Shown};
+use crate::render::Backend;
+use crate::viewer::engine::Shown;
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use difference::Difference;
 use displayed::DisplayedImage;
@@ -70,7 +71,7 @@ impl ImageView {
         let (placement, shown) = (self.placement.as_ref()?, model.shown()?);
         let pixel = placement.pixel_at(at)?;
         let comparison = model.display.comparison;
-        let values = Machine::ALL.map(|machine| {
+        let values = Backend::INTERACTIVE.map(|machine| {
             let is_looked_at = comparison != Comparison::Single || shown.machine == machine;
             value(model.machine(machine).shown.as_ref().filter(|_| is_looked_at)?, placement, pixel)
         });
@@ -84,7 +85,7 @@ impl ImageView {
         let pixels_per_point = ui.ctx().pixels_per_point();
         let room = [space.width(), space.height()].map(|side| (side * pixels_per_point).max(0.0) as u32);
         actions.push(Action::SetRoom(room));
-        for (machine, print) in Machine::ALL.into_iter().zip(&mut self.prints) {
+        for (machine, print) in Backend::INTERACTIVE.into_iter().zip(&mut self.prints) {
             if model.machine(machine).shown.is_none() {
                 print.clear();
                 self.difference.clear();
@@ -105,9 +106,9 @@ impl ImageView {
             Comparison::Split => self.split(ui, model, visible, actions),
             Comparison::Blink => {
                 let time = ui.input(|input| input.time) / BLINK;
-                let machine = Machine::ALL[time as usize % 2];
+                let machine = Backend::INTERACTIVE[time as usize % 2];
                 self.machine(ui, model, machine, visible);
-                labels::tag(ui, visible, Align2::LEFT_TOP, machine.name());
+                labels::tag(ui, visible, Align2::LEFT_TOP, machine.title());
                 ui.ctx().request_repaint_after(Duration::from_secs_f64((1.0 - time.fract()) * BLINK));
             }
             Comparison::Difference => self.differences(ui, model, shown.machine, visible),
@@ -125,14 +126,14 @@ impl ImageView {
     }
 
     /// Shows a machine's image within a part of the place.
-    fn machine(&mut self, ui: &mut Ui, model: &Model, machine: Machine, part: Rect) {
+    fn machine(&mut self, ui: &mut Ui, model: &Model, machine: Backend, part: Rect) {
         let Some(shown) = &model.machine(machine).shown else {
             labels::tag(ui, part, Align2::CENTER_CENTER, &labels::why_nothing(model, machine));
             return;
         };
         let look = model.display.look;
         self.paint(ui, shown, look, part, Color32::WHITE);
-        if let (Some(placement), Some((painted, look))) = (&self.placement, self.prints[machine as usize].shows())
+        if let (Some(placement), Some((painted, look))) = (&self.placement, self.prints[machine.index()].shows())
             && painted.view.format == placement.format
         {
             pixels::values(&ui.painter_at(part), placement, &painted.image, painted.step, look);
@@ -144,7 +145,7 @@ impl ImageView {
     fn paint(&mut self, ui: &Ui, shown: &Arc<Shown>, look: Look, part: Rect, tint: Color32) {
         let Some(placement) = &self.placement else { return };
         let sharp = self.framing.is_magnified() && placement.scale >= SHARP;
-        let print = &mut self.prints[shown.machine as usize];
+        let print = &mut self.prints[shown.machine.index()];
         print.update(ui.ctx(), shown, look, sharp);
         print.paint(&ui.painter_at(part), placement.rect, tint);
     }
@@ -156,10 +157,10 @@ impl ImageView {
         let x = self.placement.map_or(x, |placement| placement.snap(x));
         let left = Rect::from_min_max(visible.min, egui::pos2(x, visible.bottom()));
         let right = Rect::from_min_max(egui::pos2(x, visible.top()), visible.max);
-        self.machine(ui, model, Machine::Gpu, left);
-        self.machine(ui, model, Machine::Rpu, right);
-        labels::tag(ui, left, Align2::LEFT_TOP, Machine::Gpu.name());
-        labels::tag(ui, right, Align2::RIGHT_TOP, Machine::Rpu.name());
+        self.machine(ui, model, Backend::GPU, left);
+        self.machine(ui, model, Backend::RPU, right);
+        labels::tag(ui, left, Align2::LEFT_TOP, Backend::GPU.title());
+        labels::tag(ui, right, Align2::RIGHT_TOP, Backend::RPU.title());
         let grip = Rect::from_center_size(egui::pos2(x, visible.center().y), vec2(GRIP, visible.height()));
         let handle = ui.interact(grip, ui.make_persistent_id("divider"), Sense::click_and_drag());
         let handle = handle.on_hover_and_drag_cursor(CursorIcon::ResizeHorizontal);
@@ -176,7 +177,7 @@ impl ImageView {
     }
 
     /// Shows where the images differ, or over a dimmed image what there is to wait for.
-    fn differences(&mut self, ui: &mut Ui, model: &Model, machine: Machine, visible: Rect) {
+    fn differences(&mut self, ui: &mut Ui, model: &Model, machine: Backend, visible: Rect) {
         let Some(placement) = self.placement else { return };
         let sharp = self.framing.is_magnified() && placement.scale >= SHARP;
         match self.difference.update(ui.ctx(), model, sharp) {
@@ -191,7 +192,7 @@ impl ImageView {
                 labels::tag(ui, visible, Align2::CENTER_CENTER, &message);
             }
         }
-        for machine in Machine::ALL {
+        for machine in Backend::INTERACTIVE {
             if let Some(shown) = &model.machine(machine).shown {
                 labels::progress(ui, visible, shown);
             }

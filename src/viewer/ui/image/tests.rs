@@ -59,7 +59,7 @@ impl Window {
     /// One with an image of the RPU's in it, drawn in blocks of `step` pixels.
     fn with_image(step: u32) -> Self {
         let mut window = Self::open(1.0);
-        window.draws(Machine::Rpu, step, 0.5);
+        window.draws(Backend::RPU, step, 0.5);
         window
     }
 
@@ -68,7 +68,7 @@ impl Window {
     }
 
     /// Has a machine draw the scene from where the camera is.
-    fn draws(&mut self, machine: Machine, step: u32, blue: f32) {
+    fn draws(&mut self, machine: Backend, step: u32, blue: f32) {
         let grey = shown(self.model(), machine, step);
         let image = Arc::new(image(grey.image.width, grey.image.height, blue));
         let news = Shown { image, wanted: 1, ..(*grey).clone() };
@@ -295,7 +295,7 @@ fn a_double_click_turns_about_what_is_hit_there_once_that_is_known() {
 #[test]
 fn a_pixel_of_the_image_is_a_pixel_of_a_dense_screen() {
     let mut window = Window::open(2.0);
-    window.draws(Machine::Rpu, 1, 0.5);
+    window.draws(Backend::RPU, 1, 0.5);
     let (placement, format) = (window.placement(), window.model().format().unwrap());
     assert!(format.width > 300 || format.height > 300, "{format:?}");
     assert_eq!(placement.rect.size() * 2.0, vec2(format.width as f32, format.height as f32));
@@ -305,12 +305,12 @@ fn a_pixel_of_the_image_is_a_pixel_of_a_dense_screen() {
 fn images_are_developed_beside_the_window_and_the_latest_is_shown() {
     let mut window = Window::with_image(4);
     for step in [2, 1] {
-        window.draws(Machine::Rpu, step, 0.25);
+        window.draws(Backend::RPU, step, 0.25);
     }
     let latest = window.model().shown().unwrap().clone();
     let look = window.model().display.look;
     let shows = |harness: &Harness<'_, Stage>, look| {
-        let shows = harness.state().view.prints[Machine::Rpu as usize].shows();
+        let shows = harness.state().view.prints[Backend::RPU.index()].shows();
         shows.is_some_and(|(shown, how)| Arc::ptr_eq(shown, &latest) && how == look)
     };
     window.until("the image is developed", |harness| shows(harness, look));
@@ -323,7 +323,7 @@ fn images_are_developed_beside_the_window_and_the_latest_is_shown() {
 #[test]
 fn the_divider_follows_the_pointer_and_does_not_turn_the_camera() {
     let mut window = Window::with_image(1);
-    window.draws(Machine::Gpu, 1, 0.5);
+    window.draws(Backend::GPU, 1, 0.5);
     window.compare(Comparison::Split);
     assert!(window.harness.query_by_label("GPU").is_some() && window.harness.query_by_label("RPU").is_some());
     let visible = window.placement().visible();
@@ -340,7 +340,7 @@ fn the_divider_follows_the_pointer_and_does_not_turn_the_camera() {
 #[test]
 fn both_machines_values_are_told_where_both_are_looked_at() {
     let mut window = Window::with_image(1);
-    window.draws(Machine::Gpu, 2, 0.75);
+    window.draws(Backend::GPU, 2, 0.75);
     window.compare(Comparison::Split);
     let at = window.placement().pixels([21, 11], [22, 12]).center();
     window.harness.hover_at(at);
@@ -353,12 +353,12 @@ fn both_machines_values_are_told_where_both_are_looked_at() {
 #[test]
 fn blinking_shows_one_after_the_other() {
     let mut window = Window::with_image(1);
-    window.draws(Machine::Gpu, 1, 0.5);
+    window.draws(Backend::GPU, 1, 0.5);
     window.compare(Comparison::Blink);
     let mut seen = [false; 2];
     for _ in 0..600 {
         window.harness.step();
-        let labels = Machine::ALL.map(|machine| window.harness.query_by_label(machine.name()).is_some());
+        let labels = Backend::INTERACTIVE.map(|machine| window.harness.query_by_label(machine.title()).is_some());
         assert_ne!(labels[0], labels[1]);
         seen = [seen[0] || labels[0], seen[1] || labels[1]];
     }
@@ -370,13 +370,13 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_images_compare() {
     let mut window = Window::with_image(1);
     window.compare(Comparison::Difference);
     assert!(window.harness.query_by_label("Waiting for the GPU's image…").is_some());
-    window.draws(Machine::Gpu, 4, 0.5);
+    window.draws(Backend::GPU, 4, 0.5);
     assert!(window.harness.query_by_label("Waiting for the GPU's image in full resolution…").is_some());
-    window.draws(Machine::Gpu, 1, 0.5);
+    window.draws(Backend::GPU, 1, 0.5);
     let says = |text: &'static str| move |harness: &Harness<'_, Stage>| harness.query_by_label(text).is_some();
     window.until("the verdict", says("The images agree"));
     assert!(window.harness.query_by_label("FLIP mean").is_some() && window.harness.query_by_label("0.00000").is_some());
-    window.draws(Machine::Gpu, 1, 0.9);
+    window.draws(Backend::GPU, 1, 0.9);
     window.until("another verdict", says("The images differ"));
     let at = window.placement().visible().center();
     window.harness.hover_at(at);
@@ -388,10 +388,10 @@ fn the_difference_says_what_it_waits_for_and_then_how_the_images_compare() {
 fn a_difference_without_one_of_the_machines_says_why() {
     let mut window = Window::with_image(1);
     window.compare(Comparison::Difference);
-    window.model().handle(EngineEvent::Preparing { machine: Machine::Gpu, done: 0, of: 0 });
+    window.model().handle(EngineEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU is compiling…").is_some());
-    window.model().handle(EngineEvent::MachineFailed(Machine::Gpu, "no device".into()));
+    window.model().handle(EngineEvent::MachineFailed(Backend::GPU, "no device".into()));
     window.harness.step();
     assert!(window.harness.query_by_label("The GPU cannot render this.").is_some());
 }
@@ -399,12 +399,12 @@ fn a_difference_without_one_of_the_machines_says_why() {
 #[test]
 fn a_image_of_the_other_machine_says_so() {
     let mut window = Window::with_image(1);
-    let display = Display { machine: Machine::Gpu, ..window.model().display };
+    let display = Display { machine: Backend::GPU, ..window.model().display };
     window.model().apply(Action::SetDisplay(display));
-    window.model().handle(EngineEvent::Preparing { machine: Machine::Gpu, done: 0, of: 0 });
+    window.model().handle(EngineEvent::Preparing { machine: Backend::GPU, done: 0, of: 0 });
     window.harness.step();
     assert!(window.harness.query_by_label("GPU: compiling. This is the RPU's image.").is_some());
-    window.draws(Machine::Gpu, 1, 0.5);
+    window.draws(Backend::GPU, 1, 0.5);
     assert!(window.harness.query_by_label_contains("compiling").is_none());
 }
 
@@ -416,6 +416,6 @@ fn a_image_that_stays_out_of_date_says_so_after_a_while() {
     assert!(window.harness.query_by_label("drawing…").is_none());
     window.harness.run_steps(60);
     assert!(window.harness.query_by_label("drawing…").is_some());
-    window.draws(Machine::Rpu, 1, 0.5);
+    window.draws(Backend::RPU, 1, 0.5);
     assert!(window.harness.query_by_label("drawing…").is_none());
 }
