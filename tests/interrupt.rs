@@ -154,7 +154,7 @@ fn samples_of_another_image_are_refused() {
             "24x18 pixels large, and the image 25x18",
         ),
         ([render("no.png", "24x18", &other), vec!["--resume", "film"]].concat(), "with other options"),
-        ([render("no.png", "24x18", &samples), vec!["--resume", "text"]].concat(), "no film of this program"),
+        ([render("no.png", "24x18", &samples), vec!["--resume", "text"]].concat(), "not a checkpoint of shadewright"),
         (of_scene, "of another scene"),
     ] {
         let output = shadewright(folder.path(), &args);

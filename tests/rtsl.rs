@@ -352,7 +352,7 @@ void computeNormal() { rt_GeometricNormal = vec3(0., 0., 1.); }
 void computeBounds() { rt_BoundMin = vec3(-1.); rt_BoundMax = vec3(1.) / (rt_Epsilon * 0.); }
 class Inverted : Open; void computeBounds() { rt_BoundMin = vec3(1.); rt_BoundMax = vec3(-1.); }
 class Blank : rt_Primitive; void intersect() { hit(1.); } void computeBounds() { rt_BoundMin = vec3(-1.); rt_BoundMax = vec3(1.); }
-class Bare : rt_Primitive; void intersect() { hit(1.); } void computeNormal() { rt_GeometricNormal = vec3(1.); }
+class StandaloneProgram : rt_Primitive; void intersect() { hit(1.); } void computeNormal() { rt_GeometricNormal = vec3(1.); }
 ";
     let sphere = "Geometry \"primitives.rtsl:Sphere\" \"float radius\" [1]";
     let solid = format!("SolidBegin \"primitive\" {sphere} SolidEnd");
@@ -369,7 +369,7 @@ class Bare : rt_Primitive; void intersect() { hit(1.); } void computeNormal() { 
         ),
         ("Geometry \"a.rtsl:Inverted\"", &["the box of `a.rtsl:Inverted` is inside out", "scene.rib:5"]),
         ("Geometry \"a.rtsl:Blank\"", &["the class `Blank` tells no normal", "scene.rib:5"]),
-        ("Geometry \"a.rtsl:Bare\"", &["has no method `computeBounds`", "scene.rib:5"]),
+        ("Geometry \"a.rtsl:StandaloneProgram\"", &["has no method `computeBounds`", "scene.rib:5"]),
         (&solid, &["a primitive of a class cannot stand in a solid"]),
         (&retained, &["a primitive of a class cannot stand in an object's definition"]),
         (&flat, &["the transform cannot be inverted", "Scale by 0"]),

@@ -96,7 +96,7 @@ fn a_program_in_assembly_is_simulated_like_a_scene() {
     let output = common::shadewright(folder.path(), &args);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["threads"], 200);
-    assert!(report["divisions"].as_u64().expect("a number") > 0);
+    assert!(report["divergences"].as_u64().expect("a number") > 0);
     assert!(report["lines"][0]["name"].as_str().expect("a name").contains("mandelbrot.rpuasm:"));
     let missing = common::shadewright(folder.path(), &[&args[..], &["--entry", "nobody"]].concat());
     assert_eq!(missing.status.code(), Some(2));

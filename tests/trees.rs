@@ -5,7 +5,7 @@ use shadewright::image::Image;
 use shadewright::program::{LinkOptions, link};
 use shadewright::render::rpu::RpuRenderer;
 use shadewright::render::sampling::Sampling;
-use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, prepare_with_tree, usual_tree};
+use shadewright::render::{DEFAULT_BUDGET, Renderer, Window, default_quality, prepare_with_quality};
 use shadewright::scene::{self, OpenOptions};
 use shadewright::text::source::SourceMap;
 use std::path::Path;
@@ -25,7 +25,8 @@ fn image(name: &str, tree: Option<Quality>) -> Image {
     let program = link(&scene, sources, &LinkOptions::default()).expect("the shaders compile");
     let sampling = Sampling { strata: [1, 1], seed: 0 };
     let window = Window::whole(SIZE.0, SIZE.1);
-    let job = prepare_with_tree(program, &scene, window, sampling, DEFAULT_BUDGET, tree).expect("the job can be made");
+    let job =
+        prepare_with_quality(program, &scene, window, sampling, DEFAULT_BUDGET, tree).expect("the job can be made");
     RpuRenderer::new().render(&job, &|_| {}).expect("the scene renders")
 }
 
@@ -43,8 +44,8 @@ fn a_image_is_the_same_with_every_tree() {
 
 #[test]
 fn the_more_samples_a_triangle_gets_the_better_is_its_tree() {
-    let trees = [1_000, 100_000, 10_000_000].map(|samples| usual_tree(10_000, samples));
+    let trees = [1_000, 100_000, 10_000_000].map(|samples| default_quality(10_000, samples));
     assert_eq!(trees, [Quality::Fast, Quality::Sah, Quality::Spatial]);
-    assert_eq!(usual_tree(0, 0), Quality::Spatial);
-    assert_eq!(usual_tree(usize::MAX, u64::MAX - 1), Quality::Fast);
+    assert_eq!(default_quality(0, 0), Quality::Spatial);
+    assert_eq!(default_quality(usize::MAX, u64::MAX - 1), Quality::Fast);
 }

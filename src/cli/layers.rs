@@ -84,7 +84,7 @@ pub fn draw(
             continue;
         };
         let samples = first.sampling.count();
-        let slices = if first.film.moves { motion::slices(samples) } else { 1 };
+        let slices = if first.film.moves { motion::time_samples(samples) } else { 1 };
         let mut failure = None;
         let image = with_progress(Work { what: name, samples: Some(samples) }, |progress| {
             let job_at = |share| {

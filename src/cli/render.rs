@@ -222,7 +222,7 @@ fn draw_moving(
         project.set_time(share);
         job_of(scene, &*refreshed(project)?)
     };
-    let slices = motion::slices(job.sampling.count());
+    let slices = motion::time_samples(job.sampling.count());
     let image = with_progress(rendering(job), |progress| {
         motion::draw(&mut *machine, slices, |share| job_at(share).map_err(Problem::Scene), progress)
     });

@@ -11,7 +11,7 @@ use shadewright::compare::false_color;
 use shadewright::image::Image;
 use shadewright::image::file as image_file;
 use shadewright::render::rpu::breakdown::{Breakdown, GOOD_UTILISATION, Places, Row, explain};
-use shadewright::render::rpu::{Bare, BareError, Loaded, Simulation, simulate};
+use shadewright::render::rpu::{Loaded, Simulation, StandaloneError, StandaloneProgram, simulate};
 use shadewright::render::{Progress, RenderError};
 use shadewright::rpu::timed::{Config, DEFAULT_TEXT, SLOT_PARTS, Stats};
 use shadewright::text::source::SourceMap;
@@ -83,7 +83,7 @@ fn simulate_program(
 ) -> Result<(Simulation, Places), Failure> {
     let mut sources = SourceMap::new();
     let (program, spans) = program::read(path, form, &mut sources)?;
-    let bare = Bare::new(&program).map_err(|e| program::failure(&e, &spans, &sources))?;
+    let bare = StandaloneProgram::new(&program).map_err(|e| program::failure(&e, &spans, &sources))?;
     let mut bare = bare.in_format(args.format.into());
     if let Some(world) = &args.world {
         program::set_scene(&mut bare, world, &spans, &mut sources)?;
@@ -91,7 +91,7 @@ fn simulate_program(
     for value in &args.set {
         value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
     }
-    let fail = |e: BareError| program::failure(&e, &spans, &sources);
+    let fail = |e: StandaloneError| program::failure(&e, &spans, &sources);
     let entry = bare.entry(&args.entry).map_err(fail)?;
     let Size(width, height) = args.scene.size.unwrap_or(PROGRAM_SIZE);
     let run = |progress: Progress<'_>| bare.simulate(entry, [width, height], config, progress);
@@ -143,7 +143,7 @@ fn print_report(stats: &Stats, breakdown: &Breakdown, reasons: &[String], lines:
         stats.active_threads()
     );
     println!("switches              {:>14}", stats.switches);
-    println!("divisions             {:>14}   (reassemblies {})", stats.divisions, stats.reassemblies);
+    println!("divergences           {:>14}   (reconvergences {})", stats.divergences, stats.reconvergences);
     println!("chunks                {:>14}   (threads {})", stats.chunks, stats.threads);
     println!("traces                {:>14}   (rays {})", stats.traces, stats.rays);
     println!("call depth            {:>14}   (stack {} vectors)", stats.call_depth, stats.stack_depth);
@@ -198,8 +198,8 @@ fn json(stats: &Stats, breakdown: &Breakdown, reasons: &[String], config: &Confi
         "ipc": stats.ipc(),
         "active_threads": stats.active_threads(),
         "switches": stats.switches,
-        "divisions": stats.divisions,
-        "reassemblies": stats.reassemblies,
+        "divergences": stats.divergences,
+        "reconvergences": stats.reconvergences,
         "chunks": stats.chunks,
         "threads": stats.threads,
         "traces": stats.traces,

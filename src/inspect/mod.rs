@@ -146,7 +146,7 @@ impl Prepared {
     /// # Errors
     /// Those of rendering.
     pub fn measure(&self, state: &State, view: &View, budget: u32) -> Result<Cost, RenderError> {
-        let unsupported = |e: &RenderError| RenderError::Unsupported { machine: "the RPU", reason: e.to_string() };
+        let unsupported = |e: &RenderError| RenderError::Unsupported { backend: "the RPU", reason: e.to_string() };
         if self.displaced {
             return Ok(Cost::default());
         }

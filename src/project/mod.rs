@@ -59,7 +59,7 @@ pub struct Options {
     pub shader_paths: Vec<PathBuf>,
     /// The passes to run.
     pub pipeline: Pipeline,
-    /// The builder of the tree; else [`crate::render::usual_tree`] chooses by the samples that an image takes.
+    /// The builder of the tree; else [`crate::render::default_quality`] chooses by the samples that an image takes.
     pub tree: Option<Quality>,
     /// Pixels of an image, where they are not those of the scene's format. Only the choice of the tree looks at it.
     pub pixels: Option<u64>,

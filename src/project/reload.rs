@@ -11,7 +11,7 @@ use crate::kernels;
 use crate::program::memory::build_tree;
 use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, Units, link_keeping, set_options, set_view};
 use crate::render::film::FilmSettings;
-use crate::render::{triangles_to_build, usual_tree};
+use crate::render::{default_quality, triangles_to_build};
 use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
@@ -341,7 +341,7 @@ impl Project {
         check_size(format.width, format.height).map_err(|e| e.to_string())?;
         let pixels = self.options.pixels.unwrap_or(u64::from(format.width) * u64::from(format.height));
         let samples = self.options.samples.unwrap_or(scene.pixel_samples[0] * scene.pixel_samples[1]);
-        let usual = || usual_tree(triangles_to_build(scene), pixels.saturating_mul(samples.into()));
+        let usual = || default_quality(triangles_to_build(scene), pixels.saturating_mul(samples.into()));
         let quality = self.options.tree.unwrap_or_else(usual);
         let tree = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() });
         tree.map(Arc::new).map_err(|e| e.to_string())

@@ -1,7 +1,8 @@
 //! The table of back ends: what can render a [`Job`](super::Job), and how each is opened.
 //!
-//! The command line, `compare` and the viewer read this table; a back end that has a row is a value of `--backend`, `--between` and, where it
-//! runs functions, of `run --on`. Each engine of the RPU has a row: the default one is `rpu`.
+//! The command line, `compare` and the viewer read this table; a back end that has a row is a value
+//! of `--backend`, `--between` and, where it runs functions, of `run --on`. Each engine of the RPU
+//! has a row: the default one is `rpu`.
 
 use super::call::{Agreement, FunctionRunner, GpuRunner, Rpu};
 use super::gpu::{Compute, GpuProgressive, GpuRenderer, has_hardware_adapter};
@@ -154,7 +155,8 @@ impl Backend {
     /// The RPU with 24-bit floats.
     pub const RPU_F24: Backend = Backend(2);
 
-    /// Those that the viewer shows, in the order of its toolbar. [`Backend::index`] of each is its place here.
+    /// Those that the viewer shows, in the order of its toolbar. [`Backend::index`] of each is its
+    /// place here.
     pub const INTERACTIVE: [Backend; 2] = [Backend::GPU, Backend::RPU];
 
     /// All back ends.
@@ -167,7 +169,8 @@ impl Backend {
         Backend::all().find(|backend| backend.info().name.eq_ignore_ascii_case(name))
     }
 
-    /// The one that renders where none is named: a GPU where there is a hardware adapter or `adapter` names one, else the RPU.
+    /// The one that renders where none is named: a GPU where there is a hardware adapter or
+    /// `adapter` names one, else the RPU.
     pub fn automatic(adapter: Option<&str>) -> Backend {
         if adapter.is_some() || has_hardware_adapter() { Backend::GPU } else { Backend::RPU }
     }

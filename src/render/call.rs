@@ -1,8 +1,9 @@
-//! Calling a single function on each implementation of the IR: what `shadewright run` does, and the tests that hold the implementations
-//! together.
+//! Calling a single function on each implementation of the IR: what `shadewright run` does, and the
+//! tests that hold the implementations together.
 //!
-//! A [`FunctionRunner`] runs a function of a module for many sets of arguments. [`runners`] is the table of them: the reference evaluator, the
-//! RPU on each engine, its timed model, and the GPU by each schedule. There is no scene: rays miss, and memory and program constants are zero.
+//! A [`FunctionRunner`] runs a function of a module for many sets of arguments. [`runners`] is the
+//! table of them: the reference evaluator, the RPU on each engine, its timed model, and the GPU by
+//! each schedule. There is no scene: rays miss, and memory and program constants are zero.
 
 use super::gpu::{self, Compute};
 use super::rpu::{Calls, Loaded};
@@ -23,7 +24,8 @@ use thiserror::Error;
 /// Back edges and calls that a single call may take.
 pub const CALL_BUDGET: u32 = 1_000_000;
 
-/// Results of one call, as words: those of one result after those of the one before, [`Type::words`] each.
+/// Results of one call, as words: those of one result after those of the one before,
+/// [`Type::words`] each.
 pub type Words = Vec<u32>;
 
 /// Why a call gave no result.
@@ -58,8 +60,8 @@ pub trait FunctionRunner {
     /// Calls the function once for each set of arguments.
     ///
     /// # Errors
-    /// When there is no such function, it cannot be compiled, the arguments do not fit, a call does not end within [`CALL_BUDGET`], or
-    /// the device fails.
+    /// When there is no such function, it cannot be compiled, the arguments do not fit, a call does
+    /// not end within [`CALL_BUDGET`], or the device fails.
     fn run(&self, module: &Module, function: &str, calls: &[Vec<Const>]) -> Result<Vec<Words>, CallError>;
 }
 
@@ -99,8 +101,8 @@ enum RunnerKind {
     Megakernel,
 }
 
-/// All runners: the reference evaluator, the back ends that run functions, and other ways to run them. Those that give the evaluator's
-/// bits come first.
+/// All runners: the reference evaluator, the back ends that run functions, and other ways to run
+/// them. Those that give the evaluator's bits come first.
 pub fn runners() -> Vec<RunnerInfo> {
     let row = RunnerInfo {
         name: "eval",
@@ -284,7 +286,8 @@ impl FunctionRunner for GpuRunner {
     }
 }
 
-/// Calls the function on the RPU and keeps its registers: those before and after the call, in lane 0 of the blocks, and the constants.
+/// Calls the function on the RPU and keeps its registers: those before and after the call, in lane
+/// 0 of the blocks, and the constants.
 ///
 /// # Errors
 /// When it cannot be compiled or does not end.
@@ -309,7 +312,7 @@ pub fn words(values: &[Const]) -> Words {
     values.iter().flat_map(Const::bits).collect()
 }
 
-/// The results of `function` that words stand for. Strings stay identifiers (`u32`).
+/// The results of `function` from their words. Strings stay identifiers (`u32`).
 pub fn values(function: &Function, words: &[u32]) -> Vec<Const> {
     let mut rest = words;
     function

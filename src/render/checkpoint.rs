@@ -1,7 +1,9 @@
-//! A film that is not finished, in a file: so that a render which was interrupted goes on later.
+//! Checkpoints: an unfinished film in a file, from which an interrupted render resumes.
 //!
-//! The file begins with a line of text, then come numbers, little-endian: what image it is of ([`Subject`]: scene, settings and machine as 64 bits each), width, height and samples a pixel as 32 bits each, five floats for
-//! each pixel (the sums of red, green, blue and alpha, and of the weights), and a hash of all that as 64 bits.
+//! The file starts with a line of text. Little-endian values follow: the image's identity
+//! ([`Subject`]: hashes of scene, settings and back end, 64 bits each), width, height and samples
+//! for each pixel (32 bits each), five floats for each pixel (the sums of red, green, blue and
+//! alpha, and of the weights), and a hash of all that (64 bits).
 
 use super::Job;
 use super::film::Film;
@@ -10,20 +12,21 @@ use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use thiserror::Error;
 
-/// How such a file begins; the number changes with what stands behind it.
+/// The first line; its number changes with the format.
 const MAGIC: &[u8] = b"Shadewright film 1\n";
 
-/// What a film is an image of. Films of one subject hold the same samples.
+/// The identity of the image that a film is of. Films of one subject hold the same samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject {
     scene: u64,
     settings: u64,
-    machine: u64,
+    backend: u64,
 }
 
 impl Subject {
-    /// That of a job on a machine, as it describes itself. `shapes` stands for the geometry, which a job has only as trees.
-    pub fn of(job: &Job, shapes: u64, machine: &str) -> Self {
+    /// That of a job on a back end, as that describes itself. `shapes` identifies the geometry,
+    /// which a job has only as BVHs.
+    pub fn of(job: &Job, shapes: u64, backend: &str) -> Self {
         let program = &job.program;
         let scene = hashed(|h| {
             shapes.hash(h);
@@ -38,22 +41,22 @@ impl Subject {
             let _ = write!(film, "{:?}", job.film);
             film.hash(h);
         });
-        Self { scene, settings, machine: hashed(|h| (machine, env!("CARGO_PKG_VERSION")).hash(h)) }
+        Self { scene, settings, backend: hashed(|h| (backend, env!("CARGO_PKG_VERSION")).hash(h)) }
     }
 }
 
-/// The hash of what is put in.
+/// A hash.
 pub fn hashed(put: impl FnOnce(&mut DefaultHasher)) -> u64 {
     let mut hasher = DefaultHasher::new();
     put(&mut hasher);
     hasher.finish()
 }
 
-/// Why a file is not the beginning of an image.
+/// Why a file is no checkpoint of an image.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum CheckpointError {
-    /// It is something else.
-    #[error("it is no film of this program")]
+    /// It is not a checkpoint.
+    #[error("it is not a checkpoint of shadewright")]
     Foreign,
     /// It was cut off or changed.
     #[error("it is damaged")]
@@ -70,17 +73,17 @@ pub enum CheckpointError {
     #[error("it is of another scene or integrator, or its shaders were changed")]
     Scene,
     /// With other options.
-    #[error("it was drawn with other options: --spp, --crop, --seed, --pattern, or the scene's filter")]
+    #[error("it was rendered with other options: --spp, --crop, --seed, --pattern, or the scene's filter")]
     Settings,
-    /// On another machine.
-    #[error("it was drawn on another machine or by another version, whose samples may differ in the last bit")]
+    /// By another back end.
+    #[error("it was rendered by another back end or version, whose samples may differ in the last bit")]
     Machine,
 }
 
-/// The file of a film with so many samples a pixel.
+/// The file of a film with this many samples for each pixel.
 pub fn to_bytes(subject: Subject, film: &Film, samples: u32) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
-    for number in [subject.scene, subject.settings, subject.machine] {
+    for number in [subject.scene, subject.settings, subject.backend] {
         bytes.extend(number.to_le_bytes());
     }
     for number in [film.width(), film.height(), samples] {
@@ -95,10 +98,11 @@ pub fn to_bytes(subject: Subject, film: &Film, samples: u32) -> Vec<u8> {
     bytes
 }
 
-/// Reads a file into an empty film of the image's size: how many samples a pixel it holds.
+/// Reads a file into an empty film of the image's size; returns the number of samples for each
+/// pixel.
 ///
 /// # Errors
-/// When it is not the beginning of this image. The film is empty then.
+/// When it is no checkpoint of this image. The film is empty then.
 pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32, CheckpointError> {
     if !bytes.starts_with(MAGIC) {
         return Err(CheckpointError::Foreign);
@@ -122,7 +126,7 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
     if long(8) != subject.settings {
         return Err(CheckpointError::Settings);
     }
-    if long(16) != subject.machine {
+    if long(16) != subject.backend {
         return Err(CheckpointError::Machine);
     }
     if sums.len() != film.pixels().len() * 20 {
@@ -140,7 +144,7 @@ pub fn from_bytes(bytes: &[u8], subject: Subject, film: &mut Film) -> Result<u32
 mod tests {
     use super::*;
 
-    const SUBJECT: Subject = Subject { scene: 1, settings: 2, machine: 3 };
+    const SUBJECT: Subject = Subject { scene: 1, settings: 2, backend: 3 };
 
     fn film() -> Film {
         let mut film = Film::new(2, 1).unwrap();
@@ -165,7 +169,7 @@ mod tests {
         let error = |bytes: &[u8], subject| read(bytes, subject).unwrap_err();
         assert_eq!(error(&bytes, Subject { scene: 0, ..SUBJECT }), CheckpointError::Scene);
         assert_eq!(error(&bytes, Subject { settings: 0, ..SUBJECT }), CheckpointError::Settings);
-        assert_eq!(error(&bytes, Subject { machine: 0, ..SUBJECT }), CheckpointError::Machine);
+        assert_eq!(error(&bytes, Subject { backend: 0, ..SUBJECT }), CheckpointError::Machine);
         let wide = to_bytes(SUBJECT, &Film::new(3, 1).unwrap(), 1);
         assert_eq!(error(&wide, SUBJECT).to_string(), "it is 3x1 pixels large, and the image 2x1");
     }

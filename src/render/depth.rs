@@ -1,4 +1,5 @@
-//! The depth pass: how far away a camera sees something, for maps of shadows. It shoots rays and runs no shader, so surfaces block whatever their opacity.
+//! The depth pass: distances along a camera's axis, for shadow maps. It traces rays and runs no
+//! shader, so surfaces block whatever their opacity.
 
 use crate::bvh::{Ray, TwoLevel};
 use crate::scene::{CameraFrame, Scene};

@@ -1,9 +1,9 @@
 //! The film: where samples of a render are summed, and the [`Image`] it resolves to.
 //!
-//! Takes linear RGBA samples (colour premultiplied by alpha) in any number of passes and gives their weighted mean
-//! a pixel. It knows nothing of cameras, of the machine that computed the samples, or of file formats. Each pixel is
-//! a slot of its own, summed in the order in which its samples arrive, so a renderer that keeps that order gets the
-//! same bits at any thread count.
+//! Takes linear RGBA samples (colour premultiplied by alpha) in any number of passes and gives
+//! their weighted mean for each pixel. It knows nothing of cameras, back ends or file formats. Each
+//! pixel is summed in the order in which its samples arrive, so a renderer that keeps that order
+//! gets the same bits at any thread count.
 
 use super::filter::FilterSampler;
 use super::sampling::Pattern;
@@ -11,21 +11,21 @@ use crate::image::{Channels, Image, SizeError, check_size};
 use crate::program::Program;
 use crate::scene::{Exposure, FilmOptions};
 
-/// How a scene's samples become its image. The default is the mean of samples spread evenly over a pixel, as it is.
+/// How a scene's samples become its image. The default is a box filter, without exposure.
 #[derive(Debug, Clone, Default)]
 pub struct FilmSettings {
-    /// Where the samples of a pixel lie.
+    /// The pixel filter.
     pub filter: FilterSampler,
-    /// What becomes of their means, before the imager.
+    /// The exposure, applied before the imager.
     pub exposure: Exposure,
-    /// Whether samples have times, so that those of each pixel are to come in an order of its own.
+    /// Whether samples have times, so that each pixel takes its samples in an order of its own.
     pub moves: bool,
-    /// How the samples of a pixel are spread over it and over the lens.
+    /// The sampling pattern over the pixel and the lens.
     pub pattern: Pattern,
 }
 
 impl FilmSettings {
-    /// Those that a scene with this program asks for.
+    /// The settings of a scene with this program.
     #[must_use]
     pub fn of(options: &FilmOptions, program: &Program) -> Self {
         Self {
@@ -36,7 +36,8 @@ impl FilmSettings {
         }
     }
 
-    /// The image of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2, §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.
+    /// The image of a film's means, exposed: `(gain · x)^(1/gamma)` for each colour (RISpec 3.2,
+    /// §4.1.2). Under a gamma that is not 1, what is below zero becomes zero.
     #[must_use]
     pub fn develop(&self, film: &Film) -> Image {
         let mut image = film.resolve();
@@ -82,8 +83,8 @@ impl FilmPixel {
 
 /// The accumulating image of a render.
 ///
-/// Samples that are not finite are summed like any other: a wrong pixel stays visible as one
-/// (see [`crate::compare`], which counts them).
+/// Non-finite samples are summed like any other: a wrong pixel stays visible (see
+/// [`crate::compare`], which counts them).
 ///
 /// The default film has no pixels: it is for [`Film::restart`].
 #[derive(Debug, Clone, Default)]
@@ -170,7 +171,7 @@ impl Film {
         }
     }
 
-    /// The image so far; the film can go on accumulating.
+    /// The image so far; the film can accumulate more.
     #[must_use]
     pub fn resolve(&self) -> Image {
         Image {

@@ -1,24 +1,30 @@
-//! Pixel filters: how the samples around a pixel make it.
+//! Pixel filters, by filter importance sampling (Ernst, Stamminger & Greiner 2006).
 //!
-//! A sample belongs to one pixel, so that pixels need nothing of one another, on any machine and in any order. The filter decides where a pixel's samples lie instead of what they weigh
-//! (filter importance sampling: Ernst, Stamminger & Greiner 2006): they are spread over its support with a density in proportion to its magnitude. As many of them as the negative lobes are worth lie there, and count as −1.
-//! Weighting uniform samples would be the alternative; under a gaussian of width 2 most of them would weigh next to nothing, and neighbours cannot be shared among machines that keep a pixel to itself.
+//! A sample belongs to one pixel, so pixels are independent of each other on any back end and in
+//! any order. Sample positions are distributed over the filter's support with a pdf proportional to
+//! its magnitude; samples in negative lobes have the weight −1, and their share is that of the
+//! lobes. The alternative is to weight uniform samples: under a gaussian of width 2 most weights
+//! would be nearly zero, and samples cannot be shared with neighbours.
 //!
-//! The tables are made on the host in double precision, and so are positions in single: every machine is told the same bits.
+//! The host computes the tables in double precision and the positions in single, so every back end
+//! gets the same bits.
 
 use crate::scene::{FilterKind, PixelFilter};
 use glam::Vec2;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Cells of a table along each side. A gaussian's standard deviation, the mean of `x²`, is then right to 0.1 %.
+/// Cells along each side of a table. A gaussian's standard deviation, the mean of `x²`, is then
+/// right to 0.1 %.
 const CELLS: usize = 64;
 
-/// The value of a filter at `(x, y)` pixels from its middle, up to a factor.
+/// The value of a filter at `(x, y)` pixels from its centre, up to a factor.
 ///
-/// The formulas are those of RISpec 3.2, §4.1.1 (`RiBoxFilter` and the others), each scaled to the width that the scene gives, and for those that the specification does not print:
-/// Mitchell & Netravali 1988, eq. 8; Harris 1978, table 1 (four terms, −92 dB); the radial `J1(πr)/πr`, which is the spectrum of a disk. `sinc` is windowed by a cosine that
-/// reaches zero at the edge of the support.
+/// The formulas are those of RISpec 3.2, §4.1.1 (`RiBoxFilter` and the others), each scaled to the
+/// width that the scene gives, and for those that the specification does not print: Mitchell &
+/// Netravali 1988, eq. 8; Harris 1978, table 1 (four terms, −92 dB); the radial `J1(πr)/πr`, which
+/// is the spectrum of a disk. `sinc` is windowed by a cosine that reaches zero at the edge of the
+/// support.
 pub fn value(filter: PixelFilter, x: f64, y: f64) -> f64 {
     let [half_width, half_height] = filter.width.map(|w| 0.5 * f64::from(w));
     // Within the support both lie in -1..=1.
@@ -76,8 +82,9 @@ fn jinc(x: f64) -> f64 {
     if x < 1e-6 { 1.0 } else { 2.0 * bessel_j1(x) / x }
 }
 
-/// The Bessel function of order 1 for `x ≥ 0`, by its integral `1/π ∫₀^π cos(θ − x sin θ) dθ`. The trapezoidal rule is exact there to double precision with more
-/// than `x + 20` points (the integrand is periodic); filters are at most 64 pixels wide, so `x` is below 150.
+/// The Bessel function of order 1 for `x ≥ 0`, by its integral `1/π ∫₀^π cos(θ − x sin θ) dθ`. The
+/// trapezoidal rule is exact there to double precision with more than `x + 20` points (the
+/// integrand is periodic); filters are at most 64 pixels wide, so `x` is below 150.
 fn bessel_j1(x: f64) -> f64 {
     const POINTS: u32 = 200;
     let at = |i: u32| {
@@ -87,12 +94,12 @@ fn bessel_j1(x: f64) -> f64 {
     (0..POINTS).map(at).sum::<f64>() / f64::from(POINTS)
 }
 
-/// Where the samples of a pixel lie.
+/// Samples a filter.
 #[derive(Clone, Debug)]
 pub enum FilterSampler {
-    /// Evenly over a box of this size in pixels.
+    /// Uniformly over a box of this size in pixels.
     Box(Vec2),
-    /// By the filter's magnitude.
+    /// In proportion to the filter's magnitude.
     Table(Arc<FilterTable>),
 }
 
@@ -111,16 +118,18 @@ impl FilterSampler {
         }
     }
 
-    /// Whether some samples count as −1.
+    /// Whether some samples have the weight −1.
     pub fn is_signed(&self) -> bool {
         matches!(self, Self::Table(table) if table.negative.is_some())
     }
 
-    /// Takes a place in the unit square, on which a pixel's `count` samples are spread evenly, to a place relative to the pixel's upper left corner, in pixels, and says what the sample counts: 1 or −1.
-    /// `rank` is the sample's number in some order of the pixel's samples: the first ones lie in the negative lobes, so that their weights always add up to the same.
+    /// Warps a point of the unit square, one of a pixel's `count` uniform samples, to a position
+    /// relative to the pixel's upper left corner, in pixels, with the sample's weight: 1 or −1.
+    /// `rank` is the sample's index in some order of the pixel's samples: the first ones go to the
+    /// negative lobes, so that the weights of a pixel have a constant sum.
     pub fn place(&self, unit: Vec2, rank: u32, count: u32) -> (Vec2, f32) {
         match self {
-            // A pixel as it is: no rounding on the way.
+            // The unit box is the identity, without rounding.
             Self::Box(Vec2::ONE) => (unit, 1.0),
             Self::Box(size) => ((unit - 0.5) * *size + 0.5, 1.0),
             Self::Table(table) => {
@@ -131,7 +140,7 @@ impl FilterSampler {
     }
 }
 
-/// A filter cut into cells, its positive and its negative part by itself.
+/// A tabulated filter, its positive and negative parts apart.
 #[derive(Clone, Debug)]
 pub struct FilterTable {
     positive: Part,
@@ -156,7 +165,7 @@ impl FilterTable {
 
     fn place(&self, unit: Vec2, rank: u32, count: u32) -> (Vec2, f32) {
         match &self.negative {
-            // Fewer than half, or the weights would add up to nothing.
+            // Fewer than half, or the weights would sum to zero.
             Some((part, share)) if rank < ((share * count as f32).round() as u32).min(count.saturating_sub(1) / 2) => {
                 (part.place(unit), -1.0)
             }
@@ -165,13 +174,14 @@ impl FilterTable {
     }
 }
 
-/// A density over the support: how much of it lies before each row, and in each row before each cell.
+/// A piecewise-constant distribution over the support: the marginal CDF of rows, and the
+/// conditional CDF of cells in each row.
 #[derive(Clone, Debug)]
 struct Part {
     width: [f32; 2],
-    /// Shares of all rows before each, from 0 to 1.
+    /// The CDF of rows, from 0 to 1.
     rows: Vec<f32>,
-    /// The same within each row.
+    /// The CDF of cells within each row.
     cells: Vec<f32>,
 }
 
@@ -189,7 +199,7 @@ impl Part {
     }
 }
 
-/// The running sums before each part and behind the last, over the whole. Parts that are all zero count alike.
+/// The CDF of a list of weights, with both ends. All zeros give a uniform distribution.
 fn shares(parts: &[f64]) -> Vec<f32> {
     let total: f64 = parts.iter().sum();
     let mut before = 0.0;
@@ -201,7 +211,7 @@ fn shares(parts: &[f64]) -> Vec<f32> {
     out
 }
 
-/// The part in which `unit` lies, and how far into it, from 0 to 1.
+/// The cell of a CDF in which `unit` lies, and the position in it, from 0 to 1.
 fn invert(shares: &[f32], unit: f32) -> (usize, f32) {
     let part = shares.partition_point(|&s| s <= unit).clamp(1, shares.len() - 1) - 1;
     let (from, to) = (shares[part], shares[part + 1]);
@@ -264,7 +274,8 @@ mod tests {
 
     #[test]
     fn negative_lobes_count_against_the_rest() {
-        // All odd moments vanish; catmull-rom and mitchell sharpen, so the second moment is small beside the width.
+        // All odd moments vanish; catmull-rom and mitchell sharpen, so the second moment is small
+        // beside the width.
         for (name, kind) in FilterKind::ALL {
             let sampler = FilterSampler::new(filter(kind, 4.0));
             assert!(mean(&sampler, |p| p.x).abs() < 1e-3, "{name}");

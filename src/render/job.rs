@@ -1,4 +1,4 @@
-//! What is rendered, and what can go wrong.
+//! Render jobs, the [`Renderer`] trait and its errors.
 
 use super::AdapterInfo;
 use super::film::FilmSettings;
@@ -14,18 +14,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Everything a machine needs to render one image. A clone shares what is large.
+/// Everything a renderer needs for one image. A clone shares large data.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The linked program with its memory image and constants.
     pub program: Program,
-    /// The scene's triangles and instances; primitives are those of the memory image.
+    /// The acceleration structure of triangles and instances; primitive indices are those of the
+    /// memory image.
     pub bvh: Arc<TwoLevel>,
     /// The part of the image to render.
     pub window: Window,
     /// Samples a pixel.
     pub sampling: Sampling,
-    /// How they become the image.
+    /// How samples become the image.
     pub film: FilmSettings,
     /// Back edges and calls that one sample may take.
     pub budget: u32,
@@ -40,12 +41,13 @@ pub enum JobError {
     /// The image's size.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// The tree could not be built.
+    /// The acceleration structure could not be built.
     #[error(transparent)]
-    Tree(#[from] TwoLevelError),
+    Bvh(#[from] TwoLevelError),
 }
 
-/// Makes the job of rendering `program`, which was linked from `scene`, with the tree that [`usual_tree`] chooses.
+/// Makes the job of rendering `program`, which was linked from `scene`, with a BVH of
+/// [`default_quality`].
 ///
 /// # Errors
 /// When the image's size is out of range or the scene has too many triangles.
@@ -56,47 +58,48 @@ pub fn prepare(
     sampling: Sampling,
     budget: u32,
 ) -> Result<Job, JobError> {
-    prepare_with_tree(program, scene, window, sampling, budget, None)
+    prepare_with_quality(program, scene, window, sampling, budget, None)
 }
 
-/// [`prepare`] with a tree of a given quality. The image is the same with any.
+/// [`prepare`] with a BVH of a given quality. The image is the same with any.
 ///
 /// # Errors
 /// Those of [`prepare`].
-pub fn prepare_with_tree(
+pub fn prepare_with_quality(
     program: Program,
     scene: &Scene,
     window: Window,
     sampling: Sampling,
     budget: u32,
-    tree: Option<Quality>,
+    quality: Option<Quality>,
 ) -> Result<Job, JobError> {
     check_size(window.width, window.height)?;
     let samples = u64::from(window.width) * u64::from(window.height) * u64::from(sampling.count());
-    let quality = tree.unwrap_or_else(|| usual_tree(triangles_to_build(scene), samples));
+    let quality = quality.unwrap_or_else(|| default_quality(triangles_to_build(scene), samples));
     let bvh = build_tree(scene, &BuildOptions { quality, ..BuildOptions::default() })?;
     let film = FilmSettings::of(&scene.film, &program);
     Ok(Job { program, bvh: bvh.into(), window, sampling, film, budget })
 }
 
-/// The triangles that a scene's trees are built of: those of instances of one object count once.
+/// The number of triangles that a scene's BVHs are built from: instances of one object count once.
 pub fn triangles_to_build(scene: &Scene) -> usize {
     let mut known = HashSet::new();
     let meshes = scene.objects.iter().map(|object| &object.mesh);
     meshes.filter(|mesh| known.insert(Arc::as_ptr(mesh))).map(|mesh| mesh.triangles.len()).sum()
 }
 
-/// Samples a triangle from which a tree with spatial splits is worth its build. That takes a core 0.7 to 1.1 µs a triangle more
-/// than one without (`shadewright bench bvh`); rays then visit 30 % fewer nodes in Sponza and 0 to 3 % fewer at the bunny and the dragon,
-/// and a sample is about three rays of 0.2 µs.
+/// Samples for each triangle from which spatial splits are worth their build time. They take a core
+/// 0.7 to 1.1 µs more for each triangle (`shadewright bench bvh`); rays then visit 30 % fewer nodes
+/// in Sponza and 0 to 3 % fewer in the bunny and the dragon, and a sample is about three rays of
+/// 0.2 µs.
 const MANY_SAMPLES: u64 = 32;
 
-/// Samples a triangle below which the quick builder's tree is best: it takes a core 0.3 to 0.4 µs a triangle less, and rays visit
-/// about 10 % more nodes.
+/// Samples for each triangle below which the fast builder is best: it takes a core 0.3 to 0.4 µs
+/// less for each triangle, and rays visit about 10 % more nodes.
 const FEW_SAMPLES: u64 = 4;
 
-/// The builder that makes an image of so many samples soonest, the build included: by the number of samples a triangle.
-pub fn usual_tree(triangles: usize, samples: u64) -> Quality {
+/// The BVH quality with which an image of this many samples is done soonest, the build included.
+pub fn default_quality(triangles: usize, samples: u64) -> Quality {
     let triangles = triangles as u64;
     if samples >= triangles.saturating_mul(MANY_SAMPLES) {
         Quality::Spatial
@@ -147,7 +150,7 @@ pub struct CropError {
     height: u32,
 }
 
-/// Told the share of the work that is done, from 0 to 1, from any thread.
+/// Called with the share of the work that is done, from 0 to 1, from any thread.
 pub type Progress<'a> = &'a (dyn Fn(f32) + Sync);
 
 /// An image could not be rendered.
@@ -161,7 +164,7 @@ pub enum RenderError {
         /// The loop or call where the first sample ran out, where known.
         span: Option<Span>,
     },
-    /// Calls went deeper than the machine's stack.
+    /// Calls went deeper than the stack.
     #[error("a shader's calls went deeper than the stack of {limit} words")]
     StackOverflow {
         /// The limit.
@@ -177,14 +180,14 @@ pub enum RenderError {
         /// The call, where known.
         span: Option<Span>,
     },
-    /// Somebody asked for that, or another part of the image failed first.
+    /// The stop flag was set, or another part of the image failed first.
     #[error("the render was stopped")]
     Stopped,
-    /// The program cannot be compiled for this machine.
-    #[error("the program cannot be compiled for {machine}: {reason}")]
+    /// The program cannot be compiled for this back end.
+    #[error("the program cannot be compiled for {backend}: {reason}")]
     Unsupported {
-        /// The machine.
-        machine: &'static str,
+        /// The back end.
+        backend: &'static str,
         /// Why.
         reason: String,
     },
@@ -195,7 +198,7 @@ pub enum RenderError {
         what: &'static str,
         /// Bytes it needs.
         needed: u64,
-        /// Bytes there are.
+        /// Bytes available.
         limit: u64,
     },
     /// No device, or it failed.
@@ -226,16 +229,16 @@ impl RenderError {
                 .hint("a larger ShadingRate makes fewer triangles of curved and displaced surfaces");
         }
         let Some(span) = self.span() else { return message };
-        message.at(span, "this was still going on").hint(match self {
+        message.at(span, "loop budget exceeded here").hint(match self {
             RenderError::Budget { .. } => "end the loop or recursion sooner, or allow more with --budget N",
             _ => "end the recursion sooner, or write it as a loop",
         })
     }
 }
 
-/// A machine that renders jobs.
+/// A back end that renders jobs.
 pub trait Renderer {
-    /// The machine and its device, for people.
+    /// The back end and its device, for messages.
     fn describe(&self) -> String;
 
     /// The GPU adapter that it runs on; `None` for the RPU.
@@ -249,10 +252,11 @@ pub trait Renderer {
     /// When a shader does not end, the job does not fit, or the device fails.
     fn render(&mut self, job: &Job, progress: Progress<'_>) -> Result<Image, RenderError>;
 
-    /// Whether [`Renderer::report`] should tell the time of every kernel, from the next image on. It is off at first, and costs nothing then.
+    /// Whether [`Renderer::report`] has the time of every kernel, from the next image on. Off by
+    /// default, at no cost.
     fn set_profiling(&mut self, _on: bool) {}
 
-    /// Where the time of the last image went.
+    /// The timing of the last image.
     fn report(&self) -> Report;
 }
 
@@ -263,7 +267,7 @@ mod tests {
     use crate::text::source::SourceMap;
 
     #[test]
-    fn a_scene_that_a_device_cannot_hold_is_told_with_the_limit_and_what_to_do() {
+    fn a_scene_that_a_device_cannot_hold_is_reported_with_the_limit_and_a_hint() {
         let error = RenderError::TooLarge { what: "the scene's shading data", needed: 150_000_000, limit: 134_217_728 };
         assert_eq!(
             diagnostics::render(&error.diagnostic(), &SourceMap::new()).trim_end(),

@@ -1,8 +1,9 @@
-//! Rendering: a linked program and a tree of triangles in, an image out.
+//! Rendering: a linked program and a BVH in, an image out.
 //!
-//! [`Renderer`] has two implementations, `rpu` (the software machine) and `gpu` (compute shaders; the only place beside the viewer
-//! that knows wgpu). Both take the same [`Job`]: the same program, memory image, tree, sample positions and film, so that what they
-//! disagree on is arithmetic alone.
+//! [`Renderer`] has two implementations, `rpu` (the software RPU) and `gpu` (compute shaders; no
+//! other module but the viewer knows wgpu). Both take the same [`Job`]: the same program, memory
+//! image, BVH, sample positions and film, so that they differ in arithmetic alone. [`Backend`] is
+//! the table of what can be opened.
 
 mod adapter;
 mod backend;
@@ -30,8 +31,8 @@ pub mod steps;
 pub use adapter::AdapterInfo;
 pub use backend::{Backend, BackendInfo, BackendOptions};
 pub use job::{
-    CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, prepare, prepare_with_tree,
-    triangles_to_build, usual_tree,
+    CropError, DEFAULT_BUDGET, Job, JobError, Progress, RenderError, Renderer, Window, default_quality, prepare,
+    prepare_with_quality, triangles_to_build,
 };
 pub use scene_world::SceneWorld;
 pub use schedule::Schedule;

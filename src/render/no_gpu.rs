@@ -1,4 +1,4 @@
-//! What stands in for rendering on a GPU where the program was built without the feature `gpu`: the same names, and one error.
+//! Replaces `gpu` in builds without that feature: the same names, and one error.
 
 use super::film::Film;
 use super::progressive::{Pass, Progressive};
@@ -99,7 +99,7 @@ impl Renderer for GpuRenderer {
     }
 }
 
-/// The GPU as a machine that draws in passes. None can be made.
+/// Progressive rendering on a GPU. None can be made.
 #[derive(Debug)]
 pub struct GpuProgressive(GpuRenderer);
 

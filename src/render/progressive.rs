@@ -1,7 +1,9 @@
-//! Images that come in passes: a machine keeps a program loaded and draws it again and again, coarse at first, then sample by sample.
+//! Progressive rendering: a back end keeps a program loaded and renders passes, coarse at first,
+//! then sample by sample.
 //!
-//! [`Progressive`] has the same two implementations as [`super::Renderer`], and shares their drawing: an image of [`Pass::whole`], finished, is that of
-//! [`super::Renderer::render`], bit for bit, and so are passes of all its samples drawn in order into one film. Nothing here knows windows, threads or files.
+//! [`Progressive`] has the same two implementations as [`super::Renderer`] and shares their code:
+//! [`Pass::whole`], finished, gives the bits of [`super::Renderer::render`], and so do passes of
+//! all its samples in order into one film. Nothing here knows windows, threads or files.
 
 #[cfg(test)]
 pub(super) mod checks;
@@ -17,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 /// One pass over the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// Width and height, in pixels, of the blocks that have one pixel of the film each. 1 for all pixels.
+    /// Side, in pixels, of the blocks that share a pixel of the film; 1 for full resolution.
     pub step: u32,
     /// The first sample of each pixel.
     pub first: u32,
@@ -31,7 +33,7 @@ impl Pass {
         Self { step: 1, first: 0, count: sampling.count() }
     }
 
-    /// One sample in the middle of each block of `step`×`step` pixels.
+    /// One sample at the centre of each block of `step`×`step` pixels.
     pub fn coarse(step: u32) -> Self {
         Self { step, first: 0, count: 1 }
     }
@@ -41,7 +43,8 @@ impl Pass {
         [window.width.div_ceil(self.step), window.height.div_ceil(self.step)]
     }
 
-    /// Sample `index` of the film's pixel `(x, y)`. All samples of a block lie in its middle; those of a pixel where the sampling and the film say.
+    /// Sample `index` of the film's pixel `(x, y)`: at the centre of a block, or where the sampling
+    /// and the film's filter place it in a pixel.
     pub fn sample(
         self,
         window: Window,
@@ -58,7 +61,7 @@ impl Pass {
     }
 }
 
-/// Raster position of the middle of a block of `step`×`step` pixels of a window: that part of it that lies inside.
+/// Raster position of the centre of a block of `step`×`step` pixels, clipped to the window.
 pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
     let along = |start: u32, length: u32, number: u32| {
         let corner = number * step;
@@ -68,9 +71,9 @@ pub fn middle(window: Window, step: u32, [x, y]: [u32; 2]) -> Vec2 {
     Vec2::new(along(window.x, window.width, x), along(window.y, window.height, y))
 }
 
-/// A machine that keeps a job loaded and draws it in passes.
+/// A back end that keeps a job loaded and renders it in passes.
 pub trait Progressive: Send {
-    /// The machine and its device, for people.
+    /// The back end and its device, for messages.
     fn describe(&self) -> String;
 
     /// The GPU adapter that it runs on; `None` for the RPU.
@@ -78,36 +81,40 @@ pub trait Progressive: Send {
         None
     }
 
-    /// Takes the job that is drawn from now on. What is the same as in the job before, code, shading data or tree, is kept: another camera costs microseconds.
+    /// Loads a job. Code, shading data and BVH that are the same as in the last job stay loaded:
+    /// another camera costs microseconds.
     ///
     /// # Errors
-    /// When the job does not fit the machine, or the device fails. Nothing is loaded then.
+    /// When the job does not fit the device, or that fails. Nothing is loaded then.
     fn load(&mut self, job: &Job) -> Result<(), RenderError>;
 
-    /// Whether [`Progressive::report`] should tell the time of every kernel, from the next job on. It is off at first, and costs nothing then.
+    /// Whether [`Progressive::report`] has the time of every kernel, from the next job on. Off by
+    /// default, at no cost.
     fn set_profiling(&mut self, _on: bool) {}
 
     /// Adds the samples of a pass to the film, which has [`Pass::size`].
     ///
     /// # Errors
-    /// When a shader does not end or the device fails, and when there is no job; [`RenderError::Stopped`] soon after somebody sets `stop`. The film then holds some
-    /// of the samples. A failure sets `stop`, too: that ends the other parts of the pass.
+    /// When a shader does not end or the device fails, and when there is no job;
+    /// [`RenderError::Stopped`] soon after `stop` is set. The film then holds some of the samples.
+    /// A failure sets `stop`, too, which ends the other parts of the pass.
     ///
     /// # Panics
     /// When the film has another size: a mistake of the caller.
     fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError>;
 
-    /// The image of a film that was drawn in blocks of `step`: the means of its samples, on which the imager has run.
+    /// The image of a film that was rendered in blocks of `step`: the means of its samples, after
+    /// the imager.
     ///
     /// # Errors
     /// As [`Progressive::draw`].
     fn finish(&mut self, film: &Film, step: u32, stop: &AtomicBool) -> Result<Image, RenderError>;
 
-    /// What was loaded so far, and the times of the last pass's kernels where they are measured.
+    /// What was loaded so far, and the kernel times of the last pass where they are measured.
     fn report(&self) -> Report;
 }
 
-/// The error of drawing before anything is loaded.
+/// The error of rendering before anything is loaded.
 pub(super) fn nothing_loaded() -> RenderError {
     RenderError::Device("no program is loaded".to_string())
 }

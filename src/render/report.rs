@@ -1,35 +1,36 @@
-//! What a renderer tells of its last image: where the time went and what was done. Plain data, for whoever prints it.
+//! Statistics of a renderer's last image: times and counts, as plain data.
 
 use serde::{Serialize, Serializer};
 use std::time::Duration;
 
-/// Where the time of an image went.
+/// Statistics of an image.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// The parts of [`Renderer::render`](super::Renderer::render), in order.
+    /// The phases of [`Renderer::render`](super::Renderer::render), in order.
     pub phases: Vec<Phase>,
-    /// What was done, by name.
+    /// Counts, by name.
     pub counts: Vec<Count>,
-    /// The device's own clock, where there is one and [`Renderer::set_profiling`](super::Renderer::set_profiling) asked for it.
+    /// Kernel times by the device's clock, where it has one and
+    /// [`Renderer::set_profiling`](super::Renderer::set_profiling) is on.
     pub kernels: KernelTimes,
 }
 
-/// A part of the work, timed by the host.
+/// A phase of the work, timed by the host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Phase {
-    /// What it is.
+    /// Its name.
     pub name: &'static str,
-    /// How long it took, in milliseconds.
+    /// Its time, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub time: Duration,
 }
 
-/// How often something was done.
+/// A count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Count {
-    /// What.
+    /// Its name.
     pub name: &'static str,
-    /// How often.
+    /// The count.
     pub count: u64,
 }
 
@@ -37,12 +38,12 @@ pub struct Count {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum KernelTimes {
-    /// Nobody asked, or the machine has no kernels.
+    /// Profiling is off, or the back end has no kernels.
     #[default]
     None,
     /// The device has no clock that kernels can read.
     Unavailable,
-    /// As the device measured it.
+    /// Measured by the device.
     Measured {
         /// Those that ran, the longest first.
         kernels: Vec<KernelTime>,
@@ -57,17 +58,17 @@ pub enum KernelTimes {
 pub struct KernelTime {
     /// Its name.
     pub name: String,
-    /// All its dispatches together, in milliseconds.
+    /// The time of all its dispatches, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub time: Duration,
     /// The longest of them, in milliseconds.
     #[serde(rename = "longest_ms", serialize_with = "milliseconds")]
     pub longest: Duration,
-    /// How often it was dispatched, empty dispatches included.
+    /// Its dispatches, empty ones included.
     pub dispatches: u64,
 }
 
-/// Writes a time as its milliseconds.
+/// Serialises a time in milliseconds.
 ///
 /// # Errors
 /// Those of the serializer.

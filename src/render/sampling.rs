@@ -1,26 +1,26 @@
-//! Where samples lie in the image. Integer hashing, so that every machine draws the same.
+//! Sampling patterns over pixel and lens. Integer hashing gives every back end the same samples.
 
 use super::film::FilmSettings;
 use super::sobol;
 use crate::random::{hash, unit};
 use glam::Vec2;
 
-/// How the samples of a pixel are spread.
+/// The sampling pattern of a pixel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pattern {
-    /// One in each stratum, and in each stratum of the lens.
+    /// Jittered: one sample in each stratum of the pixel, and one in each of the lens.
     #[default]
     Stratified,
-    /// Those of a scrambled Sobol sequence: as even, and in all directions. Best where their number is a power of two.
+    /// An Owen-scrambled Sobol sequence, best with a power of two of samples.
     Sobol,
 }
 
-/// Which samples an image takes.
+/// The samples of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sampling {
     /// Strata a pixel in x and y, each with one sample.
     pub strata: [u32; 2],
-    /// Changes every jitter.
+    /// The seed of the jitter.
     pub seed: u32,
 }
 
@@ -48,8 +48,8 @@ impl Sampling {
         }
     }
 
-    /// Where sample `index` lies in the unit square of pixel `(x, y)`: jittered within its stratum (Cook, Porter, Carpenter 1984); in the middle when there is
-    /// one sample.
+    /// The position of sample `index` in the unit square of pixel `(x, y)`: jittered within its
+    /// stratum (Cook, Porter, Carpenter 1984); at the centre when there is one sample.
     fn place(&self, pattern: Pattern, x: u32, y: u32, index: u32) -> Vec2 {
         const PLACE: u32 = 0x706c_6163;
         if self.count() <= 1 {
@@ -61,8 +61,9 @@ impl Sampling {
         }
     }
 
-    /// Where sample `index` of pixel `(x, y)` passes through the lens, a disk of radius 1. The strata are those of the unit square taken to the disk (Shirley & Chiu 1997), in another order in
-    /// each pixel, so that what is seen through one side of the lens does not lie on one side of the pixel.
+    /// The position of sample `index` of pixel `(x, y)` on the lens, a disk of radius 1. Strata of
+    /// the unit square are mapped to the disk (Shirley & Chiu 1997), in an order of its own for
+    /// each pixel, which decorrelates lens and pixel positions.
     fn lens(&self, pattern: Pattern, x: u32, y: u32, index: u32) -> Vec2 {
         const LENS: u32 = 0x6c65_6e73;
         let order = self.order(x, y, LENS);
@@ -75,7 +76,7 @@ impl Sampling {
         })
     }
 
-    /// A number that belongs to a pixel and a use of its samples.
+    /// A hash of a pixel and a dimension of its samples.
     fn order(&self, x: u32, y: u32, of: u32) -> u32 {
         hash(x ^ hash(y ^ hash(self.seed ^ of)))
     }
@@ -107,13 +108,13 @@ impl Sampling {
 pub struct CameraSample {
     /// Raster position in pixels.
     pub raster: Vec2,
-    /// Where it passes through the lens, in radii.
+    /// Position on the lens, in radii.
     pub lens: Vec2,
-    /// What it counts in its pixel: 1, or −1 where the filter is negative.
+    /// Its filter weight: 1, or −1 where the filter is negative.
     pub weight: f32,
-    /// A number below 2²⁴ that belongs to the pixel.
+    /// A hash of the pixel, below 2²⁴.
     pub pixel: u32,
-    /// The sample's number in its pixel. Those from 2²⁴ on are not told apart from each other.
+    /// The sample's index in its pixel, saturated at 2²⁴.
     pub index: u32,
 }
 
@@ -121,20 +122,22 @@ pub struct CameraSample {
 pub const CAMERA_ARGUMENTS: usize = 7;
 
 impl CameraSample {
-    /// A sample through the middle of the lens.
+    /// A sample through the centre of the lens.
     pub fn central(raster: Vec2) -> Self {
         let pixel = hash(raster.x.to_bits() ^ hash(raster.y.to_bits())) >> 8;
         Self { raster, lens: Vec2::ZERO, weight: 1.0, pixel, index: 0 }
     }
 
-    /// The arguments of the camera's entry, of which a program takes as many as it has parameters: position, lens, weight, pixel, number.
+    /// The arguments of the camera's entry, of which a program takes as many as it has parameters:
+    /// position, lens, weight, pixel, index.
     pub fn arguments(&self) -> [f32; CAMERA_ARGUMENTS] {
         let [pixel, index] = [self.pixel, self.index].map(|n| n as f32);
         [self.raster.x, self.raster.y, self.lens.x, self.lens.y, self.weight, pixel, index]
     }
 }
 
-/// A place in the unit square on the disk of radius 1: squares around the middle become circles, and equal areas stay equal (Shirley & Chiu 1997).
+/// The concentric map from the unit square to the disk of radius 1, which preserves area (Shirley &
+/// Chiu 1997).
 fn to_disk(place: Vec2) -> Vec2 {
     let square = 2.0 * place - 1.0;
     if square == Vec2::ZERO {
@@ -149,7 +152,8 @@ fn to_disk(place: Vec2) -> Vec2 {
     radius * Vec2::from_angle(angle)
 }
 
-/// The place of `index` in the order number `order` of `count` things (Kensler 2013, "Correlated multi-jittered sampling", listing 1).
+/// The image of `index` under permutation `order` of `count` elements (Kensler 2013, "Correlated
+/// multi-jittered sampling", listing 1).
 fn permuted(index: u32, count: u32, order: u32) -> u32 {
     let mask = count.next_power_of_two() - 1;
     let mut i = index;
@@ -203,7 +207,8 @@ mod tests {
             fields.dedup();
             assert_eq!(fields.len(), 16, "{nx} × {ny}");
         }
-        // Of what is seen through a half of the lens, a half lies in each half of the pixel: the sequences have nothing to do with each other.
+        // Pixel and lens positions are uncorrelated: of the samples on a half of the lens, a half
+        // lies in each half of the pixel.
         let right = samples.iter().filter(|s| s.lens.x > 0.0);
         assert_eq!(right.clone().count(), 8);
         assert!((1..8).contains(&right.filter(|s| s.raster.x > 3.5).count()));
@@ -228,7 +233,8 @@ mod tests {
 
     #[test]
     fn lens_samples_fill_the_disk_evenly() {
-        // The mean of the square of the radius over a disk is a half; of a quarter of the samples each coordinate is positive.
+        // The mean of the square of the radius over a disk is a half; of a quarter of the samples
+        // each coordinate is positive.
         let sampling = Sampling { strata: [64, 64], seed: 1 };
         let samples: Vec<_> = (0..4096).map(|i| sampling.sample(&FilmSettings::default(), 7, 9, i).lens).collect();
         let mean = samples.iter().map(|p| p.length_squared()).sum::<f32>() / 4096.0;

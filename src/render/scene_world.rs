@@ -1,4 +1,4 @@
-//! A linked scene as the evaluator sees it: what the machines compute is measured against runs in this world.
+//! A linked scene as the reference evaluator's world: back ends are measured against runs in it.
 
 use crate::bvh::two_level::programs::Intersect;
 use crate::bvh::{self, BATCH, HitBatch, RayBatch, TwoLevel};
@@ -11,9 +11,10 @@ use std::sync::Arc;
 /// The world of a scene's program. It holds references only: a copy is free.
 #[derive(Clone, Copy, Debug)]
 pub struct SceneWorld<'a> {
-    /// The program, with what `uniform` and `load` read, and with primitives that are programs.
+    /// The program, with its constants and memory image for `uniform` and `load`, and its
+    /// procedural primitives.
     pub program: &'a Program,
-    /// The triangles and instances that rays meet.
+    /// The triangles and instances that rays hit.
     pub bvh: &'a TwoLevel,
     /// The current hit when the outermost function starts.
     pub hit: Hit,
@@ -48,7 +49,7 @@ impl Intersect for SceneWorld<'_> {
             let args = [origin, direction, Const::F32(ray.t_min), Const::F32(ray.t_max), Const::Ref(data)];
             let results =
                 eval(&self.program.module, &intersect_entry(kind as usize), &args, &mut { *self }, Limits::default());
-            // One that does not end hits nothing: the machines, which draw the image, tell of it.
+            // One that does not end hits nothing: the renderers report it.
             if let Ok([Const::F32(t)]) = results.as_deref() {
                 distances[lane] = *t;
             }
@@ -79,7 +80,7 @@ impl World for SceneWorld<'_> {
         let mut rays = RayBatch::default();
         rays.set(0, &ray);
         let hit = self.bvh.any_hits(&rays) | self.program.primitives.tree.any_hits(&rays, self);
-        // As for the machines, the record of any hit does not tell which one.
+        // As on the back ends, an any-hit query does not say which primitive.
         if hit != 0 { Hit { uvts: [0.0; 4], ..Hit::MISS } } else { Hit::MISS }
     }
 

@@ -1,13 +1,16 @@
-//! How a GPU runs the sections of a program. It is here, and not with the GPU, because the command line has it in every build.
+//! How a GPU runs the sections of a program. It is not part of `gpu`, as the command line needs it
+//! in builds without a GPU.
 
-/// The order in which the sections of all paths run. It changes time, and no bit of an image.
+/// The order in which the sections of all paths run. It changes the time of an image and none of
+/// its bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// What is faster as a rule.
+    /// The one that is usually faster.
     #[default]
     Auto,
-    /// One kernel a section: paths are sorted by the section that they wait for, and rays are traced all at once.
+    /// One kernel for each section: paths are sorted by their next section, and rays are traced in
+    /// one dispatch.
     Wavefront,
-    /// One kernel of all sections with the traversal in it, one invocation a path.
+    /// One kernel with all sections and the traversal, one invocation for each path.
     Megakernel,
 }

@@ -1,5 +1,7 @@
-//! The first two dimensions of the Sobol sequence (Sobol 1967), shuffled and scrambled by a hash in place of Owen's permutations (Owen 1995; Burley 2020, "Practical Hash-based Owen Scrambling"): integers alone, so that every
-//! machine draws the same. The first 2ᵏ points are a (0, k, 2)-net: each box of the unit square whose sides are powers of two and whose area is 2⁻ᵏ holds one of them.
+//! The first two dimensions of the Sobol sequence (Sobol 1967), shuffled and scrambled by
+//! hash-based Owen scrambling (Owen 1995; Burley 2020, "Practical Hash-based Owen Scrambling") in
+//! integer arithmetic. The first 2ᵏ points are a (0, k, 2)-net: each box of the unit square whose
+//! sides are powers of two and whose area is 2⁻ᵏ holds one of them.
 
 use crate::random::{hash, unit};
 use glam::Vec2;
@@ -12,14 +14,15 @@ pub(super) fn point(index: u32, key: u32) -> Vec2 {
 
 /// The second coordinate of the sequence; the first is the index with its bits reversed.
 ///
-/// Bit k from the top is the sum of the index's bits j for which C(j, k) is odd, which are those with all of k's bits (Lucas): a sum over supersets, a bit of
-/// the positions at a time.
+/// Bit k from the top is the sum of the index's bits j for which C(j, k) is odd, which are those
+/// with all of k's bits (Lucas): a sum over supersets, a bit of the positions at a time.
 fn second(index: u32) -> u32 {
     let masks = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0x0000_ffff];
     (0..).zip(masks).fold(index, |sums, (bit, lower)| sums ^ (sums >> (1 << bit) & lower)).reverse_bits()
 }
 
-/// Every bit turned or not by what the higher ones are: the hash of Laine and Karras (2011), with Burley's constants, turns bits by the lower ones.
+/// Flips every bit or not by a hash of the higher ones: the hash of Laine and Karras (2011), with
+/// Burley's constants, on reversed bits.
 fn scrambled(x: u32, seed: u32) -> u32 {
     let mut x = x.reverse_bits().wrapping_add(seed);
     for factor in [0x6c50_b47c, 0xb82f_1e52, 0xc7af_e638, 0x8d22_f6e6] {
@@ -41,7 +44,8 @@ mod tests {
 
     #[test]
     fn the_second_coordinate_is_the_sum_of_the_directions_of_the_bits() {
-        // The directions of the polynomial x + 1: each is the one before with its bits added to those above them.
+        // The directions of the polynomial x + 1: each is the one before with its bits added to
+        // those above them.
         let directions: Vec<u32> = std::iter::successors(Some(1 << 31), |d| Some(d ^ (d >> 1))).take(32).collect();
         let summed = |index: u32| (0..32).filter(|j| index >> j & 1 != 0).fold(0, |sum, j| sum ^ directions[j]);
         for index in [0, 1, 2, 3, 0x5555_5555, 0x8000_0000, 0xdead_beef, u32::MAX] {

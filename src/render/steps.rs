@@ -1,4 +1,5 @@
-//! An image drawn in passes that somebody may stop: what is there after the last whole pass is as good as that many samples, and the rest can be drawn later, to the same bits.
+//! An image rendered in passes that can be interrupted: after the last whole pass it has that many
+//! samples, and the rest can be rendered later, with bit-identical results.
 
 use super::film::Film;
 use super::progressive::{Pass, Progressive};
@@ -10,16 +11,19 @@ use std::time::{Duration, Instant};
 /// Passes grow as long as they take less than this.
 const LONG: Duration = Duration::from_secs(2);
 
-/// What `after` of [`draw`] gets: the film before a pass and behind it, and how many samples a pixel there are.
+/// The callback of [`draw`]: gets the film before and after a pass, and the number of samples in
+/// each pixel.
 pub type After<'a> = &'a mut dyn FnMut([&Film; 2], u32) -> ControlFlow<()>;
 
-/// Draws the samples of a loaded job from `done` on into a film that holds those before, and tells `after` of every whole pass, which may call it the last. Gives the number of samples: less than all where that was so, or somebody
-/// set `stop`. The film then holds whole passes, but of the first pass what there is.
+/// Renders the samples of a loaded job from `done` on into a film that holds those before, and
+/// calls `after` with every whole pass, which may end the rendering. Returns the number of samples:
+/// fewer than all where `after` ended it, or `stop` was set. The film then holds whole passes; an
+/// interrupted first pass is kept as it is.
 ///
 /// # Errors
-/// Those of the machine.
+/// Those of the renderer.
 pub fn draw(
-    machine: &mut dyn Progressive,
+    progressive: &mut dyn Progressive,
     job: &Job,
     film: &mut Film,
     mut done: u32,
@@ -32,7 +36,7 @@ pub fn draw(
         let whole = film.clone();
         let begin = Instant::now();
         count = count.min(all - done);
-        match machine.draw(Pass { step: 1, first: done, count }, film, stop) {
+        match progressive.draw(Pass { step: 1, first: done, count }, film, stop) {
             Ok(()) => {}
             Err(RenderError::Stopped) => {
                 if done > 0 {
@@ -53,7 +57,8 @@ pub fn draw(
     Ok(done)
 }
 
-/// The standard error of the means of a film, as far as two parts of its samples tell: one is in the film as it was `before`, the other came since. The root of the mean square over pixels and colours.
+/// The standard error of the means of a film, estimated from two sets of its samples: those in the
+/// film `before`, and those since. The root mean square over pixels and colour channels.
 pub fn error(before: &Film, film: &Film) -> f64 {
     let mut sum = 0.0;
     for (first, all) in before.pixels().iter().zip(film.pixels()) {
@@ -62,7 +67,8 @@ pub fn error(before: &Film, film: &Film) -> f64 {
         if one > 0.0 && other > 0.0 {
             for (&x, &y) in first.sum.iter().zip(&all.sum).take(3) {
                 let (x, y) = (f64::from(x), f64::from(y));
-                // Both means scatter by their numbers: σ² (1/n + 1/m), that of all by σ²/(n + m).
+                // The difference of the means has variance σ² (1/n + 1/m), the mean of all samples
+                // σ²/(n + m).
                 sum += (x / one - (y - x) / other).powi(2) * one * other / (whole * whole);
             }
         }
@@ -79,26 +85,26 @@ mod tests {
     use crate::render::rpu::{RpuProgressive, RpuRenderer};
     use std::sync::atomic::Ordering;
 
-    /// The image where drawing is stopped behind so many samples, and then goes on.
+    /// The image where rendering is stopped after this many samples, and then resumed.
     fn stopped_after(samples: u32) -> Image {
         let job = job_of("sepia", 20, 11, [4, 3]);
-        let mut machine = RpuProgressive::new(RpuRenderer::new());
-        machine.load(&job).unwrap();
+        let mut progressive = RpuProgressive::new(RpuRenderer::new());
+        progressive.load(&job).unwrap();
         let mut film = Film::new(20, 11).unwrap();
         let stop = AtomicBool::new(false);
         let mut after = |_: [&Film; 2], done| {
             stop.store(done >= samples, Ordering::Relaxed);
             ControlFlow::Continue(())
         };
-        let done = draw(&mut machine, &job, &mut film, 0, &stop, &mut after).unwrap();
+        let done = draw(&mut progressive, &job, &mut film, 0, &stop, &mut after).unwrap();
         assert!(done >= samples);
         assert!(film.pixels().iter().all(|pixel| pixel.weight == done as f32));
         stop.store(false, Ordering::Relaxed);
         assert_eq!(
-            draw(&mut machine, &job, &mut film, done, &stop, &mut |_, _| ControlFlow::Continue(())).unwrap(),
+            draw(&mut progressive, &job, &mut film, done, &stop, &mut |_, _| ControlFlow::Continue(())).unwrap(),
             12
         );
-        machine.finish(&film, 1, &stop).unwrap()
+        progressive.finish(&film, 1, &stop).unwrap()
     }
 
     #[test]
@@ -111,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_error_is_that_of_independent_samples() {
-        // Uniform numbers from 0 to 1 scatter by 1/√12, the mean of 64 by an eighth of it.
+        // Uniform random numbers have the standard deviation 1/√12, the mean of 64 an eighth of it.
         let mut x = 1u32;
         let mut number = || {
             x = crate::random::hash(x.wrapping_add(0x9e37_79b9));
@@ -131,11 +137,11 @@ mod tests {
     #[test]
     fn what_is_stopped_at_once_has_no_samples() {
         let job = job_of("sepia", 20, 11, [2, 2]);
-        let mut machine = RpuProgressive::new(RpuRenderer::new());
-        machine.load(&job).unwrap();
+        let mut progressive = RpuProgressive::new(RpuRenderer::new());
+        progressive.load(&job).unwrap();
         let mut film = Film::new(20, 11).unwrap();
         let done =
-            draw(&mut machine, &job, &mut film, 0, &AtomicBool::new(true), &mut |_, _| ControlFlow::Continue(()));
+            draw(&mut progressive, &job, &mut film, 0, &AtomicBool::new(true), &mut |_, _| ControlFlow::Continue(()));
         assert_eq!(done.unwrap(), 0);
     }
 }

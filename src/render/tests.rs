@@ -1,4 +1,5 @@
-//! The camera's lens and clipping planes and the film's filters, by values worked out by hand; the GPU gives what the RPU gives.
+//! The camera's lens and clipping planes and the film's filters, by values worked out by hand; the
+//! GPU gives what the RPU gives.
 
 use super::rpu::RpuRenderer;
 use super::sampling::Sampling;
@@ -8,7 +9,8 @@ use crate::program::{LinkOptions, Output, link};
 use crate::scene::{OpenOptions, open};
 use crate::text::source::SourceMap;
 
-/// A job of a scene of white things on black, seen along z from the origin. A pixel is 0.01 wide at distance 1.
+/// A job of a scene of white things on black, seen along z from the origin. A pixel is 0.01 wide at
+/// distance 1.
 fn job(options: &str, world: &str, size: u32, samples: u32) -> Job {
     job_of(options, world, size, samples, &OpenOptions::default(), &LinkOptions::default())
 }
@@ -73,8 +75,9 @@ fn spread(image: &Image) -> f64 {
 
 #[test]
 fn what_is_out_of_focus_becomes_a_disk() {
-    // At depth z a lens of radius r focused at f spreads a point over a disk of radius r·(1/f − 1/z) on the screen: here 0.05, 5 pixels. The variance
-    // across a disk of radius R is R²/4, across a square of 4 pixels 4²/12; a pixel adds 1/12.
+    // At depth z a lens of radius r focused at f spreads a point over a disk of radius r·(1/f −
+    // 1/z) on the screen: here 0.05, 5 pixels. The variance across a disk of radius R is R²/4,
+    // across a square of 4 pixels 4²/12; a pixel adds 1/12.
     let small = quad(10.0, [-0.2, 0.2, -0.2, 0.2]);
     let blurred = draw(&job("DepthOfField 1 1 5", &small, 24, 144));
     let expected = 25.0 / 4.0 + 16.0 / 12.0 + 1.0 / 12.0;
@@ -106,7 +109,8 @@ fn clipping_planes_hide_what_is_before_and_behind_them() {
 
 #[test]
 fn an_edge_shows_the_filter() {
-    // White right of the middle: a pixel whose middle is d left of the edge has what the filter holds beyond d.
+    // White right of the middle: a pixel whose middle is d left of the edge has what the filter
+    // holds beyond d.
     let half = quad(1.0, [0.0, 1.0, -1.0, 1.0]);
     let row = |filter: &str| {
         let image = draw(&job(&format!("PixelFilter {filter}"), &half, 8, 256));
@@ -121,7 +125,8 @@ fn an_edge_shows_the_filter() {
     close(&row("\"box\" 2 2"), &[0.0, 0.0, 0.0, 0.25, 0.75, 1.0, 1.0, 1.0], 0.01);
     // Beyond d of a triangle of half-width 2: (1 − d/2)²/2.
     close(&row("\"triangle\" 4 4"), &[0.0, 0.0, 0.03125, 0.28125, 0.71875, 0.96875, 1.0, 1.0], 0.01);
-    // Mitchell & Netravali's cubic over 4 pixels rings: beyond d it holds ∫ from d to 2, which is 0.1207 at d = 0.5 and −0.0078 at 1.5.
+    // Mitchell & Netravali's cubic over 4 pixels rings: beyond d it holds ∫ from d to 2, which is
+    // 0.1207 at d = 0.5 and −0.0078 at 1.5.
     let mitchell = row("\"mitchell\" 4 4");
     assert!(mitchell[2] < 0.0 && mitchell[5] > 1.0, "{mitchell:?}");
     close(&mitchell[3..5], &[0.1207, 0.8793], 0.03);
@@ -138,18 +143,19 @@ fn a_filter_with_negative_lobes_leaves_a_plain_surface_as_it_is() {
 
 #[test]
 fn what_moves_is_smeared_over_its_way() {
-    // A square of 4 pixels that goes 8 pixels to the right while the shutter is open: each column of its way is seen for a part of the time. The variance
-    // of where its light is, is that of the square and that of its way, 4²/12 + 8²/12, and of a pixel, 1/12.
+    // A square of 4 pixels that goes 8 pixels to the right while the shutter is open: each column
+    // of its way is seen for a part of the time. The variance of where its light is, is that of the
+    // square and that of its way, 4²/12 + 8²/12, and of a pixel, 1/12.
     let world = format!(
         "MotionBegin [0 1] Translate -0.04 0 0 Translate 0.04 0 0 MotionEnd {}",
         quad(1.0, [-0.02, 0.02, -0.02, 0.02])
     );
-    let mut machine = super::rpu::RpuProgressive::new(RpuRenderer::new());
+    let mut progressive = super::rpu::RpuProgressive::new(RpuRenderer::new());
     let at = |time| {
         let opening = OpenOptions { time, ..OpenOptions::default() };
         Ok::<_, super::RenderError>(job_of("Shutter 0 1", &world, 24, 16, &opening, &LinkOptions::default()))
     };
-    let image = motion::draw(&mut machine, motion::slices(16), at, &|_| {}).unwrap();
+    let image = motion::draw(&mut progressive, motion::time_samples(16), at, &|_| {}).unwrap();
     let expected = (16.0 + 64.0 + 1.0) / 12.0;
     let found = spread(&image);
     assert!((found / expected - 1.0).abs() < 0.02, "{found} is not {expected}");
@@ -201,7 +207,8 @@ fn variables_take_the_place_of_colors() {
     assert_eq!(shown("z"), ("Z".to_string(), [3.0, 3.0, 3.0, 1.0]));
     assert_eq!(shown("shaderid"), ("Y".to_string(), [1.0; 4]));
     assert_eq!(shown("albedo"), ("RGB".to_string(), [1.0, 0.5, 1.0, 1.0]));
-    // The polygon goes clockwise as the camera sees it, whose space is left-handed: its normal points to the camera.
+    // The polygon goes clockwise as the camera sees it, whose space is left-handed: its normal
+    // points to the camera.
     assert_eq!(shown("N"), ("XYZ".to_string(), [0.0, 0.0, -1.0, 1.0]));
     assert_eq!(shown("half"), ("Y".to_string(), [0.5, 0.5, 0.5, 1.0]));
     assert_eq!(shown("seen"), ("RGB".to_string(), [1.0, 0.25, 0.25, 1.0]));

@@ -189,7 +189,8 @@ pub fn any_arithmetic() -> impl Strategy<Value = Instr> {
         .prop_filter("the machine has no such instruction", |instr| instr.validate().is_ok())
 }
 
-/// Programs of 1 to 20 instructions that can run. What [`Instr::validate`] refuses becomes `return`.
+/// Programs of 1 to 20 instructions that can run. What [`Instr::validate`] refuses becomes
+/// `return`.
 pub fn any_program() -> impl Strategy<Value = Program> {
     (1u32..20)
         .prop_flat_map(|len| {

@@ -1,18 +1,21 @@
-//! Arithmetic on blocks: the machine's hot loop.
+//! Arithmetic on blocks: the interpreter's hot loop.
 //!
-//! A [`Step`] names the [`Kernels`] that compute it: functions that take the registers, the step and the active lanes, one for any lanes and a shorter one for
-//! all. Every operation is written once, for the lanes of a group and for any [`Number`], and compiled for each [`Way`] to do it: in single precision
-//! for the baseline processor, for AVX2 and for AVX-512 (see [`super::simd`]), and in the 24-bit format for the baseline processor. In single
-//! precision all give the same bits: nothing is fused, and every step rounds as IEEE single.
+//! A [`Step`] names the [`Kernels`] that compute it: functions of the registers, the step and the
+//! active lanes, one for any mask and a shorter one for all lanes. Every operation is written once,
+//! for the lanes of a group and for any [`Number`], and compiled for each
+//! [`KernelTarget`]: in single precision for the baseline CPU, for AVX2 and for AVX-512 (see [`super::simd`]), and in the 24-bit format for
+//! the baseline CPU. In single precision all give the same bits: nothing is fused, and every step
+//! rounds as IEEE single.
 //!
-//! A kernel does one operation with one way to modify its sources, and nothing in it depends on the step but places and modifiers. One function
-//! for all instructions, which looked at each to see what to do, took three times as long (`bench shading`).
-//! `bench rpu` measures what the `unsafe` calls of compiled ways are worth.
+//! A kernel is one operation with one kind of source modification; only columns and modifiers come
+//! from the step. One function for all instructions, with a switch for each, took three times as
+//! long (`bench shading`). `bench rpu` measures the instruction sets.
 //!
-//! An operation is a function of one lane, modifiers included, written out for the lanes of a group: this is what LLVM turns into vector
-//! instructions. (Chains of loops over groups it did not: `mad` took six times as long that way.) Nothing here may stay a call,
-//! such as `map` of an array and adapters of iterators do: it would be compiled for the baseline processor. Two such calls an instruction
-//! cost a third of the speed of `assets/scenes/noise.rib`.
+//! An operation is a function of one lane, modifiers included, written out for the lanes of a
+//! group: LLVM vectorises that. (Chains of loops over groups it did not: `mad` took six times as
+//! long.) Nothing here may remain a call, such as `map` of an array or iterator adapters: it would
+//! be compiled for the baseline CPU. Two such calls an instruction cost a third of the speed of
+//! `assets/scenes/noise.rib`.
 
 use super::format::{F24, Format, Number};
 use super::isa::{Component, Multiplier, Op, Ranges, SpecialOp};
@@ -20,7 +23,7 @@ use super::lanes::{BLOCK, Column, GROUP, GROUPS, Lanes, each_lane, groups_of};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 use super::simd::{InstructionSet, Portable, Simd};
-use super::step::{Modifier, Modify, Operand, Place, Step, Steps, Task, Test, Tests};
+use super::step::{Modifier, Modify, Operand, Slot, Step, Steps, Task, Test, Tests};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -29,17 +32,17 @@ use std::ops::Range;
 pub(super) struct Registers<'a> {
     /// All columns of the block.
     pub file: &'a [Column],
-    /// How many of them come before the registers.
+    /// The number of columns before the registers: constants and literals.
     pub pool: usize,
     /// Columns between the bottoms of the stack and of the window.
     pub window: usize,
 }
 
 impl<'a> Registers<'a> {
-    /// The column at a place.
+    /// A column.
     #[inline(always)]
-    fn column(&self, place: Place) -> &'a Column {
-        &self.file[place.column(self.pool) + if place.is_on_stack() { self.window } else { 0 }]
+    fn column(&self, slot: Slot) -> &'a Column {
+        &self.file[slot.column(self.pool) + if slot.is_on_stack() { self.window } else { 0 }]
     }
 
     /// A source's component for all lanes: a copy, or a float of the format times its multiplier.
@@ -51,7 +54,7 @@ impl<'a> Registers<'a> {
 
     /// The same, to the lanes in `mask` of a column.
     pub fn copy(&self, operand: &Operand, position: Component, mode: Mode, to: &Column, mask: u64) {
-        let from = self.column(operand.places[position.index()]);
+        let from = self.column(operand.slots[position.index()]);
         if operand.multiplier == Multiplier::ONE {
             mode.copy(std::slice::from_ref(from), std::slice::from_ref(to), mask);
             return;
@@ -62,7 +65,7 @@ impl<'a> Registers<'a> {
 
     /// A source's component for all lanes as floats of the format, into an array.
     pub fn read_floats(&self, operand: &Operand, position: Component, format: Format, to: &mut [f32; BLOCK]) {
-        let from = self.column(operand.places[position.index()]);
+        let from = self.column(operand.slots[position.index()]);
         let Multiplier { negate, scale } = operand.multiplier;
         let is_plain = operand.multiplier == Multiplier::ONE && format == Format::F32;
         for (k, to) in to.chunks_exact_mut(GROUP).enumerate() {
@@ -76,7 +79,7 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// How arithmetic is done: in which format, and by which instructions of the processor.
+/// How arithmetic is done: the number format and the instruction set.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
     /// In single precision.
@@ -94,7 +97,7 @@ impl Mode {
         }
     }
 
-    /// What computes a task.
+    /// The kernels of a task.
     pub fn kernels(self, task: Task, modify: Modify) -> Kernels {
         match self {
             Mode::F32(InstructionSet::Portable) => kernels::<InF32>(task, modify),
@@ -111,10 +114,10 @@ impl Mode {
         match self {
             Mode::F32(InstructionSet::Portable) | Mode::F24 => passes(Portable, registers, tests, active),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx2` exists only where the processor has AVX2.
+            // SAFETY: an `Avx2` exists only where the CPU has AVX2.
             Mode::F32(InstructionSet::Avx2(simd)) => unsafe { passes_avx2(simd, registers, tests, active) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an `Avx512` exists only where the processor has these parts of AVX-512.
+            // SAFETY: an `Avx512` exists only where the CPU has AVX-512 F and DQ.
             Mode::F32(InstructionSet::Avx512(simd)) => unsafe { passes_avx512(simd, registers, tests, active) },
         }
     }
@@ -123,15 +126,16 @@ impl Mode {
 /// Computes a step for the active lanes, in the file that begins at the given column.
 ///
 /// # Safety
-/// The file has the step's columns, and the processor what the mode that gave the kernel stands for.
+/// The file has the step's columns, and the CPU has the instruction set that the kernel is compiled
+/// for.
 type Kernel = unsafe fn(*const Column, &Step, u64);
 
-/// What computes a step.
+/// The functions that compute a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kernels {
-    /// For any lanes.
+    /// For any mask.
     some: Kernel,
-    /// For all lanes, whatever it is told.
+    /// For all lanes; ignores the mask.
     all: Kernel,
 }
 
@@ -146,8 +150,9 @@ pub(super) fn execute(registers: &Registers<'_>, steps: &Steps, range: Range<usi
     let file = file.as_ptr();
     let compute = |step: &Step| {
         let kernel = if active == u64::MAX { step.kernels.all } else { step.kernels.some };
-        // SAFETY: the file has all columns up to the reach of the steps for this window, and so those of this step, moved for it. A mode gives kernels
-        // that need more of the processor than any has only with an engine, which proves that this one has it.
+        // SAFETY: the file has all columns up to the reach of the steps for this window, and so
+        // those of this step, moved for it. A mode has kernels for an extended instruction set only
+        // with a value that proves that the CPU has it.
         unsafe { kernel(file, step, active) }
     };
     match steps.moved(window) {
@@ -156,8 +161,8 @@ pub(super) fn execute(registers: &Registers<'_>, steps: &Steps, range: Range<usi
     }
 }
 
-/// A way to compile kernels.
-trait Way {
+/// What kernels are compiled for: a number format and an instruction set.
+trait KernelTarget {
     fn kernels<O: Operation>() -> Kernels;
 }
 
@@ -168,27 +173,27 @@ struct InAvx2;
 #[cfg(target_arch = "x86_64")]
 struct InAvx512;
 
-impl Way for InF32 {
+impl KernelTarget for InF32 {
     fn kernels<O: Operation>() -> Kernels {
         Kernels { some: portable::<f32, O, false>, all: portable::<f32, O, true> }
     }
 }
 
-impl Way for InF24 {
+impl KernelTarget for InF24 {
     fn kernels<O: Operation>() -> Kernels {
         Kernels { some: portable::<F24, O, false>, all: portable::<F24, O, true> }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Way for InAvx2 {
+impl KernelTarget for InAvx2 {
     fn kernels<O: Operation>() -> Kernels {
         Kernels { some: avx2::<O, false>, all: avx2::<O, true> }
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Way for InAvx512 {
+impl KernelTarget for InAvx512 {
     fn kernels<O: Operation>() -> Kernels {
         Kernels { some: avx512::<O, false>, all: avx512::<O, true> }
     }
@@ -201,7 +206,7 @@ unsafe fn portable<N: Number, O: Operation, const ALL: bool>(file: *const Column
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2<O: Operation, const ALL: bool>(file: *const Column, step: &Step, active: u64) {
-    // SAFETY: who calls a kernel has the processor for it.
+    // SAFETY: the caller of a kernel guarantees the instruction set.
     let simd = unsafe { Avx2::assume() };
     O::run(Target::<_, f32, ALL> { simd, file, step, active, of: PhantomData });
 }
@@ -209,13 +214,13 @@ unsafe fn avx2<O: Operation, const ALL: bool>(file: *const Column, step: &Step, 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 unsafe fn avx512<O: Operation, const ALL: bool>(file: *const Column, step: &Step, active: u64) {
-    // SAFETY: who calls a kernel has the processor for it.
+    // SAFETY: the caller of a kernel guarantees the instruction set.
     let simd = unsafe { Avx512::assume() };
     O::run(Target::<_, f32, ALL> { simd, file, step, active, of: PhantomData });
 }
 
 /// The kernels of a task.
-fn kernels<W: Way>(task: Task, modify: Modify) -> Kernels {
+fn kernels<W: KernelTarget>(task: Task, modify: Modify) -> Kernels {
     macro_rules! floats {
         ($operation:ident) => {
             match modify {
@@ -270,7 +275,7 @@ trait Operation {
     fn run<S: Simd, N: Number, const ALL: bool>(at: Target<'_, S, N, ALL>);
 }
 
-/// What a kernel works on; with `ALL`, all lanes are active.
+/// The arguments of a kernel; with `ALL`, all lanes are active.
 #[derive(Clone, Copy)]
 struct Target<'a, S, N, const ALL: bool> {
     simd: S,
@@ -283,7 +288,8 @@ struct Target<'a, S, N, const ALL: bool> {
 impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
     #[inline(always)]
     fn source(&self, number: usize) -> &'a Column {
-        // SAFETY: who calls a kernel gives it a file with the step's columns. To look for each whether it is there takes 1.4 times as long (with a look at what kind of place it is).
+        // SAFETY: the caller of a kernel gives it a file with the step's columns. Bounds checks
+        // (with a test of the column's kind) take 1.4 times as long.
         unsafe { &*self.file.add(self.step.from(number)) }
     }
 
@@ -292,7 +298,8 @@ impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
     fn write(&self, f: impl Fn(usize) -> Lanes) {
         // SAFETY: as for sources.
         let to = unsafe { &*self.file.add(self.step.to()) };
-        // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the baseline processor.
+        // One call of `f`: with two, LLVM leaves some functions out of line, compiled for the
+        // baseline processor.
         for k in 0..GROUPS {
             let bits = if ALL { u16::MAX } else { (self.active >> (GROUP * k)) as u16 };
             if bits != 0 {
@@ -303,7 +310,7 @@ impl<'a, S: Simd, N: Number, const ALL: bool> Target<'a, S, N, ALL> {
     }
 }
 
-/// A way to modify sources. The modifiers that it does not look at are those that change nothing.
+/// A kind of source modification. Modifiers that it ignores have no effect.
 trait Modification {
     /// A float.
     fn number<N: Number>(bits: u32, by: Modifier) -> N;
@@ -312,7 +319,7 @@ trait Modification {
     fn integer(bits: u32, by: Modifier) -> u32;
 }
 
-/// Not at all.
+/// None.
 struct Plain;
 /// Floats by their signs.
 struct Signed;
@@ -382,7 +389,8 @@ macro_rules! write_lanes {
     }};
 }
 
-/// Operations on floats: a name, the sources' names and numbers with the numbers of the modifiers, and the result.
+/// Operations on floats: a name, the sources' names and numbers with the numbers of the modifiers,
+/// and the result.
 macro_rules! float_operations {
     ($($name:ident($($x:ident $number:literal $slot:literal),*) $result:expr;)*) => {$(
         struct $name<M>(PhantomData<M>);
@@ -516,7 +524,7 @@ fn passes_avx512(simd: Avx512, registers: &Registers<'_>, tests: &Tests, active:
 fn passes(simd: impl Simd, registers: &Registers<'_>, tests: &Tests, active: u64) -> u64 {
     let mut passed = if tests.all { active } else { 0 };
     for test in &tests.each {
-        let inside = inside(simd, registers.column(test.place), *test, active);
+        let inside = inside(simd, registers.column(test.slot), *test, active);
         passed = if tests.all { passed & inside } else { passed | inside };
     }
     passed & active

@@ -1,7 +1,7 @@
 //! The assembler: text to [`Program`].
 //!
-//! The syntax is that of the listings in Węgrzanowski 2006, chapter 12. A line is any number of labels, then at most one
-//! instruction or declaration, then a comment that starts with `;`:
+//! The syntax is that of the listings in Węgrzanowski 2006, chapter 12. A line is any number of
+//! labels, then at most one instruction or declaration, then a comment that starts with `;`:
 //!
 //! ```text
 //! SUBROUTINE_ENTRY_f:                    ; an entry point named f
@@ -17,15 +17,17 @@
 //!     texload I0, 2, R1.xy               ; texture 2
 //! .extern g                              ; `call g push 0` calls the entry point of another program
 //! .const C0, 1.0, 0.0, #-1, 0.5          ; constant registers, from C0 on
-//! .string 77, "a \"text\""               ; the text that an identifier stands for
+//! .string 77, "a \"text\""               ; the string of an identifier
 //! ```
 //!
 //! Dependency flags are written before all instructions or none.
 //!
-//! A condition is `always`, or `and`/`or`, components, and ranges in parentheses; a single component needs neither `and` nor
-//! `or`. Ranges are `<0 >=0 =0 <1 >=1`, joined by `and` (which binds tighter) and `or`. The comma before a condition may be left out.
+//! A condition is `always`, or `and`/`or`, components, and ranges in parentheses; a single
+//! component needs neither `and` nor `or`. Ranges are `<0 >=0 =0 <1 >=1`, joined by `and` (which
+//! binds tighter) and `or`. The comma before a condition may be left out.
 //!
-//! All errors of a text are found in one run (at most 100 are reported), with their place, and a hint where one helps.
+//! All errors of a text are found in one run (at most 100 are reported), with their place, and a
+//! hint where one helps.
 
 use super::disasm::ENTRY_PREFIX;
 use super::isa::{
@@ -37,7 +39,7 @@ use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::{FileId, Span};
 use std::collections::{BTreeMap, HashMap};
 
-/// Errors reported for one text; more would help nobody.
+/// The most errors reported for one text.
 const MAX_ERRORS: usize = 100;
 
 /// An assembled text.
@@ -45,7 +47,7 @@ const MAX_ERRORS: usize = 100;
 pub struct Assembly {
     /// The program; valid.
     pub program: Program,
-    /// Where each instruction stands in the text.
+    /// The span of each instruction in the text.
     pub spans: Vec<Span>,
 }
 
@@ -242,7 +244,8 @@ impl Assembler {
         Ok(Assembly { program, spans: self.spans })
     }
 
-    /// The entry point of another program that a reference means: what this text defines goes first.
+    /// The entry point of another program that a reference means: what this text defines goes
+    /// first.
     fn import(&self, name: &str) -> Option<String> {
         let entry = name.strip_prefix(ENTRY_PREFIX).unwrap_or(name);
         let own = self.labels.contains_key(name) || self.labels.contains_key(&format!("{ENTRY_PREFIX}{entry}"));
@@ -262,7 +265,7 @@ impl Assembler {
         waits.into_iter().flatten().collect()
     }
 
-    /// A label at the very end of the text has no instruction to stand for.
+    /// Reports a label at the end of the text, which has no instruction.
     fn check_address(&mut self, name: &str, address: u32, span: Span) {
         if address as usize >= self.code.len() && !self.code.is_empty() {
             let d = Diagnostic::error(format!("no instruction follows the label `{name}`"));
@@ -286,7 +289,7 @@ enum Kind<'a> {
     Word(&'a str),
     /// Something that starts with a digit.
     Number(&'a str),
-    /// What stands between quotes, as written.
+    /// The text between quotes, as written.
     Text(&'a str),
     /// One of the marks in [`PUNCTUATION`].
     Punct(&'static str),
@@ -441,7 +444,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    /// Refuses what is left of the line.
+    /// Reports an error for the rest of the line.
     fn finish(&self, what: &str) -> Result<()> {
         match self.tokens.first() {
             Some(extra) => Err(error(format!("unexpected text after the {what}"), extra.span, "not part of it")),
@@ -830,12 +833,14 @@ fn mask_of(components: &[Component], span: Span) -> Result<Mask> {
     Ok(mask)
 }
 
-/// The register that a text names, with its components in order (none for the register alone): `R3.xy`, `HIT`.
+/// The register that a text names, with its components in order (none for the register alone):
+/// `R3.xy`, `HIT`.
 pub fn register(text: &str) -> Option<(Reg, Vec<Component>)> {
     parse_reg(text).filter(|(reg, _)| reg.exists())
 }
 
-/// The bit pattern of a number as literals are written, with a sign: `1.5`, `-2`, `#12`, `#-1`, `#0xff`.
+/// The bit pattern of a number as literals are written, with a sign: `1.5`, `-2`, `#12`, `#-1`,
+/// `#0xff`.
 pub fn literal(text: &str) -> Option<u32> {
     let nowhere = Span::new(FileId::default(), 0, 0);
     if text.starts_with('#') {

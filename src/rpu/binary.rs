@@ -1,7 +1,7 @@
 //! The binary form of programs: 32-bit words, little-endian in files.
 //!
-//! Decoding checks everything, so that a corrupt or hostile file gives an error that names the instruction, and a decoded program is
-//! valid.
+//! Decoding checks everything, so that a corrupt or hostile file gives an error that names the
+//! instruction, and a decoded program is valid.
 //!
 //! # Layout
 //!
@@ -20,8 +20,9 @@
 //! | … | the strings: identifier (1 word), length and text as for a name |
 //! | … | the imports: code address of the call (1 word), length and name of the entry point |
 //!
-//! An instruction is a head, a dependency word if its head says so, a control word if it jumps or calls, and its operands, in this order. A code address is the number of an
-//! instruction, not of a word.
+//! An instruction is a head, a dependency word if its head says so, a control word if it jumps or
+//! calls, and its operands, in this order. A code address is the number of an instruction, not of a
+//! word.
 //!
 //! ## Head
 //!
@@ -50,11 +51,13 @@
 //!
 //! ## Operands
 //!
-//! Those of a split are two heads of arithmetic (bits 18–31 are 0), then the sources of the first half, then those of the second; its own head has
-//! the control fields alone. `texload` and `texstore` start with a word that holds the number of the texture (0–255).
+//! Those of a split are two heads of arithmetic (bits 18–31 are 0), then the sources of the first
+//! half, then those of the second; its own head has the control fields alone. `texload` and
+//! `texstore` start with a word that holds the number of the texture (0–255).
 //!
-//! A source is a word, followed by the pattern if it is a literal. The base and offset of `load`, `load4` and `store` are a word: bits 0–2
-//! the base (0–3 `A.x`–`A.w`, 4 `HIT_TRI`, 5 `HIT_OBJ`), bits 16–31 the offset in two's complement, others 0.
+//! A source is a word, followed by the pattern if it is a literal. The base and offset of `load`,
+//! `load4` and `store` are a word: bits 0–2 the base (0–3 `A.x`–`A.w`, 4 `HIT_TRI`, 5 `HIT_OBJ`),
+//! bits 16–31 the offset in two's complement, others 0.
 //!
 //! | bits | field | meaning |
 //! |---|---|---|
@@ -598,8 +601,8 @@ mod tests {
     use super::super::arbitrary::{any_object, any_program};
     use super::super::asm::assemble;
     use super::super::block::Block;
-    use super::super::executable::Executable;
     use super::super::disasm::disassemble;
+    use super::super::executable::Executable;
     use super::super::machine::{Limits, Machine};
     use super::super::texture::Texture;
     use super::super::tracing::EmptyScene;

@@ -2,14 +2,15 @@
 //!
 //! # Layout
 //!
-//! All engines share this state and may address it directly, so its layout is fixed; `the_layout_is_as_documented` tests it. A word
-//! is 32 bits in the CPU's byte order. A set of lanes is a `u64` *mask*: bit i is lane i.
+//! All engines share this state and may address it directly, so its layout is fixed;
+//! `the_layout_is_as_documented` tests it. A word is 32 bits in the CPU's byte order. A set of
+//! lanes is a `u64` *mask*: bit i is lane i.
 //!
 //! **Column.** One word for each of the 64 lanes: 256 bytes, aligned to 64; lane i at byte 4·i.
 //!
-//! **Register file** (`Block::file`). A contiguous array of columns. P is the number of values that the loaded program has in common
-//! for all lanes: the components of `C` registers and the literals that it reads, each once. Offsets are from the first register
-//! column, at byte 256·P.
+//! **Register file** (`Block::file`). A contiguous array of columns. P is the number of values that
+//! the loaded program has in common for all lanes: the components of `C` registers and the literals
+//! that it reads, each once. Offsets are from the first register column, at byte 256·P.
 //!
 //! | columns | bytes from R0.x | holds |
 //! |---|---|---|
@@ -25,8 +26,9 @@
 //! | P + 98 | 25088 | a half of a split that is written after the other half has read: x, y, z, w |
 //! | P + 102 | 26112 | the data stack: vector v at column P + 102 + 4·v, byte 26112 + 1024·v |
 //!
-//! `S0` to `S7` of lanes whose stack window is w are the stack's vectors w to w + 7. The file reaches at least to the top of the
-//! window of every running lane; a call that moves the window grows it, so pointers into it are valid up to the next call.
+//! `S0` to `S7` of lanes whose stack window is w are the stack's vectors w to w + 7. The file
+//! reaches at least to the top of the window of every running lane; a call that moves the window
+//! grows it, so pointers into it are valid up to the next call.
 //!
 //! **Control stack** (`Block::frames`). A row for each call depth, 528 bytes:
 //!
@@ -36,12 +38,13 @@
 //! | 512 to 519 | the mask of lanes whose frame equals the last one |
 //! | 520 to 527 | the frame that was pushed last |
 //!
-//! **Scratch memory** (`Block::scratch`). Vector v is four columns (x, y, z, w), 1024 bytes. Vectors that no lane has written need
-//! not exist; they read as zeros.
+//! **Scratch memory** (`Block::scratch`). Vector v is four columns (x, y, z, w), 1024 bytes.
+//! Vectors that no lane has written need not exist; they read as zeros.
 //!
 //! **Counters** (`Block::spent`). A word for each lane: its backward jumps and calls in this run.
 //!
-//! **Texel log** (`Block::texels`). Lane, address and value of each texel stored in this run, in the order of the stores.
+//! **Texel log** (`Block::texels`). Lane, address and value of each texel stored in this run, in
+//! the order of the stores.
 
 use super::arith::{Mode, Registers};
 use super::isa::{Component, Reg, STACK_WINDOW};
@@ -52,7 +55,8 @@ use super::step::{Steps, Uniform};
 use super::texture::{TexelLog, TexelStore};
 use std::sync::Arc;
 
-/// Columns of the register file after those of constants and literals: four to a register, the stack last.
+/// Columns of the register file after those of constants and literals: four to a register, the
+/// stack last.
 pub(super) mod column {
     /// `I0.x`.
     pub const INPUT: u16 = 64;
@@ -97,26 +101,28 @@ impl FrameRow {
         FrameRow { lanes: [Frame { pc: 0, push: 0 }; BLOCK], shared: u64::MAX, last: Frame { pc: 0, push: 0 } };
 }
 
-/// What all lanes have in common: a program's list, and the constant registers.
+/// The values that all lanes have in common: the program's list of them, and the constant
+/// registers.
 #[derive(Debug)]
 struct Pool {
     list: Arc<[Uniform]>,
     constants: [[u32; 4]; 32],
 }
 
-/// The state of [`BLOCK`] threads. One is used by one CPU thread at a time, for run after run; it keeps its memory.
+/// The state of [`BLOCK`] threads. One CPU thread uses it at a time, for one run after the other;
+/// it keeps its memory.
 #[derive(Debug)]
 pub struct Block {
-    /// What all lanes have in common, the registers, then the data stack (see [`column`]).
+    /// Constants and literals, the registers, then the data stack: see the layout above.
     file: Vec<Column>,
-    /// What the first columns hold, if anything.
+    /// The constants and literals in the first columns, if any.
     pool: Option<Pool>,
     /// The control stack: a row for each depth.
     frames: Vec<FrameRow>,
     scratch: Vec<[Column; 4]>,
-    /// Backward jumps and calls of each lane in this run, but for those of `latest`.
+    /// Backward jumps and calls of each lane in this run, without those in `latest`.
     spent: [u32; BLOCK],
-    /// The group that spent last, and how often in a row.
+    /// The group that spent last, and how often in succession.
     latest: (u64, u32),
     /// Backward jumps and calls of all groups.
     spent_by_groups: u64,
@@ -150,7 +156,8 @@ impl Block {
         block
     }
 
-    /// Sets all registers, the stack and scratch memory to zero, and `A.w` to the address of the scratch memory.
+    /// Sets all registers, the stack and scratch memory to zero, and `A.w` to the address of the
+    /// scratch memory.
     pub fn reset(&mut self) {
         self.file.truncate(self.columns_up_to(0));
         self.file[self.pool_len()..].iter().for_each(|column| column.fill(0));
@@ -158,8 +165,8 @@ impl Block {
         self.column(column::ADDRESS + 3).fill(SCRATCH_BASE);
     }
 
-    /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`] does, and forgets what these lanes have spent and
-    /// which texels they have stored.
+    /// Sets the registers, stack and scratch memory of the lanes in `mask` as [`Block::reset`]
+    /// does, and clears their counters and texel stores.
     pub fn reset_lanes(&mut self, mask: u64) {
         self.settle();
         let mode = Mode::F32(InstructionSet::detect());
@@ -167,7 +174,7 @@ impl Block {
         mode.fill(self.scratch.as_flattened(), 0, mask);
         mode.fill(std::slice::from_ref(self.column(column::ADDRESS + 3)), SCRATCH_BASE, mask);
         lanes_of(mask).for_each(|lane| self.spent[lane] = 0);
-        self.texels.forget(mask);
+        self.texels.remove(mask);
     }
 
     /// The texels that the lanes in `mask` have stored, in the order in which they did.
@@ -175,14 +182,15 @@ impl Block {
         self.texels.of(mask)
     }
 
-    /// The texels that the last run stored, lane by lane, for [`apply`](super::texture::apply); forgets them.
+    /// Takes the texels that the last run stored, lane by lane, for
+    /// [`apply`](super::texture::apply).
     pub fn take_texel_stores(&mut self) -> Vec<TexelStore> {
         self.texels.take()
     }
 
-    /// Notes a texel that a lane stores; `false` when there are too many.
-    pub(super) fn store_texel(&mut self, lane: usize, place: usize, value: [u32; 4]) -> bool {
-        self.texels.push(lane, place, value)
+    /// Logs a texel that a lane stores; `false` when there are too many.
+    pub(super) fn store_texel(&mut self, lane: usize, address: usize, value: [u32; 4]) -> bool {
+        self.texels.push(lane, address, value)
     }
 
     /// Counts from now on how many lanes execute each instruction.
@@ -190,14 +198,14 @@ impl Block {
         self.profile = Some(Vec::new());
     }
 
-    /// How many lanes have executed the instruction at each code address since [`Block::start_profile`], as far as any did;
-    /// ends the profile.
+    /// How many lanes have executed the instruction at each code address since
+    /// [`Block::start_profile`], as far as any did; ends the profile.
     pub fn take_profile(&mut self) -> Vec<u64> {
         self.profile.take().unwrap_or_default()
     }
 
-    /// A component of a register in one lane, as a bit pattern. Constant registers are not the block's: they read 0.
-    /// Stack registers are those of the bottom window.
+    /// A component of a register in one lane, as a bit pattern. Constant registers are not the
+    /// block's: they read 0. Stack registers are those of the bottom window.
     pub fn get(&self, reg: Reg, component: Component, lane: usize) -> u32 {
         register_column(reg, component).map_or(0, |c| self.column(c).get(lane % BLOCK))
     }
@@ -245,7 +253,8 @@ impl Block {
         self.write(reg, component, &bits);
     }
 
-    /// Gets ready for a program. Columns for what all lanes have in common are filled only where a run before was of another program, or had other constants.
+    /// Prepares the block for a program. Constants and literals are broadcast only where the last
+    /// run had another program or other constants.
     pub(super) fn prepare(&mut self, steps: &Steps, constants: &[[u32; 4]; 32]) {
         if self.pool.as_ref().is_some_and(|pool| Arc::ptr_eq(&pool.list, &steps.pool) && pool.constants == *constants) {
             return;
@@ -262,7 +271,7 @@ impl Block {
         self.pool = Some(Pool { list: steps.pool.clone(), constants: *constants });
     }
 
-    /// Columns of what all lanes have in common.
+    /// Columns of constants and literals.
     fn pool_len(&self) -> usize {
         self.pool.as_ref().map_or(0, |pool| pool.list.len())
     }
@@ -272,7 +281,7 @@ impl Block {
         self.pool_len() + usize::from(column::STACK) + 4 * (window as usize + usize::from(STACK_WINDOW))
     }
 
-    /// Forgets what a run before left besides registers.
+    /// Clears what the last run left besides registers.
     pub(super) fn begin(&mut self) {
         self.spent = [0; BLOCK];
         self.latest = (0, 0);
@@ -284,7 +293,7 @@ impl Block {
         &self.file[self.pool_len() + usize::from(index)]
     }
 
-    /// So many columns from one on.
+    /// `count` columns from `first` on.
     pub(super) fn columns(&self, first: u16, count: usize) -> &[Column] {
         let first = self.pool_len() + usize::from(first);
         &self.file[first..first + count]
@@ -312,7 +321,8 @@ impl Block {
 
     /// Counts a backward jump or call; whether a lane has now more than `budget`.
     pub(super) fn spend(&mut self, mask: u64, budget: u32) -> bool {
-        // Loops are mostly run by the same lanes in every turn: a count for each lane waits until others come.
+        // Loops are mostly run by the same lanes in every iteration: counts are added to each
+        // lane's when the lanes change.
         if mask == self.latest.0 && self.latest.1 < u32::MAX {
             self.latest.1 += 1;
         } else {
@@ -328,7 +338,7 @@ impl Block {
         lanes_of(mask).any(|lane| self.spent[lane] > budget)
     }
 
-    /// Counts for each lane what the latest group spent.
+    /// Adds what the latest group spent to the counts of its lanes.
     fn settle(&mut self) {
         let (mask, count) = std::mem::take(&mut self.latest);
         for lane in lanes_of(mask) {
@@ -336,7 +346,8 @@ impl Block {
         }
     }
 
-    /// Puts a call's frame at a depth, and makes sure that the stack reaches to the top of the window at `window`.
+    /// Puts a call's frame at a depth, and makes sure that the stack reaches to the top of the
+    /// window at `window`.
     pub(super) fn push_frame(&mut self, depth: u32, mask: u64, frame: Frame, window: u32) {
         let depth = depth as usize;
         if self.frames.len() <= depth {
@@ -356,7 +367,8 @@ impl Block {
         }
     }
 
-    /// The frame at a depth of the first lane in `mask`, which is not empty, and the lanes in `mask` with an equal frame.
+    /// The frame at a depth of the first lane in `mask`, which is not empty, and the lanes in
+    /// `mask` with an equal frame.
     pub(super) fn frame(&self, depth: u32, mask: u64) -> (Frame, u64) {
         let row = &self.frames[depth as usize];
         if mask & !row.shared == 0 {

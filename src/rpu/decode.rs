@@ -7,7 +7,8 @@ use super::isa::{Base, Condition, Control, Instr, IsaError, Primary, Program, Sr
 use super::step::{Operand, Recorder, Steps, Tests};
 use std::ops::Range;
 
-/// A checked and decoded program: what the interpreter runs, what the timed machine schedules, and what other engines translate.
+/// A checked and decoded program: what the interpreter runs, what the timed machine schedules, and
+/// what other engines translate.
 #[derive(Debug, Clone)]
 pub struct DecodedProgram {
     /// The instructions, by code address.

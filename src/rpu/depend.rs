@@ -1,20 +1,27 @@
-//! Dependency flags (Węgrzanowski 2006, §10, §13.6): takes a program and the machine's latencies, gives for each instruction the earlier ones of its thread that must have
-//! finished before it may issue ([`Waits`]), or checks the flags that a program has.
+//! Dependency flags (Węgrzanowski 2006, §10, §13.6): finds for each instruction of a program the
+//! earlier ones of its thread that must have finished before it may issue ([`Waits`]), given the
+//! machine's latencies; or checks the flags that a program has.
 //!
-//! An instruction waits for the results that it reads, and for those that it overwrites where they could come later than its own. It never waits because another one
-//! reads what it writes: sources are read at issue. Flags change time, never values.
+//! An instruction waits for the results that it reads (read after write), and for those that it
+//! overwrites where they could finish after its own (write after write). It never waits for a read
+//! of what it writes (write after read): sources are read at issue. Flags change time, never
+//! values.
 //!
 //! # Data flow
 //!
-//! For each component of each register, the analysis knows at which distances, counted in issued instructions, its last writers can be that may not have finished, along all ways through the code; distances
-//! beyond [`Waits::MAX_DISTANCE`] are one. Where a function starts and behind a call nothing is known, and whoever comes first waits for everything. A
-//! wait settles what lies at its distances for all registers. It knows nothing of how long anything really takes but for the order of two writers.
+//! For each component of each register, the analysis computes at which distances, counted in issued
+//! instructions, its last writers may be still unfinished, along all paths through the code;
+//! distances beyond [`Waits::MAX_DISTANCE`] are one. At the start of a function and after a call
+//! nothing is known, and the first instruction that reads or writes a register waits for
+//! everything. A wait completes the instructions at its distances for all registers. Latencies
+//! matter only for the order of two writers.
 
 use super::isa::{Arith, Base, Component, Condition, Control, Instr, Mask, Primary, Program, Reg, Src, Waits};
 use super::timed::Latencies;
 use thiserror::Error;
 
-/// Registers that can have to be waited for: 16 general ones, 4 inputs, `S`, `A`, three of the hit, 8 of the stack.
+/// Registers with dependencies: 16 general ones, 4 inputs, `S`, `A`, three of the hit, 8 of the
+/// stack.
 const ROWS: usize = 33;
 
 /// An instruction that could issue before something that it depends on has finished.
@@ -23,16 +30,18 @@ const ROWS: usize = 33;
 pub struct Uncovered {
     /// The instruction.
     pub address: usize,
-    /// What it would have to wait for besides.
+    /// What it would have to wait for in addition.
     pub missing: Waits,
 }
 
-/// The flags of a program. Whatever is written to a register in `junk` is never read, so that nobody waits for it.
+/// The flags of a program. Registers in `junk` are never read after a write, so no instruction
+/// waits for them.
 pub fn flags(program: &Program, junk: &[Reg], latencies: &Latencies) -> Vec<Waits> {
     Flow::new(program, junk, latencies, None).needs()
 }
 
-/// Whether the flags of a program cover what its instructions depend on; flags that nobody has set do not.
+/// Checks that the flags of a program cover what its instructions depend on. Flags that are not set
+/// cover nothing.
 ///
 /// # Errors
 /// The first instruction that does not wait for something.
@@ -83,7 +92,7 @@ struct Effect {
 struct Flow<'a> {
     program: &'a Program,
     effects: Vec<Effect>,
-    /// Flags that are taken as they are; without, those that are needed.
+    /// Flags to assume; the needed ones where there are none.
     given: Option<&'a [Waits]>,
     /// For each instruction that starts a block, its block.
     block_at: Vec<Option<usize>>,
@@ -119,7 +128,7 @@ impl<'a> Flow<'a> {
         Flow { program, effects, given, block_at, starts: vec![None; blocks] }
     }
 
-    /// What every instruction has to wait for; nothing where no way leads.
+    /// What every instruction has to wait for; nothing where it is unreachable.
     fn needs(mut self) -> Vec<Waits> {
         let mut needs = vec![Waits::NONE; self.program.code.len()];
         let mut work = Vec::new();
@@ -133,24 +142,27 @@ impl<'a> Flow<'a> {
         needs
     }
 
-    /// Adds what may be pending to the start of a block, which goes on the list if that is news.
+    /// Joins what may be pending into the state at the start of a block; a block whose state
+    /// changes goes on the worklist.
     fn enter(&mut self, address: usize, state: &State, work: &mut Vec<usize>) {
         let Some(block) = self.block_at.get(address).copied().flatten() else { return };
-        let news = match &mut self.starts[block] {
-            Some(known) => {
-                known.iter_mut().flatten().zip(state.iter().flatten()).fold(false, |news, (k, &s)| k.join(s) | news)
-            }
+        let changed = match &mut self.starts[block] {
+            Some(known) => known
+                .iter_mut()
+                .flatten()
+                .zip(state.iter().flatten())
+                .fold(false, |changed, (k, &s)| k.join(s) | changed),
             unknown => {
                 *unknown = Some(Box::new(*state));
                 true
             }
         };
-        if news {
+        if changed {
             work.push(address);
         }
     }
 
-    /// Goes through a block from what is known at its start.
+    /// Propagates the state through a block.
     fn block(&mut self, start: usize, needs: &mut [Waits], work: &mut Vec<usize>) {
         let Some(mut state) = self.block_at[start].and_then(|b| self.starts[b].as_deref().copied()) else { return };
         for address in start..self.program.code.len() {
@@ -165,7 +177,7 @@ impl<'a> Flow<'a> {
             let instr = &self.program.code[address];
             let Some(control) = instr.control() else { continue };
             let unknown = [[Pending::UNKNOWN; 4]; ROWS];
-            let goes_on = matches!(instr.condition(), Some(Condition::Any(..) | Condition::All(..)));
+            let falls_through = matches!(instr.condition(), Some(Condition::Any(..) | Condition::All(..)));
             match control {
                 Control::Jmp(target) => self.enter(target as usize, &state, work),
                 Control::Call { target, .. } => {
@@ -175,7 +187,7 @@ impl<'a> Flow<'a> {
                 Control::CallReg { .. } => self.enter(address + 1, &unknown, work),
                 Control::Return => {}
             }
-            if goes_on {
+            if falls_through {
                 self.enter(address + 1, &state, work);
             }
             return;
@@ -197,7 +209,7 @@ impl Effect {
     fn issue(&self, state: &mut State, waits: Waits) {
         for pending in state.iter_mut().flatten() {
             let at = pending.at & !waits.0;
-            // Everything is one further away; the last distance stands for all beyond.
+            // Every distance grows by one; the last one includes all beyond.
             pending.at = at << 1 | at & 1 << Waits::MAX_DISTANCE;
             if pending.at == 0 {
                 pending.latency = 0;
@@ -341,14 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_junk() {
+    fn no_instruction_waits_for_junk() {
         let text = "mov R0, 1.0\nmul R15, R0, R0\nmov R15, R0\nreturn";
         assert_eq!(flags_of(text, &[Reg::R(15)])[2], Waits::NONE);
         assert_eq!(flags_of(text, &[])[2], at(&[1]));
     }
 
     #[test]
-    fn behind_a_call_the_first_reader_waits_for_everything() {
+    fn after_a_call_the_first_reader_waits_for_everything() {
         let waits = flags_of(
             "mov R0, 1.0 + call L0 push 0, always\nadd R1, R0, 1.0\nreturn\nL0:\nmov R0, R0 + return always",
             &[],

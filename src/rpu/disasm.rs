@@ -1,7 +1,7 @@
 //! Assembly text of instructions and programs: what [`super::asm`] reads.
 //!
-//! The syntax is that of the listings in Węgrzanowski 2006, chapter 12. Every valid program, printed and assembled
-//! again, is the same program.
+//! The syntax is that of the listings in Węgrzanowski 2006, chapter 12. Every valid program,
+//! printed and assembled again, is the same program.
 
 use super::isa::{
     Arith, Base, Component, Condition, Control, Dst, DstReg, Instr, Mask, Op, Primary, Program, Ranges, Reg, Scale,
@@ -13,7 +13,8 @@ use std::fmt::{self, Display, Write};
 /// What an entry point's label starts with.
 pub const ENTRY_PREFIX: &str = "SUBROUTINE_ENTRY_";
 
-/// The ranges a condition can name, with their texts. The order decides nothing: each set is there once.
+/// The ranges a condition can name, with their texts. The order decides nothing: each set is there
+/// once.
 pub(super) const RANGE_TEXTS: [(u8, &str); 11] = [
     (0b0001, "<0"),
     (0b0010, "=0"),
@@ -28,12 +29,14 @@ pub(super) const RANGE_TEXTS: [(u8, &str); 11] = [
     (0b1111, ">=0 or <1"),
 ];
 
-/// The whole program as assembly text, one instruction a line; jump targets become labels `L` + code address.
+/// The whole program as assembly text, one instruction a line; jump targets become labels `L` +
+/// code address.
 pub fn disassemble(program: &Program) -> String {
     disassemble_with(program, |_| None)
 }
 
-/// Like [`disassemble`], with a comment above each instruction for which `comment` gives one (it may have several lines).
+/// Like [`disassemble`], with a comment above each instruction for which `comment` gives one (it
+/// may have several lines).
 pub fn disassemble_with(program: &Program, comment: impl Fn(usize) -> Option<String>) -> String {
     let mut text = declarations(program);
     for CodeLine { address, text: line, is_label } in code_lines(program) {
@@ -116,8 +119,8 @@ fn push_line(text: &mut String, line: fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("writing to a string cannot fail");
 }
 
-/// A label for every code address that the code refers to: an entry point's where there is one. Labels `L…` never
-/// clash with entry points, whose labels start with [`ENTRY_PREFIX`].
+/// A label for every code address that the code refers to: an entry point's where there is one.
+/// Labels `L…` never clash with entry points, whose labels start with [`ENTRY_PREFIX`].
 fn label_names(program: &Program) -> BTreeMap<u32, String> {
     let local = |target: u32| {
         let mut label = format!("L{target}");

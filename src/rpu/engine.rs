@@ -1,12 +1,13 @@
 //! Engines: what runs programs on blocks of threads.
 //!
-//! An [`Engine`] loads a decoded program once; the [`Code`] that it returns runs a block, or a batch of threads that refills a block's
-//! lanes, from an entry point. All engines change the same state, a [`Block`](super::block), and give the same bits: the interpreter
-//! is the oracle. An engine keeps the limits of its [`Machine`], and ends at the next backward jump or call once the machine's stop
-//! flag is set.
+//! An [`Engine`] loads a decoded program once; the [`Code`] that it returns runs a block, or a
+//! batch of threads that refills a block's lanes, from an entry point. All engines change the same
+//! state, a [`Block`](super::block), and give the same bits: the interpreter is the oracle. An
+//! engine keeps the limits of its [`Machine`], and ends at the next backward jump or call once the
+//! machine's stop flag is set.
 //!
-//! [`ENGINES`] is the table of engines. To add one, write a module with its [`Engine`] and add a row: the command line, the
-//! renderers and the tests that compare engines read the table.
+//! [`ENGINES`] is the table of engines. To add one, write a module with its [`Engine`] and add a
+//! row: the command line, the renderers and the tests that compare engines read the table.
 
 use super::block::Block;
 use super::decode::DecodedProgram;
@@ -29,19 +30,16 @@ pub trait Engine: Debug + Sync {
 
 /// A program that an engine has loaded. `machine.program` is the executable that holds it.
 pub trait Code: Debug + Send + Sync {
-    /// Runs the threads of the lanes in `active` from a code address until each has returned: see [`Machine::run`].
+    /// Runs the threads of the lanes in `active` from a code address until each has returned: see
+    /// [`Machine::run`].
     ///
     /// # Errors
     /// Those of [`Machine::run`].
-    fn run(
-        &self,
-        machine: &Machine<'_>,
-        block: &mut Block,
-        entry: u32,
-        active: u64,
-    ) -> Result<RunReport, MachineError>;
+    fn run(&self, machine: &Machine<'_>, block: &mut Block, entry: u32, active: u64)
+    -> Result<RunReport, MachineError>;
 
-    /// Runs threads from a code address until all have returned and `supply` starts no more: see [`Machine::run_refilled`].
+    /// Runs threads from a code address until all have returned and `supply` starts no more: see
+    /// [`Machine::run_refilled`].
     ///
     /// # Errors
     /// Those of [`Machine::run`].
@@ -54,9 +52,10 @@ pub trait Code: Debug + Send + Sync {
     ) -> Result<RunReport, MachineError>;
 }
 
-/// Takes the results of threads that have ended and starts others in their lanes. The second argument is the lanes that are free;
-/// the result is those of them in which it starts threads, whose arguments it has written to the block. The registers of free lanes
-/// are as their last thread left them.
+/// Takes the results of threads that have ended and starts others in their lanes. The second
+/// argument is the lanes that are free; the result is those of them in which it starts threads,
+/// whose arguments it has written to the block. The registers of free lanes are as their last
+/// thread left them.
 pub type Supply<'s> = dyn FnMut(&mut Block, u64) -> u64 + 's;
 
 /// A program that an engine cannot run.

@@ -18,8 +18,8 @@ pub struct Executable {
 }
 
 impl Executable {
-    /// Checks, decodes and loads a program that has no imports: for the default engine, in single precision, with the best
-    /// instruction set of this CPU.
+    /// Checks, decodes and loads a program that has no imports: for the default engine, in single
+    /// precision, with the best instruction set of this CPU.
     ///
     /// # Errors
     /// When the program is not valid, or has an import.
@@ -37,7 +37,8 @@ impl Executable {
         Ok(Executable { code, engine, ..self })
     }
 
-    /// The same program, computing in a number format. Where its engine does not support the format, the interpreter runs it.
+    /// The same program, computing in a number format. Where its engine does not support the
+    /// format, the interpreter runs it.
     #[must_use]
     pub fn in_format(self, format: Format) -> Executable {
         self.in_mode(match format {

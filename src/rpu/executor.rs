@@ -1,8 +1,10 @@
-//! The executor: does what one instruction does, for the lanes that it is told, and knows nothing of when.
+//! The executor: executes one instruction for a set of lanes. It knows nothing of time.
 //!
-//! It takes a decoded instruction, a [`Group`] of lanes and the [`Block`] that holds their registers, and changes that block; of a control
-//! operation it gives the groups that come out. Which group runs next, and how long anything takes, is up to a scheduler: that of the functional
-//! machine ([`super::machine`]) or that of the timed one ([`super::timed`]). As both run this code, both give the same bits.
+//! It takes a decoded instruction, a [`Group`] of lanes and the [`Block`] that holds their
+//! registers, and changes that block; a control operation returns the groups that result. A
+//! scheduler decides which group runs next and how long it takes: the interpreter's
+//! ([`super::interpreter`]) or the timed machine's ([`super::timed`]). As both run this code, both
+//! give the same bits.
 
 use super::arith::{self, Mode};
 use super::block::{Block, Frame, column};
@@ -40,10 +42,11 @@ pub(super) struct Executor<'m> {
     machine: &'m Machine<'m>,
     program: &'m DecodedProgram,
     mode: Mode,
-    /// The first address behind the memory image.
+    /// The first address after the memory image.
     image_end: u32,
-    /// Groups that the last control operation divided off the one that it gave; whoever takes them empties it.
-    pub divided: Vec<Group>,
+    /// Groups that diverged from the one that the last control operation returned; the scheduler
+    /// takes them out.
+    pub diverged: Vec<Group>,
     /// Rays traced so far.
     pub rays: u64,
     /// Lanes that loaded from outside the image and their scratch memory so far; they got zeros.
@@ -51,14 +54,16 @@ pub(super) struct Executor<'m> {
 }
 
 impl<'m> Executor<'m> {
-    /// An executor for a machine. The blocks that it is given are prepared for the machine's program and constants.
+    /// An executor for a machine. The blocks that it is given are prepared for the machine's
+    /// program and constants.
     pub fn new(machine: &'m Machine<'m>) -> Executor<'m> {
         let image_end = machine.memory.len().min(SCRATCH_BASE as usize) as u32;
         let program = machine.program.decoded();
-        Executor { machine, program, mode: program.mode, image_end, divided: Vec::new(), rays: 0, bad_loads: 0 }
+        Executor { machine, program, mode: program.mode, image_end, diverged: Vec::new(), rays: 0, bad_loads: 0 }
     }
 
-    /// Does the arithmetic of instructions in a row that do nothing else: those from one code address on and before another.
+    /// Executes the arithmetic of consecutive instructions that do nothing else: those from one
+    /// code address up to another.
     #[inline]
     pub fn run(&self, block: &Block, from: u32, to: u32, group: Group) {
         let code = &self.program.code[from as usize..to as usize];
@@ -75,7 +80,8 @@ impl<'m> Executor<'m> {
         arith::execute(&block.registers(group.window), &self.program.steps, range, group.mask);
     }
 
-    /// Does what an instruction does besides control; gives the lanes for which its condition holds.
+    /// Executes an instruction but for its control operation; returns the lanes for which its
+    /// condition holds.
     #[inline]
     pub fn work(&mut self, block: &mut Block, work: &Work, group: Group) -> Result<u64, MachineError> {
         match work {
@@ -94,7 +100,8 @@ impl<'m> Executor<'m> {
         Ok(0)
     }
 
-    /// Moves a group as a control operation says. Where its lanes part, the others are in [`Executor::divided`]; `None` when all have ended.
+    /// Executes a control operation of a group. Where its lanes diverge, the others are in
+    /// [`Executor::diverged`]; `None` when all have ended.
     #[inline]
     pub fn control(
         &mut self,
@@ -147,7 +154,7 @@ impl<'m> Executor<'m> {
         Ok(())
     }
 
-    /// Calls the function that each lane has in a register; lanes with different functions part.
+    /// Calls the function that each lane has in a register; lanes with different functions diverge.
     fn call_register(
         &mut self,
         block: &Block,
@@ -165,7 +172,7 @@ impl<'m> Executor<'m> {
             }
             let same = lanes_of(rest).filter(|&lane| targets[lane] == target).fold(0, |m, lane| m | 1 << lane);
             rest &= !same;
-            self.divided.extend(last.replace(Group { mask: same, ..caller }.inside(target, push)));
+            self.diverged.extend(last.replace(Group { mask: same, ..caller }.inside(target, push)));
         }
         Ok(last)
     }
@@ -180,7 +187,7 @@ impl<'m> Executor<'m> {
             let (frame, same) = block.frame(depth, rest);
             rest &= !same;
             let returned = Group { mask: same, pc: frame.pc, depth, window: window - u32::from(frame.push) };
-            self.divided.extend(last.replace(returned));
+            self.diverged.extend(last.replace(returned));
         }
         last
     }
@@ -249,7 +256,7 @@ impl<'m> Executor<'m> {
         }
     }
 
-    /// The place in scratch memory of an address there.
+    /// The index in scratch memory of an address there.
     fn scratch_index(&self, address: u32) -> Option<usize> {
         let index = address.checked_sub(SCRATCH_BASE)?;
         (index < self.machine.limits.scratch).then_some(index as usize)
@@ -265,12 +272,12 @@ impl<'m> Executor<'m> {
     ) -> Result<(), MachineError> {
         let Group { mask, pc, window, .. } = group;
         let offset = i32::from(offset) as u32;
-        let place = |base: u32| {
+        let index = |base: u32| {
             let address = base.wrapping_add(offset);
             self.scratch_index(address).ok_or(MachineError::BadStore { pc, address })
         };
         if let Some(base) = self.mode.uniform(block.column(base), mask) {
-            let index = place(base)?;
+            let index = index(base)?;
             block.grow_scratch(index);
             let registers = block.registers(window);
             for (to, c) in block.scratch(index).into_iter().flatten().zip(Component::ALL) {
@@ -281,7 +288,7 @@ impl<'m> Executor<'m> {
         let bases = block.column(base).to_array();
         let mut indices = [0; BLOCK];
         for lane in lanes_of(mask) {
-            indices[lane] = place(bases[lane])?;
+            indices[lane] = index(bases[lane])?;
             block.grow_scratch(indices[lane]);
         }
         let registers = block.registers(window);
@@ -296,7 +303,7 @@ impl<'m> Executor<'m> {
         Ok(())
     }
 
-    /// The place in the memory image of each lane's texel; none outside the texture.
+    /// The address of each lane's texel; none outside the texture.
     fn texels(
         &self,
         block: &Block,
@@ -311,13 +318,13 @@ impl<'m> Executor<'m> {
             registers.read_floats(coord, c, format, to);
         }
         let texture = self.machine.textures.get(usize::from(texture)).copied();
-        move |lane| texture?.place(at[0][lane], at[1][lane])
+        move |lane| texture?.address(at[0][lane], at[1][lane])
     }
 
     fn load_texels(&mut self, block: &Block, group: Group, to: u16, texture: u8, coord: &Operand) {
-        let place = self.texels(block, group, texture, coord);
+        let address = self.texels(block, group, texture, coord);
         for lane in lanes_of(group.mask) {
-            let texel = place(lane).and_then(|place| self.machine.memory.get(place)).copied().unwrap_or_default();
+            let texel = address(lane).and_then(|address| self.machine.memory.get(address)).copied().unwrap_or_default();
             for (c, bits) in texel.into_iter().enumerate() {
                 block.column(to + c as u16).set(lane, bits);
             }
@@ -332,12 +339,12 @@ impl<'m> Executor<'m> {
         coord: &Operand,
         src: &Operand,
     ) -> Result<(), MachineError> {
-        let place = self.texels(block, group, texture, coord);
+        let address = self.texels(block, group, texture, coord);
         let registers = block.registers(group.window);
         let values: [Column; 4] = Component::ALL.map(|c| registers.read(src, c, self.mode));
         for lane in lanes_of(group.mask) {
-            if let Some(place) = place(lane)
-                && !block.store_texel(lane, place, [0, 1, 2, 3].map(|c| values[c].get(lane)))
+            if let Some(address) = address(lane)
+                && !block.store_texel(lane, address, [0, 1, 2, 3].map(|c| values[c].get(lane)))
             {
                 return Err(MachineError::TooManyTexels { pc: group.pc });
             }

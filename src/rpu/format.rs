@@ -1,20 +1,25 @@
 //! Number formats: what the machine's floats are.
 //!
-//! A float is held as an IEEE single in either format. [`F24`] is the narrower one: a number of 24 bits, of which 32-bit patterns hold those that
-//! it has. This module takes and gives patterns and floats, and knows neither instructions nor registers.
+//! A float is held as an IEEE single in either format. [`F24`] is the narrower one: a number of 24
+//! bits, of which 32-bit patterns hold those that it has. This module takes and gives patterns and
+//! floats, and knows neither instructions nor registers.
 //!
 //! # The 24-bit float
 //!
-//! The hardware's numbers have "very low precision (24 bit)" and no IEEE 754 compatibility (Węgrzanowski 2006, chapter 13); the thesis gives
-//! no layout. This is the one of graphics processors of its time: 1 sign bit, 7 exponent bits with bias 63, 16 bits of fraction. Exponent
-//! 127 stands for infinity (fraction 0) and NaN; exponent 0 is zero: there are no denormals. So a finite number is 0 or between
-//! 2⁻⁶² and (2 − 2⁻¹⁶)·2⁶³ ≈ 1.8·10¹⁹ in size, with 17 significant bits; integers are exact up to 2¹⁷ = 131072.
+//! The hardware's numbers have "very low precision (24 bit)" and no IEEE 754 compatibility
+//! (Węgrzanowski 2006, chapter 13); the thesis gives no layout. This is the one of graphics
+//! processors of its time: 1 sign bit, 7 exponent bits with bias 63, 16 bits of fraction. Exponent
+//! 127 stands for infinity (fraction 0) and NaN; exponent 0 is zero: there are no denormals. So a
+//! finite number is 0 or between 2⁻⁶² and (2 − 2⁻¹⁶)·2⁶³ ≈ 1.8·10¹⁹ in size, with 17 significant
+//! bits; integers are exact up to 2¹⁷ = 131072.
 //!
-//! Rounding is to nearest, ties to the even fraction, as if the exponent had no bounds; then what is below 2⁻⁶² becomes a zero of its sign, and
-//! what is above the largest number becomes an infinity. There is one NaN, the quiet one of pattern `7fc00000`.
-//! An operation is done in double precision and rounded once. That gives the rounded exact result: products of 17-bit significands are
-//! exact in double precision; a sum that is not has a term so small that the other, a number of the format, is the nearest; quotients and square
-//! roots rounded to 53 bits round on to 17 as the exact ones do (Figueroa 1995: 2·17 + 2 bits suffice).
+//! Rounding is to nearest, ties to the even fraction, as if the exponent had no bounds; then what
+//! is below 2⁻⁶² becomes a zero of its sign, and what is above the largest number becomes an
+//! infinity. There is one NaN, the quiet one of pattern `7fc00000`. An operation is done in double
+//! precision and rounded once. That gives the rounded exact result: products of 17-bit significands
+//! are exact in double precision; a sum that is not has a term so small that the other, a number of
+//! the format, is the nearest; quotients and square roots rounded to 53 bits round on to 17 as the
+//! exact ones do (Figueroa 1995: 2·17 + 2 bits suffice).
 
 use std::ops::{Add, Div, Mul, Sub};
 
@@ -270,7 +275,8 @@ mod tests {
         assert_eq!(Format::F24.round(0xffff_ffff), 0x7fc0_0000);
     }
 
-    /// The exact sum or product of two numbers of the format, in units of 2⁻²⁰⁰, rounded by integer arithmetic.
+    /// The exact sum or product of two numbers of the format, in units of 2⁻²⁰⁰, rounded by integer
+    /// arithmetic.
     fn reference(exact: i128, unit: i32) -> f64 {
         let magnitude = exact.unsigned_abs();
         let drop = (128 - magnitude.leading_zeros()).saturating_sub(17);
@@ -302,7 +308,8 @@ mod tests {
         }
     }
 
-    /// Whether `r` is nearest to an exact value that compares with `t` as `below(t)` says: true for those that it is not below.
+    /// Whether `r` is nearest to an exact value that compares with `t` as `below(t)` says: true for
+    /// those that it is not below.
     fn is_nearest(r: F24, reached: impl Fn(i128, i32) -> std::cmp::Ordering) -> bool {
         let bits = r.bits();
         let significand = i128::from(1 << 16 | bits >> 7 & 0xffff);
@@ -316,7 +323,8 @@ mod tests {
 
     #[test]
     fn quotients_and_roots_round_once() {
-        // Significands between 1 and 2 in steps of 2⁻¹⁶; a midpoint m·2^e is below a / b exactly where m·2^e·b is below a.
+        // Significands between 1 and 2 in steps of 2⁻¹⁶; a midpoint m·2^e is below a / b exactly
+        // where m·2^e·b is below a.
         for a in (65_536i128..131_072).step_by(97) {
             for b in (65_536i128..131_072).step_by(89) {
                 let number = |s: i128| F24::nearest(s as f64 / 65_536.0);

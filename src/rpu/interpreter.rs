@@ -1,17 +1,20 @@
 //! The interpreter: the engine that runs the decoded program as it is.
 //!
-//! It runs everywhere, and is the oracle for other engines. It schedules the groups of a block; what an instruction does is the
-//! executor's ([`super::executor`]). It keeps no time: that is [`super::timed`].
+//! It runs everywhere, and is the oracle for other engines. It schedules the groups of a block;
+//! what an instruction does is the executor's ([`super::executor`]). It keeps no time: that is
+//! [`super::timed`].
 //!
 //! # Divergence
 //!
-//! A *group* is the lanes of a block with the same code address, call depth and stack window. One group runs at a time, all its
-//! lanes with each instruction. Where a condition makes a group diverge, the group deepest in calls runs next, then the one at the
-//! lowest code address, until it reaches or passes the address of another: so lanes reconverge where their paths join.
+//! A *group* is the lanes of a block with the same code address, call depth and stack window. One
+//! group runs at a time, all its lanes with each instruction. Where a condition makes a group
+//! diverge, the group deepest in calls runs next, then the one at the lowest code address, until it
+//! reaches or passes the address of another: so lanes reconverge where their paths join.
 //!
-//! Threads of different lengths leave lanes idle. In a refilled batch, lanes that have ended start other threads, which catch up with
-//! the rest where a loop begins, as their addresses are lower: path regeneration (Novák, Havran & Dachsbacher 2010, "Path
-//! Regeneration for Interactive Path Tracing").
+//! Threads of different lengths leave lanes idle. In a refilled batch, lanes that have ended start
+//! other threads, which catch up with the rest where a loop begins, as their addresses are lower:
+//! path regeneration (Novák, Havran & Dachsbacher 2010, "Path Regeneration for Interactive Path
+//! Tracing").
 
 use super::block::Block;
 use super::decode::{DecodedControl, DecodedProgram, Flow};
@@ -21,8 +24,9 @@ use super::machine::{Machine, MachineError, RunReport};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Lanes that must have ended before other threads start in them. Of a path-traced Cornell box, 25 lanes of 64 are active in the mean
-/// without refilling, 40 with it; with a threshold of 1 or 16 it is 0.4 or 0.8 fewer.
+/// Lanes that must have ended before other threads start in them. Of a path-traced Cornell box, 25
+/// lanes of 64 are active in the mean without refilling, 40 with it; with a threshold of 1 or 16 it
+/// is 0.4 or 0.8 fewer.
 const REFILL: u32 = 8;
 
 /// Runs decoded programs instruction by instruction, each on all lanes of a group.
@@ -68,13 +72,8 @@ fn start(
     let program = machine.program.decoded();
     block.begin();
     block.prepare(&program.steps, machine.constants);
-    let refill = supply.map(|supply| Refill {
-        supply,
-        entry,
-        last_loop: last_loop(program, entry),
-        diverged: false,
-        ended: 0,
-    });
+    let refill =
+        supply.map(|supply| Refill { supply, entry, last_loop: last_loop(program, entry), diverged: false, ended: 0 });
     let mut run = Run {
         program,
         block,
@@ -110,7 +109,8 @@ fn last_loop(program: &DecodedProgram, entry: u32) -> Option<Range<u32>> {
 }
 
 impl Group {
-    /// The order in which groups run: deepest in calls, then lowest code address; the window only makes keys distinct.
+    /// The order in which groups run: deepest in calls, then lowest code address; the window only
+    /// makes keys distinct.
     fn key(&self) -> (std::cmp::Reverse<u32>, u32, u32) {
         (std::cmp::Reverse(self.depth), self.pc, self.window)
     }
@@ -135,7 +135,8 @@ struct Refill<'b, 's> {
     supply: &'b mut Supply<'s>,
     /// Where threads start.
     entry: u32,
-    /// The last loop of the function there, if it has one: new threads reconverge with running ones in it.
+    /// The last loop of the function there, if it has one: new threads reconverge with running ones
+    /// in it.
     last_loop: Option<Range<u32>>,
     /// Whether some lanes have just left it while others stayed.
     diverged: bool,
@@ -144,13 +145,14 @@ struct Refill<'b, 's> {
 }
 
 impl Refill<'_, '_> {
-    /// Whether of lanes that diverge to these two addresses the first stay in the loop and the others leave it.
+    /// Whether of lanes that diverge to these two addresses the first stay in the loop and the
+    /// others leave it.
     fn diverge(&self, stay: u32, leave: u32) -> bool {
         self.last_loop.as_ref().is_some_and(|last| last.contains(&stay) && leave >= last.end)
     }
 
-    /// The group that runs to its end ahead of the usual order, so that its lanes are free: it has just left the loop that the other
-    /// group, the only one, is in.
+    /// The group that runs to its end ahead of the usual order, so that its lanes are free: it has
+    /// just left the loop that the other group, the only one, is in.
     fn due(&mut self, groups: &[Group]) -> Option<usize> {
         let just = std::mem::take(&mut self.diverged);
         let [a, b] = groups else { return None };
@@ -181,12 +183,13 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// Runs the current group, or the part of it that runs first where lanes jump, up to a call or a return that some of its lanes
-    /// take: returns it with these lanes, which are still in the group. `None` where the group has reached one that waits.
+    /// Runs the current group, or the part of it that runs first where lanes jump, up to a call or
+    /// a return that some of its lanes take: returns it with these lanes, which are still in the
+    /// group. `None` where the group has reached one that waits.
     fn straight(&mut self) -> Result<Option<(DecodedControl, u64)>, MachineError> {
         let program = self.program;
-        // The fields of the group are local variables: reading it whole after a change of one waits for memory. That was half of
-        // the time of `bench shading`'s branches.
+        // The fields of the group are local variables: reading it whole after a change of one waits
+        // for memory. That was half of the time of `bench shading`'s branches.
         let (group, mut limit) = (self.current, self.limit);
         let (mut pc, mut mask) = (group.pc, group.mask);
         let mut lanes = u64::from(mask.count_ones());
@@ -262,7 +265,7 @@ impl Run<'_, '_, '_> {
                 }
             }
         }
-        while let Some(group) = self.executor.divided.pop() {
+        while let Some(group) = self.executor.diverged.pop() {
             self.waiting_add(group);
         }
         Ok(())

@@ -1,26 +1,29 @@
-//! The instruction set: registers, operands, operations, conditions and whole programs, as plain data.
+//! The instruction set: registers, operands, operations, conditions and whole programs, as plain
+//! data.
 //!
-//! This is tables 2.1 to 2.3 of Węgrzanowski 2006 with the integer operations in `w` that the thesis omits. It is what
-//! the assembler makes, the code generator makes, the binary form stores and the machine decodes; what is *valid* is
-//! decided in one place, by [`Instr::validate`] and [`Program::validate`]. It knows neither text, nor bits, nor how an
-//! instruction runs.
+//! This is tables 2.1 to 2.3 of Węgrzanowski 2006 with the integer operations in `w` that the
+//! thesis omits. It is what the assembler makes, the code generator makes, the binary form stores
+//! and the machine decodes; what is *valid* is decided in one place, by [`Instr::validate`] and
+//! [`Program::validate`]. It knows neither text, nor bits, nor how an instruction runs.
 //!
 //! # What an instruction does
 //!
 //! 1. Each source register is read; a literal fills all four components.
-//! 2. The components are swizzled, then multiplied by ±½, ±1, ±2 or ±4. A factor of +1 copies bit patterns exactly; a
-//!    negative factor flips the sign bit. (The sources of integer operations may only be negated, in two's complement.)
-//! 3. The result is computed. `mad` and the dot products round after every operation, from left to right. A dot
-//!    product's result is the same in all four components.
+//! 2. The components are swizzled, then multiplied by ±½, ±1, ±2 or ±4. A factor of +1 copies bit
+//!    patterns exactly; a negative factor flips the sign bit. (The sources of integer operations
+//!    may only be negated, in two's complement.)
+//! 3. The result is computed. `mad` and the dot products round after every operation, from left to
+//!    right. A dot product's result is the same in all four components.
 //! 4. `_sat` clamps the result to [0, 1]; NaN and −0 become +0.
 //! 5. The components in the write mask go to the destination.
-//! 6. `_rcp` computes 1/w, `_rsq` 1/√w, of the (saturated) result's `w`, written or not, each operation rounded as IEEE single,
-//!    and writes it to the components of `S` in the write mask.
-//! 7. The condition, if any, tests the result's components, written or not, and decides whether the paired control
-//!    operation happens.
+//! 6. `_rcp` computes 1/w, `_rsq` 1/√w, of the (saturated) result's `w`, written or not, each
+//!    operation rounded as IEEE single, and writes it to the components of `S` in the write mask.
+//! 7. The condition, if any, tests the result's components, written or not, and decides whether the
+//!    paired control operation happens.
 //!
-//! A [`Split`] does steps 1 to 4 for both of its operations, each on its own components, then 5 and 6 for both, then 7 on the joint result:
-//! `x`, `y` (and `z`) of the first, `w` (and `z`) of the second.
+//! A [`Split`] does steps 1 to 4 for both of its operations, each on its own components, then 5 and
+//! 6 for both, then 7 on the joint result: `x`, `y` (and `z`) of the first, `w` (and `z`) of the
+//! second.
 
 mod program;
 mod validate;
@@ -38,7 +41,8 @@ pub const STACK_WINDOW: u8 = 8;
 pub const INPUT_REGISTERS: u8 = 4;
 /// Largest shift of the stack window in one call: the whole window.
 pub const MAX_PUSH: u8 = STACK_WINDOW;
-/// Different registers, the stack's aside, that the two halves of a split can read: the register file has three read ports.
+/// Different registers, the stack's aside, that the two halves of a split can read: the register
+/// file has three read ports.
 pub const MAX_SPLIT_READS: usize = 3;
 /// Largest number of instructions in a program (a code address has 24 bits in the binary form).
 pub const MAX_CODE: usize = 1 << 24;
@@ -167,7 +171,8 @@ impl Swizzle {
         Swizzle([component; 4])
     }
 
-    /// One to four components, the last filling the positions that are left; `None` for any other number.
+    /// One to four components, the last filling the positions that are left; `None` for any other
+    /// number.
     pub fn from_components(components: &[Component]) -> Option<Swizzle> {
         let last = *components.last()?;
         (components.len() <= 4).then(|| Swizzle(std::array::from_fn(|i| components.get(i).copied().unwrap_or(last))))
@@ -428,7 +433,8 @@ impl Op {
         matches!(self.class(), OpClass::Integer | OpClass::ToInteger | OpClass::FromInteger)
     }
 
-    /// The positions of source `i`, after swizzling, that influence the components `needed` of the result.
+    /// The positions of source `i`, after swizzling, that influence the components `needed` of the
+    /// result.
     pub fn positions(self, i: usize, needed: Mask) -> Mask {
         match self.class() {
             OpClass::Componentwise => needed,
@@ -488,7 +494,8 @@ pub struct Arith {
 }
 
 impl Arith {
-    /// An instruction without modifiers. `sources` beyond the operation's arity are dropped, missing ones are 0.
+    /// An instruction without modifiers. `sources` beyond the operation's arity are dropped,
+    /// missing ones are 0.
     pub fn new(op: Op, dst: Dst, sources: &[Src]) -> Arith {
         let mut src = [Src::Literal(0); 3];
         for (slot, source) in src.iter_mut().zip(sources.iter().take(op.arity())) {
@@ -519,7 +526,8 @@ pub enum Base {
 pub enum Primary {
     /// Arithmetic; the only kind that may carry a conditional control operation.
     Arith(Arith),
-    /// `trace orig, dir, arg` with `arg = (t_min, t_max, any, time)`: sets `HIT`, `HIT_TRI` and `HIT_OBJ`.
+    /// `trace orig, dir, arg` with `arg = (t_min, t_max, any, time)`: sets `HIT`, `HIT_TRI` and
+    /// `HIT_OBJ`.
     Trace {
         /// Where the ray starts (xyz).
         orig: Src,
@@ -544,7 +552,8 @@ pub enum Primary {
         /// n.
         offset: i16,
     },
-    /// `store base, n, src`: the source's four words to base + n, which must lie in the thread's scratch memory.
+    /// `store base, n, src`: the source's four words to base + n, which must lie in the thread's
+    /// scratch memory.
     Store {
         /// The base address.
         base: Base,
@@ -553,7 +562,8 @@ pub enum Primary {
         /// What is stored.
         src: Src,
     },
-    /// `texload Ii, n, coord`: the texel of texture n at (x, y) of the source, truncated, into `Ii`; zeros outside it.
+    /// `texload Ii, n, coord`: the texel of texture n at (x, y) of the source, truncated, into
+    /// `Ii`; zeros outside it.
     TexLoad {
         /// The number of the input register.
         to: u8,
@@ -562,7 +572,8 @@ pub enum Primary {
         /// The texel's column and row, in texels, as floats (xy).
         coord: Src,
     },
-    /// `texstore n, coord, src`: the source's four words into the texel, after the run; nothing outside the texture.
+    /// `texstore n, coord, src`: the source's four words into the texel, after the run; nothing
+    /// outside the texture.
     TexStore {
         /// The number of the texture.
         texture: u8,
@@ -615,8 +626,8 @@ pub enum Control {
 
 /// A set of ranges of a number: any union or intersection of `<0`, `>=0`, `=0`, `<1` and `>=1`.
 ///
-/// Kept as the set of four elementary ranges, bit 0 `(-∞, 0)`, bit 1 `{0}`, bit 2 `(0, 1)`, bit 3 `[1, ∞)`. No range
-/// contains NaN.
+/// Kept as the set of four elementary ranges, bit 0 `(-∞, 0)`, bit 1 `{0}`, bit 2 `(0, 1)`, bit 3
+/// `[1, ∞)`. No range contains NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ranges(u8);
 
@@ -634,7 +645,8 @@ impl Ranges {
     /// `>=0 or <1`: every number, so everything but NaN.
     pub const ANY_NUMBER: Ranges = Ranges(0b1111);
 
-    /// The set of elementary ranges, if it is not empty and the five ranges can make it: (0, 1) comes only with 0.
+    /// The set of elementary ranges, if it is not empty and the five ranges can make it: (0, 1)
+    /// comes only with 0.
     pub fn from_bits(bits: u8) -> Option<Ranges> {
         let expressible = bits != 0 && bits < 16 && (bits & 0b0100 == 0 || bits & 0b0010 != 0);
         expressible.then_some(Ranges(bits))
@@ -717,21 +729,23 @@ impl SplitKind {
     }
 }
 
-/// Two independent operations in one issue slot, each on its own components. All sources of both are read before either
-/// writes.
+/// Two independent operations in one issue slot, each on its own components. All sources of both
+/// are read before either writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Split {
     /// How the components are divided; 3/1 exactly when the second half writes `w` alone.
     pub kind: SplitKind,
-    /// The operation on `xyz`, or `xy`: componentwise, or in 3/1 a dot product of at most three products.
+    /// The operation on `xyz`, or `xy`: componentwise, or in 3/1 a dot product of at most three
+    /// products.
     pub first: Arith,
-    /// The operation on `w`, or `zw`: componentwise, or in 3/1 one on integers. Only it may have `_rcp` or `_rsq`.
+    /// The operation on `w`, or `zw`: componentwise, or in 3/1 one on integers. Only it may have
+    /// `_rcp` or `_rsq`.
     pub second: Arith,
 }
 
 impl Split {
-    /// The split of two operations: 3/1 if the second writes `w` alone, else 2/2. Whether the machine has it,
-    /// [`Split::validate`] tells.
+    /// The split of two operations: 3/1 if the second writes `w` alone, else 2/2. Whether the
+    /// machine has it, [`Split::validate`] tells.
     pub fn new(first: Arith, second: Arith) -> Split {
         let kind = if second.dst.mask == Mask::W { SplitKind::ThreeOne } else { SplitKind::TwoTwo };
         Split { kind, first, second }
@@ -752,7 +766,8 @@ pub enum Instr {
     Control(Control),
     /// Arithmetic with a control operation that depends on its result.
     Pair(Arith, Control, Condition),
-    /// Two operations on disjoint components, perhaps with a control operation that depends on their joint result.
+    /// Two operations on disjoint components, perhaps with a control operation that depends on
+    /// their joint result.
     Split(Split, Option<(Control, Condition)>),
 }
 
@@ -767,7 +782,8 @@ impl Instr {
         }
     }
 
-    /// The condition of the control operation; a control operation alone has none and always happens.
+    /// The condition of the control operation; a control operation alone has none and always
+    /// happens.
     pub fn condition(&self) -> Option<Condition> {
         match self {
             Instr::Primary(_) | Instr::Control(_) | Instr::Split(_, None) => None,
@@ -775,7 +791,8 @@ impl Instr {
         }
     }
 
-    /// The primary operation, if it has exactly one: the two of a split are among its [`Instr::ariths`].
+    /// The primary operation, if it has exactly one: the two of a split are among its
+    /// [`Instr::ariths`].
     pub fn primary(&self) -> Option<Primary> {
         match self {
             Instr::Primary(primary) => Some(*primary),

@@ -1,8 +1,9 @@
 //! Columns of lanes: one component of one register for a block of threads.
 //!
-//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of 16 lanes so that the compiler makes one
-//! vector instruction of each step (or two or four, on CPUs with shorter vectors). Columns are cells: an instruction may name the
-//! same register as source and destination, and reads all of a group before it writes any of it.
+//! A block is [`BLOCK`] threads; a [`Column`] is one 32-bit pattern for each, in groups of 16 lanes
+//! so that the compiler makes one vector instruction of each step (or two or four, on CPUs with
+//! shorter vectors). Columns are cells: an instruction may name the same register as source and
+//! destination, and reads all of a group before it writes any of it.
 
 use std::cell::Cell;
 

@@ -1,10 +1,13 @@
-//! The linker: joins programs that were assembled or compiled apart (Węgrzanowski 2006, §5.4 and §11.4).
+//! The linker: joins programs that were assembled or compiled apart (Węgrzanowski 2006, §5.4 and
+//! §11.4).
 //!
-//! It takes programs with their names and gives one: code one after the other, entry points and strings in one table each, the constants of all in
-//! one set of `C` registers, calls between the programs resolved. It knows neither files nor where the programs come from.
+//! It takes programs with their names and gives one: code one after the other, entry points and
+//! strings in one table each, the constants of all in one set of `C` registers, calls between the
+//! programs resolved. It knows neither files nor where the programs come from.
 //!
-//! Registers from [`PROGRAM_CONSTANTS`] on hold what a frame gives to all programs; references to them stay as they are. Below,
-//! every program has its own contents: equal vectors share a register of the linked program.
+//! Registers from [`PROGRAM_CONSTANTS`] on hold what a frame gives to all programs; references to
+//! them stay as they are. Below, every program has its own contents: equal vectors share a register
+//! of the linked program.
 
 use super::isa::{Control, EntryPoint, Import, Instr, IsaError, Primary, Program, Reg, Src};
 use std::collections::{BTreeMap, HashMap};
@@ -35,7 +38,7 @@ pub enum LinkError {
         /// The other.
         second: String,
     },
-    /// A call leads nowhere.
+    /// A call to an undefined entry point.
     #[error("{program} calls `{entry}`, which no program defines: give the file that does")]
     Undefined {
         /// The calling program.
@@ -74,13 +77,13 @@ pub enum LinkError {
     /// The constants of all programs do not fit.
     #[error("the programs have {0} different constants; {PROGRAM_CONSTANTS} registers hold them")]
     TooManyConstants(usize),
-    /// The result breaks a rule that its parts keep, such as the length of a program.
+    /// The result breaks a rule that its inputs keep, such as the length of a program.
     #[error(transparent)]
     Invalid(#[from] IsaError),
 }
 
-/// Links programs. The code of an earlier one comes first. The result has dependency flags if all programs have: after a call nothing is
-/// known of distances, so that flags stay right.
+/// Links programs. The code of an earlier one comes first. The result has dependency flags if all
+/// programs have: after a call nothing is known of distances, so that flags stay right.
 ///
 /// # Errors
 /// See [`LinkError`].
@@ -139,27 +142,28 @@ pub fn link(inputs: &[Input<'_>]) -> Result<Program, LinkError> {
     Ok(linked)
 }
 
-/// Gives the constants of a program places among those of all; the place of each.
+/// Merges the constants of a program into those of all; returns the index of each.
 fn merge_constants(all: &mut Vec<[u32; 4]>, name: &str, program: &Program) -> Result<Vec<usize>, LinkError> {
     if program.constants.len() > usize::from(PROGRAM_CONSTANTS) {
         return Err(LinkError::FrameConstant { program: name.to_string() });
     }
-    let place = |constant: &[u32; 4]| {
+    let index_of = |constant: &[u32; 4]| {
         all.iter().position(|other| other == constant).unwrap_or_else(|| {
             all.push(*constant);
             all.len() - 1
         })
     };
-    Ok(program.constants.iter().map(place).collect())
+    Ok(program.constants.iter().map(index_of).collect())
 }
 
-/// The instruction with the program's own `C` registers replaced; the register that it reads without setting it is an error.
+/// The instruction with the program's own `C` registers replaced; the register that it reads
+/// without setting it is an error.
 fn renumber(mut instr: Instr, registers: &[usize]) -> Result<Instr, u8> {
     let rename = |reg: &mut Reg| match reg {
         Reg::C(n) if *n < PROGRAM_CONSTANTS => match registers.get(usize::from(*n)) {
             // Too many for a register's number are refused once all programs are known.
-            Some(&place) => {
-                *n = u8::try_from(place).unwrap_or(u8::MAX);
+            Some(&index) => {
+                *n = u8::try_from(index).unwrap_or(u8::MAX);
                 Ok(())
             }
             None => Err(*n),

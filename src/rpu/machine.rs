@@ -1,17 +1,20 @@
-//! The machine: a loaded program with everything that its threads read, and the rules that every engine keeps.
+//! The machine: a loaded program with everything that its threads read, and the rules that every
+//! engine keeps.
 //!
-//! A [`Machine`] holds an [`Executable`], the constants of a frame, a memory image and a [`Tracer`]; a run changes the registers of a
-//! [`Block`]. The engine that the program was loaded for (see [`super::engine`]) does the work.
+//! A [`Machine`] holds an [`Executable`], the constants of a frame, a memory image and a
+//! [`Tracer`]; a run changes the registers of a [`Block`]. The engine that the program was loaded
+//! for (see [`super::engine`]) does the work.
 //!
 //! # What every engine gives
 //!
-//! A run gives the bits that each of its threads gives alone: lanes do not affect each other. Which lanes run together, and in which
-//! order, is the engine's choice.
+//! A run gives the bits that each of its threads gives alone: lanes do not affect each other. Which
+//! lanes run together, and in which order, is the engine's choice.
 //!
 //! # Memory
 //!
-//! Addresses below 2³¹ are vectors of the image, which is read only. From 2³¹ on, a thread has its own scratch memory; `A.w` starts
-//! with its first address. Scratch memory, all registers and the stack start as zeros.
+//! Addresses below 2³¹ are vectors of the image, which is read only. From 2³¹ on, a thread has its
+//! own scratch memory; `A.w` starts with its first address. Scratch memory, all registers and the
+//! stack start as zeros.
 
 use super::block::Block;
 use super::engine::Supply;
@@ -37,7 +40,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// A million backward jumps and calls, ten thousand calls deep, 16384 vectors (256 KiB) of scratch.
+    /// A million backward jumps and calls, ten thousand calls deep, 16384 vectors (256 KiB) of
+    /// scratch.
     fn default() -> Limits {
         Limits { budget: 1_000_000, call_depth: 10_000, scratch: 1 << 14 }
     }
@@ -125,16 +129,19 @@ pub struct Machine<'a> {
     pub tracer: &'a dyn Tracer,
     /// Bounds on each thread.
     pub limits: Limits,
-    /// When set, runs end with [`MachineError::Stopped`] at their next backward jump or call. A run that exceeds its budget sets it.
+    /// When set, runs end with [`MachineError::Stopped`] at their next backward jump or call. A run
+    /// that exceeds its budget sets it.
     pub stop: &'a AtomicBool,
 }
 
 impl Machine<'_> {
-    /// Runs the threads in `active` from a code address until each has returned. Their registers start as the block has them:
-    /// see [`Block::reset`]. Registers of other lanes do not change. After an error the registers are unspecified.
+    /// Runs the threads in `active` from a code address until each has returned. Their registers
+    /// start as the block has them: see [`Block::reset`]. Registers of other lanes do not change.
+    /// After an error the registers are unspecified.
     ///
     /// # Errors
-    /// When a thread exceeds a limit, jumps or stores outside the program or its memory, or the stop flag is set.
+    /// When a thread exceeds a limit, jumps or stores outside the program or its memory, or the
+    /// stop flag is set.
     pub fn run(&self, block: &mut Block, entry: u32, active: u64) -> Result<RunReport, MachineError> {
         self.program.code().run(self, block, entry, active)
     }
@@ -152,8 +159,8 @@ impl Machine<'_> {
         self.program.code().run_refilled(self, block, entry, supply)
     }
 
-    /// Runs one thread from a code address with some of its registers set, each to four bit patterns, the others 0. Lane 0 of the
-    /// block holds the registers at its end.
+    /// Runs one thread from a code address with some of its registers set, each to four bit
+    /// patterns, the others 0. Lane 0 of the block holds the registers at its end.
     ///
     /// # Errors
     /// As [`Machine::run`].

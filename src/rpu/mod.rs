@@ -1,9 +1,19 @@
-//! The software Ray Processing Unit: its instruction set, the text and binary forms of its programs, and the
-//! machine that runs them (Węgrzanowski 2006, chapters 2 and 4).
+//! The software Ray Processing Unit: its instruction set, the text and binary forms of its
+//! programs, and the engines that run them (Węgrzanowski 2006, chapters 2 and 4).
 //!
-//! It takes a program (as assembly text, binary words or [`isa::Program`]), constants, a memory image and something
-//! that can trace rays, and gives the registers that an entry point leaves behind. It knows nothing of shading
-//! languages, of scenes, or of how rays are traced.
+//! It takes a program (as assembly text, binary words or [`isa::Program`]), constants, a memory
+//! image and a [`Tracer`], and gives the registers at the end of an entry point. It knows nothing
+//! of shading languages, of scenes, or of how rays are traced.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`isa`], [`asm`], [`disasm`], [`binary`] | the instruction set, and the text and binary forms of programs |
+//! | [`link`] | joins programs |
+//! | [`machine`] | an executable with its data; limits, errors, reports |
+//! | [`engine`] | the engines that run executables, and their table; `interpreter` is the first |
+//! | [`block`] | the state of 64 threads, and its layout |
+//! | `decode`, `step`, `arith`, `executor` | the decoded program, and how the interpreter executes it |
+//! | [`timed`], [`depend`] | the timing model, and dependency flags |
 
 #[cfg(test)]
 mod arbitrary;

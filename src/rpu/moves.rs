@@ -1,5 +1,6 @@
-//! Moves of patterns to some lanes of columns, as memory and new threads need them, compiled for each way to do arithmetic (see [`super::arith`]): the baseline processor
-//! takes about 20 instructions to write some lanes of a group.
+//! Masked moves of patterns to columns, for memory accesses and new threads, compiled for each
+//! instruction set (see [`super::arith`]): a baseline CPU takes about 20 instructions for a masked
+//! write to a group.
 
 use super::arith::{Mode, lanes_where};
 use super::lanes::{BLOCK, Column, GROUP, Lanes, groups_of};
@@ -7,7 +8,7 @@ use super::simd::{self, InstructionSet, Portable, Simd};
 #[cfg(target_arch = "x86_64")]
 use super::simd::{Avx2, Avx512};
 
-/// A method of [`Mode`] that does what a function does, compiled for the mode's way.
+/// A method of [`Mode`] that calls a function compiled for the mode's instruction set.
 macro_rules! compiled {
     ($(#[$doc:meta])* $name:ident, $body:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?) => {
         impl Mode {
@@ -27,10 +28,10 @@ macro_rules! compiled {
                 match self {
                     Mode::F32(InstructionSet::Portable) | Mode::F24 => $body(Portable, $($argument),*),
                     #[cfg(target_arch = "x86_64")]
-                    // SAFETY: an `Avx2` exists only where the processor has AVX2.
+                    // SAFETY: an `Avx2` exists only where the CPU has AVX2.
                     Mode::F32(InstructionSet::Avx2(simd)) => unsafe { avx2(simd, $($argument),*) },
                     #[cfg(target_arch = "x86_64")]
-                    // SAFETY: an `Avx512` exists only where the processor has these parts of AVX-512.
+                    // SAFETY: an `Avx512` exists only where the CPU has AVX-512 F and DQ.
                     Mode::F32(InstructionSet::Avx512(simd)) => unsafe { avx512(simd, $($argument),*) },
                 }
             }
@@ -49,7 +50,8 @@ compiled! {
 }
 
 compiled! {
-    /// Sets the lanes in `mask` of columns to words of vectors, the same for all lanes: four columns a vector.
+    /// Sets the lanes in `mask` of columns to words of vectors, the same for all lanes: four
+    /// columns a vector.
     broadcast, broadcast_lanes(vectors: &[[u32; 4]], to: &[Column], mask: u64)
 }
 
@@ -59,8 +61,10 @@ compiled! {
 }
 
 compiled! {
-    /// Loads for each lane in `mask` the vectors from the address in `bases` plus `offset` on: four columns a vector. Gives the lanes that were left out: those
-    /// of groups where one wants what lies outside. With four lanes at a time put into their columns in memory, `bench shading`'s textures took twice as long.
+    /// Loads for each lane in `mask` the vectors from the address in `bases` plus `offset` on: four
+    /// columns a vector. Returns the lanes of groups that were skipped because one of them
+    /// addresses memory outside the image. With four lanes at a time written to their columns in
+    /// memory, `bench shading`'s textures took twice as long.
     gather, gather_lanes(memory: &[[u32; 4]], bases: &Column, offset: u32, to: &[Column], mask: u64) -> u64
 }
 

@@ -1,18 +1,20 @@
-//! The processor's vector instructions, where what the compiler makes of portable code is slow.
+//! The CPU's vector instructions, where what the compiler makes of portable code is slow.
 //!
-//! A [`Simd`] is a way to compile the machine's arithmetic (see [`super::arith`]). It gives the few operations on the lanes of a group that
-//! differ: choosing lanes by a bit mask, the bit mask of a comparison, and conversions to integers. Nearly everything else is the same
-//! code, compiled for the instructions that the way stands for. All ways give the same bits.
+//! A [`Simd`] is an instruction set that the machine's arithmetic is compiled for (see
+//! [`super::arith`]). It has the few operations on the lanes of a group that differ: selection by a
+//! bit mask, the bit mask of a comparison, and conversions to integers. Nearly everything else is
+//! the same code, compiled for each instruction set. All give the same bits.
 //!
-//! A value of [`Avx2`] or [`Avx512`] proves that the processor has these instructions: only [`InstructionSet::detect`] makes them, and functions that are called by
-//! a way that such a value chose.
-//! That is what its `unsafe` blocks are for: compiled for AVX-512, the portable choice takes about 20 instructions a group of 16 lanes, the portable comparison
-//! and conversion more than 80, the native ones 1 to 5. With groups of eight, AVX2 and portable choices and comparisons, `assets/scenes/noise.rib` took 1.8
-//! times as long as it does now (1.18 s and 0.66 s of CPU time at 16 samples a pixel).
+//! A value of [`Avx2`] or [`Avx512`] proves that the CPU has these instructions: only detection
+//! makes them, and kernels that such a value selected. The `unsafe` blocks are worth it: compiled
+//! for AVX-512, the portable selection takes about 20 instructions for a group of 16 lanes, the
+//! portable comparison and conversion more than 80, the native ones 1 to 5. With groups of eight,
+//! AVX2 and portable selections and comparisons, `assets/scenes/noise.rib` took 1.8 times as long
+//! (1.18 s against 0.66 s of CPU time at 16 samples a pixel).
 
 use super::lanes::{GROUP, Lanes};
 
-/// One way to compile arithmetic.
+/// An instruction set to compile arithmetic for.
 pub(super) trait Simd: Copy {
     /// `on` where the lane's bit in `mask` is set, `off` elsewhere.
     #[inline(always)]
@@ -39,7 +41,7 @@ pub(super) trait Simd: Copy {
     }
 }
 
-/// For any processor.
+/// Any CPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Portable;
 
@@ -48,21 +50,21 @@ impl Simd for Portable {}
 #[cfg(target_arch = "x86_64")]
 pub use x86::{Avx2, Avx512};
 
-/// Which instructions of the processor execute arithmetic.
+/// The instruction set of the CPU that executes arithmetic.
 #[derive(Debug, Clone, Copy)]
 pub enum InstructionSet {
-    /// Those that any processor of its kind has.
+    /// The baseline of the architecture.
     Portable,
     /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// AVX-512, the foundation and DQ.
+    /// AVX-512 F and DQ.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
 
 impl InstructionSet {
-    /// Those that this processor has, slowest first.
+    /// Those that this CPU has, slowest first.
     pub fn all() -> Vec<InstructionSet> {
         let mut all = vec![InstructionSet::Portable];
         #[cfg(target_arch = "x86_64")]
@@ -84,7 +86,7 @@ impl InstructionSet {
         }
     }
 
-    /// The best that this processor has.
+    /// The best that this CPU has.
     pub fn detect() -> InstructionSet {
         #[cfg(target_arch = "x86_64")]
         {
@@ -99,7 +101,7 @@ impl InstructionSet {
     }
 }
 
-/// The four words of a vector a lane as four times one word a lane.
+/// Transposes a vector of four words a lane to four columns of one word a lane.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn transposed(rows: &[[u32; 4]; GROUP]) -> [Lanes; 4] {
@@ -124,12 +126,12 @@ mod x86 {
     pub struct Avx2(());
 
     impl Avx2 {
-        /// A value, where the processor has AVX2.
+        /// A value, where the CPU has AVX2.
         pub fn detect() -> Option<Avx2> {
             is_x86_feature_detected!("avx2").then_some(Avx2(()))
         }
 
-        /// A value, without looking.
+        /// A value, without detection.
         ///
         /// # Safety
         /// The processor must have AVX2.
@@ -144,25 +146,26 @@ mod x86 {
     pub struct Avx512(());
 
     impl Avx512 {
-        /// A value, where the processor has the foundation of AVX-512 and its DQ part.
+        /// A value, where the CPU has AVX-512 F and DQ.
         pub fn detect() -> Option<Avx512> {
             (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq")).then_some(Avx512(()))
         }
 
-        /// A value, without looking.
+        /// A value, without detection.
         ///
         /// # Safety
-        /// The processor must have the foundation of AVX-512 and its DQ part.
+        /// The CPU must have AVX-512 F and DQ.
         #[inline(always)]
         pub(in crate::rpu) unsafe fn assume() -> Avx512 {
             Avx512(())
         }
     }
 
-    /// The four words of a vector a lane as four times one word a lane: squares of four by four, turned in registers.
+    /// Transposes a vector of four words a lane to four columns of one word a lane, in squares of
+    /// four by four in registers.
     #[inline(always)]
     pub fn transposed(rows: &[[u32; 4]; GROUP]) -> [Lanes; 4] {
-        let turned = |first: usize| {
+        let square = |first: usize| {
             // SAFETY: both are 16 bytes, and any bytes are valid in either.
             let [a, b, c, d]: [__m128i; 4] = unsafe {
                 [
@@ -184,7 +187,7 @@ mod x86 {
                 )
             }
         };
-        let (p, q, r, s) = (turned(0), turned(4), turned(8), turned(12));
+        let (p, q, r, s) = (square(0), square(4), square(8), square(12));
         [four([p.0, q.0, r.0, s.0]), four([p.1, q.1, r.1, s.1]), four([p.2, q.2, r.2, s.2]), four([p.3, q.3, r.3, s.3])]
     }
 
@@ -222,7 +225,7 @@ mod x86 {
         #[inline(always)]
         fn select(self, mask: u16, on: Lanes, off: Lanes) -> Lanes {
             let ([on_low, on_high], [off_low, off_high]) = (halves(on), halves(off));
-            // SAFETY: an `Avx2` exists only where the processor has AVX2.
+            // SAFETY: an `Avx2` exists only where the CPU has AVX2.
             unsafe {
                 let all = _mm256_set1_epi32(i32::from(mask));
                 let low = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -235,15 +238,15 @@ mod x86 {
 
         #[inline(always)]
         fn highest(self, lanes: Lanes) -> u16 {
-            // SAFETY: an `Avx2` exists only where the processor has AVX2.
+            // SAFETY: an `Avx2` exists only where the CPU has AVX2.
             let [low, high] = halves(lanes).map(|half| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(half)) });
             (low | high << 8) as u16
         }
 
         #[inline(always)]
         fn to_signed(self, lanes: Lanes) -> Lanes {
-            // The instruction gives i32::MIN where it cannot convert: right below the range, to be replaced above it and for NaN.
-            // SAFETY: an `Avx2` exists only where the processor has AVX2.
+            // The instruction gives i32::MIN where it cannot convert: right below the range, to be
+            // replaced above it and for NaN. SAFETY: an `Avx2` exists only where the CPU has AVX2.
             join(halves(lanes).map(|half| unsafe {
                 let x = _mm256_castsi256_ps(half);
                 let above = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(2_147_483_648.0)));
@@ -263,14 +266,15 @@ mod x86 {
 
         #[inline(always)]
         fn highest(self, lanes: Lanes) -> u16 {
-            // SAFETY: an `Avx512` exists only where the processor has AVX-512 with its DQ part.
+            // SAFETY: an `Avx512` exists only where the CPU has AVX-512 F and DQ.
             unsafe { _mm512_movepi32_mask(whole(lanes)) }
         }
 
         #[inline(always)]
         fn to_signed(self, from: Lanes) -> Lanes {
-            // The instruction gives i32::MIN where it cannot convert: right below the range, to be replaced above it and for NaN.
-            // SAFETY: an `Avx512` exists only where the processor has AVX-512.
+            // The instruction gives i32::MIN where it cannot convert: right below the range, to be
+            // replaced above it and for NaN. SAFETY: an `Avx512` exists only where the processor
+            // has AVX-512.
             lanes(unsafe {
                 let x = _mm512_castsi512_ps(whole(from));
                 let above = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm512_set1_ps(2_147_483_648.0));
@@ -282,8 +286,9 @@ mod x86 {
 
         #[inline(always)]
         fn to_unsigned(self, from: Lanes) -> Lanes {
-            // The instruction gives u32::MAX where it cannot convert: right above the range, to be replaced below it and for NaN.
-            // SAFETY: an `Avx512` exists only where the processor has AVX-512.
+            // The instruction gives u32::MAX where it cannot convert: right above the range, to be
+            // replaced below it and for NaN. SAFETY: an `Avx512` exists only where the processor
+            // has AVX-512.
             lanes(unsafe {
                 let x = _mm512_castsi512_ps(whole(from));
                 let positive = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, _mm512_setzero_ps());

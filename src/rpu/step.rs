@@ -1,8 +1,10 @@
-//! Arithmetic as a row of steps: what instructions do, one component at a time.
+//! Arithmetic as a list of steps: the operations of instructions, one component at a time.
 //!
-//! A [`Recorder`] takes arithmetic instructions and appends the steps that give the same, in an order in which nothing is written that is still to be read: where an
-//! instruction's own order does not allow that, by way of hidden columns. It resolves registers to columns, collects what is the same for all lanes (constants and
-//! literals) in a pool, and gives the tests of conditions. It knows neither control flow nor how a step is computed ([`super::arith`]).
+//! A [`Recorder`] takes arithmetic instructions and appends equivalent steps, in an order in which
+//! no component is overwritten before it is read; where no order allows that, results go through
+//! temporary columns. It resolves registers to columns, collects constants and literals in a pool,
+//! and returns the tests of conditions. It knows neither control flow nor how a step is computed
+//! ([`super::arith`]).
 
 use super::arith::{Kernels, Mode};
 use super::block::column;
@@ -14,61 +16,63 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Where a component is: in a column of the block's registers, on the stack for the window at its bottom; or in the pool.
+/// The column of a component: of a register, of the stack for the window at its bottom, or of the
+/// pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct Slot(u32);
 
-impl Place {
+impl Slot {
     const STACK: u32 = 1 << 31;
     const POOL: u32 = 1 << 30;
 
     /// A column that is not on the stack.
-    pub fn register(column: u16) -> Place {
-        Place(column.into())
+    pub fn register(column: u16) -> Slot {
+        Slot(column.into())
     }
 
     /// A column on the stack.
-    fn stack(column: u16) -> Place {
-        Place(u32::from(column) | Place::STACK)
+    fn stack(column: u16) -> Slot {
+        Slot(u32::from(column) | Slot::STACK)
     }
 
     /// An entry of the pool.
-    fn pool(index: u32) -> Place {
-        Place(index | Place::POOL)
+    fn pool(index: u32) -> Slot {
+        Slot(index | Slot::POOL)
     }
 
-    /// A component of the register whose first one is here.
-    fn component(self, c: Component) -> Place {
-        Place(self.0 + c.index() as u32)
+    /// A component of the register whose first component this is.
+    fn component(self, c: Component) -> Slot {
+        Slot(self.0 + c.index() as u32)
     }
 
     /// Whether it moves with the window.
     #[inline(always)]
     pub fn is_on_stack(self) -> bool {
-        self.0 & Place::STACK != 0
+        self.0 & Slot::STACK != 0
     }
 
-    /// The number of the column in a file that begins with a pool of so many columns, for the window at the stack's bottom.
+    /// The index of the column in a file that begins with a pool of `pool` columns, for the window
+    /// at the stack's bottom.
     #[inline(always)]
     pub fn column(self, pool: usize) -> usize {
-        let number = (self.0 & (Place::POOL - 1)) as usize;
-        if self.0 & Place::POOL != 0 { number } else { number + pool }
+        let number = (self.0 & (Slot::POOL - 1)) as usize;
+        if self.0 & Slot::POOL != 0 { number } else { number + pool }
     }
 }
 
-/// What all lanes have in common.
+/// A value that all lanes have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Uniform {
     /// A component of a constant register: its number among all.
     Constant(u8),
-    /// A pattern.
+    /// A bit pattern.
     Literal(u32),
 }
 
-/// A source: where its four positions take their values, and what these are multiplied by.
+/// A source: the columns of its four positions, and their multiplier.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Operand {
-    pub places: [Place; 4],
+    pub slots: [Slot; 4],
     pub multiplier: Multiplier,
 }
 
@@ -118,12 +122,12 @@ const SOURCES: usize = 8;
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub kernels: Kernels,
-    /// The number of its column in the file, as are those of its sources.
+    /// The index of its column in the file, as are those of its sources.
     to: u32,
     from: [u32; SOURCES],
     /// Of each of the operation's sources.
     pub modifiers: [Modifier; 3],
-    /// Which columns move with the window: bit 0 for the result's, then those of the sources.
+    /// Which columns move with the stack window: bit 0 for the result's, then those of the sources.
     moving: u16,
     task: Task,
     modify: Modify,
@@ -132,9 +136,9 @@ pub(super) struct Step {
 impl Step {
     fn new(draft: &Draft, mode: Mode, pool: usize) -> Step {
         let Draft { task, modify, to, from, modifiers } = *draft;
-        let places = std::iter::once(to).chain(from);
-        let moving = places.enumerate().fold(0, |all, (i, place)| all | u16::from(place.is_on_stack()) << i);
-        let column = |place: Place| place.column(pool) as u32;
+        let slots = std::iter::once(to).chain(from);
+        let moving = slots.enumerate().fold(0, |all, (i, slot)| all | u16::from(slot.is_on_stack()) << i);
+        let column = |slot: Slot| slot.column(pool) as u32;
         let (to, from) = (column(to), from.map(column));
         Step { kernels: mode.kernels(task, modify), to, from, modifiers, moving, task, modify }
     }
@@ -151,7 +155,7 @@ impl Step {
         self.from[source] as usize
     }
 
-    /// The same for a window so many columns above the stack's bottom.
+    /// The same for a window `window` columns above the stack's bottom.
     pub fn moved(&self, window: usize) -> Step {
         let mut step = self.clone();
         let columns = std::iter::once(&mut step.to).chain(&mut step.from);
@@ -166,11 +170,12 @@ impl Step {
 #[derive(Debug, Clone)]
 pub(super) struct Steps {
     pub list: Vec<Step>,
-    /// What the program reads that is the same for all lanes: with what the file begins.
+    /// The constants and literals that the program reads: the first columns of the file.
     pub pool: Arc<[Uniform]>,
-    /// The list for windows above the stack's bottom, made when they come up.
+    /// The list for windows above the stack's bottom, made when one is first needed.
     moved: Vec<OnceLock<Vec<Step>>>,
-    /// Columns that a file has at least while the window is at the stack's bottom: no step's column lies beyond.
+    /// The least number of columns in a file while the window is at the stack's bottom: no step's
+    /// column lies beyond.
     reach: usize,
 }
 
@@ -180,13 +185,14 @@ const MOVED_STEPS: usize = 1 << 18;
 const MOVED_WINDOWS: usize = 64;
 
 impl Steps {
-    /// How many columns a file must have for all columns of the steps to lie in it, while the window is so many above the stack's bottom.
+    /// The least number of columns in a file for a window `window` columns above the stack's
+    /// bottom.
     #[inline(always)]
     pub fn reach(&self, window: usize) -> usize {
         self.reach + window
     }
 
-    /// The list for a window so many columns above the stack's bottom, if it is one of those for which lists are kept.
+    /// The list for a window `window` columns above the stack's bottom, if lists are kept for it.
     #[inline(always)]
     pub fn moved(&self, window: usize) -> Option<&[Step]> {
         if window == 0 {
@@ -196,7 +202,7 @@ impl Steps {
         self.moved.get(window / 4 - 1).map(|list| list.get_or_init(make).as_slice())
     }
 
-    /// Computes in another way from now on.
+    /// Computes in another mode from now on.
     pub fn set_mode(&mut self, mode: Mode) {
         self.moved.iter_mut().for_each(|list| *list = OnceLock::new());
         self.list.iter_mut().for_each(|step| step.kernels = mode.kernels(step.task, step.modify));
@@ -207,8 +213,8 @@ impl Steps {
 struct Draft {
     task: Task,
     modify: Modify,
-    to: Place,
-    from: [Place; SOURCES],
+    to: Slot,
+    from: [Slot; SOURCES],
     modifiers: [Modifier; 3],
 }
 
@@ -223,21 +229,21 @@ pub(super) struct Tests {
 /// A test of one component.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Test {
-    pub place: Place,
+    pub slot: Slot,
     pub ranges: Ranges,
     pub integer: bool,
 }
 
-/// Where arithmetic instructions become steps.
+/// Turns arithmetic instructions into steps.
 #[derive(Default)]
 pub(super) struct Recorder {
     steps: Vec<Draft>,
     pool: Vec<Uniform>,
-    places: HashMap<Uniform, Place>,
+    slots: HashMap<Uniform, Slot>,
 }
 
 impl Recorder {
-    /// All steps, to be computed in some way.
+    /// All steps, for a mode.
     pub fn finish(self, mode: Mode) -> Steps {
         let pool = self.pool.len();
         let list: Vec<Step> = self.steps.iter().map(|draft| Step::new(draft, mode, pool)).collect();
@@ -246,39 +252,39 @@ impl Recorder {
         Steps { list, moved: vec![OnceLock::new(); windows], pool: self.pool.into(), reach }
     }
 
-    /// Where the positions of a source are.
+    /// The columns of a source's positions.
     pub fn operand(&mut self, src: &Src) -> Operand {
         let (reg, swizzle, multiplier) = match *src {
             Src::Literal(bits) => {
-                return Operand { places: [self.uniform(Uniform::Literal(bits)); 4], multiplier: Multiplier::ONE };
+                return Operand { slots: [self.uniform(Uniform::Literal(bits)); 4], multiplier: Multiplier::ONE };
             }
             Src::Reg { reg, swizzle, multiplier } => (reg, swizzle, multiplier),
         };
-        let place = match reg {
+        let slot = match reg {
             Reg::C(n) => {
-                let places = swizzle.0.map(|c| self.uniform(Uniform::Constant(4 * n + c.index() as u8)));
-                return Operand { places, multiplier };
+                let slots = swizzle.0.map(|c| self.uniform(Uniform::Constant(4 * n + c.index() as u8)));
+                return Operand { slots, multiplier };
             }
-            Reg::HitTri => return Operand { places: [Place::register(column::HIT_TRI); 4], multiplier },
-            Reg::HitObj => return Operand { places: [Place::register(column::HIT_OBJ); 4], multiplier },
-            Reg::R(n) => Place::register(4 * u16::from(n)),
-            Reg::I(n) => Place::register(column::INPUT + 4 * u16::from(n)),
-            Reg::Special => Place::register(column::SPECIAL),
-            Reg::A => Place::register(column::ADDRESS),
-            Reg::Hit => Place::register(column::HIT),
-            Reg::Stack(n) => Place::stack(column::STACK + 4 * u16::from(n)),
+            Reg::HitTri => return Operand { slots: [Slot::register(column::HIT_TRI); 4], multiplier },
+            Reg::HitObj => return Operand { slots: [Slot::register(column::HIT_OBJ); 4], multiplier },
+            Reg::R(n) => Slot::register(4 * u16::from(n)),
+            Reg::I(n) => Slot::register(column::INPUT + 4 * u16::from(n)),
+            Reg::Special => Slot::register(column::SPECIAL),
+            Reg::A => Slot::register(column::ADDRESS),
+            Reg::Hit => Slot::register(column::HIT),
+            Reg::Stack(n) => Slot::stack(column::STACK + 4 * u16::from(n)),
         };
-        Operand { places: swizzle.0.map(|c| place.component(c)), multiplier }
+        Operand { slots: swizzle.0.map(|c| slot.component(c)), multiplier }
     }
 
-    fn uniform(&mut self, uniform: Uniform) -> Place {
-        *self.places.entry(uniform).or_insert_with(|| {
+    fn uniform(&mut self, uniform: Uniform) -> Slot {
+        *self.slots.entry(uniform).or_insert_with(|| {
             self.pool.push(uniform);
-            Place::pool(self.pool.len() as u32 - 1)
+            Slot::pool(self.pool.len() as u32 - 1)
         })
     }
 
-    /// Appends an instruction; gives its steps and tests.
+    /// Appends an instruction; returns its steps and tests.
     pub fn arith(&mut self, arith: &Arith, condition: Option<Condition>) -> (Range<u32>, Option<Box<Tests>>) {
         let first = self.steps.len() as u32;
         let tested = condition.map_or(Mask::NONE, tested);
@@ -302,7 +308,7 @@ impl Recorder {
             second = self.record(two, None, tested_two);
             first = self.record(one, None, tested_one);
         } else {
-            let hidden = Place::register(column::HALF);
+            let hidden = Slot::register(column::HALF);
             first = self.record(one, Some(hidden), tested_one);
             second = self.record(two, None, tested_two);
             let to = destination(one.dst.reg);
@@ -313,15 +319,16 @@ impl Recorder {
         (start..self.steps.len() as u32, tests)
     }
 
-    /// Appends the steps of an operation, which writes to its own register or to a hidden one; gives where the components of its result are that are written or tested.
-    fn record(&mut self, arith: &Arith, hidden: Option<Place>, tested: Mask) -> [Place; 4] {
+    /// Appends the steps of an operation, which writes to its destination or to a temporary;
+    /// returns the columns of the result's components that are written or tested.
+    fn record(&mut self, arith: &Arith, hidden: Option<Slot>, tested: Mask) -> [Slot; 4] {
         let mask = arith.dst.mask;
         let special = if arith.special.is_some() { Mask::W } else { Mask::NONE };
         let needed = mask.union(special).union(tested);
         let aside = if reads_written(arith, needed) { needed } else { needed.without(mask) };
         let to = hidden.unwrap_or(destination(arith.dst.reg));
         let results = Component::ALL.map(|c| {
-            let register = if aside.contains(c) { Place::register(column::RESULT) } else { to };
+            let register = if aside.contains(c) { Slot::register(column::RESULT) } else { to };
             register.component(c)
         });
         let itself = Src::reg(Reg::from(arith.dst.reg));
@@ -332,7 +339,7 @@ impl Recorder {
         let operands = arith.src.map(|src| self.operand(&src));
         self.compute(arith, &operands[..arith.op.arity()], needed, &results);
         if let Some(special) = arith.special {
-            let to = Place::register(column::SPECIAL);
+            let to = Slot::register(column::SPECIAL);
             let value = results[Component::W.index()];
             self.for_each(
                 mask,
@@ -347,19 +354,19 @@ impl Recorder {
     }
 
     /// Computes the needed components of an operation's result, saturated if it says so.
-    fn compute(&mut self, arith: &Arith, operands: &[Operand], needed: Mask, results: &[Place; 4]) {
+    fn compute(&mut self, arith: &Arith, operands: &[Operand], needed: Mask, results: &[Slot; 4]) {
         let task = match arith.op {
             Op::Mov if operands[0].multiplier == Multiplier::ONE && !arith.sat && arith.special.is_none() => Task::Copy,
             op => Task::Op(op),
         };
-        let saturate = |recorder: &mut Recorder, place: Place| {
+        let saturate = |recorder: &mut Recorder, slot: Slot| {
             if arith.sat {
-                recorder.push(Task::Saturate, place, &[place], &[]);
+                recorder.push(Task::Saturate, slot, &[slot], &[]);
             }
         };
         if arith.op.class() == OpClass::Dot {
-            let from: Vec<Place> =
-                Component::ALL.iter().flat_map(|c| operands.iter().map(|o| o.places[c.index()])).collect();
+            let from: Vec<Slot> =
+                Component::ALL.iter().flat_map(|c| operands.iter().map(|o| o.slots[c.index()])).collect();
             self.for_each(
                 needed,
                 |c| results[c.index()],
@@ -371,25 +378,25 @@ impl Recorder {
             return;
         }
         for c in needed.components() {
-            let from: Vec<Place> = operands.iter().map(|o| o.places[c.index()]).collect();
+            let from: Vec<Slot> = operands.iter().map(|o| o.slots[c.index()]).collect();
             self.push(task, results[c.index()], &from, operands);
             saturate(self, results[c.index()]);
         }
     }
 
-    /// Computes something for the first component of a set, and copies it to the others.
-    fn for_each(&mut self, set: Mask, place: impl Fn(Component) -> Place, compute: impl FnOnce(&mut Recorder, Place)) {
-        let mut places = set.components().map(place);
-        let Some(first) = places.next() else { return };
+    /// Computes the first component of a set, and copies it to the others.
+    fn for_each(&mut self, set: Mask, slot: impl Fn(Component) -> Slot, compute: impl FnOnce(&mut Recorder, Slot)) {
+        let mut slots = set.components().map(slot);
+        let Some(first) = slots.next() else { return };
         compute(self, first);
-        places.for_each(|to| self.copy(first, to));
+        slots.for_each(|to| self.copy(first, to));
     }
 
-    fn copy(&mut self, from: Place, to: Place) {
+    fn copy(&mut self, from: Slot, to: Slot) {
         self.push(Task::Copy, to, &[from], &[]);
     }
 
-    fn push(&mut self, task: Task, to: Place, sources: &[Place], operands: &[Operand]) {
+    fn push(&mut self, task: Task, to: Slot, sources: &[Slot], operands: &[Operand]) {
         let modify = modify(task, operands);
         let mut from = [sources[0]; SOURCES];
         from[..sources.len()].copy_from_slice(sources);
@@ -399,7 +406,7 @@ impl Recorder {
     }
 }
 
-/// What modifiers an operation's sources need.
+/// The kind of modification that an operation's sources need.
 fn modify(task: Task, operands: &[Operand]) -> Modify {
     if operands.iter().all(|o| o.multiplier == Multiplier::ONE) {
         Modify::Nothing
@@ -413,11 +420,11 @@ fn modify(task: Task, operands: &[Operand]) -> Modify {
 }
 
 /// The first component of a register that is written.
-fn destination(reg: DstReg) -> Place {
+fn destination(reg: DstReg) -> Slot {
     match reg {
-        DstReg::R(n) => Place::register(4 * u16::from(n)),
-        DstReg::Stack(n) => Place::stack(column::STACK + 4 * u16::from(n)),
-        DstReg::A => Place::register(column::ADDRESS),
+        DstReg::R(n) => Slot::register(4 * u16::from(n)),
+        DstReg::Stack(n) => Slot::stack(column::STACK + 4 * u16::from(n)),
+        DstReg::A => Slot::register(column::ADDRESS),
     }
 }
 
@@ -429,17 +436,18 @@ fn tested(condition: Condition) -> Mask {
     }
 }
 
-/// The tests that a condition makes of operations, each with the components that are its own and the places of its result.
-fn tests(condition: Condition, parts: &[(&Arith, Mask, [Place; 4])]) -> Option<Box<Tests>> {
+/// The tests of a condition on operations, each with the components that it writes and the columns
+/// of its result.
+fn tests(condition: Condition, parts: &[(&Arith, Mask, [Slot; 4])]) -> Option<Box<Tests>> {
     let (all, mask, ranges) = match condition {
         Condition::Always => return None,
         Condition::Any(mask, ranges) => (false, mask, ranges),
         Condition::All(mask, ranges) => (true, mask, ranges),
     };
-    let of_part = |&(arith, own, places): &(&Arith, Mask, [Place; 4])| {
+    let of_part = |&(arith, own, slots): &(&Arith, Mask, [Slot; 4])| {
         let integer = arith.op.writes_integer();
         let components = Component::ALL.into_iter().filter(move |&c| mask.intersection(own).contains(c));
-        components.map(move |c| Test { place: places[c.index()], ranges, integer })
+        components.map(move |c| Test { slot: slots[c.index()], ranges, integer })
     };
     let each: Vec<Test> = parts.iter().flat_map(of_part).collect();
     Some(Box::new(Tests { all, each }))
@@ -453,8 +461,8 @@ fn reads(arith: &Arith, writer: &Arith) -> bool {
     })
 }
 
-/// Whether a needed component of the result comes from a component of the destination that is written before it: `w` too, where only a special
-/// function or a condition looks at it.
+/// Whether a needed component of the result reads a component of the destination that is written
+/// before it. `w` counts where only a special function or a condition needs it.
 fn reads_written(arith: &Arith, needed: Mask) -> bool {
     let dst = Reg::from(arith.dst.reg);
     arith.op.class() != OpClass::Dot

@@ -1,7 +1,8 @@
 //! Textures: rectangles of vectors in the memory image, and what a run has stored into them.
 //!
-//! A run reads texels as the image has them at its start. What it stores is logged, and whoever started the run applies the log afterwards:
-//! so no thread sees what another one stores, and an image does not depend on which threads ran together.
+//! A run reads texels as the image has them at its start. Stores are logged, and the caller of the
+//! run applies the log afterwards: no thread sees what another one stores, and an image does not
+//! depend on which threads ran together.
 
 use super::lanes::BLOCK;
 
@@ -20,8 +21,8 @@ pub struct Texture {
 }
 
 impl Texture {
-    /// The place in the memory image of the texel at (x, y), both truncated; `None` outside the rectangle.
-    pub fn place(&self, x: f32, y: f32) -> Option<usize> {
+    /// The address of the texel at (x, y), both truncated; `None` outside the rectangle.
+    pub fn address(&self, x: f32, y: f32) -> Option<usize> {
         let within = |value: f32, size: u32| {
             let value = value.trunc();
             // A float-to-integer cast saturates, so that no large coordinate comes out small.
@@ -37,9 +38,9 @@ impl Texture {
 pub struct TexelStore {
     /// The thread's lane, below [`BLOCK`].
     pub lane: u8,
-    /// The texel's place in the memory image.
-    pub place: usize,
-    /// What it becomes.
+    /// The texel's address.
+    pub address: usize,
+    /// Its new value.
     pub value: [u32; 4],
 }
 
@@ -50,11 +51,11 @@ pub(super) struct TexelLog {
 }
 
 impl TexelLog {
-    /// Notes a store; `false` when the log is full.
-    pub fn push(&mut self, lane: usize, place: usize, value: [u32; 4]) -> bool {
+    /// Logs a store; `false` when the log is full.
+    pub fn push(&mut self, lane: usize, address: usize, value: [u32; 4]) -> bool {
         let room = self.stores.len() < MAX_TEXEL_STORES;
         if room {
-            self.stores.push(TexelStore { lane: (lane % BLOCK) as u8, place, value });
+            self.stores.push(TexelStore { lane: (lane % BLOCK) as u8, address, value });
         }
         room
     }
@@ -64,18 +65,18 @@ impl TexelLog {
         self.stores.iter().copied().filter(move |store| mask >> store.lane & 1 != 0)
     }
 
-    /// Forgets the stores of the lanes in `mask`.
-    pub fn forget(&mut self, mask: u64) {
+    /// Removes the stores of the lanes in `mask`.
+    pub fn remove(&mut self, mask: u64) {
         self.stores.retain(|store| mask >> store.lane & 1 == 0);
     }
 
-    /// Forgets all.
+    /// Removes all stores.
     pub fn clear(&mut self) {
         self.stores.clear();
     }
 
-    /// Empties the log: the stores lane by lane, each lane's in the order in which it made them. That order does not depend on
-    /// which lanes ran together.
+    /// Empties the log: the stores lane by lane, each lane's in the order in which it made them.
+    /// That order does not depend on which lanes ran together.
     pub fn take(&mut self) -> Vec<TexelStore> {
         let mut stores = std::mem::take(&mut self.stores);
         stores.sort_by_key(|store| store.lane);
@@ -83,10 +84,11 @@ impl TexelLog {
     }
 }
 
-/// Puts stored texels into a memory image; of two into one place the later one stays. What lies outside the image is lost.
+/// Applies stores to a memory image: of two to one address, the later wins. Stores outside the
+/// image are dropped.
 pub fn apply(stores: &[TexelStore], memory: &mut [[u32; 4]]) {
     for store in stores {
-        if let Some(vector) = memory.get_mut(store.place) {
+        if let Some(vector) = memory.get_mut(store.address) {
             *vector = store.value;
         }
     }
@@ -99,16 +101,16 @@ mod tests {
     #[test]
     fn a_texel_is_found_by_its_truncated_column_and_row() {
         let texture = Texture { base: 100, width: 4, height: 2 };
-        assert_eq!(texture.place(0.0, 0.0), Some(100));
-        assert_eq!(texture.place(3.9, 1.9), Some(107));
-        assert_eq!(texture.place(-0.9, 0.0), Some(100));
+        assert_eq!(texture.address(0.0, 0.0), Some(100));
+        assert_eq!(texture.address(3.9, 1.9), Some(107));
+        assert_eq!(texture.address(-0.9, 0.0), Some(100));
         for (x, y) in [(4.0, 0.0), (0.0, 2.0), (-1.0, 0.0), (f32::NAN, 0.0), (0.0, f32::INFINITY), (1e30, 0.0)] {
-            assert_eq!(texture.place(x, y), None, "{x} {y}");
+            assert_eq!(texture.address(x, y), None, "{x} {y}");
         }
     }
 
     #[test]
-    fn stores_come_out_by_lane_and_the_last_one_stays() {
+    fn stores_are_ordered_by_lane_and_the_last_one_wins() {
         let mut log = TexelLog::default();
         assert!(log.push(5, 0, [1; 4]) && log.push(2, 0, [2; 4]) && log.push(5, 1, [3; 4]) && log.push(2, 9, [4; 4]));
         let stores = log.take();
@@ -120,12 +122,12 @@ mod tests {
     }
 
     #[test]
-    fn lanes_are_read_and_forgotten_by_themselves() {
+    fn lanes_are_read_and_removed_separately() {
         let mut log = TexelLog::default();
         assert!((0..6).all(|i| log.push(i, i, [i as u32; 4])));
-        assert_eq!(log.of(0b1010).map(|s| s.place).collect::<Vec<_>>(), [1, 3]);
-        log.forget(0b1111);
-        assert_eq!(log.take().iter().map(|s| s.place).collect::<Vec<_>>(), [4, 5]);
+        assert_eq!(log.of(0b1010).map(|s| s.address).collect::<Vec<_>>(), [1, 3]);
+        log.remove(0b1111);
+        assert_eq!(log.take().iter().map(|s| s.address).collect::<Vec<_>>(), [4, 5]);
     }
 
     #[test]

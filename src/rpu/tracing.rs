@@ -1,21 +1,22 @@
-//! What the machine asks of whatever traces its rays.
+//! The interface to ray tracing: what the `trace` instruction calls.
 
 use super::lanes::BLOCK;
 
-/// The rays of a block, in structure of arrays. Only the lanes whose bit is set in `active` are to be traced.
+/// The rays of a block, in structure of arrays. Only the lanes whose bit is set in `active` are to
+/// be traced.
 #[derive(Debug, Clone)]
 pub struct RayBlock {
-    /// Bit i: lane i shoots a ray.
+    /// Bit i: lane i traces a ray.
     pub active: u64,
-    /// Bit i: for lane i any hit will do, the closest is not needed.
+    /// Bit i: lane i needs any hit, not the closest (an occlusion ray).
     pub any: u64,
     /// Origins: x, y, z.
     pub orig: [[f32; BLOCK]; 3],
     /// Directions, of any length: x, y, z.
     pub dir: [[f32; BLOCK]; 3],
-    /// Hits at t ≤ t_min do not count; t is in units of the direction.
+    /// Hits at t ≤ t_min are ignored; t is in multiples of the direction's length.
     pub t_min: [f32; BLOCK],
-    /// Hits at t ≥ t_max do not count.
+    /// Hits at t ≥ t_max are ignored.
     pub t_max: [f32; BLOCK],
     /// The time of the ray in the shutter interval.
     pub time: [f32; BLOCK],
@@ -28,9 +29,9 @@ pub struct HitBlock {
     pub u: [f32; BLOCK],
     /// Barycentric weight of the triangle's third vertex.
     pub v: [f32; BLOCK],
-    /// Distance in units of the ray's direction; below 0 for a miss.
+    /// Distance in multiples of the direction's length; below 0 for a miss.
     pub t: [f32; BLOCK],
-    /// Number of the object's shader entry: the machine puts its code address into `HIT.w`.
+    /// Index of the object's shader entry: the machine writes its code address to `HIT.w`.
     pub shader: [u32; BLOCK],
     /// Address of the triangle's record.
     pub tri: [u32; BLOCK],
@@ -54,9 +55,11 @@ impl HitBlock {
     }
 }
 
-/// Traces the rays of blocks. A lane's answer may depend on its own ray only, or results would differ between runs.
+/// Traces the rays of blocks. A lane's hit depends on its own ray only, or results would differ
+/// between runs.
 pub trait Tracer: Sync {
-    /// Traces the active lanes of `rays` and writes their answers to `hits`, which starts as all misses.
+    /// Traces the active lanes of `rays` and writes their hits to `hits`, which starts as all
+    /// misses.
     fn trace(&self, rays: &RayBlock, hits: &mut HitBlock);
 }
 

@@ -5,11 +5,11 @@
 
 use super::camera::{Flight, Navigation};
 use super::develop::Look;
-use crate::render::Backend;
 use super::engine::{Command, Event, Probed, Shown};
 use super::timing::History;
 use crate::inspect::Inspection;
 use crate::project::{Failure, InstanceId, OptionEdits, Source, State, View};
+use crate::render::Backend;
 use crate::scene::{Format, ParamValue};
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
@@ -332,7 +332,8 @@ impl Model {
         let chosen = self.machine(self.display.machine).shown.as_ref();
         let current = self.state.as_ref().map(|s| s.version);
         let is_current = |shown: &&Arc<Shown>| Some(shown.state) == current;
-        let others = || Backend::INTERACTIVE.into_iter().filter_map(|m| self.machine(m).shown.as_ref()).find(is_current);
+        let others =
+            || Backend::INTERACTIVE.into_iter().filter_map(|m| self.machine(m).shown.as_ref()).find(is_current);
         chosen.filter(is_current).or_else(others).or(chosen)
     }
 

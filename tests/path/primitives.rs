@@ -129,7 +129,7 @@ fn points_of_a_small_sphere_are_looked_at() {
 }
 
 /// A sphere that chooses no points, one that draws random numbers until they please it, and two that cannot be lights.
-const OWN: &str = "class Bare : rt_Primitive;
+const OWN: &str = "class StandaloneProgram : rt_Primitive;
 public float radius = 1.;
 
 void intersect() {
@@ -144,7 +144,7 @@ void computeBounds() { rt_BoundMin = -vec3(radius); rt_BoundMax = vec3(radius); 
 
 void computeNormal() { rt_GeometricNormal = rt_HitPoint / radius; }
 
-class Whole : Bare;
+class Whole : StandaloneProgram;
 
 // Any point of the sphere, also those behind it (von Neumann 1951).
 void generateSample() {
@@ -156,10 +156,10 @@ void generateSample() {
 
 void samplePDF() { rt_PDF = 1. / (4. * PI * radius * radius); }
 
-class Half : Bare;
+class Half : StandaloneProgram;
 void generateSample() { rt_HitPoint = vec3(radius, 0., 0.); }
 
-class OtherHalf : Bare;
+class OtherHalf : StandaloneProgram;
 void samplePDF() { rt_PDF = 1.; }
 ";
 
@@ -176,8 +176,8 @@ fn classes_choose_points_by_as_many_random_numbers_as_they_like_or_none_at_all()
     };
     agree("points of all of it", of("Whole", Estimator::Lights, 100), exactly());
     // Rays alone find the light of the other, under every estimator.
-    agree("no points, by lights", of("Bare", Estimator::Lights, 400), exactly());
-    agree("no points", of("Bare", Estimator::Power, 400), exactly());
+    agree("no points, by lights", of("StandaloneProgram", Estimator::Lights, 400), exactly());
+    agree("no points", of("StandaloneProgram", Estimator::Power, 400), exactly());
 }
 
 #[test]

@@ -31,7 +31,9 @@ impl ValueEnum for BackendChoice {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            BackendChoice::Auto => PossibleValue::new("auto").help("A hardware GPU if there is one, else the RPU (CPU)"),
+            BackendChoice::Auto => {
+                PossibleValue::new("auto").help("A hardware GPU if there is one, else the RPU (CPU)")
+            }
             BackendChoice::Named(backend) => PossibleValue::new(backend.name()).help(&*backend.info().description),
         })
     }
@@ -68,7 +70,9 @@ impl ValueEnum for RunOn {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match *self {
-            RunOn::All => PossibleValue::new("all").help("The evaluator, the RPU and the GPU, with a comparison of their bits"),
+            RunOn::All => {
+                PossibleValue::new("all").help("The evaluator, the RPU and the GPU, with a comparison of their bits")
+            }
             RunOn::Runner(name) => {
                 let row = runners().into_iter().find(|row| row.name == name);
                 PossibleValue::new(name).help(row.map_or("", |row| row.description))

@@ -114,9 +114,8 @@ fn time(
     if !args.timed {
         return Ok(());
     }
-    let (_, stats) = TimedRpu::default()
-        .run_with_stats(module, &info.ir_name, calls)
-        .map_err(|e| Failure::render(&e, sources))?;
+    let (_, stats) =
+        TimedRpu::default().run_with_stats(module, &info.ir_name, calls).map_err(|e| Failure::render(&e, sources))?;
     output.times(&stats);
     Ok(())
 }

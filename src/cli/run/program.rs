@@ -4,7 +4,7 @@ use super::{Output, registers};
 use crate::cli::args::{RunArgs, RunOn, Size, TextureSource};
 use crate::cli::exit::Failure;
 use shadewright::image::file as image_file;
-use shadewright::render::rpu::{Bare, BareError};
+use shadewright::render::rpu::{StandaloneError, StandaloneProgram};
 use shadewright::rpu::isa::Program;
 use shadewright::rpu::timed::Config;
 use shadewright::rpu::{asm, binary};
@@ -51,7 +51,7 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     }
     let mut sources = SourceMap::new();
     let (program, spans) = read(path, form, &mut sources)?;
-    let mut bare = Bare::new(&program).map_err(|e| failure(&e, &spans, &sources))?;
+    let mut bare = StandaloneProgram::new(&program).map_err(|e| failure(&e, &spans, &sources))?;
     if let Some(memory) = &args.memory {
         bare.set_memory(memory_image(memory)?);
     }
@@ -64,7 +64,7 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
     for value in &args.set {
         value.words.iter().for_each(|&(component, bits)| bare.set(value.reg, component, bits));
     }
-    let fail = |e: BareError| failure(&e, &spans, &sources);
+    let fail = |e: StandaloneError| failure(&e, &spans, &sources);
     let entry = bare.entry(&args.function).map_err(fail)?;
     let config = Config::default();
     if let (Some(size), Some(before)) = (args.image, &args.before) {
@@ -98,7 +98,12 @@ pub(super) fn run(args: &RunArgs, path: &Path, form: Form, output: &mut Output) 
 }
 
 /// Lets the program trace rays in the scene of a file.
-pub fn set_scene(bare: &mut Bare, path: &Path, spans: &[Span], sources: &mut SourceMap) -> Result<(), Failure> {
+pub fn set_scene(
+    bare: &mut StandaloneProgram,
+    path: &Path,
+    spans: &[Span],
+    sources: &mut SourceMap,
+) -> Result<(), Failure> {
     let opened = scene::open(path, &OpenOptions::default(), sources);
     let opened = opened.map_err(|errors| Failure::diagnostics(&errors, sources))?;
     eprint!("{}", opened.warnings.render(sources));
@@ -109,7 +114,11 @@ pub fn set_scene(bare: &mut Bare, path: &Path, spans: &[Span], sources: &mut Sou
 const MAX_TEXTURES: usize = 256;
 
 /// Adds a texture; its texels are linear colours with coverage in w.
-fn add_texture(bare: &mut Bare, source: &TextureSource, fail: &dyn Fn(BareError) -> Failure) -> Result<(), Failure> {
+fn add_texture(
+    bare: &mut StandaloneProgram,
+    source: &TextureSource,
+    fail: &dyn Fn(StandaloneError) -> Failure,
+) -> Result<(), Failure> {
     match source {
         TextureSource::Empty(Size(width, height)) => bare.add_texture(*width, *height, &[]).map_err(fail),
         TextureSource::File(path) => {
@@ -155,7 +164,7 @@ fn memory_image(path: &Path) -> Result<Vec<[u32; 4]>, Failure> {
 }
 
 /// The error, with the line of the instruction where there is one.
-pub fn failure(error: &BareError, spans: &[Span], sources: &SourceMap) -> Failure {
+pub fn failure(error: &StandaloneError, spans: &[Span], sources: &SourceMap) -> Failure {
     match error.address().and_then(|pc| spans.get(pc as usize)) {
         Some(&span) => Failure::diagnostics(&Diagnostic::error(error.to_string()).at(span, "here").into(), sources),
         None => Failure::input(format!("error: {error}")),

@@ -1,5 +1,6 @@
-//! Batches: the work that the paths of a machine run through. A batch has items, each of some turns; `wgsl/refill.wgsl` hands
-//! them out, so that the host need not know which path runs what. This file owns the paths' buffers and knows no sections.
+//! Batches: the work of an executor's paths. A batch has items, each of which runs the entry a
+//! number of times (`turns`); `wgsl/refill.wgsl` assigns them to paths on the device. This file
+//! owns the paths' buffers and knows no sections.
 
 use super::device::{Gpu, Layout};
 use crate::codegen::wgsl::WORKGROUP_SIZE;
@@ -8,18 +9,18 @@ use crate::render::RenderError;
 use bytemuck::{Pod, Zeroable};
 use wgpu::BufferUsages;
 
-/// What the machine's own kernels share.
+/// The code that the scheduling kernels share.
 const BATCH_WGSL: Kernel = kernel!("batch.wgsl");
 
 /// The kernels' source.
 const REFILL_WGSL: Kernel = kernel!("refill.wgsl");
 
-/// Which invocations reserve places in buffers together.
+/// Which invocations reserve space in buffers together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lanes {
     /// Those of a subgroup, where the device has subgroup operations.
     Subgroup,
-    /// Each by itself.
+    /// Each invocation for itself.
     Single,
 }
 
@@ -39,48 +40,51 @@ impl Lanes {
     }
 }
 
-/// Words of state that a path has: program counter, stack pointer, budget, item and turn.
+/// Words of state of a path: program counter, stack pointer, budget, item and run.
 const STATE_WORDS: u64 = 5;
 
-/// Words of arguments that one batch may have: 32 MiB, of the binding of 128 MiB that every adapter gives.
+/// Words of arguments that one batch may have: 32 MiB, of the binding of 128 MiB that every adapter
+/// gives.
 pub(super) const MAX_ARGUMENT_WORDS: u64 = 8 << 20;
 
 /// Items that one batch may have: their film is 64 MiB.
 pub(super) const MAX_ITEMS: u32 = 4 << 20;
 
-/// What becomes of the results of a batch's turns.
+/// Where the results of a batch go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Results {
-    /// They stay in the paths' frames: for batches of one turn and no more items than paths.
+    /// They stay in the paths' frames: for batches of one run for each item and no more items than
+    /// paths.
     #[default]
     Stay = 0,
     /// The first four words are summed, item by item.
     Sum = 1,
-    /// They are added to the sums of the batch before, which had the same items, or to those that [`Paths::set_sums`] brought.
+    /// They are added to the sums of the batch before, which had the same items, or to those that
+    /// [`Paths::set_sums`] brought.
     AddToSums = 2,
 }
 
-/// Work for the machine: every item runs the entry `turns` times, one after the other.
+/// Work for an executor: every item runs the entry `turns` times, one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// The entry's section.
     pub entry: u32,
-    /// Back edges and calls that a turn may take.
+    /// Back edges and calls that a run may take.
     pub budget: u32,
-    /// How many items there are.
+    /// The number of items.
     pub items: u32,
-    /// Turns of each, at least 1.
+    /// Runs of each, at least 1.
     pub turns: u32,
-    /// Words of a turn's arguments.
+    /// Words of a run's arguments.
     pub argument_words: u32,
-    /// Word `k` of turn `t` of item `i` at `(t · argument_words + k) · items + i`.
+    /// Word `k` of run `t` of item `i` at `(t · argument_words + k) · items + i`.
     pub arguments: &'a [u32],
-    /// What becomes of the results.
+    /// Where the results go.
     pub results: Results,
 }
 
-/// The uniform buffer of the machine's own kernels.
+/// The uniform buffer of the scheduling kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct BatchParams {
@@ -88,9 +92,9 @@ pub(super) struct BatchParams {
     pub paths: u32,
     /// Paths in use.
     pub in_use: u32,
-    /// The section that a turn starts with.
+    /// The section that a run starts with.
     pub entry: u32,
-    /// Back edges and calls that a turn may take.
+    /// Back edges and calls that a run may take.
     pub budget: u32,
     /// Sections of the program.
     pub sections: u32,
@@ -98,13 +102,13 @@ pub(super) struct BatchParams {
     pub take: u32,
     /// Items.
     pub items: u32,
-    /// Turns of each.
+    /// Runs of each.
     pub turns: u32,
-    /// Words of a turn's arguments.
+    /// Words of a run's arguments.
     pub argument_words: u32,
     /// A [`Results`].
     pub film: u32,
-    /// 0 where every section goes over all paths.
+    /// 0 where every section is dispatched over all paths.
     pub sorted: u32,
     /// Zero.
     pub reserved: u32,
@@ -118,9 +122,9 @@ pub(super) struct Status {
     pub trap: u32,
     /// Paths that have not finished.
     pub live: u32,
-    /// Turns that have finished.
+    /// Runs that have finished.
     pub done: u32,
-    /// Items that paths have taken.
+    /// Items that have been assigned to paths.
     pub taken: u32,
 }
 
@@ -142,7 +146,7 @@ impl RefillKernels {
     }
 }
 
-/// The paths of one machine and the batch that they run.
+/// The paths of one executor and the batch that they run.
 #[derive(Debug)]
 pub(super) struct Paths {
     params: BatchParams,
@@ -157,7 +161,8 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Room for `paths` paths with frames of `frame_words` words, for a program of `sections` sections.
+    /// Room for `paths` paths with frames of `frame_words` words, for a program of `sections`
+    /// sections.
     pub fn new(
         gpu: &Gpu,
         kernels: &RefillKernels,
@@ -184,23 +189,24 @@ impl Paths {
         Ok(Self { params, uniform, state, frames, status, arguments, film, queue, bound })
     }
 
-    /// Whether paths are sorted by section. Where they are not, every section that has a path goes over all of them, in their order, whatever `take`
-    /// says: the measure of what sorting is worth.
+    /// Whether paths are sorted by section. Where they are not, every section that has a path is
+    /// dispatched over all of them, in their order, whatever `take` is: to measure the effect of
+    /// sorting.
     pub fn set_sorted(&mut self, sorted: bool) {
         self.params.sorted = u32::from(sorted);
     }
 
-    /// The queues of the sections, and behind them that of the paths whose turn is over.
+    /// The queues of the sections, then the queue of paths whose run has ended.
     pub fn queue(&self) -> &wgpu::Buffer {
         &self.queue
     }
 
-    /// The batch's parameters: binding 0 of the machine's own kernels.
+    /// The batch's parameters: binding 0 of the scheduling kernels.
     pub fn uniform(&self) -> &wgpu::Buffer {
         &self.uniform
     }
 
-    /// Program counters, stack pointers, budgets, items and turns.
+    /// Program counters, stack pointers, budgets, items and runs.
     pub fn state(&self) -> &wgpu::Buffer {
         &self.state
     }
@@ -230,13 +236,14 @@ impl Paths {
         &self.params
     }
 
-    /// Hands the machine a batch, of which a round runs no more than `take` paths. [`Paths::start`] follows.
+    /// Sets the batch, of which a round runs no more than `take` paths. [`Paths::start`] follows.
     ///
     /// # Errors
     /// When it does not fit the device.
     ///
     /// # Panics
-    /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
+    /// When there are fewer arguments than the batch needs, or its results should stay and have no
+    /// place: mistakes of the caller.
     pub fn set_batch(
         &mut self,
         gpu: &Gpu,
@@ -269,7 +276,7 @@ impl Paths {
         Ok(())
     }
 
-    /// The sums that the next batch of so many items goes on with, if its results are added to sums.
+    /// Sets the sums that the next batch of as many items adds to, with [`Results::AddToSums`].
     ///
     /// # Errors
     /// When they do not fit the device.
@@ -295,7 +302,8 @@ impl Paths {
         pass.dispatch_workgroups(self.params.in_use.div_ceil(WORKGROUP_SIZE).max(1), 1, 1);
     }
 
-    /// Records the refilling of paths whose turn is over, dispatched by what stands at byte `at` of `groups`.
+    /// Records the refilling of paths whose run has ended, dispatched indirectly from byte `at` of
+    /// `groups`.
     pub fn refill(&self, kernels: &RefillKernels, pass: &mut wgpu::ComputePass<'_>, groups: &wgpu::Buffer, at: u64) {
         pass.set_bind_group(0, &self.bound, &[]);
         pass.set_pipeline(&kernels.refill);
@@ -332,7 +340,8 @@ impl Paths {
         Ok(copied.chunks(count as usize).map(<[u32]>::to_vec).collect())
     }
 
-    /// Makes the buffers of arguments and film at least this large. What the film held is lost when it grows.
+    /// Makes the buffers of arguments and film at least this large. What the film held is lost when
+    /// it grows.
     fn reserve(&mut self, gpu: &Gpu, kernels: &RefillKernels, arguments: u64, film: u64) -> Result<(), RenderError> {
         if arguments <= self.arguments.size() && film <= self.film.size() {
             return Ok(());
@@ -398,7 +407,7 @@ mod tests {
             let state = self.words(self.paths.state());
             let stride = self.paths.params().paths;
             let finished: Vec<u32> = (0..stride).filter(|&path| state[path as usize] == FINISHED).collect();
-            // The program has one section: the queue of those whose turn is over is the second.
+            // The program has one section: the queue of paths whose run has ended is the second.
             let queue = [&[0, 0, finished.len() as u32, 4], &finished[..]].concat();
             self.gpu.queue().write_buffer(self.paths.queue(), 0, bytemuck::cast_slice(&queue));
             self.record(|pass| self.paths.refill(&self.kernels, pass, &self.over_all, 0));
@@ -420,8 +429,9 @@ mod tests {
             bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.words(self.paths.status())[..4]))
         }
 
-        /// Ends the turns of those paths that `ends` chooses, each with its argument and three others as results.
-        fn end_turns(&self, ends: impl Fn(usize) -> bool) {
+        /// Ends the runs of the paths that `ends` selects, each with its argument and three others
+        /// as results.
+        fn end_runs(&self, ends: impl Fn(usize) -> bool) {
             let stride = self.paths.params().paths as usize;
             let (mut state, mut frames) = (self.words(self.paths.state()), self.words(self.paths.frames()));
             for path in (0..stride).filter(|&path| ends(path)) {
@@ -480,7 +490,7 @@ mod tests {
         let mut bench = Bench::with_lanes(64, lanes);
         let (items, turns) = (300, 3);
         let mut expected = vec![FilmPixel::default(); items as usize];
-        // The first sums are there to be forgotten, the last two go on.
+        // The first sums are discarded, the last two accumulate.
         for (batch, results) in [(9, Results::Sum), (0, Results::Sum), (1, Results::AddToSums)] {
             let arguments: Vec<u32> = (0..turns)
                 .flat_map(|turn| (0..items).map(move |item| argument(batch * turns + turn, item).to_bits()))
@@ -496,7 +506,7 @@ mod tests {
             });
             for round in 0.. {
                 assert!(round < 100, "{:?}", bench.status());
-                bench.end_turns(|path| path % 3 != round % 3);
+                bench.end_runs(|path| path % 3 != round % 3);
                 bench.refill();
                 if bench.status().done == items * turns {
                     break;

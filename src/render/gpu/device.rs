@@ -1,4 +1,5 @@
-//! A GPU to compute on: finding adapters, opening one, buffers and shader modules whose failures are errors, reading back.
+//! A GPU to compute on: finding adapters, opening one, buffers and shader modules whose failures
+//! are errors, reading back.
 //!
 //! Only this file talks to adapters. It knows nothing of programs, scenes or images.
 
@@ -19,7 +20,7 @@ pub enum OpenError {
         "no GPU adapter was found; install a Vulkan driver (on Debian: libvulkan1 mesa-vulkan-drivers) or render on the RPU"
     )]
     None,
-    /// There is none of the wanted name.
+    /// None has this name.
     #[error("no GPU adapter has \"{wanted}\" in its name; there is {}", .found.join(", "))]
     Unknown {
         /// What the name should contain.
@@ -44,19 +45,22 @@ pub fn adapters() -> Vec<AdapterInfo> {
 
 /// Whether there is an adapter that is not software.
 pub fn has_hardware_adapter() -> bool {
-    // Where the system has no GPU at all, its drivers need not be loaded to find that out (and do not print what they miss).
+    // Where the system has no GPU at all, its drivers need not be loaded to find that out (and do
+    // not print what they miss).
     may_have_hardware() && find().iter().any(|adapter| is_hardware(&adapter.get_info()))
 }
 
-/// Whether the system shows a device that a Vulkan or OpenGL driver could drive: the kernel's render nodes, NVIDIA's own, or that of Windows' subsystem for
-/// Linux. Elsewhere than on Linux, always.
+/// Whether the system shows a device that a Vulkan or OpenGL driver could drive: the kernel's
+/// render nodes, NVIDIA's own, or that of Windows' subsystem for Linux. Elsewhere than on Linux,
+/// always.
 fn may_have_hardware() -> bool {
     let nodes = ["/dev/dri", "/dev/nvidia0", "/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0"];
     !cfg!(target_os = "linux") || nodes.iter().any(|node| std::path::Path::new(node).exists())
 }
 
-/// How long a submission may take before the device counts as failed. Software drivers compile kernels while they are waited for: 23 s for a
-/// kernel of 96 shaders on a quiet machine. Drivers of hardware give up by themselves after a few seconds.
+/// How long a submission may take before the device counts as failed. Software drivers compile
+/// kernels while they are waited for: 23 s for a kernel of 96 shaders on a quiet machine. Drivers
+/// of hardware give up by themselves after a few seconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An open device. Failures that no call reports are kept until [`Gpu::check`].
@@ -128,7 +132,7 @@ impl Gpu {
         Ok(Self { device, queue, opened, adapter: describe(adapter), hardware, fault })
     }
 
-    /// The adapter behind it.
+    /// Its adapter.
     pub fn adapter(&self) -> &AdapterInfo {
         &self.adapter
     }
@@ -150,13 +154,13 @@ impl Gpu {
         }
     }
 
-    /// Whether the driver compiles kernels when they are first dispatched, and what it compiled serves all devices of the adapter: Mesa's software driver
-    /// for Vulkan.
+    /// Whether the driver compiles kernels when they are first dispatched, and what it compiled
+    /// serves all devices of the adapter: Mesa's software driver for Vulkan.
     pub(super) fn compiles_late(&self) -> bool {
         !self.hardware && self.adapter.api == "vulkan" && self.adapter.name.contains("llvmpipe")
     }
 
-    /// Whether the lanes of a kernel can talk to each other.
+    /// Whether it has subgroup operations.
     pub fn has_subgroups(&self) -> bool {
         self.device.features().contains(wgpu::Features::SUBGROUP)
     }
@@ -177,7 +181,8 @@ impl Gpu {
         limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
     }
 
-    /// Fails with what went wrong since the last call and no other call has reported; always, once the device is lost.
+    /// Fails with errors since the last call that no other call has reported; always, once the
+    /// device is lost.
     ///
     /// # Errors
     /// When something did.
@@ -200,7 +205,8 @@ impl Gpu {
         if bytes > limit { Err(RenderError::TooLarge { what, needed: bytes, limit }) } else { Ok(()) }
     }
 
-    /// A buffer of zeros, of at least `bytes`. The size is a multiple of 16 and never zero, so that any array can be bound to it.
+    /// A buffer of zeros, of at least `bytes`. The size is a multiple of 16 and never zero, so that
+    /// any array can be bound to it.
     pub(super) fn buffer(
         &self,
         what: &'static str,
@@ -299,13 +305,15 @@ impl Gpu {
         }
     }
 
-    /// A bind group layout of one uniform buffer (binding 0) and storage buffers (1, 2, …), each read only or not.
+    /// A bind group layout of one uniform buffer (binding 0) and storage buffers (1, 2, …), each
+    /// read only or not.
     pub(super) fn layout(&self, what: &'static str, read_only: &[bool]) -> Layout {
         let storage: Vec<_> = (1..).zip(read_only.iter().copied()).collect();
         self.layout_at(what, &storage)
     }
 
-    /// A bind group layout of one uniform buffer (binding 0) and storage buffers of these binding numbers, each read only or not.
+    /// A bind group layout of one uniform buffer (binding 0) and storage buffers of these binding
+    /// numbers, each read only or not.
     pub(super) fn layout_at(&self, what: &'static str, storage: &[(u32, bool)]) -> Layout {
         let mut buffers = vec![(0, wgpu::BufferBindingType::Uniform)];
         let of_storage = |&(at, read_only)| (at, wgpu::BufferBindingType::Storage { read_only });
@@ -368,7 +376,8 @@ impl Gpu {
         self.buffer(what, bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST)
     }
 
-    /// Submits the commands, waits for them, and gives the first `bytes` of a buffer made by [`Gpu::readback`] to `use_words`.
+    /// Submits the commands, waits for them, and gives the first `bytes` of a buffer made by
+    /// [`Gpu::readback`] to `use_words`.
     pub(super) fn read<T>(
         &self,
         commands: wgpu::CommandEncoder,
@@ -396,18 +405,20 @@ impl Gpu {
         self.read(commands, &back, bytes, <[u32]>::to_vec)
     }
 
-    /// Submits the commands, and asks for the first `bytes` of a buffer made by [`Gpu::readback`], without waiting.
+    /// Submits the commands, and asks for the first `bytes` of a buffer made by [`Gpu::readback`],
+    /// without waiting.
     pub(super) fn submit(&self, commands: wgpu::CommandEncoder, buffer: &wgpu::Buffer, bytes: u64) -> Pending {
         let submission = self.queue.submit([commands.finish()]);
         let (sender, mapped) = mpsc::channel();
         buffer.slice(..bytes).map_async(wgpu::MapMode::Read, move |result| {
-            // Nobody is left to tell when the wait was given up.
+            // The receiver is gone when the wait was given up.
             let _ = sender.send(result);
         });
         Pending { buffer: buffer.clone(), bytes, submission, mapped }
     }
 
-    /// Waits for what was submitted and gives its words to `use_words`. `what` says what is waited for, should it take longer than `patience`.
+    /// Waits for what was submitted and gives its words to `use_words`. `what` says what is waited
+    /// for, should it take longer than `patience`.
     pub(super) fn finish<T>(
         &self,
         pending: Pending,
@@ -417,7 +428,7 @@ impl Gpu {
     ) -> Result<T, RenderError> {
         let Pending { buffer, bytes, submission, mapped } = pending;
         let begin = Instant::now();
-        // One wait is enough as a rule. A software driver on a machine with a hundred times more work than cores has come back early.
+        // One wait is usually enough. A software driver on an overloaded system has returned early.
         let result = loop {
             let left = patience.saturating_sub(begin.elapsed());
             let submission_index = Some(submission.clone());
@@ -445,15 +456,17 @@ impl Gpu {
         Ok(result)
     }
 
-    /// Loop turns and calls that one path may take. Mesa's software driver silently leaves every loop of a kernel after 65,535 turns of its
-    /// group of lanes (`LP_MAX_TGSI_LOOP_ITERATIONS`); half of them leave room for loops that lanes take in turn. Others have no limit.
-    pub fn max_loop_turns(&self) -> u32 {
+    /// Loop iterations and calls that one path may take. Mesa's software driver silently leaves
+    /// every loop of a kernel after 65,535 iterations of its subgroup
+    /// (`LP_MAX_TGSI_LOOP_ITERATIONS`); half of that leaves room for loops that lanes run one after
+    /// the other. Other drivers have no limit.
+    pub fn max_loop_iterations(&self) -> u32 {
         if self.adapter.name.contains("llvmpipe") { 32_768 } else { u32::MAX }
     }
 
-    /// A failure of this device: its loss, where that is behind it.
+    /// A failure of this device: its loss, where that is the cause.
     fn failed(&self, message: String) -> RenderError {
-        // wgpu tells of a loss when it is polled, which may be after calls that fail for it.
+        // wgpu reports a loss when it is polled, which may be after calls that fail because of it.
         let polled = self.device.poll(wgpu::PollType::Poll).map_err(|e| e.to_string());
         let fault = self.fault();
         let loss = fault.message.clone().filter(|_| fault.lost);
@@ -497,7 +510,8 @@ pub(super) struct Pending {
     mapped: mpsc::Receiver<Result<(), wgpu::BufferAsyncError>>,
 }
 
-/// Keeps the first message: what follows a failure is most often its consequence. But the loss of the device is the cause of whatever else was said.
+/// Keeps the first message: later ones are usually consequences. The loss of the device replaces
+/// any other message.
 fn set_fault(fault: &Mutex<Fault>, message: String, lost: bool) {
     let mut fault = fault.lock().unwrap_or_else(PoisonError::into_inner);
     if fault.message.is_none() || (lost && !fault.lost) {
@@ -506,7 +520,7 @@ fn set_fault(fault: &Mutex<Fault>, message: String, lost: bool) {
     fault.lost |= lost;
 }
 
-/// An error of wgpu for people.
+/// The message of a wgpu error.
 fn describe_error(error: &wgpu::Error) -> String {
     match error {
         wgpu::Error::OutOfMemory { .. } => "it is out of memory".to_string(),
@@ -514,7 +528,8 @@ fn describe_error(error: &wgpu::Error) -> String {
     }
 }
 
-/// The adapters that can run the kernels, the best first. OpenGL is looked at when nothing better is there: it reaches the same devices.
+/// The adapters that can run the kernels, the best first. OpenGL is considered only where nothing
+/// better is found: it reaches the same devices.
 fn find() -> Vec<wgpu::Adapter> {
     let adapters = find_by(wgpu::Backends::PRIMARY);
     if adapters.is_empty() { find_by(wgpu::Backends::GL) } else { adapters }
@@ -523,7 +538,8 @@ fn find() -> Vec<wgpu::Adapter> {
 fn find_by(backends: wgpu::Backends) -> Vec<wgpu::Adapter> {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
-    // wgpu's own checking of indirect dispatches costs 11 to 18 µs a dispatch. Ours come from `wgsl/schedule.wgsl`, which bounds them.
+    // wgpu's own checking of indirect dispatches costs 11 to 18 µs a dispatch. Ours come from
+    // `wgsl/schedule.wgsl`, which bounds them.
     descriptor.flags = wgpu::InstanceFlags::empty();
     let mut adapters = pollster::block_on(wgpu::Instance::new(descriptor).enumerate_adapters(backends));
     adapters.retain(can_compute);

@@ -1,9 +1,9 @@
-//! Running one function on the GPU for many sets of arguments: what the language's tests and `shadewright run` do.
+//! Running one function on the GPU for many sets of arguments.
 
-use super::machine::Setup;
+use super::executor::Setup;
+use super::executor::trap_error;
 use super::program::Program;
-use super::section_machine::Compute;
-use super::trap::trap_error;
+use super::wavefront::Compute;
 use crate::bvh::gpu::kernel::Levels;
 use crate::bvh::two_level::programs::Programs;
 use crate::bvh::{BuildOptions, Bvh};
@@ -11,12 +11,13 @@ use crate::codegen::wgsl::{Options, PARAMS_UNIFORMS, RESULT_WORDS};
 use crate::ir::Module;
 use crate::render::{RenderError, Schedule};
 
-/// How often a recursive function may be active at once.
+/// The most nested calls of a recursive function.
 const MAX_DEPTH: u32 = 256;
 
-/// Runs function `name` of `module` once for each of `arguments`, without a scene: rays miss, memory and program constants are zero.
-/// Arguments and results are words, those of one parameter after those of the one before (`crate::ir::Type::words` each). Each run may
-/// take `budget` back edges and calls.
+/// Runs function `name` of `module` once for each of `arguments`, without a scene: rays miss,
+/// memory and program constants are zero. Arguments and results are words, those of one parameter
+/// after those of the one before (`crate::ir::Type::words` each). Each run may take `budget` back
+/// edges and calls.
 ///
 /// # Errors
 /// When there is no such function, it cannot be compiled, a run does not end, or the device fails.
@@ -28,7 +29,7 @@ pub fn run_function(
     budget: u32,
     schedule: Schedule,
 ) -> Result<Vec<Vec<u32>>, RenderError> {
-    let unsupported = |reason: String| RenderError::Unsupported { machine: "the GPU", reason };
+    let unsupported = |reason: String| RenderError::Unsupported { backend: "the GPU", reason };
     let function = module.function(name).ok_or_else(|| unsupported(format!("there is no function {name}")))?;
     let argument_words: u32 = function.params.iter().map(|p| p.ty.words()).sum();
     let result_words: u32 = function.results.iter().map(|r| r.ty.words()).sum();
@@ -38,7 +39,7 @@ pub fn run_function(
     if let Some(wrong) = arguments.iter().find(|a| a.len() != argument_words as usize) {
         return Err(unsupported(format!("{name} takes {argument_words} words of arguments, not {}", wrong.len())));
     }
-    let budget = budget.min(compute.gpu().max_loop_turns());
+    let budget = budget.min(compute.gpu().max_loop_iterations());
     let program =
         Program::compile(compute.gpu(), module, &[name], &Options::default(), Levels::One, MAX_DEPTH, schedule)?;
     let interface = program.interface();
@@ -55,17 +56,17 @@ pub fn run_function(
         programs: &Programs::default(),
         paths: arguments.len().min(1 << 18) as u32,
     };
-    let mut machine = program.machine(compute, &setup)?;
+    let mut executor = program.executor(compute, &setup)?;
     let section = program.entry(name)?;
     let mut results = Vec::with_capacity(arguments.len());
-    for wave in arguments.chunks(machine.paths() as usize) {
+    for wave in arguments.chunks(executor.paths() as usize) {
         let rows: Vec<Vec<u32>> =
             (0..argument_words as usize).map(|k| wave.iter().map(|words| words[k]).collect()).collect();
         let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
-        if let Some(trap) = machine.run(section, &rows, wave.len() as u32, budget)? {
+        if let Some(trap) = executor.run(section, &rows, wave.len() as u32, budget)? {
             return Err(trap_error(trap, interface, module, budget, setup.frame_words));
         }
-        let rows = machine.results(result_words, wave.len() as u32)?;
+        let rows = executor.results(result_words, wave.len() as u32)?;
         results.extend((0..wave.len()).map(|path| rows.iter().map(|row| row[path]).collect::<Vec<_>>()));
     }
     Ok(results)

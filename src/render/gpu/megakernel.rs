@@ -1,16 +1,19 @@
-//! The megakernel: runs a program whose sections are all in one kernel (`codegen::wgsl::compile_megakernel`), one invocation a path, the tree walked within.
+//! The megakernel executor: runs a program whose sections and BVH traversal are in one kernel
+//! (`codegen::wgsl::compile_megakernel`), one invocation for each path.
 //!
-//! It takes what the section machine takes, a kernel in place of the sections, and the same batches; it gives the same results, bit for bit where the device
-//! fuses no operations. One dispatch runs a range of a batch's items. Two bounds keep dispatches short, for drivers reset a device that does not answer for seconds: the steps
-//! that a path takes before it makes room (`wgsl/section/megakernel.wgsl`), and the number of paths, which follows the time that the dispatches before took.
+//! It takes the same data and batches as the wavefront executor and gives the same results, bit for
+//! bit where the device fuses no operations. A dispatch runs a range of a batch's items. Two bounds
+//! keep dispatches short, as drivers reset a device that does not answer for seconds: the steps of
+//! a path before it yields (`wgsl/section/megakernel.wgsl`), and the number of paths, which adapts
+//! to the time of earlier dispatches.
 
 use super::batch::{Batch, Paths, Status};
 use super::device::{Gpu, PATIENCE};
-use super::machine::{Machine, MachineStats, ProgramData, Setup, Told, paths_that_fit, trap_of};
-use super::pace::Pace;
+use super::executor::{ExecutorStats, OnProgress, PathExecutor, ProgramData, Setup, paths_that_fit, trap_of};
 use super::pipelines::{Kernel, Pipelines};
 use super::profile::{Profile, Recorder, Stamps};
-use super::section_machine::Compute;
+use super::submission_size::SubmissionSize;
+use super::wavefront::Compute;
 use crate::bvh::gpu::kernel::{self, Layout, Leaves, Levels, Store};
 use crate::codegen::wgsl::{DISPATCH_ROW, megakernel_binding as binding};
 use crate::codegen::wgsl::{MEGAKERNEL_RAY_WORDS, Megakernel, MegakernelWave, Trap, WORKGROUP_SIZE};
@@ -21,13 +24,14 @@ use std::ops::Deref;
 use std::time::Instant;
 use wgpu::{BufferBindingType, BufferUsages};
 
-/// Steps of a path in one dispatch on hardware. A step waits for memory once, half a microsecond at most: 10 ms.
+/// Steps of a path in one dispatch on hardware. A step waits for memory once, half a microsecond at
+/// most: 10 ms.
 const HARDWARE_STEPS: u32 = 1 << 14;
 
 /// Bytes of a status.
 const STATUS_BYTES: u64 = size_of::<Status>() as u64;
 
-/// Steps of a path in the first dispatch, of whose cost nothing is known.
+/// Steps of a path in the first dispatch, whose cost is unknown.
 const FIRST_STEPS: u32 = 1 << 10;
 
 impl<'a> From<&'a Megakernel> for Kernel<'a> {
@@ -36,14 +40,17 @@ impl<'a> From<&'a Megakernel> for Kernel<'a> {
     }
 }
 
-/// The most words of frames that a path has in the kernel's own memory. WGSL guarantees 8 KiB to a function's variables; half of them are for frames, the rays and hits of a path take up to
-/// 1.5 KiB besides, the stack of the traversal half a KiB. Mesa's software driver writes such arrays lane by lane: with frames, rays and hits in storage it compiles the kernel of
-/// quadrics.rib more than twice as fast, so there none are private.
+/// The most words of frames that a path keeps in private memory. WGSL guarantees 8 KiB to a
+/// function's variables; half of them are for frames, the rays and hits of a path take up to 1.5
+/// KiB besides, the stack of the traversal half a KiB. Mesa's software driver writes such arrays
+/// lane by lane: with frames, rays and hits in storage it compiles the kernel of quadrics.rib more
+/// than twice as fast, so there none are private.
 pub(super) fn max_private_words(gpu: &Gpu) -> u32 {
     if gpu.is_hardware() { 1024 } else { 0 }
 }
 
-/// The text that traces the megakernel's rays: [`crate::codegen::wgsl::MegakernelOptions::traversal`].
+/// The text that traces the megakernel's rays:
+/// [`crate::codegen::wgsl::MegakernelOptions::traversal`].
 pub(super) fn traversal(levels: Levels, leaves: Leaves) -> String {
     let nodes = Store::Buffer.declare("stored_nodes", binding::TREE);
     let triangles = Store::Buffer.declare("stored_triangles", binding::TREE + 1);
@@ -70,9 +77,10 @@ pub(super) fn pipelines(gpu: &Gpu) -> Pipelines {
     Pipelines::new(gpu.layout_of("megakernel", &bindings))
 }
 
-/// A program in one kernel on the GPU, with room for many paths. `C` is how it holds the device: borrowed, or as an `Arc`.
+/// A program in one kernel on the GPU, with room for many paths. `C` is how it holds the device:
+/// borrowed, or as an `Arc`.
 #[derive(Debug)]
-pub struct MegakernelMachine<C> {
+pub struct MegakernelExecutor<C> {
     compute: C,
     data: ProgramData,
     pipeline: wgpu::ComputePipeline,
@@ -82,14 +90,14 @@ pub struct MegakernelMachine<C> {
     triangles: wgpu::Buffer,
     status_back: wgpu::Buffer,
     profile: Option<(Profile, Stamps)>,
-    pace: Pace,
-    /// Steps of a path in one dispatch, and those that a turn of the loop around the sections counts for.
+    size: SubmissionSize,
+    /// Steps of a path in one dispatch, and the steps of an iteration of the loop over sections.
     steps: u32,
     turn_steps: u32,
-    stats: MachineStats,
+    stats: ExecutorStats,
 }
 
-impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
+impl<C: Deref<Target = Compute>> MegakernelExecutor<C> {
     /// Makes the pipeline and buffers.
     ///
     /// # Errors
@@ -108,24 +116,25 @@ impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
         let profile = if compute.profiling() { Profile::new(gpu, vec!["megakernel".to_string()]) } else { None };
         let profile = profile.map(|profile| profile.stamps(gpu).map(|stamps| (profile, stamps))).transpose()?;
         let stamp_bytes = if profile.is_some() { Profile::BYTES } else { 0 };
-        // A driver that bounds the loop turns of a dispatch counts those of all loops together, of lanes that run other sections too.
-        let (steps, turn_steps) = match gpu.max_loop_turns() {
+        // A driver that bounds the loop iterations of a dispatch counts those of all loops, also of
+        // lanes that run other sections.
+        let (steps, turn_steps) = match gpu.max_loop_iterations() {
             u32::MAX => (HARDWARE_STEPS, 1),
             turns => (turns / 4, kernel.loops),
         };
-        let machine = Self {
+        let executor = Self {
             pipeline: pipelines.into_iter().next().ok_or_else(|| RenderError::Device("no pipeline".to_string()))?,
             paths,
             data: ProgramData::new(gpu, setup, count)?,
             wave: gpu.buffer("dispatch parameters", size_of::<MegakernelWave>() as u64, uniform)?,
-            nodes: gpu.upload("the tree's nodes", &tables.nodes, BufferUsages::STORAGE)?,
-            triangles: gpu.upload("the tree's triangles", &tables.triangles, BufferUsages::STORAGE)?,
+            nodes: gpu.upload("the BVH's nodes", &tables.nodes, BufferUsages::STORAGE)?,
+            triangles: gpu.upload("the BVH's triangles", &tables.triangles, BufferUsages::STORAGE)?,
             status_back: gpu.readback("the status' copy", STATUS_BYTES + stamp_bytes)?,
             profile,
-            pace: Pace::new(count),
+            size: SubmissionSize::new(count),
             steps,
             turn_steps,
-            stats: MachineStats {
+            stats: ExecutorStats {
                 sections: kernel.sections,
                 paths: count,
                 frame_words: setup.frame_words,
@@ -135,11 +144,11 @@ impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
             },
             compute,
         };
-        machine.compute.gpu.check()?;
-        Ok(machine)
+        executor.compute.gpu.check()?;
+        Ok(executor)
     }
 
-    /// Binds what the kernel needs for the current batch, whose buffers may be new.
+    /// The bind group for the current batch, whose buffers may be new.
     fn bind(&self) -> wgpu::BindGroup {
         let buffers = [
             (binding::PARAMS, &self.data.params),
@@ -156,7 +165,7 @@ impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
         self.compute.gpu.bind_at(self.compute.megakernels.layout(), &buffers)
     }
 
-    /// Runs one dispatch and says how it ended.
+    /// Runs one dispatch; returns its status.
     fn dispatch(&mut self, bound: &wgpu::BindGroup, wave: &MegakernelWave) -> Result<Status, RenderError> {
         let gpu = &self.compute.gpu;
         gpu.queue().write_buffer(&self.wave, 0, bytemuck::bytes_of(wave));
@@ -185,7 +194,7 @@ impl<C: Deref<Target = Compute>> MegakernelMachine<C> {
     }
 }
 
-impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C> {
+impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for MegakernelExecutor<C> {
     fn gpu(&self) -> &Gpu {
         &self.compute.gpu
     }
@@ -194,7 +203,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C>
         &self.paths
     }
 
-    fn stats(&self) -> MachineStats {
+    fn stats(&self) -> ExecutorStats {
         self.stats
     }
 
@@ -220,15 +229,15 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C>
         self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums)
     }
 
-    fn run_batch(&mut self, batch: &Batch<'_>, progress: Told<'_>) -> Result<Option<Trap>, RenderError> {
-        self.paths.set_batch(&self.compute.gpu, &self.compute.refill, batch, self.pace.take())?;
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: OnProgress<'_>) -> Result<Option<Trap>, RenderError> {
+        self.paths.set_batch(&self.compute.gpu, &self.compute.refill, batch, self.size.take())?;
         let bound = self.bind();
         self.stats.waves += 1;
         let (mut first, mut done) = (0, 0);
         while first < batch.items {
             let mut wave = MegakernelWave {
                 first,
-                count: self.pace.take().min(batch.items - first),
+                count: self.size.take().min(batch.items - first),
                 entry: batch.entry,
                 budget: batch.budget,
                 items: batch.items,
@@ -252,7 +261,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for MegakernelMachine<C>
                 if progress(done).is_break() {
                     return Err(RenderError::Stopped);
                 }
-                self.pace.learn(1, wave.count, start.elapsed(), live);
+                self.size.adapt(1, wave.count, start.elapsed(), live);
                 live = status.live;
                 if live == 0 {
                     break;
@@ -306,8 +315,9 @@ b2:
 }
 ";
 
-    /// Triangles at z = n over x = n, for n from 0 to 63; the machine for `PROGRAM` over them, with frames in the kernel's own memory or in storage.
-    fn machine(private: bool) -> (MegakernelMachine<&'static Compute>, u32) {
+    /// Triangles at z = n over x = n, for n from 0 to 63; the executor for `PROGRAM` over them,
+    /// with frames in the kernel's own memory or in storage.
+    fn executor(private: bool) -> (MegakernelExecutor<&'static Compute>, u32) {
         let at = |n: u32, x: f32, y: f32| Vec3::new(n as f32 + x, y, n as f32);
         let triangles: Vec<_> =
             (0..64).map(|n| Triangle::new(at(n, -0.25, -0.25), at(n, 0.5, -0.25), at(n, -0.25, 0.5))).collect();
@@ -333,8 +343,8 @@ b2:
             programs: &Programs::default(),
             paths: 64,
         };
-        let machine = MegakernelMachine::new(&*COMPUTE, &kernel, &setup).unwrap();
-        (machine, kernel.interface.entry_section["main"])
+        let executor = MegakernelExecutor::new(&*COMPUTE, &kernel, &setup).unwrap();
+        (executor, kernel.interface.entry_section["main"])
     }
 
     fn sum(n: u32) -> f32 {
@@ -344,26 +354,26 @@ b2:
     #[test]
     fn paths_that_dispatches_leave_go_on_where_they_were() {
         for private in [false, true] {
-            let (mut machine, entry) = machine(private);
+            let (mut executor, entry) = executor(private);
             let ns: Vec<u32> = (1..50).map(|n| (n as f32).to_bits()).collect();
             for steps in [1 << 14, 100] {
-                machine.steps = steps;
-                let before = machine.stats().rounds;
-                assert_eq!(machine.run(entry, &[&ns], 49, 10_000).unwrap(), None);
-                let rows = machine.results(2, 49).unwrap();
+                executor.steps = steps;
+                let before = executor.stats().rounds;
+                assert_eq!(executor.run(entry, &[&ns], 49, 10_000).unwrap(), None);
+                let rows = executor.results(2, 49).unwrap();
                 for n in 1..50 {
                     let found = [rows[0][n as usize - 1], rows[1][n as usize - 1]].map(f32::from_bits);
                     assert_eq!(found, [sum(n), n as f32], "{n}, in {steps} steps, private: {private}");
                 }
-                assert!(steps > 100 || machine.stats().rounds > before + 1, "nothing was left");
+                assert!(steps > 100 || executor.stats().rounds > before + 1, "nothing was left");
             }
         }
     }
 
     #[test]
     fn more_items_than_paths_run_all_their_turns_into_the_film() {
-        let (mut machine, entry) = machine(false);
-        assert_eq!(machine.paths(), 64);
+        let (mut executor, entry) = executor(false);
+        assert_eq!(executor.paths(), 64);
         let (items, turns) = (150, 3);
         let n = |turn: u32, item: u32| 1 + (item + turn) % 40;
         let arguments: Vec<u32> =
@@ -378,15 +388,15 @@ b2:
             results: Results::Sum,
         };
         for steps in [1 << 14, 300] {
-            machine.steps = steps;
+            executor.steps = steps;
             let mut last = 0;
             let mut told = |done| {
                 last = done;
                 ControlFlow::Continue(())
             };
-            assert_eq!(machine.run_batch(&batch, &mut told).unwrap(), None);
+            assert_eq!(executor.run_batch(&batch, &mut told).unwrap(), None);
             assert_eq!(last, items * turns);
-            let sums = machine.sums().unwrap();
+            let sums = executor.sums().unwrap();
             for item in 0..items {
                 let expected: f32 = (0..turns).map(|turn| sum(n(turn, item))).sum();
                 assert_eq!(sums[item as usize][0], expected, "item {item}");
@@ -396,16 +406,16 @@ b2:
 
     #[test]
     fn a_trap_ends_the_batch_and_is_forgotten_by_the_next() {
-        let (mut machine, entry) = machine(false);
+        let (mut executor, entry) = executor(false);
         let ns = [1.0_f32, 63.0].map(f32::to_bits);
-        assert!(machine.run(entry, &[&ns], 2, 20).unwrap().is_some());
-        assert_eq!(machine.run(entry, &[&ns], 2, 10_000).unwrap(), None);
+        assert!(executor.run(entry, &[&ns], 2, 20).unwrap().is_some());
+        assert_eq!(executor.run(entry, &[&ns], 2, 10_000).unwrap(), None);
     }
 
     #[test]
     fn no_paths_are_no_work() {
-        let (mut machine, entry) = machine(false);
-        assert_eq!(machine.run(entry, &[&[]], 0, 10).unwrap(), None);
-        assert_eq!(machine.results(2, 0).unwrap(), vec![Vec::<u32>::new(); 2]);
+        let (mut executor, entry) = executor(false);
+        assert_eq!(executor.run(entry, &[&[]], 0, 10).unwrap(), None);
+        assert_eq!(executor.results(2, 0).unwrap(), vec![Vec::<u32>::new(); 2]);
     }
 }

@@ -1,17 +1,17 @@
-//! Rendering on a GPU: runs the kernels that `codegen::wgsl` makes of a linked program, through wgpu.
+//! Rendering on a GPU: runs the kernels that `codegen::wgsl` makes of a linked program, through
+//! wgpu.
 //!
-//! There are two machines that run any such program for many paths at once: `section_machine` and `megakernel`. The kernels that do not
-//! depend on the program are WGSL files in `wgsl/`. Devices, buffers and their failures are in `device`. No other module except the viewer knows wgpu.
+//! Two executors run such a program for many paths at once: `wavefront` and `megakernel`. The
+//! kernels that do not depend on the program are WGSL files in `wgsl/`. Devices, buffers and their
+//! failures are in `device`. No other module except the viewer knows wgpu.
 
 mod batch;
 mod device;
-mod flight;
+mod executor;
 mod function;
 #[cfg(test)]
 mod layouts;
-mod machine;
 mod megakernel;
-mod pace;
 mod passes;
 mod pipelines;
 mod prepare;
@@ -21,21 +21,22 @@ mod progressive;
 mod ray_tracer;
 mod renderer;
 mod schedule;
-mod section_machine;
+mod submission_size;
+mod submissions;
 #[cfg(test)]
 mod tests;
 mod tiles;
-mod trap;
 mod traversal;
-mod warm;
+mod warm_up;
+mod wavefront;
 
 pub use device::{Gpu, OpenError, adapters, has_hardware_adapter};
+pub use executor::ExecutorStats;
 pub use function::run_function;
-pub use machine::MachineStats;
 pub use pipelines::PipelineCounts;
 pub use prepare::Preparation;
 pub use progressive::GpuProgressive;
 pub use ray_tracer::{RayTracer, Traced, TracerOptions};
 pub use renderer::{GpuRenderer, GpuStats};
-pub use section_machine::{Compute, ComputeError};
-pub use warm::WarmUp;
+pub use warm_up::WarmUp;
+pub use wavefront::{Compute, ComputeError};

@@ -1,14 +1,17 @@
-//! Drawing a pass over an image with a machine, band by band, and the imager behind it. Whole renders and progressive ones are made of these.
+//! Rendering a pass over an image on the GPU, band by band, and running the imager after it. Whole
+//! and progressive renders consist of these.
 //!
-//! A band is as large as a batch of the machine can be; its pixels are the batch's items, their samples the turns. The samples are summed on the GPU, on top of what the film has of
-//! them, and the sums read back once a band. The imager, where there is one, runs on the means. Positions, sums and means are those of the CPU's `Pass` and `Film`.
+//! A band is as large as a batch can be; its pixels are the batch's items, their samples the runs.
+//! Samples are added on the GPU to the sums that the film has, and the sums are read back once for
+//! each band. The imager, where there is one, runs on the means. Positions, sums and means are
+//! those of the CPU's `Pass` and `Film`.
 
 use super::batch::{Batch, Results};
-use super::machine::Machine;
+use super::executor::PathExecutor;
+use super::executor::trap_error;
 use super::program::Program;
-use super::section_machine::Compute;
 use super::tiles::tiled_pixels;
-use super::trap::trap_error;
+use super::wavefront::Compute;
 use crate::image::Image;
 use crate::program::{CAMERA_ENTRY, IMAGER_ENTRY};
 use crate::render::film::{Film, FilmPixel};
@@ -22,23 +25,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Words of an image's pixel: colour and alpha.
 const PIXEL_WORDS: u32 = 4;
 
-/// What passes are drawn with, and who hears of them.
+/// What passes are rendered with.
 pub(super) struct Drawing<'a> {
     pub compute: &'a Compute,
     pub job: &'a Job,
     pub program: &'a Program,
     /// Runs the program on the job's data.
-    pub machine: &'a mut dyn Machine,
+    pub executor: &'a mut dyn PathExecutor,
     pub progress: Progress<'a>,
     /// Ends a pass.
     pub stop: &'a AtomicBool,
-    /// Turns that have finished, and those of all that will be drawn, for `progress`.
+    /// Runs that have finished, and all that will run, for `progress`.
     pub done: u64,
     pub total: u64,
 }
 
 impl Drawing<'_> {
-    /// Turns of a pass over the whole image, the imager's among them.
+    /// Runs of a pass over the whole image, the imager's included.
     pub fn turns(job: &Job, pass: Pass) -> u64 {
         let [width, height] = pass.size(job.window).map(u64::from);
         width * height * (u64::from(pass.count) + u64::from(job.program.has_imager))
@@ -47,21 +50,21 @@ impl Drawing<'_> {
     /// Adds the samples of a pass to the film.
     pub fn draw(&mut self, pass: Pass, film: &mut Film) -> Result<(), RenderError> {
         assert_eq!([film.width(), film.height()], pass.size(self.job.window), "the film of {pass:?}");
-        let (items, turns) = self.machine.batch_size(pass.count, self.job.program.camera_arguments() as u32);
+        let (items, turns) = self.executor.batch_size(pass.count, self.job.program.camera_arguments() as u32);
         each_band(film.width(), film.height(), items, |band| self.sample_band(band, pass, turns, film))
     }
 
-    /// The means of a film that was drawn in blocks of `step`, behind the imager.
+    /// The means of a film that was rendered in blocks of `step`, after the imager.
     pub fn finish(&mut self, film: &Film, step: u32) -> Result<Image, RenderError> {
         let mut image = self.job.film.develop(film);
         if self.job.program.has_imager {
-            let paths = self.machine.paths();
+            let paths = self.executor.paths();
             each_band(film.width(), film.height(), paths, |band| self.image_band(band, step, &mut image))?;
         }
         Ok(image)
     }
 
-    /// Takes every sample of a band's pixels, `turns` of each in one batch.
+    /// Takes every sample of a band's pixels, `turns` for each pixel in a batch.
     fn sample_band(&mut self, band: &[[u32; 2]], pass: Pass, turns: u32, film: &mut Film) -> Result<(), RenderError> {
         let job = self.job;
         let (words, signed) = (job.program.camera_arguments(), job.film.filter.is_signed());
@@ -72,7 +75,7 @@ impl Drawing<'_> {
         let mut results = Results::Sum;
         if band.iter().any(|&pixel| film.pixels()[index(pixel)] != FilmPixel::default()) {
             let sums: Vec<_> = band.iter().map(|&pixel| film.pixels()[index(pixel)].sum).collect();
-            self.machine.set_sums(&sums)?;
+            self.executor.set_sums(&sums)?;
             results = Results::AddToSums;
         }
         let mut arguments = Vec::new();
@@ -94,7 +97,7 @@ impl Drawing<'_> {
             self.run(&Batch { entry, budget, items, turns, argument_words: words as u32, arguments, results })?;
             results = Results::AddToSums;
         }
-        let sums = self.machine.sums()?;
+        let sums = self.executor.sums()?;
         for (&pixel, sum) in band.iter().zip(sums) {
             let slot = &mut film.pixels_mut()[index(pixel)];
             let weight = match signed {
@@ -124,7 +127,7 @@ impl Drawing<'_> {
             arguments: &arguments.concat(),
             results: Results::Stay,
         })?;
-        let results = self.machine.results(PIXEL_WORDS, band.len() as u32)?;
+        let results = self.executor.results(PIXEL_WORDS, band.len() as u32)?;
         for (path, &pixel) in band.iter().enumerate() {
             image.rgba[index(pixel)] = [0, 1, 2, 3].map(|k| f32::from_bits(results[k][path]));
         }
@@ -133,7 +136,7 @@ impl Drawing<'_> {
 
     /// Back edges and calls that a sample may take.
     fn budget(&self) -> u32 {
-        self.job.budget.min(self.compute.gpu().max_loop_turns())
+        self.job.budget.min(self.compute.gpu().max_loop_iterations())
     }
 
     fn run(&mut self, batch: &Batch<'_>) -> Result<(), RenderError> {
@@ -142,12 +145,12 @@ impl Drawing<'_> {
             return Err(RenderError::Stopped);
         }
         let (done, total, progress) = (self.done, self.total.max(1), self.progress);
-        let mut told = |turns: u32| {
+        let mut on_progress = |turns: u32| {
             progress((done + u64::from(turns)) as f32 / total as f32);
             if stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        if let Some(trap) = self.machine.run_batch(batch, &mut told)? {
-            let (module, limit) = (&self.job.program.module, self.machine.stats().frame_words);
+        if let Some(trap) = self.executor.run_batch(batch, &mut on_progress)? {
+            let (module, limit) = (&self.job.program.module, self.executor.stats().frame_words);
             return Err(trap_error(trap, self.program.interface(), module, batch.budget, limit));
         }
         self.done += u64::from(batch.items) * u64::from(batch.turns);

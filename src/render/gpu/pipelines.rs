@@ -1,7 +1,7 @@
-//! Pipelines of kernels with one bind group layout, each made once for its text.
+//! A pipeline cache for kernels with one bind group layout.
 //!
-//! It takes WGSL and gives pipelines; it knows neither what the kernels do nor when they run. A pipeline is found again by the whole text of
-//! its kernel, so that two sections, two images or two scenes with the same kernel share it and no other kernel is ever taken for it.
+//! It takes WGSL and gives pipelines. The key is the whole text of a kernel, so that sections,
+//! images and scenes with the same kernel share a pipeline.
 
 use super::device::{Gpu, Layout};
 use crate::codegen::wgsl::SectionKernel;
@@ -10,8 +10,9 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Pipelines that are kept; an edited shader leaves its old kernels behind. With their texts they take about 50 kB each on the software driver (heaptrack, 300 kernels); a scene of 96 shaders
-/// has 113.
+/// The most pipelines in the cache; an edited shader leaves its old kernels there. With their texts
+/// they take about 50 kB each on the software driver (heaptrack, 300 kernels); a scene of 96
+/// shaders has 113.
 const KEPT: usize = 512;
 
 /// One kernel.
@@ -31,12 +32,12 @@ impl<'a> From<&'a SectionKernel> for Kernel<'a> {
     }
 }
 
-/// What happened to the kernels that were asked for.
+/// Counts of requested pipelines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PipelineCounts {
-    /// Pipelines made.
+    /// Pipelines created.
     pub made: usize,
-    /// Pipelines that were there already.
+    /// Pipelines found in the cache.
     pub found: usize,
 }
 
@@ -47,7 +48,7 @@ enum Source {
     Found,
 }
 
-/// A pipeline that one thread makes while others that want it wait.
+/// A pipeline that one thread creates while others wait for it.
 type Slot = Arc<Mutex<Option<wgpu::ComputePipeline>>>;
 
 /// The pipelines of one bind group layout, by content.
@@ -60,7 +61,7 @@ pub(super) struct Pipelines {
 #[derive(Debug, Default)]
 struct Known {
     slots: HashMap<Key, Used>,
-    /// Grows by one with every question.
+    /// The number of requests so far.
     now: u64,
 }
 
@@ -74,12 +75,12 @@ fn key(kernel: &Kernel<'_>) -> Key {
 #[derive(Debug)]
 struct Used {
     slot: Slot,
-    /// When it was asked for last.
+    /// The number of the last request for it.
     last: u64,
 }
 
 impl Pipelines {
-    /// None yet, for kernels that bind what `layout` says.
+    /// An empty cache for kernels with a bind group layout.
     pub fn new(layout: Layout) -> Self {
         Self { layout, known: Mutex::default() }
     }
@@ -89,7 +90,7 @@ impl Pipelines {
         &self.layout
     }
 
-    /// The pipelines of these kernels, in their order; those that are not there are made, in parallel.
+    /// The pipelines of these kernels, in their order; missing ones are created in parallel.
     ///
     /// # Errors
     /// When the device does not take a kernel.
@@ -107,7 +108,7 @@ impl Pipelines {
         Ok((pipelines, counts))
     }
 
-    /// The same, and which of the kernels were not there.
+    /// The same, and the indices of the kernels that were missing.
     ///
     /// # Errors
     /// When the device does not take a kernel.
@@ -144,7 +145,7 @@ impl Pipelines {
 
     fn find_or_make(&self, gpu: &Gpu, kernel: Kernel<'_>) -> Result<(wgpu::ComputePipeline, Source), RenderError> {
         let slot = self.slot(&kernel);
-        // Whoever wants the same kernel meanwhile waits here until it is made.
+        // Other threads that request the same kernel wait here until it is created.
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(pipeline) = &*slot {
             return Ok((pipeline.clone(), Source::Found));
@@ -154,7 +155,7 @@ impl Pipelines {
         Ok((made, Source::Made))
     }
 
-    /// The place of a kernel's pipeline. Those that were not asked for longest make room.
+    /// The cache entry of a kernel. The least recently requested ones are evicted.
     fn slot(&self, kernel: &Kernel<'_>) -> Slot {
         let mut known = self.lock();
         known.now += 1;

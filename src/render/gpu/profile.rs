@@ -1,5 +1,5 @@
-//! The time of every kernel by the device's own clock: timestamps around the steps of a pass, read back with the status of the group
-//! that recorded them. Nothing is written, and nothing differs, unless someone asked.
+//! Kernel times by the device's clock: timestamp queries around the steps of a pass, read back with
+//! the status of the group that recorded them. Without profiling nothing is written.
 
 use super::device::{Clock, Gpu};
 use crate::render::RenderError;
@@ -10,7 +10,7 @@ use wgpu::{BufferUsages, CommandEncoder, ComputePass};
 /// Timestamps of one group of rounds at most: what WebGPU allows in a query set.
 const STAMPS: u32 = 4096;
 
-/// The stamps of the groups in flight, and what those before said.
+/// The timestamps of the groups in flight, and the times of earlier ones.
 #[derive(Debug)]
 pub(super) struct Profile {
     clock: Clock,
@@ -31,14 +31,14 @@ struct StepTime {
     dispatches: u64,
 }
 
-/// Where a group writes its stamps.
+/// The query set of a group.
 #[derive(Debug)]
 pub(super) struct Stamps {
     set: wgpu::QuerySet,
     resolved: wgpu::Buffer,
 }
 
-/// What a group has recorded: the step of each pair of stamps.
+/// The steps that a group has recorded, one for each pair of timestamps.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     steps: Vec<u32>,
@@ -89,7 +89,7 @@ impl Profile {
         }
     }
 
-    /// Forgets all times.
+    /// Resets all times.
     pub fn restart(&mut self) {
         self.pause();
         self.idle = 0.0;
@@ -98,12 +98,12 @@ impl Profile {
         }
     }
 
-    /// What follows the next group is no gap: the host had nothing to submit.
+    /// The time until the next group is no gap: the host had nothing to submit.
     pub fn pause(&mut self) {
         self.last = None;
     }
 
-    /// What was learnt, the longest kernel first.
+    /// The times so far, the longest kernel first.
     pub fn times(&self) -> KernelTimes {
         let time = |nanoseconds: f64| Duration::from_secs_f64(nanoseconds * 1.0e-9);
         let mut kernels: Vec<_> = self
@@ -230,8 +230,8 @@ mod tests {
         assert_eq!(profile.times(), KernelTimes::Measured { kernels: Vec::new(), idle: Duration::ZERO });
     }
 
-    /// The stamps of three steps on a device, in nanoseconds, and how long all took by the host's clock. Which step takes longer is not
-    /// looked at: on a busy machine any of them may wait.
+    /// The stamps of three steps on a device, in nanoseconds, and how long all took by the host's
+    /// clock. Which step takes longer is not looked at: on a busy machine any of them may wait.
     fn stamps_of_a_device(clock: Clock) -> (Vec<f64>, Duration) {
         let gpu = Gpu::open(None).expect("these tests need a GPU adapter; the software driver of Mesa will do");
         let layout = gpu.layout("work", &[false]);

@@ -1,9 +1,9 @@
-//! A program compiled for one of the two machines, and the choice between them.
+//! A program compiled for one of the two executors.
 
 use super::device::Gpu;
-use super::machine::{Machine, Setup};
-use super::megakernel::{MegakernelMachine, max_private_words, traversal};
-use super::section_machine::{Compute, SectionMachine};
+use super::executor::{PathExecutor, Setup};
+use super::megakernel::{MegakernelExecutor, max_private_words, traversal};
+use super::wavefront::{Compute, WavefrontExecutor};
 use crate::bvh::gpu::kernel::{Leaves, Levels};
 use crate::codegen::wgsl::{self, GpuProgram, Interface, Megakernel, MegakernelOptions, Options};
 use crate::ir::Module;
@@ -14,14 +14,15 @@ use std::ops::Deref;
 /// A program's kernels.
 #[derive(Clone, Debug)]
 pub(super) enum Program {
-    /// A kernel a section, for the section machine.
+    /// A kernel for each section, for the wavefront executor.
     Sections(GpuProgram),
-    /// One kernel of all sections.
+    /// One kernel with all sections.
     Megakernel(Box<Megakernel>),
 }
 
 impl Program {
-    /// Compiles what `entries` and the shaders reach, for this device. Rays are traced up to `depth` deep through trees of these `levels`.
+    /// Compiles what `entries` and the shaders reach, for this device. Rays are nested up to
+    /// `depth` deep; `levels` are those of the BVH.
     ///
     /// # Errors
     /// When the program has something that a GPU cannot do.
@@ -44,10 +45,10 @@ impl Program {
                     .map(|kernel| Program::Megakernel(Box::new(kernel)))
             }
         };
-        compiled.map_err(|e| RenderError::Unsupported { machine: "the GPU", reason: e.to_string() })
+        compiled.map_err(|e| RenderError::Unsupported { backend: "the GPU", reason: e.to_string() })
     }
 
-    /// What running it takes.
+    /// Its interface to the executor.
     pub fn interface(&self) -> &Interface {
         match self {
             Program::Sections(program) => &program.interface,
@@ -62,23 +63,23 @@ impl Program {
     pub fn entry(&self, name: &str) -> Result<u32, RenderError> {
         let reason = || format!("it has no entry {name}");
         let entry = self.interface().entry_section.get(name).copied();
-        entry.ok_or_else(|| RenderError::Unsupported { machine: "the GPU", reason: reason() })
+        entry.ok_or_else(|| RenderError::Unsupported { backend: "the GPU", reason: reason() })
     }
 
-    /// The machine that runs it on a device that it borrows or shares.
+    /// The executor of the program on a borrowed or shared device.
     ///
     /// # Errors
     /// When something does not fit the device, or the device fails.
-    pub fn machine<'c, C>(&self, compute: C, setup: &Setup<'_>) -> Result<Box<dyn Machine + 'c>, RenderError>
+    pub fn executor<'c, C>(&self, compute: C, setup: &Setup<'_>) -> Result<Box<dyn PathExecutor + 'c>, RenderError>
     where
         C: Deref<Target = Compute> + Debug + Send + 'c,
     {
         Ok(match self {
             Program::Sections(program) => {
                 let intersections = program.intersections.clone();
-                Box::new(SectionMachine::with_programs(compute, &program.sections, intersections, setup)?)
+                Box::new(WavefrontExecutor::with_programs(compute, &program.sections, intersections, setup)?)
             }
-            Program::Megakernel(kernel) => Box::new(MegakernelMachine::new(compute, kernel, setup)?),
+            Program::Megakernel(kernel) => Box::new(MegakernelExecutor::new(compute, kernel, setup)?),
         })
     }
 }

@@ -1,11 +1,11 @@
-//! [`GpuProgressive`]: the GPU as a machine that draws in passes.
+//! [`GpuProgressive`]: progressive rendering on the GPU.
 
-use super::machine::Machine;
+use super::executor::PathExecutor;
 use super::passes::Drawing;
 use super::prepare::Preparation;
 use super::program::Program;
-use super::renderer::{GpuRenderer, compile, max_depth, setup, usual_paths};
-use super::warm::{Course, Urgency};
+use super::renderer::{GpuRenderer, compile, default_path_count, max_depth, setup};
+use super::warm_up::{Priority, WarmUpProgress};
 use crate::image::Image;
 use crate::render::film::Film;
 use crate::render::progressive::{Pass, Progressive, nothing_loaded};
@@ -26,23 +26,24 @@ pub struct GpuProgressive {
     compile: Duration,
 }
 
-/// What is kept between jobs.
+/// What stays loaded between jobs.
 #[derive(Debug)]
 struct Kept {
     job: Job,
     program: Program,
-    machine: Box<dyn Machine>,
-    /// Whether the machine times its kernels.
+    executor: Box<dyn PathExecutor>,
+    /// Whether the executor times its kernels.
     profiled: bool,
 }
 
 impl GpuProgressive {
-    /// One that draws on the renderer's device, by its schedule and kernels.
+    /// One on the renderer's device, with its schedule and kernels.
     pub fn new(renderer: GpuRenderer) -> Self {
         Self { renderer, kept: None, programs: 0, images: 0, trees: 0, compile: Duration::ZERO }
     }
 
-    /// Starts to make the kernels of a job ready, on a thread of its own. What is loaded can be drawn meanwhile; loading the job afterwards does not wait for kernels.
+    /// Starts to warm up the kernels of a job, on a thread of its own. The loaded job can be
+    /// rendered meanwhile; loading the new one afterwards does not wait for kernels.
     pub fn prepare(&self, job: Arc<Job>) -> Preparation {
         self.renderer.prepare(job)
     }
@@ -52,10 +53,10 @@ impl GpuProgressive {
         stop: &AtomicBool,
         draw: impl FnOnce(&mut Drawing<'_>) -> Result<T, RenderError>,
     ) -> Result<T, RenderError> {
-        let Some(Kept { job, program, machine, .. }) = &mut self.kept else { return Err(nothing_loaded()) };
+        let Some(Kept { job, program, executor, .. }) = &mut self.kept else { return Err(nothing_loaded()) };
         let compute = self.renderer.compute();
-        let machine = &mut **machine;
-        draw(&mut Drawing { compute, job, program, machine, progress: &|_| {}, stop, done: 0, total: 0 })
+        let executor = &mut **executor;
+        draw(&mut Drawing { compute, job, program, executor, progress: &|_| {}, stop, done: 0, total: 0 })
     }
 }
 
@@ -72,36 +73,36 @@ impl Progressive for GpuProgressive {
         let compute = self.renderer.shared_compute();
         let old = self.kept.take().filter(|old| same_kernels(&old.job, job));
         let (program, loaded) = match old {
-            Some(Kept { job, program, machine, profiled }) => (program, Some((job, machine, profiled))),
+            Some(Kept { job, program, executor, profiled }) => (program, Some((job, executor, profiled))),
             None => {
                 let start = Instant::now();
                 let program = compile(compute.gpu(), job, self.renderer.schedule())?;
-                compute.prepare(&program, Urgency::Now, &Course::default())?;
+                compute.prepare(&program, Priority::Foreground, &WarmUpProgress::default())?;
                 self.compile = start.elapsed();
                 self.programs += 1;
                 (program, None)
             }
         };
-        let setup = setup(job, &program, usual_paths(compute.gpu()));
+        let setup = setup(job, &program, default_path_count(compute.gpu()));
         let profiled = compute.profiling();
-        let machine = loaded.and_then(|(old, mut machine, was_profiled)| {
+        let executor = loaded.and_then(|(old, mut executor, was_profiled)| {
             let new_memory = !Arc::ptr_eq(&old.program.memory, &job.program.memory);
             let same_primitives = Arc::ptr_eq(&old.program.primitives, &job.program.primitives)
                 || old.program.primitives.is_empty() && job.program.primitives.is_empty();
             let same = Arc::ptr_eq(&old.bvh, &job.bvh) && same_primitives && was_profiled == profiled;
-            let kept = same && machine.replace_data(&setup, new_memory);
+            let kept = same && executor.replace_data(&setup, new_memory);
             self.images += u64::from(kept && new_memory);
-            kept.then_some(machine)
+            kept.then_some(executor)
         });
-        let machine = match machine {
-            Some(machine) => machine,
+        let executor = match executor {
+            Some(executor) => executor,
             None => {
                 self.images += 1;
                 self.trees += 1;
-                program.machine(compute, &setup)?
+                program.executor(compute, &setup)?
             }
         };
-        self.kept = Some(Kept { job: job.clone(), program, machine, profiled });
+        self.kept = Some(Kept { job: job.clone(), program, executor, profiled });
         Ok(())
     }
 
@@ -111,7 +112,7 @@ impl Progressive for GpuProgressive {
 
     fn draw(&mut self, pass: Pass, film: &mut Film, stop: &AtomicBool) -> Result<(), RenderError> {
         self.drawn(stop, |drawing| {
-            drawing.machine.restart_times();
+            drawing.executor.restart_times();
             drawing.draw(pass, film)
         })
     }
@@ -127,15 +128,15 @@ impl Progressive for GpuProgressive {
             ("trees loaded", self.trees),
         ];
         let mut kernels = KernelTimes::None;
-        if let Some(Kept { machine, .. }) = &self.kept {
-            let stats = machine.stats();
+        if let Some(Kept { executor, .. }) = &self.kept {
+            let stats = executor.stats();
             counts.extend([
                 ("sections", u64::from(stats.sections)),
                 ("paths in flight", u64::from(stats.paths)),
                 ("rounds", stats.rounds),
                 ("submissions", stats.submissions),
             ]);
-            kernels = machine.times();
+            kernels = executor.times();
         }
         Report {
             phases: vec![Phase { name: "kernels", time: self.compile }],
@@ -163,55 +164,55 @@ mod tests {
         GpuRenderer::new(None).expect("these tests need a GPU adapter; the software driver of Mesa will do")
     }
 
-    fn machine() -> GpuProgressive {
+    fn progressive() -> GpuProgressive {
         GpuProgressive::new(renderer())
     }
 
     #[test]
     fn passes_in_order_make_the_render() {
-        checks::passes_in_order_make_the_render(&mut machine(), &mut renderer());
+        checks::passes_in_order_make_the_render(&mut progressive(), &mut renderer());
     }
 
     #[test]
     fn a_coarse_pass_samples_the_middle_of_its_blocks() {
-        checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut machine());
+        checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut progressive());
     }
 
     #[test]
     fn what_is_the_same_stays_loaded() {
-        checks::what_is_the_same_stays_loaded(&mut machine(), &mut renderer());
+        checks::what_is_the_same_stays_loaded(&mut progressive(), &mut renderer());
     }
 
     #[test]
     fn a_pass_that_is_stopped_ends_soon() {
-        checks::a_pass_that_is_stopped_ends_soon(&mut machine());
+        checks::a_pass_that_is_stopped_ends_soon(&mut progressive());
     }
 
     #[test]
     fn kernels_are_timed_pass_by_pass_when_asked_for() {
         let job = checks::job_of("sepia", 40, 30, [1, 1]);
-        let mut machine = machine();
-        let dispatches = |machine: &mut GpuProgressive| {
-            machine.load(&job).unwrap();
-            checks::drawn(machine, &job, &[Pass::whole(job.sampling)]);
-            match machine.report().kernels {
+        let mut progressive = progressive();
+        let dispatches = |progressive: &mut GpuProgressive| {
+            progressive.load(&job).unwrap();
+            checks::drawn(progressive, &job, &[Pass::whole(job.sampling)]);
+            match progressive.report().kernels {
                 KernelTimes::Measured { kernels, .. } => kernels.iter().map(|kernel| kernel.dispatches).sum(),
                 _ => 0,
             }
         };
-        assert_eq!(dispatches(&mut machine), 0);
-        machine.set_profiling(true);
-        let first: u64 = dispatches(&mut machine);
-        let rounds = |machine: &GpuProgressive| machine.kept.as_ref().map(|kept| kept.machine.stats().rounds);
-        let (before, second) = (rounds(&machine), dispatches(&mut machine));
-        assert!(first > 0 && second > 0 && before < rounds(&machine));
+        assert_eq!(dispatches(&mut progressive), 0);
+        progressive.set_profiling(true);
+        let first: u64 = dispatches(&mut progressive);
+        let rounds = |progressive: &GpuProgressive| progressive.kept.as_ref().map(|kept| kept.executor.stats().rounds);
+        let (before, second) = (rounds(&progressive), dispatches(&mut progressive));
+        assert!(first > 0 && second > 0 && before < rounds(&progressive));
         assert!(second < 3 * first, "{first} and then {second}: the times of one pass");
-        machine.set_profiling(false);
-        assert_eq!(dispatches(&mut machine), 0);
+        progressive.set_profiling(false);
+        assert_eq!(dispatches(&mut progressive), 0);
     }
 
     #[test]
     fn nothing_is_drawn_before_a_job_is_loaded() {
-        checks::nothing_is_drawn_before_a_job_is_loaded(&mut machine());
+        checks::nothing_is_drawn_before_a_job_is_loaded(&mut progressive());
     }
 }

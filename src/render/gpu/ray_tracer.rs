@@ -1,6 +1,6 @@
-//! Arrays of rays on a GPU by one traversal kernel: what the benchmark of the kernels and their tests run.
+//! Traces arrays of rays with one traversal kernel, for benchmarks and tests of the kernels.
 //!
-//! It takes [`GpuRay`]s and gives [`GpuHit`]s and the time. Dispatches are cut so that none runs for long, whatever the device.
+//! It takes [`GpuRay`]s and gives [`GpuHit`]s and the time, in dispatches of bounded time.
 
 use super::device::Gpu;
 use super::traversal::{RayBuffers, Trace, TraversalKernels, Tree};
@@ -17,18 +17,18 @@ const FIRST_RAYS: u32 = 1 << 13;
 /// The time that a dispatch should take. Drivers reset devices whose dispatches run for 2 s.
 const DISPATCH: Duration = Duration::from_millis(100);
 
-/// A kernel, with where it finds the tree.
+/// A kernel, and the stores of its BVH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracerOptions {
-    /// How it works.
+    /// The traversal.
     pub variant: Variant,
-    /// Whether lanes may talk by subgroup operations, where the device has them.
+    /// Whether it uses subgroup operations, where the device has them.
     pub subgroups: bool,
-    /// What should be where, or `None` for what is best on the device.
+    /// The stores of the tables, or `None` for the best on the device.
     pub places: Option<Places>,
 }
 
-/// A tree on a GPU with room for rays.
+/// A BVH on a GPU with buffers for rays.
 #[derive(Debug)]
 pub struct RayTracer<'g> {
     gpu: &'g Gpu,
@@ -43,17 +43,17 @@ pub struct RayTracer<'g> {
     take: u32,
 }
 
-/// What a [`RayTracer`] found.
+/// The result of a [`RayTracer`].
 #[derive(Clone, Debug)]
 pub struct Traced {
     /// A hit for every ray.
     pub hits: Vec<GpuHit>,
-    /// What the dispatches took together, by the device's clock where it has one, else by the host's.
+    /// The time of all dispatches, by the device's clock where it has one, else by the host's.
     pub time: Duration,
 }
 
 impl<'g> RayTracer<'g> {
-    /// Uploads the tree, and makes room for that many rays at once.
+    /// Uploads the BVH, and makes buffers for `room` rays.
     ///
     /// # Errors
     /// When something does not fit the device, or it does not take the kernel.
@@ -106,7 +106,8 @@ impl<'g> RayTracer<'g> {
             let took = self.dispatch(Trace::Range(dispatch_size(now)))?;
             time += took;
             first += now;
-            // As many as fit the time, at most twice as many: the first dispatch may have compiled the kernel.
+            // As many as fit the time, at most twice as many: the first dispatch may have compiled
+            // the kernel.
             let fitting = f64::from(now) * DISPATCH.as_secs_f64() / took.as_secs_f64().max(1.0e-6);
             self.take = (fitting as u32).clamp(GROUP, now.max(self.take).saturating_mul(2)).max(GROUP);
         }
@@ -148,7 +149,7 @@ impl<'g> RayTracer<'g> {
         self.gpu.read(commands, &self.back, bytes, |words| bytemuck::cast_slice(words).to_vec())
     }
 
-    /// Runs one dispatch, and tells how long it took.
+    /// Runs one dispatch; returns its time.
     fn dispatch(&self, what: Trace<'_>) -> Result<Duration, RenderError> {
         let mut commands = self.gpu.device().create_command_encoder(&Default::default());
         let timestamp_writes = self.clock.as_ref().map(|(set, ..)| ComputePassTimestampWrites {
@@ -172,7 +173,7 @@ impl<'g> RayTracer<'g> {
                 })
             }
             None => {
-                // A copy of one hit is what tells that the dispatch has ended.
+                // Reading one hit back waits for the end of the dispatch.
                 let bytes = size_of::<GpuHit>() as u64;
                 commands.copy_buffer_to_buffer(&self.hits, 0, &self.back, 0, bytes);
                 self.gpu.read(commands, &self.back, bytes, |_| begin.elapsed())

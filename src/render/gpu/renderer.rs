@@ -1,14 +1,14 @@
-//! [`GpuRenderer`]: images by the section machine or the megakernel.
+//! [`GpuRenderer`]: images by the wavefront executor or the megakernel.
 //!
 //! An image is one pass over all its samples (`passes`).
 
 use super::device::Gpu;
-use super::machine::{MachineStats, Setup};
+use super::executor::{ExecutorStats, Setup};
 use super::passes::Drawing;
 use super::prepare::Preparation;
 use super::program::Program;
-use super::section_machine::{Compute, ComputeError};
-use super::warm::{Course, Urgency, WarmUp};
+use super::warm_up::{Priority, WarmUp, WarmUpProgress};
+use super::wavefront::{Compute, ComputeError};
 use crate::bvh::gpu::kernel::{Levels, Variant};
 use crate::codegen::wgsl::Options;
 use crate::image::Image;
@@ -23,22 +23,23 @@ use std::time::{Duration, Instant};
 
 /// Paths in flight on hardware.
 const HARDWARE_PATHS: u32 = 1 << 18;
-/// Paths in flight on a software driver: enough that the fixed cost of a round is small, few enough that progress shows.
+/// Paths in flight on a software driver: enough that the fixed cost of a round is small, few enough
+/// that progress shows.
 const SOFTWARE_PATHS: u32 = 1 << 16;
 
-/// Where the time of the last image went.
+/// Statistics of the last image.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GpuStats {
     /// Compiling the program to kernels.
     pub compile: Duration,
-    /// Making the kernels ready.
+    /// The pipeline warm-up.
     pub warm_up: WarmUp,
     /// Making buffers.
     pub setup: Duration,
     /// Running waves.
     pub render: Duration,
-    /// What the machine did.
-    pub machine: MachineStats,
+    /// What the executor did.
+    pub executor: ExecutorStats,
 }
 
 /// Renders on a GPU.
@@ -64,23 +65,24 @@ impl GpuRenderer {
         })
     }
 
-    /// Says in which order the sections of programs run.
+    /// Sets the order in which the sections of programs run.
     pub fn set_schedule(&mut self, schedule: Schedule) {
         self.schedule = schedule;
     }
 
-    /// Says which kernel traces rays. A megakernel has its own.
+    /// Sets the traversal kernel. A megakernel has its own.
     pub fn set_traversal(&mut self, variant: Variant) {
         self.compute.set_traversal(variant);
     }
 
-    /// Whether the section machine sorts paths by section, as it does at first: see [`Compute::set_sorting`].
+    /// Whether the section executor sorts paths by section, as it does at first: see
+    /// [`Compute::set_sorting`].
     pub fn set_sorting(&mut self, on: bool) {
         self.compute.set_sorting(on);
     }
 
-    /// Starts to make everything ready for rendering `job`, on a thread of its own. A render that follows is not slower than it would be without, and finds what
-    /// is ready by then.
+    /// Starts to warm up everything for `job`, on a thread of its own. A render that follows is not
+    /// slower than without, and uses what is ready by then.
     pub fn prepare(&self, job: Arc<Job>) -> Preparation {
         Preparation::start(self.compute.clone(), job, self.schedule)
     }
@@ -95,12 +97,12 @@ impl GpuRenderer {
         self.compute.clone()
     }
 
-    /// In which order the sections of programs run.
+    /// The order in which the sections of programs run.
     pub(super) fn schedule(&self) -> Schedule {
         self.schedule
     }
 
-    /// Where the time of the last image went.
+    /// Statistics of the last image.
     pub fn stats(&self) -> GpuStats {
         self.stats
     }
@@ -121,18 +123,18 @@ impl Renderer for GpuRenderer {
         let start = Instant::now();
         let program = compile(self.compute.gpu(), job, self.schedule)?;
         let compile = start.elapsed();
-        let warm_up = self.compute.prepare(&program, Urgency::Now, &Course::default())?;
+        let warm_up = self.compute.prepare(&program, Priority::Foreground, &WarmUpProgress::default())?;
         let warm = Instant::now();
         let pixels = u64::from(job.window.width) * u64::from(job.window.height);
-        let paths = pixels.min(u64::from(usual_paths(self.compute.gpu()))) as u32;
-        let mut machine = program.machine(&*self.compute, &setup(job, &program, paths))?;
+        let paths = pixels.min(u64::from(default_path_count(self.compute.gpu()))) as u32;
+        let mut executor = program.executor(&*self.compute, &setup(job, &program, paths))?;
         let ready = Instant::now();
         let pass = Pass::whole(job.sampling);
         let mut drawing = Drawing {
             compute: &self.compute,
             job,
             program: &program,
-            machine: &mut *machine,
+            executor: &mut *executor,
             progress,
             stop: &AtomicBool::new(false),
             done: 0,
@@ -140,9 +142,9 @@ impl Renderer for GpuRenderer {
         };
         drawing.draw(pass, &mut film)?;
         let image = drawing.finish(&film, pass.step)?;
-        let stats = machine.stats();
-        self.stats = GpuStats { compile, warm_up, setup: ready - warm, render: ready.elapsed(), machine: stats };
-        self.kernels = machine.times();
+        let stats = executor.stats();
+        self.stats = GpuStats { compile, warm_up, setup: ready - warm, render: ready.elapsed(), executor: stats };
+        self.kernels = executor.times();
         Ok(image)
     }
 
@@ -151,16 +153,16 @@ impl Renderer for GpuRenderer {
     }
 
     fn report(&self) -> Report {
-        let GpuStats { compile, warm_up, setup, render, machine } = self.stats;
+        let GpuStats { compile, warm_up, setup, render, executor } = self.stats;
         let phases = [("kernels", compile), ("pipelines", warm_up.time), ("buffers", setup), ("rounds", render)];
         let counts = [
-            ("sections", u64::from(machine.sections)),
+            ("sections", u64::from(executor.sections)),
             ("pipelines made", warm_up.kernels.made as u64),
             ("pipelines found", warm_up.kernels.found as u64),
             ("compiled by other devices", warm_up.elsewhere as u64),
-            ("paths in flight", u64::from(machine.paths)),
-            ("rounds", machine.rounds),
-            ("submissions", machine.submissions),
+            ("paths in flight", u64::from(executor.paths)),
+            ("rounds", executor.rounds),
+            ("submissions", executor.submissions),
         ];
         Report {
             phases: phases.map(|(name, time)| Phase { name, time }).into(),
@@ -184,17 +186,17 @@ pub(super) fn compile(gpu: &Gpu, job: &Job, schedule: Schedule) -> Result<Progra
     Program::compile(gpu, &job.program.module, &entries, &options, levels, max_depth(job), schedule)
 }
 
-/// How deep rays may be traced.
+/// The most nested rays.
 pub(super) fn max_depth(job: &Job) -> u32 {
     job.program.constants[6][3] as u32
 }
 
-/// Paths that an image of many pixels has in flight.
-pub(super) fn usual_paths(gpu: &Gpu) -> u32 {
+/// The default number of paths in flight.
+pub(super) fn default_path_count(gpu: &Gpu) -> u32 {
     if gpu.is_hardware() { HARDWARE_PATHS } else { SOFTWARE_PATHS }
 }
 
-/// What the machine of a job's program is made from.
+/// What the executor of a job's program is made from.
 pub(super) fn setup<'a>(job: &'a Job, program: &'a Program, paths: u32) -> Setup<'a> {
     Setup {
         shader_starts: &program.interface().shader_starts,

@@ -1,5 +1,5 @@
-//! The scheduler of the section machine, as `wgsl/schedule.wgsl` implements it: which kernels there are, what they bind, and how the
-//! steps of a round are recorded. It knows paths only by the section that they wait for.
+//! The scheduler of the wavefront executor, the host side of `wgsl/schedule.wgsl`: its kernels,
+//! bind groups, and the steps of a round. It knows only the next section of a path.
 
 use super::batch::{Lanes, Paths};
 use super::device::{Gpu, Layout};
@@ -12,7 +12,7 @@ use wgpu::BufferUsages;
 /// The kernels' source.
 const SCHEDULE_WGSL: Kernel = kernel!("schedule.wgsl");
 
-/// Paths that an invocation of the kernels over all paths takes.
+/// Paths for each invocation of the kernels over all paths.
 const PATHS_EACH: u32 = 8;
 
 /// The most queues that are sorted in workgroup memory.
@@ -24,9 +24,10 @@ const DISPATCH_BYTES: u64 = 12;
 /// The kernels, for any program.
 #[derive(Debug)]
 pub(super) struct ScheduleKernels {
-    /// Of the kernels that go over all paths. They are dispatched by a buffer that the others write, so they must not bind it.
+    /// Of the kernels over all paths. Their dispatch is indirect from a buffer that the others
+    /// write, so they must not bind it.
     over_paths: Layout,
-    /// Of the kernels that decide what is dispatched.
+    /// Of the kernels that write dispatch sizes.
     over_queues: Layout,
     count: wgpu::ComputePipeline,
     scatter: wgpu::ComputePipeline,
@@ -62,7 +63,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Makes the buffers for these paths, which shoot rays into `ray_queue`.
+    /// Makes the buffers for these paths, which queue rays in `ray_queue`.
     pub fn new(
         gpu: &Gpu,
         kernels: &ScheduleKernels,
@@ -92,7 +93,8 @@ impl Schedule {
         Ok(Self { sections, sorted, groups, path_groups, over_paths, over_queues })
     }
 
-    /// Records the sorting of paths by section. The `first` of a batch, of so many paths, does not rely on what was live before.
+    /// Records the sorting of paths by section. The `first` sort of a batch, with its number of
+    /// paths, ignores which paths were live before.
     pub fn sort(&self, kernels: &ScheduleKernels, pass: &mut wgpu::ComputePass<'_>, first: Option<u32>) {
         let over_paths = |pass: &mut wgpu::ComputePass<'_>, pipeline| {
             pass.set_bind_group(0, &self.over_paths, &[]);
@@ -118,18 +120,19 @@ impl Schedule {
         }
     }
 
-    /// The buffer and the place in it that say how many workgroups refill.
+    /// The buffer and byte offset of the indirect dispatch of refilling.
     pub fn refill_groups(&self) -> (&wgpu::Buffer, u64) {
         (&self.groups, DISPATCH_BYTES * u64::from(self.sections))
     }
 
-    /// Records a section over its paths. The bind group of the sections must be bound.
+    /// Records the dispatch of a section over its paths. The bind group of the sections must be
+    /// set.
     pub fn run_section(&self, section: u32, pipeline: &wgpu::ComputePipeline, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_pipeline(pipeline);
         pass.dispatch_workgroups_indirect(&self.groups, DISPATCH_BYTES * u64::from(section));
     }
 
-    /// Records the making of the traversal's dispatch.
+    /// Records the kernel that sizes the traversal's dispatch.
     pub fn shoot(&self, kernels: &ScheduleKernels, pass: &mut wgpu::ComputePass<'_>) {
         pass.set_bind_group(0, &self.over_queues, &[]);
         pass.set_pipeline(&kernels.shoot);
@@ -198,12 +201,14 @@ mod tests {
                 .unwrap()
         }
 
-        /// Sorts paths of these program counters, twice, and compares every section's part of the queue with what it must be.
+        /// Sorts paths of these program counters, twice, and compares every section's range of the
+        /// queue with the expected paths.
         fn sorts(&self, counters: &[u32]) {
             self.gpu.queue().write_buffer(self.paths.state(), 0, bytemuck::cast_slice(counters));
             self.gpu.queue().write_buffer(&self.ray_queue, 0, bytemuck::bytes_of(&77_u32));
             let params = self.paths.params();
-            // The second sorting finds the bins as the first left them, and is dispatched by what it said.
+            // The second sorting finds the bins as the first left them, and is dispatched by what
+            // it said.
             self.record(|pass| self.schedule.sort(&self.kernels, pass, Some(params.in_use)));
             self.record(|pass| self.schedule.sort(&self.kernels, pass, None));
             let (queue, groups) = (self.words(self.paths.queue()), self.words(&self.schedule.groups));
@@ -228,7 +233,8 @@ mod tests {
                 let at = 3 * number as usize;
                 assert_eq!(groups[at..at + 3], [(count as u32).div_ceil(WORKGROUP_SIZE), 1, 1]);
             }
-            // The queue of those whose turn is over stands among the others, so fewer may run than could; but never none.
+            // The queue of paths whose run has ended is among the others, so fewer may run than
+            // could; but never none.
             assert!(running <= params.take as usize && (running > 0 || waiting == 0), "{running} of {waiting}");
             assert!(params.take < params.in_use || running == waiting, "{running} of {waiting}");
             let live = started.iter().filter(|&&pc| pc < params.sections || pc == FINISHED).count() as u32;

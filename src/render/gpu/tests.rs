@@ -1,4 +1,5 @@
-//! Functions and images of programs in IR text, held to the same formulas and the same tree on the CPU.
+//! Functions and images of programs in IR text, held to the same formulas and the same tree on the
+//! CPU.
 
 use super::{Compute, GpuRenderer};
 use crate::bvh::{BuildOptions, Bvh, Ray, Triangle, TwoLevel};
@@ -109,8 +110,8 @@ fn wrong_arguments_are_refused() {
     assert_eq!(refused("f", vec![0, 0]), format!("{start}f takes 1 words of arguments, not 2"));
 }
 
-/// Shoots along z; a miss is transparent. The surface is `(u, v, t/16)` and, as long as a second ray along −x+z from the hit point hits too,
-/// half of that plus half of what it sees.
+/// Shoots along z; a miss is transparent. The surface is `(u, v, t/16)` and, as long as a second
+/// ray along −x+z from the hit point hits too, half of that plus half of what it sees.
 const PROGRAM: &str = "
 entry(camera) @camera(v0 x: f32, v1 y: f32) -> (color: vec3, alpha: f32) {
 b0:
@@ -320,7 +321,7 @@ fn progress_grows_to_one() {
     let seen = seen.into_inner().unwrap();
     assert!(seen.is_sorted() && seen.iter().all(|share| (0.0..=1.0).contains(share)), "{seen:?}");
     assert!(seen.contains(&0.8) && seen.last() == Some(&1.0), "{seen:?}");
-    assert_eq!(renderer.stats().machine.waves, 2);
+    assert_eq!(renderer.stats().executor.waves, 2);
 }
 
 #[test]
@@ -333,7 +334,7 @@ fn kernels_are_timed_when_asked_for() {
     let image = renderer.render(&job, &|_| {}).unwrap();
     let report = renderer.report();
     let KernelTimes::Measured { kernels, .. } = &report.kernels else { panic!("{report:?}") };
-    let sections = renderer.stats().machine.sections as usize;
+    let sections = renderer.stats().executor.sections as usize;
     assert_eq!(kernels.len(), sections + 3, "{kernels:?}");
     assert!(kernels.iter().any(|kernel| kernel.name == "traversal" && kernel.dispatches > 0), "{kernels:?}");
     assert_eq!(image.rgba, render(&job).rgba);

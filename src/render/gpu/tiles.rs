@@ -1,4 +1,4 @@
-//! The order in which pixels become paths: small square tiles, so that neighbours in a wave see the same part of the scene.
+//! The order in which pixels become paths: small square tiles, for coherent rays.
 
 /// Pixels of a tile's side: a tile is one workgroup of the kernels.
 const SIDE: u32 = 8;

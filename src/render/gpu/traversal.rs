@@ -1,6 +1,8 @@
-//! Tracing rays: a tree on the device, bound with rays, hits and a ray queue to a kernel of `bvh::gpu::kernel`.
+//! Tracing rays: a BVH on the device, bound with rays, hits and a ray queue to a kernel of
+//! `bvh::gpu::kernel`.
 //!
-//! Which kernel fits depends on the adapter and on the size of the tree: a table beyond the limit of a storage binding becomes a texture.
+//! The kernel depends on the adapter and on the size of the BVH: a table beyond the limit of a
+//! storage binding becomes a texture.
 
 use super::device::Gpu;
 use crate::bvh::TwoLevel;
@@ -20,10 +22,10 @@ const ROW_BYTES: usize = 16 * TABLE_WIDTH as usize;
 /// Rows of a table in a texture that are uploaded at once, 64 MiB.
 const ROWS_AT_ONCE: usize = 512;
 
-/// The kernels, each made when a tree first wants it.
+/// The kernels, each created when a BVH first needs it.
 #[derive(Debug)]
 pub(super) struct TraversalKernels {
-    /// That of trees to come.
+    /// The variant of BVHs bound from now on.
     variant: Mutex<Variant>,
     subgroups: bool,
     made: Mutex<Vec<Arc<TraversalKernel>>>,
@@ -48,7 +50,7 @@ pub(super) struct RayBuffers<'a> {
     pub queue: &'a wgpu::Buffer,
 }
 
-/// Primitives that programs intersect, with what the programs read, and write where one does not end.
+/// Procedural primitives, with the buffers that their intersection shaders use.
 #[derive(Clone, Debug)]
 pub(super) struct ProgramsOnDevice<'a> {
     /// The programs.
@@ -62,14 +64,15 @@ pub(super) struct ProgramsOnDevice<'a> {
 /// What a dispatch traces.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Trace<'a> {
-    /// The rays whose indices are queued, by a dispatch of a group for every [`crate::bvh::gpu::GROUP`] of them, whose size is there.
+    /// The rays whose indices are queued, by a dispatch of a group for every
+    /// [`crate::bvh::gpu::GROUP`] of them, whose size is there.
     Queued(&'a wgpu::Buffer, u64),
-    /// Those that [`Tree::set_range`] chose, by so many groups in x and y.
+    /// Those that [`Tree::set_range`] selects, with the numbers of workgroups in x and y.
     Range([u32; 2]),
 }
 
 impl TraversalKernels {
-    /// None yet. Lanes talk by subgroup operations where the device has them.
+    /// None yet. Kernels use subgroup operations where the device has them.
     pub fn new(gpu: &Gpu, variant: Variant) -> Self {
         Self { variant: Mutex::new(variant), subgroups: gpu.has_subgroups(), made: Mutex::default() }
     }
@@ -79,17 +82,17 @@ impl TraversalKernels {
         Self { subgroups: false, ..self }
     }
 
-    /// Trees that are bound from now on are walked in that way.
+    /// Sets the traversal of BVHs bound from now on.
     pub fn set_variant(&self, variant: Variant) {
         *self.variant.lock().unwrap_or_else(PoisonError::into_inner) = variant;
     }
 
-    /// How trees are walked that are bound from now on.
+    /// The traversal of BVHs bound from now on.
     fn variant(&self) -> Variant {
         *self.variant.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The kernel for what is in those places.
+    /// The kernel for tables in these stores.
     fn of(
         &self,
         gpu: &Gpu,
@@ -153,7 +156,7 @@ impl TraversalKernel {
     }
 }
 
-/// A tree on the device with the buffers of the rays that are shot into it.
+/// A BVH on the device with the buffers of its rays.
 #[derive(Debug)]
 pub(super) struct Tree {
     kernel: Arc<TraversalKernel>,
@@ -163,7 +166,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Uploads the tree.
+    /// Uploads a BVH.
     ///
     /// # Errors
     /// When it does not fit the device.
@@ -176,7 +179,7 @@ impl Tree {
         Self::of_scene(gpu, kernels, tree, buffers, None)
     }
 
-    /// Uploads the tree of a scene, which may have primitives that programs intersect.
+    /// Uploads the BVH of a scene, which may have procedural primitives.
     ///
     /// # Errors
     /// When it does not fit the device.
@@ -190,7 +193,7 @@ impl Tree {
         Self::uploaded(gpu, kernels, tree, buffers, usual_places(gpu, levels_of(tree)), programs)
     }
 
-    /// Uploads the tree, nodes and triangles to those places as far as they fit there.
+    /// Uploads a BVH, nodes and triangles to the wanted stores where they fit.
     ///
     /// # Errors
     /// When it does not fit the device.
@@ -224,8 +227,8 @@ impl Tree {
             Some(given) => tree.gpu_tables_with(variant.layout(), given.programs),
             None => tree.gpu_tables(variant.layout()),
         };
-        let nodes = Table::new(gpu, "the tree's nodes", &tables.nodes, wanted.nodes)?;
-        let triangles = Table::new(gpu, "the tree's triangles", &tables.triangles, wanted.triangles)?;
+        let nodes = Table::new(gpu, "the BVH's nodes", &tables.nodes, wanted.nodes)?;
+        let triangles = Table::new(gpu, "the BVH's triangles", &tables.triangles, wanted.triangles)?;
         let places = Places { nodes: nodes.store(), triangles: triangles.store(), ..wanted };
         let text = programs.as_ref().map(|given| given.text.clone());
         let kernel = kernels.of(gpu, variant, places, levels_of(tree), text)?;
@@ -249,7 +252,7 @@ impl Tree {
         self.bytes
     }
 
-    /// What is where.
+    /// The stores of the tables.
     pub fn places(&self) -> Places {
         self.kernel.source.places
     }
@@ -275,11 +278,13 @@ impl Tree {
     }
 }
 
-/// What is best where on a device.
+/// The best stores on a device.
 ///
-/// Mesa's software driver traces 5.9 million primary rays in two seconds of processor time with all in those places, 5.5 million with triangles in a buffer, 5.0 million with private stacks,
-/// 2.6 million with nodes and triangles in buffers (`bench gpu-traversal --mesh sponza.ply --view inside`; `wgsl/traverse` says why). On hardware all tables go through the same caches, a
-/// buffer has no format to convert, and little workgroup memory leaves room for more threads.
+/// Mesa's software driver traces 5.9 million primary rays in two seconds of CPU time with these
+/// stores, 5.5 million with triangles in a buffer, 5.0 million with private stacks, 2.6 million
+/// with nodes and triangles in buffers (`bench gpu-traversal --mesh sponza.ply --view inside`;
+/// `wgsl/traverse` says why). On hardware all tables go through the same caches, a buffer has no
+/// format to convert, and little workgroup memory leaves room for more threads.
 fn usual_places(gpu: &Gpu, levels: Levels) -> Places {
     if gpu.is_hardware() {
         return Places { nodes: Store::Buffer, triangles: Store::Buffer, stack: Stack::Private };
@@ -306,7 +311,7 @@ enum Table {
 }
 
 impl Table {
-    /// Uploads a table to where it is wanted, or to where there is room for it.
+    /// Uploads a table to the wanted store, or to the other one where it does not fit.
     fn new(gpu: &Gpu, what: &'static str, content: &[u8], wanted: Store) -> Result<Self, RenderError> {
         let bytes = content.len() as u64;
         let (in_buffer, in_texture) = (gpu.max_storage_bytes(), max_texture_bytes(gpu));
@@ -359,7 +364,8 @@ impl Table {
     }
 }
 
-/// The most bytes of a table in a texture; none where textures are narrower than its rows, or kernels cannot have one for each table.
+/// The most bytes of a table in a texture; none where textures are narrower than its rows, or
+/// kernels cannot have one for each table.
 fn max_texture_bytes(gpu: &Gpu) -> u64 {
     let limits = gpu.device().limits();
     let side = limits.max_texture_dimension_2d;
@@ -367,7 +373,7 @@ fn max_texture_bytes(gpu: &Gpu) -> u64 {
     if none { 0 } else { u64::from(side) * ROW_BYTES as u64 }
 }
 
-/// Where a table of so many bytes goes: where it is wanted, if it fits there, else to the other kind of store, if it fits that.
+/// The store of a table of `bytes` bytes: the wanted one if it fits, else the other.
 fn place(bytes: u64, wanted: Store, in_buffer: u64, in_texture: u64) -> Option<Store> {
     let fits = |store: &Store| bytes <= if *store == Store::Buffer { in_buffer } else { in_texture };
     let other = if wanted == Store::Buffer { Store::Texture } else { Store::Buffer };

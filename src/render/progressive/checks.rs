@@ -1,4 +1,4 @@
-//! What every implementation of [`Progressive`] is held to, and jobs to hold it to.
+//! Tests that every implementation of [`Progressive`] passes, and their jobs.
 
 use super::{Pass, Progressive, middle};
 use crate::image::Image;
@@ -23,13 +23,13 @@ pub fn job_of(scene: &str, width: u32, height: u32, strata: [u32; 2]) -> Job {
 }
 
 /// Draws passes into one film and finishes it.
-pub fn drawn(machine: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Image {
+pub fn drawn(progressive: &mut dyn Progressive, job: &Job, passes: &[Pass]) -> Image {
     let [width, height] = passes[0].size(job.window);
     let (mut film, stop) = (Film::new(width, height).unwrap(), AtomicBool::new(false));
     for &pass in passes {
-        machine.draw(pass, &mut film, &stop).unwrap();
+        progressive.draw(pass, &mut film, &stop).unwrap();
     }
-    machine.finish(&film, passes[0].step, &stop).unwrap()
+    progressive.finish(&film, passes[0].step, &stop).unwrap()
 }
 
 /// Equal as bit patterns.
@@ -39,10 +39,10 @@ fn assert_same_bits(found: &Image, expected: &Image) {
     assert!(bits(found) == bits(expected), "the images differ");
 }
 
-/// However the samples are cut into passes, they make the renderer's image.
-pub fn passes_in_order_make_the_render(machine: &mut dyn Progressive, renderer: &mut dyn Renderer) {
+/// Passes give the renderer's image, however the samples are divided among them.
+pub fn passes_in_order_make_the_render(progressive: &mut dyn Progressive, renderer: &mut dyn Renderer) {
     let job = job_of("sepia", 37, 23, [4, 2]);
-    machine.load(&job).unwrap();
+    progressive.load(&job).unwrap();
     let expected = renderer.render(&job, &|_| {}).unwrap();
     for counts in [&[8][..], &[1, 4, 3], &[1; 8]] {
         let starts = counts.iter().scan(0, |next, &count| {
@@ -50,16 +50,17 @@ pub fn passes_in_order_make_the_render(machine: &mut dyn Progressive, renderer: 
             Some(*next - count)
         });
         let passes: Vec<_> = starts.zip(counts).map(|(first, &count)| Pass { step: 1, first, count }).collect();
-        assert_same_bits(&drawn(machine, &job, &passes), &expected);
+        assert_same_bits(&drawn(progressive, &job, &passes), &expected);
     }
 }
 
-/// A pixel of a coarse pass is what an image of one sample a pixel has in the middle of its block, where that is the middle of a pixel.
-pub fn a_coarse_pass_samples_the_middle_of_its_blocks(machine: &mut dyn Progressive) {
+/// A pixel of a coarse pass is what an image of one sample a pixel has in the middle of its block,
+/// where that is the middle of a pixel.
+pub fn a_coarse_pass_samples_the_middle_of_its_blocks(progressive: &mut dyn Progressive) {
     let job = job_of("sepia", 33, 21, [1, 1]);
-    machine.load(&job).unwrap();
-    let full = drawn(machine, &job, &[Pass::whole(job.sampling)]);
-    let coarse = drawn(machine, &job, &[Pass::coarse(3)]);
+    progressive.load(&job).unwrap();
+    let full = drawn(progressive, &job, &[Pass::whole(job.sampling)]);
+    let coarse = drawn(progressive, &job, &[Pass::coarse(3)]);
     assert_eq!((coarse.width, coarse.height), (11, 7));
     for y in 0..7 {
         for x in 0..11 {
@@ -70,13 +71,13 @@ pub fn a_coarse_pass_samples_the_middle_of_its_blocks(machine: &mut dyn Progress
     }
 }
 
-/// What a machine's report counts under a name.
-fn count(machine: &dyn Progressive, name: &str) -> u64 {
-    machine.report().counts.iter().find(|c| c.name == name).expect("it is counted").count
+/// A count of a report.
+fn count(progressive: &dyn Progressive, name: &str) -> u64 {
+    progressive.report().counts.iter().find(|c| c.name == name).expect("it is counted").count
 }
 
 /// Another camera takes other program constants and nothing else; other shading data no other code.
-pub fn what_is_the_same_stays_loaded(machine: &mut dyn Progressive, renderer: &mut dyn Renderer) {
+pub fn what_is_the_same_stays_loaded(progressive: &mut dyn Progressive, renderer: &mut dyn Renderer) {
     let first = job_of("sepia", 24, 16, [1, 1]);
     let mut moved = first.clone();
     moved.program.constants[5][0] += 0.25;
@@ -92,20 +93,20 @@ pub fn what_is_the_same_stays_loaded(machine: &mut dyn Progressive, renderer: &m
     let other = job_of("noise", 24, 16, [1, 1]);
     for (job, loaded) in [(&first, [1, 1]), (&moved, [1, 1]), (&repainted, [1, 2]), (&other, [2, 3]), (&first, [3, 4])]
     {
-        machine.load(job).unwrap();
+        progressive.load(job).unwrap();
         let expected = renderer.render(job, &|_| {}).unwrap();
-        assert_same_bits(&drawn(machine, job, &[Pass::whole(job.sampling)]), &expected);
-        assert_eq!([count(machine, "programs loaded"), count(machine, "memory images loaded")], loaded);
+        assert_same_bits(&drawn(progressive, job, &[Pass::whole(job.sampling)]), &expected);
+        assert_eq!([count(progressive, "programs loaded"), count(progressive, "memory images loaded")], loaded);
     }
 }
 
-/// A pass that somebody stops ends soon, and leaves a machine that draws what comes next.
-pub fn a_pass_that_is_stopped_ends_soon(machine: &mut dyn Progressive) {
+/// A pass that is stopped ends soon, and the next one works.
+pub fn a_pass_that_is_stopped_ends_soon(progressive: &mut dyn Progressive) {
     let job = job_of("sepia", 640, 480, [32, 32]);
-    machine.load(&job).unwrap();
+    progressive.load(&job).unwrap();
     let stop = AtomicBool::new(true);
     let mut film = Film::new(640, 480).unwrap();
-    assert!(matches!(machine.draw(Pass::whole(job.sampling), &mut film, &stop), Err(RenderError::Stopped)));
+    assert!(matches!(progressive.draw(Pass::whole(job.sampling), &mut film, &stop), Err(RenderError::Stopped)));
     stop.store(false, Ordering::Relaxed);
     let ended = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -113,20 +114,20 @@ pub fn a_pass_that_is_stopped_ends_soon(machine: &mut dyn Progressive) {
             stop.store(true, Ordering::Relaxed);
         });
         let start = Instant::now();
-        let ended = machine.draw(Pass::whole(job.sampling), &mut film, &stop);
+        let ended = progressive.draw(Pass::whole(job.sampling), &mut film, &stop);
         // The whole pass would take minutes: this bounds nothing but that.
         assert!(start.elapsed() < Duration::from_secs(30));
         ended
     });
     assert!(matches!(ended, Err(RenderError::Stopped)), "{ended:?}");
     let small = job_of("sepia", 24, 16, [1, 1]);
-    machine.load(&small).unwrap();
+    progressive.load(&small).unwrap();
     let whole = Pass::whole(small.sampling);
-    assert_eq!(drawn(machine, &small, &[whole]), drawn(machine, &small, &[whole]));
+    assert_eq!(drawn(progressive, &small, &[whole]), drawn(progressive, &small, &[whole]));
 }
 
 /// Without a job there is an error, not an image.
-pub fn nothing_is_drawn_before_a_job_is_loaded(machine: &mut dyn Progressive) {
+pub fn nothing_is_drawn_before_a_job_is_loaded(progressive: &mut dyn Progressive) {
     let mut film = Film::new(2, 2).unwrap();
-    assert!(machine.draw(Pass::coarse(1), &mut film, &AtomicBool::new(false)).is_err());
+    assert!(progressive.draw(Pass::coarse(1), &mut film, &AtomicBool::new(false)).is_err());
 }

@@ -1,6 +1,8 @@
-//! Where the cycles of a simulation went: by operation, by function, by source line, and in words.
+//! A breakdown of a simulation's cycles by operation, function and source line, and an explanation
+//! of low utilisation.
 //!
-//! Takes what the timed machine counted at each code address and the compiled program's places; prints nothing.
+//! Takes the timed machine's statistics for each code address and the compiled program's source
+//! locations; prints nothing.
 
 use crate::codegen::rpu::RpuProgram;
 use crate::ir::Module;
@@ -12,7 +14,7 @@ use std::collections::BTreeMap;
 /// Utilisation from which on nothing needs an explanation.
 pub const GOOD_UTILISATION: f64 = 0.9;
 
-/// Name of code that no source line stands behind.
+/// Name of code without a source line.
 const NO_SOURCE: &str = "(no source line)";
 
 /// The counts of code addresses that belong together.
@@ -24,10 +26,12 @@ pub struct Row {
     pub at: AtPc,
 }
 
-/// The counts of a run, in three ways. Each list has those with the most cycles first, and adds up to the whole.
+/// The counts of a run, in three ways. Each list has those with the most cycles first, and adds up
+/// to the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breakdown {
-    /// By operation; an operation that carries another (`add + jmp`) or shares its slot (`mul | add`) is one of its own.
+    /// By operation; an operation that carries another (`add + jmp`) or shares its slot
+    /// (`mul | add`) is one of its own.
     pub operations: Vec<Row>,
     /// By machine function.
     pub functions: Vec<Row>,
@@ -50,7 +54,8 @@ impl Places {
         Places::new(&program.program, span, sources)
     }
 
-    /// The places of a program; `span` tells the source of the instruction at a code address, where there is one.
+    /// The source locations of a program; `span` is that of the instruction at a code address,
+    /// where there is one.
     pub fn new(program: &Program, span: impl Fn(usize) -> Option<Span>, sources: &SourceMap) -> Places {
         let line = |pc: usize| {
             let span = span(pc)?;
@@ -90,7 +95,8 @@ impl Breakdown {
     }
 }
 
-/// Why less than [`GOOD_UTILISATION`] of the issue slots were used, a sentence for each cause that matters; none where that much was used.
+/// Why less than [`GOOD_UTILISATION`] of the issue slots were used, a sentence for each cause that
+/// matters; none where that much was used.
 pub fn explain(stats: &Stats, places: &Places) -> Vec<String> {
     if stats.utilisation() >= GOOD_UTILISATION || stats.processor_cycles == 0 {
         return Vec::new();
@@ -140,13 +146,14 @@ fn reason(cause: Cause, stats: &Stats) -> String {
             per(stats.processor_cycles, stats.rays)
         ),
         Cause::Drain => format!(
-            "the image runs out of chunks ({} on {} processors): the last ones have nobody to take turns with",
+            "the image runs out of chunks ({} on {} processors): the last ones have no others to switch to",
             stats.chunks, stats.processors
         ),
     }
 }
 
-/// The operations of an instruction, without operands. In assembly they stand in front of its parts, which ` | ` and ` + ` part.
+/// The operations of an instruction, without operands. In assembly each comes first, and ` | ` and
+/// ` + ` separate them.
 fn mnemonic(instr: &Instr) -> String {
     let operation = |part: &str| part.split_whitespace().next().unwrap_or_default().to_string();
     let halves = |part: &str| part.split(" | ").map(operation).collect::<Vec<_>>().join(" | ");
@@ -165,7 +172,7 @@ mod tests {
         Places::new(&assembly.program, |pc| assembly.spans.get(pc).copied(), &sources)
     }
 
-    /// Counts with so many issue slots at each code address and so many cycles of waiting for hits.
+    /// Statistics from the issue slots, and the stalls for hits, at each code address.
     fn stats(counts: &[(u64, u64)]) -> Stats {
         let mut stats = Stats { processors: 1, traces: 1, ..Stats::default() };
         for &(issued, waiting) in counts {

@@ -1,4 +1,4 @@
-//! Calls of one function on the timed machine: words in, words out, registers in between.
+//! Calls of one function on the timed machine: arguments and results as words.
 
 use super::loaded::{Entry, Loaded};
 use crate::ir::Module;
@@ -7,19 +7,20 @@ use crate::rpu::isa::{Component, Reg};
 use crate::rpu::machine::Machine;
 use crate::rpu::timed::{self, CHUNK, Chunk, Config, Source, Stats, Timing};
 
-/// Where the arguments of calls come from and their results go, a chunk of threads at a time.
+/// The arguments and results of calls, a chunk of threads at a time.
 pub trait Calls {
-    /// The arguments of the next chunk: the words of each of its threads, of which there are at most [`CHUNK`]. `None` when there are no more; a chunk
-    /// without threads is passed over.
+    /// The arguments of the next chunk: the words of each of its threads, of which there are at
+    /// most [`CHUNK`]. `None` when there are no more; a chunk without threads is skipped.
     fn next(&mut self) -> Option<Vec<Vec<u32>>>;
 
-    /// Takes the results of a chunk: the words of each thread. `number` counts the chunks that had threads, in their order; `cost` is each thread's
-    /// share of issue slots, in parts of [`timed::SLOT_PARTS`].
+    /// Takes the results of a chunk: the words of each thread. `number` counts the chunks that had
+    /// threads, in their order; `cost` is each thread's share of issue slots, in parts of
+    /// [`timed::SLOT_PARTS`].
     fn done(&mut self, number: u64, results: Vec<Vec<u32>>, cost: [u64; CHUNK]);
 }
 
 impl Loaded {
-    /// What the program's instructions cost on a configuration of the timed machine.
+    /// The cost of the program's instructions in a configuration of the timed machine.
     pub fn timing(&self, config: &Config) -> Timing {
         Timing::new(&self.program().program, config)
     }
@@ -42,7 +43,7 @@ impl Loaded {
     }
 }
 
-/// Calls as a source of chunks: words go to and come from these components of registers, in order.
+/// Calls as a source of chunks: the register components of their arguments and results, in order.
 pub(super) struct Registers<'c> {
     pub params: Vec<(Reg, Component)>,
     pub results: Vec<(Reg, Component)>,

@@ -1,6 +1,8 @@
-//! Shares the samples of an image among the timed machine's processors, a chunk of 2×2 pixels at a time.
+//! Distributes the samples of an image over the timed machine's processors, a chunk of 2×2 pixels
+//! at a time.
 //!
-//! Takes the arguments of each pixel's sample and hands on its results, in the order of samples whatever the order in which chunks end. It does not know what is called.
+//! Takes the arguments of each pixel's sample and outputs its results in the order of samples,
+//! whatever the order in which chunks end. It does not know the function that is called.
 
 use super::calls::Calls;
 use super::{Stoppable, in_parallel};
@@ -10,14 +12,16 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Width and height of a chunk in pixels: "groups of four neighboring pixels are assigned to the same chunk" (Węgrzanowski 2006, §2.1).
+/// Width and height of a chunk in pixels: "groups of four neighboring pixels are assigned to the
+/// same chunk" (Węgrzanowski 2006, §2.1).
 const QUAD: u32 = 2;
-/// Width and height of a tile in chunks. Tiles go to the processors in turn.
+/// Width and height of a tile in chunks. Tiles go to the processors round-robin.
 const TILE: u32 = 4;
 
 /// The arguments of a pixel's sample.
 pub(super) type Input<'a> = &'a (dyn Fn(u32, u32, u32) -> Vec<u32> + Sync);
-/// Takes what a pixel's sample gives, and its share of issue slots; of one pixel in the order of samples.
+/// Takes what a pixel's sample gives, and its share of issue slots; of one pixel in the order of
+/// samples.
 pub(super) type Output<'a> = &'a mut (dyn FnMut(u32, u32, [f32; 4], u64) + Send);
 
 /// An image whose pixels are computed by calls.
@@ -32,7 +36,8 @@ pub(super) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Calls a function for each sample of each pixel: `processor` runs one processor on the calls that it is given. An error sets `stop`.
+    /// Calls a function for each sample of each pixel: `processor` runs one processor on the calls
+    /// that it is given. An error sets `stop`.
     pub fn run<E: Stoppable + Send>(
         self,
         stop: &AtomicBool,
@@ -58,8 +63,8 @@ impl Frame<'_> {
         (across(self.width), across(self.width) * across(self.height))
     }
 
-    /// The corner and the sample of a processor's chunk; `None` behind the last.
-    fn place(&self, processor: u32, number: u64) -> Option<(u32, u32, u32)> {
+    /// The corner and the sample of a processor's chunk; `None` after the last.
+    fn chunk_at(&self, processor: u32, number: u64) -> Option<(u32, u32, u32)> {
         let per_tile = u64::from(TILE * TILE);
         let (quads, sample) = (number / u64::from(self.samples), number % u64::from(self.samples));
         let tile = quads / per_tile * u64::from(self.processors) + u64::from(processor);
@@ -80,13 +85,13 @@ struct Share<'a, 'o> {
     output: &'a Mutex<Output<'o>>,
     /// The number of the first chunk in `started`.
     first: u64,
-    /// Chunks whose results have not gone out, as those of an earlier one are missing.
+    /// Chunks whose results are not output yet, as those of an earlier one are missing.
     started: VecDeque<Started>,
     /// Chunks done on all processors.
     done: &'a AtomicU64,
 }
 
-/// A chunk that was started: its pixels, and its results once they are there.
+/// A chunk that was started: its pixels, and its results when available.
 struct Started {
     pixels: Vec<(u32, u32)>,
     results: Option<(Vec<Vec<u32>>, [u64; CHUNK])>,
@@ -94,7 +99,7 @@ struct Started {
 
 impl Calls for Share<'_, '_> {
     fn next(&mut self) -> Option<Vec<Vec<u32>>> {
-        let (x, y, sample) = self.frame.place(self.processor, self.next)?;
+        let (x, y, sample) = self.frame.chunk_at(self.processor, self.next)?;
         self.next += 1;
         let Frame { width, height, .. } = self.frame;
         let pixels = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)];
@@ -136,7 +141,7 @@ mod tests {
         let frame = Frame { width: 19, height: 9, samples: 3, processors: 4, progress: &|_| {} };
         let mut samples = std::collections::BTreeMap::<_, Vec<u32>>::new();
         for processor in 0..4 {
-            let places = (0..).map_while(|number| frame.place(processor, number));
+            let places = (0..).map_while(|number| frame.chunk_at(processor, number));
             places.for_each(|(x, y, sample)| samples.entry((x, y)).or_default().push(sample));
         }
         assert!(samples.values().all(|s| *s == [0, 1, 2]));

@@ -1,6 +1,7 @@
-//! Entries of a program run at chosen hits, which no ray has found: at points of meshes.
+//! Runs entries of a program at given hits, at points of meshes, without tracing rays.
 //!
-//! An entry that is called at a hit finds the hit's records in registers; here they are put there. Rays that it shoots find nothing.
+//! The hit's records are written to the registers from which an entry reads them. Rays that it
+//! traces miss.
 
 use super::in_parallel;
 use super::loaded::Loaded;
@@ -16,11 +17,11 @@ use std::sync::atomic::AtomicBool;
 pub struct Hit {
     /// The point.
     pub point: Vec3,
-    /// The direction from which it is looked at.
+    /// The direction of view.
     pub direction: Vec3,
-    /// The diameter of what is looked at.
+    /// The diameter of the footprint.
     pub width: f32,
-    /// Its place in the triangle: the shares of the second and the third corner.
+    /// Its barycentric coordinates: the weights of the second and the third corner.
     pub barycentric: [f32; 2],
     /// Address of the triangle record.
     pub triangle: u32,
@@ -47,10 +48,12 @@ impl Hit {
     }
 }
 
-/// Runs the entries on all threads: for each batch the words of the results, a row for each hit in order. The bits do not depend on the number of threads.
+/// Runs the entries on all threads: for each batch the words of the results, a row for each hit in
+/// order. The bits do not depend on the number of threads.
 ///
 /// # Errors
-/// When the program cannot be compiled for the machine, or a run does not end within `budget` back edges and calls.
+/// When the program cannot be compiled for the machine, or a run does not end within `budget` back
+/// edges and calls.
 pub fn run_at_hits(program: &Program, batches: &[Batch<'_>], budget: u32) -> Result<Vec<Vec<u32>>, RenderError> {
     let loaded = Loaded::new(&program.module, &program.constants, 0)?;
     let data = loaded.data(&program.memory.vectors);

@@ -1,4 +1,4 @@
-//! A module compiled for the machine, with what its functions take and give.
+//! A module compiled for the RPU, with the registers of its functions' parameters and results.
 
 use crate::codegen::rpu::{self, RpuProgram, calls};
 use crate::ir::{Function, Module, Type};
@@ -8,18 +8,18 @@ use crate::render::sampling::CAMERA_ARGUMENTS;
 use crate::rpu::BLOCK;
 use crate::rpu::Block;
 use crate::rpu::Executable;
+use crate::rpu::engine::EngineInfo;
 use crate::rpu::format::Format;
 use crate::rpu::isa::{Component, Mask, Reg};
 use crate::rpu::machine::{Limits, Machine, MachineError};
-use crate::rpu::engine::EngineInfo;
 use crate::rpu::simd::InstructionSet;
 use crate::rpu::tracing::Tracer;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 
-/// The name of the machine in messages.
-const MACHINE: &str = "the RPU";
+/// The name of the back end in messages.
+const BACKEND: &str = "the RPU";
 
 /// A compiled module.
 #[derive(Debug)]
@@ -31,25 +31,26 @@ pub struct Loaded {
     signatures: HashMap<String, Signature>,
 }
 
-/// What a program reads: the constant registers, and the memory image with the program's own constants behind it.
+/// The data of a program: the constant registers, and the memory image followed by the program's
+/// own constants.
 #[derive(Debug)]
 pub struct Data<'a> {
     constants: [[u32; 4]; 32],
     memory: Cow<'a, [[u32; 4]]>,
 }
 
-/// A function as a program of the machine calls it: for those who call it often, and put its arguments in place themselves.
+/// A function's calling sequence, for callers that set its arguments themselves.
 #[derive(Debug)]
 pub struct Entry {
     /// Its code address.
     pub address: u32,
-    /// Where its arguments are, word by word.
+    /// The registers of its arguments, word by word.
     pub params: Vec<(Reg, Component)>,
-    /// Where its results are.
+    /// The registers of its results, word by word.
     pub results: Vec<(Reg, Component)>,
 }
 
-/// Where a function's values are passed.
+/// The registers in which a function's values are passed.
 #[derive(Debug)]
 pub(super) struct Signature {
     pub entry: u32,
@@ -58,10 +59,11 @@ pub(super) struct Signature {
 }
 
 impl Loaded {
-    /// Compiles all functions of a module. `uniforms` are the program constants; the first `surfaces` surface entries are those that hits name.
+    /// Compiles all functions of a module. `uniforms` are the program constants; hits name the
+    /// first `surfaces` surface entries.
     ///
     /// # Errors
-    /// When the module has something the machine cannot run.
+    /// When the module has something the RPU cannot run.
     pub fn new(
         module: &Module,
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
@@ -73,14 +75,14 @@ impl Loaded {
     /// The same, compiled as the options say.
     ///
     /// # Errors
-    /// When the module has something the machine cannot run.
+    /// When the module has something the RPU cannot run.
     pub fn with_options(
         module: &Module,
         uniforms: &[[f32; 4]; PROGRAM_CONSTANTS],
         surfaces: usize,
         options: &rpu::Options,
     ) -> Result<Self, RenderError> {
-        let unsupported = |reason: String| RenderError::Unsupported { machine: MACHINE, reason };
+        let unsupported = |reason: String| RenderError::Unsupported { backend: BACKEND, reason };
         let program = rpu::compile(module, options).map_err(|e| unsupported(e.to_string()))?;
         let executable = Executable::new(&program.program).map_err(|e| unsupported(e.to_string()))?;
         let mut constants = [[0; 4]; 32];
@@ -117,8 +119,8 @@ impl Loaded {
     /// When the engine cannot run the program in its number format.
     pub fn on_engine(self, engine: &'static EngineInfo) -> Result<Self, RenderError> {
         let executable = self.executable.on_engine(engine);
-        let executable = executable
-            .map_err(|e| RenderError::Unsupported { machine: MACHINE, reason: e.to_string() })?;
+        let executable =
+            executable.map_err(|e| RenderError::Unsupported { backend: BACKEND, reason: e.to_string() })?;
         Ok(Self { executable, ..self })
     }
 
@@ -133,14 +135,14 @@ impl Loaded {
         &self.program
     }
 
-    /// What the program reads when a scene's memory image is `image`.
+    /// The program's data with a scene's memory image.
     pub fn data<'a>(&self, image: &'a [[u32; 4]]) -> Data<'a> {
         let mut constants = self.constants;
         let memory = self.program.place_table(&mut constants, image);
         Data { constants, memory }
     }
 
-    /// The machine with a scene's data; `stop` ends all of its runs.
+    /// The machine on this data; `stop` ends all of its runs.
     pub fn machine<'a>(
         &'a self,
         data: &'a Data<'_>,
@@ -160,7 +162,7 @@ impl Loaded {
         }
     }
 
-    /// Puts a function's arguments into the registers where it takes them: word by word, a value a lane.
+    /// Writes a function's arguments to its registers: word by word, a value for each lane.
     ///
     /// # Errors
     /// When there is no such function.
@@ -171,10 +173,12 @@ impl Loaded {
         Ok(())
     }
 
-    /// Runs a function in the lanes of `active`. `inputs` holds its arguments word by word, a value a lane; so does the result.
+    /// Runs a function in the lanes of `active`. `inputs` has its arguments word by word, a value
+    /// for each lane, as the result has its results.
     ///
     /// # Errors
-    /// When a lane does not end within the budget, or its calls go too deep. `module` is the one that was compiled: it knows the source.
+    /// When a lane does not end within the budget, or its calls go too deep. `module` is the one
+    /// that was compiled: it knows the source.
     pub fn run(
         &self,
         machine: &Machine<'_>,
@@ -190,7 +194,8 @@ impl Loaded {
         Ok(places(&signature.results).map(|(reg, component)| block.read(reg, component)).collect())
     }
 
-    /// Calls a function in as many threads as there are arguments, all in the lanes of one block, and gives the first four words of what each returned.
+    /// Calls a function once for each set of arguments, in threads that share the lanes of one
+    /// block; returns the first four words of each result.
     ///
     /// # Errors
     /// As [`Loaded::run`].
@@ -205,7 +210,7 @@ impl Loaded {
         let Entry { address, params, results } = self.entry(function)?;
         let mut arguments = arguments.into_iter();
         let mut returned: Vec<[u32; 4]> = Vec::new();
-        // Which thread each lane runs, by its place in what is returned.
+        // The thread of each lane, as an index into what is returned.
         let mut threads: [Option<usize>; BLOCK] = [None; BLOCK];
         let mut supply = |block: &mut Block, free: u64| {
             let mut starting = 0;
@@ -233,7 +238,7 @@ impl Loaded {
         Ok(returned)
     }
 
-    /// Where a function begins, and where its words are.
+    /// A function's address and registers.
     ///
     /// # Errors
     /// When there is no such function.
@@ -245,7 +250,7 @@ impl Loaded {
     pub(super) fn signature(&self, function: &str) -> Result<&Signature, RenderError> {
         self.signatures.get(function).ok_or_else(|| {
             let reason = format!("there is no function `{function}`");
-            RenderError::Unsupported { machine: MACHINE, reason }
+            RenderError::Unsupported { backend: BACKEND, reason }
         })
     }
 
@@ -260,7 +265,7 @@ impl Loaded {
     }
 }
 
-/// Puts the program constants where programs read them.
+/// Writes the program constants to their registers.
 fn place_uniforms(constants: &mut [[u32; 4]; 32], uniforms: &[[f32; 4]; PROGRAM_CONSTANTS]) {
     for (k, uniform) in uniforms.iter().enumerate() {
         constants[31 - k] = uniform.map(f32::to_bits);
@@ -275,7 +280,7 @@ impl<'a> Data<'a> {
         self
     }
 
-    /// The constant registers, and the memory where it is not simply the image.
+    /// The constant registers, and the memory where it is not the image itself.
     pub(super) fn into_own_parts(self) -> ([[u32; 4]; 32], Option<Vec<[u32; 4]>>) {
         let memory = match self.memory {
             Cow::Borrowed(_) => None,
@@ -284,13 +289,13 @@ impl<'a> Data<'a> {
         (self.constants, memory)
     }
 
-    /// What those were the parts of, with the image where they have no memory.
+    /// The inverse of [`Data::into_own_parts`], with the image where there is no own memory.
     pub(super) fn of_parts(constants: [[u32; 4]; 32], memory: Option<&'a [[u32; 4]]>, image: &'a [[u32; 4]]) -> Self {
         Self { constants, memory: Cow::Borrowed(memory.unwrap_or(image)) }
     }
 }
 
-/// The registers' components of a list of values, word by word.
+/// The register components of a list of values, word by word.
 pub(super) fn places(list: &[(u8, Mask)]) -> impl Iterator<Item = (Reg, Component)> + '_ {
     list.iter().flat_map(|(r, mask)| mask.components().map(move |c| (Reg::R(*r), c)))
 }

@@ -1,9 +1,10 @@
 //! Rendering on the software Ray Processing Unit.
 //!
-//! Takes a [`Job`], compiles its program for the machine, and runs a block of 64 threads for each tile, on all cores: one sample of 8×8 pixels, or four of 4×4, or 16 of 2×2.
-//! Threads of a small tile part less often. A tile's bits do not depend on the others, so neither does the image on the number of threads.
+//! Takes a [`Job`], compiles its program for the RPU, and runs blocks of 64 threads on all cores. A
+//! block starts with a tile: one sample of 8×8 pixels, or four of 4×4, or 16 of 2×2; threads of a
+//! small tile diverge less. A tile's bits do not depend on others, so the image does not depend on
+//! the number of CPU threads.
 
-mod bare;
 pub mod breakdown;
 mod calls;
 mod frame;
@@ -12,14 +13,15 @@ mod loaded;
 mod passes;
 mod progressive;
 mod simulate;
+mod standalone;
 mod tracer;
 
-pub use bare::{Bare, BareError, registers};
 pub use calls::Calls;
 pub use hits::{Batch, Hit, run_at_hits};
 pub use loaded::{Entry, Loaded};
 pub use progressive::RpuProgressive;
 pub use simulate::{Simulation, simulate};
+pub use standalone::{StandaloneError, StandaloneProgram, registers};
 pub use tracer::SceneTracer;
 
 use super::film::Film;
@@ -84,7 +86,7 @@ impl RpuRenderer {
         &self.options
     }
 
-    /// An image of one sample a pixel, to be looked at while a machine that takes longer to get ready is not.
+    /// A preview of one sample for each pixel, for the time until a slower back end is ready.
     ///
     /// # Errors
     /// Those of [`Renderer::render`].
@@ -93,7 +95,7 @@ impl RpuRenderer {
         draw_sampled(job, one, &self.load(job)?, &|_| {})
     }
 
-    /// The job's program for the machine.
+    /// The job's program, compiled and loaded.
     fn load(&self, job: &Job) -> Result<Loaded, RenderError> {
         let program = &job.program;
         let loaded = Loaded::with_options(&program.module, &program.constants, program.surface_entries, &self.options)?;
@@ -106,7 +108,7 @@ impl RpuRenderer {
     }
 }
 
-/// How the threads of a block are shared out: `side`² pixels with `samples` samples each.
+/// The shape of a block's tile: `side`² pixels with `samples` samples each.
 #[derive(Clone, Copy)]
 struct Shape {
     side: u32,
@@ -139,14 +141,15 @@ impl Tile {
         starts(height).flat_map(|y| starts(width).map(move |x| Tile { x, y, shape })).collect()
     }
 
-    /// The pixel of a lane within the window. Lanes of a pixel are neighbours, in the order of their samples; pixels are in Morton
-    /// order, so that the rays of sixteen lanes make a narrow packet.
+    /// The pixel of a lane within the window. Lanes of a pixel are neighbours, in the order of
+    /// their samples; pixels are in Morton order, so that the rays of sixteen lanes make a narrow
+    /// packet.
     fn pixel(self, lane: usize) -> (u32, u32) {
         let [column, row] = place_in_tile(lane / self.shape.samples as usize);
         (self.x + column as u32, self.y + row as u32)
     }
 
-    /// The number of a lane's sample among those of its pixel in this block.
+    /// The index of a lane's sample among those of its pixel in this block.
     fn sample(self, lane: usize) -> u32 {
         lane as u32 % self.shape.samples
     }
@@ -181,15 +184,15 @@ impl Renderer for RpuRenderer {
     }
 }
 
-/// Renders with a program that is compiled already.
+/// Renders with a compiled program.
 ///
 /// # Errors
-/// When a thread of the machine fails, or there is no memory for the image.
+/// When an RPU thread fails, or there is no memory for the image.
 pub fn draw(job: &Job, loaded: &Loaded, progress: Progress<'_>) -> Result<Image, RenderError> {
     draw_sampled(job, job.sampling, loaded, progress)
 }
 
-/// The same with other samples than the job's.
+/// The same with a sampling other than the job's.
 fn draw_sampled(job: &Job, sampling: Sampling, loaded: &Loaded, progress: Progress<'_>) -> Result<Image, RenderError> {
     let stop = AtomicBool::new(false);
     let data = loaded.data(&job.program.memory.vectors);
@@ -202,7 +205,7 @@ fn draw_sampled(job: &Job, sampling: Sampling, loaded: &Loaded, progress: Progre
     drawing.finish(&film, 1)
 }
 
-/// The same, with the error that stopped a run where that lies in a primitive's program.
+/// The result, or the error of an intersection shader that stopped the run.
 fn cause<T>(
     result: Result<T, RenderError>,
     tracer: &SceneTracer<'_>,
@@ -215,9 +218,9 @@ fn cause<T>(
     }
 }
 
-/// An error that may only say that another one ended the run.
+/// An error that may be the consequence of another one.
 trait Stoppable {
-    /// Whether it does.
+    /// Whether it only says that the run was stopped.
     fn is_stopped(&self) -> bool;
 }
 
@@ -227,7 +230,8 @@ impl Stoppable for RenderError {
     }
 }
 
-/// Runs `work` on every item, each thread with a state of its own; of several errors the one that stopped the others is returned.
+/// Runs `work` on every item in parallel, with a state for each CPU thread; of several errors,
+/// returns the one that stopped the others.
 fn in_parallel<I: Sync, S, T: Send, E: Stoppable + Send>(
     items: &[I],
     stop: &AtomicBool,
@@ -251,7 +255,7 @@ fn in_parallel<I: Sync, S, T: Send, E: Stoppable + Send>(
     }
 }
 
-/// Calls `f` with the lane and the place of the pixel of every lane of a tile inside the window.
+/// Calls `f` with the lane and the pixel of every lane of a tile inside the window.
 fn each_pixel(tile: Tile, width: u32, height: u32, mut f: impl FnMut(usize, u32, u32)) {
     for lane in 0..LANES {
         let (x, y) = tile.pixel(lane);

@@ -1,4 +1,5 @@
-//! Drawing a pass over an image with a compiled program, tile by tile on all threads, and the imager behind it. Whole renders and progressive ones are made of these.
+//! Rendering a pass over an image with a compiled program, tile by tile on all CPU threads, and
+//! running the imager after it. Whole and progressive renders consist of these.
 
 use super::loaded::Loaded;
 use super::{LANES, Shape, Tile, each_pixel, in_parallel};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Blocks whose pixels are held before they go into the film: 4 MiB.
 const AT_ONCE: usize = 4096;
 
-/// Blocks of threads that paths wait for lanes together: the last of them leave lanes idle.
+/// Blocks whose paths share the lanes of one: only the last paths leave lanes idle.
 const QUEUE: u32 = 64;
 
 /// The pixels of a tile, lane by lane.
@@ -24,7 +25,7 @@ type Pixels = [[f32; 4]; LANES];
 /// Samples that the lanes of a block share.
 struct Queue<'a> {
     tiles: &'a [Tile],
-    /// Samples of each pixel, in tiles' shares of samples.
+    /// Blocks for each tile.
     rounds: u32,
     /// The first of them.
     first: u32,
@@ -46,11 +47,11 @@ impl Queue<'_> {
     }
 }
 
-/// What passes are drawn with.
+/// What passes are rendered with.
 #[derive(Clone, Copy)]
 pub(super) struct Drawing<'a> {
     pub job: &'a Job,
-    /// Where samples lie, the job's or others.
+    /// The sampling, the job's or another.
     pub sampling: Sampling,
     pub loaded: &'a Loaded,
     /// Runs the loaded code; its `stop` ends a pass.
@@ -65,7 +66,8 @@ impl Drawing<'_> {
         let shape = Shape::of(pass.count);
         let tiles = Tile::all(size[0], size[1], shape);
         let all = pass.count / shape.samples;
-        // Shaders that call themselves gain nothing from other threads in their lanes, as those wait for the deepest calls.
+        // Recursive shaders gain nothing from refilled lanes, as new threads wait for the deepest
+        // calls.
         let follows_paths = self.job.program.camera_arguments() == CAMERA_ARGUMENTS;
         let blocks = if follows_paths { QUEUE } else { 1 };
         let at_once = all.min(blocks);
@@ -105,7 +107,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    /// The means of a film that was drawn in blocks of `step`, behind the imager.
+    /// The means of a film that was rendered in blocks of `step`, after the imager.
     pub fn finish(&self, film: &Film, step: u32) -> Result<Image, RenderError> {
         let mut image = self.job.film.develop(film);
         if !self.job.program.has_imager {
@@ -154,14 +156,15 @@ impl Drawing<'_> {
     }
 }
 
-/// The words of the imager's arguments for a pixel of an image that was drawn in blocks of `step`.
+/// The words of the imager's arguments for a pixel of an image that was rendered in blocks of
+/// `step`.
 pub(super) fn imager_inputs(job: &Job, image: &Image, step: u32, [x, y]: [u32; 2]) -> [u32; 6] {
     let [r, g, b, alpha] = image.rgba[(y * image.width + x) as usize];
     let raster = middle(job.window, step, [x, y]);
     [raster.x, raster.y, r, g, b, alpha].map(f32::to_bits)
 }
 
-/// Gives a lane its words.
+/// Sets the words of a lane.
 fn set_lane<const WORDS: usize>(inputs: &mut [[u32; LANES]; WORDS], lane: usize, words: [u32; WORDS]) {
     for (values, word) in inputs.iter_mut().zip(words) {
         values[lane] = word;

@@ -1,4 +1,4 @@
-//! [`RpuProgressive`]: the RPU as a machine that draws in passes.
+//! [`RpuProgressive`]: progressive rendering on the RPU.
 
 use super::loaded::Data;
 use super::passes::Drawing;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// The RPU with a job loaded. It draws on the threads of the current rayon pool, or on its own.
+/// The RPU with a job loaded. It renders on the threads of the current rayon pool, or on its own.
 #[derive(Debug, Default)]
 pub struct RpuProgressive {
     renderer: RpuRenderer,
@@ -24,13 +24,13 @@ pub struct RpuProgressive {
     compile: Duration,
 }
 
-/// What is kept between jobs.
+/// What stays loaded between jobs.
 #[derive(Debug)]
 struct Kept {
     job: Job,
     code: Loaded,
     constants: [[u32; 4]; 32],
-    /// The memory image with the code's own constants behind it, where it has some there.
+    /// The memory image followed by the program's own constants, where it has some there.
     memory: Option<Vec<[u32; 4]>>,
 }
 
@@ -40,7 +40,7 @@ impl RpuProgressive {
         Self { renderer, ..Self::default() }
     }
 
-    /// The same, which draws on so many threads that do nothing else.
+    /// The same on `threads` threads of its own.
     ///
     /// # Errors
     /// When the system has no more threads.
@@ -127,33 +127,33 @@ mod tests {
     use super::*;
     use crate::render::progressive::checks;
 
-    fn machine() -> RpuProgressive {
+    fn progressive() -> RpuProgressive {
         RpuProgressive::new(RpuRenderer::new())
     }
 
     #[test]
     fn passes_in_order_make_the_render() {
-        checks::passes_in_order_make_the_render(&mut machine(), &mut RpuRenderer::new());
-        checks::passes_in_order_make_the_render(&mut machine().on_own_threads(3).unwrap(), &mut RpuRenderer::new());
+        checks::passes_in_order_make_the_render(&mut progressive(), &mut RpuRenderer::new());
+        checks::passes_in_order_make_the_render(&mut progressive().on_own_threads(3).unwrap(), &mut RpuRenderer::new());
     }
 
     #[test]
     fn a_coarse_pass_samples_the_middle_of_its_blocks() {
-        checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut machine());
+        checks::a_coarse_pass_samples_the_middle_of_its_blocks(&mut progressive());
     }
 
     #[test]
     fn what_is_the_same_stays_loaded() {
-        checks::what_is_the_same_stays_loaded(&mut machine(), &mut RpuRenderer::new());
+        checks::what_is_the_same_stays_loaded(&mut progressive(), &mut RpuRenderer::new());
     }
 
     #[test]
     fn a_pass_that_is_stopped_ends_soon() {
-        checks::a_pass_that_is_stopped_ends_soon(&mut machine());
+        checks::a_pass_that_is_stopped_ends_soon(&mut progressive());
     }
 
     #[test]
     fn nothing_is_drawn_before_a_job_is_loaded() {
-        checks::nothing_is_drawn_before_a_job_is_loaded(&mut machine());
+        checks::nothing_is_drawn_before_a_job_is_loaded(&mut progressive());
     }
 }

@@ -1,6 +1,7 @@
 //! An image on the timed machine.
 //!
-//! Takes a [`Job`] as the renderer does and gives the same image, with how long the machine took and what each pixel cost.
+//! Takes a [`Job`] as the renderer does and gives the same image, with statistics and the cost of
+//! each pixel.
 
 use super::calls::Calls;
 use super::frame::Frame;
@@ -20,9 +21,10 @@ use std::sync::atomic::AtomicBool;
 pub struct Simulation {
     /// The image, the same bits as the renderer's.
     pub image: Image,
-    /// What the machine did for it.
+    /// Statistics of the run.
     pub stats: Stats,
-    /// Issue slots that each pixel took, row by row, in parts of [`crate::rpu::timed::SLOT_PARTS`]. They add up to all issue slots.
+    /// Issue slots that each pixel took, row by row, in parts of [`crate::rpu::timed::SLOT_PARTS`].
+    /// They add up to all issue slots.
     pub cost: Vec<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! The machine's `trace` instruction, answered by the trees and the memory image; and where rays come to primitives that are programs, by these, on a machine of their own.
+//! The `trace` instruction: BVH traversal and the memory image; intersection shaders of procedural
+//! primitives run on a machine of their own.
 
 use super::Loaded;
 use super::loaded::{Data, Entry};
@@ -19,32 +20,34 @@ use std::sync::{Mutex, PoisonError};
 pub struct SceneTracer<'a> {
     /// The scene's triangles and instances.
     bvh: &'a TwoLevel,
-    /// Where a triangle's object and shader are looked up.
+    /// Maps a triangle to its object and shader.
     memory: &'a MemoryImage,
     programs: Option<ProgramTracer<'a>>,
 }
 
-/// Runs the entries of primitives, for which rays wait.
+/// Runs intersection shaders, for which rays wait.
 struct ProgramTracer<'a> {
     primitives: &'a Primitives,
     memory: &'a MemoryImage,
-    /// That of the render, but for its rays: programs of primitives shoot none.
+    /// The render's machine without a scene: intersection shaders trace no rays.
     machine: Machine<'a>,
     /// The entries of each kind.
     kinds: Vec<Kind>,
-    /// States of threads that nobody uses now.
+    /// Free states, for CPU threads.
     states: Mutex<Vec<State>>,
-    /// What went wrong first.
+    /// The first error.
     failure: Mutex<Option<MachineError>>,
 }
 
-/// So many rays of a packet must start at one point for what that decides to be looked up: it is that of a camera then, from which more packets come.
+/// Rays of a packet with a common origin from which on the values that depend on the origin alone
+/// are cached: it is a camera's, then, from which more packets come.
 const LEAST_COMMON: u32 = 16;
 
 /// The entries of a kind of primitives.
 struct Kind {
     whole: Entry,
-    /// For rays that start at one point: what that decides, and the rest.
+    /// For rays with a common origin: the computation that depends on the origin alone, and the
+    /// rest.
     common_origin: Option<[Entry; 2]>,
 }
 
@@ -55,22 +58,22 @@ impl Kind {
     }
 }
 
-/// What a run needs besides the machine, and what runs before it left.
+/// The state of a CPU thread between runs.
 #[derive(Default)]
 struct State {
     block: Block,
-    /// For each primitive, the point that rays came from last, and what that decides.
+    /// For each primitive, the last common origin, and the values that depend on it.
     known: HashMap<u32, Known>,
 }
 
-/// What an origin decides.
+/// Values that depend on an origin.
 struct Known {
     /// Bits of the point, in the primitive's space.
     origin: [u32; 3],
     words: Vec<u32>,
 }
 
-/// The point that all rays start at, where there are enough of them.
+/// The common origin of all rays, where there are enough of them.
 fn common_origin(rays: &RayBatch) -> Option<[u32; 3]> {
     if rays.active.count_ones() < LEAST_COMMON {
         return None;
@@ -83,7 +86,7 @@ fn common_origin(rays: &RayBatch) -> Option<[u32; 3]> {
     (others & rays.active == 0).then_some(point)
 }
 
-/// Puts a ray's numbers and the primitive's block where an entry takes them.
+/// Writes the rays and the primitive's data to the registers of an entry.
 fn put_rays(block: &mut Block, entry: &Entry, data: u32, rays: &RayBatch) {
     let floats = [&rays.ox, &rays.oy, &rays.oz, &rays.dx, &rays.dy, &rays.dz, &rays.t_min, &rays.t_max];
     for (values, &(reg, component)) in floats.into_iter().zip(&entry.params) {
@@ -94,11 +97,12 @@ fn put_rays(block: &mut Block, entry: &Entry, data: u32, rays: &RayBatch) {
     }
 }
 
-/// Words of an entry's parameters before what an origin decides.
+/// Words of an entry's parameters before the cached values.
 const WORDS_OF_RAY: usize = 9;
 
 impl State {
-    /// Runs a kind's program for the active rays, with what is known of their origin where they have one in common: the distances.
+    /// Runs the intersection shader of a kind for the active rays, with cached values where they
+    /// have a common origin; returns the distances.
     fn run(
         &mut self,
         machine: &Machine<'_>,
@@ -143,12 +147,13 @@ impl fmt::Debug for ProgramTracer<'_> {
 }
 
 impl<'a> SceneTracer<'a> {
-    /// Through triangles and instances.
+    /// For triangles and instances.
     pub fn new(bvh: &'a TwoLevel, memory: &'a MemoryImage) -> Self {
         Self { bvh, memory, programs: None }
     }
 
-    /// Through all of a job's scene. `loaded` is its program with the data that it reads; `stop` ends the runs of primitives' programs, as it ends all others.
+    /// For all of a job's scene. `loaded` is its program with its data; `stop` ends intersection
+    /// shaders, too.
     ///
     /// # Errors
     /// When the program lacks an entry.
@@ -174,7 +179,7 @@ impl<'a> SceneTracer<'a> {
         Ok(tracer)
     }
 
-    /// What a run of a primitive's program ended with, if one ended early: the cause, where the render was stopped.
+    /// The error of an intersection shader, if one failed: the cause, where the render was stopped.
     pub fn failure(&self) -> Option<MachineError> {
         let programs = self.programs.as_ref()?;
         *programs.failure.lock().unwrap_or_else(PoisonError::into_inner)
@@ -257,7 +262,8 @@ mod tests {
         prepare(program, &scene, Window::whole(8, 8), sampling, DEFAULT_BUDGET).expect("it fits")
     }
 
-    /// The distances of rays from a point that is the same for all, or moves by a little from ray to ray, those of `active` together.
+    /// The distances of rays from a point that is the same for all, or moves by a little from ray
+    /// to ray, those of `active` together.
     fn distances(tracer: &SceneTracer<'_>, active: u64, step: f32) -> [f32; BLOCK] {
         let mut rays = RayBlock { active, ..RayBlock::empty() };
         for i in 0..BLOCK {
@@ -272,15 +278,15 @@ mod tests {
     }
 
     #[test]
-    fn what_an_origin_decides_is_computed_once_and_changes_no_bit() {
+    fn values_of_a_common_origin_are_computed_once_and_change_no_bit() {
         let job = job_of_file("assets/rtsl/primitives.rib");
         let program = &job.program;
         let loaded = Loaded::new(&program.module, &program.constants, program.surface_entries).expect("it compiles");
         let (data, stop) = (loaded.data(&program.memory.vectors), AtomicBool::new(false));
         let tracer = SceneTracer::of_job(&job, &loaded, &data, &stop).expect("it has all entries");
         let programs = tracer.programs.as_ref().expect("there are primitives");
-        let parted = programs.kinds.iter().filter(|k| k.common_origin.is_some()).count();
-        assert!(parted >= 3, "{parted} kinds are parted");
+        let split = programs.kinds.iter().filter(|k| k.common_origin.is_some()).count();
+        assert!(split >= 3, "{split} kinds are split");
         for step in [0.0, 0.01] {
             let together = distances(&tracer, u64::MAX, step);
             for (lane, distance) in together.iter().enumerate() {

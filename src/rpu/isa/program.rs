@@ -14,8 +14,8 @@ pub struct EntryPoint {
 
 /// Which earlier instructions of its thread an instruction waits for before it is issued.
 ///
-/// The distance is counted in instructions that the thread has issued: 1 is the one before. The functional machine ignores the
-/// flags: they change time, never values.
+/// The distance is counted in instructions that the thread has issued: 1 is the one before. The
+/// functional machine ignores the flags: they change time, never values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Waits(pub u16);
 
@@ -27,8 +27,8 @@ impl Waits {
     /// The largest distance that has a bit of its own.
     pub const MAX_DISTANCE: u32 = 15;
 
-    /// Waits for the instruction `distance` slots earlier, or, beyond [`Waits::MAX_DISTANCE`], for all that are so old.
-    /// `distance` is at least 1.
+    /// Waits for the instruction `distance` slots earlier, or, beyond [`Waits::MAX_DISTANCE`], for
+    /// all that are so old. `distance` is at least 1.
     pub fn at(distance: u32) -> Waits {
         Waits(1 << distance.saturating_sub(1).min(Waits::MAX_DISTANCE))
     }
@@ -73,7 +73,7 @@ pub struct Import {
 pub struct Program {
     /// The instructions.
     pub code: Vec<Instr>,
-    /// What each instruction waits for; empty when nobody has said so yet.
+    /// The dependency flags of each instruction; empty when they are not computed.
     pub waits: Vec<Waits>,
     /// The entry points, in the order of their definition.
     pub entries: Vec<EntryPoint>,
@@ -91,8 +91,8 @@ impl Program {
         self.entries.iter().find(|e| e.name == name).map(|e| e.address)
     }
 
-    /// Whether every instruction is valid, every fixed code address is inside the program, entry points are distinct, and the
-    /// tables fit the code. The target of an import is not looked at.
+    /// Whether every instruction is valid, every fixed code address is inside the program, entry
+    /// points are distinct, and the tables fit the code. The target of an import is ignored.
     ///
     /// # Errors
     /// The first rule that the program breaks.

@@ -108,22 +108,24 @@ pub enum IsaError {
         /// The other.
         second: String,
     },
-    /// Strings that do not stand in the order of their identifiers.
-    #[error("the strings must stand in the order of their identifiers; {0} does not")]
+    /// Strings that are not sorted by identifier.
+    #[error("strings must be sorted by identifier; {0} is out of order")]
     StringOrder(u32),
-    /// An import whose instruction does not call a fixed address, or imports that are not in the order of the code.
+    /// An import whose instruction does not call a fixed address, or imports that are not in the
+    /// order of the code.
     #[error("the import of `{0}` belongs to no call with a label, or is out of the order of the code")]
     BadImport(String),
     /// An import of an entry point that the program has itself.
     #[error("`{0}` is an entry point of this program: call its label")]
     OwnImport(String),
-    /// A program that is to run, with calls that nobody has resolved.
+    /// A program that is to run, with unresolved imports.
     #[error("`{0}` is in another program: link the two")]
     Unresolved(String),
 }
 
 impl Instr {
-    /// Whether the machine can execute it. Code addresses are checked by [`super::Program::validate`].
+    /// Whether the machine can execute it. Code addresses are checked by
+    /// [`super::Program::validate`].
     ///
     /// # Errors
     /// The first rule that the instruction breaks.

@@ -141,7 +141,8 @@ fn an_instruction_reads_its_sources_before_it_writes() {
     assert_eq!(vector(&run("mov R0, R1\nmul_rcp R0.y, R0.y, R1.y"), Reg::Special, 0), [0.0, 0.25, 0.0, 0.0]);
 }
 
-/// What an instruction leaves in R0 to R2 and S, and whether it jumps to address 2, counted from itself.
+/// What an instruction leaves in R0 to R2 and S, and whether it jumps to address 2, counted from
+/// itself.
 fn effect(before: &[Instr], instr: Instr, values: &[[f32; 4]; 4]) -> [[u32; 4]; 5] {
     let jumped = Arith::new(Op::Mov, Dst { reg: DstReg::R(9), mask: Mask::XYZW }, &[Src::float(1.0)]);
     let after =
@@ -409,7 +410,8 @@ fn loops_run_as_often_as_each_lane_wants() {
 
 #[test]
 fn lanes_that_end_are_given_to_other_threads() {
-    // Each thread adds 2 as often as it wants and once more, in a register and in scratch memory that start at zero.
+    // Each thread adds 2 as often as it wants and once more, in a register and in scratch memory
+    // that start at zero.
     let text = "
         begin: mov R2.w, 1.0
         again: add R0.w, R0.w, 2.0
@@ -712,7 +714,7 @@ fn texels_are_loaded_by_truncated_coordinates_and_stored_after_the_run() {
     let inputs = [0, 1, 2, 3].map(|n| patterns(&block, Reg::I(n)));
     assert_eq!(inputs, [[5; 4], [5; 4], [0; 4], [0; 4]]);
     let stores = block.take_texel_stores();
-    assert_eq!(stores.iter().map(|s| (s.place, s.value[3])).collect::<Vec<_>>(), [(5, 77), (5, 79)]);
+    assert_eq!(stores.iter().map(|s| (s.address, s.value[3])).collect::<Vec<_>>(), [(5, 77), (5, 79)]);
 }
 
 #[test]
@@ -838,8 +840,8 @@ fn with_default_arg() -> Setup {
 
 #[test]
 fn the_lit_listing_shades_by_the_angle_to_its_light() {
-    // A triangle in the plane z = 1.5 (the tracer's t), facing either way, of colour (1, 0.5, 0.25).
-    // Both listings have a label L26.
+    // A triangle in the plane z = 1.5 (the tracer's t), facing either way, of colour (1, 0.5,
+    // 0.25). Both listings have a label L26.
     let text = format!("{}{}", listings::MAIN, listings::LIT_SURFACE.replace("L26", "L27"));
     let surface = program(&text).entry("s").expect("defined");
     let mut setup = Setup { tracer: Box::new(EveryOther), shaders: vec![0, surface], ..with_default_arg() };
@@ -891,7 +893,8 @@ impl Tracer for Thirds {
     }
 }
 
-/// The registers after a program in the 24-bit format that starts with R1 = (1 + 2⁻²³, 1 + 2⁻¹⁶, −1 − 2⁻¹⁵, a pattern).
+/// The registers after a program in the 24-bit format that starts with R1 = (1 + 2⁻²³, 1 + 2⁻¹⁶, −1
+/// − 2⁻¹⁵, a pattern).
 fn in_24_bits(text: &str) -> Block {
     let setup = Setup {
         format: Format::F24,

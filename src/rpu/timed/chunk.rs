@@ -1,4 +1,4 @@
-//! Chunks as those see them who make threads and take their results.
+//! The interface to whatever starts threads and takes their results, a chunk at a time.
 
 use crate::rpu::block::Block;
 use crate::rpu::isa::{Component, Reg};
@@ -7,7 +7,8 @@ use crate::rpu::texture::TexelStore;
 /// Threads in a chunk.
 pub const CHUNK: usize = 4;
 
-/// A thread's share of an issue slot is counted in parts of this many: a slot is shared by one to four threads.
+/// A thread's share of an issue slot is a whole number of this many parts: one to four threads
+/// share a slot.
 pub const SLOT_PARTS: u64 = 12;
 
 /// The registers of a chunk's threads.
@@ -29,19 +30,22 @@ impl Chunk<'_> {
         self.block.set(reg, component, self.first + thread % CHUNK, bits);
     }
 
-    /// The texels that its threads have stored, in the order in which they did, for [`apply`](crate::rpu::texture::apply) once the run is over.
+    /// The texels that its threads have stored, in the order in which they did, for
+    /// [`apply`](crate::rpu::texture::apply) once the run is over.
     pub fn texel_stores(&self) -> impl Iterator<Item = TexelStore> {
         self.block.texel_stores(((1 << CHUNK) - 1) << self.first)
     }
 }
 
-/// Where a processor gets its chunks from, and where their results go.
+/// Where a processor takes its chunks from, and where their results go.
 pub trait Source {
-    /// Sets the registers of the next chunk, all as [`Block::reset`] leaves them, and gives its threads: bit i for thread i. `None` when there
-    /// are no more chunks; a chunk without threads is passed over.
+    /// Sets the registers of the next chunk, which are as [`Block::reset`] leaves them, and returns
+    /// the mask of its threads: bit i for thread i. `None` when there are no more chunks; a chunk
+    /// without threads is skipped.
     fn start(&mut self, chunk: &mut Chunk<'_>) -> Option<u8>;
 
-    /// Takes the results of a chunk. `number` counts those that had threads, in the order in which they started. `cost` is the share of
-    /// issue slots of each thread, in parts of [`SLOT_PARTS`]: a slot is shared by the threads that it was used for.
+    /// Takes the results of a chunk. `number` counts those that had threads, in the order in which
+    /// they started. `cost` is the share of issue slots of each thread, in parts of [`SLOT_PARTS`]:
+    /// a slot is shared by the threads that it was used for.
     fn finish(&mut self, number: u64, chunk: &Chunk<'_>, cost: [u64; CHUNK]);
 }

@@ -1,6 +1,8 @@
-//! How fast the timed machine is: latencies, units, resident chunks, stack and processors, read from TOML.
+//! The timed machine's configuration: latencies, functional units, resident chunks, stack and
+//! processors, read from TOML.
 //!
-//! `default.toml` has every key, its value and why. Another file may set some of them; a key that does not exist and a value without sense are errors.
+//! `default.toml` has every key, its value and why. Another file may set some of them; unknown keys
+//! and values out of range are errors.
 
 use crate::rpu::isa::{Arith, Instr, Op, OpClass, Primary, STACK_WINDOW};
 use serde::{Deserialize, Serialize};
@@ -26,7 +28,7 @@ const MAX_PROCESSORS: u32 = 4096;
 pub struct Config {
     /// When results can be read.
     pub latencies: Latencies,
-    /// How often units can start.
+    /// How often functional units can start an instruction.
     pub intervals: Intervals,
     /// Chunks of threads.
     pub chunks: Chunks,
@@ -121,7 +123,7 @@ pub enum ConfigError {
     UnknownKey {
         /// The key, with its table.
         key: String,
-        /// The keys at that place.
+        /// The keys of that table.
         known: String,
     },
     /// A value of the wrong kind.
@@ -134,16 +136,16 @@ pub enum ConfigError {
         /// What it must be.
         wanted: &'static str,
     },
-    /// A number that makes no machine.
+    /// A number out of range.
     #[error("`{key}` is {value}, and must be from {min} to {max}")]
     OutOfRange {
         /// The key, with its table.
         key: &'static str,
         /// The number.
         value: i64,
-        /// The least that makes sense.
+        /// The least allowed.
         min: u32,
-        /// The most.
+        /// The most allowed.
         max: u32,
     },
     /// What TOML's reader says of the values together.
@@ -164,7 +166,7 @@ impl Config {
     /// The default configuration with the keys of a TOML text in place of its own.
     ///
     /// # Errors
-    /// When the text is not TOML, has a key that does not exist, or a value without sense.
+    /// When the text is not TOML, has an unknown key, or a value out of range.
     pub fn parse(text: &str) -> Result<Config, ConfigError> {
         let table = |text: &str| text.parse::<Table>().map_err(|e| ConfigError::Syntax(e.to_string()));
         let mut merged = table(DEFAULT_TEXT)?;
@@ -174,7 +176,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Whether every number makes sense.
+    /// Checks the range of every number.
     fn check(&self) -> Result<(), ConfigError> {
         let Latencies { mov, frac, add, mul, mad, dot, integer, conversion, special, .. } = self.latencies;
         let Latencies { load, store, texture_load, texture_store, trace, control, .. } = self.latencies;
@@ -236,8 +238,8 @@ fn merge(into: &mut Table, from: Table, path: &str) -> Result<(), ConfigError> {
 }
 
 impl Latencies {
-    /// Cycles from the issue of an instruction until one that reads what it writes can issue. An instruction of several parts has finished when
-    /// its slowest part has.
+    /// Cycles from the issue of an instruction until one that reads what it writes can issue. An
+    /// instruction of several operations has finished when its slowest operation has.
     pub fn of(&self, instr: &Instr) -> u32 {
         let primary = match instr {
             Instr::Primary(primary) => self.of_primary(primary),

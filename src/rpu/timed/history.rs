@@ -1,11 +1,12 @@
-//! When the instructions that a thread has issued finish: what dependency flags are looked up in.
+//! When the instructions that a thread has issued finish: dependency flags look up their distances
+//! here.
 
 use super::stats::Cause;
 
 /// Distances that a flag can name one by one.
 const NAMED: usize = 15;
 
-/// A point in time, and what waiting until then is called.
+/// A point in time, and the cause of a stall until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Until {
     pub cycle: u64,
@@ -22,7 +23,7 @@ impl Until {
     }
 }
 
-/// When the instructions of one part of a chunk finish.
+/// When the instructions of one subchunk finish.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct History {
     /// A ring; `next` is where the next instruction goes, and the one of distance d is d before it.
@@ -45,7 +46,8 @@ impl History {
         self.next = (self.next + 1) % (NAMED + 1);
     }
 
-    /// When the instructions that flags name have finished: bit k is distance k + 1, bit 15 everything older.
+    /// When the instructions that flags name have finished: bit k is distance k + 1, bit 15
+    /// everything older.
     pub fn wait(&self, mut flags: u16) -> Until {
         let mut until = if flags >> NAMED != 0 { self.older } else { Until::START };
         flags &= (1 << NAMED) - 1;

@@ -1,8 +1,9 @@
-//! What a timed run counts.
+//! Statistics of a timed run.
 
 use serde::Serialize;
 
-/// Why a processor issued nothing in a cycle: what the chunk waited for that could issue first afterwards.
+/// Why a processor issued nothing in a cycle: what the chunk waited for that could issue first
+/// afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -20,7 +21,7 @@ pub enum Cause {
     Control,
     /// The stack: vectors that a call moves to memory, or a return back.
     Stack,
-    /// The unit for `_rcp` and `_rsq` is busy.
+    /// The functional unit for `_rcp` and `_rsq` is busy.
     SpecialBusy,
     /// Memory is busy.
     MemoryBusy,
@@ -49,7 +50,7 @@ impl Cause {
         Cause::Drain,
     ];
 
-    /// Its name in reports, as a noun that one waits for.
+    /// Its name in reports: what is waited for.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Arithmetic => "arithmetic",
@@ -109,12 +110,13 @@ pub struct AtPc {
     pub issued: u64,
     /// Threads, summed over those slots.
     pub threads: u64,
-    /// Cycles that passed until it could issue, when nothing else could.
+    /// Cycles until it could issue, when nothing else could.
     pub stalls: Stalls,
 }
 
 impl AtPc {
-    /// Issue slots and stalls together: summed over all code addresses, the cycles of all processors.
+    /// Issue slots and stalls together: summed over all code addresses, the cycles of all
+    /// processors.
     pub fn cycles(&self) -> u64 {
         self.issued + self.stalls.total()
     }
@@ -128,7 +130,7 @@ impl std::ops::AddAssign for AtPc {
     }
 }
 
-/// What one or several processors did.
+/// Statistics of one or several processors.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stats {
     /// Cycles until the last processor was done.
@@ -137,18 +139,18 @@ pub struct Stats {
     pub processor_cycles: u64,
     /// Processors that ran.
     pub processors: u32,
-    /// Instructions issued, each for a chunk or a part of one: issue slots used.
+    /// Instructions issued, each for a chunk or a subchunk: issue slots used.
     pub issued: u64,
     /// Instructions issued times the threads that were active.
     pub executed: u64,
     /// Cycles in which nothing was issued.
     pub stalls: Stalls,
-    /// Times that a processor issued for another chunk, or part of one, than the time before.
+    /// Times that a processor issued for another subchunk than before.
     pub switches: u64,
-    /// Times that threads of a chunk parted: the parts that came into being.
-    pub divisions: u64,
-    /// Times that parts of a chunk came together at a return.
-    pub reassemblies: u64,
+    /// Times that threads of a chunk diverged.
+    pub divergences: u64,
+    /// Times that subchunks reconverged at a return.
+    pub reconvergences: u64,
     /// Chunks run.
     pub chunks: u64,
     /// Threads run.
@@ -170,7 +172,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Issue slots used, of all that there were: 0 to 1.
+    /// Issue slots used, as a share of all: 0 to 1.
     pub fn utilisation(&self) -> f64 {
         ratio(self.issued, self.processor_cycles)
     }
@@ -185,7 +187,7 @@ impl Stats {
         ratio(self.executed, self.issued)
     }
 
-    /// Adds what processors did at the same time.
+    /// Adds the statistics of processors that ran at the same time.
     pub fn beside(&mut self, other: &Stats) {
         let cycles = self.cycles.max(other.cycles);
         let processors = self.processors + other.processors;
@@ -193,7 +195,7 @@ impl Stats {
         (self.cycles, self.processors) = (cycles, processors);
     }
 
-    /// Adds what the same processors did afterwards.
+    /// Adds the statistics of the same processors, run afterwards.
     pub fn then(&mut self, other: &Stats) {
         self.cycles += other.cycles;
         self.processors = self.processors.max(other.processors);
@@ -202,8 +204,8 @@ impl Stats {
         self.executed += other.executed;
         self.stalls += other.stalls;
         self.switches += other.switches;
-        self.divisions += other.divisions;
-        self.reassemblies += other.reassemblies;
+        self.divergences += other.divergences;
+        self.reconvergences += other.reconvergences;
         self.chunks += other.chunks;
         self.threads += other.threads;
         self.traces += other.traces;

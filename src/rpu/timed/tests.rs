@@ -1,9 +1,9 @@
 //! Cycles counted by hand, and bits compared with the functional machine.
 
 use super::*;
+use crate::rpu::Executable;
 use crate::rpu::arbitrary::any_program;
 use crate::rpu::asm::assemble;
-use crate::rpu::Executable;
 use crate::rpu::isa::{Component, Program, Reg};
 use crate::rpu::machine::Limits;
 use crate::rpu::texture::Texture;
@@ -155,7 +155,7 @@ fn a_chunk_divides_at_a_branch_and_is_reassembled_at_the_return_only() {
     let text = "call F push 0\nmov R0, R1\nreturn\n\
                 F: add R15.x, R1.x, -2.0 + jmp L, x (<0)\nmov R2, 1.0\nL: mov R3, 1.0\nreturn";
     let (stats, source) = Setup::new(text, &Config::default()).run(4);
-    assert_eq!((stats.divisions, stats.reassemblies), (1, 1));
+    assert_eq!((stats.divergences, stats.reconvergences), (1, 1));
     let counts: Vec<_> = stats.at.iter().map(|at| (at.issued, at.threads)).collect();
     // The paths join at L, but the parts stay apart until both have returned from F.
     assert_eq!(counts, [(1, 4), (1, 4), (1, 4), (1, 4), (1, 2), (2, 4), (2, 4)]);
@@ -170,7 +170,7 @@ fn threads_that_call_different_functions_come_back_together() {
     let text = "ftoi R2.w, R1.x\niand R2.w, R2.w, #1\niadd R2.w, R2.w, #5\ncall R2.w push 0\nreturn\n\
                 return\nreturn";
     let (stats, _) = Setup::new(text, &Config::default()).run(4);
-    assert_eq!((stats.divisions, stats.reassemblies), (1, 1));
+    assert_eq!((stats.divergences, stats.reconvergences), (1, 1));
     let issued: Vec<_> = stats.at.iter().map(|at| at.issued).collect();
     assert_eq!(issued, [1, 1, 1, 1, 1, 1, 1]);
     assert_eq!(stats.at[4].threads, 4);
@@ -195,7 +195,8 @@ fn a_full_stack_goes_to_memory_and_comes_back() {
     assert_eq!((large.spilled, large.restored), (0, 0));
     // 3 and 5 vectors out, 5 and 3 back after the latency of a load each.
     assert_eq!(small.cycles - large.cycles, 2 + 4 + (5 + 20 - 1) + (3 + 20 - 1));
-    // With room for 12, the second call alone moves 4; one of the three that the first return uncovers is among them.
+    // With room for 12, the second call alone moves 4; one of the three that the first return
+    // uncovers is among them.
     let middle = Setup::new(text, &config("stack.vectors = 12")).run(4).0;
     assert_eq!((middle.spilled, middle.restored), (4 * 4, 4 * 4));
 }
@@ -231,7 +232,7 @@ fn both_modes_give_the_same_bits_and_every_cycle_is_accounted_for() {
     for resident in [1, 3, 16, 40] {
         let setup = Setup::new(MIXED, &config(&format!("chunks.resident = {resident}\nstack.vectors = 9")));
         let (stats, source) = setup.run(150);
-        assert!(stats.divisions > 30 && stats.spilled > 0);
+        assert!(stats.divergences > 30 && stats.spilled > 0);
         assert_eq!(stats.cycles, stats.issued + stats.stalls.total());
         assert_eq!(stats.cycles, stats.at.iter().map(AtPc::cycles).sum::<u64>());
         assert_eq!(stats.issued, stats.at.iter().map(|at| at.issued).sum::<u64>());
@@ -251,7 +252,7 @@ fn both_modes_give_the_same_bits_and_every_cycle_is_accounted_for() {
 fn more_chunks_never_cost_more_issue_slots() {
     let run = |resident: u32| Setup::new(MIXED, &config(&format!("chunks.resident = {resident}"))).run(150).0;
     let (one, many) = (run(1), run(16));
-    assert_eq!((one.issued, one.executed, one.divisions), (many.issued, many.executed, many.divisions));
+    assert_eq!((one.issued, one.executed, one.divergences), (many.issued, many.executed, many.divergences));
     assert!(one.utilisation() < 0.5 && many.utilisation() > 0.9, "{} {}", one.utilisation(), many.utilisation());
 }
 
@@ -284,7 +285,7 @@ fn a_chunk_has_the_texels_that_its_own_threads_stored() {
             self.0.start(chunk)
         }
         fn finish(&mut self, number: u64, chunk: &Chunk<'_>, _cost: [u64; CHUNK]) {
-            let mut places: Vec<usize> = chunk.texel_stores().map(|store| store.place).collect();
+            let mut places: Vec<usize> = chunk.texel_stores().map(|store| store.address).collect();
             places.sort_unstable();
             self.1[number as usize] = places;
         }

@@ -1,11 +1,12 @@
-//! What each instruction of a program costs: its latency, the unit that it occupies, and what it must wait for.
+//! The cost of each instruction of a program: its latency, the functional unit that it occupies,
+//! and what it must wait for.
 
 use super::config::Config;
 use super::stats::Cause;
 use crate::rpu::depend;
 use crate::rpu::isa::{Instr, Primary, Program};
 
-/// A part of a processor that can be busy. Arithmetic without `_rcp` and `_rsq` never is.
+/// A functional unit that can be busy. Arithmetic other than `_rcp` and `_rsq` is fully pipelined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Special,
@@ -17,7 +18,7 @@ pub(super) enum Unit {
 impl Unit {
     pub const COUNT: usize = 4;
 
-    /// What waiting for it is called.
+    /// The cause of a stall for it.
     pub fn cause(self) -> Cause {
         match self {
             Unit::Special => Cause::SpecialBusy,
@@ -40,7 +41,8 @@ pub(super) struct Cost {
     /// Cycles that the unit is busy, for each thread if `per_thread`.
     pub busy: u32,
     pub per_thread: bool,
-    /// Which earlier instructions must have finished: bit k the one that its thread issued k + 1 slots before, bit 15 all that are older.
+    /// Which earlier instructions must have finished: bit k the one that its thread issued k + 1
+    /// slots before, bit 15 all that are older.
     pub waits: u16,
 }
 
@@ -52,7 +54,8 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The costs of `program`. Its own dependency flags are used where it has them, else those that [`depend`] finds.
+    /// The costs of `program`. Its own dependency flags are used where it has them, else those that
+    /// [`depend`] finds.
     pub fn new(program: &Program, config: &Config) -> Timing {
         let found = program.waits.is_empty().then(|| depend::flags(program, &[], &config.latencies));
         let waits = found.as_ref().unwrap_or(&program.waits);

@@ -5,13 +5,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::render::Backend;
 use super::message::{Event, Shown};
 use super::outbox::Outbox;
 use super::schedule::{Plan, Speed};
 use super::slot::{Slot, Taken, sampling};
 use crate::ir::Module;
 use crate::project::{State, View};
+use crate::render::Backend;
 use crate::render::film::Film;
 use crate::render::gpu::{GpuProgressive, Preparation};
 use crate::render::progressive::Progressive;

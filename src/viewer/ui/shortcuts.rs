@@ -3,8 +3,8 @@
 use super::Chrome;
 use super::files::{FileDialog, Purpose};
 use super::menu;
-use crate::viewer::camera::Flight;
 use crate::render::Backend;
+use crate::viewer::camera::Flight;
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use crate::viewer::settings::Panel;
 use egui::{Key, KeyboardShortcut, Modifiers};

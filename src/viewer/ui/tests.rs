@@ -2,10 +2,10 @@
 
 use super::{Chrome, Panels, set_style, show};
 use crate::project::{Failure, Source};
+use crate::render::Backend;
 use crate::scene::ParamValue;
 use crate::text::diagnostics::Diagnostic;
 use crate::text::source::{SourceMap, Span};
-use crate::render::Backend;
 use crate::viewer::engine::Event;
 use crate::viewer::model::tests::{loaded, shown};
 use crate::viewer::model::{Action, Comparison, Display, Model};

@@ -1,7 +1,7 @@
 //! Where the time goes: the latest passes and frames as a plot, the parts of the last pass and of the last reading of the scene as tables.
 
-use crate::render::report::KernelTimes;
 use crate::render::Backend;
+use crate::render::report::KernelTimes;
 use crate::viewer::model::Model;
 use crate::viewer::timing::History;
 use egui::{Grid, ScrollArea, Ui};

@@ -2,8 +2,8 @@
 
 use super::image::ImageView;
 use super::shortcuts::{Operation, keys_of};
-use crate::viewer::develop::{Look, ToneMap};
 use crate::render::Backend;
+use crate::viewer::develop::{Look, ToneMap};
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use egui::{ComboBox, DragValue};
 

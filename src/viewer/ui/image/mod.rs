@@ -14,8 +14,8 @@ mod worker;
 
 use super::status::Pointed;
 use crate::project::Source;
-use crate::viewer::develop::Look;
 use crate::render::Backend;
+use crate::viewer::develop::Look;
 use crate::viewer::engine::Shown;
 use crate::viewer::model::{Action, Comparison, Display, Model};
 use difference::Difference;

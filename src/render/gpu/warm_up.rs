@@ -1,10 +1,12 @@
-//! Kernels made ready before they are needed.
+//! Pipeline warm-up: kernels are compiled before they are needed.
 //!
-//! Drivers of hardware compile a kernel when its pipeline is made, so making the pipelines in parallel is all there is to do. Mesa's software
-//! driver compiles at the *first dispatch*, on the queue's thread, and keeps what it compiled on disk. There, further devices, one a core, each dispatch a share of the kernels
-//! over no work, and the device that draws then finds them compiled. Where that driver keeps nothing, only the device that draws compiles.
+//! Hardware drivers compile a kernel when its pipeline is created, so it is enough to create
+//! pipelines in parallel. Mesa's software driver compiles at the *first dispatch*, on the queue's
+//! thread, and caches the result on disk. There, further devices, one for each core, dispatch a
+//! share of the kernels without work each, and the rendering device then finds them in the cache.
+//! Where that cache is off, only the rendering device compiles.
 //!
-//! This file takes kernels and gives nothing but time: whatever goes wrong with another device, the render goes on without it.
+//! Warm-up only saves time: where another device fails, the render continues without it.
 
 use super::device::{Gpu, Layout, OpenError};
 use super::pipelines::{Kernel, PipelineCounts, Pipelines};
@@ -14,34 +16,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use wgpu::BufferUsages;
 
-/// The most devices that compile, the one that draws included. Each takes some 50 MiB.
+/// The most devices that compile, the rendering device included. Each takes some 50 MiB.
 const MAX_DEVICES: usize = 8;
 
 /// Kernels for which another device is worth opening, which takes about as long as compiling one.
 const KERNELS_EACH: usize = 2;
 
-/// Bytes of each buffer of a dispatch over no work.
+/// Bytes of each buffer of an empty dispatch.
 const NOTHING_BYTES: u64 = 256;
 
-/// Who waits for the kernels.
+/// Whether somebody waits for the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Urgency {
-    /// The caller, who will render with them: the device that draws compiles too.
-    Now,
-    /// Nobody yet: the device that draws is left free as long as others can compile.
-    Soon,
+pub(super) enum Priority {
+    /// The caller waits for them: the rendering device compiles too.
+    Foreground,
+    /// Nobody waits yet: the rendering device is left free as long as others can compile.
+    Background,
 }
 
-/// How far making kernels ready has come, and whether it is still wanted. Shared with whoever waits for it.
+/// The progress of a warm-up, and its cancellation; shared with the thread that waits for it.
 #[derive(Debug, Default)]
-pub(super) struct Course {
+pub(super) struct WarmUpProgress {
     cancelled: AtomicBool,
     done: AtomicUsize,
     of: AtomicUsize,
 }
 
-impl Course {
-    /// Asks it to end soon.
+impl WarmUpProgress {
+    /// Cancels the warm-up.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
@@ -50,43 +52,46 @@ impl Course {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Kernels that the driver has compiled, and those that it has to; 0 of 0 as long as that is not known, or where drivers do it in one go.
+    /// Kernels that the driver has compiled, and all that it compiles; 0 of 0 until that is known,
+    /// or where drivers compile at creation.
     pub fn progress(&self) -> [usize; 2] {
         [self.done.load(Ordering::Relaxed), self.of.load(Ordering::Relaxed)]
     }
 }
 
-/// What making kernels ready took.
+/// Statistics of a warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WarmUp {
-    /// Where the pipelines come from.
+    /// Pipelines created and reused.
     pub kernels: PipelineCounts,
-    /// Kernels that other devices than the one that draws compiled.
+    /// Kernels that other devices than the rendering device compiled.
     pub elsewhere: usize,
-    /// How long it took.
+    /// Its time.
     pub time: Duration,
 }
 
-/// Makes the pipelines of these kernels and has the driver compile those that are new; on the device that draws, `common` runs first.
+/// Creates the pipelines of these kernels and has the driver compile those that are new; on the
+/// rendering device, `common` runs first.
 ///
 /// # Errors
-/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was cancelled meanwhile.
+/// When the device does not take a kernel, or fails; [`RenderError::Stopped`] when it was cancelled
+/// meanwhile.
 pub(super) fn warm_up(
     gpu: &Gpu,
     sections: &Pipelines,
     kernels: &[SectionKernel],
-    urgency: Urgency,
-    course: &Course,
+    priority: Priority,
+    course: &WarmUpProgress,
     common: &dyn Fn() -> Result<(), RenderError>,
 ) -> Result<WarmUp, RenderError> {
     let most = if gpu.compiles_late() && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
     let others = OtherDevices { most, open: &|| gpu.another() };
-    warm_up_with(gpu, sections, kernels, urgency, course, common, others)
+    warm_up_with(gpu, sections, kernels, priority, course, common, others)
 }
 
-/// Devices that compile beside the one that draws.
+/// Devices that compile beside the rendering device.
 struct OtherDevices<'a> {
-    /// At most so many.
+    /// The most of them.
     most: usize,
     /// Opens one.
     open: &'a (dyn Fn() -> Result<Gpu, OpenError> + Sync),
@@ -97,8 +102,8 @@ fn warm_up_with(
     gpu: &Gpu,
     sections: &Pipelines,
     kernels: &[SectionKernel],
-    urgency: Urgency,
-    course: &Course,
+    priority: Priority,
+    course: &WarmUpProgress,
     common: &dyn Fn() -> Result<(), RenderError>,
     others: OtherDevices<'_>,
 ) -> Result<WarmUp, RenderError> {
@@ -117,16 +122,16 @@ fn warm_up_with(
     let take = || queue.get(next.fetch_add(1, Ordering::Relaxed)).copied().filter(|_| !course.is_cancelled());
     let elsewhere = AtomicUsize::new(0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = match urgency {
-        Urgency::Now => cores - 1,
-        Urgency::Soon => (cores - 1).max(1),
+    let threads = match priority {
+        Priority::Foreground => cores - 1,
+        Priority::Background => (cores - 1).max(1),
     };
     let threads = threads.min(others.most).min(queue.len().div_ceil(KERNELS_EACH));
     let result = std::thread::scope(|scope| {
         let compile_elsewhere = || {
             let Ok(other) = (others.open)() else { return };
             let pipelines = Pipelines::new(section_layout(&other));
-            let Ok(nothing) = Nothing::new(&other, pipelines.layout()) else { return };
+            let Ok(nothing) = EmptyDispatch::new(&other, pipelines.layout()) else { return };
             while let Some(i) = take() {
                 let made = pipelines.one(&other, Kernel::from(&kernels[i]));
                 if made.and_then(|pipeline| nothing.dispatch(&other, [&pipeline])).is_err() {
@@ -137,8 +142,8 @@ fn warm_up_with(
             }
         };
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(compile_elsewhere)).collect();
-        let nothing = common().and_then(|()| Nothing::new(gpu, sections.layout()));
-        if let (Urgency::Now, Ok(nothing)) = (urgency, &nothing) {
+        let nothing = common().and_then(|()| EmptyDispatch::new(gpu, sections.layout()));
+        if let (Priority::Foreground, Ok(nothing)) = (priority, &nothing) {
             while let Some(i) = take() {
                 // Its failure is that of the last dispatch, too.
                 if nothing.dispatch(gpu, [&pipelines[i]]).is_err() {
@@ -155,19 +160,20 @@ fn warm_up_with(
         nothing?.dispatch(gpu, fresh.iter().map(|&i| &pipelines[i]))
     });
     if let Err(error) = result {
-        // Whoever asks for them again finds out that they are not ready.
+        // A later request creates them again.
         sections.forget(fresh.iter().map(|&i| Kernel::from(&kernels[i])));
         return Err(error);
     }
     Ok(WarmUp { kernels: counts, elsewhere: elsewhere.into_inner(), time: start.elapsed() })
 }
 
-/// What section kernels bind: state, frames, rays, hits, memory, ray queue, trap, queue (`codegen::wgsl::binding`).
+/// What section kernels bind: state, frames, rays, hits, memory, ray queue, trap, queue
+/// (`codegen::wgsl::binding`).
 pub(super) fn section_layout(gpu: &Gpu) -> Layout {
     gpu.layout("sections", &[false, false, false, false, true, false, false, true])
 }
 
-/// Whether Mesa keeps compiled kernels on disk, as far as its environment tells.
+/// Whether Mesa caches compiled kernels on disk, by its environment variables.
 fn keeps_compiled_kernels() -> bool {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let switched_off = |name: &str| {
@@ -178,12 +184,13 @@ fn keeps_compiled_kernels() -> bool {
     !off && ["MESA_SHADER_CACHE_DIR", "MESA_GLSL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"].into_iter().any(set)
 }
 
-/// Buffers of zeros for section kernels: their queues are empty, so that a dispatch does nothing but be compiled.
-struct Nothing {
+/// Buffers of zeros for section kernels: their queues are empty, so a dispatch has no effect but
+/// compilation.
+struct EmptyDispatch {
     bound: wgpu::BindGroup,
 }
 
-impl Nothing {
+impl EmptyDispatch {
     fn new(gpu: &Gpu, layout: &Layout) -> Result<Self, RenderError> {
         let buffers = (binding::PARAMS..=binding::QUEUE).map(|at| {
             let usage = if at == binding::PARAMS { BufferUsages::UNIFORM } else { BufferUsages::STORAGE };
@@ -193,7 +200,7 @@ impl Nothing {
         Ok(Self { bound: gpu.bind(layout, &buffers.iter().collect::<Vec<_>>()) })
     }
 
-    /// Dispatches the kernels and waits until the driver is done with them.
+    /// Dispatches the kernels and waits for the driver.
     fn dispatch<'p>(
         &self,
         gpu: &Gpu,
@@ -242,23 +249,23 @@ mod tests {
 
     struct Bench {
         sections: Pipelines,
-        course: Course,
+        course: WarmUpProgress,
     }
 
     impl Bench {
         fn new() -> Self {
-            Self { sections: Pipelines::new(section_layout(&GPU)), course: Course::default() }
+            Self { sections: Pipelines::new(section_layout(&GPU)), course: WarmUpProgress::default() }
         }
 
         fn warm_up(
             &self,
             kernels: &[SectionKernel],
-            urgency: Urgency,
+            priority: Priority,
             most: usize,
             open: &(dyn Fn() -> Result<Gpu, OpenError> + Sync),
         ) -> Result<WarmUp, RenderError> {
             let others = OtherDevices { most, open };
-            warm_up_with(&GPU, &self.sections, kernels, urgency, &self.course, &|| Ok(()), others)
+            warm_up_with(&GPU, &self.sections, kernels, priority, &self.course, &|| Ok(()), others)
         }
     }
 
@@ -267,8 +274,8 @@ mod tests {
     }
 
     #[test]
-    fn kernels_that_nobody_waits_for_are_left_to_other_devices() {
-        let done = Bench::new().warm_up(&kernels(3), Urgency::Soon, 1, &another).unwrap();
+    fn background_kernels_are_left_to_other_devices() {
+        let done = Bench::new().warm_up(&kernels(3), Priority::Background, 1, &another).unwrap();
         assert_eq!(done.kernels, PipelineCounts { made: 3, found: 0 });
         assert_eq!(done.elsewhere, if GPU.compiles_late() { 3 } else { 0 });
     }
@@ -276,8 +283,8 @@ mod tests {
     #[test]
     fn kernels_that_were_made_ready_are_not_again() {
         let (bench, kernels) = (Bench::new(), kernels(4));
-        bench.warm_up(&kernels[..3], Urgency::Now, 1, &another).unwrap();
-        let done = bench.warm_up(&kernels, Urgency::Now, 1, &another).unwrap();
+        bench.warm_up(&kernels[..3], Priority::Foreground, 1, &another).unwrap();
+        let done = bench.warm_up(&kernels, Priority::Foreground, 1, &another).unwrap();
         assert_eq!(done.kernels, PipelineCounts { made: 1, found: 3 });
     }
 
@@ -287,26 +294,26 @@ mod tests {
         let lost = || panic!("the driver is gone");
         let opens: [&(dyn Fn() -> Result<Gpu, OpenError> + Sync); 2] = [&refused, &lost];
         for open in opens {
-            let done = Bench::new().warm_up(&kernels(3), Urgency::Soon, 1, open).unwrap();
+            let done = Bench::new().warm_up(&kernels(3), Priority::Background, 1, open).unwrap();
             assert_eq!((done.kernels.made, done.elsewhere), (3, 0));
         }
     }
 
     #[test]
-    fn without_other_devices_the_one_that_draws_compiles() {
-        let done = Bench::new().warm_up(&kernels(2), Urgency::Now, 0, &another).unwrap();
+    fn without_other_devices_the_rendering_device_compiles() {
+        let done = Bench::new().warm_up(&kernels(2), Priority::Foreground, 0, &another).unwrap();
         assert_eq!((done.kernels.made, done.elsewhere), (2, 0));
     }
 
     #[test]
-    fn what_was_cancelled_is_not_taken_for_ready() {
+    fn cancelled_kernels_are_not_ready() {
         let (bench, kernels) = (Bench::new(), kernels(2));
         bench.course.cancel();
-        let stopped = bench.warm_up(&kernels, Urgency::Soon, 1, &another);
+        let stopped = bench.warm_up(&kernels, Priority::Background, 1, &another);
         if GPU.compiles_late() {
             assert!(matches!(stopped, Err(RenderError::Stopped)));
-            let bench = Bench { course: Course::default(), ..bench };
-            assert_eq!(bench.warm_up(&kernels, Urgency::Soon, 1, &another).unwrap().kernels.made, 2);
+            let bench = Bench { course: WarmUpProgress::default(), ..bench };
+            assert_eq!(bench.warm_up(&kernels, Priority::Background, 1, &another).unwrap().kernels.made, 2);
             assert_eq!(bench.course.progress(), [2, 2]);
         }
     }
@@ -315,6 +322,9 @@ mod tests {
     fn a_kernel_that_is_wrong_is_an_error() {
         let mut kernels = kernels(2);
         kernels[1].wgsl = "fn main() { return 1; }".to_string();
-        assert!(matches!(Bench::new().warm_up(&kernels, Urgency::Now, 1, &another), Err(RenderError::Device(_))));
+        assert!(matches!(
+            Bench::new().warm_up(&kernels, Priority::Foreground, 1, &another),
+            Err(RenderError::Device(_))
+        ));
     }
 }

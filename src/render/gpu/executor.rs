@@ -1,15 +1,18 @@
-//! What the two machines that run programs on the GPU have in common: what they are made from, how batches are cut, and how results are read. [`SectionMachine`] runs a kernel a
-//! section in rounds, [`MegakernelMachine`] one kernel of all.
+//! Executors: what runs a program for many paths on the GPU. [`WavefrontExecutor`] runs a kernel
+//! for each section in rounds, [`MegakernelExecutor`] one kernel with all sections.
 //!
-//! [`SectionMachine`]: super::section_machine::SectionMachine
-//! [`MegakernelMachine`]: super::megakernel::MegakernelMachine
+//! [`WavefrontExecutor`]: super::wavefront::WavefrontExecutor
+//! [`MegakernelExecutor`]: super::megakernel::MegakernelExecutor
 
 use super::batch::{Batch, MAX_ARGUMENT_WORDS, MAX_ITEMS, Paths, Results};
 use super::device::Gpu;
 use super::pipelines::PipelineCounts;
 use crate::bvh::TwoLevel;
 use crate::bvh::two_level::programs::Programs;
-use crate::codegen::wgsl::{PARAMS_UNIFORMS, Params, RESULT_WORDS, ShaderStart, Trap, WORKGROUP_SIZE};
+use crate::codegen::wgsl::{
+    Interface, PARAMS_UNIFORMS, Params, RESULT_WORDS, ShaderStart, Trap, TrapCode, WORKGROUP_SIZE,
+};
+use crate::ir::Module;
 use crate::program::memory::PlacedRecord;
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
@@ -18,15 +21,16 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 use wgpu::BufferUsages;
 
-/// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight when a program needs more for each.
+/// The most that the frames, and the rays, of all paths take together. Fewer paths are in flight
+/// when a program needs more for each.
 const MAX_PATH_BYTES: u64 = 64 << 20;
 
-/// What a machine runs besides kernels.
+/// The data that an executor is made for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setup<'a> {
     /// Where each shader starts.
     pub shader_starts: &'a [ShaderStart],
-    /// Rays that a path may shoot at once.
+    /// Rays that a path may trace at once.
     pub rays_per_path: u32,
     /// Words of frames a path has.
     pub frame_words: u32,
@@ -40,22 +44,22 @@ pub(super) struct Setup<'a> {
     pub placed: &'a [PlacedRecord],
     /// The triangles and instances that rays hit.
     pub tree: &'a TwoLevel,
-    /// The primitives that programs intersect.
+    /// The procedural primitives.
     pub programs: &'a Programs,
     /// Paths wanted in flight; there may be fewer.
     pub paths: u32,
 }
 
-/// What a machine has done so far.
+/// Statistics of an executor.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MachineStats {
+pub struct ExecutorStats {
     /// Sections of the program.
     pub sections: u32,
     /// Paths in flight.
     pub paths: u32,
     /// Frame words a path.
     pub frame_words: u32,
-    /// Where the pipelines come from.
+    /// Pipelines created and reused.
     pub kernels: PipelineCounts,
     /// Making the pipelines.
     pub pipelines: Duration,
@@ -67,51 +71,56 @@ pub struct MachineStats {
     pub submissions: u64,
 }
 
-/// Who is told how many turns have finished, and says whether to go on.
-pub(super) type Told<'t> = &'t mut dyn FnMut(u32) -> ControlFlow<()>;
+/// Called with the number of runs that have finished; returns whether to continue.
+pub(super) type OnProgress<'t> = &'t mut dyn FnMut(u32) -> ControlFlow<()>;
 
 /// A program on the GPU with room for many paths.
-pub(super) trait Machine: Debug + Send {
+pub(super) trait PathExecutor: Debug + Send {
     /// The device.
     fn gpu(&self) -> &Gpu;
 
     /// The paths' buffers.
     fn path_buffers(&self) -> &Paths;
 
-    /// What the machine has done so far.
-    fn stats(&self) -> MachineStats;
+    /// Its statistics.
+    fn stats(&self) -> ExecutorStats;
 
     /// The time of the kernels so far.
     fn times(&self) -> KernelTimes;
 
-    /// The time of the kernels begins anew.
+    /// Resets the kernel times.
     fn restart_times(&mut self);
 
-    /// Replaces the program constants and, where it is new, the memory image. False, and nothing has changed, where that has another size.
+    /// Replaces the program constants and, where it is new, the memory image. Returns false and
+    /// changes nothing where its size differs.
     fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool;
 
-    /// The sums that the next batch of so many items goes on with, in place of those of the batch before.
+    /// Sets the sums to which the next batch of as many items adds, in place of those of the last
+    /// batch.
     ///
     /// # Errors
     /// When they do not fit the device.
     fn set_sums(&mut self, sums: &[[f32; 4]]) -> Result<(), RenderError>;
 
-    /// Runs a batch. `progress` is told now and then how many turns have finished, and may say that no more are wanted.
+    /// Runs a batch. `progress` is called from time to time with the number of runs that have
+    /// finished, and may stop the batch.
     ///
     /// # Errors
-    /// When the batch does not fit the device, or the device fails; [`RenderError::Stopped`] when no more turns were wanted.
+    /// When the batch does not fit the device, or the device fails; [`RenderError::Stopped`] when
+    /// `progress` stops the batch.
     ///
     /// # Panics
-    /// When there are fewer arguments than the batch needs, or its results should stay and have no place: mistakes of the caller.
-    fn run_batch(&mut self, batch: &Batch<'_>, progress: Told<'_>) -> Result<Option<Trap>, RenderError>;
+    /// When there are fewer arguments than the batch needs, or its results should stay and have no
+    /// place: mistakes of the caller.
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: OnProgress<'_>) -> Result<Option<Trap>, RenderError>;
 
     /// Paths in flight: the most runs of an entry whose results can stay.
     fn paths(&self) -> u32 {
         self.stats().paths
     }
 
-    /// How many items a batch should have, and how many turns each, where `turns` of `argument_words` words are wanted of every item: as many turns as leave
-    /// work for every path.
+    /// The number of items of a batch, and of runs of each, where every item has `turns` runs with
+    /// `argument_words` words: as many runs as leave work for every path.
     fn batch_size(&self, turns: u32, argument_words: u32) -> (u32, u32) {
         let runs = MAX_ARGUMENT_WORDS / u64::from(argument_words.max(1));
         let turns = u64::from(turns).min((runs / u64::from(self.paths())).max(1));
@@ -119,14 +128,15 @@ pub(super) trait Machine: Debug + Send {
         (items as u32, turns as u32)
     }
 
-    /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are rows, each of `started` words. Each path may
-    /// take `budget` back edges and calls.
+    /// Runs the function whose entry section is `entry` on paths `0..started`. `arguments` are
+    /// rows, each of `started` words. Each path may take `budget` back edges and calls.
     ///
     /// # Errors
     /// When the device fails.
     ///
     /// # Panics
-    /// When `started` is more than [`Machine::paths`] or a row is shorter: mistakes of the caller.
+    /// When `started` is more than [`PathExecutor::paths`] or a row is shorter: mistakes of the
+    /// caller.
     fn run(
         &mut self,
         entry: u32,
@@ -177,7 +187,18 @@ pub(super) fn trap_of(word: u32) -> Result<Option<Trap>, RenderError> {
     if word == 0 { Ok(None) } else { Trap::from_word(word).map(Some).ok_or_else(unknown) }
 }
 
-/// The number of paths in flight: what is wanted, or less when that does not fit; whole workgroups. `each` names what a path takes, for errors, and its bytes.
+/// The error of a trap, with its source location in `module`, from which the program of `interface`
+/// was compiled.
+pub(super) fn trap_error(trap: Trap, interface: &Interface, module: &Module, budget: u32, limit: u32) -> RenderError {
+    let span = interface.locations.get(trap.location as usize).and_then(|&loc| module.span(loc));
+    match trap.code {
+        TrapCode::Budget => RenderError::Budget { budget, span },
+        TrapCode::Stack => RenderError::StackOverflow { limit, span },
+    }
+}
+
+/// The number of paths in flight: `wanted`, or fewer when that does not fit; whole workgroups.
+/// `each` lists the resources of a path by name, for errors, with their bytes.
 pub(super) fn paths_that_fit(wanted: u32, each: &[(&'static str, u64)], limit: u64) -> Result<u32, RenderError> {
     let limit = limit.min(MAX_PATH_BYTES);
     let mut paths = u64::from(wanted.max(1).next_multiple_of(WORKGROUP_SIZE));
@@ -190,7 +211,8 @@ pub(super) fn paths_that_fit(wanted: u32, each: &[(&'static str, u64)], limit: u
     Ok(paths as u32 / WORKGROUP_SIZE * WORKGROUP_SIZE)
 }
 
-/// What a program reads besides its paths: the scene's shading data, and the program parameters.
+/// The buffers that all paths of a program read: the scene's shading data, and the program
+/// parameters.
 #[derive(Debug)]
 pub(super) struct ProgramData {
     /// The memory image, followed by the shader table and the table of instances.
@@ -203,7 +225,7 @@ pub(super) struct ProgramData {
 }
 
 impl ProgramData {
-    /// Uploads all of it, for so many paths.
+    /// Uploads all of it, for `paths` paths.
     pub fn new(gpu: &Gpu, setup: &Setup<'_>, paths: u32) -> Result<Self, RenderError> {
         let (image, table) = (size_of_val(setup.memory) as u64, table(setup));
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST;
@@ -215,7 +237,8 @@ impl ProgramData {
         Ok(data)
     }
 
-    /// Replaces the program constants and, where it is new, the shading data, for the batches that follow. False, and nothing has changed, where the data has another size.
+    /// Replaces the program constants and, where it is new, the shading data, for the batches that
+    /// follow. Returns false and changes nothing where its size differs.
     pub fn replace(&self, gpu: &Gpu, setup: &Setup<'_>, new_memory: bool) -> bool {
         if self.sizes != [setup.memory.len(), setup.placed.len()] {
             return false;
@@ -233,14 +256,14 @@ impl ProgramData {
     }
 }
 
-/// What lies behind the memory image: the shader table, then the instances.
+/// What follows the memory image: the shader table, then the instances.
 fn table(setup: &Setup<'_>) -> Vec<[u32; 4]> {
     let shaders = setup.shader_starts.iter().map(|start| [start.section, start.resume, start.trap, 0]);
     let placed = setup.placed.iter().map(|p| [p.first, p.triangles, p.object, 0]);
     shaders.chain(placed).collect()
 }
 
-/// The content of the uniform buffer of a program for so many paths.
+/// The content of a program's uniform buffer for `paths` paths.
 fn params(setup: &Setup<'_>, paths: u32) -> Params {
     let memory_len = setup.memory.len() as u32;
     Params {

@@ -1,18 +1,20 @@
-//! The section machine: runs the section kernels of any program for many paths at once (`docs/internals/gpu.md`, "Sections").
+//! The wavefront executor: runs the section kernels of a program for many paths at once
+//! (`docs/internals/gpu.md`, "Sections").
 //!
-//! It takes a program's kernels, a memory image and a tree, and batches of work: an entry with the arguments of every run; it gives
-//! the entry's results, or sums of them. It knows nothing of cameras or pixels.
+//! It takes a program's kernels, a memory image, a BVH, and batches of work: an entry with the
+//! arguments of every run. It gives the entry's results, or sums of them. It knows nothing of
+//! cameras or pixels.
 
 use super::batch::{Batch, Lanes, Paths, RefillKernels};
 use super::device::{Gpu, OpenError};
-use super::flight::Flight;
-use super::machine::{Machine, MachineStats, ProgramData, Setup, Told, paths_that_fit, trap_of};
+use super::executor::{ExecutorStats, OnProgress, PathExecutor, ProgramData, Setup, paths_that_fit, trap_of};
 use super::megakernel;
 use super::pipelines::Pipelines;
 use super::profile::Recorder;
 use super::schedule::{Schedule, ScheduleKernels};
+use super::submissions::SubmissionQueue;
 use super::traversal::{ProgramsOnDevice, RayBuffers, TraversalKernels, Tree};
-use super::warm::section_layout;
+use super::warm_up::section_layout;
 use crate::bvh::gpu::kernel::Variant;
 use crate::codegen::wgsl::{SectionKernel, Trap};
 use crate::render::RenderError;
@@ -24,10 +26,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use wgpu::BufferUsages;
 
-/// The steps of a round behind the sections, by the names that a profile has for them.
-const MACHINE_STEPS: [&str; 3] = ["traversal", "sort", "film and refill"];
+/// The steps of a round after the sections, by their names in a profile.
+const FIXED_STEPS: [&str; 3] = ["traversal", "sort", "film and refill"];
 
-/// How often those stand in a round.
+/// How often those occur in a round.
 const ROUND_STEPS: usize = 4;
 
 /// A device with the kernels that every program needs.
@@ -43,13 +45,13 @@ pub struct Compute {
     pub(super) megakernels: Pipelines,
     /// Whether kernels are timed.
     profiling: AtomicBool,
-    /// Whether the section machine sorts paths by section.
+    /// Whether the wavefront executor sorts paths by section.
     sorting: AtomicBool,
-    /// Whether the kernels that every program needs have run.
+    /// Whether the kernels that every program needs have been warmed up.
     pub(super) exercised: AtomicBool,
 }
 
-/// Why a device could not be made ready.
+/// Why a device could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ComputeError {
     /// It could not be opened.
@@ -82,31 +84,33 @@ impl Compute {
         &self.gpu
     }
 
-    /// Whether machines time their kernels.
+    /// Whether executors time their kernels.
     pub(super) fn profiling(&self) -> bool {
         self.profiling.load(Ordering::Relaxed)
     }
 
-    /// Rays are traced by that kernel in machines that are made from now on.
+    /// Chooses the traversal kernel of executors made from now on.
     pub fn set_traversal(&self, variant: Variant) {
         self.traversal.set_variant(variant);
     }
 
-    /// Whether machines that are made from now on time their kernels.
+    /// Whether executors made from now on time their kernels.
     pub fn set_profiling(&self, on: bool) {
         self.profiling.store(on, Ordering::Relaxed);
     }
 
-    /// Whether section machines that are made from now on sort paths by section, as they do at first. Without, every section that has a path goes over
-    /// all paths: the same results, to measure what sorting is worth.
+    /// Whether wavefront executors made from now on sort paths by section, the default. Without,
+    /// every section that has a path is dispatched over all paths: the same results, to measure the
+    /// effect of sorting.
     pub fn set_sorting(&self, on: bool) {
         self.sorting.store(on, Ordering::Relaxed);
     }
 }
 
-/// A program on the GPU with room for many paths. `C` is how it holds the device: borrowed, or as an `Arc`.
+/// A program on the GPU with room for many paths. `C` is how it holds the device: borrowed, or as
+/// an `Arc`.
 #[derive(Debug)]
-pub struct SectionMachine<C> {
+pub struct WavefrontExecutor<C> {
     compute: C,
     data: ProgramData,
     pipelines: Vec<wgpu::ComputePipeline>,
@@ -114,8 +118,8 @@ pub struct SectionMachine<C> {
     paths: Paths,
     schedule: Schedule,
     tree: Tree,
-    flight: Flight,
-    stats: MachineStats,
+    submissions: SubmissionQueue,
+    stats: ExecutorStats,
     /// The sections, for errors.
     names: String,
 }
@@ -134,7 +138,7 @@ fn name_sections(kernels: &[SectionKernel]) -> String {
     names.join(", ")
 }
 
-impl<C: Deref<Target = Compute>> SectionMachine<C> {
+impl<C: Deref<Target = Compute>> WavefrontExecutor<C> {
     /// Makes pipelines and buffers.
     ///
     /// # Errors
@@ -143,7 +147,8 @@ impl<C: Deref<Target = Compute>> SectionMachine<C> {
         Self::with_programs(compute, kernels, None, setup)
     }
 
-    /// The same for a scene with primitives that programs intersect: `intersections` is these programs' text.
+    /// The same for a scene with procedural primitives: `intersections` is the text of their
+    /// intersection shaders.
     ///
     /// # Errors
     /// Those of [`Self::new`].
@@ -183,7 +188,7 @@ impl<C: Deref<Target = Compute>> SectionMachine<C> {
         let bound = gpu.bind(compute.sections.layout(), &buffers);
         let start = Instant::now();
         let (pipelines, counts) = compute.sections.of(gpu, kernels)?;
-        let stats = MachineStats {
+        let stats = ExecutorStats {
             sections,
             paths: count,
             frame_words: setup.frame_words,
@@ -193,16 +198,16 @@ impl<C: Deref<Target = Compute>> SectionMachine<C> {
         };
         let names = compute.profiling().then(|| {
             let sections = kernels.iter().map(|section| section.name.clone());
-            sections.chain(MACHINE_STEPS.map(String::from)).collect()
+            sections.chain(FIXED_STEPS.map(String::from)).collect()
         });
-        let flight = Flight::new(gpu, count, kernels.len() + ROUND_STEPS, names)?;
+        let submissions = SubmissionQueue::new(gpu, count, kernels.len() + ROUND_STEPS, names)?;
         gpu.check()?;
         let names = name_sections(kernels);
-        Ok(Self { compute, data, pipelines, bound, paths, schedule, tree, flight, stats, names })
+        Ok(Self { compute, data, pipelines, bound, paths, schedule, tree, submissions, stats, names })
     }
 }
 
-impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
+impl<C: Deref<Target = Compute> + Debug + Send> PathExecutor for WavefrontExecutor<C> {
     fn gpu(&self) -> &Gpu {
         &self.compute.gpu
     }
@@ -211,18 +216,18 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
         &self.paths
     }
 
-    fn stats(&self) -> MachineStats {
-        let counts = self.flight.counts();
-        MachineStats { rounds: counts.rounds, submissions: counts.submissions, ..self.stats }
+    fn stats(&self) -> ExecutorStats {
+        let counts = self.submissions.counts();
+        ExecutorStats { rounds: counts.rounds, submissions: counts.submissions, ..self.stats }
     }
 
     fn times(&self) -> KernelTimes {
         let asked = self.compute.profiling();
-        self.flight.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
+        self.submissions.times().unwrap_or(if asked { KernelTimes::Unavailable } else { KernelTimes::None })
     }
 
     fn restart_times(&mut self) {
-        self.flight.restart_times();
+        self.submissions.restart_times();
     }
 
     fn replace_data(&mut self, setup: &Setup<'_>, new_memory: bool) -> bool {
@@ -233,9 +238,9 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
         self.paths.set_sums(&self.compute.gpu, &self.compute.refill, sums)
     }
 
-    fn run_batch(&mut self, batch: &Batch<'_>, progress: Told<'_>) -> Result<Option<Trap>, RenderError> {
+    fn run_batch(&mut self, batch: &Batch<'_>, progress: OnProgress<'_>) -> Result<Option<Trap>, RenderError> {
         let Compute { gpu, refill, schedule, .. } = &*self.compute;
-        self.paths.set_batch(gpu, refill, batch, self.flight.take())?;
+        self.paths.set_batch(gpu, refill, batch, self.submissions.take())?;
         self.stats.waves += 1;
         let names = &self.names;
         let (bound, pipelines, tree, queues) = (&self.bound, &self.pipelines, &self.tree, &self.schedule);
@@ -260,7 +265,7 @@ impl<C: Deref<Target = Compute> + Debug + Send> Machine for SectionMachine<C> {
             }
         };
         let what = |rounds| format!("{rounds} rounds of {names}");
-        let status = self.flight.run(gpu, &mut self.paths, &mut record, &what, progress)?;
+        let status = self.submissions.run(gpu, &mut self.paths, &mut record, &what, progress)?;
         trap_of(status.trap)
     }
 }
@@ -322,12 +327,12 @@ mod tests {
         ShaderStart { section, ..ShaderStart::default() }
     }
 
-    fn machine(sections: &[SectionKernel], paths: u32) -> SectionMachine<&'static Compute> {
-        machine_on(&COMPUTE, sections, paths)
+    fn executor(sections: &[SectionKernel], paths: u32) -> WavefrontExecutor<&'static Compute> {
+        executor_on(&COMPUTE, sections, paths)
     }
 
     /// A wall at z = 5, and the memory of a vector.
-    fn machine_on<'c>(compute: &'c Compute, sections: &[SectionKernel], paths: u32) -> SectionMachine<&'c Compute> {
+    fn executor_on<'c>(compute: &'c Compute, sections: &[SectionKernel], paths: u32) -> WavefrontExecutor<&'c Compute> {
         let corner = |x: f32, y: f32| Vec3::new(x, y, 5.0);
         let wall = Triangle::new(corner(0.0, 0.0), corner(100.0, 0.0), corner(0.0, 100.0));
         let tree = Bvh::build(&[wall], &BuildOptions::default()).unwrap();
@@ -345,10 +350,11 @@ mod tests {
             programs: &Programs::default(),
             paths,
         };
-        SectionMachine::new(compute, sections, &setup).unwrap()
+        WavefrontExecutor::new(compute, sections, &setup).unwrap()
     }
 
-    /// Shoots a ray along z from x, y = argument, then gives the distance or, for a miss, counts the argument down and tries again.
+    /// Shoots a ray along z from x, y = argument, then gives the distance or, for a miss, counts
+    /// the argument down and tries again.
     fn shooting() -> [SectionKernel; 2] {
         let shoot = section(
             0,
@@ -375,11 +381,11 @@ mod tests {
 
     #[test]
     fn paths_that_take_different_numbers_of_rounds_all_finish() {
-        let mut machine = machine(&shooting(), 1000);
-        assert_eq!(machine.paths(), 1024);
+        let mut executor = executor(&shooting(), 1000);
+        assert_eq!(executor.paths(), 1024);
         let xs: Vec<u32> = (0..900).map(|i| (i as f32 * 0.5 + 0.25).to_bits()).collect();
-        assert_eq!(machine.run(0, &[&xs], 900, 1000).unwrap(), None);
-        let rows = machine.results(2, 900).unwrap();
+        assert_eq!(executor.run(0, &[&xs], 900, 1000).unwrap(), None);
+        let rows = executor.results(2, 900).unwrap();
         for (i, &x) in xs.iter().enumerate() {
             let mut expected = f32::from_bits(x);
             while expected > 99.0 {
@@ -391,14 +397,14 @@ mod tests {
 
     #[test]
     fn a_wave_leaves_nothing_behind_for_the_next() {
-        let mut machine = machine(&shooting(), 64);
+        let mut executor = executor(&shooting(), 64);
         for count in [64, 3, 64] {
             let xs = vec![150.5_f32.to_bits(); count];
-            assert_eq!(machine.run(0, &[&xs], count as u32, 10).unwrap(), None);
-            let rows = machine.results(2, count as u32).unwrap();
+            assert_eq!(executor.run(0, &[&xs], count as u32, 10).unwrap(), None);
+            let rows = executor.results(2, count as u32).unwrap();
             assert_eq!(rows, [vec![5.0_f32.to_bits(); count], vec![90.5_f32.to_bits(); count]]);
         }
-        assert_eq!(machine.stats().waves, 3);
+        assert_eq!(executor.stats().waves, 3);
     }
 
     #[test]
@@ -408,19 +414,19 @@ mod tests {
             frames[2u * W + path] = bitcast<u32>(params.uniforms[15].x);
             frames[3u * W + path] = state[2u * W + path];
             finish(path);";
-        let mut machine = machine(&[section(0, body)], 64);
-        assert_eq!(machine.run(0, &[], 1, 99).unwrap(), None);
-        assert_eq!(machine.results(4, 1).unwrap(), [[12], [8], [0.25_f32.to_bits()], [99]]);
+        let mut executor = executor(&[section(0, body)], 64);
+        assert_eq!(executor.run(0, &[], 1, 99).unwrap(), None);
+        assert_eq!(executor.results(4, 1).unwrap(), [[12], [8], [0.25_f32.to_bits()], [99]]);
     }
 
     #[test]
     fn a_trap_ends_the_wave_and_is_forgotten_by_the_next() {
         let body = "if frames[17u * W + path] == 1u { atomicMax(&trap.word, 0x01000005u); }
             finish(path);";
-        let mut machine = machine(&[section(0, body)], 64);
+        let mut executor = executor(&[section(0, body)], 64);
         let trap = Trap { code: TrapCode::Budget, location: 5 };
-        assert_eq!(machine.run(0, &[&[0, 1, 0]], 3, 9).unwrap(), Some(trap));
-        assert_eq!(machine.run(0, &[&[0, 0, 0]], 3, 9).unwrap(), None);
+        assert_eq!(executor.run(0, &[&[0, 1, 0]], 3, 9).unwrap(), Some(trap));
+        assert_eq!(executor.run(0, &[&[0, 0, 0]], 3, 9).unwrap(), None);
     }
 
     #[test]
@@ -440,7 +446,7 @@ mod tests {
             programs: &Programs::default(),
             paths: 64,
         };
-        let error = SectionMachine::new(&*COMPUTE, &[], &setup).unwrap_err();
+        let error = WavefrontExecutor::new(&*COMPUTE, &[], &setup).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!("the scene's shading data needs {} bytes; this device allows {limit}", limit + 16)
@@ -449,18 +455,18 @@ mod tests {
 
     #[test]
     fn an_entry_of_no_section_finishes_nothing_and_runs_nothing() {
-        let mut machine = machine(&[section(0, "finish(path);")], 64);
-        assert_eq!(machine.run(FINISHED, &[], 10, 1).unwrap(), None);
+        let mut executor = executor(&[section(0, "finish(path);")], 64);
+        assert_eq!(executor.run(FINISHED, &[], 10, 1).unwrap(), None);
     }
 
     #[test]
     fn a_device_that_is_lost_between_batches_is_an_error() {
         let compute = Compute::new(None).unwrap();
-        let mut machine = machine_on(&compute, &[section(0, "finish(path);")], 64);
-        assert_eq!(machine.run(0, &[], 10, 1).unwrap(), None);
+        let mut executor = executor_on(&compute, &[section(0, "finish(path);")], 64);
+        assert_eq!(executor.run(0, &[], 10, 1).unwrap(), None);
         compute.gpu.device().destroy();
         for _ in 0..2 {
-            let error = machine.run(0, &[], 10, 1).unwrap_err();
+            let error = executor.run(0, &[], 10, 1).unwrap_err();
             assert!(matches!(&error, RenderError::Device(text) if text.contains("was lost")), "{error}");
         }
     }
@@ -477,8 +483,8 @@ mod tests {
         let compute = Compute::new(None).unwrap();
         compute.set_sorting(false);
         let xs: Vec<u32> = (0..900).map(|i| (i as f32 * 0.5 + 0.25).to_bits()).collect();
-        let mut unsorted = machine_on(&compute, &shooting(), 1000);
-        let mut sorted = machine(&shooting(), 1000);
+        let mut unsorted = executor_on(&compute, &shooting(), 1000);
+        let mut sorted = executor(&shooting(), 1000);
         assert_eq!(unsorted.run(0, &[&xs], 900, 1000).unwrap(), None);
         assert_eq!(sorted.run(0, &[&xs], 900, 1000).unwrap(), None);
         assert_eq!(unsorted.results(2, 900).unwrap(), sorted.results(2, 900).unwrap());

@@ -1,8 +1,8 @@
-//! A program of the machine by itself, without a compiler or a linked scene behind it.
+//! Standalone programs of the RPU, without a compiler or a linked scene.
 //!
-//! Takes a [`Program`] and what it runs on: registers as they are at the start, constants, a memory image, and perhaps a scene for its rays.
-//! Gives the registers that one run leaves, or an image with a run for each pixel (the drivers of Węgrzanowski 2006, §4.2). It does not know
-//! where the program came from.
+//! Takes a [`Program`] with initial registers, constants, a memory image, and optionally a scene
+//! for its rays. Gives the registers at the end of one run, or an image with a run for each pixel
+//! (the drivers of Węgrzanowski 2006, §4.2).
 
 use super::calls::{Calls, Registers};
 use super::frame::Frame;
@@ -28,9 +28,9 @@ use thiserror::Error;
 /// The entry point for objects whose surface shader the program has none for.
 const ANY_SURFACE: &str = "surface";
 
-/// Why a program did not run.
+/// Why a standalone program did not run.
 #[derive(Debug, Error)]
-pub enum BareError {
+pub enum StandaloneError {
     /// The program is not valid.
     #[error(transparent)]
     Program(#[from] IsaError),
@@ -51,19 +51,19 @@ pub enum BareError {
     /// The scene does not fit the address space.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The scene's tree could not be built.
+    /// The scene's BVH could not be built.
     #[error(transparent)]
     Tree(#[from] TwoLevelError),
-    /// Programs by themselves know nothing of instances, and the scene is too large without.
+    /// Standalone programs do not support instances, and the flattened scene is too large.
     #[error(transparent)]
     Instances(#[from] TooManyTriangles),
 }
 
-impl BareError {
+impl StandaloneError {
     /// The code address of the instruction that could not complete.
     pub fn address(&self) -> Option<u32> {
         match self {
-            BareError::Machine(
+            StandaloneError::Machine(
                 MachineError::Budget { pc, .. }
                 | MachineError::CallDepth { pc, .. }
                 | MachineError::BadCall { pc, .. }
@@ -76,13 +76,13 @@ impl BareError {
     }
 }
 
-impl Stoppable for BareError {
+impl Stoppable for StandaloneError {
     fn is_stopped(&self) -> bool {
-        matches!(self, BareError::Machine(MachineError::Stopped))
+        matches!(self, StandaloneError::Machine(MachineError::Stopped))
     }
 }
 
-/// All registers but constants, in the order in which people look for them.
+/// All registers but constants, in the order of listings.
 pub fn registers() -> impl Iterator<Item = Reg> {
     (0..GENERAL_REGISTERS)
         .map(Reg::R)
@@ -92,9 +92,9 @@ pub fn registers() -> impl Iterator<Item = Reg> {
         .chain([Reg::A, Reg::Hit, Reg::HitTri, Reg::HitObj])
 }
 
-/// A program with what it runs on.
+/// A program with its data.
 #[derive(Debug)]
-pub struct Bare {
+pub struct StandaloneProgram {
     program: Program,
     executable: Executable,
     constants: [[u32; 4]; 32],
@@ -105,12 +105,13 @@ pub struct Bare {
     shaders: Vec<u32>,
 }
 
-impl Bare {
-    /// A program with its own constants, registers as a thread starts with, and an empty memory image.
+impl StandaloneProgram {
+    /// A program with its own constants, registers as a thread starts with, and an empty memory
+    /// image.
     ///
     /// # Errors
     /// When the program is not valid.
-    pub fn new(program: &Program) -> Result<Self, BareError> {
+    pub fn new(program: &Program) -> Result<Self, StandaloneError> {
         let mut constants = [[0; 4]; 32];
         constants.iter_mut().zip(&program.constants).for_each(|(to, from)| *to = *from);
         Ok(Self {
@@ -135,14 +136,15 @@ impl Bare {
     ///
     /// # Errors
     /// When there is none of that name; the error lists those that exist.
-    pub fn entry(&self, name: &str) -> Result<u32, BareError> {
+    pub fn entry(&self, name: &str) -> Result<u32, StandaloneError> {
         self.program.entry(name).ok_or_else(|| {
             let known: Vec<_> = self.program.entries.iter().map(|e| e.name.as_str()).collect();
-            BareError::NoEntry { name: name.to_string(), known: known.join(", ") }
+            StandaloneError::NoEntry { name: name.to_string(), known: known.join(", ") }
         })
     }
 
-    /// Sets a component of a register, as it is when a thread starts; of several values the last counts.
+    /// Sets a component of a register, as it is when a thread starts; of several values the last
+    /// wins.
     pub fn set(&mut self, reg: Reg, component: Component, bits: u32) {
         match reg {
             Reg::C(n) if reg.exists() => self.constants[usize::from(n)][component.index()] = bits,
@@ -160,11 +162,12 @@ impl Bare {
         self.memory.vectors = vectors;
     }
 
-    /// Adds the next texture, of which there can be 256, behind the memory image as it is now: rows of texels from the top, those that are missing 0.
+    /// Appends the next texture, of at most 256, to the memory image: rows of texels from the top,
+    /// missing ones 0.
     ///
     /// # Errors
     /// When the size is not possible.
-    pub fn add_texture(&mut self, width: u32, height: u32, texels: &[[u32; 4]]) -> Result<(), BareError> {
+    pub fn add_texture(&mut self, width: u32, height: u32, texels: &[[u32; 4]]) -> Result<(), StandaloneError> {
         let count = check_size(width, height)?;
         let memory = &mut self.memory.vectors;
         let base = memory.len();
@@ -174,15 +177,16 @@ impl Bare {
         Ok(())
     }
 
-    /// Lets the program trace rays in a scene: its memory image replaces what there was, its program constants go to C31 downwards, and an
-    /// object's shader is the entry point with the name of its surface, or else `surface`. Instances are written out: the program finds plain triangles only.
+    /// Lets the program trace rays in a scene: its memory image replaces the current one, its
+    /// program constants go to C31 downwards, and an object's shader is the entry point with the
+    /// name of its surface, or else `surface`. Instances are flattened to triangles.
     ///
     /// # Errors
     /// When the scene is too large.
-    pub fn set_scene(&mut self, scene: &Scene) -> Result<(), BareError> {
-        let mut written_out = scene.clone();
-        written_out.flatten()?;
-        let scene = &written_out;
+    pub fn set_scene(&mut self, scene: &Scene) -> Result<(), StandaloneError> {
+        let mut flattened = scene.clone();
+        flattened.flatten()?;
+        let scene = &flattened;
         let mut names: Vec<&str> = Vec::new();
         let mut records = Vec::with_capacity(scene.objects.len());
         for object in &scene.objects {
@@ -205,7 +209,7 @@ impl Bare {
         Ok(())
     }
 
-    /// Does something with the machine and everything that it refers to.
+    /// Calls `work` with the machine.
     fn with_machine<T>(&self, stop: &AtomicBool, work: impl FnOnce(&Machine<'_>) -> T) -> T {
         let in_scene = self.tree.as_ref().map(|bvh| SceneTracer::new(bvh, &self.memory));
         let tracer: &dyn Tracer = in_scene.as_ref().map_or(&EmptyScene, |t| t);
@@ -221,7 +225,7 @@ impl Bare {
         })
     }
 
-    /// The registers of all lanes at the start.
+    /// Sets the initial registers of all lanes.
     fn start(&self, block: &mut Block) {
         block.reset();
         for &(reg, component, bits) in &self.registers {
@@ -229,11 +233,12 @@ impl Bare {
         }
     }
 
-    /// Runs one thread from a code address. Lane 0 of the two blocks holds its registers before and after.
+    /// Runs one thread from a code address. Lane 0 of the two blocks holds its registers before and
+    /// after.
     ///
     /// # Errors
     /// When the run ends early.
-    pub fn call(&self, entry: u32) -> Result<([Block; 2], RunReport), BareError> {
+    pub fn call(&self, entry: u32) -> Result<([Block; 2], RunReport), StandaloneError> {
         let [mut before, mut after] = [Block::new(), Block::new()];
         self.start(&mut before);
         self.start(&mut after);
@@ -242,11 +247,11 @@ impl Bare {
         Ok(([before, after], report))
     }
 
-    /// As [`Bare::call`], on one processor of the timed machine.
+    /// As [`StandaloneProgram::call`], on one processor of the timed machine.
     ///
     /// # Errors
     /// When the run ends early.
-    pub fn call_timed(&self, entry: u32, config: &Config) -> Result<([Block; 2], Stats), BareError> {
+    pub fn call_timed(&self, entry: u32, config: &Config) -> Result<([Block; 2], Stats), StandaloneError> {
         let [mut before, after] = [Block::new(), Block::new()];
         self.start(&mut before);
         let mut thread = OneThread { registers: &self.registers, started: false, after };
@@ -256,23 +261,23 @@ impl Bare {
         Ok(([before, thread.after], stats))
     }
 
-    /// Runs a thread for each pixel, as [`Bare::image`] does, and changes the textures as they ask for: of two threads that store into one texel
-    /// the one of the later tile stays.
+    /// Runs a thread for each pixel, as [`StandaloneProgram::image`] does, and applies their texel
+    /// stores: of two threads that store into one texel the one of the later tile wins.
     ///
     /// # Errors
     /// When the size is not possible or a run ends early.
-    pub fn store_texels(&mut self, entry: u32, width: u32, height: u32) -> Result<(), BareError> {
+    pub fn store_texels(&mut self, entry: u32, width: u32, height: u32) -> Result<(), StandaloneError> {
         let stores = self.each_tile(entry, width, height, |block| block.take_texel_stores())?;
         stores.iter().for_each(|(_, stores)| texture::apply(stores, &mut self.memory.vectors));
         Ok(())
     }
 
-    /// Runs a thread for each pixel: `R0.xyz` starts as `((x + ½) / width, (y + ½) / height, 0)`, rows from the top, and is left as the
-    /// pixel's linear colour.
+    /// Runs a thread for each pixel: `R0.xyz` starts as `((x + ½) / width, (y + ½) / height, 0)`,
+    /// rows from the top, and is left as the pixel's linear colour.
     ///
     /// # Errors
     /// When the size is not possible or a run ends early.
-    pub fn image(&self, entry: u32, width: u32, height: u32) -> Result<Image, BareError> {
+    pub fn image(&self, entry: u32, width: u32, height: u32) -> Result<Image, StandaloneError> {
         let color =
             |block: &mut Block| [Component::X, Component::Y, Component::Z].map(|c| block.read_floats(Reg::R(0), c));
         let colors = self.each_tile(entry, width, height, color)?;
@@ -286,19 +291,20 @@ impl Bare {
         Ok(image)
     }
 
-    /// Runs the threads of each tile, with their positions in `R0`, and keeps what `take` finds in their block.
+    /// Runs the threads of each tile, with their positions in `R0`, and keeps what `take` finds in
+    /// their block.
     fn each_tile<T: Send>(
         &self,
         entry: u32,
         width: u32,
         height: u32,
         take: impl Fn(&mut Block) -> T + Sync,
-    ) -> Result<Vec<(Tile, T)>, BareError> {
+    ) -> Result<Vec<(Tile, T)>, StandaloneError> {
         check_size(width, height)?;
         let tiles = Tile::all(width, height, Shape::FLAT);
         let stop = AtomicBool::new(false);
         self.with_machine(&stop, |machine| {
-            in_parallel(&tiles, &stop, Block::new, |block, &tile| -> Result<_, BareError> {
+            in_parallel(&tiles, &stop, Block::new, |block, &tile| -> Result<_, StandaloneError> {
                 self.start(block);
                 for lane in 0..LANES {
                     let (x, y) = tile.pixel(lane);
@@ -315,14 +321,14 @@ impl Bare {
     /// The same image on the timed machine, with how long it took.
     ///
     /// # Errors
-    /// As [`Bare::image`].
+    /// As [`StandaloneProgram::image`].
     pub fn simulate(
         &self,
         entry: u32,
         [width, height]: [u32; 2],
         config: &Config,
         progress: Progress<'_>,
-    ) -> Result<Simulation, BareError> {
+    ) -> Result<Simulation, StandaloneError> {
         let pixels = check_size(width, height)?;
         let timing = Timing::new(&self.program, config);
         let stop = AtomicBool::new(false);
@@ -339,7 +345,7 @@ impl Bare {
         let xyz = [Component::X, Component::Y, Component::Z].map(|c| (Reg::R(0), c));
         let frame = Frame { width, height, samples: 1, processors: config.processors.count, progress };
         let stats = self.with_machine(&stop, |machine| {
-            frame.run(&stop, &input, &mut output, |calls: &mut dyn Calls| -> Result<_, BareError> {
+            frame.run(&stop, &input, &mut output, |calls: &mut dyn Calls| -> Result<_, StandaloneError> {
                 let params = self.registers.iter().map(|&(reg, c, _)| (reg, c)).chain(xyz).collect();
                 let mut source = Registers { params, results: xyz.to_vec(), calls };
                 Ok(timed::run(machine, &timing, entry, &mut source)?)
@@ -383,14 +389,14 @@ mod tests {
     use crate::rpu::asm::assemble;
     use crate::text::source::FileId;
 
-    fn bare(text: &str) -> Bare {
+    fn standalone(text: &str) -> StandaloneProgram {
         let assembly = assemble(text, FileId::default()).expect("the text is right");
-        Bare::new(&assembly.program).expect("the program is valid")
+        StandaloneProgram::new(&assembly.program).expect("the program is valid")
     }
 
     #[test]
     fn a_call_starts_with_the_registers_that_were_set_and_shows_both_ends() {
-        let mut b = bare("SUBROUTINE_ENTRY_f:\nadd R0.w, R1.x, C2.y + return always");
+        let mut b = standalone("SUBROUTINE_ENTRY_f:\nadd R0.w, R1.x, C2.y + return always");
         b.set(Reg::R(1), Component::X, 1.5f32.to_bits());
         b.set(Reg::C(2), Component::Y, 2.0f32.to_bits());
         let ([before, after], report) = b.call(b.entry("f").unwrap()).unwrap();
@@ -402,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_image_has_the_positions_of_its_pixel_centres_as_colours() {
-        let image = bare("SUBROUTINE_ENTRY_f:\nreturn").image(0, 9, 5).unwrap();
+        let image = standalone("SUBROUTINE_ENTRY_f:\nreturn").image(0, 9, 5).unwrap();
         for (i, rgba) in image.rgba.iter().enumerate() {
             let (x, y) = (i % 9, i / 9);
             assert_eq!(*rgba, [(x as f32 + 0.5) / 9.0, (y as f32 + 0.5) / 5.0, 0.0, 1.0]);
@@ -412,7 +418,7 @@ mod tests {
     #[test]
     fn the_timed_machine_gives_the_same_registers_and_images() {
         let mut b =
-            bare("SUBROUTINE_ENTRY_f:\nmad R0.xyz, R0, R1.x, R2 + return x (>=1)\nadd R0.y, R0.y, 0.25\nreturn");
+            standalone("SUBROUTINE_ENTRY_f:\nmad R0.xyz, R0, R1.x, R2 + return x (>=1)\nadd R0.y, R0.y, 0.25\nreturn");
         b.set(Reg::R(1), Component::X, 3f32.to_bits());
         let config = Config::default();
         let ([_, after], _) = b.call(0).unwrap();
@@ -429,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_image_shows_what_an_earlier_pass_stored_into_a_texture() {
-        let mut b = bare(
+        let mut b = standalone(
             "SUBROUTINE_ENTRY_fill:\nmul R1.x, R0.x, 10.0\nmul R1.y, R0.y, 3.0\ntexstore 1, R1, R0.yxz\nreturn\n\
              SUBROUTINE_ENTRY_show:\nmul R1.x, R0.x, 10.0\nmul R1.y, R0.y, 3.0\ntexload I0, 1, R1\ntexload I1, 0, R1\n\
              add R0.xyz, I0, I1\nreturn",
@@ -447,7 +453,7 @@ mod tests {
 
     #[test]
     fn constants_of_the_program_are_set_at_the_start() {
-        let b = bare(
+        let b = standalone(
             ".const C0, 0.0, 0.0, 0.0, 0.0\n.const C1, 0.5, 1.5, 2.5, 0.0\nSUBROUTINE_ENTRY_f:\nmov R0.xyz, C1\nreturn",
         );
         assert_eq!(b.image(0, 1, 1).unwrap().rgba, [[0.5, 1.5, 2.5, 1.0]]);
@@ -455,14 +461,14 @@ mod tests {
 
     #[test]
     fn of_several_pixels_that_fail_the_error_tells_of_one_and_names_its_instruction() {
-        let endless = bare("SUBROUTINE_ENTRY_f:\nmov R0, R0\nL:\njmp L");
+        let endless = standalone("SUBROUTINE_ENTRY_f:\nmov R0, R0\nL:\njmp L");
         let error = endless.image(0, 64, 64).unwrap_err();
         assert_eq!(error.address(), Some(1));
     }
 
     #[test]
     fn an_entry_that_does_not_exist_is_answered_with_those_that_do() {
-        let error = bare("SUBROUTINE_ENTRY_f:\nSUBROUTINE_ENTRY_g:\nreturn").entry("h").unwrap_err();
+        let error = standalone("SUBROUTINE_ENTRY_f:\nSUBROUTINE_ENTRY_g:\nreturn").entry("h").unwrap_err();
         assert_eq!(error.to_string(), "there is no entry point `h`; there are: f, g");
     }
 }

@@ -1,11 +1,13 @@
-//! Keeping the device busy: groups of rounds are submitted ahead of what the host knows. Each group's status is copied to a small buffer of its own, which the
-//! host waits for while later groups run; those behind the end of a batch are empty. This file knows neither kernels nor programs.
+//! The submission queue, which keeps the device busy: groups of rounds are submitted ahead. Each
+//! group's status is copied to a small buffer of its own, which the host waits for while later
+//! groups run; groups after the end of a batch do nothing. This file knows neither kernels nor
+//! programs.
 
 use super::batch::{Paths, Status};
 use super::device::{Gpu, PATIENCE, Pending};
-use super::machine::Told;
-use super::pace::Pace;
+use super::executor::OnProgress;
 use super::profile::{Profile, Recorded, Recorder, Stamps};
+use super::submission_size::SubmissionSize;
 use crate::render::RenderError;
 use crate::render::report::KernelTimes;
 use std::collections::VecDeque;
@@ -14,34 +16,35 @@ use std::time::Instant;
 /// Groups of rounds that are submitted before the host waits for the first of them.
 const IN_FLIGHT: usize = 3;
 
-/// What a group records: so many rounds of the paths, before them the start of the batch when the last argument says so.
+/// Records a group: a number of rounds of the paths, after the start of the batch where the last
+/// argument is true.
 pub(super) type Record<'a> = &'a mut dyn FnMut(&mut Recorder<'_>, &Paths, u32, bool);
 
 /// Bytes of a status, the first part of what a group copies.
 const STATUS_BYTES: u64 = size_of::<Status>() as u64;
 
-/// The groups of one machine.
+/// The submissions of one executor.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub(super) struct SubmissionQueue {
     free: Vec<Slot>,
-    pace: Pace,
+    size: SubmissionSize,
     profile: Option<Profile>,
     /// Steps of a round.
     steps: usize,
-    counts: FlightCounts,
+    counts: SubmissionCounts,
 }
 
-/// What a group needs of its own.
+/// The buffers of a group.
 #[derive(Debug)]
 struct Slot {
-    /// What it copies its status and stamps to.
+    /// The copy of its status and timestamps.
     copy: wgpu::Buffer,
     stamps: Option<Stamps>,
 }
 
-/// What was submitted so far.
+/// Counts of submissions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FlightCounts {
+pub(super) struct SubmissionCounts {
     /// Rounds.
     pub rounds: u64,
     /// Groups of them.
@@ -58,8 +61,9 @@ struct Group {
     take: u32,
 }
 
-impl Flight {
-    /// For a machine of so many paths. With the names of the steps that are recorded, they are timed. A round has up to `steps` of them.
+impl SubmissionQueue {
+    /// For `paths` paths. Where `names` has the names of the recorded steps, they are timed. A
+    /// round has up to `steps` of them.
     pub fn new(gpu: &Gpu, paths: u32, steps: usize, names: Option<Vec<String>>) -> Result<Self, RenderError> {
         let profile = names.and_then(|names| Profile::new(gpu, names));
         let bytes = STATUS_BYTES + if profile.is_some() { Profile::BYTES } else { 0 };
@@ -68,7 +72,7 @@ impl Flight {
             Ok(Slot { copy: gpu.readback("the status' copy", bytes)?, stamps })
         };
         let free = (0..IN_FLIGHT).map(slot).collect::<Result<_, RenderError>>()?;
-        Ok(Self { free, pace: Pace::new(paths), profile, steps, counts: FlightCounts::default() })
+        Ok(Self { free, size: SubmissionSize::new(paths), profile, steps, counts: SubmissionCounts::default() })
     }
 
     /// The time of the steps, where they are timed.
@@ -76,7 +80,7 @@ impl Flight {
         self.profile.as_ref().map(Profile::times)
     }
 
-    /// The times begin anew.
+    /// Resets the times.
     pub fn restart_times(&mut self) {
         if let Some(profile) = &mut self.profile {
             profile.restart();
@@ -85,41 +89,42 @@ impl Flight {
 
     /// Paths that a round should run at most.
     pub fn take(&self) -> u32 {
-        self.pace.take()
+        self.size.take()
     }
 
-    /// What was submitted so far.
-    pub fn counts(&self) -> FlightCounts {
+    /// Counts of submissions.
+    pub fn counts(&self) -> SubmissionCounts {
         self.counts
     }
 
-    /// Submits what `record` records until no path is live or one trapped. `what` names a group of so many rounds for errors;
-    /// `progress` is told now and then how many turns have finished, and may say that no more are wanted.
+    /// Submits what `record` records until no path is live or one trapped. `what` describes a group
+    /// with that many rounds, for errors; `progress` is called from time to time with the number of
+    /// runs that have finished, and may stop the batch.
     ///
     /// # Errors
-    /// When the device fails; [`RenderError::Stopped`] when no more turns were wanted.
+    /// When the device fails; [`RenderError::Stopped`] when `progress` stops the batch.
     pub fn run(
         &mut self,
         gpu: &Gpu,
         paths: &mut Paths,
         record: Record<'_>,
         what: &dyn Fn(u32) -> String,
-        progress: Told<'_>,
+        progress: OnProgress<'_>,
     ) -> Result<Status, RenderError> {
         gpu.check()?;
-        let mut flying = VecDeque::with_capacity(IN_FLIGHT);
+        let mut in_flight = VecDeque::with_capacity(IN_FLIGHT);
         let mut last = Instant::now();
         let mut first = true;
         let status = loop {
             while let Some(slot) = self.free.pop() {
-                flying.push_back(self.submit(gpu, paths, slot, first, record));
+                in_flight.push_back(self.submit(gpu, paths, slot, first, record));
                 first = false;
             }
-            let Some(group) = flying.pop_front() else {
+            let Some(group) = in_flight.pop_front() else {
                 return Err(RenderError::Device("an earlier failure left no room for rounds in flight".to_string()));
             };
             let (rounds, take) = (group.rounds, group.take);
-            let status = self.land(gpu, group, what)?;
+            let status = self.wait_for(gpu, group, what)?;
             let wanted = progress(status.done);
             if status.trap != 0 || status.live == 0 {
                 break Ok(status);
@@ -127,12 +132,12 @@ impl Flight {
             if wanted.is_break() {
                 break Err(RenderError::Stopped);
             }
-            self.pace.learn(rounds, take, last.elapsed(), status.live);
+            self.size.adapt(rounds, take, last.elapsed(), status.live);
             last = Instant::now();
-            paths.set_take(gpu, self.pace.take());
+            paths.set_take(gpu, self.size.take());
         };
-        for group in flying {
-            self.land(gpu, group, what)?;
+        for group in in_flight {
+            self.wait_for(gpu, group, what)?;
         }
         if let Some(profile) = &mut self.profile {
             profile.pause();
@@ -142,7 +147,7 @@ impl Flight {
 
     /// Submits a group.
     fn submit(&mut self, gpu: &Gpu, paths: &Paths, slot: Slot, first: bool, record: Record<'_>) -> Group {
-        let mut rounds = self.pace.rounds();
+        let mut rounds = self.size.rounds();
         if self.profile.is_some() {
             rounds = rounds.min(Profile::rounds(self.steps));
         }
@@ -157,8 +162,8 @@ impl Flight {
         Group { pending, slot, recorded, rounds, take: paths.params().take }
     }
 
-    /// Waits for a group, and says how things stand after it.
-    fn land(&mut self, gpu: &Gpu, group: Group, what: &dyn Fn(u32) -> String) -> Result<Status, RenderError> {
+    /// Waits for a group; returns the status after it.
+    fn wait_for(&mut self, gpu: &Gpu, group: Group, what: &dyn Fn(u32) -> String) -> Result<Status, RenderError> {
         let profile = &mut self.profile;
         let read = |words: &[u32]| {
             let (status, stamps) = words.split_at(STATUS_BYTES as usize / 4);
