@@ -108,7 +108,10 @@ impl Draw {
     }
 
     fn results(&self, name: &str, runner: &dyn FunctionRunner, calls: &[Vec<Const>]) -> Vec<Words> {
-        runner.run(&self.compiled, "f", calls).unwrap_or_else(|e| self.fail(&format!("{name}: {e}"), &[]))
+        let results = runner.run(&self.compiled, "f", calls);
+        let results = results.unwrap_or_else(|e| self.fail(&format!("{name}: {e}"), &[]));
+        assert_eq!(results.len(), calls.len(), "{name} runs every call");
+        results
     }
 
     fn draws(&mut self, count: usize) -> Vec<Vec<Const>> {
