@@ -14,6 +14,7 @@
 //! | `programs` | `nearest_of_all`, around `nearest` and the tree over primitives that programs intersect |
 //! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
 //! | `pass` | rays and hits in buffers, around `answer` |
+//! | `measure_memory` | a kernel that times tables and stacks |
 //! | `one_each`, `persistent_subgroup`, `persistent_workgroup` | entry points: which thread traces which ray |
 //!
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
@@ -46,6 +47,7 @@ const ANSWER: Kernel = kernel!("traverse/answer.wgsl");
 const PASS: Kernel = kernel!("traverse/pass.wgsl");
 const ONE_EACH: Kernel = kernel!("traverse/one_each.wgsl");
 const PERSISTENT_SUBGROUP: Kernel = kernel!("traverse/persistent_subgroup.wgsl");
+const MEASURE: Kernel = kernel!("traverse/measure_memory.wgsl");
 const PERSISTENT_WORKGROUP: Kernel = kernel!("traverse/persistent_workgroup.wgsl");
 
 /// Where a kernel finds a table of vectors.
@@ -142,6 +144,16 @@ impl Store {
 /// In a scene with programs it is also without `intersect_program(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
 pub fn answer(levels: Levels, leaves: Leaves) -> String {
     around(&[WHILE_WHILE], Stack::Private, levels, leaves)
+}
+
+/// The entry point of [`measure_memory`].
+pub const MEASURE_MEMORY: &str = "measure_memory";
+
+/// A kernel that loads from a table, binding 1, and uses a stack, both in those places, and writes a
+/// word for each invocation to a buffer, binding 2: to time which placement suits a device.
+pub fn measure_memory(places: Places) -> String {
+    let stack = places.stack.wgsl(Levels::One);
+    [places.nodes.declare("nodes", 1), join(&[LINKS]), stack, join(&[MEASURE])].concat()
 }
 
 /// What a kernel meets beside triangles.
@@ -285,9 +297,23 @@ mod tests {
     }
 
     #[test]
+    fn the_kernels_that_measure_validate() {
+        for store in [Store::Buffer, Store::Texture] {
+            for stack in [Stack::Private, Stack::Workgroup] {
+                let text = measure_memory(Places { nodes: store, triangles: store, stack });
+                let module =
+                    naga::front::wgsl::parse_str(&text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
+                let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+                validator.validate(&module).unwrap_or_else(|e| panic!("{}", e.emit_to_string(&text)));
+            }
+        }
+    }
+
+    #[test]
     fn constants_are_the_kernels() {
         for (part, line) in [
             (PASS, format!("const GROUP: u32 = {GROUP}u;")),
+            (MEASURE, format!("const GROUP: u32 = {GROUP}u;")),
             (LINKS, format!("const PAGES: u32 = {}u;", STACK / 4)),
             (WIDE, format!("const GROUPS: u32 = {STACK}u;")),
             (COMPRESSED, format!("const NODE: u32 = {}u;", size_of::<CompressedNode>() / 16)),

@@ -3,6 +3,7 @@
 //!
 //! Only this file talks to adapters. It knows nothing of programs, scenes or images.
 
+use super::driver::DriverQuirks;
 use crate::render::{AdapterInfo, RenderError};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -71,6 +72,9 @@ pub struct Gpu {
     opened: wgpu::Adapter,
     adapter: AdapterInfo,
     hardware: bool,
+    quirks: DriverQuirks,
+    /// The adapter's name, its driver and the driver's version.
+    driver_version: String,
     fault: Arc<Mutex<Fault>>,
 }
 
@@ -128,8 +132,16 @@ impl Gpu {
         device.set_device_lost_callback(move |_, message| {
             set_fault(&keep, format!("the device was lost: {message}"), true);
         });
-        let (opened, hardware) = (adapter.clone(), is_hardware(&info));
-        Ok(Self { device, queue, opened, adapter: describe(adapter), hardware, fault })
+        Ok(Self {
+            device,
+            queue,
+            opened: adapter.clone(),
+            adapter: describe(adapter),
+            hardware: is_hardware(&info),
+            quirks: DriverQuirks::of(&info),
+            driver_version: [info.name, info.driver, info.driver_info].join("/"),
+            fault,
+        })
     }
 
     /// Its adapter.
@@ -154,10 +166,14 @@ impl Gpu {
         }
     }
 
-    /// Whether the driver compiles kernels when they are first dispatched, and what it compiled
-    /// serves all devices of the adapter: Mesa's software driver for Vulkan.
-    pub(super) fn compiles_late(&self) -> bool {
-        !self.hardware && self.adapter.api == "vulkan" && self.adapter.name.contains("llvmpipe")
+    /// What is known of its driver.
+    pub(super) fn quirks(&self) -> DriverQuirks {
+        self.quirks
+    }
+
+    /// The adapter, its driver and the driver's version: what is measured holds as long as they are the same.
+    pub(super) fn driver_version(&self) -> &str {
+        &self.driver_version
     }
 
     /// Whether it has subgroup operations.
@@ -456,12 +472,9 @@ impl Gpu {
         Ok(result)
     }
 
-    /// Loop iterations and calls that one path may take. Mesa's software driver silently leaves
-    /// every loop of a kernel after 65,535 iterations of its subgroup
-    /// (`LP_MAX_TGSI_LOOP_ITERATIONS`); half of that leaves room for loops that lanes run one after
-    /// the other. Other drivers have no limit.
+    /// Loop iterations and calls that one path may take.
     pub fn max_loop_iterations(&self) -> u32 {
-        if self.adapter.name.contains("llvmpipe") { 32_768 } else { u32::MAX }
+        self.quirks.max_loop_iterations
     }
 
     /// A failure of this device: its loss, where that is the cause.

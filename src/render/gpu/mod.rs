@@ -7,6 +7,7 @@
 
 mod batch;
 mod device;
+mod driver;
 mod executor;
 mod function;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod submissions;
 mod tests;
 mod tiles;
 mod traversal;
+mod tuning;
 mod warm_up;
 mod wavefront;
 

@@ -1,13 +1,14 @@
 //! Tracing rays: a BVH on the device, bound with rays, hits and a ray queue to a kernel of
 //! `bvh::gpu::kernel`.
 //!
-//! The kernel depends on the adapter and on the size of the BVH: a table beyond the limit of a
-//! storage binding becomes a texture.
+//! Where tables and stacks are is chosen for the device (`tuning`) and by the size of the BVH: a
+//! table beyond the limit of a storage binding becomes a texture.
 
 use super::device::Gpu;
+use super::tuning;
 use crate::bvh::TwoLevel;
 use crate::bvh::gpu::TraverseParams;
-use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Stack, Store, TABLE_WIDTH, Variant};
+use crate::bvh::gpu::kernel::{Levels, PassKernel, Places, Store, TABLE_WIDTH, Variant};
 use crate::bvh::two_level::programs::Programs;
 use crate::render::RenderError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -120,16 +121,8 @@ impl TraversalKernel {
         let buffer = |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
         let read = buffer(BufferBindingType::Storage { read_only: true });
         let written = buffer(BufferBindingType::Storage { read_only: false });
-        let table = |store| match store {
-            Store::Buffer => read,
-            Store::Texture => BindingType::StorageTexture {
-                access: wgpu::StorageTextureAccess::ReadOnly,
-                format: TABLE_FORMAT,
-                view_dimension: wgpu::TextureViewDimension::D2,
-            },
-        };
         let uniform = buffer(BufferBindingType::Uniform);
-        let (nodes, triangles) = (table(source.places.nodes), table(source.places.triangles));
+        let (nodes, triangles) = (table_binding(source.places.nodes), table_binding(source.places.triangles));
         let mut bindings = vec![uniform, nodes, triangles, read, written, read, read];
         let persistent = source.variant == Variant::Persistent;
         bindings.extend(persistent.then_some(written));
@@ -190,7 +183,7 @@ impl Tree {
         buffers: RayBuffers<'_>,
         programs: Option<ProgramsOnDevice<'_>>,
     ) -> Result<Self, RenderError> {
-        Self::uploaded(gpu, kernels, tree, buffers, usual_places(gpu, levels_of(tree)), programs)
+        Self::uploaded(gpu, kernels, tree, buffers, tuning::places(gpu, levels_of(tree)), programs)
     }
 
     /// Uploads a BVH, nodes and triangles to the wanted stores where they fit.
@@ -278,41 +271,36 @@ impl Tree {
     }
 }
 
-/// The best stores on a device.
-///
-/// Mesa's software driver traces 5.9 million primary rays in two seconds of CPU time with these
-/// stores, 5.5 million with triangles in a buffer, 5.0 million with private stacks, 2.6 million
-/// with nodes and triangles in buffers (`bench gpu-traversal --mesh sponza.ply --view inside`;
-/// `wgsl/traverse` says why). On hardware all tables go through the same caches, a buffer has no
-/// format to convert, and little workgroup memory leaves room for more threads.
-fn usual_places(gpu: &Gpu, levels: Levels) -> Places {
-    if gpu.is_hardware() {
-        return Places { nodes: Store::Buffer, triangles: Store::Buffer, stack: Stack::Private };
-    }
-    // Next to the stacks a kernel may have one word of its own.
-    let room = gpu.device().limits().max_compute_workgroup_storage_size;
-    let fits = Stack::Workgroup.workgroup_bytes(levels) + 4 <= room;
-    Places {
-        nodes: Store::Texture,
-        triangles: Store::Texture,
-        stack: if fits { Stack::Workgroup } else { Stack::Private },
-    }
-}
-
 fn levels_of(tree: &TwoLevel) -> Levels {
     if tree.has_instances() { Levels::Two } else { Levels::One }
 }
 
+/// How a kernel binds a table.
+pub(super) fn table_binding(store: Store) -> BindingType {
+    match store {
+        Store::Buffer => BindingType::Buffer {
+            ty: BufferBindingType::Storage { read_only: true },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        },
+        Store::Texture => BindingType::StorageTexture {
+            access: wgpu::StorageTextureAccess::ReadOnly,
+            format: TABLE_FORMAT,
+            view_dimension: wgpu::TextureViewDimension::D2,
+        },
+    }
+}
+
 /// A table of vectors on the device.
 #[derive(Debug)]
-enum Table {
+pub(super) enum Table {
     Buffer(wgpu::Buffer),
     Texture(wgpu::TextureView),
 }
 
 impl Table {
     /// Uploads a table to the wanted store, or to the other one where it does not fit.
-    fn new(gpu: &Gpu, what: &'static str, content: &[u8], wanted: Store) -> Result<Self, RenderError> {
+    pub fn new(gpu: &Gpu, what: &'static str, content: &[u8], wanted: Store) -> Result<Self, RenderError> {
         let bytes = content.len() as u64;
         let (in_buffer, in_texture) = (gpu.max_storage_bytes(), max_texture_bytes(gpu));
         match place(bytes, wanted, in_buffer, in_texture) {
@@ -349,14 +337,16 @@ impl Table {
         Ok(Self::Texture(texture.create_view(&wgpu::TextureViewDescriptor::default())))
     }
 
-    fn store(&self) -> Store {
+    /// Where it is.
+    pub fn store(&self) -> Store {
         match self {
             Self::Buffer(_) => Store::Buffer,
             Self::Texture(_) => Store::Texture,
         }
     }
 
-    fn binding(&self) -> BindingResource<'_> {
+    /// What is bound as the table.
+    pub fn binding(&self) -> BindingResource<'_> {
         match self {
             Self::Buffer(buffer) => buffer.as_entire_binding(),
             Self::Texture(view) => BindingResource::TextureView(view),

@@ -84,7 +84,7 @@ pub(super) fn warm_up(
     course: &WarmUpProgress,
     common: &dyn Fn() -> Result<(), RenderError>,
 ) -> Result<WarmUp, RenderError> {
-    let most = if gpu.compiles_late() && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
+    let most = if gpu.quirks().compiles_at_first_dispatch && keeps_compiled_kernels() { MAX_DEVICES - 1 } else { 0 };
     let others = OtherDevices { most, open: &|| gpu.another() };
     warm_up_with(gpu, sections, kernels, priority, course, common, others)
 }
@@ -111,7 +111,7 @@ fn warm_up_with(
     let stopped = || if course.is_cancelled() { Err(RenderError::Stopped) } else { Ok(()) };
     let (pipelines, fresh) = sections.and_new_ones(gpu, kernels)?;
     let counts = PipelineCounts { made: fresh.len(), found: kernels.len() - fresh.len() };
-    if !gpu.compiles_late() || fresh.is_empty() {
+    if !gpu.quirks().compiles_at_first_dispatch || fresh.is_empty() {
         return Ok(WarmUp { kernels: counts, elsewhere: 0, time: start.elapsed() });
     }
     // Large kernels first, so that all devices end at about the same time.
@@ -277,7 +277,7 @@ mod tests {
     fn background_kernels_are_left_to_other_devices() {
         let done = Bench::new().warm_up(&kernels(3), Priority::Background, 1, &another).unwrap();
         assert_eq!(done.kernels, PipelineCounts { made: 3, found: 0 });
-        assert_eq!(done.elsewhere, if GPU.compiles_late() { 3 } else { 0 });
+        assert_eq!(done.elsewhere, if GPU.quirks().compiles_at_first_dispatch { 3 } else { 0 });
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
         let (bench, kernels) = (Bench::new(), kernels(2));
         bench.course.cancel();
         let stopped = bench.warm_up(&kernels, Priority::Background, 1, &another);
-        if GPU.compiles_late() {
+        if GPU.quirks().compiles_at_first_dispatch {
             assert!(matches!(stopped, Err(RenderError::Stopped)));
             let bench = Bench { course: WarmUpProgress::default(), ..bench };
             assert_eq!(bench.warm_up(&kernels, Priority::Background, 1, &another).unwrap().kernels.made, 2);
