@@ -1,7 +1,9 @@
-//! The hand-written kernels of `wgsl/`: built into the program, and read anew for those who edit them while it runs.
+//! The hand-written kernels of `wgsl/`: built into the program, and reloaded when edited while it
+//! runs.
 //!
-//! A [`Kernel`] is a file of that folder. Its text is the one that the program was built with, until a [`Folder`] that watches the files takes over another; [`version`] then rises, and who
-//! has made pipelines opens the device anew. It knows names and texts, not what they mean.
+//! A [`Kernel`] is a file of that folder. Its text is the one that the program was built with,
+//! until a [`Folder`] that watches the files takes over another; [`version`] then rises, and who
+//! has made pipelines opens the device anew. It knows names and sources, not what they mean.
 
 use crate::text::log::FileLog;
 use std::borrow::Cow;
@@ -67,7 +69,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The one that `SHADEWRIGHT_KERNELS` names, else that of the sources that this program was built from, where they are still there.
+    /// The one that `SHADEWRIGHT_KERNELS` names, else that of the sources that this program was
+    /// built from, where they are still there.
     pub fn usual() -> Option<Self> {
         match std::env::var_os("SHADEWRIGHT_KERNELS") {
             Some(folder) => Self::at(Path::new(&folder)),
@@ -79,7 +82,8 @@ impl Folder {
         Self::at(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/wgsl")))
     }
 
-    /// A folder, as its files are now: only what changes from now on is taken over, as the program may be older than they are.
+    /// A folder, as its files are now: only what changes from now on is taken over, as the program
+    /// may be older than they are.
     pub fn at(path: &Path) -> Option<Self> {
         if !path.is_dir() {
             return None;

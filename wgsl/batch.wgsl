@@ -1,5 +1,5 @@
-// What the machine's own kernels share: the batch that runs, and the paths' state. Prepended to `wgsl/refill.wgsl` and `wgsl/schedule.wgsl`;
-// layouts: `src/render/gpu/batch.rs`.
+// What the machine's own kernels share: the batch that runs, and the paths' state. Prepended to
+// `wgsl/refill.wgsl` and `wgsl/schedule.wgsl`; layouts: `src/render/gpu/batch.rs`.
 
 struct Batch {
     // W: paths there is room for, the stride of everything stored a path.
@@ -26,7 +26,8 @@ struct Batch {
     reserved: u32,
 }
 
-// Results stay where they are; the film's sums start with the first turn; or go on from what the film holds.
+// Results stay where they are; the film's sums start with the first turn; or go on from what the
+// film holds.
 const FILM_NONE: u32 = 0u;
 const FILM_STARTS: u32 = 1u;
 const FILM_GOES_ON: u32 = 2u;
@@ -44,11 +45,12 @@ struct Status {
 }
 
 @group(0) @binding(0) var<uniform> batch: Batch;
-// Of path i: program counter at i, stack pointer at W + i, budget at 2 W + i, item at 3 W + i, turn at 4 W + i.
+// Of path i: program counter at i, stack pointer at W + i, budget at 2 W + i, item at 3 W + i, turn
+// at 4 W + i.
 @group(0) @binding(1) var<storage, read_write> state: array<u32>;
 
-// Number of paths of section s at 2 s, index of the first at 2 s + 1; then the paths, section by section. Those whose turn is over are queued
-// as if they waited for a section behind the last.
+// Number of paths of section s at 2 s, index of the first at 2 s + 1; then the paths, section by
+// section. Those whose turn is over are queued as if they waited for a section behind the last.
 @group(0) @binding(6) var<storage, read_write> queue: array<u32>;
 
 const GROUP: u32 = 64u;

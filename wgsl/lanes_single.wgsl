@@ -1,4 +1,5 @@
-// Invocations that reserve places together, where there are no subgroup operations: each by itself. See `wgsl/lanes_subgroup.wgsl`.
+// Invocations that reserve places together, where there are no subgroup operations: each by itself.
+// See `wgsl/lanes_subgroup.wgsl`.
 
 fn amount_before(amount: u32) -> u32 {
     return 0u;

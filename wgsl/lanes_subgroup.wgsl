@@ -1,4 +1,5 @@
-// Invocations that reserve places together: the subgroup. `wgsl/lanes_single.wgsl` stands in for this file where there are no subgroup operations.
+// Invocations that reserve places together: the subgroup. `wgsl/lanes_single.wgsl` stands in for
+// this file where there are no subgroup operations.
 
 // The sum of `amount` over those before this one.
 fn amount_before(amount: u32) -> u32 {

@@ -1,9 +1,11 @@
-// Gives paths their work. A batch is a number of items, each run for some turns, one after the other, by the path that took it: the results of a turn
-// are added to the item's place in the film, then its next turn starts; after the last one the path takes the next item. So all paths
-// have work until the items run out, however long a turn takes, and every sum is made in the order of the turns.
+// Gives paths their work. A batch is a number of items, each run for some turns, one after the
+// other, by the path that took it: the results of a turn are added to the item's place in the film,
+// then its next turn starts; after the last one the path takes the next item. So all paths have
+// work until the items run out, however long a turn takes, and every sum is made in the order of
+// the turns.
 //
-// `start` begins a batch, `refill` stands in every round and runs over the queue of the paths whose turn is over. Follows `wgsl/batch.wgsl`.
-// CPU counterpart: the tests of `src/render/gpu/batch.rs`.
+// `start` begins a batch, `refill` stands in every round and runs over the queue of the paths whose
+// turn is over. Follows `wgsl/batch.wgsl`. CPU counterpart: the tests of `src/render/gpu/batch.rs`.
 
 @group(0) @binding(2) var<storage, read_write> frames: array<u32>;
 // Word k of turn t of item i at (t · argument_words + k) · items + i.

@@ -1,11 +1,15 @@
-// The scheduler of the section machine: sorts paths by the section that they wait for. Follows `wgsl/batch.wgsl`. One round of the machine is
+// The scheduler of the section machine: sorts paths by the section that they wait for. Follows
+// `wgsl/batch.wgsl`. One round of the machine is
 //
-//   every section's kernel over its queue, `shoot`, `trace_queue` (wgsl/traverse), `refill` (wgsl/refill.wgsl), `count`, `scan`, `scatter`
+// every section's kernel over its queue, `shoot`, `trace_queue` (wgsl/traverse), `refill`
+// (wgsl/refill.wgsl), `count`, `scan`, `scatter`
 //
-// and a batch begins with `start`, `count`, `scan`, `scatter`. Once no path is live, or one trapped, all dispatches of a round but `shoot` and `scan`
-// are empty. CPU counterpart: the tests of `src/render/gpu/schedule.rs`.
+// and a batch begins with `start`, `count`, `scan`, `scatter`. Once no path is live, or one
+// trapped, all dispatches of a round but `shoot` and `scan` are empty. CPU counterpart: the tests
+// of `src/render/gpu/schedule.rs`.
 //
-// The order of the paths in a queue differs from run to run, and so does that of the queues. Nothing depends on it: a path reads and writes only its own words.
+// The order of the paths in a queue differs from run to run, and so does that of the queues.
+// Nothing depends on it: a path reads and writes only its own words.
 
 // What the scheduler keeps for a queue while it sorts.
 struct Bin {
@@ -26,9 +30,11 @@ struct Bin {
 
 // The most workgroups that a dispatch takes in a dimension (WebGPU's default limit).
 const MAX_GROUPS: u32 = 65535u;
-// Paths that an invocation of the kernels over all paths takes in turn: workgroup barriers are dear on software drivers.
+// Paths that an invocation of the kernels over all paths takes in turn: workgroup barriers are dear
+// on software drivers.
 const PATHS_EACH: u32 = 8u;
-// Programs of no more queues are sorted in workgroup memory first, so that paths of one section do not all meet at one word of the buffer.
+// Programs of no more queues are sorted in workgroup memory first, so that paths of one section do
+// not all meet at one word of the buffer.
 const LOCAL_BINS: u32 = 1024u;
 // Not a queue.
 const NO_QUEUE: u32 = 0xffffffffu;
@@ -89,10 +95,12 @@ fn count_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation
     }
 }
 
-// Gives every queue its place and its dispatch, so that no more than `batch.take` paths run sections: the rest of a queue waits for the next round.
-// Empties the ray queue and the bins' counts. One workgroup; each invocation takes queues that lie side by side.
+// Gives every queue its place and its dispatch, so that no more than `batch.take` paths run
+// sections: the rest of a queue waits for the next round. Empties the ray queue and the bins'
+// counts. One workgroup; each invocation takes queues that lie side by side.
 //
-// Where nothing is sorted, each queue that has a path is all paths in use, and the kernels pick their own.
+// Where nothing is sorted, each queue that has a path is all paths in use, and the kernels pick
+// their own.
 @compute @workgroup_size(64)
 fn scan(@builtin(local_invocation_index) local: u32) {
     if local == 0u {
@@ -181,7 +189,8 @@ fn scatter_many(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocati
     }
 }
 
-// Puts all paths behind the queues' heads, in their order: what `scatter` is where nothing is sorted.
+// Puts all paths behind the queues' heads, in their order: what `scatter` is where nothing is
+// sorted.
 @compute @workgroup_size(64)
 fn line_up(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     for (var turn = 0u; turn < PATHS_EACH; turn += 1u) {

@@ -1,4 +1,5 @@
-//! Scalar traversal of the binary tree: the CPU counterpart of `wgsl/traverse/while_while.wgsl`, operation for operation.
+//! Scalar traversal of the binary tree: the CPU counterpart of `wgsl/traverse/while_while.wgsl`,
+//! operation for operation.
 //!
 //! It is the reference of the wide traversal and of the GPU kernel, which must give the same hits.
 
@@ -21,7 +22,8 @@ fn max(a: f32, b: f32) -> f32 {
 /// A distance that no box is entered at.
 const OUTSIDE: f32 = f32::MAX;
 
-/// Distance at which a ray enters a child's box, or [`OUTSIDE`] where it misses the box on `(t_min, t_far)`.
+/// Distance at which a ray enters a child's box, or [`OUTSIDE`] where it misses the box on `(t_min,
+/// t_far)`.
 ///
 /// Kay & Kajiya's slabs (1986) with Ize's padding (2013) on the far distance.
 #[inline]
@@ -95,7 +97,8 @@ fn traverse(bvh: &Bvh, ray: &Ray, any: bool) -> Option<Hit> {
     found.then_some(best)
 }
 
-/// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive index.
+/// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive
+/// index.
 pub fn closest_hit(bvh: &Bvh, ray: &Ray) -> Option<Hit> {
     traverse(bvh, ray, false)
 }

@@ -1,9 +1,10 @@
 //! The bounding volume hierarchy: one binary SAH tree over a triangle soup, used by both machines.
 //!
-//! It takes [`Triangle`]s (positions and a culling flag; the index in the input is the primitive's id) and answers
-//! [`closest hit`](Bvh::closest_hit) and [`any hit`](Bvh::any_hit) for rays, singly or in batches of up to 64. It gives the GPU
-//! the same tree as bytes ([`gpu_layout`]) for the kernels of `wgsl/traverse/`. It must not know scenes, shaders, cameras or
-//! memory images: a hit is `(t, u, v, prim)` and what a primitive means is the caller's business.
+//! It takes [`Triangle`]s (positions and a culling flag; the index in the input is the primitive's
+//! id) and answers [`closest hit`](Bvh::closest_hit) and [`any hit`](Bvh::any_hit) for rays, singly
+//! or in batches of up to 64. It gives the GPU the same tree as bytes ([`gpu_layout`]) for the
+//! kernels of `wgsl/traverse/`. It must not know scenes, shaders, cameras or memory images: a hit
+//! is `(t, u, v, prim)` and what a primitive means is the caller's business.
 //!
 //! | file | holds |
 //! |---|---|
@@ -23,9 +24,10 @@
 //!
 //! # Numbers agree
 //!
-//! Every traversal does the ray–triangle test with the same operations in the same order ([`triangle::LeafTriangle::intersect`]), and
-//! of hits at equal `t` the lower primitive index wins. So the scalar code, the wide kernels, and a GPU whose driver
-//! fuses nothing give the same bits, in whichever order they visit the tree.
+//! Every traversal does the ray–triangle test with the same operations in the same order
+//! ([`triangle::LeafTriangle::intersect`]), and of hits at equal `t` the lower primitive index
+//! wins. So the scalar code, the wide kernels, and a GPU whose driver fuses nothing give the same
+//! bits, in whichever order they visit the tree.
 
 pub mod binary;
 pub mod build;
@@ -43,11 +45,11 @@ pub mod two_level;
 pub mod wide;
 
 #[cfg(test)]
-mod leaks;
-#[cfg(test)]
 mod random;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod watertightness;
 
 pub use build::{BuildError, BuildOptions, Quality};
 pub use gpu::gpu_layout;

@@ -2,8 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// The most nodes on a path from the root to a leaf. The builder keeps to it, so a traversal stack of [`STACK`] entries
-/// suffices: a walk keeps at most one entry a level.
+/// The most nodes on a path from the root to a leaf. The builder keeps to it, so a traversal stack
+/// of [`STACK`] entries suffices: a traversal keeps at most one entry a level.
 pub const MAX_DEPTH: u32 = 60;
 
 /// Entries in the traversal stack of the binary tree, here and in `wgsl/traverse/binary.wgsl`.
@@ -17,8 +17,8 @@ pub const STACK: usize = 64;
 /// | 16..28, 28..32 | left box's maximum, zero |
 /// | 32..48, 48..64 | the same of the right child |
 ///
-/// Node 0 is the root. Nodes are in preorder: a node is followed by the subtree of its left child, and that by the subtree of its
-/// right child, where they are not leaves.
+/// Node 0 is the root. Nodes are in preorder: a node is followed by the subtree of its left child,
+/// and that by the subtree of its right child, where they are not leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Node {
@@ -32,8 +32,8 @@ pub struct Node {
 pub struct Child {
     /// Lower corner of the box.
     pub min: [f32; 3],
-    /// The child: the index of an inner node, or, with the top bit set, a leaf with its first triangle in bits 3 to 30 and its
-    /// number of triangles in bits 0 to 2.
+    /// The child: the index of an inner node, or, with the top bit set, a leaf with its first
+    /// triangle in bits 3 to 30 and its number of triangles in bits 0 to 2.
     pub link: u32,
     /// Upper corner of the box.
     pub max: [f32; 3],

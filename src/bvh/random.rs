@@ -1,4 +1,5 @@
-//! A small generator of the tests' own (Marsaglia's xorshift, 2003), and the geometry that they make with it.
+//! A small generator of the tests' own (Marsaglia's xorshift, 2003), and the geometry that they
+//! make with it.
 
 use super::{Ray, Triangle};
 use glam::Vec3;

@@ -1,6 +1,7 @@
 //! Rays and hits, one at a time and in batches, and the constants of the robust slab test.
 //!
-//! `t` is in units of the ray's direction, which need not be normalised; its longest component should be above 2⁻⁶⁴.
+//! `t` is in units of the ray's direction, which need not be normalised; its longest component
+//! should be above 2⁻⁶⁴.
 
 use glam::Vec3;
 
@@ -10,13 +11,15 @@ pub const BATCH: usize = 64;
 /// The primitive index of no primitive.
 pub const NO_PRIM: u32 = u32::MAX;
 
-/// Direction components nearer to zero than this are replaced by it, with their sign, before they are inverted for the slab
-/// test: so `inv` is finite and `0 * inf` cannot arise. The ray–triangle test sees the direction itself. 2⁻¹⁰⁰.
+/// Direction components nearer to zero than this are replaced by it, with their sign, before they
+/// are inverted for the slab test: so `inv` is finite and `0 * inf` cannot arise. The ray–triangle
+/// test sees the direction itself. 2⁻¹⁰⁰.
 pub const TINY_DIR: f32 = f32::from_bits((127 - 100) << 23);
 
-/// Factor on the far distance of the slab test: 1 + 10·2⁻²³. It covers the three roundings on either side of the comparison
-/// (2·γ₃ in Ize, "Robust BVH Ray Traversal", 2013) and leaves room for the rounding of a hit's own `t`, so that a hit at
-/// equal `t` in a neighbouring box is still found.
+/// Factor on the far distance of the slab test: 1 + 10·2⁻²³. It covers the three roundings on
+/// either side of the comparison (2·γ₃ in Ize, "Robust BVH Ray Traversal", 2013) and leaves room
+/// for the rounding of a hit's own `t`, so that a hit at equal `t` in a neighbouring box is still
+/// found.
 pub const FAR_PAD: f32 = 1.0 + 10.0 * f32::EPSILON;
 
 /// A ray and the open interval of `t` it looks at.
@@ -38,8 +41,8 @@ impl Ray {
         Self { origin, dir, t_min: 0.0, t_max: f32::MAX }
     }
 
-    /// The state before any hit: `t = t_max`, and a primitive index that no primitive is below, so that ties with `t_max`
-    /// lose. Its `prim` means nothing.
+    /// The state before any hit: `t = t_max`, and a primitive index that no primitive is below, so
+    /// that ties with `t_max` lose. Its `prim` means nothing.
     pub(super) fn unhit(&self) -> Hit {
         Hit { t: self.t_max, u: 0.0, v: 0.0, prim: 0 }
     }
@@ -69,18 +72,20 @@ impl Ray {
     }
 }
 
-/// What takes the ray–triangle test's vertices to a space where the ray starts at the origin and runs along z (Woop, Benthin & Wald
-/// 2013): a translation, a rotation of the axes that makes the direction's largest component z, and a shear.
+/// What takes the ray–triangle test's vertices to a space where the ray starts at the origin and
+/// runs along z (Woop, Benthin & Wald 2013): a translation, a rotation of the axes that makes the
+/// direction's largest component z, and a shear.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shear {
-    /// The components of the world that become x, y and z. z's is that of the direction's largest component, the lowest of several;
-    /// x and y follow it in turn.
+    /// The components of the world that become x, y and z. z's is that of the direction's largest
+    /// component, the lowest of several; x and y follow it in turn.
     pub axes: [usize; 3],
     /// Shear of x: the direction's x over its z.
     pub sx: f32,
     /// Shear of y.
     pub sy: f32,
-    /// The reciprocal of the direction's z. NaN or infinite for directions that are zero or not finite, which then hit nothing.
+    /// The reciprocal of the direction's z. NaN or infinite for directions that are zero or not
+    /// finite, which then hit nothing.
     pub sz: f32,
 }
 

@@ -1,11 +1,14 @@
-//! Sets of rays to measure traversal with, made for a tree: primary, ambient occlusion, diffuse bounce; and their files.
+//! Sets of rays to measure traversal with, made for a tree: primary, ambient occlusion, diffuse
+//! bounce; and their files.
 //!
-//! The sets are those that are usual in the literature (Aila & Laine 2009): what a camera shoots, and what is shot from the
-//! places that it sees. A set depends on the triangles, the view and the size alone. Rays stand in the order of
-//! the pixels in tiles of 8 × 8, in Morton order within a tile, so that any few neighbours are near each other in the image.
+//! The sets are those that are usual in the literature (Aila & Laine 2009): what a camera shoots,
+//! and what is shot from the places that it sees. A set depends on the triangles, the view and the
+//! size alone. Rays stand in the order of the pixels in tiles of 8 × 8, in Morton order within a
+//! tile, so that any few neighbours are near each other in the image.
 //!
-//! In files a ray is eight little-endian `f32`, `ox oy oz tmin dx dy dz tmax`, and an answer is `t u v` as `f32` and
-//! the primitive as `u32` ([`NO_PRIM`] for a miss), so that other tracers can be run on the same rays.
+//! In files a ray is eight little-endian `f32`, `ox oy oz tmin dx dy dz tmax`, and an answer is `t
+//! u v` as `f32` and the primitive as `u32` ([`NO_PRIM`] for a miss), so that other tracers can be
+//! run on the same rays.
 
 use super::ray::{BATCH, Hit, NO_PRIM, Ray, RayBatch};
 use super::tree::Bvh;
@@ -15,10 +18,12 @@ use std::f32::consts::TAU;
 /// Where the camera of the primary rays is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
-    /// In front of the mesh, on its +z side, at a bit more than its diagonal, looking at its middle.
+    /// In front of the mesh, on its +z side, at a bit more than its diagonal, looking at its
+    /// middle.
     #[default]
     Outside,
-    /// In the mesh, near one end of the longer horizontal side of its box, looking along it: for rooms.
+    /// In the mesh, near one end of the longer horizontal side of its box, looking along it: for
+    /// rooms.
     Inside,
 }
 
@@ -40,8 +45,8 @@ const AO_REACH: f32 = 0.1;
 /// How far from the surface secondary rays start, as a part of the box's diagonal.
 const OFFSET: f32 = 1e-5;
 
-/// The three sets: `size` × `size` primary rays (rounded up to whole tiles), and from each of their hits one
-/// ambient-occlusion ray and one diffuse bounce, both cosine-distributed.
+/// The three sets: `size` × `size` primary rays (rounded up to whole tiles), and from each of their
+/// hits one ambient-occlusion ray and one diffuse bounce, both cosine-distributed.
 pub fn ray_sets(bvh: &Bvh, view: View, size: usize) -> [RaySet; 3] {
     let primary = primary_rays(bvh, view, size.max(1));
     let diagonal = bvh.bounds().map_or(0.0, |(low, high)| (high - low).length());
@@ -92,8 +97,8 @@ pub fn encode_hits(hits: impl IntoIterator<Item = Option<Hit>>) -> Vec<u8> {
     hits.into_iter().flat_map(bytes).collect()
 }
 
-/// Column and row of the `i`th pixel (below 64) of a tile of a power of two a side, in Morton order: any 4, 16 or 64 in turn are a
-/// square, as packets like them.
+/// Column and row of the `i`th pixel (below 64) of a tile of a power of two a side, in Morton
+/// order: any 4, 16 or 64 in turn are a square, as packets like them.
 pub fn place_in_tile(i: usize) -> [usize; 2] {
     let every_other = |i: usize| (i & 1) | (i >> 1 & 2) | (i >> 2 & 4);
     [every_other(i), every_other(i >> 1)]
@@ -125,8 +130,8 @@ fn primary_rays(bvh: &Bvh, view: View, size: usize) -> Vec<Ray> {
     (0..tiles * tiles).flat_map(|tile| (0..TILE * TILE).map(move |i| (tile, i))).map(|(tile, i)| ray(tile, i)).collect()
 }
 
-/// One bounce from every hit, by Malley's method (Pharr, Jakob & Humphreys, "Physically Based Rendering", §A.5.3) on additive
-/// recurrences.
+/// One bounce from every hit, by Malley's method (Pharr, Jakob & Humphreys, "Physically Based
+/// Rendering", §A.5.3) on additive recurrences.
 fn bounce_rays(bvh: &Bvh, rays: &[Ray], offset: f32) -> Vec<Ray> {
     let mut normals = vec![Vec3::ZERO; bvh.triangles().iter().map(|t| t.prim as usize + 1).max().unwrap_or(0)];
     for t in bvh.triangles() {

@@ -1,7 +1,8 @@
-//! New positions for the triangles of a tree: the same nodes, with boxes computed anew from the leaves up.
+//! Refitting: new positions for the triangles of a BVH, the same nodes, with boxes computed anew
+//! from the leaves up.
 //!
-//! For geometry that moves a little. A tree keeps its form, so its cost grows as triangles leave their places; the caller sees
-//! the cost and decides when to build anew.
+//! For geometry that moves a little. A tree keeps its form, so its cost grows as triangles leave
+//! their places; the caller sees the cost and decides when to build anew.
 
 use super::build::bounds::Aabb;
 use super::build::frame::Frame;
@@ -23,12 +24,14 @@ pub enum RefitError {
         /// Triangles given.
         given: usize,
     },
-    /// A triangle of the tree has a coordinate that is not finite, or one that was left out has become finite.
+    /// A triangle of the tree has a coordinate that is not finite, or one that was left out has
+    /// become finite.
     #[error("other triangles than those of the tree have finite coordinates; build it anew")]
     Finite,
 }
 
-/// The frame of the new positions, where the tree of `leaves`, which has `count` different triangles, can take them.
+/// The frame of the new positions, where the tree of `leaves`, which has `count` different
+/// triangles, can take them.
 pub(super) fn check(triangles: &[Triangle], leaves: &[LeafTriangle], count: usize) -> Result<Frame, RefitError> {
     let finite = triangles.par_iter().filter(|t| t.is_finite()).count();
     if finite != count || !leaves.par_iter().all(|leaf| triangles[leaf.prim as usize].is_finite()) {
@@ -38,8 +41,8 @@ pub(super) fn check(triangles: &[Triangle], leaves: &[LeafTriangle], count: usiz
     Ok(Frame::new(&bounds.reduce(|| Aabb::EMPTY, Aabb::join)))
 }
 
-/// Computes the boxes of a subtree, given its nodes and the index of the first, its root; returns the box of its triangles.
-/// Recurses at most [`MAX_DEPTH`](super::node::MAX_DEPTH) deep.
+/// Computes the boxes of a subtree, given its nodes and the index of the first, its root; returns
+/// the box of its triangles. Recurses at most [`MAX_DEPTH`](super::node::MAX_DEPTH) deep.
 pub(super) fn subtree(nodes: &mut [Node], first: u32, leaves: &[LeafTriangle], frame: &Frame) -> Aabb {
     let Some((root, below)) = nodes.split_first_mut() else { return Aabb::EMPTY };
     let links = root.children.map(|child| child.link());

@@ -1,4 +1,4 @@
-//! Size and quality of a tree, measured on the finished nodes.
+//! Size and quality of a BVH, measured on the finished nodes.
 
 use super::node::Link;
 use super::tree::Bvh;
@@ -19,7 +19,8 @@ pub struct BuildStats {
     pub leaves: usize,
     /// The most inner nodes on a path from the root.
     pub depth: u32,
-    /// Expected cost of a random ray that hits the root's box: one for a node visited, one for a triangle tested.
+    /// Expected cost of a random ray that hits the root's box: one for a node visited, one for a
+    /// triangle tested.
     pub sah_cost: f64,
     /// Bytes of binary nodes and triangles (what the GPU gets).
     pub bytes: usize,

@@ -33,8 +33,9 @@ fn trace(rays: &[Ray], closest: impl Fn(&RayBatch, &mut HitBatch), any: impl Fn(
     (hits, any(&batch))
 }
 
-/// Checks that every kernel gives brute force's bits, and what is chosen of them in the tree of every builder, and returns the
-/// number of hits. A batch takes a few of the kernels, the next batch the next ones, for there are many.
+/// Checks that every kernel gives brute force's bits, and what is chosen of them in the tree of
+/// every builder, and returns the number of hits. A batch takes a few of the kernels, the next
+/// batch the next ones, for there are many.
 fn check(triangles: &[Triangle], rays: &[Ray]) -> usize {
     let trees = Quality::ALL.map(|quality| {
         let options = BuildOptions { quality, ..BuildOptions::default() };

@@ -1,4 +1,5 @@
-//! The tree that callers hold: the binary nodes, the triangles of the leaves, and what is derived from them.
+//! The tree that callers hold: the binary nodes, the triangles of the leaves, and what is derived
+//! from them.
 
 use super::build::{self, BuildError, BuildOptions, Built};
 use super::kernel::{Isa, Width};
@@ -24,8 +25,9 @@ pub struct Bvh {
 }
 
 impl Bvh {
-    /// Builds the tree on the current rayon pool. Triangles with a coordinate that is not finite are left out, and counted in
-    /// [`BuildStats::skipped`]; any others are fine, degenerate ones included.
+    /// Builds the tree on the current rayon pool. Triangles with a coordinate that is not finite
+    /// are left out, and counted in [`BuildStats::skipped`]; any others are fine, degenerate ones
+    /// included.
     ///
     /// # Errors
     ///
@@ -43,13 +45,15 @@ impl Bvh {
         Ok(bvh)
     }
 
-    /// Takes new positions of the triangles, given in the order of the build, and keeps the tree's form; much quicker than a build.
-    /// Triangles that were split between leaves are whole again. Returns [`BuildStats::sah_cost`], which tells by how much
-    /// the tree has become worse, and whether to build anew.
+    /// Takes new positions of the triangles, given in the order of the build, and keeps the tree's
+    /// form; much quicker than a build. Triangles that were split between leaves are whole again.
+    /// Returns [`BuildStats::sah_cost`], which tells by how much the tree has become worse, and
+    /// whether to build anew.
     ///
     /// # Errors
     ///
-    /// When there are more or fewer triangles than in the build, or others have finite coordinates. The tree is as it was then.
+    /// When there are more or fewer triangles than in the build, or others have finite coordinates.
+    /// The tree is as it was then.
     pub fn refit(&mut self, triangles: &[Triangle]) -> Result<f64, RefitError> {
         let expected = self.stats.triangles + self.stats.skipped;
         if triangles.len() != expected {
@@ -77,7 +81,8 @@ impl Bvh {
         &self.triangles
     }
 
-    /// The lower and upper corner of the box around all triangles (a little padded), or `None` of an empty tree.
+    /// The lower and upper corner of the box around all triangles (a little padded), or `None` of
+    /// an empty tree.
     pub fn bounds(&self) -> Option<(Vec3, Vec3)> {
         let children = self.nodes.iter().take(1).flat_map(|root| &root.children);
         let boxes = children.filter(|child| child.link != Child::empty().link);
@@ -89,7 +94,7 @@ impl Bvh {
         &self.stats
     }
 
-    /// The 8-wide tree of the same triangles, which the methods below walk.
+    /// The 8-wide tree of the same triangles, which the methods below traverse.
     pub fn wide(&self) -> &WideBvh<8> {
         &self.wide
     }
@@ -99,8 +104,8 @@ impl Bvh {
         self.wide4.get_or_init(|| WideBvh::new(&self.nodes, &self.triangles))
     }
 
-    /// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest primitive index. For many rays
-    /// [`closest_hits`](Self::closest_hits) is cheaper.
+    /// The nearest hit with `t_min < t < t_max`; of hits at equal `t` the one with the lowest
+    /// primitive index. For many rays [`closest_hits`](Self::closest_hits) is cheaper.
     pub fn closest_hit(&self, ray: &Ray) -> Option<Hit> {
         let mut best = ray.unhit();
         self.closest_into(ray, &mut best).then_some(best)
@@ -111,12 +116,14 @@ impl Bvh {
         self.occluded(ray)
     }
 
-    /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of inactive rays are left alone.
+    /// Traces the active rays of a batch like [`closest_hit`](Self::closest_hit); the hits of
+    /// inactive rays are left alone.
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
         packet::closest_hits(self.scene(Width::Eight), Isa::best(), rays, hits);
     }
 
-    /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit) says.
+    /// The mask of the active rays of a batch that hit something, as [`any_hit`](Self::any_hit)
+    /// says.
     pub fn any_hits(&self, rays: &RayBatch) -> u64 {
         packet::any_hits(self.scene(Width::Eight), Isa::best(), rays)
     }

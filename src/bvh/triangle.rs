@@ -1,16 +1,18 @@
 //! Triangles as the tree takes them and as its leaves keep them, and the one ray–triangle test.
 //!
-//! The test is the watertight one of Woop, Benthin & Wald ("Watertight Ray/Triangle Intersection", 2013): no ray gets through an
-//! edge or a vertex that triangles share. It has no epsilon, so it works at any scale of the scene. Its operations and their order
-//! are part of the contract between the scalar code, the lanes and `wgsl/traverse/ray_triangle.wgsl`; none of them may fuse a multiplication
-//! with an addition, or an edge that two triangles share would have two results.
+//! The test is the watertight one of Woop, Benthin & Wald ("Watertight Ray/Triangle Intersection",
+//! 2013): no ray gets through an edge or a vertex that triangles share. It has no epsilon, so it
+//! works at any scale of the scene. Its operations and their order are part of the contract between
+//! the scalar code, the lanes and `wgsl/traverse/ray_triangle.wgsl`; none of them may fuse a
+//! multiplication with an addition, or an edge that two triangles share would have two results.
 
 use super::ray::{Hit, Ray, Shear};
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
-/// Flag of a one-sided triangle: a hit is ignored where `dot(dir, cross(b - a, c - a)) > 0`, that is where the ray comes
-/// from behind the side from which `a, b, c` run counter-clockwise (in a right-handed space).
+/// Flag of a one-sided triangle: a hit is ignored where `dot(dir, cross(b - a, c - a)) > 0`, that
+/// is where the ray comes from behind the side from which `a, b, c` run counter-clockwise (in a
+/// right-handed space).
 pub const CULL_BACK: u32 = 1;
 
 /// A triangle of the input.
@@ -70,10 +72,12 @@ impl LeafTriangle {
         Self { a: a.to_array(), prim, b: b.to_array(), flags, c: c.to_array(), pad: 0 }
     }
 
-    /// The hit of `ray` with this triangle if it is nearer than `best`: `ray.t_min < t < best.t`, or `t == best.t` and a lower
-    /// primitive index. Start with `t = t_max` and `prim = 0` to have `t < t_max` strictly. `shear` is the ray's.
+    /// The hit of `ray` with this triangle if it is nearer than `best`: `ray.t_min < t < best.t`,
+    /// or `t == best.t` and a lower primitive index. Start with `t = t_max` and `prim = 0` to have
+    /// `t < t_max` strictly. `shear` is the ray's.
     ///
-    /// Woop, Benthin & Wald 2013, §3, with [`settle_edges`] in place of their second pass in double precision.
+    /// Woop, Benthin & Wald 2013, §3, with [`settle_edges`] in place of their second pass in double
+    /// precision.
     #[inline]
     pub fn intersect(&self, ray: &Ray, shear: &Shear, best: &Hit) -> Option<Hit> {
         let [ax, ay, az] = shear.apply(&self.a, ray.origin);
@@ -87,7 +91,8 @@ impl LeafTriangle {
         let det = (u + v) + w;
         let inv = 1.0 / det;
         let t = (((u * az + v * bz) + w * cz) * shear.sz) * inv;
-        // Written so that a NaN anywhere fails. det and sz have opposite signs where dot(d, (b - a) × (c - a)) is positive.
+        // Written so that a NaN anywhere fails. det and sz have opposite signs where dot(d, (b - a)
+        // × (c - a)) is positive.
         let inside = (u >= 0.0 && v >= 0.0 && w >= 0.0) || (u <= 0.0 && v <= 0.0 && w <= 0.0);
         let culled = self.flags & CULL_BACK != 0 && det * shear.sz < 0.0;
         let nearer = t > ray.t_min && (t < best.t || (t == best.t && self.prim < best.prim));
@@ -95,12 +100,13 @@ impl LeafTriangle {
     }
 }
 
-/// The edge functions `[u, v, w]` of a triangle whose sheared vertices are `a`, `b`, `c`, with those that are zero replaced by
-/// the exact difference of their products.
+/// The edge functions `[u, v, w]` of a triangle whose sheared vertices are `a`, `b`, `c`, with
+/// those that are zero replaced by the exact difference of their products.
 ///
-/// An edge function is the difference of two rounded products. Rounding keeps order, so one that is not zero has the sign of the exact
-/// difference; one that is zero tells nothing: seen from afar all three of a tiny triangle may be. Of exact zeros the ray counts as inside of
-/// both triangles at the edge.
+/// An edge function is the difference of two rounded products. Rounding keeps order, so one that is
+/// not zero has the sign of the exact difference; one that is zero tells nothing: seen from afar
+/// all three of a tiny triangle may be. Of exact zeros the ray counts as inside of both triangles
+/// at the edge.
 #[cold]
 pub fn settle_edges(edges: [f32; 3], a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> [f32; 3] {
     let settle = |edge: f32, [px, py]: [f32; 2], [qx, qy]: [f32; 2]| {

@@ -1,8 +1,11 @@
-//! True displacement: displacement shaders move the points of meshes, once, before trees are built.
+//! True displacement: displacement shaders move the points of meshes, once, before acceleration
+//! structures are built.
 //!
-//! A [`Displacer`] takes a scene and gives the objects that ask for it ([`crate::scene::ObjectAttributes::true_displacement`]) other meshes: cut finely ([`rate`],
-//! [`crate::geometry::refine`]), moved by their shaders ([`points`]), which run on the RPU whatever draws the image, and joined where they were joined ([`weld`]). Machines know
-//! nothing of it: they see more triangles. Whoever draws a scene runs this before linking it.
+//! A [`Displacer`] takes a scene and gives the objects that ask for it
+//! ([`crate::scene::ObjectAttributes::true_displacement`]) other meshes: diced finely ([`rate`],
+//! [`crate::geometry::refine`]), moved by their shaders ([`points`]), which run on the RPU whatever
+//! draws the image, and joined where they were joined ([`weld`]). Machines know nothing of it: they
+//! see more triangles. Whoever draws a scene runs this before linking it.
 
 mod points;
 mod rate;
@@ -21,15 +24,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-/// Most triangles that all displaced objects of a scene are cut into. Each takes 180 bytes of trees and shading data, and a core 1 µs before the trees are built
-/// (`--render --stats --threads 1` of `assets/scenes/displaced.rib` at 640x480, where they are 1.56 million).
+/// Most triangles that all displaced objects of a scene are diced into. Each takes 180 bytes of BVH
+/// and shading data, and a core 1 µs before BVHs are built (`--render --stats --threads 1` of
+/// `assets/scenes/displaced.rib` at 640x480, where they are 1.56 million).
 pub const MAX_TRIANGLES: usize = 1 << 23;
 
 /// Displaces scenes, and knows what it made of the last one.
 #[derive(Debug)]
 pub struct Displacer {
     most_triangles: usize,
-    /// Where surfaces are cut for, in the place of the scene's own view.
+    /// The camera that surfaces are diced for, instead of the scene's own view.
     view: Option<(Camera, Format)>,
     units: Units,
     last: Option<Last>,
@@ -96,7 +100,7 @@ impl Given {
 }
 
 impl Displacer {
-    /// One that cuts the objects of a scene into so many triangles at most.
+    /// One that dices the objects of a scene into so many triangles at most.
     pub fn new(most_triangles: usize) -> Self {
         Self { most_triangles, view: None, units: Units::default(), last: None }
     }
@@ -106,11 +110,13 @@ impl Displacer {
         self.view = view;
     }
 
-    /// Gives the objects of a scene that are to be displaced their meshes, those of the last time where nothing has changed.
-    /// The shaders are compiled as for [`crate::program::link`], and their texts are added to `sources`.
+    /// Gives the objects of a scene that are to be displaced their meshes, those of the last time
+    /// where nothing has changed. The shaders are compiled as for [`crate::program::link`], and
+    /// their texts are added to `sources`.
     ///
     /// # Errors
-    /// What is wrong with the objects' shaders, a shader that does not end, and objects with more triangles of their own than there may be.
+    /// What is wrong with the objects' shaders, a shader that does not end, and objects with more
+    /// triangles of their own than there may be.
     pub fn displace(
         &mut self,
         scene: &mut Scene,
@@ -177,7 +183,8 @@ impl Displacer {
         }
     }
 
-    /// Moves the objects to world space and cuts them as finely as the view asks, or as there is room for.
+    /// Moves the objects to world space and dices them as finely as the view asks, or as there is
+    /// room for.
     fn dice(
         &self,
         stage: &mut Scene,
@@ -218,7 +225,8 @@ impl Displacer {
     }
 }
 
-/// Gives a scene that was read anew, or edited, the displaced meshes of another with the same objects.
+/// Gives a scene that was read anew, or edited, the displaced meshes of another with the same
+/// objects.
 pub fn keep_meshes(scene: &mut Scene, displaced: &Scene) {
     let displaced = displaced.objects.iter().enumerate().filter(|(_, o)| o.attributes.displaced);
     set_meshes(scene, displaced.map(|(number, object)| (number, object.mesh.clone())));
@@ -240,7 +248,8 @@ fn set_meshes(scene: &mut Scene, meshes: impl Iterator<Item = (usize, Arc<Mesh>)
     }
 }
 
-/// The scene with these objects only, without lights and surfaces: what most displacement shaders depend on.
+/// The scene with these objects only, without lights and surfaces: what most displacement shaders
+/// depend on.
 fn scene_of(scene: &Scene, given: &[Given]) -> Scene {
     let bare = |g: &Given| Object { lights: Arc::new([]), surface: None, ..scene.objects[g.object].clone() };
     let objects = given.iter().map(bare).collect();

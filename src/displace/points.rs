@@ -1,7 +1,8 @@
 //! What displacement shaders make of the vertices of meshes.
 //!
-//! The shaders of a stage, a scene of diced objects, run once at each vertex; vertices that lie at the same place are moved as one, and get their normals from their
-//! shader or from the moved surface. Output parameters become primitive variables.
+//! The shaders of a stage, a scene of diced objects, run once at each vertex; vertices at the same
+//! position are moved as one, and get their normals from their shader or from the moved surface.
+//! Output parameters become primitive variables.
 
 use super::Given;
 use super::rate::Dicer;

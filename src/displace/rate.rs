@@ -1,20 +1,24 @@
-//! How finely displaced surfaces are cut: by the size of each edge on the image of the scene's camera, and by nothing else.
+//! The shading rate of displaced surfaces, that is how finely they are diced: by the size of each
+//! edge on the image of the scene's camera, and by nothing else.
 
 use crate::geometry::dice::Metric;
 use crate::scene::{Camera, Format};
 use glam::{DMat4, DVec3, Mat4, Vec3};
 
-/// The longest edge L in pixels at a shading rate of 1. Right triangles whose long sides are halved until they are shorter end with areas between L²/8 and L²/4, all equally likely on a
-/// logarithmic scale: 4 / (L² ln 2) triangles a pixel. Two of them are the square micropolygon that the rate is about (Cook, Carpenter & Catmull 1987).
+/// The longest edge L in pixels at a shading rate of 1. Right triangles whose long sides are halved
+/// until they are shorter end with areas between L²/8 and L²/4, all equally likely on a logarithmic
+/// scale: 4 / (L² ln 2) triangles a pixel. Two of them are the square micropolygon that the rate is
+/// about (Cook, Carpenter & Catmull 1987).
 const LONGEST: f64 = 1.7;
 
-/// By how much longer edges may be that no ray of the camera meets. They throw shadows and are seen in mirrors.
+/// By how much longer edges may be that no ray of the camera meets. They throw shadows and are seen
+/// in mirrors.
 const UNSEEN: f64 = 4.0;
 
 /// The share of the image around it that counts as seen: what is beside it may be moved into it.
 const MARGIN: f64 = 1.1;
 
-/// A camera that surfaces are cut for.
+/// A camera that surfaces are diced for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dicer {
     metric: Metric,
@@ -48,7 +52,8 @@ impl Dicer {
         Self { coarser, ..self }
     }
 
-    /// Whether the edge between two points of the world is too long at a shading rate. The order of its ends does not count.
+    /// Whether the edge between two points of the world is too long at a shading rate. The order of
+    /// its ends does not count.
     pub fn is_long(&self, a: Vec3, b: Vec3, shading_rate: f32) -> bool {
         let (a, b) = (a.as_dvec3(), b.as_dvec3());
         let (middle, length) = ((a + b) / 2.0, a.distance(b));

@@ -1,7 +1,8 @@
-//! Vertices that lie at the same place belong together: they are moved as one.
+//! Vertices that lie at the same place are welded: they are moved as one.
 //!
-//! A mesh has several vertices at a place where its normals or its parameters jump, and meshes that meet have one each. What
-//! their shader makes of them may differ a little, or much; what is stored is the mean, for all of them.
+//! A mesh has several vertices at a position where its normals or its parameters jump, and meshes
+//! that meet have one each. What their shader makes of them may differ a little, or much; what is
+//! stored is the mean, for all of them.
 
 use crate::geometry::Mesh;
 use crate::geometry::normals::{corner_normals, face_normal};
@@ -29,7 +30,8 @@ pub struct Weld {
     pub sides: Groups,
 }
 
-/// What tells vertices apart: the shader that moves them, the bits of the position, those of the normal.
+/// What tells vertices apart: the shader that moves them, the bits of the position, those of the
+/// normal.
 type Key = (u32, [u32; 3], [u32; 3]);
 
 impl Weld {
@@ -60,7 +62,8 @@ impl Weld {
 }
 
 impl Groups {
-    /// Gives every vertex the mean of its group's values. Equal values stay what they are, to the bit.
+    /// Gives every vertex the mean of its group's values. Equal values stay what they are, to the
+    /// bit.
     pub fn average(&self, values: &mut [Vec3]) {
         let mut sums = vec![(DVec3::ZERO, 0u32); self.count];
         for (value, &group) in values.iter().zip(&self.of) {
@@ -74,8 +77,10 @@ impl Groups {
         }
     }
 
-    /// Normals for meshes whose vertices have moved to `moved`: in each group one, the mean of those of all triangles around it by the angle that each has there. They are on the
-    /// side of the triangles that the meshes' own normals are on. 0 where there is none. Only the triangles of meshes whose numbers are `wanted` count.
+    /// Normals for meshes whose vertices have moved to `moved`: in each group one, the mean of
+    /// those of all triangles around it by the angle that each has there. They are on the side of
+    /// the triangles that the meshes' own normals are on. 0 where there is none. Only the triangles
+    /// of meshes whose numbers are `wanted` count.
     pub fn normals(&self, meshes: &[Mesh], moved: &[Vec3], wanted: impl Fn(usize) -> bool) -> Vec<Vec3> {
         let mut sums = vec![Vec3::ZERO; self.count];
         let mut first = 0;
@@ -124,7 +129,8 @@ mod tests {
         let mut heights: Vec<Vec3> = (0..12).map(|i| Vec3::Z * i as f32).collect();
         weld.places.average(&mut heights);
         let z: Vec<f32> = heights.iter().map(|v| v.z).collect();
-        // Vertex 1 of the first is vertex 0 of the second, and 2 is 3; the third is moved by another shader.
+        // Vertex 1 of the first is vertex 0 of the second, and 2 is 3; the third is moved by
+        // another shader.
         assert_eq!(z, [0.0, 2.5, 4.5, 3.0, 2.5, 5.0, 6.0, 4.5, 8.0, 9.0, 10.0, 11.0]);
     }
 

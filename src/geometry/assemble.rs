@@ -1,15 +1,15 @@
 //! From points, triangles and data of any class to a [`Mesh`].
 //!
-//! Zero-area triangles are dropped and counted, missing normals computed, and points split where a value differs
-//! between the triangles around them.
+//! Zero-area triangles are dropped and counted, missing normals computed, and points split where a
+//! value differs between the triangles around them.
 
 use super::mesh::Mesh;
 use super::normals::{face_normal, split_at_creases};
 use super::primvar::{Primvar, Variable};
 use glam::{Vec2, Vec3};
 
-/// How many vertices at one point are compared before a new one is made without looking further. It bounds the work
-/// at a point with very many triangles; the only harm is a vertex stored twice.
+/// How many vertices at one point are compared before a new one is made without looking further. It
+/// bounds the work at a point with very many triangles; the only harm is a vertex stored twice.
 const MAX_COMPARED: usize = 32;
 
 /// Values given over a mesh, by where they may differ.
@@ -33,7 +33,8 @@ pub enum Channel<T> {
     },
 }
 
-/// What a mesh is assembled from. All indices are in range and all channels as long as their class asks.
+/// What a mesh is assembled from. All indices are in range and all channels as long as their class
+/// asks.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
     /// Positions, finite.
@@ -208,7 +209,8 @@ struct Vertex {
     opacity: Option<Vec3>,
 }
 
-/// Makes a vertex for each different set of values at a point, in the order that the triangles first use them.
+/// Makes a vertex for each different set of values at a point, in the order that the triangles
+/// first use them.
 fn split(mut faces: Faces) -> Mesh {
     const NONE: u32 = u32::MAX;
     let triangle_colors = take_per_triangle(&mut faces.colors);

@@ -1,14 +1,16 @@
-//! The two parametric directions of a tensor-product surface: which control points count where, and how much.
+//! The two parametric directions of a tensor-product surface: which control points count where, and
+//! how much.
 //!
-//! A [`Direction`] is cut into spans, between whose ends a surface is smooth. At a place in a span it gives the weights of
-//! the control points and their derivatives. It knows no points.
+//! A [`Direction`] is divided into spans, between whose ends a surface is smooth. At a parameter in
+//! a span it gives the weights of the control points and their derivatives. It knows no points.
 
 use thiserror::Error;
 
 /// Highest order of a NURBS.
 pub const MAX_ORDER: usize = 32;
 
-/// Four cubic basis functions as a matrix, row by row: the weights at `t` are `(t³, t², t, 1) · M` (RISpec 3.2, §5.2).
+/// Four cubic basis functions as a matrix, row by row: the weights at `t` are `(t³, t², t, 1) · M`
+/// (RISpec 3.2, §5.2).
 pub type Basis = [[f32; 4]; 4];
 
 /// `RiBezierBasis`
@@ -58,7 +60,7 @@ pub enum BasisError {
     Empty,
 }
 
-/// A control point's weight at a place, and its derivative along the span from 0 to 1.
+/// A control point's weight at a parameter, and its derivative along the span from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Term {
     /// The control point.
@@ -101,7 +103,8 @@ pub struct Direction {
 }
 
 impl Direction {
-    /// Straight from each control point to the next, and with `periodic` from the last to the first.
+    /// Straight from each control point to the next, and with `periodic` from the last to the
+    /// first.
     ///
     /// # Errors
     /// Too few points.
@@ -212,13 +215,13 @@ impl Direction {
         (i, ((parameter - from) / (to - from)).clamp(0.0, 1.0))
     }
 
-    /// The parameter, 0 to 1 over the direction, of a place in a span.
+    /// The parameter, 0 to 1 over the direction, of a position in a span.
     pub fn parameter(&self, span: usize, at: f64) -> f64 {
         let Span { from, to, .. } = self.spans[span];
         if at == 1.0 { to } else { from + at * (to - from) }
     }
 
-    /// The weights at a place in a span, 0 at its start and 1 at its end.
+    /// The weights at a position in a span, 0 at its start and 1 at its end.
     pub fn terms(&self, span: usize, at: f64, out: &mut Vec<Term>) {
         out.clear();
         match &self.kind {
@@ -262,8 +265,9 @@ fn even_spans(count: usize) -> Vec<Span> {
     (0..count).map(|i| Span { segment: i as u32, from: end(i), to: end(i + 1) }).collect()
 }
 
-/// The basis functions that do not vanish in the knot interval from `first + order - 1` on, and their derivatives times
-/// `scale` (Piegl & Tiller, The NURBS Book, 2nd ed., algorithm 2.2 and equation 2.7).
+/// The basis functions that do not vanish in the knot interval from `first + order - 1` on, and
+/// their derivatives times `scale` (Piegl & Tiller, The NURBS Book, 2nd ed., algorithm 2.2 and
+/// equation 2.7).
 fn nurbs_terms(order: usize, knots: &[f64], first: usize, x: f64, scale: f64, out: &mut Vec<Term>) {
     let degree = order - 1;
     let k = first + degree;

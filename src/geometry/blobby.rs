@@ -1,7 +1,9 @@
-//! Blobby implicit surfaces (RISpec 3.2, §5.8): fields of ellipsoids and segments, put together by operators, and where their value is [`THRESHOLD`].
+//! Blobby implicit surfaces (RISpec 3.2, §5.8): fields of ellipsoids and segments, put together by
+//! operators, and where their value is [`THRESHOLD`].
 //!
-//! The surface is found on a grid, by marching tetrahedra (Doi & Koide 1991): six in each cell, whose edges neighbours share, so that it is closed. Each point is
-//! moved along its edge to where the field itself has the value; normals are those of the field.
+//! The surface is found on a grid, by marching tetrahedra (Doi & Koide 1991): six in each cell,
+//! whose edges neighbours share, so that it is closed. Each point is moved along its edge to where
+//! the field itself has the value; normals are those of the field.
 
 use super::tensor::Diced;
 use glam::{DMat4, DVec3};
@@ -23,7 +25,8 @@ const MAX_WORK: usize = 1 << 28;
 pub enum Instruction {
     /// The same everywhere.
     Constant(f64),
-    /// A blob around the segment between two points (which may be one), of this radius in its own space, to which the matrix leads.
+    /// A blob around the segment between two points (which may be one), of this radius in its own
+    /// space, to which the matrix leads.
     Blob {
         /// From object space to the blob's.
         to_blob: DMat4,
@@ -226,7 +229,8 @@ impl Field {
         values.last().copied().unwrap_or(0.0) - THRESHOLD
     }
 
-    /// The surface as triangles, on a grid of so many cells along the longest side of the bounds (fewer where the field has very many instructions). There are no sites and no `u, v`.
+    /// The surface as triangles, on a grid of so many cells along the longest side of the bounds
+    /// (fewer where the field has very many instructions). There are no sites and no `u, v`.
     pub fn polygonise(&self, cells: u32) -> Diced {
         let (Some((low, high)), false) = (self.bounds, self.instructions.is_empty()) else { return Diced::default() };
         let room = ((MAX_WORK / self.instructions.len()) as f64).cbrt() as u32;
@@ -356,8 +360,9 @@ impl Grid<'_> {
     }
 }
 
-/// The triangles in a tetrahedron whose corners are inside or not, seen from outside; `point` gives the point on the edge between two corners. The corners
-/// 1, 2 and 3 go around clockwise seen from 0.
+/// The triangles in a tetrahedron whose corners are inside or not, seen from outside; `point` gives
+/// the point on the edge between two corners. The corners 1, 2 and 3 go around clockwise seen from
+/// 0.
 fn cut(inside: [bool; 4], point: &mut impl FnMut(usize, usize) -> u32, out: &mut Vec<[u32; 3]>) {
     // For each corner the others, so that the four are an even permutation.
     const OTHERS: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [3, 0, 1], [2, 1, 0]];

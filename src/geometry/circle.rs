@@ -1,4 +1,5 @@
-//! A full circle as a NURBS of order 3 (Piegl & Tiller, "The NURBS Book", §7.5), for tests: a shape that is known exactly.
+//! A full circle as a NURBS of order 3 (Piegl & Tiller, "The NURBS Book", §7.5), for tests: a shape
+//! that is known exactly.
 
 use super::basis::Direction;
 

@@ -1,8 +1,10 @@
-//! Curves with a width (RISpec 3.2, §5.6): ribbons where normals say which way they face, else round tubes, which stand for ribbons that face whoever looks at them
+//! Curves with a width (RISpec 3.2, §5.6): ribbons where normals say which way they face, else
+//! round tubes, which stand for ribbons that face whoever looks at them
 //! ([`Mesh::ribbons`](super::Mesh::ribbons)).
 //!
-//! `v` runs along a curve and `u` around its tube, or across its ribbon. A ring of points stands at each place that a curve
-//! is cut at; what varies along a curve is the same all around it. Tubes are open at their ends.
+//! `v` runs along a curve and `u` around its tube, or across its ribbon. A ring of points stands at
+//! each place that a curve is diced at; what varies along a curve is the same all around it. Tubes
+//! are open at their ends.
 
 use super::basis::{Direction, Term};
 use super::dice::{Metric, SAMPLES};
@@ -23,7 +25,7 @@ pub struct Curve<'a> {
     pub first_varying: usize,
 }
 
-/// A place on a curve.
+/// A position on a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ring {
     /// The curve.
@@ -46,14 +48,16 @@ pub struct Rings {
 /// Curves as triangles.
 #[derive(Clone, Debug, Default)]
 pub struct Tubes {
-    /// Points, normals, `u, v` and triangles; `patches` holds the curve of each triangle, and there are no sites.
+    /// Points, normals, `u, v` and triangles; `patches` holds the curve of each triangle, and there
+    /// are no sites.
     pub shape: Diced,
     /// The ring that each point belongs to.
     pub ring_of: Vec<u32>,
 }
 
 impl Rings {
-    /// Cuts curves over control points finely enough; `None` where there would be more than `limit` rings.
+    /// Cuts curves over control points finely enough; `None` where there would be more than `limit`
+    /// rings.
     pub fn cut(curves: &[Curve<'_>], points: &[Vec3], metric: &Metric, limit: usize) -> Option<Self> {
         let mut out = Self::default();
         for (number, curve) in curves.iter().enumerate() {
@@ -101,7 +105,8 @@ impl Rings {
         out
     }
 
-    /// Points around the rings, whose widths are given; with normals (of any length) at them ribbons, else tubes. `None` where there would be more triangles than `limit`.
+    /// Points around the rings, whose widths are given; with normals (of any length) at them
+    /// ribbons, else tubes. `None` where there would be more triangles than `limit`.
     pub fn surround(
         &self,
         curves: &[Curve<'_>],
@@ -164,7 +169,7 @@ impl Rings {
 }
 
 impl Curve<'_> {
-    /// The point at a place, and its derivative along the span.
+    /// The point at a position, and its derivative along the span.
     fn place(&self, points: &[Vec3], span: usize, at: f64) -> [DVec3; 2] {
         let mut terms = Vec::new();
         // A closed curve ends where it starts, to the bit.
@@ -196,7 +201,8 @@ fn directions(places: &[[DVec3; 2]]) -> Vec<DVec3> {
         .collect()
 }
 
-/// Frames that turn as little as they can from each to the next, and around a closed curve come back to the first.
+/// Frames that turn as little as they can from each to the next, and around a closed curve come
+/// back to the first.
 fn carried(places: &[[DVec3; 2]], closed: bool) -> Vec<Frame> {
     let directions = directions(places);
     let mut frames: Vec<Frame> = Vec::with_capacity(places.len());

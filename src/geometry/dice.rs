@@ -1,8 +1,9 @@
-//! How finely curved shapes are cut, and the grids that they are cut into.
+//! How finely curved shapes are diced, and the grids that they are diced into.
 //!
-//! A [`Metric`] says for a curve into how many straight pieces it is cut, by its size on the image and by nothing but
-//! the curve: two patches that share an edge cut it alike. A [`Grid`] fills a patch whose four edges and whose inside have
-//! rates of their own; the inside is joined to each edge by a strip of triangles, so that there are no cracks.
+//! A [`Metric`] says for a curve into how many straight segments it is diced, by its size on the
+//! image and by nothing but the curve: two patches that share an edge dice it alike. A [`Grid`]
+//! fills a patch whose four edges and whose inside have rates of their own; the inside is joined to
+//! each edge by a strip of triangles, so that there are no cracks.
 
 use glam::{DMat4, DVec3};
 
@@ -12,7 +13,8 @@ pub const MAX_RATE: u32 = 128;
 /// Samples of a curve, from end to end, that a metric looks at.
 pub const SAMPLES: usize = 9;
 
-/// Most degrees that the pieces of a curve turn from one to the next, however small they are on the image: 24 pieces make a circle.
+/// Most degrees that the segments of a curve turn from one to the next, however small they are on
+/// the image: 24 segments make a circle.
 const MAX_TURN: f64 = 15.0;
 
 /// How large things are on the image, and how exact they must be there.
@@ -25,14 +27,16 @@ pub struct Metric {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum View {
-    /// Of a camera: object space to camera space and by how much that stretches, the pixels of a unit at distance 1, and whether they shrink with distance.
+    /// Of a camera: object space to camera space and by how much that stretches, the pixels of a
+    /// unit at distance 1, and whether they shrink with distance.
     Camera { to_camera: DMat4, scale: f64, pixels: f64, perspective: bool },
     /// Of none: every curve is that many pixels long.
     Anywhere { pixels: f64 },
 }
 
 impl Metric {
-    /// For shapes of a space that `to_camera` takes to camera space, where a unit at distance 1 (with `perspective`; anywhere without) is so many pixels.
+    /// For shapes of a space that `to_camera` takes to camera space, where a unit at distance 1
+    /// (with `perspective`; anywhere without) is so many pixels.
     pub fn of_camera(to_camera: DMat4, pixels: f64, perspective: bool, flatness: f64) -> Self {
         let scale = to_camera.determinant().abs().cbrt();
         Self { view: View::Camera { to_camera, scale, pixels, perspective }, flatness }
@@ -47,7 +51,8 @@ impl Metric {
     pub fn pixels(&self, at: DVec3, length: f64, size: f64) -> f64 {
         match self.view {
             View::Camera { to_camera, scale, pixels, perspective } => {
-                // Something around or behind the camera may still be seen in a mirror: its own size stands for its distance.
+                // Something around or behind the camera may still be seen in a mirror: its own size
+                // stands for its distance.
                 let distance = to_camera.transform_point3(at).length().max(0.25 * size * scale);
                 length * scale * pixels / if perspective { distance } else { 1.0 }
             }
@@ -60,8 +65,9 @@ impl Metric {
         self.flatness
     }
 
-    /// The number of pieces for an edge of a patch. Straight ones are cut too where they are long: the patch may be twisted, which the edge does not
-    /// tell, and is joined to it by triangles as long as its pieces.
+    /// The number of segments for an edge of a patch. Straight ones are diced too where they are
+    /// long: the patch may be twisted, which the edge does not tell, and is joined to it by
+    /// triangles as long as its pieces.
     pub fn edge_rate(&self, edge: &[DVec3; SAMPLES]) -> u32 {
         const PIXELS: f64 = 8.0;
         let (start, end) = (edge[0], edge[SAMPLES - 1]);
@@ -70,7 +76,8 @@ impl Metric {
         self.rate(edge).max(least.min(MAX_RATE))
     }
 
-    /// The number of pieces for a curve through these points, which lie at equal steps of its parameter.
+    /// The number of segments for a curve through these points, which lie at equal steps of its
+    /// parameter.
     pub fn rate(&self, curve: &[DVec3; SAMPLES]) -> u32 {
         let placed = match self.view {
             View::Camera { to_camera, .. } => curve.map(|p| to_camera.transform_point3(p)),
@@ -90,7 +97,8 @@ impl Metric {
         };
         let bent =
             chords.windows(2).zip(&placed[1..]).map(|(c, p)| (c[1] - c[0]).length() * scale(*p)).fold(0.0, f64::max);
-        // A piece of a curve with second derivative c is at most c h² / 8 from it, h its length in the parameter.
+        // A piece of a curve with second derivative c is at most c h² / 8 from it, h its length in
+        // the parameter.
         let pieces = (bent * steps * steps / (8.0 * self.flatness)).sqrt();
         let turn: f64 = chords.windows(2).map(|c| c[0].angle_between(c[1])).filter(|a| a.is_finite()).sum();
         let least = turn.to_degrees() / MAX_TURN;
@@ -112,7 +120,7 @@ impl Fraction {
     }
 }
 
-/// How many pieces the edges and the inside of a patch are cut into.
+/// How many segments the edges and the inside of a patch are diced into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
     /// The edges at v = 0 and v = 1, along u.
@@ -168,7 +176,8 @@ impl Rates {
         let [left, right] = self.along_v;
         let zero = |n: u32| Fraction(0, n);
         let one = |n: u32| Fraction(n, n);
-        // Around the square, counter-clockwise: each side's points without its last, and the inner points along it.
+        // Around the square, counter-clockwise: each side's points without its last, and the inner
+        // points along it.
         let sides: [Side<'_>; 4] = [
             (bottom, Box::new(move |k| [Fraction(k, bottom), zero(1)]), inner(nu).map(|i| inside(i, 1)).collect()),
             (right, Box::new(move |k| [one(1), Fraction(k, right)]), inner(nv).map(|j| inside(nu - 1, j)).collect()),
@@ -210,19 +219,21 @@ fn even_grid(nu: u32, nv: u32) -> Grid {
     grid
 }
 
-/// The two triangles of the cell whose corner of least `u, v` is point `a`, where rows have so many points.
+/// The two triangles of the cell whose corner of least `u, v` is point `a`, where rows have so many
+/// points.
 fn push_cell(triangles: &mut Vec<[u32; 3]>, a: u32, row: u32) {
     let (b, c, d) = (a + 1, a + row + 1, a + row);
     triangles.extend([[a, b, c], [a, c, d]]);
 }
 
-/// Fills between the points of an edge and those of the inside along it, both counter-clockwise around the square. Inner
-/// point `i` of `n` lies at `(i + 1) / (n + 1)` of the edge.
+/// Fills between the points of an edge and those of the inside along it, both counter-clockwise
+/// around the square. Inner point `i` of `n` lies at `(i + 1) / (n + 1)` of the edge.
 fn strip(triangles: &mut Vec<[u32; 3]>, outer: &[u32], inner: &[u32]) {
     let (pieces, inner_pieces) = (outer.len() - 1, inner.len() - 1);
     let (mut i, mut j) = (0, 0);
     while i < pieces || j < inner_pieces {
-        // The chain whose next piece has its middle first goes on: (i + ½) / pieces against (j + 1½) / (inner_pieces + 2).
+        // The chain whose next piece has its middle first goes on: (i + ½) / pieces against (j +
+        // 1½) / (inner_pieces + 2).
         let outer_first = (2 * i + 1) * (inner_pieces + 2) <= (2 * j + 3) * pieces;
         if j == inner_pieces || (i < pieces && outer_first) {
             triangles.push([outer[i], outer[i + 1], inner[j]]);
@@ -270,7 +281,8 @@ mod tests {
                 }
             }
             assert!((area - 1.0).abs() < 1e-9, "{rates:?}: {area}");
-            // Every edge of a triangle has a neighbour but those of the square's sides, which are as many as the rates say.
+            // Every edge of a triangle has a neighbour but those of the square's sides, which are
+            // as many as the rates say.
             let open = edges.keys().filter(|&&(a, b)| !edges.contains_key(&(b, a))).count() as u32;
             assert_eq!(open, rates.along_u.iter().chain(&rates.along_v).sum::<u32>());
             assert!(edges.values().all(|&n| n == 1));

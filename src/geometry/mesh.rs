@@ -5,8 +5,9 @@ use glam::{Vec2, Vec3};
 
 /// Triangles with their vertices, in the space that its holder says.
 ///
-/// Per-vertex arrays are as long as `positions`, or empty where the mesh brings no such data; per-triangle arrays are
-/// as long as `triangles`, or empty. The geometric normal of a triangle is `(B - A) × (C - A)`.
+/// Per-vertex arrays are as long as `positions`, or empty where the mesh brings no such data;
+/// per-triangle arrays are as long as `triangles`, or empty. The geometric normal of a triangle is
+/// `(B - A) × (C - A)`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Vertex positions, finite.
@@ -29,8 +30,9 @@ pub struct Mesh {
     pub triangles: Vec<[u32; 3]>,
     /// What it brings for the parameters of its shader; no name twice.
     pub primvars: Vec<Primvar>,
-    /// Whether it stands for flat ribbons that face whoever looks at them: it is tubes around these, as wide as they are, whose triangles and normals face outwards. `v` runs along them and `u` around; where across the
-    /// ribbon a ray meets it depends on the ray.
+    /// Whether it stands for flat ribbons that face whoever looks at them: it is tubes around
+    /// these, as wide as they are, whose triangles and normals face outwards. `v` runs along them
+    /// and `u` around; where across the ribbon a ray meets it depends on the ray.
     pub ribbons: bool,
 }
 
@@ -62,7 +64,8 @@ impl Mesh {
         Some(self.positions.iter().fold((first, first), |(lo, hi), &p| (lo.min(p), hi.max(p))))
     }
 
-    /// Gives it other vertices, each a copy of one that it has; the triangles' indices are left as they are.
+    /// Gives it other vertices, each a copy of one that it has; the triangles' indices are left as
+    /// they are.
     pub(super) fn gather_vertices(&mut self, sources: &[u32]) {
         fn pick<T: Copy>(values: &mut Vec<T>, sources: &[u32]) {
             if !values.is_empty() {

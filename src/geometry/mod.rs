@@ -1,10 +1,14 @@
 //! Geometry: shapes in, triangle meshes out.
 //!
-//! Polygons are triangulated ([`polygon`], [`region`]) here; quadrics ([`quadric`]), patches and NURBS ([`tensor`], [`trim`]), subdivision meshes ([`subdivision`]), curves
-//! ([`curves`]), points ([`particles`]) and implicit surfaces ([`blobby`]) are cut into triangles, as finely as an image asks ([`dice`]); any mesh can be cut further ([`refine`]). Meshes that bring no normals
-//! get them, with creases ([`normals`]), and tangents where a normal map asks for them ([`tangents`]); and [`assemble`] makes of points and data of any class the one thing that
-//! leaves this module: a [`Mesh`], which `placement` moves and joins and [`solid`] cuts. [`procedural`] makes meshes for
-//! measurements. Data for the parameters of shaders goes along ([`primvar`]). It knows nothing of files, shaders or acceleration structures.
+//! Polygons are triangulated ([`polygon`], [`region`]) here; quadrics ([`quadric`]), patches and
+//! NURBS ([`tensor`], [`trim`]), subdivision meshes ([`subdivision`]), curves ([`curves`]), points
+//! ([`particles`]) and implicit surfaces ([`blobby`]) are tessellated, as finely as an image asks
+//! ([`dice`]); any mesh can be subdivided further ([`refine`]). Meshes that bring no normals get
+//! them, with creases ([`normals`]), and tangents where a normal map asks for them ([`tangents`]);
+//! and [`assemble`] makes of points and data of any class the one thing that leaves this module: a
+//! [`Mesh`], which `placement` moves and joins and [`solid`] combines by constructive solid
+//! geometry. [`procedural`] makes meshes for measurements. Data for the parameters of shaders goes
+//! along ([`primvar`]). It knows nothing of files, shaders or acceleration structures.
 
 pub mod assemble;
 pub mod basis;

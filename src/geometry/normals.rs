@@ -1,9 +1,10 @@
 //! Shading normals for meshes that bring none.
 //!
-//! At each point, the triangles around it are joined across shared edges whose faces meet at no more than the crease
-//! angle; each group gets one normal, the mean of its faces' normals weighted by the angle that each face has there
-//! (Thürmer and Wüthrich 1998), and one vertex. The work grows linearly with the mesh (a point with many triangles
-//! costs a sort of its edges), and the result does not depend on the number of threads.
+//! At each point, the triangles around it are joined across shared edges whose faces meet at no
+//! more than the crease angle; each group gets one normal, the mean of its faces' normals weighted
+//! by the angle that each face has there (Thürmer and Wüthrich 1998), and one vertex. The work
+//! grows linearly with the mesh (a point with many triangles costs a sort of its edges), and the
+//! result does not depend on the number of threads.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -42,8 +43,8 @@ pub fn angle(at: Vec3, u: Vec3, v: Vec3) -> f32 {
     u.cross(v).length().atan2(u.dot(v))
 }
 
-/// Splits the points of a mesh at creases sharper than `crease_angle` degrees and gives every vertex its normal.
-/// Points that no triangle uses get no vertex.
+/// Splits the points of a mesh at creases sharper than `crease_angle` degrees and gives every
+/// vertex its normal. Points that no triangle uses get no vertex.
 pub fn split_at_creases(points: &[Vec3], triangles: &[[u32; 3]], crease_angle: f32) -> CreasedVertices {
     let face_normals: Vec<Vec3> = triangles.par_iter().map(|t| face_normal(t.map(|i| points[i as usize]))).collect();
     let (starts, incidence) = corners_by_point(points.len(), triangles);
@@ -77,7 +78,8 @@ pub fn split_at_creases(points: &[Vec3], triangles: &[[u32; 3]], crease_angle: f
     out
 }
 
-/// The corners (three times the triangle plus 0, 1 or 2) at each point, as one list with the point's start in it.
+/// The corners (three times the triangle plus 0, 1 or 2) at each point, as one list with the
+/// point's start in it.
 fn corners_by_point(points: usize, triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; points + 1];
     for &i in triangles.iter().flatten() {
@@ -126,7 +128,8 @@ impl Incidence<'_> {
         chunk
     }
 
-    /// Fills `parent` with a forest over `corners`: a corner's root is the first corner of its group.
+    /// Fills `parent` with a forest over `corners`: a corner's root is the first corner of its
+    /// group.
     fn join(&self, corners: &[u32], parent: &mut Vec<u32>, edges: &mut Vec<(u32, u32)>) {
         parent.clear();
         parent.extend(0..corners.len() as u32);

@@ -5,10 +5,11 @@ use super::procedural::quartered;
 use super::tensor::Diced;
 use glam::Vec3;
 
-/// How often the triangles of an octahedron are cut into four at most.
+/// How often the triangles of an octahedron are subdivided at most.
 const MAX_LEVEL: usize = 5;
 
-/// Spheres around points, of these widths; those of no width are left out. `patches` holds the sphere of each triangle. `None` where there would be more than `limit` triangles.
+/// Spheres around points, of these widths; those of no width are left out. `patches` holds the
+/// sphere of each triangle. `None` where there would be more than `limit` triangles.
 pub fn spheres(centres: &[Vec3], widths: &[f32], metric: &Metric, limit: usize) -> Option<Diced> {
     let balls: Vec<Ball> = (0..=MAX_LEVEL).map(Ball::new).collect();
     let mut out = Diced::default();
@@ -30,7 +31,8 @@ pub fn spheres(centres: &[Vec3], widths: &[f32], metric: &Metric, limit: usize) 
     Some(out)
 }
 
-/// The level at which a sphere's triangles are flat enough: each halves the angle of a chord, 90° at level 0.
+/// The level at which a sphere's triangles are flat enough: each halves the angle of a chord, 90°
+/// at level 0.
 fn level(metric: &Metric, centre: Vec3, radius: f32) -> usize {
     let radius = f64::from(radius.abs());
     let pixels = metric.pixels(centre.as_dvec3(), radius, radius);
@@ -45,7 +47,8 @@ struct Ball {
 }
 
 impl Ball {
-    /// An octahedron whose triangles are cut into four so many times, all points on the sphere.
+    /// An octahedron whose triangles are subdivided into four so many times, all points on the
+    /// sphere.
     fn new(level: usize) -> Self {
         let mut ball = Self {
             points: vec![Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y, Vec3::Z, -Vec3::Z],

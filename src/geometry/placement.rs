@@ -1,10 +1,11 @@
-//! Meshes moved, turned around and joined: what instances of one shape need.
+//! Meshes transformed, flipped and joined: instancing of one shape.
 
 use super::mesh::Mesh;
 use super::primvar::PrimvarPlace;
 use glam::{DMat3, Mat4, Vec2, Vec3};
 
-/// How normals follow a transform: its inverse transpose up to a positive factor, which exists also where there is no inverse.
+/// How normals follow a transform: its inverse transpose up to a positive factor, which exists also
+/// where there is no inverse.
 #[derive(Clone, Copy, Debug)]
 pub struct NormalMap(DMat3);
 
@@ -34,9 +35,11 @@ impl NormalMap {
             .map(|a| if longest > 0.0 { (a / longest).as_vec3() } else { Vec3::ZERO })
     }
 
-    /// What makes of [`NormalMap::axes`] the columns of the inverse transpose; 0 where there is none.
+    /// What makes of [`NormalMap::axes`] the columns of the inverse transpose; 0 where there is
+    /// none.
     pub fn axes_scale(&self) -> f32 {
-        // The columns here are those of the cofactor matrix times the determinant's sign, and their determinant is the square of the transform's.
+        // The columns here are those of the cofactor matrix times the determinant's sign, and their
+        // determinant is the square of the transform's.
         let determinant = self.0.determinant().abs().sqrt();
         if determinant > 0.0 { (self.longest() / determinant) as f32 } else { 0.0 }
     }
@@ -47,7 +50,8 @@ impl NormalMap {
 }
 
 impl Mesh {
-    /// The mesh moved by an affine transform. Its geometric normals stay on the side that they point to, in a mirror too.
+    /// The mesh moved by an affine transform. Its geometric normals stay on the side that they
+    /// point to, in a mirror too.
     #[must_use]
     pub fn transformed(&self, m: Mat4) -> Mesh {
         let normals = NormalMap::new(m);
@@ -61,8 +65,8 @@ impl Mesh {
         moved
     }
 
-    /// The mesh inside out: its geometric normals point to the other side, and with `turn_normals` the shading normals too. Ribbons
-    /// ([`Mesh::ribbons`]) have no inside.
+    /// The mesh inside out: its geometric normals point to the other side, and with `turn_normals`
+    /// the shading normals too. Ribbons ([`Mesh::ribbons`]) have no inside.
     #[must_use]
     pub fn inside_out(&self, turn_normals: bool) -> Mesh {
         let mut turned = self.clone();
@@ -76,8 +80,8 @@ impl Mesh {
         turned
     }
 
-    /// Whether two meshes can be joined: they bring colours for the same things, and variables of the same kinds, those of the whole mesh with equal values. Ribbons are
-    /// joined to ribbons.
+    /// Whether two meshes can be joined: they bring colours for the same things, and variables of
+    /// the same kinds, those of the whole mesh with equal values. Ribbons are joined to ribbons.
     pub fn is_alike(&self, other: &Mesh) -> bool {
         let colors = |m: &Mesh| {
             [&m.vertex_colors, &m.vertex_opacities, &m.triangle_colors, &m.triangle_opacities]

@@ -1,6 +1,7 @@
 //! Triangulation of planar polygons.
 //!
-//! A polygon that its first vertex sees whole (every convex one) becomes a fan; others are cut into ears.
+//! A polygon that its first vertex sees whole (every convex one) becomes a fan; others are cut into
+//! ears.
 
 use super::region;
 use glam::{DVec2, Vec2, Vec3};
@@ -17,8 +18,8 @@ pub struct TooManyVertices {
     pub vertices: usize,
 }
 
-/// Twice the polygon's vector area, by Newell's method: its direction is the normal that the vertices go around
-/// counter-clockwise in a right-handed system (clockwise in a left-handed one).
+/// Twice the polygon's vector area, by Newell's method: its direction is the normal that the
+/// vertices go around counter-clockwise in a right-handed system (clockwise in a left-handed one).
 pub fn newell_normal(corners: &[Vec3]) -> Vec3 {
     let origin = corners.first().map_or(glam::DVec3::ZERO, |p| p.as_dvec3());
     let mut sum = glam::DVec3::ZERO;
@@ -29,7 +30,8 @@ pub fn newell_normal(corners: &[Vec3]) -> Vec3 {
     sum.as_vec3()
 }
 
-/// Cuts a polygon into triangles of corner numbers, appended to `out`; the triangles wind as the polygon does.
+/// Cuts a polygon into triangles of corner numbers, appended to `out`; the triangles wind as the
+/// polygon does.
 ///
 /// # Errors
 ///
@@ -55,8 +57,9 @@ pub fn triangulate(corners: &[Vec3], out: &mut Vec<[u32; 3]>) -> Result<(), TooM
     Ok(())
 }
 
-/// Cuts a polygon with holes into triangles of corner numbers, appended to `out`; they wind as the first of its loops does, each of which is given by its number of
-/// corners. `None` where a corner is not finite.
+/// Cuts a polygon with holes into triangles of corner numbers, appended to `out`; they wind as the
+/// first of its loops does, each of which is given by its number of corners. `None` where a corner
+/// is not finite.
 pub fn triangulate_loops(corners: &[Vec3], loops: &[u32], out: &mut Vec<[u32; 3]>) -> Option<()> {
     let outer = &corners[..*loops.first()? as usize];
     let flat: Vec<DVec2> = project(corners, newell_normal(outer)).iter().map(|p| p.as_dvec2()).collect();
@@ -69,7 +72,8 @@ pub fn triangulate_loops(corners: &[Vec3], loops: &[u32], out: &mut Vec<[u32; 3]
     Some(())
 }
 
-/// Drops the coordinate along which a plane with this normal extends least, so that what goes around the normal counter-clockwise stays so.
+/// Drops the coordinate along which a plane with this normal extends least, so that what goes
+/// around the normal counter-clockwise stays so.
 fn project(corners: &[Vec3], normal: Vec3) -> Vec<Vec2> {
     let size = normal.abs();
     let origin = corners[0];
@@ -98,7 +102,8 @@ fn is_fan(p: &[Vec2]) -> bool {
     (1..p.len() - 1).all(|i| area(p[0], p[i], p[i + 1]) >= 0.0)
 }
 
-/// Ear clipping after Meisters 1975: cut off a convex corner whose triangle holds no other vertex, repeat.
+/// Ear clipping after Meisters 1975: cut off a convex corner whose triangle holds no other vertex,
+/// repeat.
 fn clip_ears(p: &[Vec2], out: &mut Vec<[u32; 3]>) {
     let n = p.len();
     let mut next: Vec<usize> = (0..n).map(|i| (i + 1) % n).collect();

@@ -1,9 +1,9 @@
-//! Primitive variables beyond the standard ones (RISpec 3.2, §5.1): named data of any type that a primitive brings for
-//! the parameters of its shader.
+//! Primitive variables beyond the standard ones (RISpec 3.2, §5.1): named data of any type that a
+//! primitive brings for the parameters of its shader.
 //!
-//! A [`Variable`] comes with the faces that a mesh is assembled from and may differ wherever a [`Channel`] may; a
-//! [`Primvar`] is what the mesh keeps: values for the whole of it, for its triangles or for its vertices. Nothing here
-//! knows who takes them.
+//! A [`Variable`] comes with the faces that a mesh is assembled from and may differ wherever a
+//! [`Channel`] may; a [`Primvar`] is what the mesh keeps: values for the whole of it, for its
+//! triangles or for its vertices. Nothing here knows who takes them.
 
 use super::assemble::Channel;
 use glam::{Mat4, Vec3};
@@ -126,7 +126,8 @@ pub struct Primvar {
 }
 
 impl Variable {
-    /// The variable of a mesh with so many vertices, at each of which it has the value with the number that `vertices` gives where it differs within triangles.
+    /// The variable of a mesh with so many vertices, at each of which it has the value with the
+    /// number that `vertices` gives where it differs within triangles.
     pub(super) fn into_primvar(self, vertices: impl Iterator<Item = u32>) -> Primvar {
         let width = self.kind.width();
         let (place, values) = match &self.at {
@@ -181,7 +182,8 @@ impl Primvar {
         }
     }
 
-    /// The variable of a mesh whose triangles were cut: behind its vertices lie others, each between two that come before it, and each triangle is a part of one of `sources`.
+    /// The variable of a mesh whose triangles were subdivided: behind its vertices lie others, each
+    /// between two that come before it, and each triangle is a part of one of `sources`.
     pub(super) fn refined(&self, between: &[[u32; 2]], sources: &[u32]) -> Primvar {
         let width = self.kind.width();
         let values = match (self.place, &self.values) {
@@ -209,7 +211,8 @@ impl Primvar {
     }
 }
 
-/// Points go where the transform takes them, vectors without its translation, normals by the inverse transpose.
+/// Points go where the transform takes them, vectors without its translation, normals by the
+/// inverse transpose.
 fn transform(ty: PrimvarType, values: &mut PrimvarValues, m: Mat4) {
     let PrimvarValues::Numbers(numbers) = values else { return };
     let inverse_transpose = m.inverse().transpose();

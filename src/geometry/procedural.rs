@@ -1,11 +1,14 @@
-//! Meshes of any size made by rule, for measurements: the same mesh for the same number of triangles, everywhere.
+//! Meshes of any size made by rule, for measurements: the same mesh for the same number of
+//! triangles, everywhere.
 //!
-//! Up to ten million triangles and a little beyond are meant; the meshes lie about the origin and are about a unit wide.
+//! Up to ten million triangles and a little beyond are meant; the meshes lie about the origin and
+//! are about a unit wide.
 
 use super::assemble::Faces;
 use glam::{Quat, Vec3};
 
-/// A wavy sheet of at least `triangles` triangles, at most a row more: coherent, all of one size, nothing behind anything.
+/// A wavy sheet of at least `triangles` triangles, at most a row more: coherent, all of one size,
+/// nothing behind anything.
 pub fn sheet(triangles: usize) -> Faces {
     let side = ((triangles as f64 / 2.0).sqrt().ceil() as u32).max(1);
     let row = side + 1;
@@ -20,8 +23,9 @@ pub fn sheet(triangles: usize) -> Faces {
     Faces { points: (0..row * row).map(position).collect(), triangles: triangles.collect(), ..Faces::default() }
 }
 
-/// Turned boxes, planks and blobs of very different sizes, some through others, that fill a cube; at least `triangles`
-/// triangles, at most a blob more. Rays through it meet little that is where its neighbours are.
+/// Turned boxes, planks and blobs of very different sizes, some through others, that fill a cube;
+/// at least `triangles` triangles, at most a blob more. Rays through it meet little that is where
+/// its neighbours are.
 pub fn clutter(triangles: usize) -> Faces {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut faces = Faces::default();
@@ -31,7 +35,8 @@ pub fn clutter(triangles: usize) -> Faces {
     let things = (triangles as f32 / MEAN_TRIANGLES).max(1.0);
     let usual = 0.5 / things.max(64.0).cbrt();
     while faces.triangles.len() < triangles {
-        // One in eight is a blob, three in eight are planks; sizes are spread over a factor of 32, most of them small.
+        // One in eight is a blob, three in eight are planks; sizes are spread over a factor of 32,
+        // most of them small.
         let kind = (random.unit() * 8.0) as u32;
         let size = usual * 0.25 * 32f32.powf(random.unit().powi(3));
         let stretch = match kind {

@@ -1,7 +1,8 @@
 //! Quadrics as RISpec 3.2, §5.4 defines them, and their tessellation.
 //!
-//! Each is swept by `u` around the z axis and by `v` along its profile; triangles and normals agree with
-//! `dPdu × dPdv`, which for the usual signs of the arguments points outwards (and to +z for a disk).
+//! Each is swept by `u` around the z axis and by `v` along its profile; triangles and normals agree
+//! with `dPdu × dPdv`, which for the usual signs of the arguments points outwards (and to +z for a
+//! disk).
 
 use super::assemble::{Channel, Faces};
 use glam::{DVec3, Vec2, Vec3};
@@ -144,7 +145,7 @@ impl Quadric {
         }
     }
 
-    /// Triangles with normals and `u, v`, a full circle cut into about `segments` parts.
+    /// Triangles with normals and `u, v`, a full circle diced into about `segments` parts.
     pub fn tessellate(&self, segments: u32) -> Faces {
         let segments = segments.clamp(3, *SEGMENTS.end());
         let theta = f64::from(self.theta_max()).to_radians();
@@ -202,7 +203,8 @@ impl Quadric {
             }
             Quadric::Paraboloid { .. } => segments.div_ceil(4).max(2),
             Quadric::Torus { major, minor, phi_min, phi_max, .. } => {
-                // The sagitta of a chord grows with the radius, and shrinks with the square of the segments.
+                // The sagitta of a chord grows with the radius, and shrinks with the square of the
+                // segments.
                 let around = f64::from(segments) * f64::from(minor.abs() / (major.abs() + minor.abs())).sqrt();
                 let turn = f64::from((phi_max - phi_min).abs().min(360.0)) / 360.0;
                 ((around.max(f64::from(*SEGMENTS.start())) * turn).ceil() as u32).max(1)
@@ -210,7 +212,8 @@ impl Quadric {
         }
     }
 
-    /// `v` of the row at this share of all rows. A paraboloid's are closer to each other at its apex, where it is curved most.
+    /// `v` of the row at this share of all rows. A paraboloid's are closer to each other at its
+    /// apex, where it is curved most.
     fn row(&self, share: f64) -> f64 {
         let Quadric::Paraboloid { z_min, z_max, .. } = *self else { return share };
         let low = f64::from(z_min / z_max).max(0.0);
@@ -279,7 +282,8 @@ fn latitudes(radius: f32, z_min: f32, z_max: f32) -> (f64, f64) {
     (latitude(z_min), latitude(z_max))
 }
 
-/// Segments of a circle of `pixels` radius on the image for a silhouette that stays within a tenth of a pixel of it.
+/// Segments of a circle of `pixels` radius on the image for a silhouette that stays within a tenth
+/// of a pixel of it.
 pub fn segments_for(pixels: f32) -> u32 {
     const ERROR: f64 = 0.1;
     let ratio = (1.0 - ERROR / f64::from(pixels.max(0.2))).clamp(-1.0, 1.0);

@@ -1,8 +1,11 @@
-//! Meshes cut into smaller triangles, without cracks: what displacement needs of surfaces whose own triangles are as large as they can be.
+//! Adaptive subdivision of meshes into smaller triangles, without cracks: what displacement needs
+//! of surfaces whose own triangles are as large as they can be.
 //!
-//! Whoever asks says of an edge, by its two ends alone, whether it is too long. A long edge is halved in every triangle that has it, and its halves are
-//! judged anew, so that two triangles with an edge in common cut it alike: those of one mesh, of vertices that lie at the same place, and of other meshes.
-//! All that a mesh says of its vertices is the mean at a middle; what it says of triangles goes to their parts. Nothing here knows images or shaders.
+//! The caller decides for an edge, by its two ends alone, whether it is too long. A long edge is
+//! halved in every triangle that has it, and its halves are judged anew, so that two triangles with
+//! an edge in common split it alike: those of one mesh, of vertices that lie at the same position,
+//! and of other meshes. All that a mesh says of its vertices is the mean at a middle; what it says
+//! of triangles goes to their parts. Nothing here knows images or shaders.
 
 use super::mesh::Mesh;
 use glam::Vec3;
@@ -10,15 +13,18 @@ use std::collections::HashMap;
 use std::ops::{Add, Mul};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How often an edge may be halved. A million pieces of one edge are beyond any image; it bounds what edges through the camera come to.
+/// How often an edge may be halved. A million pieces of one edge are beyond any image; it bounds
+/// what edges through the camera come to.
 const MAX_HALVINGS: u32 = 20;
 
 /// A judge of edges, which gives the same answer for either order of the ends.
 pub type IsLong<'a> = dyn Fn(Vec3, Vec3) -> bool + Sync + 'a;
 
-/// The mesh with its triangles cut until no edge is long; `None` when more than `room` triangles are made by all who count in `made`.
+/// The mesh with its triangles split until no edge is long; `None` when more than `room` triangles
+/// are made by all who count in `made`.
 ///
-/// Triangles follow one another in the order of those that they are parts of. What stood for ribbons stands for itself then.
+/// Triangles follow one another in the order of those that they are parts of. What stood for
+/// ribbons stands for itself then.
 pub fn refine(mesh: &Mesh, is_long: &IsLong<'_>, made: &AtomicUsize, room: usize) -> Option<Mesh> {
     let mut refiner = Refiner {
         positions: mesh.positions.clone(),
@@ -70,7 +76,8 @@ struct Refiner<'a> {
 impl Refiner<'_> {
     /// Adds the parts of a triangle that was made by so many halvings.
     ///
-    /// All long edges of a triangle are halved at once. So an edge is judged when it comes to be, after the same number of halvings in each triangle that has it.
+    /// All long edges of a triangle are halved at once. So an edge is judged when it comes to be,
+    /// after the same number of halvings in each triangle that has it.
     fn cut(&mut self, [a, b, c]: [u32; 3], source: u32, halvings: u32) {
         if self.triangles.len() > self.room {
             return;
@@ -126,7 +133,8 @@ fn middle(a: Vec3, b: Vec3) -> Vec3 {
     (a + b) * 0.5
 }
 
-/// Values at vertices, with those of the vertices behind them: each the mean of two that come before it. None where there are none.
+/// Values at vertices, with those of the vertices behind them: each the mean of two that come
+/// before it. None where there are none.
 fn means<T: Copy + Add<Output = T> + Mul<f32, Output = T>>(values: &[T], between: &[[u32; 2]]) -> Vec<T> {
     let mut all = values.to_vec();
     for &[a, b] in between.iter().filter(|_| !values.is_empty()) {
@@ -158,7 +166,7 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// The mesh cut to edges of that length at most.
+    /// The mesh subdivided to edges of that length at most.
     fn cut(mesh: &Mesh, length: f32) -> Mesh {
         refine(mesh, &|a, b| a.distance(b) > length, &AtomicUsize::new(0), 1 << 20).expect("enough room")
     }
@@ -189,7 +197,8 @@ mod tests {
         }
     }
 
-    /// How often each directed edge is there, less how often its opposite is, by the bits of its ends' places.
+    /// How often each directed edge is there, less how often its opposite is, by the bits of its
+    /// ends' positions.
     fn open_edges(mesh: &Mesh) -> usize {
         let mut edges: HashMap<_, i32> = HashMap::new();
         for t in 0..mesh.triangles.len() {
@@ -219,7 +228,8 @@ mod tests {
 
     #[test]
     fn triangles_without_common_vertices_meet_without_cracks() {
-        // The sides of the square are open, in as many pieces each as lengths ask; its diagonal is not.
+        // The sides of the square are open, in as many pieces each as lengths ask; its diagonal is
+        // not.
         for (length, pieces) in [(1.2, 1), (0.9, 2), (0.3, 4), (0.05, 32)] {
             assert_eq!(open_edges(&cut(&square(), length)), 4 * pieces, "{length}");
         }

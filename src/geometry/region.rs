@@ -1,7 +1,7 @@
 //! Triangles for what closed lines of the plane enclose: polygons with holes, and trimmed surfaces.
 //!
-//! Constrained Delaunay triangulation (the crate `spade`), of which the triangles are kept that an odd number of lines goes
-//! around.
+//! Constrained Delaunay triangulation (the crate `spade`), of which the triangles are kept that an
+//! odd number of lines goes around.
 
 use glam::DVec2;
 use spade::{ConstrainedDelaunayTriangulation, HasPosition, InsertionError, Point2, Triangulation};
@@ -21,8 +21,9 @@ impl HasPosition for Vertex {
     }
 }
 
-/// The triangles, counter-clockwise, over all `points` that lie within `loops`, each a list of numbers of points, closed from its last to its first. Of points at one
-/// place the last stands for all. A line that crosses an earlier one is left out. `None` where a coordinate is not finite.
+/// The triangles, counter-clockwise, over all `points` that lie within `loops`, each a list of
+/// numbers of points, closed from its last to its first. Of points at one place the last stands for
+/// all. A line that crosses an earlier one is left out. `None` where a coordinate is not finite.
 pub fn triangulate(points: &[DVec2], loops: &[Vec<u32>]) -> Option<Vec<[u32; 3]>> {
     let mut cdt = ConstrainedDelaunayTriangulation::<Vertex>::new();
     let mut handles = Vec::with_capacity(points.len());

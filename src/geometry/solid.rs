@@ -1,7 +1,11 @@
-//! Constructive solid geometry: unions, intersections and differences of closed meshes (RISpec 3.2, §5.9).
+//! Constructive solid geometry: unions, intersections and differences of closed meshes (RISpec 3.2,
+//! §5.9).
 //!
-//! Takes meshes whose triangles together enclose a volume, and gives what is left of each of them, so that every piece of the result keeps what its own surface brought: normals, coordinates, colours, primitive variables.
-//! The cutting is `manifold_rust`'s, which gives a closed mesh for closed meshes whatever their position. It knows nothing of scenes.
+//! Takes meshes whose triangles together enclose a volume, and gives the part of each of them that
+//! bounds the result, so that every piece of the result keeps what its own surface brought:
+//! normals, coordinates, colours, primitive variables. The Boolean operations are
+//! `manifold_rust`'s, which gives a closed mesh for closed meshes whatever their position. It knows
+//! nothing of scenes.
 
 use super::Mesh;
 use super::primvar::{Primvar, PrimvarPlace, PrimvarValues};
@@ -13,7 +17,8 @@ use std::ops::{Add, Mul};
 use std::sync::Arc;
 use thiserror::Error as ThisError;
 
-/// Corners nearer than this share of the box around a solid are one: seams and poles of quadrics come from sines, and differ by a few units in the last place.
+/// Corners nearer than this share of the box around a solid are one: seams and poles of quadrics
+/// come from sines, and differ by a few units in the last place.
 const WELD: f64 = 2e-6;
 
 /// Most triangles of one solid that is cut.
@@ -66,7 +71,8 @@ struct Part {
 }
 
 impl Solid {
-    /// The volume within meshes, each with a number for [`Solid::pieces`]. Their triangles may face either way.
+    /// The volume within meshes, each with a number for [`Solid::pieces`]. Their triangles may face
+    /// either way.
     ///
     /// # Errors
     /// When they do not close, or are too large.
@@ -118,8 +124,9 @@ impl Solid {
         Ok(Self { manifold: accepted(self.manifold.boolean(&other.manifold, operation))?, parts: self.parts })
     }
 
-    /// What is left of each surface, by the numbers they were given. Surfaces of which nothing is left are not among them. A piece faces as its surface did; what bounds a hole
-    /// that another solid has cut is turned around, its normals too.
+    /// What is left of each surface, by the numbers they were given. Surfaces of which nothing is
+    /// left are not among them. A piece faces as its surface did; what bounds a hole that another
+    /// solid has cut is turned around, its normals too.
     pub fn pieces(&self) -> Vec<(usize, Mesh)> {
         let gl = self.manifold.get_mesh_gl(-1);
         let mut pieces: BTreeMap<u32, Mesh> = BTreeMap::new();
@@ -231,7 +238,8 @@ fn accepted(manifold: Manifold) -> Result<Manifold, SolidError> {
     }
 }
 
-/// Turns triangles so that all face out of the volumes that they enclose, and tells which were turned.
+/// Flips triangles so that all face out of the volumes that they enclose, and returns which were
+/// flipped.
 fn turn_outward(tri_verts: &mut [u32], corners: &[Vec3]) -> Result<Vec<bool>, SolidError> {
     let (triangles, _) = tri_verts.as_chunks_mut::<3>();
     let edges_of = |t: [u32; 3]| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])];
@@ -250,7 +258,8 @@ fn turn_outward(tri_verts: &mut [u32], corners: &[Vec3]) -> Result<Vec<bool>, So
         if turned[start].is_some() {
             continue;
         }
-        // All that hangs together, turned as its first triangle is: neighbours go along their edge in opposite directions.
+        // All that hangs together, turned as its first triangle is: neighbours go along their edge
+        // in opposite directions.
         turned[start] = Some(false);
         let (mut waiting, mut shell) = (vec![start], Vec::new());
         while let Some(i) = waiting.pop() {
@@ -379,14 +388,16 @@ mod tests {
 
     #[test]
     fn triangles_are_as_many_as_the_corners_left_over_ask_for() {
-        // A wall of a large box cuts a unit box across. The unit box's four sides are two triangles each, whose common edge the wall cuts too: eight new corners, all on the wall.
-        // A closed surface without handles has twice as many triangles as corners, less four (Euler).
+        // A wall of a large box cuts a unit box across. The unit box's four sides are two triangles
+        // each, whose common edge the wall cuts too: eight new corners, all on the wall. A closed
+        // surface without handles has twice as many triangles as corners, less four (Euler).
         let combine = |operation| {
             let (unit, large) = (cube(Vec3::ZERO, 1.0), cube(Vec3::new(0.5, -1.0, -3.0), 5.0));
             let pieces = solid(0, unit).combined(operation, solid(1, large)).unwrap().pieces();
             pieces.into_iter().map(|(_, mesh)| mesh.triangles.len()).collect::<Vec<_>>()
         };
-        // Four corners of the unit box and the new ones are left: the box's own end, three triangles a side, and an eight-sided lid.
+        // Four corners of the unit box and the new ones are left: the box's own end, three
+        // triangles a side, and an eight-sided lid.
         assert_eq!(combine(Operation::Difference), [2 + 4 * 3, 6]);
         assert_eq!(combine(Operation::Intersection), [2 + 4 * 3, 6]);
         // All eight corners of the large box too; of its wall the lid is missing.

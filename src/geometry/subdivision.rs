@@ -1,7 +1,9 @@
-//! Subdivision surfaces, by the crate `opensubdiv-rs`: Catmull–Clark, Loop and bilinear, with creases, corners and holes.
+//! Subdivision surfaces, by the crate `opensubdiv-rs`: Catmull–Clark, Loop and bilinear, with
+//! creases, corners and holes.
 //!
-//! A mesh is refined as a whole, a level at a time, and its vertices are moved to the limit surface. Normals are the mean of those of the triangles around a
-//! vertex, on each side of a crease that is still sharp.
+//! A mesh is refined as a whole, a level at a time, and its vertices are moved to the limit
+//! surface. Normals are the mean of those of the triangles around a vertex, on each side of a
+//! crease that is still sharp.
 
 use super::dice::Metric;
 use super::normals::face_normal;
@@ -137,7 +139,8 @@ pub struct Refined {
     pub normal_indices: Vec<[u32; 3]>,
     /// Normals, unit.
     pub normals: Vec<Vec3>,
-    /// Numbers of values at each corner of each triangle: of those of faces' vertices, and of those of points that are blended linearly.
+    /// Numbers of values at each corner of each triangle: of those of faces' vertices, and of those
+    /// of points that are blended linearly.
     pub corner_values: [Vec<[u32; 3]>; 2],
 }
 
@@ -153,7 +156,8 @@ impl Cage {
     pub fn refine(mut self, metric: &Metric, limit: usize) -> Result<Refined, CageError> {
         self.check()?;
         self.leave_out_the_rim();
-        // A face with n vertices becomes n quads, a triangle of Loop's scheme four triangles; each a quarter at each level more.
+        // A face with n vertices becomes n quads, a triangle of Loop's scheme four triangles; each
+        // a quarter at each level more.
         let first: usize = if self.scheme == Scheme::Loop { 4 * self.counts.len() } else { 2 * self.indices.len() };
         let triangles = |level: usize| first.saturating_mul(1 << (2 * (level - 1)));
         if triangles(1) > limit {
@@ -204,7 +208,8 @@ impl Cage {
         self.holes.extend(rim);
     }
 
-    /// The level at which the pieces of curves on the surface are flat enough, judged by how far points are from the middle of their neighbours.
+    /// The level at which the pieces of curves on the surface are flat enough, judged by how far
+    /// points are from the middle of their neighbours.
     fn level(&self, metric: &Metric) -> usize {
         let mut sums = vec![(DVec3::ZERO, 0.0f64); self.points.len()];
         for face in self.faces() {
@@ -223,7 +228,8 @@ impl Cage {
             if *count > 0.0 { metric.pixels(p, second, second) } else { 0.0 }
         };
         let bend = self.points.iter().zip(&sums).map(bend).filter(|b| b.is_finite()).fold(0.0, f64::max);
-        // A piece is an eighth of its second difference from the curve, and each level quarters that.
+        // A piece is an eighth of its second difference from the curve, and each level quarters
+        // that.
         let level = (bend / (8.0 * metric.flatness())).max(1.0).log(4.0).ceil() as usize;
         level.clamp(LEAST_LEVEL, MAX_LEVEL)
     }
@@ -313,12 +319,14 @@ impl Refined {
         limit(&self.refiner, values, width)
     }
 
-    /// Values of faces' vertices, blended linearly: those that the first of [`Refined::corner_values`] counts.
+    /// Values of faces' vertices, blended linearly: those that the first of
+    /// [`Refined::corner_values`] counts.
     pub fn blend_corners(&self, values: &[f32], width: usize) -> Vec<f32> {
         self.blend_linear(OF_CORNERS, values, width)
     }
 
-    /// Values of points, blended linearly: those that the second of [`Refined::corner_values`] counts.
+    /// Values of points, blended linearly: those that the second of [`Refined::corner_values`]
+    /// counts.
     pub fn blend_points(&self, values: &[f32], width: usize) -> Vec<f32> {
         self.blend_linear(OF_POINTS, values, width)
     }
@@ -366,8 +374,8 @@ fn by_fours(values: &[f32], width: usize, blend: impl Fn(Vec<[f32; 4]>) -> Vec<[
     out
 }
 
-/// For each corner of each face the number of its normal, and the normals: the mean of the faces' around a vertex, weighted by area, between edges that are
-/// sharp.
+/// For each corner of each face the number of its normal, and the normals: the mean of the faces'
+/// around a vertex, weighted by area, between edges that are sharp.
 fn normals(level: &TopologyLevel<'_>, points: &[Vec3]) -> (Vec<u32>, Vec<Vec3>) {
     let mut starts = Vec::with_capacity(level.num_faces());
     let mut corners = 0u32;
@@ -489,8 +497,9 @@ mod tests {
     fn the_limit_of_a_cube_s_corner_is_where_the_rules_put_it() {
         let mesh = cube().refine(&metric(0.1), 1 << 20).unwrap();
         assert_eq!(open_edges(&mesh), 0);
-        // Halstead, Kass & DeRose 1993, appendix A: (n² v + 4 Σ e + Σ f) / (n (n + 5)). Of a cube's corner v the three edge neighbours add up to v, and the three
-        // across its faces to -v: (9 + 4 - 1) / 24.
+        // Halstead, Kass & DeRose 1993, appendix A: (n² v + 4 Σ e + Σ f) / (n (n + 5)). Of a cube's
+        // corner v the three edge neighbours add up to v, and the three across its faces to -v: (9
+        // + 4 - 1) / 24.
         let farthest = mesh.points.iter().map(|p| p.max_element().min(p.y).min(p.z).min(p.x)).fold(0.0, f32::max);
         assert!((farthest - 0.5).abs() < 1e-5, "{farthest}");
     }
@@ -563,7 +572,8 @@ mod tests {
         };
         let mesh = octahedron.refine(&metric(0.1), 1 << 20).unwrap();
         assert_eq!(open_edges(&mesh), 0);
-        // Loop 1987: the limit of a vertex of valence 4 is (v + χ Σ e) / (1 + 4χ), χ = 1 / (3/(8β) + 4) with β = (5/8 - (3/8)²)/4 = 31/256; the neighbours' sum is 0.
+        // Loop 1987: the limit of a vertex of valence 4 is (v + χ Σ e) / (1 + 4χ), χ = 1 / (3/(8β)
+        // + 4) with β = (5/8 - (3/8)²)/4 = 31/256; the neighbours' sum is 0.
         let beta = 31.0 / 256.0;
         let chi = 1.0 / (3.0 / (8.0 * beta) + 4.0);
         let top = mesh.points.iter().map(|p| f64::from(p.z)).fold(0.0, f64::max);
@@ -587,7 +597,8 @@ mod tests {
         let row: Vec<usize> = (0..mesh.triangles.len()).collect();
         for (values, at) in blended.iter().zip(&mesh.corner_values) {
             for &t in &row {
-                // The limit moves points a little along the surface; the linear values stay with their faces.
+                // The limit moves points a little along the surface; the linear values stay with
+                // their faces.
                 let face = mesh.faces[t] % 2;
                 for i in at[t] {
                     assert!((face as f32..=face as f32 + 1.0).contains(&values[i as usize]));

@@ -1,15 +1,19 @@
 //! Tangent frames at the vertices of a mesh: what the colours of a normal map are directions in.
 //!
-//! From texture coordinates, as MikkTSpace does (Mikkelsen, "Simulation of Wrinkled Surfaces Revisited", 2008, §3.3.1): at each vertex the mean of its triangles' tangents, laid
-//! into the plane across the normal and weighted by the angle there; triangles whose texture is mirrored count by themselves, and get vertices of their own.
+//! From texture coordinates, as MikkTSpace does (Mikkelsen, "Simulation of Wrinkled Surfaces
+//! Revisited", 2008, §3.3.1): at each vertex the mean of its triangles' tangents, laid into the
+//! plane across the normal and weighted by the angle there; triangles whose texture is mirrored
+//! count by themselves, and get vertices of their own.
 
 use super::Mesh;
 use super::normals::{angle, face_normal};
 use super::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
 use glam::{Vec2, Vec3};
 
-/// Adds two vectors a vertex to the variables of a mesh, under these names: of length 1, across the normal, in the direction in which the first texture coordinate rises and in
-/// that in which the second falls (up in an image whose rows come from the top). `uv` has the texture coordinates of each vertex.
+/// Adds two vectors a vertex to the variables of a mesh, under these names: of length 1, across the
+/// normal, in the direction in which the first texture coordinate rises and in that in which the
+/// second falls (up in an image whose rows come from the top). `uv` has the texture coordinates of
+/// each vertex.
 pub fn add_frames(mesh: &mut Mesh, uv: &[Vec2], names: [&str; 2]) {
     let faces: Vec<Face> = (0..mesh.triangles.len()).map(|t| Face::of(mesh, uv, t)).collect();
     split_mirrored(mesh, &faces);
@@ -63,14 +67,16 @@ impl Face {
         let (to_b, to_c) = (b - a, c - a);
         let area = to_b.perp_dot(to_c);
         let tangent = ((q - p) * to_c.y - (r - p) * to_b.y) * area.signum();
-        // Rows come from the top: an image that is not mirrored turns the other way round than the triangle.
+        // Rows come from the top: an image that is not mirrored turns the other way round than the
+        // triangle.
         let outward = face_normal(corners).dot(mesh.triangles[triangle].map(|i| mesh.normals[i as usize]).iter().sum());
         let mirrored = (area != 0.0).then_some((area > 0.0) == (outward >= 0.0));
         Self { tangent: if area == 0.0 { Vec3::ZERO } else { tangent.normalize_or_zero().as_vec3() }, mirrored }
     }
 }
 
-/// Gives triangles whose texture is mirrored vertices of their own where they share some with others.
+/// Gives triangles whose texture is mirrored vertices of their own where they share some with
+/// others.
 fn split_mirrored(mesh: &mut Mesh, faces: &[Face]) {
     let count = mesh.positions.len();
     let mut side: Vec<Option<bool>> = vec![None; count];
@@ -97,7 +103,8 @@ fn split_mirrored(mesh: &mut Mesh, faces: &[Face]) {
 mod tests {
     use super::*;
 
-    /// Two triangles of the unit square in z = 0 with normal +z, and the values of its two variables at a vertex.
+    /// Two triangles of the unit square in z = 0 with normal +z, and the values of its two
+    /// variables at a vertex.
     fn framed(uv: [Vec2; 4]) -> (Mesh, impl Fn(&Mesh, usize) -> [Vec3; 2]) {
         let positions = vec![Vec3::ZERO, Vec3::X, Vec3::X + Vec3::Y, Vec3::Y];
         let mut mesh =

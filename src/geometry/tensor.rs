@@ -1,7 +1,7 @@
 //! Tensor-product surfaces: bilinear and bicubic patches and meshes of them, and NURBS.
 //!
-//! A [`Surface`] is two [`Direction`]s and their control points. It is diced patch by patch; what two patches share is
-//! evaluated once, in one way, so that their points there are the same bits.
+//! A [`Surface`] is two [`Direction`]s and their control points. It is diced patch by patch; what
+//! two patches share is evaluated once, in one way, so that their points there are the same bits.
 
 use super::basis::{Direction, Term};
 use super::dice::{Fraction, Metric, Rates, SAMPLES};
@@ -16,13 +16,14 @@ pub struct Surface {
     pub u: Direction,
     /// Along v.
     pub v: Direction,
-    /// Homogeneous control points (`w·x, w·y, w·z, w`), row by row: those of equal place along v lie together.
+    /// Homogeneous control points (`w·x, w·y, w·z, w`), row by row: those of equal index along v
+    /// lie together.
     points: Vec<DVec4>,
     /// Whether weights differ from 1.
     rational: bool,
 }
 
-/// A place on a surface: spans along u and v, and the place in them from 0 to 1.
+/// A position on a surface: spans along u and v, and the position in them from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Site {
     /// The spans.
@@ -72,7 +73,8 @@ impl Surface {
         Self { u, v, points, rational }
     }
 
-    /// The way in which a site on the edge between two spans is evaluated: at the start of the later one.
+    /// The way in which a site on the edge between two spans is evaluated: at the start of the
+    /// later one.
     fn canonical(&self, site: Site) -> Site {
         let Site { mut span, mut at } = site;
         for (k, direction) in [&self.u, &self.v].into_iter().enumerate() {
@@ -177,7 +179,8 @@ impl Surface {
             .collect()
     }
 
-    /// Raises the rates of a patch's inside until its cells are flat across too: a cell whose corners are `d` out of one plane bulges by `d / 4`.
+    /// Raises the rates of a patch's inside until its cells are flat across too: a cell whose
+    /// corners are `d` out of one plane bulges by `d / 4`.
     fn untwist(&self, metric: &Metric, span: [usize; 2], rates: &mut [u32; 2]) {
         let span = span.map(|s| s as u32);
         let corner = |u: f64, v: f64| self.point(Site { span, at: [u, v] });

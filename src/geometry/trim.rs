@@ -1,4 +1,5 @@
-//! Trimmed surfaces: what closed curves in their parameters leave of them (RISpec 3.2, §4.2 and §5.3).
+//! Trimmed surfaces: what closed curves in their parameters leave of them (RISpec 3.2, §4.2 and
+//! §5.3).
 
 use super::basis::Direction;
 use super::dice::{Metric, SAMPLES};
@@ -25,7 +26,7 @@ pub struct Trim {
 }
 
 impl TrimCurve {
-    /// The parameters at a place in a span.
+    /// The parameters at a parameter in a span.
     fn place(&self, span: usize, at: f64) -> DVec2 {
         let mut terms = Vec::new();
         self.course.terms(span, at, &mut terms);
@@ -35,7 +36,7 @@ impl TrimCurve {
 }
 
 impl Trim {
-    /// The loops as lines in the unit square, cut finely enough for the surface above them.
+    /// The loops as lines in the unit square, diced finely enough for the surface above them.
     fn lines(&self, surface: &Surface, metric: &Metric) -> Vec<Vec<DVec2>> {
         let ranges = [surface.u.range(), surface.v.range()];
         let unit = |p: DVec2| {
@@ -62,7 +63,7 @@ impl Trim {
 }
 
 impl Surface {
-    /// The site at a place of the unit square.
+    /// The site at a point of the unit square.
     pub fn find(&self, place: DVec2) -> Site {
         let ((u, at_u), (v, at_v)) = (self.u.find(place.x), self.v.find(place.y));
         Site { span: [u as u32, v as u32], at: [at_u, at_v] }
@@ -87,7 +88,7 @@ impl Surface {
             sites.extend(line.iter().map(|&p| self.find(p)));
             loops.push((first..places.len() as u32).collect());
         }
-        // All places are in the unit square.
+        // All points are in the unit square.
         let triangles = region::triangulate(&places, &loops).unwrap_or_default();
         let patch = |t: &[u32; 3]| {
             let middle = t.iter().map(|&i| places[i as usize]).sum::<DVec2>() / 3.0;

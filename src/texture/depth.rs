@@ -1,7 +1,8 @@
-//! Maps of depths, for shadows: what a camera sees, as distances along its axis.
+//! Shadow maps: what a camera sees, as distances along its axis.
 //!
-//! A map is an OpenEXR file with one channel `Z` and the attributes `worldToCamera` and `worldToNDC`: matrices for row vectors, NDC from −1 to 1, right and up. Depths are
-//! z in camera space; where nothing is seen they are [`FARTHEST`].
+//! A map is an OpenEXR file with one channel `Z` and the attributes `worldToCamera` and
+//! `worldToNDC`: matrices for row vectors, NDC from −1 to 1, right and up. Depths are z in camera
+//! space; where nothing is seen they are [`FARTHEST`].
 
 use super::layout::FARTHEST;
 use crate::image::decode::MAX_TEXTURE_PIXELS;
@@ -25,7 +26,9 @@ pub struct DepthMap {
     pub depths: Vec<f32>,
     /// From world space to the camera's.
     pub to_camera: Mat4,
-    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the image from −1 to 1, right and up; c is that of `scene::CameraFrame::to_ndc`, or that of the renderer that made the map.
+    /// From world space to `(a·w, b·w, c·w, w)`, where a and b are the place in the image from −1
+    /// to 1, right and up; c is that of `scene::CameraFrame::to_ndc`, or that of the renderer that
+    /// made the map.
     pub to_ndc: Mat4,
 }
 
@@ -40,7 +43,7 @@ impl DepthMap {
     /// The map as the bytes of a file.
     ///
     /// # Errors
-    /// What the encoder says.
+    /// What the encoder reports.
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let attributes = LayerAttributes {
             world_to_camera: Some(self.to_camera.to_cols_array()),
@@ -59,7 +62,8 @@ impl DepthMap {
     /// Reads a map.
     ///
     /// # Errors
-    /// When the bytes are no OpenEXR file, there is no channel of depths, the matrices are missing, or it is too large.
+    /// When the bytes are no OpenEXR file, there is no channel of depths, the matrices are missing,
+    /// or it is too large.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let corrupt = |e: exr::error::Error| DecodeError::Corrupt(e.to_string());
         let missing = |what: &str| DecodeError::Corrupt(format!("it is no map of depths: {what}"));
@@ -121,7 +125,8 @@ mod tests {
             let frame = frame(orthographic);
             let (to_camera, to_ndc) = (to_camera(&frame), frame.to_ndc([0.0, f32::INFINITY]));
             let map = DepthMap { width: 1, height: 1, depths: vec![0.0], to_camera, to_ndc };
-            // To the right by half of the half width, up by a quarter of the half height, at depth 2.
+            // To the right by half of the half width, up by a quarter of the half height, at depth
+            // 2.
             let away = if orthographic { 1.0 } else { 2.0 };
             let p = frame.origin + 2.0 * frame.z + away * (0.25 * frame.x + 0.0625 * frame.y);
             let [s, t, w, depth] = map.rows().map(|row| Vec4::from_array(row).dot(p.extend(1.0)));

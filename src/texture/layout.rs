@@ -7,7 +7,8 @@
 //! | of depths | 16 | a descriptor of one level; then rows that, multiplied with a point of the world, give `s·w`, `t·w`, `w` and the depth; then the matrix from the world to the camera, and that to the image ([`DepthMap::to_ndc`]), as values of the language's type |
 //! | level | (width + 2) × (height + 2) | a texel a vector: red, green, blue, alpha, linear and premultiplied, rows from the top, with a border of one texel all round that holds what the wrap mode shows there |
 //!
-//! Numbers are floats unless said otherwise. The border makes every wrap mode the same arithmetic: a lookup reads four texels, whatever the mode.
+//! Numbers are floats unless said otherwise. The border makes every wrap mode the same arithmetic:
+//! a lookup reads four texels, whatever the mode.
 
 use super::depth::DepthMap;
 use super::pyramid::{Level, Pyramid};
@@ -55,7 +56,8 @@ pub fn vectors(pyramid: &Pyramid) -> u64 {
     u64::from(LEVELS) + pyramid.levels.len() as u64 + 1 + pyramid.levels.iter().map(level).sum::<u64>()
 }
 
-/// The descriptor of a texture that is not there: it has no channels, so that a lookup gives what fills those. It takes [`MISSING_VECTORS`] vectors.
+/// The descriptor of a texture that is not there: it has no channels, so that a lookup gives what
+/// fills those. It takes [`MISSING_VECTORS`] vectors.
 pub fn missing(address: u32) -> [[u32; 4]; MISSING_VECTORS as usize] {
     let one = 1.0f32.to_bits();
     // The one texel is whatever lies there: nobody looks at its channels.
@@ -74,7 +76,8 @@ pub fn depth_vectors(map: &DepthMap) -> u64 {
     u64::from(DEPTH_DESCRIPTOR) + (u64::from(map.width) + 2) * (u64::from(map.height) + 2)
 }
 
-/// Appends six images of the directions +x, −x, +y, −y, +z, −z, which show `1 / zoom` to each side at a distance of 1; gives the address of the descriptor.
+/// Appends six images of the directions +x, −x, +y, −y, +z, −z, which show `1 / zoom` to each side
+/// at a distance of 1; gives the address of the descriptor.
 pub fn append_cube(image: &mut Vec<[u32; 4]>, faces: &[Arc<Pyramid>], zoom: f32) -> u32 {
     let addresses: Vec<u32> = faces.iter().map(|face| append(image, face, [Wrap::Clamp; 2])).collect();
     let descriptor = image.len() as u32;

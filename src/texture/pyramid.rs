@@ -1,7 +1,8 @@
 //! Mip maps (Williams 1983): an image and its halves, down to one texel.
 //!
-//! Each level is the average of the one before over exactly the area of its texels, in linear light and premultiplied, so that the mean of the image stays
-//! the same whatever its size: where a side is odd, three texels share in one.
+//! Each level is the average of the one before over exactly the area of its texels, in linear light
+//! and premultiplied, so that the mean of the image stays the same whatever its size: where a side
+//! is odd, three texels share in one.
 
 use crate::image::Image;
 use rayon::prelude::*;
@@ -79,7 +80,8 @@ impl Level {
     }
 }
 
-/// For each of `to` equal parts of an axis, which of `from` equal parts it overlaps, and how much of itself.
+/// For each of `to` equal parts of an axis, which of `from` equal parts it overlaps, and how much
+/// of itself.
 fn shares(from: u32, to: u32) -> Vec<Vec<(usize, f32)>> {
     let (n, m) = (u64::from(from), u64::from(to));
     let part = |i: u64| {

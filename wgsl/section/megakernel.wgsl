@@ -1,14 +1,18 @@
-// The megakernel: where a path's words, rays and hits are when one invocation runs all sections of a path, and how the loop around the sections begins and ends. Belongs to
-// `steps.wgsl`; the code generator adds the loop and its switch over the sections.
+// The megakernel: where a path's words, rays and hits are when one invocation runs all sections of
+// a path, and how the loop around the sections begins and ends. Belongs to `steps.wgsl`; the code
+// generator adds the loop and its switch over the sections.
 //
-// The code generator defines
-//   STORED         whether a path's words, rays and hits lie in storage rather than in the kernel's own memory
-//   PRIVATE_WORDS  words of the frame stack in the kernel's own memory; 1 where it is stored
-//   PRIVATE_RAYS   rays that a path may shoot at once, at most 32; 1 where they are stored
-// and whoever calls it the function `answer` that traces a ray, and `stored_nodes_vector` and `stored_triangles_vector` that load from the tree (`megakernel_rays.wgsl`).
+// The code generator defines STORED         whether a path's words, rays and hits lie in storage
+// rather than in the kernel's own memory PRIVATE_WORDS  words of the frame stack in the kernel's
+// own memory; 1 where it is stored PRIVATE_RAYS   rays that a path may shoot at once, at most 32; 1
+// where they are stored and whoever calls it the function `answer` that traces a ray, and
+// `stored_nodes_vector` and `stored_triangles_vector` that load from the tree
+// (`megakernel_rays.wgsl`).
 //
-// A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its turns one after the other. A dispatch takes a range of items, and each for a bounded number of steps, so that
-// none keeps the device for long: a path that is not finished then leaves its registers, words and hits in storage, and the next dispatch goes on with it.
+// A path is an item of the batch (`src/render/gpu/batch.rs`) and runs its turns one after the
+// other. A dispatch takes a range of items, and each for a bounded number of steps, so that none
+// keeps the device for long: a path that is not finished then leaves its registers, words and hits
+// in storage, and the next dispatch goes on with it.
 
 struct Wave {
     // The first item of this dispatch, and how many there are: no more than there are paths.
@@ -25,7 +29,8 @@ struct Wave {
     argument_words: u32,
     // What becomes of a turn's results: one of the constants below.
     film: u32,
-    // Steps after which a path makes room: loads of the tree's vectors, what is taken from the budget, and for each turn of the loop around the sections `turn_steps`.
+    // Steps after which a path makes room: loads of the tree's vectors, what is taken from the
+    // budget, and for each iteration of the loop around the sections `turn_steps`.
     steps: u32,
     turn_steps: u32,
     // 1 when the paths go on from where the last dispatch left them, 0 when they start.
@@ -33,7 +38,8 @@ struct Wave {
     reserved: u32,
 }
 
-// Results stay in the path's words; the film's sums start with the first turn; or go on from what the film holds.
+// Results stay in the path's words; the film's sums start with the first turn; or go on from what
+// the film holds.
 const FILM_NONE = 0u;
 const FILM_STARTS = 1u;
 const FILM_GOES_ON = 2u;
@@ -72,7 +78,8 @@ var<private> waiting_rays: u32;
 var<private> item: u32;
 var<private> turn: u32;
 var<private> section: u32;
-// Steps taken in this dispatch but for those that the budget has counted since it was `known_budget`.
+// Steps taken in this dispatch but for those that the budget has counted since it was
+// `known_budget`.
 var<private> steps: u32;
 var<private> known_budget: u32;
 

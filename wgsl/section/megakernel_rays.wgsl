@@ -1,6 +1,7 @@
 // How the megakernel traces rays. Belongs to `megakernel.wgsl`.
 
-// A vector of the tree's nodes, and one of its triangles, for `answer`. Each turn of a loop of the traversal loads one at least.
+// A vector of the tree's nodes, and one of its triangles, for `answer`. Each iteration of a loop of
+// the traversal loads one at least.
 fn nodes_vector(index: u32) -> vec4<u32> {
     steps += 1u;
     return stored_nodes_vector(index);

@@ -1,7 +1,7 @@
 // Whose triangle and object a hit is, in a scene with instances. Belongs to `steps.wgsl`.
 
-// The instance that a primitive belongs to, as in the table behind that of the shaders: (first primitive, triangle records, object, 0); (0, plain triangle records, 0, 0)
-// where there is none.
+// The instance that a primitive belongs to, as in the table behind that of the shaders: (first
+// primitive, triangle records, object, 0); (0, plain triangle records, 0, 0) where there is none.
 fn placed_record(primitive: u32) -> vec4<u32> {
     let table = params.shader_table + params.shader_count;
     var low = 0u;
@@ -12,7 +12,8 @@ fn placed_record(primitive: u32) -> vec4<u32> {
         low = select(low, middle + 1u, below);
         high = select(middle, high, below);
     }
-    // Loaded in any case: before the first instance's record is the last shader's, or the image's last vector.
+    // Loaded in any case: before the first instance's record is the last shader's, or the image's
+    // last vector.
     return select(memory[table + low - 1u], vec4(0u, params.triangles, 0u, 0u), low == 0u);
 }
 

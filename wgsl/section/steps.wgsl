@@ -1,8 +1,12 @@
-// The steps of the section machine (docs/internals/gpu.md) that do not depend on the schedule. The code generator joins this file with `wavefront.wgsl` or `megakernel.wgsl`, which
-// say where a path's words, rays and hits are, and adds code that calls these functions; `codegen::wgsl::program` holds the layouts for the host.
+// The steps of the section machine (docs/internals/gpu.md) that do not depend on the schedule. The
+// code generator joins this file with `wavefront.wgsl` or `megakernel.wgsl`, which say where a
+// path's words, rays and hits are, and adds code that calls these functions;
+// `codegen::wgsl::program` holds the layouts for the host.
 //
-// What the other file has: `leave(pc)` ends a section, `word`, `set_word` reach the words of the path's frames, `ray_hit`, `ray_t`, `set_ray_hit` the hit of its ray j,
-// `ask_ray(j, lower, upper)` asks for a ray to be traced before the next section, and `trap.word` is the atomic word of the traps.
+// What the other file has: `leave(pc)` ends a section, `word`, `set_word` reach the words of the
+// path's frames, `ray_hit`, `ray_t`, `set_ray_hit` the hit of its ray j, `ask_ray(j, lower, upper)`
+// asks for a ray to be traced before the next section, and `trap.word` is the atomic word of the
+// traps.
 
 struct Params {
     paths: u32,
@@ -40,8 +44,9 @@ fn stop(trap_word: u32) {
     }
 }
 
-// Takes one from the budget. True when the path must stop; `trap_word` is the trap to record then. Every so often it looks whether another path trapped: sixteen times
-// in 1024, as calls between may take some of them.
+// Takes one from the budget. True when the path must stop; `trap_word` is the trap to record then.
+// Every so often it looks whether another path trapped: sixteen times in 1024, as calls between may
+// take some of them.
 fn spend(trap_word: u32) -> bool {
     if budget == 0u {
         stop(trap_word);
@@ -55,13 +60,15 @@ fn spend(trap_word: u32) -> bool {
     return stopped;
 }
 
-// Takes one from the budget for a call that ends soon, without a look at what is left: whoever takes the next one for a loop or at the end of the section does that.
-// Software drivers take 4 ms to compile a `spend` and what follows from it.
+// Takes one from the budget for a call that ends soon, without a look at what is left: whoever
+// takes the next one for a loop or at the end of the section does that. Software drivers take 4 ms
+// to compile a `spend` and what follows from it.
 fn spend_quietly() {
     budget -= min(budget, 1u);
 }
 
-// Takes one from the budget where the section ends. When nothing is left the path goes no further: see `leave`.
+// Takes one from the budget where the section ends. When nothing is left the path goes no further:
+// see `leave`.
 fn spend_at_exit(trap_word: u32) {
     if budget == 0u {
         stop(trap_word);
@@ -69,7 +76,8 @@ fn spend_at_exit(trap_word: u32) {
     spend_quietly();
 }
 
-// Whether a call may raise the stack pointer by `words` for a callee that needs `callee` words. Traps with `trap_word` when not.
+// Whether a call may raise the stack pointer by `words` for a callee that needs `callee` words.
+// Traps with `trap_word` when not.
 fn fits(words: u32, callee: u32, trap_word: u32) -> bool {
     if sp + words + callee > params.frame_words {
         stop(trap_word);
@@ -101,7 +109,8 @@ fn unwind(words: u32) {
     sp -= words;
 }
 
-// The section that a call of the current hit's shader starts at. Without a shader the results are zeros and the path goes on at `resume`.
+// The section that a call of the current hit's shader starts at. Without a shader the results are
+// zeros and the path goes on at `resume`.
 fn shader_section(resume: u32) -> u32 {
     let shader = bitcast<u32>(hit().w);
     if ray_t(0u) < 0.0 || shader >= params.shader_count {
@@ -113,7 +122,8 @@ fn shader_section(resume: u32) -> u32 {
     return memory[params.shader_table + shader].x;
 }
 
-// Where the shader of the current hit starts, goes on, and traps: its vector of the shader table. Asked by a shader, before it shoots.
+// Where the shader of the current hit starts, goes on, and traps: its vector of the shader table.
+// Asked by a shader, before it shoots.
 fn shader_start() -> vec4<u32> {
     return memory[params.shader_table + memory[hit_obj()].x];
 }
@@ -168,7 +178,8 @@ fn load_vector(base: u32, offset: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(vec4<u32>(), memory[select(0u, address, inside)], inside));
 }
 
-// The same at an address that is a constant: software drivers take half the time to compile a load whose place they know.
+// The same at an address that is a constant: software drivers take half the time to compile a load
+// whose place they know.
 fn load_known_vector(address: u32) -> vec4<f32> {
     return bitcast<vec4<f32>>(select(vec4<u32>(), memory[address], address < params.memory_len));
 }

@@ -1,4 +1,5 @@
-// Where a path's words, rays and hits are for the kernel of one section: in storage, word k of path i at k W + i. Belongs to `steps.wgsl`.
+// Where a path's words, rays and hits are for the kernel of one section: in storage, word k of path
+// i at k W + i. Belongs to `steps.wgsl`.
 
 struct RayQueue {
     count: atomic<u32>,
@@ -17,8 +18,9 @@ struct TrapWord {
 @group(0) @binding(7) var<storage, read_write> trap: TrapWord;
 @group(0) @binding(8) var<storage, read> queue: array<u32>;
 
-// Takes item `item` of the section's queue. `pop` words of the caller's frame come off the stack. False when there is no such item, or it waits
-// for another section: an unsorted queue holds all paths.
+// Takes item `item` of the section's queue. `pop` words of the caller's frame come off the stack.
+// False when there is no such item, or it waits for another section: an unsorted queue holds all
+// paths.
 fn begin(item: u32, section: u32, pop: u32) -> bool {
     if item >= queue[2u * section] {
         return false;

@@ -1,11 +1,10 @@
 // What a ray asks and what it is told, around any `nearest`.
 //
-// A ray is two vectors: (origin, t_min) and (direction, t_max). What is asked for is in the sign of t_max:
-//   t_max > 0   the closest hit on the open interval (t_min, t_max)
-//   t_max < 0   whether there is any hit on (t_min, -t_max)
-//   t_max == 0  nothing; a miss is written
-// A hit is one vector: (u, v, t, primitive index as a bit pattern). A miss is (0, 0, -1, 0xffffffff); any hit found is
-// (0, 0, 0, 0xffffffff), the same whichever hit was met first.
+// A ray is two vectors: (origin, t_min) and (direction, t_max). What is asked for is in the sign of
+// t_max: t_max > 0   the closest hit on the open interval (t_min, t_max) t_max < 0   whether there
+// is any hit on (t_min, -t_max) t_max == 0  nothing; a miss is written A hit is one vector: (u, v,
+// t, primitive index as a bit pattern). A miss is (0, 0, -1, 0xffffffff); any hit found is (0, 0,
+// 0, 0xffffffff), the same whichever hit was met first.
 
 const NO_PRIM: u32 = 0xffffffffu;
 

@@ -1,7 +1,9 @@
-// What every walk of the binary tree is made of: a node's two boxes and a leaf's triangles. Layouts:
-// `src/bvh/node.rs`. Nodes and triangles are read as integers, for bit patterns that hold indices must not pass through floats.
+// What every traversal of the binary tree is made of: a node's two boxes and a leaf's triangles.
+// Layouts: `src/bvh/node.rs`. Nodes and triangles are read as integers, for bit patterns that hold
+// indices must not pass through floats.
 
-// A link to a leaf has the top bit set: first triangle in bits 3 to 30, count in bits 0 to 2. Otherwise it is a node index.
+// A link to a leaf has the top bit set: first triangle in bits 3 to 30, count in bits 0 to 2.
+// Otherwise it is a node index.
 const LEAF: u32 = 0x80000000u;
 
 fn is_inner(link: u32) -> bool {
@@ -12,7 +14,8 @@ fn is_leaf(link: u32) -> bool {
     return (link & LEAF) != 0u && link != DONE;
 }
 
-// Where to go on from an inner node whose children are entered at these distances: the nearer child, while a farther one that is entered waits on the stack; else what waits.
+// Where to go on from an inner node whose children are entered at these distances: the nearer
+// child, while a farther one that is entered waits on the stack; else what waits.
 fn go_on(left: f32, left_link: u32, right: f32, right_link: u32, stack: ptr<function, Stack>) -> u32 {
     let right_first = right < left;
     let left_entered = left < OUTSIDE;
@@ -26,7 +29,8 @@ fn go_on(left: f32, left_link: u32, right: f32, right_link: u32, stack: ptr<func
     return select(left_link, right_link, right_first);
 }
 
-// One step down from an inner node: the nearer child that the ray enters, while a farther one waits on the stack; else what waits.
+// One step down from an inner node: the nearer child that the ray enters, while a farther one waits
+// on the stack; else what waits.
 fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 {
     let left_min = nodes_vector(4u * link);
     let left_max = nodes_vector(4u * link + 1u);
@@ -37,7 +41,8 @@ fn descend(link: u32, ray: Ray, t_far: f32, stack: ptr<function, Stack>) -> u32 
     return go_on(left, left_min.w, right, right_min.w, stack);
 }
 
-// One step through a leaf: tests its first triangle. What is left of the leaf, one triangle further and one less; else what waits. With `any` a hit ends the walk.
+// One step through a leaf: tests its first triangle. What is left of the leaf, one triangle further
+// and one less; else what waits. With `any` a hit ends the traversal.
 fn visit_triangle(link: u32, ray: Ray, any: bool, best: ptr<function, Hit>, stack: ptr<function, Stack>) -> u32 {
     var rest = link;
     if (link & 7u) != 0u {

@@ -1,6 +1,6 @@
 // Times where a traversal kernel should keep its tables and its stack: every invocation chases
-// pointers through a table, and pushes and pops pages of links on the way. The host runs it for each
-// placement (`src/render/gpu/tuning.rs`).
+// pointers through a table, and pushes and pops pages of links on the way. The host runs it for
+// each placement (`src/render/gpu/tuning.rs`).
 //
 // Follows a table (`table_buffer.wgsl`, `table_texture.wgsl`) named `nodes`, `stack.wgsl` and the
 // pages (`pages_private.wgsl`, `pages_workgroup.wgsl`).

@@ -1,11 +1,11 @@
-// Pages of links in the thread's own memory. Another place for them: `pages_workgroup.wgsl`.
+// Pages of links in the invocation's own memory. Another place for them: `pages_workgroup.wgsl`.
 
 struct Pages {
     links: array<vec4<u32>, PAGES>,
     count: u32,
 }
 
-// What a thread calls before its first stack, with its number in the workgroup.
+// What an invocation calls before its first stack, with its number in the workgroup.
 fn own_pages(local: u32) {
 }
 

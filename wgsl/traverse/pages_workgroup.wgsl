@@ -1,10 +1,11 @@
-// Pages of links in workgroup memory, which need not be cleared for the kernel. Another place for them: `pages_private.wgsl`. The host replaces STACKS by the stacks that a
-// thread has: 2 where there are instances, else 1.
+// Pages of links in workgroup memory, which need not be cleared for the kernel. Another place for
+// them: `pages_private.wgsl`. The host replaces STACKS by the stacks that a invocation has: 2 where
+// there are instances, else 1.
 //
-// WGSL clears a thread's own memory, which Mesa's software driver does for each lane by itself: without that it traces 19 % more primary rays and 11 % more diffuse ones
-// (`bench gpu-traversal`).
+// WGSL clears a invocation's own memory, which Mesa's software driver does for each lane by itself:
+// without that it traces 19 % more primary rays and 11 % more diffuse ones (`bench gpu-traversal`).
 
-// Page k of thread i at k GROUP + i, those of the second stack behind the first.
+// Page k of invocation i at k GROUP + i, those of the second stack behind the first.
 var<workgroup> pages: array<vec4<u32>, STACKSu * PAGES * GROUP>;
 var<private> pages_of: u32;
 
@@ -14,7 +15,7 @@ struct Pages {
     first: u32,
 }
 
-// What a thread calls before its first stack, with its number in the workgroup.
+// What an invocation calls before its first stack, with its number in the workgroup.
 fn own_pages(local: u32) {
     pages_of = local;
 }

@@ -1,5 +1,6 @@
-// A compute pass from a ray buffer to a hit buffer, around any `answer`. Layouts: `src/bvh/gpu/mod.rs`. The entry points, `trace_all` for
-// ray_count rays from ray_first on and `trace_queue` for those whose indices are queued, are in `one_each.wgsl` and `persistent_*.wgsl`.
+// A compute pass from a ray buffer to a hit buffer, around any `answer`. Layouts:
+// `src/bvh/gpu/mod.rs`. The entry points, `trace_all` for ray_count rays from ray_first on and
+// `trace_queue` for those whose indices are queued, are in `one_ray.wgsl` and `persistent_*.wgsl`.
 
 struct Params {
     // Rays to trace by `trace_all`.

@@ -1,14 +1,17 @@
-// Persistent threads (Aila & Laine 2009): threads that are done take more rays from a counter, until there are none left.
-// A workgroup takes a ray for each of its threads. Follows `pass.wgsl`. It is dispatched like a thread a ray; groups that start late find nothing left.
+// Persistent threads (Aila & Laine 2009): invocations that are done take more rays from a counter,
+// until there are none left. A workgroup takes a ray for each of its invocations. Follows
+// `pass.wgsl`. It is dispatched like one invocation a ray; groups that start late find nothing
+// left.
 
 @group(0) @binding(7) var<storage, read_write> taken: atomic<u32>;
 
-// Rays that a thread takes at most. Mesa's software driver leaves all loops of a thread after 65,535 turns together, without a word.
+// Rays that an invocation takes at most. Mesa's software driver leaves all loops of an invocation
+// after 65,535 iterations together, without a word.
 const TAKES: u32 = 4u;
 
 var<workgroup> first_taken: u32;
 
-// Where the workgroup's next rays begin. All of its threads must call it.
+// Where the workgroup's next rays begin. All of its invocations must call it.
 fn take(local: u32) -> u32 {
     if local == 0u {
         first_taken = atomicAdd(&taken, GROUP);

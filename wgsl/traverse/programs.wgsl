@@ -1,8 +1,11 @@
-// A ray through a scene with primitives that programs intersect: first as without them, by `nearest`, then through the tree over their boxes. CPU counterpart:
-// `src/bvh/two_level/programs.rs`; tables: `src/bvh/two_level/gpu.rs`. The code generator makes `intersect_program(origin, dir, t_min, t_max, data) -> f32` of the scene's programs; it gives a
+// A ray through a scene with primitives that programs intersect: first as without them, by
+// `nearest`, then through the tree over their boxes. CPU counterpart:
+// `src/bvh/two_level/programs.rs`; tables: `src/bvh/two_level/gpu.rs`. The code generator makes
+// `intersect_program(origin, dir, t_min, t_max, data) -> f32` of the scene's programs; it gives a
 // distance below 0 where the ray passes the primitive.
 
-// Replaces `best` by a hit of the primitive whose record begins at vector `at`, if it is nearer, or as near and lower in number.
+// Replaces `best` by a hit of the primitive whose record begins at vector `at`, if it is nearer, or
+// as near and lower in number.
 fn visit_program(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, best: ptr<function, Hit>) {
     let data = nodes_vector(at).w;
     let number = nodes_vector(at + 1u).w;
@@ -11,7 +14,8 @@ fn visit_program(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, best: p
     let z = bitcast<vec4<f32>>(nodes_vector(at + 4u));
     let moved_origin = vec3<f32>(moved(x, origin) + x.w, moved(y, origin) + y.w, moved(z, origin) + z.w);
     let moved_dir = vec3<f32>(moved(x, dir), moved(y, dir), moved(z, dir));
-    // A hit at equal t may be lower in number: the interval is open, so it ends one step beyond what is known.
+    // A hit at equal t may be lower in number: the interval is open, so it ends one step beyond
+    // what is known.
     let known = (*best).t;
     let t_max = select(known, bitcast<f32>(bitcast<u32>(known) + 1u), (*best).found);
     let t = intersect_program(moved_origin, moved_dir, t_min, t_max, data);

@@ -1,4 +1,5 @@
-// Rays, and the slab test of a box. CPU counterpart: `src/bvh/ray.rs` and `enter` of `src/bvh/binary.rs`.
+// Rays, and the slab test of a box. CPU counterpart: `src/bvh/ray.rs` and `enter` of
+// `src/bvh/binary.rs`.
 
 // 2^-100: the least size of a direction component in the slab test.
 const TINY_DIR_BITS: u32 = 0x0d800000u;
@@ -12,7 +13,8 @@ struct Ray {
     t_min: f32,
     // Reciprocal direction of the box test.
     inv: vec3<f32>,
-    // Of the triangle test: the axis that becomes z; the shear; the origin with its axes in that order.
+    // Of the triangle test: the axis that becomes z; the shear; the origin with its axes in that
+    // order.
     kz: u32,
     shear: vec3<f32>,
     permuted_origin: vec3<f32>,
@@ -23,7 +25,8 @@ fn away_from_zero(d: f32) -> f32 {
     return select(d, tiny, abs(d) < bitcast<f32>(TINY_DIR_BITS));
 }
 
-// A vector's components in the order (kx, ky, kz), where kz is the axis of the ray's largest direction component.
+// A vector's components in the order (kx, ky, kz), where kz is the axis of the ray's largest
+// direction component.
 fn permute(v: vec3<f32>, kz: u32) -> vec3<f32> {
     return select(select(v, v.zxy, kz == 1u), v.yzx, kz == 0u);
 }
@@ -50,9 +53,11 @@ fn enter(box_min: vec3<f32>, box_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
 
 // The same from the ways to the box's corners. Kay & Kajiya's slabs with Ize's padding.
 //
-// The ray's signs say which corner is nearer on an axis, and distances are compared as integers: of floats with equal signs that are not negative the
-// order is the same, and as t_min is not negative no other decides. Minima and maxima of floats, which must mind NaN, are three instructions each on Mesa's
-// software driver: without them it traces 12 % more primary rays and 9 % more diffuse ones (`bench gpu-traversal`).
+// The ray's signs say which corner is nearer on an axis, and distances are compared as integers: of
+// floats with equal signs that are not negative the order is the same, and as t_min is not negative
+// no other decides. Minima and maxima of floats, which must mind NaN, are three instructions each
+// on Mesa's software driver: without them it traces 12 % more primary rays and 9 % more diffuse
+// ones (`bench gpu-traversal`).
 fn enter_from(to_min: vec3<f32>, to_max: vec3<f32>, ray: Ray, t_far: f32) -> f32 {
     let backward = ray.inv < vec3<f32>(0.0);
     let enters = bitcast<vec3<i32>>(select(to_min, to_max, backward) * ray.inv);

@@ -30,8 +30,9 @@ fn product_error(a: f32, b: f32) -> f32 {
     return ((a_high * b_high - a * b) + a_high * b_low + a_low * b_high) + a_low * b_low;
 }
 
-// The edge function of p and q: which side of the ray the edge is on. A difference of rounded products that is zero tells nothing
-// and is settled exactly (`settle_edges` in `src/bvh/triangle.rs`).
+// The edge function of p and q: which side of the ray the edge is on. A difference of rounded
+// products that is zero tells nothing and is settled exactly (`settle_edges` in
+// `src/bvh/triangle.rs`).
 fn edge(p: vec2<f32>, q: vec2<f32>) -> f32 {
     let difference = p.x * q.y - p.y * q.x;
     if difference == 0.0 {
@@ -40,7 +41,8 @@ fn edge(p: vec2<f32>, q: vec2<f32>) -> f32 {
     return difference;
 }
 
-// Woop, Benthin & Wald 2013; replaces `best` by the triangle's hit where that is nearer, or as near and lower in index.
+// Woop, Benthin & Wald 2013; replaces `best` by the triangle's hit where that is nearer, or as near
+// and lower in index.
 fn intersect(index: u32, ray: Ray, best: ptr<function, Hit>) {
     let first = triangles_vector(3u * index);
     let second = triangles_vector(3u * index + 1u);

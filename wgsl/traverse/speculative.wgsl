@@ -1,5 +1,6 @@
-// Speculative while-while traversal of the binary tree (Aila & Laine 2009): a lane that has found a leaf keeps it for later and goes on
-// down while others still look for theirs. The hits are those of `while_while.wgsl`.
+// Speculative while-while traversal of the binary tree (Aila & Laine 2009): a lane that has found a
+// leaf keeps it for later and goes on down while others still look for theirs. The hits are those
+// of `while_while.wgsl`.
 
 // Tests a leaf's triangles.
 fn visit_leaf(link: u32, ray: Ray, best: ptr<function, Hit>) {
@@ -10,8 +11,8 @@ fn visit_leaf(link: u32, ray: Ray, best: ptr<function, Hit>) {
     }
 }
 
-// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near and lower in number; with `any` by the first that is met, and `best.found`
-// must be false before.
+// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near
+// and lower in number; with `any` by the first that is met, and `best.found` must be false before.
 fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var stack: Stack;
     clear_stack(&stack, LOWER_STACK);

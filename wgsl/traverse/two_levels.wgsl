@@ -1,7 +1,9 @@
-// A ray through plain triangles and the instances of meshes. CPU counterparts: `src/bvh/two_level/walk.rs`, and `src/bvh/two_level/instance.rs` operation for
-// operation, so that the hits are the CPU's to the bit; tables: `src/bvh/two_level/gpu.rs`.
+// A ray through plain triangles and the instances of meshes. CPU counterparts:
+// `src/bvh/two_level/traverse.rs`, and `src/bvh/two_level/instance.rs` operation for operation, so
+// that the hits are the CPU's to the bit; tables: `src/bvh/two_level/gpu.rs`.
 
-// Replaces `best` by a hit in the instance whose record begins at vector `at`, if it is nearer, or as near and lower in number.
+// Replaces `best` by a hit in the instance whose record begins at vector `at`, if it is nearer, or
+// as near and lower in number.
 fn visit_instance(at: u32, origin: vec3<f32>, dir: vec3<f32>, t_min: f32, any: bool, best: ptr<function, Hit>) {
     let root = nodes_vector(at).w;
     let first = nodes_vector(at + 1u).w;

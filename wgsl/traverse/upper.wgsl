@@ -1,6 +1,8 @@
-// What walks of upper trees are made of, over the boxes of instances and of programs. CPU counterpart: `src/bvh/two_level/walk.rs`.
+// The steps of traversing upper trees, over the boxes of instances and of programs. CPU
+// counterpart: `src/bvh/two_level/traverse.rs`.
 
-// The ray as the upper tree sees it: its origin is moved up and down by what rounding may do to it within an instance.
+// The ray as the upper tree sees it: its origin is moved up and down by what rounding may do to it
+// within an instance.
 struct Reach {
     above: vec3<f32>,
     below: vec3<f32>,

@@ -1,13 +1,15 @@
-// While-while traversal of the binary tree (Aila & Laine 2009): all lanes go down until each has a leaf, then all test triangles.
+// While-while traversal of the binary tree (Aila & Laine 2009): all lanes go down until each has a
+// leaf, then all test triangles.
 //
-// CPU counterpart: `src/bvh/binary.rs`. Where the driver fuses no multiplication with an addition and divides exactly, the hits are
-// the CPU's to the bit.
+// CPU counterpart: `src/bvh/binary.rs`. Where the driver fuses no multiplication with an addition
+// and divides exactly, the hits are the CPU's to the bit.
 //
-// The loops end at their feet: Mesa's software driver goes on to the end of a loop's body when all of its lanes have left, so that a loop that ends at its head costs a
-// turn more. It traces 12 % more primary rays so, and 10 % more diffuse ones (`bench gpu-traversal`).
+// The loops end at their feet: Mesa's software driver goes on to the end of a loop's body when all
+// of its lanes have left, so that a loop that ends at its head costs a turn more. It traces 12 %
+// more primary rays so, and 10 % more diffuse ones (`bench gpu-traversal`).
 
-// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near and lower in number; with `any` by the first that is met, and `best.found`
-// must be false before.
+// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near
+// and lower in number; with `any` by the first that is met, and `best.found` must be false before.
 fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var stack: Stack;
     clear_stack(&stack, LOWER_STACK);

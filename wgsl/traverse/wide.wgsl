@@ -1,13 +1,16 @@
-// Traversal of the compressed 8-wide tree (Ylitie, Karras & Laine 2017, algorithm 1): what waits are groups of nodes. The hits are those of `while_while.wgsl`.
+// Traversal of the compressed 8-wide tree (Ylitie, Karras & Laine 2017, algorithm 1): what waits
+// are groups of nodes. The hits are those of `while_while.wgsl`.
 //
-// All lanes go down until each has triangles, as in that walk, in loops that end at their feet. With the integers in `entered_bits` it takes 4 % less processor time on Mesa's software
-// driver than testing triangles after every node (`bench gpu-traversal --mesh sponza.ply --view inside --only wide`).
+// All lanes go down until each has triangles, as in that traversal, in loops that end at their
+// feet. With the integers in `entered_bits` it takes 4 % less processor time on Mesa's software
+// driver than testing triangles after every node (`bench gpu-traversal --mesh sponza.ply --view
+// inside --only wide`).
 
 // At most one group a level, and no more levels than the binary tree has.
 const GROUPS: u32 = 64u;
 
-// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near and lower in number; with `any` by the first that is met, and `best.found`
-// must be false before.
+// Replaces `best` by the best hit of a ray in the tree with this root, if it is nearer, or as near
+// and lower in number; with `any` by the first that is met, and `best.found` must be false before.
 fn traverse_from(root: u32, ray: Ray, any: bool, best: ptr<function, Hit>) {
     var groups: array<vec2<u32>, GROUPS>;
     var top = 0u;

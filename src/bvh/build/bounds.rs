@@ -61,12 +61,14 @@ impl Aabb {
     }
 }
 
-/// The bins, of `count` (a power of two, at most 2²²), that a place is in, given in units of bins from the first one's start.
+/// The bins, of `count` (a power of two, at most 2²²), that a place is in, given in units of bins
+/// from the first one's start.
 #[inline]
 pub fn bins_of(place: Vec4, count: usize) -> [usize; 3] {
     let inside = place.min(Vec4::splat(count as f32 - 0.5)).max(Vec4::splat(0.5));
-    // Between 2^23 and 2^24 a float's low bits are an integer: an addition rounds to it, several times as fast as Rust's
-    // saturating conversion. The mask bounds what a NaN (from subnormal extents) may give.
+    // Between 2^23 and 2^24 a float's low bits are an integer: an addition rounds to it, several
+    // times as fast as Rust's saturating conversion. The mask bounds what a NaN (from subnormal
+    // extents) may give.
     let bits = (inside + Vec4::splat(8_388_607.5)).to_array().map(f32::to_bits);
     let mask = count - 1;
     [bits[0] as usize & mask, bits[1] as usize & mask, bits[2] as usize & mask]

@@ -1,6 +1,7 @@
-//! Boxes of the pieces of a triangle between axis-aligned planes.
+//! Bounding boxes of the parts of a triangle between axis-aligned planes.
 //!
-//! They are conservative: a piece's box holds the piece, whatever the rounding, so the boxes of all pieces of a triangle cover it.
+//! They are conservative: a piece's box holds the piece, whatever the rounding, so the boxes of all
+//! pieces of a triangle cover it.
 
 use super::super::triangle::Triangle;
 use super::bounds::Aabb;
@@ -9,8 +10,8 @@ use glam::Vec4;
 /// Cuts triangles of one scene.
 #[derive(Clone, Copy)]
 pub struct Clipper {
-    /// Widens the place where an edge meets a plane. `a + (b - a) · t` with `t = (p - a) / (b - a)` is off by at most ten half
-    /// units in the last place of twice the largest coordinate.
+    /// Widens the place where an edge meets a plane. `a + (b - a) · t` with `t = (p - a) / (b - a)`
+    /// is off by at most ten half units in the last place of twice the largest coordinate.
     pad: f32,
 }
 
@@ -29,7 +30,8 @@ impl Clipper {
         Self { pad: largest * (10.0 * f32::EPSILON) }
     }
 
-    /// The box of the section of a triangle with the plane at `place` across `axis`; inverted and infinite where they do not meet.
+    /// The box of the section of a triangle with the plane at `place` across `axis`; inverted and
+    /// infinite where they do not meet.
     #[inline]
     fn section(&self, corners: &Corners, axis: usize, place: f32) -> Aabb {
         let mut section = Aabb::EMPTY;
@@ -46,8 +48,8 @@ impl Clipper {
         section
     }
 
-    /// The box of the part of a triangle's piece that is between `low` and `high` on an axis, given the box of the piece;
-    /// inverted where there is none.
+    /// The box of the part of a triangle's piece that is between `low` and `high` on an axis, given
+    /// the box of the piece; inverted where there is none.
     pub fn between(&self, corners: &Corners, piece: &Aabb, axis: usize, low: f32, high: f32) -> Aabb {
         let low = low.max(piece.min[axis]);
         let high = high.min(piece.max[axis]);

@@ -6,12 +6,14 @@ use super::bounds::Aabb;
 /// Measures of a scene.
 #[derive(Clone, Copy)]
 pub struct Frame {
-    /// Multiplies lengths so that the longest side of the scene's box is about 1: areas then neither overflow nor vanish.
+    /// Multiplies lengths so that the longest side of the scene's box is about 1: areas then
+    /// neither overflow nor vanish.
     pub scale: f32,
     /// The largest coordinate.
     pub largest: f32,
-    /// Widens every box, by about one unit in the last place of the scene's largest coordinate: a ray in the plane of a
-    /// box's side is then inside it, and a hit whose `t` was rounded outwards is still reached.
+    /// Widens every box, by about one unit in the last place of the scene's largest coordinate: a
+    /// ray in the plane of a box's side is then inside it, and a hit whose `t` was rounded outwards
+    /// is still reached.
     pad: f32,
 }
 

@@ -1,18 +1,20 @@
-//! The quick builder: triangles sorted along a space-filling curve, and a tree that follows the bits of their places on it
-//! (Lauterbach et al., "Fast BVH Construction on GPUs", 2009; Karras, "Maximizing Parallelism in the Construction of BVHs, Octrees, and
-//! k-d Trees", 2012).
+//! The quick builder: triangles sorted along a space-filling curve, and a tree that follows the
+//! bits of their places on it (Lauterbach et al., "Fast BVH Construction on GPUs", 2009; Karras,
+//! "Maximizing Parallelism in the Construction of BVHs, Octrees, and k-d Trees", 2012).
 //!
-//! A key is 64 bits: the Morton code of a triangle's middle, as long as there is room, above the triangle's index. So keys differ,
-//! sorting them has one result, and triangles in the same place are dealt by index. Near [`MAX_DEPTH`] ranges are halved instead.
+//! A key is 64 bits: the Morton code of a triangle's middle, as long as there is room, above the
+//! triangle's index. So keys differ, sorting them has one result, and triangles in the same place
+//! are dealt by index. Near [`MAX_DEPTH`] ranges are halved instead.
 //!
-//! Memory at its peak, per triangle: 8 bytes of keys and at most 2 × 64 bytes of nodes (about 45 each in practice).
+//! Memory at its peak, per triangle: 8 bytes of keys and at most 2 × 64 bytes of nodes (about 45
+//! each in practice).
 
 use super::super::node::{Child, Link, MAX_DEPTH, MAX_LEAF, Node};
 use super::super::triangle::Triangle;
 use super::bounds::Aabb;
 use super::frame::Frame;
-use super::parts::Part;
 use super::progress::Progress;
+use super::subtree::Subtree;
 use super::{BuildOptions, Built, TASK};
 use glam::Vec4;
 use rayon::prelude::*;
@@ -83,7 +85,8 @@ struct Curve {
 }
 
 impl Curve {
-    /// A curve through 2^`bits` cells on the longest axis of a box; no more than 2²¹, of which a code fits 63 bits.
+    /// A curve through 2^`bits` cells on the longest axis of a box; no more than 2²¹, of which a
+    /// code fits 63 bits.
     fn new(bounds: &Aabb, bits: u32) -> Self {
         let cells = (1u32 << bits.min(21)) as f32;
         let longest = (bounds.max - bounds.min).truncate().max_element();
@@ -93,7 +96,8 @@ impl Curve {
     /// Where on the curve a point's cell is.
     #[inline]
     fn place(&self, point: Vec4) -> u64 {
-        // As integers NaN (from extents that overflow) is 0 and what lies beyond the last cell is in it.
+        // As integers NaN (from extents that overflow) is 0 and what lies beyond the last cell is
+        // in it.
         let [x, y, z, _] = ((point - self.origin) * self.scale).to_array().map(|cell| cell.min(self.last) as u32);
         spread(x) << 2 | spread(y) << 1 | spread(z)
     }
@@ -155,12 +159,12 @@ impl Builder<'_> {
     }
 
     /// The tree over keys that make no leaf, and the box of their triangles.
-    fn parallel(&self, keys: &[u64], first: usize, depth: u32) -> (Aabb, Part) {
+    fn parallel(&self, keys: &[u64], first: usize, depth: u32) -> (Aabb, Subtree) {
         if keys.len() <= TASK {
             let mut nodes = Vec::with_capacity(keys.len());
             let bounds = self.sequential(keys, first, depth, &mut nodes);
             self.progress.settle(keys.len());
-            return (bounds, Part::Nodes(nodes));
+            return (bounds, Subtree::Nodes(nodes));
         }
         let side = |keys: &[u64], first: usize| {
             if keys.len() <= self.max_leaf {
@@ -174,7 +178,7 @@ impl Builder<'_> {
         let middle = self.split(keys, depth);
         let (left, right) = keys.split_at(middle);
         let (left, right) = rayon::join(|| side(left, first), || side(right, first + middle));
-        (left.0.join(right.0), Part::Split(Box::new([left.1, right.1])))
+        (left.0.join(right.0), Subtree::Split(Box::new([left.1, right.1])))
     }
 
     /// The same in one thread: appends the subtree's nodes, root first.

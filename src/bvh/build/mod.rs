@@ -1,8 +1,9 @@
-//! The builders of the binary tree: from triangles to nodes and the order of the triangles in the leaves.
+//! The builders of the binary tree: from triangles to nodes and the order of the triangles in the
+//! leaves.
 //!
-//! A build runs on the current rayon pool, gives the same tree at any number of threads, and refuses nothing but too many
-//! triangles: those that are not finite are left out. It must not know how trees are traced; wide trees and the GPU's buffers
-//! are derived from what it gives.
+//! A build runs on the current rayon pool, gives the same tree at any number of threads, and
+//! refuses nothing but too many triangles: those that are not finite are left out. It must not know
+//! how trees are traced; wide trees and the GPU's buffers are derived from what it gives.
 //!
 //! | file | holds |
 //! |---|---|
@@ -22,10 +23,10 @@ mod clip;
 pub(super) mod frame;
 mod linear;
 mod object;
-mod parts;
 mod progress;
 mod reference;
 mod spatial;
+mod subtree;
 mod top_down;
 
 #[cfg(test)]
@@ -62,7 +63,8 @@ pub enum Quality {
     /// Whole triangles, dealt to the children by the surface area heuristic.
     #[default]
     Sah,
-    /// Triangles may be split between children, which helps where large ones are in the way of small ones.
+    /// Triangles may be split between children, which helps where large ones are in the way of
+    /// small ones.
     Spatial,
 }
 
@@ -78,8 +80,8 @@ pub struct BuildOptions<'a> {
     pub quality: Quality,
     /// The most triangles in a leaf, 1 to [`MAX_LEAF`](super::node::MAX_LEAF); 4 unless set.
     pub max_leaf: usize,
-    /// Told the number of triangles whose place in the tree is settled so far, from any thread, after each piece of up to
-    /// 8192 of them.
+    /// Told the number of triangles whose place in the tree is settled so far, from any thread,
+    /// after each piece of up to 8192 of them.
     pub progress: Option<&'a (dyn Fn(usize) + Sync)>,
 }
 

@@ -1,7 +1,8 @@
-//! How best to deal a node's references to two sides: the binned search for the plane of least surface-area cost.
+//! The best object split of a node's references: the binned search for the plane of least
+//! surface-area cost.
 //!
-//! It takes and reorders slices of [`Reference`]s and knows no nodes. What runs in parallel combines minima, maxima and counts,
-//! so the result does not depend on the threads.
+//! It takes and reorders slices of [`Reference`]s and knows no nodes. What runs in parallel
+//! combines minima, maxima and counts, so the result does not depend on the threads.
 
 use super::bounds::{Aabb, bins_of};
 use super::reference::{Extent, Reference, partition, reduce};
@@ -63,7 +64,8 @@ impl ObjectSplit {
     }
 }
 
-/// Maps centroids to bins on each axis (a power of two of them, at most 2²²), the same bins wherever it is asked.
+/// Maps centroids to bins on each axis (a power of two of them, at most 2²²), the same bins
+/// wherever it is asked.
 struct Binning {
     origin: Vec4,
     scale: Vec4,
@@ -131,7 +133,8 @@ impl<const N: usize> Bins<N> {
                 sum = sum.join(boxes[bin]);
                 count += counts[bin];
                 let cost = sum.half_area(scale) * count as f32 + right_cost[bin + 1];
-                // False for infinite and NaN costs: such planes leave a side empty, or their areas overflow.
+                // False for infinite and NaN costs: such planes leave a side empty, or their areas
+                // overflow.
                 if count > 0 && cost < least {
                     least = cost;
                     best = Some((axis, bin));

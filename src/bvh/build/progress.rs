@@ -1,4 +1,4 @@
-//! How far a build is, told to whoever asked.
+//! Reports the progress of a build.
 
 use super::BuildOptions;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! What stands for a triangle during a build.
+//! References: what represents a triangle, or a part of one, during a build.
 
 use super::super::triangle::Triangle;
 use super::bounds::Aabb;
@@ -8,11 +8,13 @@ use rayon::prelude::*;
 /// Loops over more triangles than this are cut into pieces of this size, one task each.
 const CHUNK: usize = 32 * 1024;
 
-/// Makes a primitive index (below 2²⁸) the bits of a normal float: vector arithmetic passes over that lane too, and an
-/// operation with a subnormal takes a hundred times as long (a build of the bunny takes 0.6 s of a core instead of 0.045 s).
+/// Makes a primitive index (below 2²⁸) the bits of a normal float: vector arithmetic passes over
+/// that lane too, and an operation with a subnormal takes a hundred times as long (a build of the
+/// bunny takes 0.6 s of a core instead of 0.045 s).
 const TAG: u32 = 0x4000_0000;
 
-/// A triangle under construction: its box, with the primitive index in the bits of `min.w`, below [`TAG`].
+/// A triangle under construction: its box, with the primitive index in the bits of `min.w`, below
+/// [`TAG`].
 #[derive(Clone, Copy)]
 pub struct Reference(Aabb);
 
@@ -90,8 +92,8 @@ impl Extent {
     }
 }
 
-/// Runs `piece` over the references, in parallel pieces if there are many, and combines; `join` must be associative and
-/// commutative to the bit.
+/// Runs `piece` over the references, in parallel pieces if there are many, and combines; `join`
+/// must be associative and commutative to the bit.
 pub fn reduce<T: Send>(
     refs: &[Reference],
     piece: impl Fn(&[Reference]) -> T + Sync + Send,

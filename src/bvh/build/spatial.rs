@@ -1,5 +1,6 @@
-//! How best to cut a node in two: the binned search for a plane that may split triangles (Stich, Friedrich & Dietrich, "Spatial
-//! Splits in Bounding Volume Hierarchies", 2009), and the cut itself, with their reference unsplitting.
+//! The best spatial split of a node: the binned search for a plane that may split triangles (Stich,
+//! Friedrich & Dietrich, "Spatial Splits in Bounding Volume Hierarchies", 2009), and the split
+//! itself, with their reference unsplitting.
 
 use super::super::triangle::Triangle;
 use super::bounds::{Aabb, bins_of};
@@ -7,8 +8,9 @@ use super::clip::{Clipper, Corners, corners};
 use super::reference::{Reference, reduce};
 use glam::Vec4;
 
-/// Planes tried on an axis are one less. Sixteen bins give trees with the same number of nodes a ray (within 1 % on Sponza and the
-/// bunny) and take 1.3 to 1.6 times as long (`shadewright bench bvh`).
+/// Planes tried on an axis are one less. Sixteen bins give trees with the same number of nodes a
+/// ray (within 1 % on Sponza and the bunny) and take 1.3 to 1.6 times as long (`shadewright bench
+/// bvh`).
 const BINS: usize = 8;
 
 /// The triangles of a build, and how to cut them.
@@ -22,7 +24,8 @@ pub struct Source<'a> {
 
 /// A plane that parts a node's box.
 pub struct SpatialSplit {
-    /// Area times count, summed over the sides, where every triangle that meets the plane is on both.
+    /// Area times count, summed over the sides, where every triangle that meets the plane is on
+    /// both.
     pub cost: f32,
     axis: usize,
     place: f32,
@@ -31,7 +34,8 @@ pub struct SpatialSplit {
 }
 
 impl<'a> Source<'a> {
-    /// For a scene with coordinates of at most `largest`, and with areas taken of lengths times `scale`.
+    /// For a scene with coordinates of at most `largest`, and with areas taken of lengths times
+    /// `scale`.
     pub fn new(triangles: &'a [Triangle], largest: f32, scale: f32) -> Self {
         Self { triangles, clipper: Clipper::new(largest), scale }
     }
@@ -41,7 +45,8 @@ impl<'a> Source<'a> {
         corners(&self.triangles[r.prim() as usize])
     }
 
-    /// The best plane through the references in a box; none where all planes leave a side empty or spare it nothing.
+    /// The best plane through the references in a box; none where all planes leave a side empty or
+    /// spare it nothing.
     pub fn best(&self, refs: &[Reference], bounds: &Aabb) -> Option<SpatialSplit> {
         let grid = Grid::new(bounds);
         let bins = reduce(refs, |piece| Bins::fill(self, &grid, piece), Bins::join);
@@ -58,9 +63,10 @@ impl<'a> Source<'a> {
         best
     }
 
-    /// Cuts the references `slots[..count]` at a plane. Afterwards those of the left side come first, then those of the right
-    /// side; their numbers are given. The slots beyond `count` are room for triangles that are on both sides: one that finds
-    /// none, or that costs more on both sides than on one, goes to one side whole.
+    /// Cuts the references `slots[..count]` at a plane. Afterwards those of the left side come
+    /// first, then those of the right side; their numbers are given. The slots beyond `count` are
+    /// room for triangles that are on both sides: one that finds none, or that costs more on both
+    /// sides than on one, goes to one side whole.
     pub fn cut(&self, split: &SpatialSplit, slots: &mut [Reference], count: usize) -> [usize; 2] {
         let SpatialSplit { axis, place, sides: [mut left, mut right], .. } = *split;
         let area = |bounds: &Aabb| bounds.half_area(self.scale);
@@ -139,7 +145,8 @@ impl Grid {
     }
 }
 
-/// What is in the bins of all three axes: the box of it, and how many triangles begin and end there.
+/// What is in the bins of all three axes: the box of it, and how many triangles begin and end
+/// there.
 struct Bins {
     boxes: [[Aabb; BINS]; 3],
     begin: [[u32; BINS]; 3],
@@ -170,8 +177,8 @@ impl Bins {
         all
     }
 
-    /// Adds the pieces of a triangle to the bins from `first` to `last`, which its box is in. Corners come with their bins. The
-    /// pieces serve to estimate areas; they are not conservative.
+    /// Adds the pieces of a triangle to the bins from `first` to `last`, which its box is in.
+    /// Corners come with their bins. The pieces serve to estimate areas; they are not conservative.
     fn chop(
         &mut self,
         grid: &Grid,

@@ -27,8 +27,8 @@ fn holds(child: &Child, point: Vec3) -> bool {
     point.cmpge(Vec3::from(child.min)).all() && point.cmple(Vec3::from(child.max)).all()
 }
 
-/// Checks a tree's form, and that for each point of a finite triangle there is a leaf with the triangle whose box has the
-/// point, as have the boxes above it.
+/// Checks a tree's form, and that for each point of a finite triangle there is a leaf with the
+/// triangle whose box has the point, as have the boxes above it.
 fn check_form(soup: &[Triangle], bvh: &Bvh, what: &str) {
     let mut leaves = vec![Vec::new(); soup.len()];
     let mut next = 0;

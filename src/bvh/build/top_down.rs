@@ -1,31 +1,36 @@
-//! The parallel binned-SAH builder (Wald, "On fast Construction of SAH-based Bounding Volume Hierarchies", 2007).
+//! The parallel binned-SAH builder (Wald, "On fast Construction of SAH-based Bounding Volume
+//! Hierarchies", 2007).
 //!
-//! The tree depends on the triangles alone: work is cut by sizes that are constants, and what threads combine is minima, maxima
-//! and counts. Splits compare areas relative to the root's extent, so the scene's scale matters to no more than rounding.
-//! Near [`MAX_DEPTH`] the builder falls back to halving at the median, which bounds recursion and the traversal's stacks.
+//! The tree depends on the triangles alone: work is cut by sizes that are constants, and what
+//! threads combine is minima, maxima and counts. Splits compare areas relative to the root's
+//! extent, so the scene's scale matters to no more than rounding. Near [`MAX_DEPTH`] the builder
+//! falls back to halving at the median, which bounds recursion and the traversal's stacks.
 //!
-//! Memory at its peak, per triangle of `n`: 32 bytes of references and at most 2 × 64 bytes of nodes while the tree is
-//! assembled (about 35 each in practice), then 48 bytes of leaf triangles, and about 75 bytes of the wide tree; besides the
-//! 40 bytes of the input, which the tree does not keep.
+//! Memory at its peak, per triangle of `n`: 32 bytes of references and at most 2 × 64 bytes of
+//! nodes while the tree is assembled (about 35 each in practice), then 48 bytes of leaf triangles,
+//! and about 75 bytes of the wide tree; besides the 40 bytes of the input, which the tree does not
+//! keep.
 
 use super::super::node::{Child, Link, MAX_DEPTH, MAX_LEAF, Node};
 use super::super::triangle::Triangle;
 use super::frame::Frame;
 use super::object::ObjectSplit;
-use super::parts::Part;
 use super::progress::Progress;
 use super::reference::{Extent, Reference, median, references};
 use super::spatial::Source;
+use super::subtree::Subtree;
 use super::{BuildOptions, Built, MAX_TRIANGLES, TASK};
 
-/// Where the best split of whole triangles leaves the children overlapping by more than this share of the root's surface,
-/// planes that split triangles are tried (the α of Stich, Friedrich & Dietrich, 2009).
+/// Where the best split of whole triangles leaves the children overlapping by more than this share
+/// of the root's surface, planes that split triangles are tried (the α of Stich, Friedrich &
+/// Dietrich, 2009).
 const OVERLAP: f32 = 1e-4;
 
 /// Triangles with coordinates beyond this are not split, lest arithmetic on them overflow.
 const MAX_TO_CUT: f32 = 1e30;
 
-/// Builds the tree over the finite ones of `triangles`, with room for `room` times as many more where triangles are split.
+/// Builds the tree over the finite ones of `triangles`, with room for `room` times as many more
+/// where triangles are split.
 pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>, room: f64) -> Built {
     let mut slots = references(triangles);
     let count = slots.len();
@@ -39,7 +44,8 @@ pub fn build(triangles: &[Triangle], options: &BuildOptions<'_>, room: f64) -> B
     Built { nodes, prims, triangles: count }
 }
 
-/// Lists the triangles of the leaves of a subtree in order, without the slots between them. Recurses at most [`MAX_DEPTH`] deep.
+/// Lists the triangles of the leaves of a subtree in order, without the slots between them.
+/// Recurses at most [`MAX_DEPTH`] deep.
 fn compact(nodes: &mut [Node], index: u32, slots: &[Reference], prims: &mut Vec<u32>) {
     for side in 0..2 {
         let child = &mut nodes[index as usize].children[side];
@@ -81,19 +87,20 @@ impl<'a> Builder<'a> {
     }
 
     /// Reorders the references so that each leaf's are neighbours, and returns the tree over them.
-    fn build(&self, slots: &mut [Reference], count: usize) -> Part {
+    fn build(&self, slots: &mut [Reference], count: usize) -> Subtree {
         let range = Range { slots, count, first: 0 };
         match self.split(range.slots, count, &self.root, 1) {
             Some(counts) => self.parallel(range, counts, 1),
             None => {
                 let left = if count == 0 { Child::empty() } else { self.frame.child(&self.root.bounds, range.leaf()) };
-                Part::Nodes(vec![Node { children: [left, Child::empty()] }])
+                Subtree::Nodes(vec![Node { children: [left, Child::empty()] }])
             }
         }
     }
 
-    /// Parts the references `slots[..count]` of a node at `depth` into those of the left side, which come first, and those of
-    /// the right side, which follow; returns their numbers, or `None` to make them a leaf.
+    /// Parts the references `slots[..count]` of a node at `depth` into those of the left side,
+    /// which come first, and those of the right side, which follow; returns their numbers, or
+    /// `None` to make them a leaf.
     fn split(&self, slots: &mut [Reference], count: usize, extent: &Extent, depth: u32) -> Option<[usize; 2]> {
         if count <= 1 {
             return None;
@@ -129,13 +136,13 @@ impl<'a> Builder<'a> {
     }
 
     /// The tree over references that are parted already.
-    fn parallel(&self, range: Range<'_>, counts: [usize; 2], depth: u32) -> Part {
+    fn parallel(&self, range: Range<'_>, counts: [usize; 2], depth: u32) -> Subtree {
         if range.count <= TASK {
             let mut nodes = Vec::with_capacity(range.count / 2);
             let count = range.count;
             self.sequential(range, counts, depth, &mut nodes);
             self.progress.settle(count);
-            return Part::Nodes(nodes);
+            return Subtree::Nodes(nodes);
         }
         let side = |range: Range<'_>| {
             let extent = Extent::of(range.refs());
@@ -150,7 +157,7 @@ impl<'a> Builder<'a> {
         };
         let [left, right] = range.halves(counts);
         let (left, right) = rayon::join(|| side(left), || side(right));
-        Part::Split(Box::new([left, right]))
+        Subtree::Split(Box::new([left, right]))
     }
 
     /// The same in one thread: appends the subtree's nodes, root first.
@@ -174,7 +181,8 @@ fn halves(left: usize, count: usize) -> [usize; 2] {
     [left, count - left]
 }
 
-/// The references of a node, in slots of which the first `count` are in use; the others are room for triangles that are split.
+/// The references of a node, in slots of which the first `count` are in use; the others are room
+/// for triangles that are split.
 struct Range<'a> {
     slots: &'a mut [Reference],
     count: usize,

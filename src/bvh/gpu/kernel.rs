@@ -15,7 +15,7 @@
 //! | `answer` | `answer(lower, upper) -> vec4<u32>`: what a ray asks and what it is told, around `nearest` |
 //! | `pass` | rays and hits in buffers, around `answer` |
 //! | `measure_memory` | a kernel that times tables and stacks |
-//! | `one_each`, `persistent_subgroup`, `persistent_workgroup` | entry points: which thread traces which ray |
+//! | `one_ray`, `persistent_subgroup`, `persistent_workgroup` | entry points: which invocation traces which ray |
 //!
 //! It knows text only: no device, and not what the bindings hold (see [`super`]).
 
@@ -45,7 +45,7 @@ const VOTE_SUBGROUP: Kernel = kernel!("traverse/vote_subgroup.wgsl");
 const VOTE_NONE: Kernel = kernel!("traverse/vote_none.wgsl");
 const ANSWER: Kernel = kernel!("traverse/answer.wgsl");
 const PASS: Kernel = kernel!("traverse/pass.wgsl");
-const ONE_EACH: Kernel = kernel!("traverse/one_each.wgsl");
+const ONE_RAY: Kernel = kernel!("traverse/one_ray.wgsl");
 const PERSISTENT_SUBGROUP: Kernel = kernel!("traverse/persistent_subgroup.wgsl");
 const MEASURE: Kernel = kernel!("traverse/measure_memory.wgsl");
 const PERSISTENT_WORKGROUP: Kernel = kernel!("traverse/persistent_workgroup.wgsl");
@@ -59,7 +59,7 @@ pub enum Store {
     Texture,
 }
 
-/// What nodes a kernel walks.
+/// What nodes a kernel traverses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// [`Node`](super::super::node::Node)s, of two children.
@@ -71,7 +71,7 @@ pub enum Layout {
 /// Where a kernel keeps the links that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stack {
-    /// In each thread's own memory.
+    /// In each invocation's own memory.
     Private,
     /// In workgroup memory ([`Stack::workgroup_bytes`]), which nobody needs to clear.
     Workgroup,
@@ -115,7 +115,7 @@ pub enum Levels {
 }
 
 impl Levels {
-    /// The stacks that a thread has at once.
+    /// The stacks that an invocation has at once.
     fn stacks(self) -> u32 {
         match self {
             Levels::One => 1,
@@ -128,7 +128,8 @@ impl Levels {
 pub const TABLE_WIDTH: u32 = 8192;
 
 impl Store {
-    /// The binding of a table at group 0, and the function `NAME_vector(index: u32) -> vec4<u32>` that loads from it.
+    /// The binding of a table at group 0, and the function `NAME_vector(index: u32) -> vec4<u32>`
+    /// that loads from it.
     pub fn declare(self, name: &str, binding: u32) -> String {
         let text = match self {
             Store::Buffer => TABLE_BUFFER,
@@ -138,10 +139,13 @@ impl Store {
     }
 }
 
-/// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through the binary tree, with all that it needs but
-/// `nodes_vector(index: u32) -> vec4<u32>` and `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that it declares besides are those of the parts.
+/// The function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray through
+/// the binary tree, with all that it needs but `nodes_vector(index: u32) -> vec4<u32>` and
+/// `triangles_vector`: for a kernel that declares those itself ([`Store::declare`]). The names that
+/// it declares besides are those of the parts.
 ///
-/// In a scene with programs it is also without `intersect_program(origin: vec3<f32>, dir: vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
+/// In a scene with programs it is also without `intersect_program(origin: vec3<f32>, dir:
+/// vec3<f32>, t_min: f32, t_max: f32, data: u32) -> f32`.
 pub fn answer(levels: Levels, leaves: Leaves) -> String {
     around(&[WHILE_WHILE], Stack::Private, levels, leaves)
 }
@@ -149,8 +153,8 @@ pub fn answer(levels: Levels, leaves: Leaves) -> String {
 /// The entry point of [`measure_memory`].
 pub const MEASURE_MEMORY: &str = "measure_memory";
 
-/// A kernel that loads from a table, binding 1, and uses a stack, both in those places, and writes a
-/// word for each invocation to a buffer, binding 2: to time which placement suits a device.
+/// A kernel that loads from a table, binding 1, and uses a stack, both in those places, and writes
+/// a word for each invocation to a buffer, binding 2: to time which placement suits a device.
 pub fn measure_memory(places: Places) -> String {
     let stack = places.stack.wgsl(Levels::One);
     [places.nodes.declare("nodes", 1), join(&[LINKS]), stack, join(&[MEASURE])].concat()
@@ -161,12 +165,13 @@ pub fn measure_memory(places: Places) -> String {
 pub enum Leaves {
     /// Nothing.
     Triangles,
-    /// Primitives that programs intersect ([`Programs`](super::super::two_level::programs::Programs)).
+    /// Primitives that programs intersect
+    /// ([`Programs`](super::super::two_level::programs::Programs)).
     Programs,
 }
 
-/// The same around any walk.
-fn around(walk: &[Kernel], stack: Stack, levels: Levels, leaves: Leaves) -> String {
+/// The same around any traversal.
+fn around(traversal: &[Kernel], stack: Stack, levels: Levels, leaves: Leaves) -> String {
     let nearest: &[Kernel] = match (levels, leaves) {
         (Levels::One, Leaves::Triangles) => &[ONE_LEVEL],
         (Levels::Two, Leaves::Triangles) => &[UPPER, TWO_LEVELS],
@@ -178,22 +183,22 @@ fn around(walk: &[Kernel], stack: Stack, levels: Levels, leaves: Leaves) -> Stri
         Leaves::Programs => ANSWER.text().replace("= nearest(", "= nearest_of_all(").into(),
     };
     let tests = join(&[RAY_BOX, RAY_TRIANGLE, LINKS]);
-    [&tests, &stack.wgsl(levels), &join(&[BINARY]), &join(walk), &join(nearest), &*answer].concat()
+    [&tests, &stack.wgsl(levels), &join(&[BINARY]), &join(traversal), &join(nearest), &*answer].concat()
 }
 
 /// How a kernel goes through the tree and how it gets its rays. All give the same hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// A thread a ray; all lanes go down until each has a leaf, then all test triangles.
+    /// One invocation a ray; all lanes go down until each has a leaf, then all test triangles.
     #[default]
     WhileWhile,
-    /// A thread a ray; each turn of one loop is a step down or a triangle.
+    /// One invocation a ray; each iteration of one loop is a step down or a triangle.
     IfIf,
-    /// While-while in threads that take more rays when they are done, until none are left.
+    /// While-while in invocations that take more rays when they are done, until none are left.
     Persistent,
     /// While-while whose lanes keep a leaf for later while others look for theirs.
     Speculative,
-    /// A thread a ray through a tree of eight children a node, whose boxes are compressed.
+    /// One invocation a ray through a tree of eight children a node, whose boxes are compressed.
     Wide,
 }
 
@@ -212,7 +217,7 @@ impl Variant {
         }
     }
 
-    /// The nodes that it walks.
+    /// The nodes that it traverses.
     pub fn layout(self) -> Layout {
         match self {
             Self::WhileWhile | Self::IfIf | Self::Persistent | Self::Speculative => Layout::Binary,
@@ -231,20 +236,22 @@ impl Variant {
 pub struct PassKernel {
     /// How it works.
     pub variant: Variant,
-    /// Whether lanes talk to each other by subgroup operations; else by workgroup memory, or not at all.
+    /// Whether lanes talk to each other by subgroup operations; else by workgroup memory, or not at
+    /// all.
     pub subgroups: bool,
     /// What is where.
     pub places: Places,
     /// What the tables hold.
     pub levels: Levels,
-    /// In a scene with primitives that programs intersect, the text of these: the function that [`answer`] asks for, with all that it needs.
+    /// In a scene with primitives that programs intersect, the text of these: the function that
+    /// [`answer`] asks for, with all that it needs.
     pub programs: Option<Arc<str>>,
 }
 
 impl PassKernel {
     /// The text, with the entry points `trace_all` and `trace_queue` ([`super`] has its bindings).
     pub fn wgsl(&self) -> String {
-        let walk: &[Kernel] = match (self.variant, self.subgroups) {
+        let traversal: &[Kernel] = match (self.variant, self.subgroups) {
             (Variant::WhileWhile | Variant::Persistent, _) => &[WHILE_WHILE],
             (Variant::IfIf, _) => &[IF_IF],
             (Variant::Speculative, true) => &[VOTE_SUBGROUP, SPECULATIVE],
@@ -254,13 +261,13 @@ impl PassKernel {
         let entries = match (self.variant, self.subgroups) {
             (Variant::Persistent, true) => PERSISTENT_SUBGROUP,
             (Variant::Persistent, false) => PERSISTENT_WORKGROUP,
-            _ => ONE_EACH,
+            _ => ONE_RAY,
         };
         let Places { nodes, triangles, stack } = self.places;
         let tables = [nodes.declare("nodes", 1), triangles.declare("triangles", 2)].concat();
         let leaves = if self.programs.is_some() { Leaves::Programs } else { Leaves::Triangles };
         let programs = self.programs.as_deref().unwrap_or_default();
-        [programs, &tables, &around(walk, stack, self.levels, leaves), &join(&[PASS, entries])].concat()
+        [programs, &tables, &around(traversal, stack, self.levels, leaves), &join(&[PASS, entries])].concat()
     }
 }
 

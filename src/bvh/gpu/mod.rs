@@ -1,4 +1,5 @@
-//! Traversal on the GPU: the kernels' text ([`kernel`]), the layouts of what they read and write, as bytes, and the tree that is made for the GPU alone ([`compressed`]).
+//! Traversal on the GPU: the kernels' text ([`kernel`]), the layouts of what they read and write,
+//! as bytes, and the tree that is made for the GPU alone ([`compressed`]).
 //!
 //! It knows no device: the renderer on the GPU binds the buffers, in bind group 0:
 //!
@@ -9,12 +10,13 @@
 //! | 3 | [`GpuRay`]s |
 //! | 4 | [`GpuHit`]s, written |
 //! | 5, 6 | ray queue and counters, `u32` each |
-//! | 7 | persistent threads: the number of rays taken, one `u32`, written |
+//! | 7 | persistent invocations: the number of rays taken, one `u32`, written |
 //! | 8, 9, 10 | kernels with programs: what these read and write, as the code generator says (`wgsl/section/intersections.wgsl`) |
 //!
-//! `trace_all` traces `ray_count` rays from `ray_first` on; `trace_queue` traces those whose indices stand in the queue, with the count in a
-//! counter, for indirect dispatch. Both want one thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions.
-//! Persistent threads want `start` before that, in one thread.
+//! `trace_all` traces `ray_count` rays from `ray_first` on; `trace_queue` traces those whose
+//! indices stand in the queue, with the count in a counter, for indirect dispatch. Both want one
+//! thread a ray in groups of [`GROUP`] and take a grid of one or two dimensions. Persistent
+//! invocations want `start` before that, in one thread.
 
 pub mod compressed;
 pub mod kernel;
@@ -52,8 +54,8 @@ pub struct GpuRay {
     pub t_min: f32,
     /// Direction, of any length.
     pub dir: [f32; 3],
-    /// Positive: the closest hit on `(t_min, t_max)`; negative: any hit on `(t_min, -t_max)`; zero: nothing is traced and a miss
-    /// is written. Finite.
+    /// Positive: the closest hit on `(t_min, t_max)`; negative: any hit on `(t_min, -t_max)`; zero:
+    /// nothing is traced and a miss is written. Finite.
     pub t_max: f32,
 }
 
@@ -71,8 +73,9 @@ pub struct GpuHit {
     pub prim: u32,
 }
 
-/// The tree's nodes and triangles as the bytes of the two buffers: [`Node`](super::node::Node)s, and
-/// [`LeafTriangle`](super::triangle::LeafTriangle)s in leaf order. A tree without triangles has an empty triangle buffer.
+/// The tree's nodes and triangles as the bytes of the two buffers: [`Node`](super::node::Node)s,
+/// and [`LeafTriangle`](super::triangle::LeafTriangle)s in leaf order. A tree without triangles has
+/// an empty triangle buffer.
 pub fn gpu_layout(bvh: &Bvh) -> (&[u8], &[u8]) {
     (bytemuck::cast_slice(bvh.nodes()), bytemuck::cast_slice(bvh.triangles()))
 }

@@ -1,27 +1,29 @@
 //! Packets: the rays of a batch that run close together, traced as one.
 //!
-//! They take a wide tree and a batch and give the answers of the other kernels, to the bit. Rays whose directions have the same
-//! longest axis and sign share the permutation of the watertight test and look along that axis: groups of sixteen of them are
-//! wrapped in beams, frusta with sides across the two other axes (the frustum traversal of Reshetov, Soupikov & Hurley, "Multi-Level
-//! Ray Tracing Algorithm", 2005, with the four beams of a batch side by side in the lanes). Nodes and triangles are tested against
-//! the beams, so that a batch walks the tree once; the rays themselves only meet triangles that their beam meets.
+//! They take a wide tree and a batch and give the answers of the other kernels, to the bit. Rays
+//! whose directions have the same longest axis and sign share the permutation of the watertight
+//! test and look along that axis: groups of sixteen of them are bounded by frusta, with sides
+//! across the two other axes (the frustum traversal of Reshetov, Soupikov & Hurley, "Multi-Level
+//! Ray Tracing Algorithm", 2005, with the four frusta of a batch side by side in the lanes). Nodes
+//! and triangles are tested against the frusta, so that a batch traverses the tree once; the rays
+//! themselves only meet triangles that their frustum meets.
 //!
-//! Other rays go through the tree in a crowd: each is tested by itself, but at each node all that meet it.
+//! Other rays traverse the tree as a ray stream: at each node, every ray that meets it is tested.
 //!
 //! [`closest_hits`] and [`any_hits`] choose, batch by batch.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `beam` | the beams around four groups of rays, and what they meet |
+//! | `frustum` | the frusta around four groups of rays, and what they meet |
 //! | `rays` | the rays in lanes, and their test against a triangle |
-//! | `walk` | the beams' way through the tree |
-//! | `crowd` | the way of all rays of a batch, with a mask of them for each node |
+//! | `traverse` | traversal of the tree by frusta |
+//! | `ray_stream` | traversal by all rays of a batch, with a mask of them for each node |
 //!
-//! Rates, in millions of rays a second by `bench traversal`, one thread of a Sapphire Rapids Xeon beside other work, 8-wide trees with
-//! spatial splits, AVX-512. Primary rays are those of 1024 by 1024 pixels where nothing else is said; without a number it is as good
-//! as never done.
+//! Rates, in millions of rays a second by `bench traversal`, one thread of a Sapphire Rapids Xeon
+//! beside other work, 8-wide trees with spatial splits, AVX-512. Primary rays are those of 1024 by
+//! 1024 pixels where nothing else is said; without a number it is as good as never done.
 //!
-//! | | ray by ray | in turn | crowd | beams |
+//! | | single | interleaved | stream | frusta |
 //! |---|---|---|---|---|
 //! | bunny, primary | 9.3 | 12.1 | 19.1 | 67 |
 //! | dragon, primary | 7.9 | 10.2 | 15.4 | 26 |
@@ -37,36 +39,38 @@
 //! | dragon, diffuse | 2.9 | 3.8 | 3.9 | |
 //! | Sponza, diffuse | 3.8 | 4.1 | 4.7 | |
 //!
-//! With AVX2 a crowd takes the bunny's diffuse rays at 7.1 million a second, and ray by ray it is 5.1; with portable lanes 2.6 and 3.1.
+//! With AVX2 a ray stream takes the bunny's diffuse rays at 7.1 million a second, and ray by ray it
+//! is 5.1; with portable lanes 2.6 and 3.1.
 
-mod beam;
-mod crowd;
+mod frustum;
+mod ray_stream;
 mod rays;
 #[cfg(test)]
 mod tests;
-mod walk;
+mod traverse;
 
 use super::ray::{BATCH, HitBatch, RayBatch};
 use super::wide::lanes::Isa;
 use super::wide::{WideTree, single};
-use walk::Limits;
+use traverse::Limits;
 
-/// Rays of a group, which share a beam.
+/// Rays of a group, which share a frustum.
 const GROUP: usize = 16;
 /// Groups of a batch.
 const GROUPS: usize = BATCH / GROUP;
 
-/// What beams are for, as measured with rays of a camera at 16² to 1024² pixels.
+/// What frusta are for, as measured with rays of a camera at 16² to 1024² pixels.
 ///
-/// Where triangles are small, a beam of this width is slower than a crowd, where they are large much faster: the effort stops the
-/// beams that do not pay. Primary rays at 1024² take 50 of it for 64 rays that meet the bunny, 100 in Sponza, 160 at the dragon.
+/// Where triangles are small, a frustum of this width is slower than a ray stream, where they are
+/// large much faster: the effort stops the frusta that do not pay. Primary rays at 1024² take 50 of
+/// it for 64 rays that meet the bunny, 100 in Sponza, 160 at the dragon.
 const WORTHWHILE: Limits = Limits { rays: GROUP as u32, width: 0.05, effort: 384 };
 
-/// Beams around all rays that can have one.
+/// Frusta around all rays that can have one.
 const UNLIMITED: Limits = Limits { rays: 1, width: f32::INFINITY, effort: u32::MAX };
 
 /// The fewest rays of a batch that do not go ray by ray.
-const CROWD: u32 = 4;
+const STREAM: u32 = 4;
 
 /// A tree to trace packets through.
 #[derive(Clone, Copy)]
@@ -85,19 +89,20 @@ pub struct Left {
     pub hit: u64,
 }
 
-/// Traces the active rays of a batch for their closest hits as fast as can be; the hits of inactive rays are left alone.
+/// Traces the active rays of a batch for their closest hits as fast as can be; the hits of inactive
+/// rays are left alone.
 #[inline]
 pub fn closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
-    if rays.active.count_ones() < CROWD {
+    if rays.active.count_ones() < STREAM {
         return single::closest_hits(scene.tree, isa, rays, hits);
     }
-    let left = isa.run(walk::ClosestHits { scene, limits: WORTHWHILE, rays, hits });
+    let left = isa.run(traverse::ClosestHits { scene, limits: WORTHWHILE, rays, hits });
     if left.rays != 0 {
         let rays = RayBatch { active: left.rays, ..rays.clone() };
         match isa {
             // The portable lanes test a ray no faster for testing others at the same node.
             Isa::Portable => single::closest_hits(scene.tree, isa, &rays, hits),
-            _ => isa.run(crowd::ClosestHits { tree: scene.tree, rays: &rays, hit: left.hit, hits }),
+            _ => isa.run(ray_stream::ClosestHits { tree: scene.tree, rays: &rays, hit: left.hit, hits }),
         }
     }
 }
@@ -105,10 +110,10 @@ pub fn closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitB
 /// The mask of the active rays of a batch that hit something, found as fast as can be.
 #[inline]
 pub fn any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
-    if rays.active.count_ones() < CROWD {
+    if rays.active.count_ones() < STREAM {
         return single::any_hits(scene.tree, isa, rays);
     }
-    let left = isa.run(walk::AnyHits { scene, limits: WORTHWHILE, rays });
+    let left = isa.run(traverse::AnyHits { scene, limits: WORTHWHILE, rays });
     if left.rays == 0 {
         return left.hit;
     }
@@ -116,37 +121,37 @@ pub fn any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
     left.hit
         | match isa {
             Isa::Portable => single::any_hits(scene.tree, isa, &rays),
-            _ => isa.run(crowd::AnyHits { tree: scene.tree, rays: &rays }),
+            _ => isa.run(ray_stream::AnyHits { tree: scene.tree, rays: &rays }),
         }
 }
 
-/// As [`closest_hits`], in beams where that is possible at all, and otherwise ray by ray.
+/// As [`closest_hits`], in frusta where that is possible at all, and otherwise ray by ray.
 #[inline]
-pub fn beams_closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
-    let left = isa.run(walk::ClosestHits { scene, limits: UNLIMITED, rays, hits });
+pub fn frusta_closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
+    let left = isa.run(traverse::ClosestHits { scene, limits: UNLIMITED, rays, hits });
     if left.rays != 0 {
         single::closest_hits(scene.tree, isa, &RayBatch { active: left.rays, ..rays.clone() }, hits);
     }
 }
 
-/// As [`any_hits`], in beams where that is possible at all, and otherwise ray by ray.
+/// As [`any_hits`], in frusta where that is possible at all, and otherwise ray by ray.
 #[inline]
-pub fn beams_any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
-    let left = isa.run(walk::AnyHits { scene, limits: UNLIMITED, rays });
+pub fn frusta_any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
+    let left = isa.run(traverse::AnyHits { scene, limits: UNLIMITED, rays });
     match left.rays {
         0 => left.hit,
         _ => left.hit | single::any_hits(scene.tree, isa, &RayBatch { active: left.rays, ..rays.clone() }),
     }
 }
 
-/// As [`closest_hits`], in a crowd.
+/// As [`closest_hits`], as a stream.
 #[inline]
-pub fn crowd_closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
-    isa.run(crowd::ClosestHits { tree: scene.tree, rays, hit: 0, hits });
+pub fn stream_closest_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
+    isa.run(ray_stream::ClosestHits { tree: scene.tree, rays, hit: 0, hits });
 }
 
-/// As [`any_hits`], in a crowd.
+/// As [`any_hits`], as a stream.
 #[inline]
-pub fn crowd_any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
-    isa.run(crowd::AnyHits { tree: scene.tree, rays })
+pub fn stream_any_hits(scene: Scene<'_>, isa: Isa, rays: &RayBatch) -> u64 {
+    isa.run(ray_stream::AnyHits { tree: scene.tree, rays })
 }

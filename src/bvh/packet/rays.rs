@@ -4,10 +4,11 @@ use super::super::ray::{BATCH, HitBatch, NO_PRIM, RayBatch};
 use super::super::wide::intersect::{Crossing, cross};
 use super::super::wide::lanes::Rows;
 use super::super::wide::layout::Block;
-use super::beam::{Hull, greatest4};
+use super::frustum::{Hull, greatest4};
 use super::{GROUP, GROUPS};
 
-/// The largest coordinate that is traced in packets: products of three such stay finite, with room for the factors.
+/// The largest coordinate that is traced in packets: products of three such stay finite, with room
+/// for the factors.
 const LARGEST: f32 = 1e12;
 
 /// The rays of a batch that look along one axis, and no others.
@@ -56,7 +57,8 @@ fn part<L: Rows>(values: &[f32; BATCH], group: usize) -> L {
     L::load(&values.as_chunks().0[group])
 }
 
-/// The rays of a group; those that are not to be traced are copies of one that is, and end before they start.
+/// The rays of a group; those that are not to be traced are copies of one that is, and end before
+/// they start.
 #[derive(Clone, Copy)]
 struct Group<L> {
     origin: [L; 3],
@@ -105,8 +107,8 @@ impl<L: Rows> PacketRays<L> {
         Self { groups: [group; GROUPS], axes: [0, 1, 2], origin: None }
     }
 
-    /// Takes rays of a batch and gives what wraps them, or `None` if they or the scene, whose coordinates are within `reach`, have
-    /// numbers that are too large or none.
+    /// Takes rays of a batch and gives what wraps them, or `None` if they or the scene, whose
+    /// coordinates are within `reach`, have numbers that are too large or none.
     #[inline(always)]
     pub fn take(&mut self, rays: &RayBatch, alike: Alike, reach: f32) -> Option<Hull> {
         let Alike { mask, axis } = alike;
@@ -192,8 +194,8 @@ impl<L: Rows> PacketRays<L> {
         self.origin
     }
 
-    /// Tests the rays of a group against triangle `i` of a block; whether one hit it. Rays that hit something have done so for good
-    /// with `ANY`, and otherwise end there.
+    /// Tests the rays of a group against triangle `i` of a block; whether one hit it. Rays that hit
+    /// something have done so for good with `ANY`, and otherwise end there.
     #[inline(always)]
     pub fn intersect<const W: usize, const ANY: bool>(&mut self, group: usize, block: &Block<W>, i: usize) -> bool {
         let rays = &mut self.groups[group];

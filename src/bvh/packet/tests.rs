@@ -19,7 +19,8 @@ fn tile() -> impl Iterator<Item = (f32, f32)> {
     (0..BATCH).map(place_in_tile).map(|[column, row]| (column as f32, row as f32))
 }
 
-/// A tile of rays from a camera at `eye` that looks along `forward`, with `pixel` between neighbours.
+/// A tile of rays from a camera at `eye` that looks along `forward`, with `pixel` between
+/// neighbours.
 fn camera(eye: Vec3, forward: Vec3, pixel: f32) -> RayBatch {
     let (x, y) = forward.normalize().any_orthonormal_pair();
     let mut batch = RayBatch::default();
@@ -41,7 +42,7 @@ fn check(bvh: &Bvh, batch: &RayBatch) -> u32 {
         .collect();
     let blocked = batch.active_lanes().fold(0u64, |mask, i| mask | u64::from(expected[i].is_some()) << i);
     for kernel in Kernel::all() {
-        if !matches!(kernel.method, Method::Packet | Method::Crowd | Method::Hybrid) {
+        if !matches!(kernel.method, Method::Packet | Method::Stream | Method::Hybrid) {
             continue;
         }
         let mut hits = HitBatch::default();
@@ -173,7 +174,7 @@ fn tiles_of_a_camera_are_traced_in_beams_and_scattered_rays_are_left() {
     let scene = bvh.scene(super::super::kernel::Width::Eight);
     let left = |batch: &RayBatch| {
         let mut hits = HitBatch::default();
-        Isa::best().run(walk::ClosestHits { scene, limits: WORTHWHILE, rays: batch, hits: &mut hits }).rays
+        Isa::best().run(traverse::ClosestHits { scene, limits: WORTHWHILE, rays: batch, hits: &mut hits }).rays
     };
     assert_eq!(left(&camera(Vec3::Z * 3.0, Vec3::new(0.1, 0.2, -1.0), 0.001)), 0);
     let mut scattered = RayBatch::default();

@@ -1,4 +1,5 @@
-//! The tables of the GPU's kernels: one tree or two levels, in either [`Layout`], always as two tables.
+//! The tables of the GPU's kernels: one tree or two levels, in either [`Layout`], always as two
+//! tables.
 //!
 //! | table | holds, in scenes without instances | with instances |
 //! |---|---|---|
@@ -6,9 +7,12 @@
 //! | nodes, [`Layout::Compressed`] | an empty binary node; the plain tree's | the same, and behind it whatever fills up a binary node; the upper tree's, which is binary; the instances' records |
 //! | triangles | in leaf order | the plain ones and each mesh's, in leaf order; numbers in a mesh begin at 0 |
 //!
-//! Links in the upper tree count binary nodes from the table's beginning, and its leaves name instances in place of triangles. The records of instances have the number of their
-//! tree's root node. The spare words of two nodes say where things are: the first word `pad` of the binary node that the table begins with is the upper tree's root, or 0 where
-//! there is none; the words `pad` of that root are the share of an origin that rays reach beyond boxes (a float), and the index of the first instance's first vector.
+//! Links in the upper tree count binary nodes from the table's beginning, and its leaves name
+//! instances in place of triangles. The records of instances have the number of their tree's root
+//! node. The spare words of two nodes say where things are: the first word `pad` of the binary node
+//! that the table begins with is the upper tree's root, or 0 where there is none; the words `pad`
+//! of that root are the share of an origin that rays reach beyond boxes (a float), and the index of
+//! the first instance's first vector.
 
 use super::super::gpu::compressed::CompressedBvh;
 use super::super::gpu::kernel::Layout;
@@ -41,8 +45,9 @@ impl TwoLevel {
         }
     }
 
-    /// The same with primitives that programs intersect: behind all else their tree, as the upper tree lies, and their records, which have the programs' data in the place of a tree's root. The second word `pad` of
-    /// the binary node that the table begins with is the tree's root.
+    /// The same with primitives that programs intersect: behind all else their tree, as the upper
+    /// tree lies, and their records, which have the programs' data in the place of a tree's root.
+    /// The second word `pad` of the binary node that the table begins with is the tree's root.
     pub fn gpu_tables_with(&self, layout: Layout, programs: &Programs) -> Tables<'_> {
         let tables = self.gpu_tables(layout);
         let Some(upper) = programs.upper() else { return tables };
@@ -100,12 +105,14 @@ impl TwoLevel {
     }
 }
 
-/// Puts the upper tree and the instances behind a table of whole binary nodes. `roots` are those of the meshes' trees.
+/// Puts the upper tree and the instances behind a table of whole binary nodes. `roots` are those of
+/// the meshes' trees.
 fn append_placed(placed: &Placed, roots: &[u32], table: &mut Vec<u8>) {
     append_upper(&placed.upper, |instance| roots[instance.tree as usize], table);
 }
 
-/// Puts an upper tree and its instances behind a table of whole binary nodes; `tree` gives the word that stands for what is in an instance.
+/// Puts an upper tree and its instances behind a table of whole binary nodes; `tree` gives the word
+/// that stands for what is in an instance.
 fn append_upper(upper: &Upper, tree: impl Fn(&Instance) -> u32, table: &mut Vec<u8>) {
     let root = (table.len() / size_of::<Node>()) as u32;
     let mut nodes: Vec<Node> = renumbered(upper.nodes(), root, 0).collect();

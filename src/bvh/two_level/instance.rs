@@ -1,11 +1,16 @@
-//! An instance as rays meet it: its box in the world and its transform, and how far rounding may carry a ray.
+//! An instance as rays meet it: its box in the world and its transform, and how far rounding may
+//! carry a ray.
 //!
 //! # Rounding
 //!
-//! Let `A` be the linear part of the transform to the object, `T` the place of the object's origin in the world, `o` the ray's origin, `u` = 2⁻²⁴. The moved origin is off by
-//! at most `5u(|A||o| + |A||T|)` in each component and the moved direction by `4u|A||d|`, the rounding of the transform's own numbers included. A hit at `t` was
-//! thus found at most `κu(5|o| + 5|T| + 4t|d|)` from where the ray passes in the world, with `κ = ‖|A⁻¹||A|‖∞` and largest components for norms; and `t|d|` is at most `|o| + |b|` for a
-//! hit in a box with corners up to `b`. The boxes of instances are padded by [`PAD`] = 16u times `κ(|T| + |b|)`, and for each ray by 16u times `κ|o|` more: almost twice the bound.
+//! Let `A` be the linear part of the transform to the object, `T` the place of the object's origin
+//! in the world, `o` the ray's origin, `u` = 2⁻²⁴. The moved origin is off by at most `5u(|A||o| +
+//! |A||T|)` in each component and the moved direction by `4u|A||d|`, the rounding of the
+//! transform's own numbers included. A hit at `t` was thus found at most `κu(5|o| + 5|T| + 4t|d|)`
+//! from where the ray passes in the world, with `κ = ‖|A⁻¹||A|‖∞` and largest components for norms;
+//! and `t|d|` is at most `|o| + |b|` for a hit in a box with corners up to `b`. The boxes of
+//! instances are padded by [`PAD`] = 16u times `κ(|T| + |b|)`, and for each ray by 16u times `κ|o|`
+//! more: almost twice the bound.
 
 use super::super::ray::Ray;
 use bytemuck::{Pod, Zeroable};
@@ -26,7 +31,8 @@ const PAD: f64 = 16.0 / (1u64 << 24) as f64;
 pub struct Instance {
     /// Lower corner of the box around the mesh in the world, padded.
     pub min: [f32; 3],
-    /// Index of the mesh; on the GPU, of the root node of its tree. Of a primitive that a program intersects, what the program is told.
+    /// Index of the mesh; on the GPU, of the root node of its tree. Of a primitive that a program
+    /// intersects, what the program is told.
     pub tree: u32,
     /// Upper corner of the box.
     pub max: [f32; 3],
@@ -41,8 +47,8 @@ pub struct Instance {
 pub struct Reach(pub f32);
 
 impl Instance {
-    /// The instance of what has these bounds in its own space (`None`: an empty mesh, which nothing hits); `None` when the transform has no inverse
-    /// or something is not finite.
+    /// The instance of what has these bounds in its own space (`None`: an empty mesh, which nothing
+    /// hits); `None` when the transform has no inverse or something is not finite.
     pub fn new(object_to_world: Mat4, bounds: Option<(Vec3, Vec3)>, tree: u32, first: u32) -> Option<Self> {
         let to_world = object_to_world.as_dmat4();
         let (low, high) = bounds.unwrap_or_default();
@@ -65,7 +71,8 @@ impl Instance {
         numbers.copied().all(f32::is_finite).then_some(instance)
     }
 
-    /// The ray in the object's space, with the same `t`. The order of the operations is part of the contract with the kernels.
+    /// The ray in the object's space, with the same `t`. The order of the operations is part of the
+    /// contract with the kernels.
     #[inline]
     pub fn ray_to_object(&self, ray: &Ray) -> Ray {
         let point = |r: &[f32; 4], p: Vec3| ((r[0] * p.x + r[1] * p.y) + r[2] * p.z) + r[3];
@@ -77,7 +84,8 @@ impl Instance {
     }
 }
 
-/// The rows of the matrix from the world to an object that stands there: the coordinate `i` is `rows[i] · (x, y, z, 1)`.
+/// The rows of the matrix from the world to an object that stands there: the coordinate `i` is
+/// `rows[i] · (x, y, z, 1)`.
 pub fn world_to_object(object_to_world: Mat4) -> [[f32; 4]; 3] {
     let to_object = object_to_world.as_dmat4().inverse();
     [0, 1, 2].map(|i| to_object.row(i).as_vec4().to_array())
@@ -97,7 +105,8 @@ impl Reach {
     }
 }
 
-/// `‖|A⁻¹||A|‖∞` of a placement: 1 for a scale along the axes, up to 3 for a rotation; `None` without an inverse.
+/// `‖|A⁻¹||A|‖∞` of a placement: 1 for a scale along the axes, up to 3 for a rotation; `None`
+/// without an inverse.
 fn condition(object_to_world: Mat4) -> Option<f64> {
     let to_world = DMat3::from_mat4(object_to_world.as_dmat4());
     let magnitudes = |m: DMat3| DMat3::from_cols(m.x_axis.abs(), m.y_axis.abs(), m.z_axis.abs());

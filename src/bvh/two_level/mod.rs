@@ -1,28 +1,32 @@
-//! Two levels: trees over meshes, and one tree over the instances that place them in the world.
+//! Instancing in two levels: a BVH for each mesh, and one over the instances that place them in the
+//! world.
 //!
-//! [`TwoLevel::build`] takes triangles in world space, meshes in spaces of their own, and [`Placement`]s of these meshes; it answers the same
-//! questions as [`Bvh`]. A mesh that is placed a thousand times has one tree. Where nothing is placed, a `TwoLevel` is its plain tree
-//! and costs nothing more.
+//! [`TwoLevel::build`] takes triangles in world space, meshes in spaces of their own, and
+//! [`Placement`]s of these meshes; it answers the same questions as [`Bvh`]. A mesh that is placed
+//! a thousand times has one tree. Where nothing is placed, a `TwoLevel` is its plain tree and costs
+//! nothing more.
 //!
-//! Primitives are numbered through: first the plain triangles, then for each placement in turn its mesh's triangles. So "of hits at equal `t` the lower primitive index
-//! wins" means the same as in one tree.
+//! Primitives are numbered through: first the plain triangles, then for each placement in turn its
+//! mesh's triangles. So "of hits at equal `t` the lower primitive index wins" means the same as in
+//! one tree.
 //!
-//! A ray enters an instance moved to the mesh's space ([`Instance::ray_to_object`]), with the same `t`, for its direction is not normalised. A triangle's front stays
-//! its front in a mirrored instance.
+//! A ray enters an instance moved to the mesh's space ([`Instance::ray_to_object`]), with the same
+//! `t`, for its direction is not normalised. A triangle's front stays its front in a mirrored
+//! instance.
 //!
 //! | file | holds |
 //! |---|---|
 //! | [`instance`] | an instance's record: its box in the world, its transform; what rounding may do to a ray |
 //! | `upper` | the tree over instances |
-//! | `walk` | batches of rays through the upper tree |
+//! | `traverse` | batches of rays through the upper tree |
 //! | [`programs`] | primitives that programs intersect: another upper tree |
 //! | [`gpu`] | all of it as the tables of the GPU's kernels |
 
 pub mod gpu;
 pub mod instance;
 pub mod programs;
+mod traverse;
 mod upper;
-mod walk;
 
 #[cfg(test)]
 mod tests;
@@ -33,8 +37,8 @@ use super::tree::Bvh;
 use super::triangle::Triangle;
 use glam::Mat4;
 use instance::{Instance, Reach};
+use traverse::Walk;
 use upper::Upper;
-use walk::Walk;
 
 /// A mesh placed in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +142,7 @@ impl TwoLevel {
         self.primitives
     }
 
-    /// Bytes of all trees and records that the CPU walks.
+    /// Bytes of all trees and records that the CPU traverses.
     pub fn bytes(&self) -> usize {
         let tree = |b: &Bvh| b.stats().bytes + b.stats().wide_bytes;
         let placed = self.placed.as_ref().map_or(0, |p| p.upper.bytes() + p.meshes.iter().map(tree).sum::<usize>());
@@ -164,7 +168,8 @@ impl TwoLevel {
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch) {
         self.plain.closest_hits(rays, hits);
         if let Some(placed) = &self.placed {
-            // Plain triangles have the lowest numbers: what instances give must be nearer, or lower among themselves.
+            // Plain triangles have the lowest numbers: what instances give must be nearer, or lower
+            // among themselves.
             let tree = |instance: &Instance| &placed.meshes[instance.tree as usize];
             Walk::new(&placed.upper, rays, |lane| hits.hit(lane).map(|h| h.t))
                 .closest(hits, |instance, rays, found| tree(instance).closest_hits(rays, found));

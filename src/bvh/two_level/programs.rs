@@ -1,13 +1,16 @@
-//! Primitives that programs intersect: a tree over their boxes, a level of its own beside triangles and instances.
+//! Primitives that programs intersect: a tree over their boxes, a level of its own beside triangles
+//! and instances.
 //!
-//! It knows where they lie and finds out which of them rays may meet. What is at the leaves, a program, it asks through [`Intersect`], with many rays at once, each in the space of the primitive and with the same `t`
-//! as in the world. Of hits at equal `t` the lower number wins, as in all trees, whatever the order in which they are met.
+//! It knows where they lie and finds out which of them rays may meet. What is at the leaves, a
+//! program, it asks through [`Intersect`], with many rays at once, each in the space of the
+//! primitive and with the same `t` as in the world. Of hits at equal `t` the lower number wins, as
+//! in all trees, whatever the order in which they are met.
 
 use super::super::build::BuildError;
 use super::super::ray::{BATCH, Hit, HitBatch, RayBatch};
 use super::instance::{Instance, Reach};
+use super::traverse::Walk;
 use super::upper::Upper;
-use super::walk::Walk;
 use glam::{Mat4, Vec3};
 
 /// A primitive as the tree knows it.
@@ -39,7 +42,8 @@ pub enum ProgramsError {
 
 /// Runs programs of primitives.
 pub trait Intersect {
-    /// Where the active rays, which are in the space of the primitive with this `data`, hit it first: the distance between `t_min` and `t_max` for each, below 0 for those that do not.
+    /// Where the active rays, which are in the space of the primitive with this `data`, hit it
+    /// first: the distance between `t_min` and `t_max` for each, below 0 for those that do not.
     fn intersect(&self, data: u32, rays: &RayBatch) -> [f32; BATCH];
 }
 
@@ -79,7 +83,8 @@ impl Programs {
         boxes.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Replaces hits of the active rays by those with these primitives that are nearer, or as near and lower in number.
+    /// Replaces hits of the active rays by those with these primitives that are nearer, or as near
+    /// and lower in number.
     pub fn closest_hits(&self, rays: &RayBatch, hits: &mut HitBatch, test: &impl Intersect) {
         let Some(upper) = &self.upper else { return };
         Walk::new(upper, rays, |lane| hits.hit(lane).map(|h| h.t)).closest(hits, |primitive, rays, found| {

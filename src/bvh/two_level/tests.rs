@@ -1,4 +1,5 @@
-//! Two levels against brute force: to the bit over moved rays, and within a bound over triangles that were moved instead.
+//! Two levels against brute force: to the bit over moved rays, and within a bound over triangles
+//! that were moved instead.
 
 use super::super::random::Random;
 use super::super::ray::BATCH;
@@ -121,7 +122,8 @@ fn hits_are_those_of_moved_triangles_within_rounding() {
     for ray in rays(&mut Random(22)) {
         match (tree.closest_hit(&ray), flat.closest_hit(&ray)) {
             (Some(a), Some(b)) if a.prim == b.prim => {
-                // Coordinates up to 3 are rounded to 2⁻²² and divided by a direction's length and a scale above 0.05.
+                // Coordinates up to 3 are rounded to 2⁻²² and divided by a direction's length and a
+                // scale above 0.05.
                 let reach = ray.dir.length() * a.t + 3.0;
                 assert!((a.t - b.t).abs() * ray.dir.length() < 1e-4 * reach, "{a:?} {b:?}");
                 same += 1;
@@ -139,7 +141,8 @@ fn distant_origins_and_uneven_scales_lose_no_hit() {
     let mut random = Random(31);
     let mut case = random_case(32);
     case.placements.iter_mut().for_each(|p| p.object_to_world *= Mat4::from_scale(Vec3::new(1e-3, 10.0, 1.0)));
-    // Aimed at places in the case from far away, where the moved origin is off by more than a mesh's thickness.
+    // Aimed at places in the case from far away, where the moved origin is off by more than a
+    // mesh's thickness.
     for far in [10.0, 1e3, 1e5] {
         let aimed = |r: &mut Random| {
             let origin = r.point() * far;

@@ -1,4 +1,4 @@
-//! The tree over what is placed in the world.
+//! The top-level BVH, over what is placed in the world.
 
 use super::super::build::{BuildError, BuildOptions, Quality};
 use super::super::node::Node;

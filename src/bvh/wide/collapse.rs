@@ -8,7 +8,8 @@ use super::plan::{Leaves, Plan};
 use rayon::prelude::*;
 
 impl<const W: usize> WideBvh<W> {
-    /// Collapses a binary tree whose parents come before their children and whose leaves are in order.
+    /// Collapses a binary tree whose parents come before their children and whose leaves are in
+    /// order.
     pub(in super::super) fn new(nodes: &[Node], triangles: &[LeafTriangle]) -> Self {
         let plan = Plan::<W>::new(nodes, Leaves { most: W as u32, each: 1.0, triangle: 0.0 });
         let mut wide = vec![WideNode::EMPTY];

@@ -5,8 +5,9 @@ use super::super::triangle::settle_edges;
 use super::lanes::Lanes;
 use super::layout::Block;
 
-// Functions that are always inlined, where closures and `map` would read better: those stay functions of their own, without
-// the processor features of the code around them, and pass registers through memory.
+// Functions that are always inlined, where closures and `map` would read better: those stay
+// functions of their own, without the processor features of the code around them, and pass
+// registers through memory.
 
 /// A ray's constants for triangles: [`Shear`], and the ray's origin in the order of its axes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +37,8 @@ impl Sheared {
         }
     }
 
-    /// A corner of all triangles in the space of the ray–triangle test. The ray's permutation of the axes only chooses what is
-    /// loaded.
+    /// A corner of all triangles in the space of the ray–triangle test. The ray's permutation of
+    /// the axes only chooses what is loaded.
     #[inline(always)]
     fn corner<const W: usize, L: Lanes<W>>(&self, corner: &[[f32; W]; 3]) -> [L; 3] {
         let [kx, ky, kz] = self.axes;
@@ -47,9 +48,11 @@ impl Sheared {
         [x, y, z]
     }
 
-    /// Replaces `best` by the block's nearest hit if that is nearer, or as near and lower in index; whether it did.
+    /// Replaces `best` by the block's nearest hit if that is nearer, or as near and lower in index;
+    /// whether it did.
     ///
-    /// The operations of [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect).
+    /// The operations of
+    /// [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect).
     #[inline(always)]
     pub fn intersect<const W: usize, L: Lanes<W>>(&self, block: &Block<W>, best: &mut Hit) -> bool {
         let [a, b, c] = &block.corners;
@@ -91,8 +94,8 @@ pub struct Crossing<L> {
     pub det: L,
 }
 
-/// The part of [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect) that no other hit matters to, on sheared
-/// corners; `None` where all lanes miss.
+/// The part of [`LeafTriangle::intersect`](super::super::triangle::LeafTriangle::intersect) that no
+/// other hit matters to, on sheared corners; `None` where all lanes miss.
 #[inline(always)]
 pub fn cross<const W: usize, L: Lanes<W>>([a, b, c]: [[L; 3]; 3], sz: L) -> Option<Crossing<L>> {
     let [[ax, ay, az], [bx, by, bz], [cx, cy, cz]] = [a, b, c];
@@ -118,7 +121,8 @@ pub fn cross<const W: usize, L: Lanes<W>>([a, b, c]: [[L; 3]; 3], sz: L) -> Opti
 
 /// The lanes whose edge functions have no two signs, as bits.
 ///
-/// Of NaNs, `min` and `max` give the second operand, w: the determinant is then NaN as well, and no t is nearer.
+/// Of NaNs, `min` and `max` give the second operand, w: the determinant is then NaN as well, and no
+/// t is nearer.
 #[inline(always)]
 fn inside<const W: usize, L: Lanes<W>>([u, v, w]: [L; 3]) -> u32 {
     let zero = L::splat(0.0);

@@ -1,4 +1,5 @@
-//! The bytes of a wide tree: nodes of `W` boxes, blocks of up to `W` triangles, and the links between them.
+//! The bytes of a wide tree: nodes of `W` boxes, blocks of up to `W` triangles, and the links
+//! between them.
 
 use super::super::triangle::{CULL_BACK, LeafTriangle};
 
@@ -32,8 +33,8 @@ impl WideLink {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct WideNode<const W: usize> {
-    /// The planes of the boxes: lower x, y, z, upper x, y, z. The box of an absent child is inverted and as large as can be
-    /// while products with it are not NaN.
+    /// The planes of the boxes: lower x, y, z, upper x, y, z. The box of an absent child is
+    /// inverted and as large as can be while products with it are not NaN.
     pub planes: [[f32; W]; 6],
     /// [`WideLink`]s. That of an absent child is to block 0, which always exists.
     pub links: [u32; W],
@@ -47,8 +48,8 @@ impl<const W: usize> WideNode<W> {
     };
 }
 
-/// A leaf of up to `W` triangles: 192 bytes of width 4, 320 bytes of width 8. Absent ones have corners that are NaN, which
-/// nothing hits.
+/// A leaf of up to `W` triangles: 192 bytes of width 4, 320 bytes of width 8. Absent ones have
+/// corners that are NaN, which nothing hits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct Block<const W: usize> {

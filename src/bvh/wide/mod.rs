@@ -1,9 +1,10 @@
-//! The wide trees that the CPU traces, of four or eight children a node: collapsed from the binary one, all boxes of a node or
-//! all triangles of a leaf tested at once.
+//! The wide trees that the CPU traces, of four or eight children a node: collapsed from the binary
+//! one, all boxes of a node or all triangles of a leaf tested at once.
 //!
-//! Made from nodes and triangles of the binary tree (Dammertz, Hanika & Keller, "Shallow Bounding Volume Hierarchies", 2008;
-//! Wald, Benthin & Boulos, "Getting Rid of Packets", 2008). Every kernel does the ray–triangle test's operations in the order of
-//! [`binary`](super::binary), and so gives the same hits; boxes may be tested in any way that loses none.
+//! Made from nodes and triangles of the binary tree (Dammertz, Hanika & Keller, "Shallow Bounding
+//! Volume Hierarchies", 2008; Wald, Benthin & Boulos, "Getting Rid of Packets", 2008). Every kernel
+//! does the ray–triangle test's operations in the order of [`binary`](super::binary), and so gives
+//! the same hits; boxes may be tested in any way that loses none.
 //!
 //! | file | holds |
 //! |---|---|
@@ -19,7 +20,7 @@
 //! | `stream` | the kernel that takes all rays of a batch forward in turn |
 
 mod collapse;
-pub(super) mod counts;
+pub(super) mod interleaved;
 pub(super) mod intersect;
 pub mod lanes;
 pub mod layout;
@@ -27,11 +28,11 @@ pub(super) mod plan;
 mod refit;
 pub(super) mod single;
 pub(super) mod slabs;
-pub(super) mod stream;
+pub(super) mod statistics;
 
 use super::node::MAX_DEPTH;
-pub use counts::Counts;
 use layout::{Block, WideNode};
+pub use statistics::TraversalStats;
 
 /// A wide tree. Node 0 is the root, and there is at least one block.
 #[derive(Debug)]
@@ -40,8 +41,9 @@ pub struct WideBvh<const W: usize> {
     pub(super) blocks: Vec<Block<W>>,
 }
 
-/// Entries that a stack needs, at any width: a level leaves at most seven siblings behind, and all children of a node are pushed
-/// before the nearest is taken off. A leaf larger than a block is a level more than in the binary tree.
+/// Entries that a stack needs, at any width: a level leaves at most seven siblings behind, and all
+/// children of a node are pushed before the nearest is taken off. A leaf larger than a block is a
+/// level more than in the binary tree.
 pub const STACK: usize = (MAX_DEPTH as usize + 1) * 7 + 8;
 
 impl<const W: usize> WideBvh<W> {

@@ -1,8 +1,11 @@
-//! Which nodes of the binary tree become wide ones, and which subtrees become leaves: at the least surface-area cost.
+//! Which nodes of the binary tree become wide ones, and which subtrees become leaves: at the least
+//! surface-area cost.
 //!
-//! Chosen for the least expected cost of a ray (Ylitie, Karras & Laine, "Efficient Incoherent Ray Traversal on GPUs Through Compressed
-//! Wide BVHs", 2017, §3.1): for every binary node, bottom up, the least cost of what is below it as a forest of at most `i` wide subtrees.
-//! It takes binary nodes whose parents come before their children and whose leaves are in order, and knows no layout of the wide tree.
+//! Chosen for the least expected cost of a ray (Ylitie, Karras & Laine, "Efficient Incoherent Ray
+//! Traversal on GPUs Through Compressed Wide BVHs", 2017, §3.1): for every binary node, bottom up,
+//! the least cost of what is below it as a forest of at most `i` wide subtrees. It takes binary
+//! nodes whose parents come before their children and whose leaves are in order, and knows no
+//! layout of the wide tree.
 
 use super::super::node::{Child, Link, Node};
 
@@ -18,7 +21,8 @@ pub(in super::super) struct Leaves {
 }
 
 impl Leaves {
-    /// Cost of a leaf of so many triangles for each ray that gets there; of several leaves where one is too small.
+    /// Cost of a leaf of so many triangles for each ray that gets there; of several leaves where
+    /// one is too small.
     fn cost(&self, triangles: u32) -> f32 {
         self.each * triangles.div_ceil(self.most) as f32 + self.triangle * triangles as f32
     }
@@ -55,7 +59,8 @@ impl<'a, const W: usize> Plan<'a, W> {
             let halves = &nodes[index].children;
             let [left, right] = [0, 1].map(|side| plan.below(&halves[side]));
             let range = (left.range.0, left.range.1 + right.range.1);
-            // The area is the parent's to multiply with: here are the costs for a box of area one, and those of the forests.
+            // The area is the parent's to multiply with: here are the costs for a box of area one,
+            // and those of the forests.
             plan.below[index] = Below { range, leaf: false, costs: forests(&left, &right) };
         }
         plan
@@ -91,7 +96,8 @@ impl<'a, const W: usize> Plan<'a, W> {
         below.leaf.then_some(below.range)
     }
 
-    /// The two parts of a child: a node's children, or of a leaf that is too large the first triangles and the others.
+    /// The two parts of a child: a node's children, or of a leaf that is too large the first
+    /// triangles and the others.
     pub fn halves(&self, child: &Child) -> [Child; 2] {
         match child.link() {
             Link::Inner(index) => self.nodes[index as usize].children,
@@ -116,7 +122,8 @@ impl<'a, const W: usize> Plan<'a, W> {
         self.expand(&halves[1], &right, most - of_left, roots);
     }
 
-    /// Appends the roots of the cheapest forest of at most `most` wide subtrees for a child. Recurses at most `W` deep.
+    /// Appends the roots of the cheapest forest of at most `most` wide subtrees for a child.
+    /// Recurses at most `W` deep.
     fn expand(&self, child: &Child, below: &Below<W>, most: usize, roots: &mut Vec<Child>) {
         let fewest = below.costs.iter().position(|&cost| cost <= below.costs[most - 1]).map_or(most, |i| i + 1);
         match fewest {
@@ -139,7 +146,8 @@ fn cheapest_split<const W: usize>(left: &Below<W>, right: &Below<W>, most: usize
     best
 }
 
-/// The costs of forests for two parts. One tree cannot be without a node above, whose cost is left to be added.
+/// The costs of forests for two parts. One tree cannot be without a node above, whose cost is left
+/// to be added.
 fn forests<const W: usize>(left: &Below<W>, right: &Below<W>) -> [f32; W] {
     let mut costs = [f32::INFINITY; W];
     for most in 2..=W {

@@ -1,14 +1,16 @@
-//! The kernel that traces one ray after another: a node's boxes or a block's triangles in the lanes.
+//! The kernel that traces one ray after another: a node's boxes or a block's triangles in the
+//! lanes.
 
 use super::super::ray::{FAR_PAD, Hit, HitBatch, Ray, RayBatch};
-use super::counts::{Counts, NoTally, Tally};
 use super::intersect::Sheared;
 use super::lanes::{Array, Isa, Lanes, Simd, Work};
 use super::layout::WideLink;
 use super::slabs::Slabs;
+use super::statistics::{NoRecorder, Recorder, TraversalStats};
 use super::{STACK, WideBvh, WideTree};
 
-/// Traces the active rays of a batch for their closest hits; the hits of inactive rays are left alone.
+/// Traces the active rays of a batch for their closest hits; the hits of inactive rays are left
+/// alone.
 #[inline]
 pub fn closest_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
     isa.run(ClosestHits { tree, rays, hits });
@@ -20,8 +22,8 @@ pub fn any_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch) -> u64 {
     isa.run(AnyHits { tree, rays })
 }
 
-/// Replaces `best` by the nearest hit of `ray` if that is nearer, or as near and lower in index; whether it did. The ray's own
-/// `t_max` does not count.
+/// Replaces `best` by the nearest hit of `ray` if that is nearer, or as near and lower in index;
+/// whether it did. The ray's own `t_max` does not count.
 #[inline]
 pub fn closest_into(tree: WideTree<'_>, isa: Isa, ray: &Ray, best: &mut Hit) -> bool {
     isa.run(ClosestInto { tree, ray, best, stack: &mut [0; STACK] })
@@ -33,17 +35,18 @@ pub fn occluded(tree: WideTree<'_>, isa: Isa, ray: &Ray) -> bool {
     isa.run(Occluded { tree, ray, stack: &mut [0; STACK] })
 }
 
-/// Counts the steps of the active rays of a batch on the way to their closest hits, or to any hit with `ANY`.
-pub fn count<const ANY: bool>(tree: WideTree<'_>, rays: &RayBatch) -> Counts {
-    let mut counts = Counts::default();
+/// Counts the steps of the active rays of a batch on the way to their closest hits, or to any hit
+/// with `ANY`.
+pub fn count<const ANY: bool>(tree: WideTree<'_>, rays: &RayBatch) -> TraversalStats {
+    let mut counts = TraversalStats::default();
     let stack = &mut [0; STACK];
     for i in rays.active_lanes() {
         let ray = rays.ray(i);
         let best = &mut ray.unhit();
         counts.rays += 1;
         match tree {
-            WideTree::Four(tree) => traverse::<4, Array<4>, ANY, Counts>(tree, &ray, best, stack, &mut counts),
-            WideTree::Eight(tree) => traverse::<8, Array<8>, ANY, Counts>(tree, &ray, best, stack, &mut counts),
+            WideTree::Four(tree) => traverse::<4, Array<4>, ANY, TraversalStats>(tree, &ray, best, stack, &mut counts),
+            WideTree::Eight(tree) => traverse::<8, Array<8>, ANY, TraversalStats>(tree, &ray, best, stack, &mut counts),
         };
     }
     counts
@@ -103,10 +106,10 @@ impl Work for ClosestInto<'_> {
     fn run<S: Simd>(self) -> bool {
         match self.tree {
             WideTree::Four(tree) => {
-                traverse::<4, S::Four, false, NoTally>(tree, self.ray, self.best, self.stack, &mut NoTally)
+                traverse::<4, S::Four, false, NoRecorder>(tree, self.ray, self.best, self.stack, &mut NoRecorder)
             }
             WideTree::Eight(tree) => {
-                traverse::<8, S::Eight, false, NoTally>(tree, self.ray, self.best, self.stack, &mut NoTally)
+                traverse::<8, S::Eight, false, NoRecorder>(tree, self.ray, self.best, self.stack, &mut NoRecorder)
             }
         }
     }
@@ -126,17 +129,17 @@ impl Work for Occluded<'_> {
         let best = &mut self.ray.unhit();
         match self.tree {
             WideTree::Four(tree) => {
-                traverse::<4, S::Four, true, NoTally>(tree, self.ray, best, self.stack, &mut NoTally)
+                traverse::<4, S::Four, true, NoRecorder>(tree, self.ray, best, self.stack, &mut NoRecorder)
             }
             WideTree::Eight(tree) => {
-                traverse::<8, S::Eight, true, NoTally>(tree, self.ray, best, self.stack, &mut NoTally)
+                traverse::<8, S::Eight, true, NoRecorder>(tree, self.ray, best, self.stack, &mut NoRecorder)
             }
         }
     }
 }
 
-/// A link that waits and the distance at which its box is entered, as one integer that orders by distance: the bits of
-/// floats that are not negative do.
+/// A link that waits and the distance at which its box is entered, as one integer that orders by
+/// distance: the bits of floats that are not negative do.
 #[inline(always)]
 fn entry(near: f32, link: u32) -> u64 {
     u64::from(near.to_bits()) << 32 | u64::from(link)
@@ -153,10 +156,10 @@ pub struct Start<'a> {
     pub sheared: &'a Sheared,
 }
 
-/// Replaces `best` by the nearest hit that `ray` finds, nearest child first; with `ANY`, by the first that it meets. Whether
-/// there was one.
+/// Replaces `best` by the nearest hit that `ray` finds, nearest child first; with `ANY`, by the
+/// first that it meets. Whether there was one.
 #[inline(always)]
-fn traverse<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
+fn traverse<const W: usize, L: Lanes<W>, const ANY: bool, T: Recorder>(
     tree: &WideBvh<W>,
     ray: &Ray,
     best: &mut Hit,
@@ -170,7 +173,7 @@ fn traverse<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
 
 /// As [`traverse`], in a part of the tree.
 #[inline(always)]
-pub fn descend<const W: usize, L: Lanes<W>, const ANY: bool, T: Tally>(
+pub fn descend<const W: usize, L: Lanes<W>, const ANY: bool, T: Recorder>(
     tree: &WideBvh<W>,
     start: Start<'_>,
     best: &mut Hit,

@@ -1,19 +1,20 @@
 //! A ray prepared for the boxes of wide nodes.
 //!
-//! Distances are `plane * inv + start`, in one instruction where the processor fuses. That is off by up to a rounding of
-//! `origin * inv`, which may be far more than a rounding of the distance: so the near distances are lowered and the far ones
-//! raised by a bound of it. No box is lost that the slab test of [`binary`](super::super::binary) enters at a hit.
+//! Distances are `plane * inv + start`, in one instruction where the processor fuses. That is off
+//! by up to a rounding of `origin * inv`, which may be far more than a rounding of the distance: so
+//! the near distances are lowered and the far ones raised by a bound of it. No box is lost that the
+//! slab test of [`binary`](super::super::binary) enters at a hit.
 
 use super::super::ray::{FAR_PAD, Ray};
 use super::lanes::Lanes;
 use super::layout::WideNode;
 
-/// Products of an origin's coordinate and a reciprocal direction's at or above this are not trusted not to overflow further on;
-/// the axis is then left out of the test. 2¹⁰⁰.
+/// Products of an origin's coordinate and a reciprocal direction's at or above this are not trusted
+/// not to overflow further on; the axis is then left out of the test. 2¹⁰⁰.
 const LARGE: f32 = f32::from_bits((127 + 100) << 23);
 
-/// The padding of distances, as a share of `|origin * inv|`: one rounding of the product and one of the sum with the padding
-/// itself, and as much again for the sums' own.
+/// The padding of distances, as a share of `|origin * inv|`: one rounding of the product and one of
+/// the sum with the padding itself, and as much again for the sums' own.
 const PAD: f32 = 2.0 * f32::EPSILON;
 
 /// A ray's constants for the boxes of nodes.
@@ -43,7 +44,8 @@ impl Plane {
 }
 
 impl Slabs {
-    /// Prepares a ray; `None` where it can hit nothing, because its direction is zero, infinite or not a number.
+    /// Prepares a ray; `None` where it can hit nothing, because its direction is zero, infinite or
+    /// not a number.
     #[inline(always)]
     pub fn new(ray: &Ray) -> Option<Self> {
         let dir = ray.dir.to_array();
@@ -72,8 +74,8 @@ impl Slabs {
         Some(slabs)
     }
 
-    /// The children whose boxes the ray meets before `t_far`, as bits, and the distances at which it enters them. `t_far`
-    /// includes the factor [`FAR_PAD`] already.
+    /// The children whose boxes the ray meets before `t_far`, as bits, and the distances at which
+    /// it enters them. `t_far` includes the factor [`FAR_PAD`] already.
     #[inline(always)]
     pub fn enter<const W: usize, L: Lanes<W>>(&self, node: &WideNode<W>, t_far: f32) -> (L::Mask, L) {
         let near_x = self.near::<W, L>(node, 0);

@@ -1,8 +1,10 @@
-//! The calling convention (Węgrzanowski 2006, §7.2): which parts of which general registers hold arguments and results.
+//! The calling convention (Węgrzanowski 2006, §7.2): which parts of which general registers hold
+//! arguments and results.
 //!
-//! Vectors of two or three components take `R0.xyz`, `R1.xyz` and so on, scalars `R0.w`, `R1.w` and so on, each counted apart; a vector of four takes the
-//! next register free in both. Results likewise. The caller saves what it needs: a called function may change every general, input and special register and all of `A` but `w`,
-//! the base of the thread's scratch memory.
+//! Vectors of two or three components take `R0.xyz`, `R1.xyz` and so on, scalars `R0.w`, `R1.w` and
+//! so on, each counted apart; a vector of four takes the next register free in both. Results
+//! likewise. The caller saves what it needs: a called function may change every general, input and
+//! special register and all of `A` but `w`, the base of the thread's scratch memory.
 
 use super::Error;
 use super::vcode::ALLOCATABLE;

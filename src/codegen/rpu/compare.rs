@@ -1,7 +1,9 @@
-//! Comparisons as the machine makes them: an instruction that computes the difference, and a condition on its result.
+//! Comparisons as the machine makes them: an instruction that computes the difference, and a
+//! condition on its result.
 //!
-//! With NaN every comparison is false, and no condition holds; so a float comparison always jumps where it is true, and falls through where it is
-//! false. Integers have no such value, and their conditions can be turned round.
+//! With NaN every comparison is false, and no condition holds; so a float comparison always jumps
+//! where it is true, and falls through where it is false. Integers have no such value, and their
+//! conditions can be turned round.
 
 use super::select::{Comparands, integer_negated};
 use super::vcode::{JUNK, MArith, MSrc};
@@ -75,12 +77,14 @@ fn is_zero(s: MSrc) -> bool {
     matches!(s, MSrc::Lit(bits) if bits << 1 == 0)
 }
 
-/// `x < 1` and `x − 1 < 0` agree for every x, as do `x >= 1` and `x − 1 >= 0`: a difference of floats is 0 only when they are equal.
+/// `x < 1` and `x − 1 < 0` agree for every x, as do `x >= 1` and `x − 1 >= 0`: a difference of
+/// floats is 0 only when they are equal.
 fn is_one(s: MSrc) -> bool {
     s == MSrc::float(1.0)
 }
 
-/// An instruction whose result has the sign of `a − b` and is NaN where that is; the sign of a zero does not matter.
+/// An instruction whose result has the sign of `a − b` and is NaN where that is; the sign of a zero
+/// does not matter.
 fn difference(a: MSrc, b: MSrc) -> MArith {
     if is_zero(b) {
         w(isa::Op::Mov, &[a])

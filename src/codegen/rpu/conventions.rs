@@ -1,8 +1,10 @@
 //! Calling conventions: who keeps what across a call (Węgrzanowski 2006, §7.2 and §7.3).
 //!
-//! [`super::calls`] says where arguments and results are; that is the same in all conventions. What differs is which registers a called function may change ([`Clobbers`])
-//! and which it has to leave as they were ([`Preserved`]). A [`Plan`] answers both for every function of a module while they are compiled one after the other. It knows
-//! functions by their index and signature, and nothing of their code but what it changes.
+//! [`super::calls`] says where arguments and results are; that is the same in all conventions. What
+//! differs is which registers a called function may change ([`Clobbers`]) and which it has to leave
+//! as they were ([`Preserved`]). A [`Plan`] answers both for every function of a module while they
+//! are compiled one after the other. It knows functions by their index and signature, and nothing
+//! of their code but what it changes.
 
 use super::calls;
 use super::vcode::{ALLOCATABLE, Callee, MFunc, Place};
@@ -18,19 +20,22 @@ pub enum Convention {
     /// All of them: the caller keeps what it needs on the stack (§7.2).
     #[default]
     Simple,
-    /// `R8`–`R14` come back as they were, but for arguments and results: a function that uses them saves them first (§7.3). Programs that are linked
-    /// must all be compiled so.
+    /// `R8`–`R14` come back as they were, but for arguments and results: a function that uses them
+    /// saves them first (§7.3). Programs that are linked must all be compiled so.
     Mixed,
-    /// Those that the called function, with all that it calls, was seen to change (§7.3). `call_shader` may reach every entry of the module that is called like
-    /// a surface, and no other; recursion changes everything.
+    /// Those that the called function, with all that it calls, was seen to change (§7.3).
+    /// `call_shader` may reach every entry of the module that is called like a surface, and no
+    /// other; recursion changes everything.
     Interprocedural,
 }
 
-/// The first general register that a called function preserves under [`Convention::Mixed`]: about half of them, as on the Alpha that §7.3 names.
+/// The first general register that a called function preserves under [`Convention::Mixed`]: about
+/// half of them, as on the Alpha that §7.3 names.
 const FIRST_PRESERVED: u8 = 8;
 
-/// General registers that a function may use freely though its callers know what it changes: with fewer, scalars would stand in each other's way in the
-/// schedule, and the others suffice for what lives across its calls.
+/// General registers that a function may use freely though its callers know what it changes: with
+/// fewer, scalars would stand in each other's way in the schedule, and the others suffice for what
+/// lives across its calls.
 pub const FREE: u8 = 4;
 
 /// For each general register, components that a function must leave as they were.
@@ -50,7 +55,8 @@ pub struct Clobbers {
 }
 
 impl Clobbers {
-    /// Everything but `A.w`, the base of the thread's scratch memory, which every function restores.
+    /// Everything but `A.w`, the base of the thread's scratch memory, which every function
+    /// restores.
     pub const ALL: Clobbers = Clobbers {
         general: [Mask::XYZW; ALLOCATABLE as usize],
         inputs: [true; 4],

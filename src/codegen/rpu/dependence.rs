@@ -1,8 +1,11 @@
-//! What orders the instructions of a straight piece of code (Węgrzanowski 2006, §9, §13.6): takes instructions on the machine's registers, gives a graph
-//! whose edges say how many cycles after one instruction another may issue.
+//! What orders the instructions of a straight piece of code (Węgrzanowski 2006, §9, §13.6): takes
+//! instructions on the machine's registers, gives a graph whose edges say how many cycles after one
+//! instruction another may issue.
 //!
-//! A read after a write waits for the result. A write after a read only keeps the order, and may share a slot with it, since sources are read before anything is written.
-//! A write after a write waits where the earlier result comes later. Writes to the junk register order nothing. It knows nothing of slots and pairs.
+//! A read after a write waits for the result. A write after a read only keeps the order, and may
+//! share a slot with it, since sources are read before anything is written. A write after a write
+//! waits where the earlier result comes later. Writes to the junk register order nothing. It knows
+//! nothing of slots and pairs.
 
 use super::vcode::{MInst, MOp, PHYSICAL_NODES};
 use crate::rpu::isa::Mask;
@@ -71,7 +74,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Builds the graph. `latencies` are cycles from issue to result; `available` says for each cell in which cycle its value from before the piece can be read.
+    /// Builds the graph. `latencies` are cycles from issue to result; `available` says for each
+    /// cell in which cycle its value from before the piece can be read.
     pub fn new(accesses: &[Access], latencies: &[u32], available: &[u32]) -> Graph {
         let n = accesses.len();
         let mut last_write: Vec<Option<usize>> = vec![None; CELLS];
@@ -109,8 +113,8 @@ impl Graph {
         graph
     }
 
-    /// For each instruction, the cycles from its issue to the end of the longest chain of results that starts with it, where the piece ends when all `weights`
-    /// after the issues are over.
+    /// For each instruction, the cycles from its issue to the end of the longest chain of results
+    /// that starts with it, where the piece ends when all `weights` after the issues are over.
     pub fn paths(&self, weights: &[u32]) -> Vec<u32> {
         let mut path = weights.to_vec();
         for i in (0..path.len()).rev() {

@@ -1,7 +1,10 @@
-//! Output: the graph of blocks becomes a sequence of machine instructions (Węgrzanowski 2006, ch. 10).
+//! Output: the graph of blocks becomes a sequence of machine instructions (Węgrzanowski 2006, ch.
+//! 10).
 //!
-//! Blocks are laid out in an order that keeps loops together and puts joins behind what they join, because the machine lets the threads at the lowest address run
-//! first. For the same reason a loop has one way back. A jump, call or return rides on the arithmetic in front of it; jumps to jumps and to returns are shortened.
+//! Blocks are laid out in an order that keeps loops together and puts joins behind what they join,
+//! because the machine lets the threads at the lowest address run first. For the same reason a loop
+//! has one way back. A jump, call or return rides on the arithmetic in front of it; jumps to jumps
+//! and to returns are shortened.
 
 use super::Error;
 use super::lower::{self, NotLowered};
@@ -42,7 +45,8 @@ pub struct Code {
 /// Emits a function; `pair` lets control ride on arithmetic.
 ///
 /// # Errors
-/// [`Error::FrameTooLarge`] when a frame offset does not fit an instruction, or a virtual register is left.
+/// [`Error::FrameTooLarge`] when a frame offset does not fit an instruction, or a virtual register
+/// is left.
 pub fn emit(f: MFunc, pair: bool, name: &str) -> Result<Code, Error> {
     let graph = Graph::new(f);
     let order = layout(&graph);
@@ -66,8 +70,11 @@ struct Graph {
 }
 
 impl Graph {
-    /// The blocks of a function, where every loop with several ways back to where it begins has one block that all of these lead to. It comes behind the rest of the loop, so threads wait there for
-    /// those that are still inside. Otherwise those that go one of the ways can do so again and again before the others: paths of light that ended kept their lanes until the last path of their block did.
+    /// The blocks of a function, where every loop with several ways back to where it begins has one
+    /// block that all of these lead to. It comes behind the rest of the loop, so threads wait there
+    /// for those that are still inside. Otherwise those that go one of the ways can do so again and
+    /// again before the others: paths of light that ended kept their lanes until the last path of
+    /// their block did.
     fn new(f: MFunc) -> Graph {
         let ways_back = f.blocks.len();
         let loops = super::loops::loops(ways_back, |b| f.blocks[b].term.successors().collect());
@@ -121,13 +128,15 @@ impl Graph {
     }
 }
 
-/// The order of blocks: reverse postorder, visiting what leaves a loop first so that it comes last; `otherwise` comes directly behind its branch.
+/// The order of blocks: reverse postorder, visiting what leaves a loop first so that it comes last;
+/// `otherwise` comes directly behind its branch.
 fn layout(graph: &Graph) -> Vec<usize> {
     let f = &graph.f;
     let loops = super::loops::loops(f.blocks.len(), |b| f.blocks[b].term.successors().collect());
     let next = |b: usize| -> Vec<usize> {
         let mut targets: Vec<usize> = f.blocks[b].term.successors().map(|s| graph.thread(s)).collect();
-        // `then` is visited first, so `otherwise` follows the branch, unless it leaves a loop that `then` stays in.
+        // `then` is visited first, so `otherwise` follows the branch, unless it leaves a loop that
+        // `then` stays in.
         let leaves = |t: usize, u: usize| {
             loops.iter().filter(|(_, body)| body.contains(&b)).any(|(_, body)| !body.contains(&t) && body.contains(&u))
         };
@@ -176,7 +185,8 @@ struct Emitter<'a> {
     graph: &'a Graph,
     pair: bool,
     code: Code,
-    /// First instruction of the block: what stands before belongs to another and cannot carry this one's control.
+    /// First instruction of the block: what stands before belongs to another and cannot carry this
+    /// one's control.
     block_start: usize,
     name: &'a str,
 }
@@ -186,7 +196,8 @@ impl Emitter<'_> {
         self.code.instrs.push(Unplaced { instr, label, loc });
     }
 
-    /// Adds an unconditional control operation, riding on the instruction before if that is arithmetic.
+    /// Adds an unconditional control operation, riding on the instruction before if that is
+    /// arithmetic.
     fn control(&mut self, control: Control, label: Option<Label>, loc: Loc) {
         let last = self.code.instrs.len().checked_sub(1).filter(|&i| self.pair && i >= self.block_start);
         if let Some(i) = last

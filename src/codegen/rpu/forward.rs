@@ -1,9 +1,10 @@
 //! Forwarding (Węgrzanowski 2006, §7.6): uses of a copy read what was copied.
 //!
-//! An assertion says that a component of a virtual register, or of `A`, equals a component of another place times a sign. Assertions hold on edges of
-//! the graph: a copy makes them, a write to either side kills them, and where edges meet those on all of them survive. Mostly this
-//! lets instructions read `S`, `I`, `HIT` and `C` directly while these still hold the value, and loads take `HIT_TRI` and `HIT_OBJ` as their base; dead code
-//! elimination then removes the copies.
+//! An assertion says that a component of a virtual register, or of `A`, equals a component of
+//! another place times a sign. Assertions hold on edges of the graph: a copy makes them, a write to
+//! either side kills them, and where edges meet those on all of them survive. Mostly this lets
+//! instructions read `S`, `I`, `HIT` and `C` directly while these still hold the value, and loads
+//! take `HIT_TRI` and `HIT_OBJ` as their base; dead code elimination then removes the copies.
 
 use super::liveness::live_outs;
 use super::vcode::{MBlock, MFunc, MInst, MOp, MSrc, Place};
@@ -24,8 +25,9 @@ type Facts = HashMap<(Place, Component), Fact>;
 pub fn forward(f: &mut MFunc) {
     let mut at_entry: Vec<Option<Facts>> = vec![None; f.blocks.len()];
     at_entry[0] = Some(Facts::new());
-    // What is not read any more needs no facts: a long function would carry thousands from block to block. Without this the
-    // 2,000-line shader of `bench compile` takes 305 ms on its way to the RPU, with it 77.
+    // What is not read any more needs no facts: a long function would carry thousands from block to
+    // block. Without this the 2,000-line shader of `bench compile` takes 305 ms on its way to the
+    // RPU, with it 77.
     let live = live_outs(f);
     let mut work = vec![0];
     while let Some(b) = work.pop() {
@@ -109,8 +111,8 @@ fn replaced(s: MSrc, positions: Mask, facts: &Facts, integer: bool) -> MSrc {
     if integer && fact.mult != Multiplier::ONE {
         return s;
     }
-    // Positions that do not matter are left alone if that makes no rearrangement, and else repeat one that does, so that a scalar stays the
-    // same in all.
+    // Positions that do not matter are left alone if that makes no rearrangement, and else repeat
+    // one that does, so that a scalar stays the same in all.
     let first = positions.components().next().map_or(Component::X, |p| new.0[p.index()]);
     let straight = positions.len() > 1 && positions.components().all(|p| new.0[p.index()] == p);
     let free = |p: Component| if straight { p } else { first };
@@ -136,7 +138,8 @@ fn update(inst: &MInst, facts: &mut Facts) {
     }
 }
 
-/// Whether writing `mask` of `place` changes what a fact refers to. `HIT` registers change all together.
+/// Whether writing `mask` of `place` changes what a fact refers to. `HIT` registers change all
+/// together.
 fn hit_any(fact: &Fact, place: Place, mask: Mask) -> bool {
     fact.place.node() == place.node()
         && (mask.contains(fact.component) || matches!(place, Place::P(Reg::Hit | Reg::HitTri | Reg::HitObj)))

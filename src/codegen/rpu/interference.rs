@@ -1,20 +1,24 @@
-//! Who is whose enemy and whose friend (Węgrzanowski 2006, ch. 8), by component.
+//! The interference graph of registers (Węgrzanowski 2006, ch. 8), by component, and the affinities
+//! of copies.
 //!
-//! Two registers are enemies in a pair of components when one is written while the other lives. A scalar that may go to any component, and a vector of which only two
-//! components matter, are thus as free as they can be. Friends are the two sides of a copy. Port enemies are read by one instruction: the
-//! stack has one read port, so they cannot both be on it, unless in one register.
+//! Two registers interfere (are neighbours) in a pair of components when one is written while the
+//! other is live. A scalar that may go to any component, and a vector of which only two components
+//! matter, are thus as free as they can be. The two sides of a copy have an affinity. Port
+//! neighbours are read by one instruction: the stack has one read port, so they cannot both be on
+//! it, unless in one register.
 
 use super::liveness::{LiveSet, live_outs, step};
 use super::vcode::{ALLOCATABLE, Class, MBlock, MFunc, MInst, MOp, MSrc, PHYSICAL_NODES, Place};
 use crate::rpu::isa::{Component, Mask};
 use std::collections::{BTreeMap, HashMap};
 
-/// Sixteen bits: bit `4·a + b` says that component `a` of one side meets component `b` of the other.
+/// Sixteen bits: bit `4·a + b` says that component `a` of one side meets component `b` of the
+/// other.
 pub type Pairs = u16;
 
 /// A wish that a component of one node be where a component of another is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Friend {
+pub struct Affinity {
     /// The other node.
     pub other: usize,
     /// Component pairs: `(mine, theirs)`.
@@ -26,17 +30,19 @@ pub struct Friend {
 /// The graph of a function; nodes are numbered as by [`Place::node`].
 #[derive(Debug)]
 pub struct Interference {
-    /// For each node, its enemies and in which components (mine, theirs).
-    pub enemies: Vec<BTreeMap<usize, Pairs>>,
-    /// For each node, its friends.
-    pub friends: Vec<Vec<Friend>>,
+    /// For each node, the nodes that it interferes with and in which components (mine, theirs).
+    pub neighbours: Vec<BTreeMap<usize, Pairs>>,
+    /// For each node, the nodes that it has an affinity to.
+    pub affinities: Vec<Vec<Affinity>>,
     /// For each node, nodes that are read together with it, and how often, loops counted eightfold.
     pub ports: Vec<BTreeMap<usize, u64>>,
-    /// For each node, scalars that are copied into the same vector as it: from one register that takes one instruction.
+    /// For each node, scalars that are copied into the same vector as it: from one register that
+    /// takes one instruction.
     pub mates: Vec<BTreeMap<usize, u64>>,
     /// For each node, whether it lives across a call.
     pub across_call: Vec<bool>,
-    /// For each node, the components that it may be in: one, where its instruction also writes that of `S`.
+    /// For each node, the components that it may be in: one, where its instruction also writes that
+    /// of `S`.
     pub allowed: Vec<Mask>,
     /// For each node, how often it is read and written, loops counted eightfold.
     pub accesses: Vec<u64>,
@@ -65,8 +71,8 @@ impl Interference {
     pub fn of(f: &MFunc) -> Interference {
         let n = f.nodes();
         let mut g = Interference {
-            enemies: vec![BTreeMap::new(); n],
-            friends: vec![Vec::new(); n],
+            neighbours: vec![BTreeMap::new(); n],
+            affinities: vec![Vec::new(); n],
             ports: vec![BTreeMap::new(); n],
             mates: vec![BTreeMap::new(); n],
             across_call: vec![false; n],
@@ -83,7 +89,7 @@ impl Interference {
                 g.instruction(inst, &live);
                 if let MOp::Arith(a) = &inst.op {
                     if a.is_copy() {
-                        g.befriend(a, weight as u32);
+                        g.add_affinity(a, weight as u32);
                     }
                     if let (Some(s), Some(d)) = (a.special, a.dst.node()) {
                         g.allowed[d] = s.mask;
@@ -164,26 +170,27 @@ impl Interference {
                     }
                 }
                 if pairs != 0 {
-                    *self.enemies[d].entry(node).or_default() |= pairs;
-                    *self.enemies[node].entry(d).or_default() |= flipped(pairs);
+                    *self.neighbours[d].entry(node).or_default() |= pairs;
+                    *self.neighbours[node].entry(d).or_default() |= flipped(pairs);
                 }
             }
         });
     }
 
-    fn befriend(&mut self, copy: &super::vcode::MArith, weight: u32) {
+    fn add_affinity(&mut self, copy: &super::vcode::MArith, weight: u32) {
         let MSrc::Reg { place, swizzle, .. } = copy.src[0] else { return };
         let nodes = (copy.dst.node().filter(|&n| takes_part(n)), place.node().filter(|&n| takes_part(n)));
         let (Some(d), Some(s)) = nodes else { return };
         if d != s {
             let pairs = copy.mask.components().fold(0, |p, c| p | pair(c, swizzle.0[c.index()]));
-            self.friends[d].push(Friend { other: s, pairs, weight });
-            self.friends[s].push(Friend { other: d, pairs: flipped(pairs), weight });
+            self.affinities[d].push(Affinity { other: s, pairs, weight });
+            self.affinities[s].push(Affinity { other: d, pairs: flipped(pairs), weight });
         }
     }
 }
 
-/// Where components of a register of a class are when it is at `component` of a machine register (which matters for scalars only).
+/// Where components of a register of a class are when it is at `component` of a machine register
+/// (which matters for scalars only).
 pub fn position(class: Class, c: Component, component: Component) -> Component {
     match class {
         Class::Wide => c,
@@ -196,7 +203,8 @@ pub fn components_of(pairs: Pairs) -> impl Iterator<Item = (Component, Component
     (0..16u8).filter(move |i| pairs >> i & 1 != 0).map(|i| (Component::from_index(i / 4), Component::from_index(i % 4)))
 }
 
-/// The sets of components that live at once per virtual register, used to size what calls must protect.
+/// The sets of components that live at once per virtual register, used to size what calls must
+/// protect.
 pub fn live_across_calls(f: &MFunc) -> HashMap<(usize, usize), Vec<(usize, Mask)>> {
     let mut found = HashMap::new();
     for (b, (block, mut live)) in f.blocks.iter().zip(live_outs(f)).enumerate() {

@@ -1,8 +1,9 @@
 //! Rewrites IR operations that the machine lacks into those that it has, as IR.
 //!
-//! It takes a verified function and gives one that computes the same bits, in which none of these are left: `min max abs floor sqrt`,
-//! `rcp` and `rsq` of vectors, `dot` of `vec2`, `occluded`, `visible`, array accesses out of range, comparisons whose truth value is kept, `debug`.
-//! The diamonds that selections become are made later, by [`super::diamond`].
+//! It takes a verified function and gives one that computes the same bits, in which none of these
+//! are left: `min max abs floor sqrt`, `rcp` and `rsq` of vectors, `dot` of `vec2`, `occluded`,
+//! `visible`, array accesses out of range, comparisons whose truth value is kept, `debug`. The
+//! diamonds that selections become are made later, by [`super::diamond`].
 
 use super::TARGET;
 use crate::ir::dominators::Dominators;
@@ -11,7 +12,8 @@ use crate::ir::passes::{copy, dce, fold, gvn, params, simplify_cfg, slots};
 use crate::ir::{BlockId, Const, Function, Inst, Loc, Op, Slot, SlotId, Target, Terminator, Type, Value};
 use std::collections::{HashMap, HashSet};
 
-/// Runs the whole of this module on a function. With `share`, what the expansions compute twice is computed once: a length and the normalised vector share one `rsq`.
+/// Runs the whole of this module on a function. With `share`, what the expansions compute twice is
+/// computed once: a length and the normalised vector share one `rsq`.
 pub fn legalize(f: &mut Function, share: bool) {
     debug_assert!(!f.values.contains(&Type::Mat4), "matrices are lowered before any back end");
     remove_unreachable(f);
@@ -94,7 +96,8 @@ fn expand(e: &mut Emitter, inst: &Inst, block: BlockId, bounds: &IndexBounds) ->
             e.push(Op::Sub, &[args[0], frac], vec![result]);
         }
         Op::Sqrt => e.componentwise(args, result, |e, a, into| {
-            // Adding 0 turns −0 into 0, whose root is then 0 and not −0; a sum of squares is never −0.
+            // Adding 0 turns −0 into 0, whose root is then 0 and not −0; a sum of squares is never
+            // −0.
             let square = |i: &Inst| i.op == Op::Dot && i.args[0] == i.args[1];
             let x = if defs.get(&a[0]).is_some_and(square) {
                 a[0]
@@ -147,8 +150,8 @@ fn any_hit_argument(e: &mut Emitter, arg: Value, defs: &HashMap<Value, Inst>) ->
     }
 }
 
-/// What is known about array indices: a value's largest value by its definition, and exclusive bounds that comparisons put on values in the blocks
-/// behind them.
+/// What is known about array indices: a value's largest value by its definition, and exclusive
+/// bounds that comparisons put on values in the blocks behind them.
 struct IndexBounds {
     defs: HashMap<Value, Inst>,
     behind: HashMap<(BlockId, Value), u32>,
@@ -231,10 +234,12 @@ pub fn split_block(f: &mut Function, b: BlockId, at: usize) -> BlockId {
     tail
 }
 
-/// Longest array that is cleared by a store for each element, which is a fifth of the work of a loop.
+/// Longest array that is cleared by a store for each element, which is a fifth of the work of a
+/// loop.
 const UNROLLED: u32 = 32;
 
-/// Makes array elements zero where the function starts: by a store each for short arrays, else by a loop.
+/// Makes array elements zero where the function starts: by a store each for short arrays, else by a
+/// loop.
 fn clear_slots(f: &mut Function) {
     for s in 0..f.slots.len() {
         let Slot { ty, len, .. } = f.slots[s];
@@ -327,7 +332,8 @@ pub fn goto(block: BlockId) -> Target {
 /// More rays than this are shot in a loop.
 const SHORT: u32 = 8;
 
-/// Shoots the rays of each `visible` with a small constant number of them one after the other; then their array may become values.
+/// Shoots the rays of each `visible` with a small constant number of them one after the other; then
+/// their array may become values.
 fn expand_short_visible(f: &mut Function) {
     let defs = definitions(f);
     let short = |f: &Function, i: &Inst| match i.op {
@@ -424,7 +430,8 @@ fn shoot_shadow_ray(e: &mut Emitter, origin: Value, ray: Value, t_max: Value) ->
     e.op(Op::Lt, &[t, zero], Type::Bool)
 }
 
-/// Makes each `visible` a loop over its rays: a `trace` each, and a bit for each ray that hits nothing.
+/// Makes each `visible` a loop over its rays: a `trace` each, and a bit for each ray that hits
+/// nothing.
 fn expand_visible(f: &mut Function) {
     let mut b = 0;
     while b < f.blocks.len() {
@@ -513,9 +520,11 @@ pub fn is_connective(op: &Op) -> bool {
     matches!(op, Op::Not | Op::And | Op::Or)
 }
 
-/// Gives each comparison that is used as a value, and not to decide where to go, a selection of `true` or `false`.
+/// Gives each comparison that is used as a value, and not to decide where to go, a selection of
+/// `true` or `false`.
 ///
-/// Deciding are the conditions of branches and selections, and the operands of connectives that only decide.
+/// Deciding are the conditions of branches and selections, and the operands of connectives that
+/// only decide.
 fn keep_truth_values(f: &mut Function) {
     let defs = definitions(f);
     let mut kept: HashSet<Value> = HashSet::new();

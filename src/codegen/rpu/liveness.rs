@@ -1,8 +1,9 @@
-//! Which components of which registers are still needed where, and removal of instructions that compute nothing needed
-//! (Węgrzanowski 2006, §7.7).
+//! Which components of which registers are still needed where, and removal of instructions that
+//! compute nothing needed (Węgrzanowski 2006, §7.7).
 //!
-//! Liveness is tracked by component, so that writing a vector component by component kills what it replaces, and a store of half a
-//! vector is seen as dead. Code and values start dead and become live from what has effects.
+//! Liveness is tracked by component, so that writing a vector component by component kills what it
+//! replaces, and a store of half a vector is seen as dead. Code and values start dead and become
+//! live from what has effects.
 
 use super::vcode::{MBlock, MFunc, MOp, MTerm, Place, Special};
 use crate::rpu::isa::{Mask, OpClass, Reg};
@@ -92,7 +93,8 @@ fn live_out(f: &MFunc, b: usize, live_in: &[LiveSet]) -> LiveSet {
     live
 }
 
-/// Whether an instruction's results are all dead; registers outside general and virtual ones are looked at like any.
+/// Whether an instruction's results are all dead; registers outside general and virtual ones are
+/// looked at like any.
 fn is_dead(block: &MBlock, i: usize, live: &LiveSet) -> bool {
     if block.insts[i].has_effect() || !block.tested(i).is_empty() {
         return false;
@@ -136,7 +138,8 @@ pub fn live_outs(f: &MFunc) -> Vec<LiveSet> {
     solve(f, false)
 }
 
-/// Removes instructions whose results nobody needs, and narrows write masks to the components that somebody needs.
+/// Removes instructions whose results nobody needs, and narrows write masks to the components that
+/// somebody needs.
 pub fn eliminate_dead_code(f: &mut MFunc) {
     let outs = solve(f, true);
     for (block, mut live) in f.blocks.iter_mut().zip(outs) {

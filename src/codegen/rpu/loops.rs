@@ -1,7 +1,8 @@
 //! The loops of a control-flow graph, as far as allocation and output need them.
 //!
-//! A loop is what can reach an edge that goes back to a block on the path from the entry, without passing that block. That is exact for reducible
-//! graphs, and good enough elsewhere: only the quality of the code depends on it.
+//! A loop is what can reach an edge that goes back to a block on the path from the entry, without
+//! passing that block. That is exact for reducible graphs, and good enough elsewhere: only the
+//! quality of the code depends on it.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,5 @@
-//! One machine instruction of [`super::vcode`] as an instruction of the machine: for output, for latencies and to ask whether two fit one slot.
+//! One machine instruction of [`super::vcode`] as an instruction of the machine: for output, for
+//! latencies and to ask whether two fit one issue slot.
 
 use super::vcode::{MArith, MInst, MOp, MSplit, MSrc, Place};
 use crate::rpu::isa::{Arith, Dst, DstReg, Instr, Primary, Reg, Split, Src};
@@ -41,7 +42,7 @@ fn arith(a: &MArith) -> Result<Arith, NotLowered> {
     Ok(arith)
 }
 
-/// Two operations in one slot.
+/// Two operations in one issue slot.
 pub fn split(s: &MSplit) -> Result<Split, NotLowered> {
     Ok(Split { kind: s.kind, first: arith(&s.first)?, second: arith(&s.second)? })
 }

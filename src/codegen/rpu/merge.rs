@@ -1,7 +1,9 @@
-//! Joins instructions: a copy that only feeds `S` or a condition takes over the computation it copies (`dp3` and `mov_rsq` become `dp3_rsq`), a scalar that is only
-//! copied into a vector is computed there, and equal operations on different components become one.
+//! Joins instructions: a copy that only feeds `S` or a condition takes over the computation it
+//! copies (`dp3` and `mov_rsq` become `dp3_rsq`), a scalar that is only copied into a vector is
+//! computed there, and equal operations on different components become one.
 //!
-//! It works within a block, on virtual registers. A register is looked through only where it has one definition.
+//! It works within a block, on virtual registers. A register is looked through only where it has
+//! one definition.
 
 use super::vcode::{JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
 use crate::rpu::isa::{Component, Mask, Multiplier, Op, OpClass, Reg, Swizzle};
@@ -54,7 +56,8 @@ fn use_counts(f: &MFunc) -> HashMap<VReg, usize> {
     uses
 }
 
-/// Whether an instruction between two positions (both excluded) writes something that `inst` reads, or, for `dst`, reads or writes it.
+/// Whether an instruction between two positions (both excluded) writes something that `inst` reads,
+/// or, for `dst`, reads or writes it.
 fn disturbed(block: &MBlock, from: usize, to: usize, inst: &MInst, dst: Option<(Place, Mask)>) -> bool {
     let mut reads: Vec<(Place, Mask)> = Vec::new();
     inst.for_each_use(Mask::NONE, |p, m| reads.push((p, m)));
@@ -78,7 +81,8 @@ fn scalar_definition(block: &MBlock, i: usize, place: Place, single: &impl Fn(Pl
     (0..i).rev().find(|&k| block.insts[k].arith().is_some_and(|a| a.dst == place && a.special.is_none()))
 }
 
-/// Lets `mov_rcp`, `mov_rsq` and tests of a copy compute what they copy, when it is one instruction away. The copy is then often dead.
+/// Lets `mov_rcp`, `mov_rsq` and tests of a copy compute what they copy, when it is one instruction
+/// away. The copy is then often dead.
 fn look_through_copies(block: &mut MBlock, single: &impl Fn(Place) -> bool) {
     for i in 0..block.insts.len() {
         let tested = block.tested(i);
@@ -111,7 +115,8 @@ fn look_through_copies(block: &mut MBlock, single: &impl Fn(Place) -> bool) {
     }
 }
 
-/// An instruction whose result is that of `a` times a factor: only signs can move into the sources, without rounding anew.
+/// An instruction whose result is that of `a` times a factor: only signs can move into the sources,
+/// without rounding anew.
 fn multiplied(a: &MArith, mult: Multiplier) -> Option<MArith> {
     if mult == Multiplier::ONE {
         return Some(a.clone());
@@ -150,7 +155,8 @@ fn share_condition(block: &mut MBlock) {
     }
 }
 
-/// When one instruction computes a scalar and another the same for `S`, the first does both (Węgrzanowski 2006, §13.6).
+/// When one instruction computes a scalar and another the same for `S`, the first does both
+/// (Węgrzanowski 2006, §13.6).
 fn carry_specials(block: &mut MBlock) {
     let mut i = 0;
     while i < block.insts.len() {
@@ -305,8 +311,9 @@ fn joined(a: &MInst, b: &MInst) -> Option<MArith> {
     Some(MArith { mask: a.mask.union(b.mask), src: src?, ..a.clone() })
 }
 
-/// When a block ends with a test of what an earlier instruction computes into a register that is still needed, that instruction moves to
-/// the end and is tested itself, if nothing reads it before.
+/// When a block ends with a test of what an earlier instruction computes into a register that is
+/// still needed, that instruction moves to the end and is tested itself, if nothing reads it
+/// before.
 fn move_test_to_end(block: &mut MBlock) {
     let Some(last) = block.insts.len().checked_sub(1) else { return };
     let Some(test) = block.insts[last].arith() else { return };

@@ -1,8 +1,12 @@
-//! The RPU back end: lowers a linked IR module to a program of the [`crate::rpu`] machine (Węgrzanowski 2006, ch. 7–10).
+//! The RPU back end: lowers a linked IR module to a program of the [`crate::rpu`] machine
+//! (Węgrzanowski 2006, ch. 7–10).
 //!
-//! A function goes through these steps, each in a file of its own: [`thread`], [`legalize`] and [`diamond`] rewrite IR into IR that the machine
-//! has instructions for; [`select`] makes machine code on virtual registers ([`vcode`]), with constants where [`pool`] lays them out; [`forward`], [`merge`] and [`liveness`] improve it;
-//! [`regalloc`] finds registers; [`schedule`] reorders and pairs; [`emit`] writes the code, to which [`depend`] adds the dependency flags. It knows the IR and the instruction set, and neither languages nor scenes.
+//! A function goes through these steps, each in a file of its own: [`thread`], [`legalize`] and
+//! [`diamond`] rewrite IR into IR that the machine has instructions for; [`select`] makes machine
+//! code on virtual registers ([`vcode`]), with constants where [`pool`] lays them out; [`forward`],
+//! [`merge`] and [`liveness`] improve it; [`regalloc`] finds registers; [`schedule`] reorders and
+//! pairs; [`emit`] writes the code, to which [`depend`] adds the dependency flags. It knows the IR
+//! and the instruction set, and neither languages nor scenes.
 
 use crate::ir::{Const, Function, Loc, Module, Op, string_id};
 use crate::rpu::depend;
@@ -13,22 +17,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error as ThisError;
 
+mod branches;
 pub mod calls;
 mod compare;
+mod constant_pool;
 mod conventions;
 mod dependence;
-mod diamond;
 mod emit;
 mod forward;
 mod interference;
+mod jump_threading;
 mod legalize;
 mod liveness;
 mod loops;
 mod lower;
 mod merge;
 mod pairing;
-mod pool;
 mod preserve;
+mod redundant_copies;
 mod regalloc;
 mod rename;
 mod rotation;
@@ -39,8 +45,6 @@ mod specials;
 mod spill;
 mod target;
 pub mod thesis_abi;
-mod thread;
-mod tidy;
 mod vcode;
 
 #[cfg(test)]
@@ -59,7 +63,8 @@ pub enum Abi {
     Thesis,
 }
 
-/// The passes that can be switched off, all on by default. Switching one off changes the code, not what it computes.
+/// The passes that can be switched off, all on by default. Switching one off changes the code, not
+/// what it computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passes {
     /// Jumps lead around blocks that only test what they are given.
@@ -148,19 +153,23 @@ pub struct RpuProgram {
     pub program: Program,
     /// Contents of `C0` upwards; program constant `k` belongs into `C[31-k]`.
     pub constants: Vec<[u32; 4]>,
-    /// Constants that found no register: vectors that the loader puts behind the memory image, at the address that it writes into [`TABLE_BASE`]. Most programs have none.
+    /// Constants that found no register: vectors that the loader puts behind the memory image, at
+    /// the address that it writes into [`TABLE_BASE`]. Most programs have none.
     pub table: Vec<[u32; 4]>,
     /// Where each instruction comes from.
     pub locs: Vec<Loc>,
-    /// Vectors of scratch memory that one activation of each function takes, in the order of the module's functions.
+    /// Vectors of scratch memory that one activation of each function takes, in the order of the
+    /// module's functions.
     pub frames: Vec<u32>,
 }
 
-/// The component of a `C` register, by numbers, that tells a program where its [`RpuProgram::table`] starts.
-pub const TABLE_BASE: (usize, usize) = (pool::BASE.0, 3);
+/// The component of a `C` register, by numbers, that tells a program where its
+/// [`RpuProgram::table`] starts.
+pub const TABLE_BASE: (usize, usize) = (constant_pool::BASE.0, 3);
 
 impl RpuProgram {
-    /// Gives the program its table: puts it behind the image and writes its address into the constant registers. Without a table nothing changes.
+    /// Gives the program its table: puts it behind the image and writes its address into the
+    /// constant registers. Without a table nothing changes.
     pub fn place_table<'a>(&self, constants: &mut [[u32; 4]; 32], image: &'a [[u32; 4]]) -> Cow<'a, [[u32; 4]]> {
         if self.table.is_empty() {
             return Cow::Borrowed(image);
@@ -230,18 +239,19 @@ pub enum Error {
 /// Input registers of the machine; the last is kept for spill code where that is needed.
 const INPUTS: u8 = 4;
 
-/// Compiles a module, which must be verified and free of matrices (see [`crate::ir::passes::matrices`]).
+/// Compiles a module, which must be verified and free of matrices (see
+/// [`crate::ir::passes::matrices`]).
 ///
 /// # Errors
 /// See [`Error`].
 pub fn compile(module: &Module, options: &Options) -> Result<RpuProgram, Error> {
     let index = module.index();
     let mut functions: Vec<Function> = module.functions.iter().map(|f| lower(f, &options.passes)).collect();
-    let mut layout = pool::Layout::default();
+    let mut layout = constant_pool::Layout::default();
     if options.abi == Abi::Native {
-        let mut usage = pool::Usage::default();
+        let mut usage = constant_pool::Usage::default();
         functions.iter().for_each(|f| usage.count(f));
-        layout = pool::Layout::new(usage);
+        layout = constant_pool::Layout::new(usage);
         functions.iter_mut().for_each(|f| layout.load_from_table(f));
     }
     let mut plan = conventions::Plan::new(module, options.convention, options.abi)?;
@@ -294,16 +304,16 @@ fn strings(module: &Module) -> Vec<(u32, String)> {
 fn lower(function: &Function, passes: &Passes) -> Function {
     let mut f = function.clone();
     if passes.thread {
-        thread::thread_tests(&mut f);
+        jump_threading::thread_tests(&mut f);
     }
     legalize::legalize(&mut f, passes.share);
     if passes.order {
-        diamond::order_by_use(&mut f);
+        branches::order_by_use(&mut f);
     }
-    diamond::lower_selections(&mut f, passes.sink);
+    branches::lower_selections(&mut f, passes.sink);
     legalize::drop_unused(&mut f);
     if passes.order {
-        diamond::order_by_use(&mut f);
+        branches::order_by_use(&mut f);
     }
     f
 }
@@ -314,16 +324,17 @@ fn compile_function(
     index: &std::collections::HashMap<Arc<str>, usize>,
     options: &Options,
     plan: &conventions::Plan,
-    layout: &pool::Layout,
+    layout: &constant_pool::Layout,
 ) -> Result<vcode::MFunc, Error> {
     let passes = &options.passes;
-    // Spilling needs an input register to itself, which selection is told only once spilling turns out necessary.
+    // Spilling needs an input register to itself, which selection is told only once spilling turns
+    // out necessary.
     for spill in [None, Some(INPUTS - 1)] {
         let inputs = spill.unwrap_or(INPUTS);
         let context = select::Context { index, abi: options.abi, plan, passes, inputs, layout };
         let mut code = select::select(function, context)?;
         if options.abi == Abi::Native {
-            pool::keep_one_literal(&mut code, layout);
+            constant_pool::keep_one_literal(&mut code, layout);
         }
         liveness::eliminate_dead_code(&mut code);
         if passes.forward {
@@ -342,7 +353,7 @@ fn compile_function(
         };
         let Some(mut code) = regalloc::allocate(code, &rules) else { continue };
         if passes.coalesce {
-            tidy::drop_needless_copies(&mut code);
+            redundant_copies::drop_needless_copies(&mut code);
         }
         if passes.merge {
             // What is in components of one register now is computed together.

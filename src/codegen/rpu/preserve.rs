@@ -1,13 +1,16 @@
-//! Registers that a function must leave as they were (Węgrzanowski 2006, §7.3): what it uses of them, it copies to the stack at its entry and back at each return.
+//! Registers that a function must leave as they were (Węgrzanowski 2006, §7.3): what it uses of
+//! them, it copies to the stack at its entry and back at each return.
 //!
-//! It decides nothing but what has to be saved; [`super::regalloc`] tries how many more are worth it.
+//! It decides nothing but what has to be saved; [`super::regalloc`] tries how many more are worth
+//! it.
 
 use super::conventions::Preserved;
 use super::vcode::{ALLOCATABLE, Class, MArith, MFunc, MInst, MOp, MSrc, MTerm, Place, VReg};
 use crate::rpu::isa::{Mask, Op, Reg};
 use std::collections::HashSet;
 
-/// The preserved registers that a function's instructions write whatever allocation does: those of arguments that it passes, and what its calls change.
+/// The preserved registers that a function's instructions write whatever allocation does: those of
+/// arguments that it passes, and what its calls change.
 pub fn written(f: &MFunc, preserved: &Preserved) -> HashSet<u8> {
     let mut rows = HashSet::new();
     for inst in f.blocks.iter().flat_map(|b| &b.insts) {
@@ -23,7 +26,8 @@ pub fn written(f: &MFunc, preserved: &Preserved) -> HashSet<u8> {
     rows
 }
 
-/// Saves the preserved components of registers around the function; the result are the virtual registers that hold them, which must go to the stack.
+/// Saves the preserved components of registers around the function; the result are the virtual
+/// registers that hold them, which must go to the stack.
 pub fn save(f: &mut MFunc, rows: &[u8], preserved: &Preserved) -> HashSet<VReg> {
     let mut saved = HashSet::new();
     for &n in rows {

@@ -1,8 +1,10 @@
-//! Register allocation by graph colouring with enemies and friends (Węgrzanowski 2006, ch. 8).
+//! Register allocation by graph colouring with interference and affinity (Węgrzanowski 2006, ch.
+//! 8).
 //!
-//! The graph of [`super::interference`] is coloured with places: components of `R0`–`R14` and of the stack window `S0`–`S7`. What lives across a call can only be on the stack, where
-//! it is computed directly, and `push` covers it; other values go there when the `R` registers run out. What finds no place goes to the
-//! thread's memory ([`super::spill`]), and allocation starts anew.
+//! The graph of [`super::interference`] is coloured with places: components of `R0`–`R14` and of
+//! the stack window `S0`–`S7`. What lives across a call can only be on the stack, where it is
+//! computed directly, and `push` covers it; other values go there when the `R` registers run out.
+//! What finds no place goes to the thread's memory ([`super::spill`]), and allocation starts anew.
 
 use super::conventions::{FREE, Preserved};
 use super::interference::{Interference, block_weight, components_of, live_across_calls, node_of, position, vreg_of};
@@ -43,20 +45,23 @@ pub struct Rules {
     pub spill_register: Option<u8>,
     /// What the function must leave as it was.
     pub preserved: Preserved,
-    /// Whether to use few registers rather than to balance them, because callers keep values in the others.
+    /// Whether to use few registers rather than to balance them, because callers keep values in the
+    /// others.
     pub frugal: bool,
 }
 
 /// Allocates registers in a function, spilling where none is free.
 ///
-/// When a value must go to memory and there is no register for reloads, the result is `None`, and the caller selects again with one reserved.
+/// When a value must go to memory and there is no register for reloads, the result is `None`, and
+/// the caller selects again with one reserved.
 pub fn allocate(mut f: MFunc, rules: &Rules) -> Option<MFunc> {
     super::specials::allocate(&mut f);
     let written = preserve::written(&f, &rules.preserved);
     let others =
         || (0..ALLOCATABLE).rev().filter(|n| !rules.preserved[usize::from(*n)].is_empty() && !written.contains(n));
     let mut best: Option<Allocated> = None;
-    // Saving a register takes two copies: worth it where values that live across calls get in each other's way on the stack (§7.3).
+    // Saving a register takes two copies: worth it where values that live across calls get in each
+    // other's way on the stack (§7.3).
     for more in 0..=others().count() {
         let rows: Vec<u8> = written.iter().copied().chain(others().take(more)).collect();
         let found = allocate_with(f.clone(), rules, rows);
@@ -85,7 +90,8 @@ struct Allocated {
     extra: usize,
 }
 
-/// Allocates registers in a function that saves the preserved registers `rows`, and uses no others of them.
+/// Allocates registers in a function that saves the preserved registers `rows`, and uses no others
+/// of them.
 fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Allocated> {
     rows.sort_unstable();
     let saved = preserve::save(&mut f, &rows, &rules.preserved);
@@ -93,7 +99,8 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
     rows.iter().for_each(|&n| forbidden[usize::from(n)] = Mask::NONE);
     let mut relief = Relief::default();
     let mut extra = 0;
-    // Each round makes a live range shorter; one that does not end is an error of this module, and better reported than waited for.
+    // Each round makes a live range shorter; one that does not end is an error of this module, and
+    // better reported than waited for.
     let rounds = 8 * f.vregs.len() + 64;
     while extra < rounds {
         let graph = Interference::of(&f);
@@ -115,7 +122,8 @@ fn allocate_with(mut f: MFunc, rules: &Rules, mut rows: Vec<u8>) -> Option<Alloc
 
 /// Why a colouring failed.
 enum Failure {
-    /// A register should be read from elsewhere than the stack, whose read port is taken by those that are `there` too.
+    /// A register should be read from elsewhere than the stack, whose read port is taken by those
+    /// that are `there` too.
     Port { v: VReg, there: HashSet<VReg> },
     /// A register should make room.
     Room(VReg),
@@ -126,14 +134,16 @@ enum Failure {
 struct Relief {
     /// Registers that spilling made. They are short and must not be spilled again.
     temporary: HashSet<VReg>,
-    /// How often a register was copied because of the read port: first for who stands in the way, then for all.
+    /// How often a register was copied because of the read port: first for who stands in the way,
+    /// then for all.
     copied: HashMap<VReg, u32>,
     /// Copies that several instructions read.
     shared: HashSet<VReg>,
 }
 
 impl Relief {
-    /// Changes the function so that the next colouring gets further; `None` if that takes a register for reloads, and there is none.
+    /// Changes the function so that the next colouring gets further; `None` if that takes a
+    /// register for reloads, and there is none.
     fn give(&mut self, f: &mut MFunc, graph: &Interference, failure: &Failure, input: Option<u8>) -> Option<()> {
         match *failure {
             Failure::Port { v, ref there } if self.may_copy(v) => {
@@ -165,7 +175,8 @@ struct Colouring<'a> {
     spots: HashMap<usize, Spot>,
     /// Number of registers in each component of each row, to balance.
     load: Vec<[u32; 4]>,
-    /// Whether everything that lives across calls could have a register of the stack window to itself.
+    /// Whether everything that lives across calls could have a register of the stack window to
+    /// itself.
     roomy: bool,
     /// Number of scalars across calls in each component.
     across_in: [u32; 4],
@@ -205,11 +216,12 @@ impl Colouring<'_> {
         Ok(c.spots.into_iter().filter_map(|(n, s)| vreg_of(n).map(|v| (v, s))).collect())
     }
 
-    /// The nodes by rising difficulty: fewest enemies first, then fewest friends (ch. 8). Unused registers are left out.
+    /// The nodes by rising difficulty: fewest neighbours first, then fewest affinities (ch. 8).
+    /// Unused registers are left out.
     fn order(&self) -> Vec<usize> {
         let nodes: Vec<usize> = (PHYSICAL_NODES..self.f.nodes()).filter(|&n| self.graph.accesses[n] > 0).collect();
-        let mut degree: HashMap<usize, usize> = nodes.iter().map(|&n| (n, self.graph.enemies[n].len())).collect();
-        let key = |n: usize, d: usize| std::cmp::Reverse((d, self.graph.friends[n].len(), n));
+        let mut degree: HashMap<usize, usize> = nodes.iter().map(|&n| (n, self.graph.neighbours[n].len())).collect();
+        let key = |n: usize, d: usize| std::cmp::Reverse((d, self.graph.affinities[n].len(), n));
         let mut heap: BinaryHeap<_> = nodes.iter().map(|&n| key(n, degree[&n])).collect();
         let mut order = Vec::with_capacity(nodes.len());
         while let Some(std::cmp::Reverse((d, _, n))) = heap.pop() {
@@ -219,7 +231,7 @@ impl Colouring<'_> {
             }
             degree.remove(&n);
             order.push(n);
-            for &e in self.graph.enemies[n].keys() {
+            for &e in self.graph.neighbours[n].keys() {
                 if let Some(d) = degree.get_mut(&e) {
                     *d -= 1;
                     heap.push(key(e, *d));
@@ -240,7 +252,8 @@ impl Colouring<'_> {
         }
     }
 
-    /// For each row, the components that the node cannot be at because of the enemies that `by` holds for: for wide nodes all or nothing.
+    /// For each row, the components that the node cannot be at because of the neighbours that `by`
+    /// holds for: for wide nodes all or nothing.
     fn blocked(&self, node: usize, by: impl Fn(usize) -> bool) -> Vec<Mask> {
         let mut blocked = vec![Mask::NONE; ROWS];
         let class = self.class(node);
@@ -249,9 +262,9 @@ impl Colouring<'_> {
             let whole = is_saved || class == Class::Wide && !forbidden.is_empty();
             blocked[row] = if whole { Mask::XYZW } else { forbidden };
         }
-        for (&enemy, &pairs) in self.graph.enemies[node].iter().filter(|(e, _)| by(**e)) {
-            let Some(&spot) = self.spots.get(&enemy) else { continue };
-            let theirs = self.class(enemy);
+        for (&neighbour, &pairs) in self.graph.neighbours[node].iter().filter(|(e, _)| by(**e)) {
+            let Some(&spot) = self.spots.get(&neighbour) else { continue };
+            let theirs = self.class(neighbour);
             for (mine, other) in components_of(pairs) {
                 let at = position(theirs, other, spot.component);
                 if class != Class::Wide {
@@ -274,8 +287,9 @@ impl Colouring<'_> {
             Class::ScalarW => &[Component::W],
             Class::Scalar | Class::Special => &[Component::W, Component::X, Component::Y, Component::Z],
         };
-        // Copies around calls share a slot if they are in different halves of registers. A scalar outside w takes a register of the
-        // window from the vectors, so that is for windows with room.
+        // Copies around calls share a slot if they are in different halves of registers. A scalar
+        // outside w takes a register of the window from the vectors, so that is for windows with
+        // room.
         let [in_x, .., in_w] = self.across_in;
         let favourite = if across && self.roomy && in_w > in_x { Component::X } else { Component::W };
         let mut port = false;
@@ -291,15 +305,16 @@ impl Colouring<'_> {
                     port |= across;
                     continue;
                 }
-                // Fewer is better: stack after registers, friends, w for scalars, registers in use for the frugal, then the
-                // emptiest, then the first. On the stack the first is better than the emptiest, so that calls push little.
-                let friends = if self.rules.coalesce { self.friendship(node, spot) } else { 0 };
+                // Fewer is better: stack after registers, affinities, w for scalars, registers in
+                // use for the frugal, then the emptiest, then the first. On the stack the first is
+                // better than the emptiest, so that calls push little.
+                let affinities = if self.rules.coalesce { self.affinity(node, spot) } else { 0 };
                 let wrong = class == Class::Scalar && component != favourite;
                 let loads = || self.occupied(node, spot).components().map(|c| self.load[row][c.index()]);
                 let fresh =
                     if self.rules.frugal && row >= usize::from(FREE) { loads().filter(|&l| l == 0).count() } else { 0 };
-                let crowd: u32 = if spot.on_stack() { 0 } else { loads().sum() };
-                let key = (spot.on_stack(), std::cmp::Reverse(friends), wrong, fresh, crowd, spot);
+                let occupancy: u32 = if spot.on_stack() { 0 } else { loads().sum() };
+                let key = (spot.on_stack(), std::cmp::Reverse(affinities), wrong, fresh, occupancy, spot);
                 if best.is_none_or(|b| key < b) {
                     best = Some(key);
                 }
@@ -316,9 +331,9 @@ impl Colouring<'_> {
             .all(|other| !other.on_stack() || other.row == spot.row)
     }
 
-    /// How much the wishes that a place fulfils save: those of placed friends fully, and a little for friends' placed friends, which will
-    /// want to be there too.
-    fn friendship(&self, node: usize, spot: Spot) -> u64 {
+    /// How much the affinities that a place satisfies save: those to placed nodes fully, and a
+    /// little for their placed affinities, which will want to be there too.
+    fn affinity(&self, node: usize, spot: Spot) -> u64 {
         let class = self.class(node);
         let agrees = |pairs, other: usize, at: Spot| {
             at.row == spot.row
@@ -332,23 +347,23 @@ impl Colouring<'_> {
         let mut score: u64 = if spot.on_stack() { together.map(|(_, weight)| weight).sum() } else { 0 };
         let mates = self.graph.mates[node].iter().filter(|(n, _)| self.spots.get(n).is_some_and(|s| s.row == spot.row));
         score += mates.map(|(_, weight)| 4 * weight).sum::<u64>();
-        for friend in &self.graph.friends[node] {
-            match self.spots.get(&friend.other) {
-                Some(&at) if agrees(friend.pairs, friend.other, at) => score += 8 * u64::from(friend.weight),
+        for affinity in &self.graph.affinities[node] {
+            match self.spots.get(&affinity.other) {
+                Some(&at) if agrees(affinity.pairs, affinity.other, at) => score += 8 * u64::from(affinity.weight),
                 Some(_) => {}
                 None => {
-                    let near = |g: &super::interference::Friend| {
+                    let near = |g: &super::interference::Affinity| {
                         self.spots.get(&g.other).is_some_and(|at| at.row == spot.row) && class == Class::Wide
                     };
-                    score += self.graph.friends[friend.other].iter().filter(|g| near(g)).map(|_| 1).sum::<u64>();
+                    score += self.graph.affinities[affinity.other].iter().filter(|g| near(g)).map(|_| 1).sum::<u64>();
                 }
             }
         }
         score
     }
 
-    /// Whom to copy when the read port keeps `node` from the stack: it or one of those that are there, whichever is read less often together with
-    /// others that are.
+    /// Whom to copy when the read port keeps `node` from the stack: it or one of those that are
+    /// there, whichever is read less often together with others that are.
     fn port_victim(&self, node: usize, relief: &Relief) -> Failure {
         let is_there = |n: &usize| self.spots.get(n).is_some_and(|s| s.on_stack());
         let reads = |n: &usize| -> u64 {
@@ -363,9 +378,10 @@ impl Colouring<'_> {
         Failure::Port { v, there: there.into_iter().chain([node]).filter_map(vreg_of).collect() }
     }
 
-    /// Whom to spill when `node` finds no place: a shared copy, it, or one of its enemies, whichever is used least for the room it takes.
+    /// Whom to spill when `node` finds no place: a shared copy, it, or one of its neighbours,
+    /// whichever is used least for the room it takes.
     fn victim(&self, node: usize, relief: &Relief) -> VReg {
-        // Only an enemy in a place that the node could have is of use.
+        // Only a neighbour in a place that the node could have is of use.
         let blocked = self.blocked(node, |e| vreg_of(e).is_none());
         let in_the_way = |e: &usize| {
             self.spots.get(e).is_some_and(|s| {
@@ -373,7 +389,7 @@ impl Colouring<'_> {
                 !free.is_empty()
             })
         };
-        let candidates: BTreeSet<usize> = self.graph.enemies[node]
+        let candidates: BTreeSet<usize> = self.graph.neighbours[node]
             .keys()
             .copied()
             .filter(in_the_way)
@@ -381,7 +397,7 @@ impl Colouring<'_> {
             .filter(|&n| vreg_of(n).is_some_and(|v| !relief.temporary.contains(&v)))
             .collect();
         let cost = |n: &usize| {
-            let room = self.graph.enemies[*n].len() as u64 + 1;
+            let room = self.graph.neighbours[*n].len() as u64 + 1;
             let shared = vreg_of(*n).is_some_and(|v| relief.shared.contains(&v));
             (!shared, self.graph.accesses[*n].saturating_mul(1000) / room, *n)
         };

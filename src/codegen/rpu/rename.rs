@@ -1,7 +1,10 @@
-//! Scalars that can move to another component of a register after allocation, so that two operations share a slot.
+//! Scalars that can move to another component of a register after allocation, so that two
+//! operations share an issue slot.
 //!
-//! It takes a straight piece of code on the machine's registers and what is needed after it. A *web* is one instruction that writes one component, with all its readers, where nobody
-//! else sees the value. While the code is scheduled, [`Renamer`] knows which components no instruction that is still to come touches: a web can move there. It knows nothing of time.
+//! It takes a straight piece of code on the machine's registers and what is needed after it. A
+//! *web* is one instruction that writes one component, with all its readers, where nobody else sees
+//! the value. While the code is scheduled, [`Renamer`] knows which components no instruction that
+//! is still to come touches: a web can move there. It knows nothing of time.
 
 use super::dependence::{Access, CELLS};
 use super::vcode::{ALLOCATABLE, JUNK, MArith, MInst, MOp, MSrc, Place};
@@ -48,7 +51,8 @@ fn cell(reg: Reg, component: Component) -> Option<usize> {
     Some(4 * Place::P(reg).node()? + component.index())
 }
 
-/// The instruction with its result in another component of another register; [`scalar_result`] must have named one.
+/// The instruction with its result in another component of another register; [`scalar_result`] must
+/// have named one.
 fn moved(a: &MArith, reg: Reg, to: Component) -> MArith {
     let mut a = a.clone();
     let from = only(a.mask).unwrap_or(Component::W);
@@ -90,7 +94,8 @@ impl Renamer {
         self.count(i, -1);
     }
 
-    /// The forms that instruction `i` may take when it goes into the next slot with `partner`: its result in each other component that is free in some register.
+    /// The forms that instruction `i` may take when it goes into the next slot with `partner`: its
+    /// result in each other component that is free in some register.
     pub fn forms(&mut self, insts: &[MInst], i: usize, partner: usize) -> Vec<MArith> {
         let (Some(web), Some(a)) = (&self.webs[i], insts[i].arith()) else { return Vec::new() };
         if a.op.is_scalar() {
@@ -131,7 +136,8 @@ impl Renamer {
 }
 
 impl Web {
-    /// Puts the value that instruction `i` computes elsewhere, and lets its readers read it there; tells which instructions changed, each once.
+    /// Puts the value that instruction `i` computes elsewhere, and lets its readers read it there;
+    /// tells which instructions changed, each once.
     fn replace(self, insts: &mut [MInst], i: usize, form: MArith) -> Vec<usize> {
         let reg = if form.special.is_some() { Reg::Special } else { form.dst.register().unwrap_or(self.reg) };
         let component = only(form.mask).unwrap_or(Component::W);
@@ -156,11 +162,13 @@ impl Web {
     }
 }
 
-/// What happens to a cell, by the number of the instruction: whether it is read, and whether it is written.
+/// What happens to a cell, by the number of the instruction: whether it is read, and whether it is
+/// written.
 type Events = BTreeMap<usize, (bool, bool)>;
 
-/// Moves each value that nobody else sees to the free component that was touched longest ago, so that fewer instructions wait for a register only because its
-/// name is used again. The order stays; `taken` cells are needed behind the piece, or must not be used.
+/// Moves each value that nobody else sees to the free component that was touched longest ago, so
+/// that fewer instructions wait for a register only because its name is used again. The order
+/// stays; `taken` cells are needed behind the piece, or must not be used.
 pub fn spread(insts: &mut [MInst], tested: Mask, taken: &[bool]) {
     let last = insts.len().wrapping_sub(1);
     let access = |insts: &[MInst], i: usize| Access::of(&insts[i], if i == last { tested } else { Mask::NONE });
@@ -236,7 +244,8 @@ fn webs(insts: &[MInst], accesses: &[Access], tested: Mask, taken: &[bool]) -> V
     webs
 }
 
-/// The sources of an instruction that read a cell of a register, if none of them reads another component too and nothing else of it does.
+/// The sources of an instruction that read a cell of a register, if none of them reads another
+/// component too and nothing else of it does.
 fn uses_of(inst: &MInst, reg: Reg, cell: usize, tested: Mask) -> Option<Vec<usize>> {
     let component = Component::from_index((cell % 4) as u8);
     let mut found = Vec::new();

@@ -1,7 +1,8 @@
 //! Which of the few short-lived registers (`I0`–`I3`, the components of `A`) takes the next value.
 //!
-//! The thesis goes round (Węgrzanowski 2006, §9.2); here a register whose value is not needed any more in the block goes first, then
-//! the one that waited longest. What is overwritten too early is read from its copy in a general register.
+//! The thesis goes round (Węgrzanowski 2006, §9.2); here a register whose value is not needed any
+//! more in the block goes first, then the one that waited longest. What is overwritten too early is
+//! read from its copy in a general register.
 
 use crate::ir::{Block, Function, Op, Value};
 use std::collections::{HashMap, HashSet};
@@ -63,7 +64,8 @@ impl<K: Copy + PartialEq, const N: usize> Rotation<K, N> {
         self.slots[n] = Some((key, self.clock));
     }
 
-    /// The register that holds `key`, or the one that was used longest ago, which now does; and whether it held it before.
+    /// The register that holds `key`, or the one that was used longest ago, which now does; and
+    /// whether it held it before.
     pub fn find_or_take(&mut self, key: K) -> (usize, bool) {
         let found = self.slots.iter().position(|s| s.is_some_and(|(k, _)| k == key));
         let n = found.unwrap_or_else(|| self.oldest(N, |_| false));

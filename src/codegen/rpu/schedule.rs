@@ -1,10 +1,13 @@
-//! Forward list scheduling of basic blocks (Węgrzanowski 2006, ch. 9): instructions that long computations wait for go first, and two that fit share a slot (§9.3).
+//! Forward list scheduling of basic blocks (Węgrzanowski 2006, ch. 9): instructions that long
+//! computations wait for go first, and two that fit share an issue slot (§9.3).
 //!
-//! It runs after register allocation. Calls stay where they are. The instruction that a condition tests is issued last, but what it reads is wanted first; when a block starts,
-//! it is known when the results of the blocks before it will be there (§9.4).
+//! It runs after register allocation. Calls stay where they are. The instruction that a condition
+//! tests is issued last, but what it reads is wanted first; when a block starts, it is known when
+//! the results of the blocks before it will be there (§9.4).
 //!
-//! Each piece of code is scheduled in several ways, which differ in how long an instruction may be held back for a partner, and the cheapest is taken:
-//! many threads hide waiting, and nothing hides a slot.
+//! Each piece of code is scheduled in several ways, which differ in how long an instruction may be
+//! held back for a partner, and the cheapest is taken: many threads hide waiting, and nothing hides
+//! a slot.
 
 use super::conventions::{FREE, Preserved};
 use super::dependence::{Access, CELLS, Graph, cells};
@@ -17,11 +20,12 @@ use crate::rpu::isa::{Mask, Reg};
 use crate::rpu::timed::Latencies;
 use std::cmp::Reverse;
 
-/// What the instruction that a condition tests counts beyond its latency, in cycles: the thread waits for it, while the block's other results
-/// can come later.
+/// What the instruction that a condition tests counts beyond its latency, in cycles: the thread
+/// waits for it, while the block's other results can come later.
 const CONDITION_WEIGHT: u32 = 8;
 
-/// What an instruction that cannot carry control counts at least, in cycles: more than arithmetic, so that a jump finds some to ride on.
+/// What an instruction that cannot carry control counts at least, in cycles: more than arithmetic,
+/// so that a jump finds some to ride on.
 const CARRIER_WEIGHT: u32 = 9;
 
 /// What a slot counts against a cycle of one thread when ways to schedule are compared.
@@ -33,7 +37,8 @@ const CANDIDATES: usize = 24;
 /// How an instruction is chosen.
 #[derive(Clone, Copy, Debug)]
 struct Policy {
-    /// How many cycles an instruction may be held back for a partner; `None` for one instruction a slot.
+    /// How many cycles an instruction may be held back for a partner; `None` for one instruction a
+    /// slot.
     patience: Option<u32>,
     /// Whether a pair goes before a single instruction that is wanted more.
     pairs_first: bool,
@@ -50,7 +55,7 @@ const PAIRED: [Policy; 4] = [
 
 /// What scheduling may do.
 pub struct Rules<'a> {
-    /// Whether two operations may share a slot.
+    /// Whether two operations may share an issue slot.
     pub split: bool,
     /// When results are there.
     pub latencies: &'a Latencies,
@@ -316,12 +321,13 @@ impl List<'_> {
         self.issue(best, None);
     }
 
-    /// What goes first, greatest first: long computations, then what many wait for, then the slow, then the first (§9).
+    /// What goes first, greatest first: long computations, then what many wait for, then the slow,
+    /// then the first (§9).
     fn priority(&self, i: usize) -> (u32, usize, u32, Reverse<usize>) {
         (self.path[i], self.graph.successors[i].len(), self.latencies[i], Reverse(i))
     }
 
-    /// The most wanted instruction that can share a slot with `first`.
+    /// The most wanted instruction that can share an issue slot with `first`.
     fn couple(&mut self, first: usize, open: &[usize], horizon: u32) -> Option<Couple> {
         self.insts[first].arith()?;
         let at = self.cycle.max(self.start[first]);
@@ -487,7 +493,8 @@ mod tests {
         fn finish(&mut self, _: u64, _: &Chunk<'_>, _: [u64; CHUNK]) {}
     }
 
-    /// The cycle in which the timed machine has the last result of instructions that one chunk issues in this order.
+    /// The cycle in which the timed machine has the last result of instructions that one chunk
+    /// issues in this order.
     fn timed_cycles(insts: &[MInst]) -> u64 {
         let mut code: Vec<Instr> = insts.iter().map(|i| lower::instr(i).expect("a machine instruction")).collect();
         code.push(Instr::Control(Control::Return));

@@ -1,15 +1,16 @@
 //! Instruction selection: a legal IR function becomes machine code on virtual registers.
 //!
-//! Values that are only another way to read a register (a component, a sign, a factor, a constant) take no instruction: they become
-//! swizzles, multipliers and literals of their users ([`Operand`]). A product used once becomes part of its sum (`mad`), an operation used once part of
-//! the clamp or reciprocal that follows it. Values from registers that are soon overwritten (`I`, `HIT`) are copied at once; forwarding removes
-//! the copies that turn out useless.
+//! Values that are only another way to read a register (a component, a sign, a factor, a constant)
+//! take no instruction: they become swizzles, multipliers and literals of their users
+//! ([`Operand`]). A product used once becomes part of its sum (`mad`), an operation used once part
+//! of the clamp or reciprocal that follows it. Values from registers that are soon overwritten
+//! (`I`, `HIT`) are copied at once; forwarding removes the copies that turn out useless.
 
 use super::calls::{self, lanes};
 use super::compare::Bit;
+use super::constant_pool::Layout;
 use super::conventions::Plan;
 use super::legalize::{is_comparison, is_connective};
-use super::pool::Layout;
 use super::rotation::{LastUses, Rotation};
 use super::vcode::{Callee, Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, MTerm, Place, Special, VReg};
 use super::{Abi, Error, Passes};
@@ -47,7 +48,8 @@ pub struct Context<'a> {
 /// Selects instructions for a function.
 ///
 /// # Errors
-/// See [`Error`]: too many arguments, an unknown function, a constant register or frame out of range.
+/// See [`Error`]: too many arguments, an unknown function, a constant register or frame out of
+/// range.
 pub fn select(f: &Function, context: Context) -> Result<MFunc, Error> {
     let mut frame = 0u64;
     let mut slots = Vec::new();
@@ -167,7 +169,8 @@ impl Selector<'_> {
         }
     }
 
-    /// One source whose components are the given scalars, if they lie in one register with one factor, or are all constants.
+    /// One source whose components are the given scalars, if they lie in one register with one
+    /// factor, or are all constants.
     fn same_register(&self, scalars: &[Value]) -> Option<Operand> {
         let mut common = None;
         let mut components = Vec::new();
@@ -273,7 +276,8 @@ impl Selector<'_> {
         self.arith(isa::Op::Mov, dst, mask, &[src]);
     }
 
-    /// An operation on every component of `mask`; vector constants without a register split it by their components.
+    /// An operation on every component of `mask`; vector constants without a register split it by
+    /// their components.
     fn componentwise(&mut self, a: MArith, args: &[Operand]) {
         let columns = |c: Component| -> Vec<u32> {
             args.iter()
@@ -330,7 +334,8 @@ impl Selector<'_> {
         }
     }
 
-    /// The arithmetic that computes a value, folded operations included, with its operands in order.
+    /// The arithmetic that computes a value, folded operations included, with its operands in
+    /// order.
     fn formula(&self, inst: &Inst) -> (isa::Op, Vec<Operand>, bool) {
         let product = |v: Value| self.defs.get(&v).filter(|_| self.folded.contains(&v)).map(|i| &i.args);
         let get = |v: Value| self.operand(v);
@@ -422,7 +427,8 @@ impl Selector<'_> {
     fn element(&mut self, slot: SlotId, index: Value) -> (Base, i32) {
         let first = self.slots[slot.0 as usize];
         match self.bits(index) {
-            // A store beyond the array's end stands behind a test that never lets it run; its offset has to fit all the same.
+            // A store beyond the array's end stands behind a test that never lets it run; its
+            // offset has to fit all the same.
             MSrc::Lit(i) => {
                 let most = i32::from(i16::MAX);
                 (Base::A(Component::W), first.saturating_add_unsigned(i).min(most))
@@ -739,7 +745,8 @@ pub struct Comparands<'a, 'b> {
 }
 
 impl Comparands<'_, '_> {
-    /// The comparison behind the condition: its operation and operands; `None` for a truth value in a register.
+    /// The comparison behind the condition: its operation and operands; `None` for a truth value in
+    /// a register.
     pub fn comparison(&self) -> Option<(&Op, Type, MSrc, MSrc)> {
         let def = self.selector.defs.get(&self.condition).filter(|d| is_comparison(&d.op))?;
         Some((&def.op, self.selector.f.ty(def.args[0]), self.scalar(def.args[0]), self.scalar(def.args[1])))

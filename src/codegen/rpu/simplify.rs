@@ -1,5 +1,6 @@
-//! Replaces an instruction by a simpler one that computes the same bits, and folds signs and factors into sources
-//! (Węgrzanowski 2006, §7.5). Unlike the thesis's, no rule here changes what happens to NaN, infinities or −0.
+//! Replaces an instruction by a simpler one that computes the same bits, and folds signs and
+//! factors into sources (Węgrzanowski 2006, §7.5). Unlike the thesis's, no rule here changes what
+//! happens to NaN, infinities or −0.
 
 use super::vcode::{MArith, MSrc};
 use crate::rpu::isa::{Multiplier, Op, Scale};

@@ -1,8 +1,10 @@
-//! Allocation of the four components of `S`, where reciprocals and roots arrive (Węgrzanowski 2006, §9.2 and §13.5).
+//! Allocation of the four components of `S`, where reciprocals and roots arrive (Węgrzanowski 2006,
+//! §9.2 and §13.5).
 //!
-//! Selection gives each result a register of [`Class::Special`]. They are coloured with the components of `S` before the general registers are allocated, because what finds no
-//! component, or lives across a call that changes it, is copied to a scalar register as soon as it is there. It takes and gives a function on
-//! virtual registers, without special ones in the end.
+//! Selection gives each result a register of [`Class::Special`]. They are coloured with the
+//! components of `S` before the general registers are allocated, because what finds no component,
+//! or lives across a call that changes it, is copied to a scalar register as soon as it is there.
+//! It takes and gives a function on virtual registers, without special ones in the end.
 
 use super::interference::{block_weight, vreg_of};
 use super::liveness::{live_outs, step};
@@ -10,10 +12,12 @@ use super::vcode::{Class, JUNK, MArith, MFunc, MInst, MOp, MSrc, Place, Special,
 use crate::rpu::isa::{Component, Mask, Op, Reg, Swizzle};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Puts every special register into a component of `S`, copying those to scalar registers that find none.
+/// Puts every special register into a component of `S`, copying those to scalar registers that find
+/// none.
 pub fn allocate(f: &mut MFunc) {
     part_shared_results(f);
-    // A register whose value is copied away lives for one instruction, so the second try for it cannot be in vain.
+    // A register whose value is copied away lives for one instruction, so the second try for it
+    // cannot be in vain.
     let mut short: HashSet<VReg> = HashSet::new();
     loop {
         let graph = Graph::of(f);
@@ -31,8 +35,8 @@ pub fn allocate(f: &mut MFunc) {
     }
 }
 
-/// An instruction that writes a scalar register and `S` fixes the component of both. A scalar that others write too is left free: the instruction
-/// becomes two.
+/// An instruction that writes a scalar register and `S` fixes the component of both. A scalar that
+/// others write too is left free: the instruction becomes two.
 fn part_shared_results(f: &mut MFunc) {
     let mut writes = vec![0u32; f.vregs.len()];
     for inst in f.blocks.iter().flat_map(|b| &b.insts) {
@@ -63,7 +67,7 @@ fn part_shared_results(f: &mut MFunc) {
 /// What stands between special registers.
 #[derive(Default)]
 struct Graph {
-    enemies: BTreeMap<VReg, BTreeSet<VReg>>,
+    neighbours: BTreeMap<VReg, BTreeSet<VReg>>,
     /// Components that a register cannot be in.
     blocked: HashMap<VReg, Mask>,
     /// How often a register is written, loops counted eightfold.
@@ -81,8 +85,8 @@ impl Graph {
                 match &inst.op {
                     MOp::Arith(MArith { special: Some(Special { dst: Place::V(v), .. }), dst, mask, .. }) => {
                         let others = || alive.iter().filter(|o| *o != v);
-                        g.enemies.entry(*v).or_default().extend(others());
-                        others().for_each(|o| g.enemies.entry(*o).or_default().extend([*v]));
+                        g.neighbours.entry(*v).or_default().extend(others());
+                        others().for_each(|o| g.neighbours.entry(*o).or_default().extend([*v]));
                         *g.writes.entry(*v).or_default() += block_weight(block.depth);
                         // The write mask is that of the register too: a wide one fixes it.
                         if is_fixed(f, *dst) {
@@ -114,23 +118,23 @@ impl Graph {
 
     /// Components for all, the most difficult first; or the first register without one.
     fn colour(&self) -> Result<HashMap<VReg, Component>, VReg> {
-        let mut rest: Vec<VReg> = self.enemies.keys().copied().collect();
-        let mut degree: HashMap<VReg, usize> = self.enemies.iter().map(|(&v, e)| (v, e.len())).collect();
+        let mut rest: Vec<VReg> = self.neighbours.keys().copied().collect();
+        let mut degree: HashMap<VReg, usize> = self.neighbours.iter().map(|(&v, e)| (v, e.len())).collect();
         let mut order = Vec::with_capacity(rest.len());
         while let Some(easiest) =
             (0..rest.len()).min_by_key(|&i| (degree[&rest[i]] + self.blocked(rest[i]).len(), rest[i]))
         {
             let v = rest.swap_remove(easiest);
             order.push(v);
-            for e in &self.enemies[&v] {
+            for e in &self.neighbours[&v] {
                 degree.entry(*e).and_modify(|d| *d = d.saturating_sub(1));
             }
         }
         let mut components: HashMap<VReg, Component> = HashMap::new();
         for v in order.into_iter().rev() {
-            let enemies = &self.enemies[&v];
+            let neighbours = &self.neighbours[&v];
             let taken =
-                enemies.iter().filter_map(|e| components.get(e)).fold(self.blocked(v), |m, &c| m.union(c.into()));
+                neighbours.iter().filter_map(|e| components.get(e)).fold(self.blocked(v), |m, &c| m.union(c.into()));
             // From w on: there a scalar is written beside a vector operation.
             let free =
                 [Component::W, Component::X, Component::Y, Component::Z].into_iter().find(|&c| !taken.contains(c));
@@ -139,16 +143,17 @@ impl Graph {
         Ok(components)
     }
 
-    /// Whom to copy away when `v` finds no component: the one that is written least, then the one with most enemies.
+    /// Whom to copy away when `v` finds no component: the one that is written least, then the one
+    /// with most neighbours.
     fn victim(&self, v: VReg, short: &HashSet<VReg>) -> VReg {
         if self.blocked(v) == Mask::XYZW {
             return v;
         }
         let cost = |v: &VReg| {
             let writes = self.writes.get(v).copied().unwrap_or(0);
-            (writes, std::cmp::Reverse(self.enemies.get(v).map_or(0, BTreeSet::len)), *v)
+            (writes, std::cmp::Reverse(self.neighbours.get(v).map_or(0, BTreeSet::len)), *v)
         };
-        let candidates = self.enemies[&v].iter().copied().chain([v]).filter(|c| !short.contains(c));
+        let candidates = self.neighbours[&v].iter().copied().chain([v]).filter(|c| !short.contains(c));
         candidates.min_by_key(cost).unwrap_or(v)
     }
 }
@@ -162,7 +167,8 @@ fn is_fixed(f: &MFunc, dst: Place) -> bool {
     }
 }
 
-/// Copies a special register to a scalar one behind each instruction that writes it, and lets all others read that.
+/// Copies a special register to a scalar one behind each instruction that writes it, and lets all
+/// others read that.
 fn copy_away(f: &mut MFunc, v: VReg) {
     let t = f.new_vreg(Class::Scalar);
     for block in &mut f.blocks {

@@ -1,14 +1,17 @@
-//! What happens to values that no register is free for: they live in the thread's scratch memory and are loaded before each use.
+//! What happens to values that no register is free for: they live in the thread's scratch memory
+//! and are loaded before each use.
 //!
-//! Frames are addressed from `A.w`, which calls advance, so every activation has its own. Reloads go through one input register that selection
-//! left alone.
+//! Frames are addressed from `A.w`, which calls advance, so every activation has its own. Reloads
+//! go through one input register that selection left alone.
 
 use super::vcode::{Class, JUNK, MArith, MBlock, MFunc, MInst, MOp, MSrc, Place, VReg};
 use crate::rpu::isa::{Base, Component, Mask, Op, Reg};
 use std::collections::HashSet;
 
-/// Lets instructions that read `v` together with a register that `hinders` holds for read a copy of it in a general register, because the stack, where `v` is,
-/// has one read port. One copy serves all of them up to the next call or the next write to `v`. The result are the copies that serve several.
+/// Lets instructions that read `v` together with a register that `hinders` holds for read a copy of
+/// it in a general register, because the stack, where `v` is, has one read port. One copy serves
+/// all of them up to the next call or the next write to `v`. The result are the copies that serve
+/// several.
 pub fn copy_for_reading(
     f: &mut MFunc,
     v: VReg,
@@ -109,7 +112,8 @@ pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg
                 continue;
             };
             let t = new_temporary(f, class, temporary);
-            // A store writes a whole vector: the components that this instruction leaves alone are fetched first.
+            // A store writes a whole vector: the components that this instruction leaves alone are
+            // fetched first.
             let kept = Mask::from_bits(whole.bits() & !written.bits());
             if !kept.is_empty() {
                 fetch(&mut out, t, kept, &inst);
@@ -128,7 +132,8 @@ pub fn to_memory(f: &mut MFunc, v: VReg, input: u8, temporary: &mut HashSet<VReg
     }
 }
 
-/// The last instruction of a block is what its condition tests, so a store behind it needs another test behind the store.
+/// The last instruction of a block is what its condition tests, so a store behind it needs another
+/// test behind the store.
 fn retest(tested: &MInst, t: VReg, class: Class, written: Mask) -> MInst {
     let component =
         if class == Class::Wide { written.components().next().unwrap_or(Component::W) } else { Component::W };

@@ -1,4 +1,5 @@
-//! Compiled functions run on the machine and give the evaluator's bits, with every pass and with each of them switched off.
+//! Compiled functions run on the machine and give the evaluator's bits, with every pass and with
+//! each of them switched off.
 
 mod examples;
 mod random;
@@ -139,7 +140,8 @@ fn canonical(bits: u32, float: bool) -> u32 {
 /// All calling conventions.
 const CONVENTIONS: [Convention; 3] = [Convention::Simple, Convention::Mixed, Convention::Interprocedural];
 
-/// All option sets that tests go through: everything on, each pass off, everything off, and the thesis's conventions.
+/// All option sets that tests go through: everything on, each pass off, everything off, and the
+/// thesis's conventions.
 fn option_sets(module: &Module) -> Vec<Options> {
     let mut sets: Vec<Options> = CONVENTIONS.map(|convention| Options { convention, ..Options::default() }).into();
     let mut none = Passes::default();
@@ -528,7 +530,8 @@ fn instructions(program: &RpuProgram, function: &str) -> usize {
     program.code_of(function).expect("the function exists").len()
 }
 
-/// The slots of the thesis's listings in chapter 12: the depth shader, the main program and the lit shader.
+/// The slots of the thesis's listings in chapter 12: the depth shader, the main program and the lit
+/// shader.
 fn listing_slots(without: &[&str]) -> [usize; 3] {
     let (depth, _) = thesis_program(&format!("{DEPTH}\n{MAIN}"));
     let (lit, _) = thesis_program(&format!("{LIT}\n{MAIN}"));
@@ -553,7 +556,8 @@ fn the_bunny_programs_need_at_most_70_percent_of_the_slots_of_the_thesis_with_pa
 
 #[test]
 fn the_bunny_programs_compute_what_the_evaluator_does() {
-    // The evaluator calls shaders as the renderer does; `shade` turns that into the thesis's convention.
+    // The evaluator calls shaders as the renderer does; `shade` turns that into the thesis's
+    // convention.
     let bridge = "fn shade(v0 o: vec3, v1 d: vec3, v2 n: f32) -> (Ci: vec3, Oi: vec3) {
 b0:
   v3: vec3 = call s(v0, v1)

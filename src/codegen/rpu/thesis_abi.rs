@@ -1,8 +1,11 @@
-//! The conventions of the thesis's two example programs (Węgrzanowski 2006, §7.2 and ch. 12), so that their listings can be compared with what this compiler makes.
+//! The conventions of the thesis's two example programs (Węgrzanowski 2006, §7.2 and ch. 12), so
+//! that their listings can be compared with what this compiler makes.
 //!
-//! It takes a module of cores as a front end makes it and gives one whose surface shaders are called as the listings are: ray origin in `R0.xyz`, direction in
-//! `R1.xyz`, the hit in `HIT` and `HIT_TRI`, the colour back in `R0.xyz`, no opacity. `E` is the origin, `N` is flat, `Cs` comes with the triangle. A call of the library's `trace` is a
-//! `trace` with the default argument and a call of the hit's shader.
+//! It takes a module of cores as a front end makes it and gives one whose surface shaders are
+//! called as the listings are: ray origin in `R0.xyz`, direction in `R1.xyz`, the hit in `HIT` and
+//! `HIT_TRI`, the colour back in `R0.xyz`, no opacity. `E` is the origin, `N` is flat, `Cs` comes
+//! with the triangle. A call of the library's `trace` is a `trace` with the default argument and a
+//! call of the hit's shader.
 
 use super::legalize::{goto, split_block};
 use crate::abi::{EntryPoint, ShaderKind};
@@ -13,7 +16,8 @@ use crate::ir::{
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Name of the library function that shoots a ray and shades what it hits: `(origin, direction, …) → colour`.
+/// Name of the library function that shoots a ray and shades what it hits: `(origin, direction, …)
+/// → colour`.
 const TRACE: &str = "std.trace.pv.c";
 
 /// A named input that the thesis's conventions do not provide.
@@ -26,11 +30,13 @@ pub struct Unbound {
     pub input: Arc<str>,
 }
 
-/// Gives the surface shaders of a module and the named functions the thesis's conventions and makes them entries; what these do not call is dropped. Run the passes afterwards:
-/// inlining must come after.
+/// Gives the surface shaders of a module and the named functions the thesis's conventions and makes
+/// them entries; what these do not call is dropped. Run the passes afterwards: inlining must come
+/// after.
 ///
 /// # Errors
-/// [`Unbound`] for a shader with declared parameters or with an input other than `P E I N Ng Cs Os u v`.
+/// [`Unbound`] for a shader with declared parameters or with an input other than `P E I N Ng Cs Os
+/// u v`.
 pub fn bind(module: &Module, functions: &[&str]) -> Result<Module, Unbound> {
     let mut bound = module.clone();
     for f in &mut bound.functions {
@@ -151,7 +157,8 @@ fn bind_surface(f: &mut Function) -> Result<(), Unbound> {
     Ok(())
 }
 
-/// Makes each call of the library's `trace` a `trace`, a test for a hit, and a call of its shader; black on a miss.
+/// Makes each call of the library's `trace` a `trace`, a test for a hit, and a call of its shader;
+/// black on a miss.
 fn expand_traces(f: &mut Function) {
     let mut b = 0;
     while b < f.blocks.len() {

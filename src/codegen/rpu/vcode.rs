@@ -1,7 +1,9 @@
-//! Machine code before it is final: RPU instructions on virtual registers, in a graph of basic blocks.
+//! Machine code before it is final: RPU instructions on virtual registers, in a graph of basic
+//! blocks.
 //!
-//! Selection makes it, the passes of this folder change it, and output turns it into [`crate::rpu::isa`] instructions. It says which components an
-//! instruction reads and writes, for liveness, allocation and scheduling alike; it knows nothing of the IR but source locations.
+//! Selection makes it, the passes of this folder change it, and output turns it into
+//! [`crate::rpu::isa`] instructions. It says which components an instruction reads and writes, for
+//! liveness, allocation and scheduling alike; it knows nothing of the IR but source locations.
 
 use super::conventions::Clobbers;
 use crate::ir::Loc;
@@ -14,13 +16,15 @@ pub struct VReg(pub u32);
 /// What a virtual register can be allocated to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// One word. It is written as component `w`, and may be allocated to any component of a register.
+    /// One word. It is written as component `w`, and may be allocated to any component of a
+    /// register.
     Scalar,
     /// One word that an integer operation writes: `w` of a register.
     ScalarW,
     /// Up to four words that keep their components.
     Wide,
-    /// One word that arrives in `S`. It is written as component `w`, and may be allocated to any component of `S`.
+    /// One word that arrives in `S`. It is written as component `w`, and may be allocated to any
+    /// component of `S`.
     Special,
 }
 
@@ -51,8 +55,9 @@ impl Place {
         }
     }
 
-    /// A dense number for each place that is written, the virtual registers last; `None` for the junk register and for what does
-    /// not change (`C`). `HIT`, `HIT_TRI` and `HIT_OBJ` are one node, as they change together.
+    /// A dense number for each place that is written, the virtual registers last; `None` for the
+    /// junk register and for what does not change (`C`). `HIT`, `HIT_TRI` and `HIT_OBJ` are one
+    /// node, as they change together.
     pub fn node(self) -> Option<usize> {
         Some(match self {
             Place::V(v) => PHYSICAL_NODES + v.0 as usize,
@@ -154,7 +159,8 @@ pub struct Special {
     pub op: SpecialOp,
     /// A register of [`Class::Special`], or `S` once it is allocated.
     pub dst: Place,
-    /// The components that are written: of a virtual register `w`; of `S` those of the instruction's write mask.
+    /// The components that are written: of a virtual register `w`; of `S` those of the
+    /// instruction's write mask.
     pub mask: Mask,
 }
 
@@ -196,14 +202,16 @@ impl MArith {
             && !matches!(self.src[0], MSrc::Reg { mult, .. } if mult != Multiplier::ONE)
     }
 
-    /// The positions of source `i` that influence what is written, put into `S`, or tested by a condition on `tested`.
+    /// The positions of source `i` that influence what is written, put into `S`, or tested by a
+    /// condition on `tested`.
     pub fn positions(&self, i: usize, tested: Mask) -> Mask {
         let special = if self.special.is_some() { Mask::W } else { Mask::NONE };
         self.op.positions(i, self.mask.union(special).union(tested))
     }
 }
 
-/// Two operations in one slot, each on its half of the components. All sources are read before anything is written.
+/// Two operations in one slot, each on its half of the components. All sources are read before
+/// anything is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MSplit {
     /// Where the halves meet.
@@ -307,7 +315,8 @@ impl MInst {
         }
     }
 
-    /// The source operands with the positions that matter; `tested` are the positions that a paired condition looks at.
+    /// The source operands with the positions that matter; `tested` are the positions that a paired
+    /// condition looks at.
     pub fn sources(&self, tested: Mask) -> Vec<(MSrc, Mask)> {
         let of = |a: &MArith, tested: Mask| -> Vec<(MSrc, Mask)> {
             a.src.iter().enumerate().map(|(i, &s)| (s, a.positions(i, tested))).collect()
@@ -326,7 +335,8 @@ impl MInst {
         }
     }
 
-    /// Calls `f` with each place read and the components read; `tested` are the positions that a paired condition looks at.
+    /// Calls `f` with each place read and the components read; `tested` are the positions that a
+    /// paired condition looks at.
     pub fn for_each_use(&self, tested: Mask, mut f: impl FnMut(Place, Mask)) {
         for (s, positions) in self.sources(tested) {
             let mask = s.read_mask(positions);
@@ -388,7 +398,8 @@ fn base_use(base: Base, f: &mut impl FnMut(Place, Mask)) {
 pub enum MTerm {
     /// Goes on at a block.
     Jump(usize),
-    /// Goes to `then` when the result of the block's last instruction satisfies the condition, else to `otherwise`.
+    /// Goes to `then` when the result of the block's last instruction satisfies the condition, else
+    /// to `otherwise`.
     Branch {
         /// The condition.
         cond: Condition,

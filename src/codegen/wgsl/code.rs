@@ -1,4 +1,5 @@
-//! Builds one naga function: expressions, the `Emit` statements that compute them, and nested blocks of statements.
+//! Builds one naga function: expressions, the `Emit` statements that compute them, and nested
+//! blocks of statements.
 
 use super::Error;
 use super::kit::Kit;
@@ -18,7 +19,8 @@ const MAX_NESTING: u32 = 12;
 pub(super) struct Code<'k> {
     pub kit: &'k mut Kit,
     pub func: naga::Function,
-    /// Where what is added comes from: it stays in the module as its span, which no form of the module prints. See [`super::lines`].
+    /// Where what is added comes from: it stays in the module as its span, which no form of the
+    /// module prints. See [`super::lines`].
     pub loc: Loc,
     blocks: Vec<Block>,
     /// Expressions that wait for their `Emit`: the first and the last.
@@ -195,12 +197,12 @@ impl<'k> Code<'k> {
     }
 }
 
-/// The span that stands for a place.
+/// The span that encodes a source location.
 fn span_of(loc: Loc) -> Span {
     Span::new(loc.0, loc.0)
 }
 
-/// The place that a span stands for; none for the spans of functions that were parsed.
+/// The source location that a span encodes; none for the spans of functions that were parsed.
 pub(super) fn loc_of(span: Span) -> Loc {
     let range = span.to_range().unwrap_or_default();
     if range.is_empty() { Loc(range.start as u32) } else { Loc::NONE }

@@ -1,6 +1,7 @@
 //! The programs of a scene's primitives as functions that a traversal kernel calls.
 //!
-//! A traversal kernel is text. What is generated is added to a [`Kit`] and written as text too, in front of which or behind which the kernel's parts go: so these may call `intersect_program`.
+//! A traversal kernel is text. What is generated is added to a [`Kit`] and written as text too, in
+//! front of which or behind which the kernel's parts go: so these may call `intersect_program`.
 
 use super::Error;
 use super::code::Code;
@@ -10,14 +11,16 @@ use super::{lower_callees, text};
 use crate::ir::{Module, Type};
 use naga::{Block, Expression, Span, Statement, SwitchCase, SwitchValue};
 
-/// Name of the function that intersects a ray with a primitive: `(origin, dir, t_min, t_max, data) -> t`, below 0 for a miss.
+/// Name of the function that intersects a ray with a primitive: `(origin, dir, t_min, t_max, data)
+/// -> t`, below 0 for a miss.
 const INTERSECT: &str = "intersect_program";
 
 /// What it takes, as each of the entries does.
 const PARAMETERS: [(&str, Type); 5] =
     [("origin", Type::Vec3), ("dir", Type::Vec3), ("t_min", Type::F32), ("t_max", Type::F32), ("data", Type::Ref)];
 
-/// The text of the kit with `intersect_program`, which asks the kit's `program_kind(data) -> u32` which of the entries to call.
+/// The text of the kit with `intersect_program`, which asks the kit's `program_kind(data) -> u32`
+/// which of the entries to call.
 ///
 /// # Errors
 /// An entry is missing, or uses what a GPU has not.

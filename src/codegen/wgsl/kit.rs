@@ -1,4 +1,5 @@
-//! The parts that generated code is made of: the shared functions of `wgsl/section/`, and the naga types of IR types.
+//! The parts that generated code is made of: the shared functions of `wgsl/section/`, and the naga
+//! types of IR types.
 
 use super::{Error, Options};
 use crate::ir::Type;
@@ -39,8 +40,9 @@ impl Kit {
         Self::parse(&join(&[kernel!("section/intersections.wgsl")]))
     }
 
-    /// The steps for one kernel of all sections. The frame stack of so many words and the rays that a path shoots at once are in the kernel's own memory, or with `None`
-    /// in storage; the functions of `traversal` trace the rays. `programs` adds functions that these call.
+    /// The steps for one kernel of all sections. The frame stack of so many words and the rays that
+    /// a path shoots at once are in the kernel's own memory, or with `None` in storage; the
+    /// functions of `traversal` trace the rays. `programs` adds functions that these call.
     pub fn of_megakernel(
         options: &Options,
         private: Option<(u32, u32)>,

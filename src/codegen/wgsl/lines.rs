@@ -1,7 +1,9 @@
 //! Which IR instructions each line of a kernel's WGSL comes from.
 //!
-//! Takes a [`SectionKernel`] and gives the text of its generated functions, line by line with places. The lowering leaves the place of each expression and statement in the naga
-//! module; naga's writer prints the statements in order, so that they are gone through here beside the text. Where the two do not match, lines have no places. Nothing is added to the kernels
+//! Takes a [`SectionKernel`] and gives the text of its generated functions, line by line with
+//! source locations. The lowering leaves the location of each expression and statement in the naga
+//! module; naga's writer prints the statements in order, so that they are gone through here beside
+//! the text. Where the two do not match, lines have no locations. Nothing is added to the kernels
 //! for it: what is shown is what runs.
 
 use super::code::{Expr, loc_of, operands};
@@ -15,11 +17,12 @@ use std::collections::HashSet;
 pub struct KernelLine {
     /// The text.
     pub text: String,
-    /// The places of the instructions that it computes, each once.
+    /// The locations of the instructions that it computes, each once.
     pub locs: Vec<Loc>,
 }
 
-/// The functions of a kernel that were made from IR, the entry point last. Those that all kernels share are left out.
+/// The functions of a kernel that were made from IR, the entry point last. Those that all kernels
+/// share are left out.
 pub fn functions(kernel: &SectionKernel) -> Vec<Vec<KernelLine>> {
     let lines: Vec<&str> = kernel.wgsl.lines().collect();
     let starts: Vec<usize> = (0..lines.len()).filter(|&i| lines[i].starts_with("fn ")).collect();
@@ -32,7 +35,7 @@ pub fn functions(kernel: &SectionKernel) -> Vec<Vec<KernelLine>> {
         let text = &lines[start..=start + length];
         let mut walk = Walk { function, text, next: 1, locs: vec![Vec::new(); text.len()], named: HashSet::new() };
         walk.skip_variables();
-        // Where the text is not what was expected, the rest of the function has no places.
+        // Where the text is not what was expected, the rest of the function has no locations.
         let _ = walk.block(&function.body);
         let locs = walk.locs;
         if i == last || locs.iter().any(|locs| !locs.is_empty()) {
@@ -131,7 +134,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The place of a statement, and those of the expressions within it as far as they have no line of their own.
+    /// The location of a statement, and those of the expressions within it as far as they have no
+    /// line of their own.
     fn of(&self, exprs: &[Expr], loc: Loc) -> Vec<Loc> {
         let mut locs = vec_of(loc);
         let mut left = exprs.to_vec();
@@ -201,7 +205,8 @@ b3:
             found.unwrap_or_else(|| panic!("no `{part}` in {all:#?}")).0.clone()
         };
         assert_eq!(with("sqrt("), [90, 95]);
-        // One line computes what nothing else needs with its user: the product with the sum, the square with the call.
+        // One line computes what nothing else needs with its user: the product with the sum, the
+        // square with the call.
         assert_eq!(with("= ((_e19 * _e19) + "), [30, 40]);
         assert_eq!(with("= help((_e23 * _e23))"), [50, 60]);
         assert_eq!(with("if !((_e18 < _e11))"), [20]);

@@ -1,8 +1,9 @@
 //! Lowers the body of one IR function to naga statements, through the structurizer.
 //!
-//! A value is a naga expression where it is defined, which nested blocks see. A value that is used where its definition is not seen (behind a loop that
-//! defines it) goes through a local variable, as block parameters do. Constants are written where they are used, and what computes from constants alone is folded, since
-//! WGSL refuses constant expressions that overflow.
+//! A value is a naga expression where it is defined, which nested blocks see. A value that is used
+//! where its definition is not seen (behind a loop that defines it) goes through a local variable,
+//! as block parameters do. Constants are written where they are used, and what computes from
+//! constants alone is folded, since WGSL refuses constant expressions that overflow.
 
 use super::Error;
 use super::code::{Code, Expr};
@@ -44,7 +45,8 @@ pub(super) struct Callee {
     pub calls: u32,
 }
 
-/// A call that makes no more calls than this does not look at the budget: it ends soon, as its loops do look.
+/// A call that makes no more calls than this does not look at the budget: it ends soon, as its
+/// loops do look.
 const QUIET_CALLS: u32 = 64;
 
 /// Functions that were lowered already.
@@ -52,7 +54,8 @@ pub(super) type Lowered = HashMap<Arc<str>, Callee>;
 
 /// How a function ends, and what it does when the path must stop.
 pub(super) trait Ending {
-    /// Emits the end of the function with the values that it returns. The statement after it is never reached.
+    /// Emits the end of the function with the values that it returns. The statement after it is
+    /// never reached.
     fn finish(&self, lower: &mut Lower, values: &[Value]) -> Result<(), Error>;
     /// Emits the end of the function on a path that was stopped.
     fn stop(&self, code: &mut Code) -> Result<(), Error>;
@@ -70,7 +73,8 @@ pub(super) struct Lower<'a, 'k> {
     open: Vec<u32>,
     constants: HashMap<Value, Const>,
     values: Vec<Option<Expr>>,
-    /// The variable of a block parameter or of a value that is used where its definition is not seen.
+    /// The variable of a block parameter or of a value that is used where its definition is not
+    /// seen.
     variables: HashMap<Value, Expr>,
     slots: Vec<Expr>,
     selector: Option<Expr>,
@@ -425,7 +429,8 @@ impl Lower<'_, '_> {
     }
 }
 
-/// Which nested list of statements defines each value, and which values are used where their definition is not seen.
+/// Which nested list of statements defines each value, and which values are used where their
+/// definition is not seen.
 struct Scopes {
     block_of: Vec<Option<BlockId>>,
     scope_of: HashMap<BlockId, u32>,

@@ -1,6 +1,8 @@
-//! One kernel of all sections of a program: a loop that switches over the section that the path waits for, and traces the rays that the section asks for.
+//! One kernel of all sections of a program: a loop that switches over the section that the path
+//! waits for, and traces the rays that the section asks for.
 //!
-//! It is made of the same sections, lowered by the same code, as the kernels of the wavefront; `wgsl/section/megakernel.wgsl` has the other half of their steps.
+//! It is made of the same sections, lowered by the same code, as the kernels of the wavefront;
+//! `wgsl/section/megakernel.wgsl` has the other half of their steps.
 
 use super::code::Code;
 use super::kit::Kit;
@@ -21,11 +23,15 @@ const ENTRY_POINT: &str = "run_paths";
 pub struct MegakernelOptions<'a> {
     /// How deep rays may be traced: what [`super::Interface::stack_words`] takes.
     pub depth: u32,
-    /// The most words of frames that a path may have in the kernel's own memory. When it needs more, all of them, its rays and its hits lie in storage.
+    /// The most words of frames that a path may have in the kernel's own memory. When it needs
+    /// more, all of them, its rays and its hits lie in storage.
     pub max_private_words: u32,
-    /// WGSL of the function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a ray (`(o.xyz, t_min)`, `(d.xyz, t_max)`, as in [`super::binding::RAYS`]), and of
-    /// `stored_nodes_vector(index: u32) -> vec4<u32>` and `stored_triangles_vector` that load from the tree, whose bindings are in group 0 from
-    /// [`super::megakernel_binding::TREE`] on. In `answer` every turn of a loop loads at least one vector, by `nodes_vector` or `triangles_vector`.
+    /// WGSL of the function `answer(lower: vec4<f32>, upper: vec4<f32>) -> vec4<u32>` that traces a
+    /// ray (`(o.xyz, t_min)`, `(d.xyz, t_max)`, as in [`super::binding::RAYS`]), and of
+    /// `stored_nodes_vector(index: u32) -> vec4<u32>` and `stored_triangles_vector` that load from
+    /// the tree, whose bindings are in group 0 from [`super::megakernel_binding::TREE`] on. In
+    /// `answer` every iteration of a loop loads at least one vector, by `nodes_vector` or
+    /// `triangles_vector`.
     pub traversal: &'a str,
 }
 
@@ -225,7 +231,8 @@ b0:
             @compute @workgroup_size(1) fn main() { loop { switch 1 { case 1: { twice(); } default: { leaf(); } } break; } }";
         let module = naga::front::wgsl::parse_str(text).unwrap_or_else(|e| panic!("{}", e.emit_to_string(text)));
         assert_eq!(loops_of(&module.entry_points[0].function, &module.functions), 1 + 3 * 2);
-        // Of the loop around the sections, the rays' and that of the traversal; the shared steps have others.
+        // Of the loop around the sections, the rays' and that of the traversal; the shared steps
+        // have others.
         assert!(megakernel(4).loops >= 3);
     }
 

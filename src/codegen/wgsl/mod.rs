@@ -1,8 +1,10 @@
-//! The GPU back end: cuts a linked module into sections and makes one compute kernel of each, or one of all.
+//! The GPU back end: cuts a linked module into sections and makes one compute kernel of each, or
+//! one of all.
 //!
-//! It takes IR and gives [`GpuProgram`] or [`Megakernel`]: validated naga modules, their WGSL, and what a scheduler must know to run them. Generated code is made of naga's own types,
-//! never of text, and calls the functions that all kernels share (`wgsl/section/`). This module knows nothing of wgpu, scenes or images.
-//! `docs/internals/gpu.md` says how the kernels work together.
+//! It takes IR and gives [`GpuProgram`] or [`Megakernel`]: validated naga modules, their WGSL, and
+//! what a scheduler must know to run them. Generated code is made of naga's own types, never of
+//! text, and calls the functions that all kernels share (`wgsl/section/`). This module knows
+//! nothing of wgpu, scenes or images. `docs/internals/gpu.md` says how the kernels work together.
 
 mod code;
 mod intersections;
@@ -35,11 +37,13 @@ use std::sync::Arc;
 /// Choices of the compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The function that shades a hit, for each shader index (component x of an object's record). Each must take what `call_shader` passes and give `(Ci, Oi)`.
+    /// The function that shades a hit, for each shader index (component x of an object's record).
+    /// Each must take what `call_shader` passes and give `(Ci, Oi)`.
     pub shaders: Vec<String>,
     /// Whether the scene has instances: hits are looked up in their table then.
     pub instances: bool,
-    /// The entries that intersect rays with primitives, for each kind of these, if the scene has any.
+    /// The entries that intersect rays with primitives, for each kind of these, if the scene has
+    /// any.
     pub intersections: Vec<String>,
 }
 

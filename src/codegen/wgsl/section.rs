@@ -1,4 +1,5 @@
-//! The code of one section: loads the frame, runs the section's code, and leaves through one of its exits. It is a kernel of its own, or a function of the megakernel.
+//! The code of one section: loads the frame, runs the section's code, and leaves through one of its
+//! exits. It is a kernel of its own, or a function of the megakernel.
 
 use super::Error;
 use super::code::{Code, Expr};
@@ -59,7 +60,8 @@ pub(super) fn lower_function(
     lower_section(code, program, section, lowered, locations)
 }
 
-/// Adds the argument that tells an entry point its invocation; gives the invocation's item of the dispatch.
+/// Adds the built-in argument that identifies an entry point's invocation; gives the invocation's
+/// item of the dispatch.
 pub(super) fn invocation_item(code: &mut Code) -> Expr {
     let ty = code.kit.invocation_ty();
     let binding = Some(naga::Binding::BuiltIn(BuiltIn::GlobalInvocationId));
@@ -189,7 +191,8 @@ impl Exits<'_> {
         Ok((lower.code.u32(resume), lower.code.u32(trap)))
     }
 
-    /// Splits an exit's values into those kept in the frame of the section that resumes, and the operands.
+    /// Splits an exit's values into those kept in the frame of the section that resumes, and the
+    /// operands.
     fn split<'v>(&self, resume: u32, values: &'v [Value]) -> Result<(&'v [Value], &'v [Value]), Error> {
         let kept = self.program.sections.sections[resume as usize].frame.len();
         let wrong = || Error::Internal(format!("an exit of `{}` has too few values", self.section.name));

@@ -1,7 +1,9 @@
-//! The compressed 8-wide tree (Ylitie, Karras & Laine, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", 2017), made of the binary one.
+//! The compressed 8-wide tree (Ylitie, Karras & Laine, "Efficient Incoherent Ray Traversal on GPUs
+//! Through Compressed Wide BVHs", 2017), made of the binary one.
 //!
-//! A node takes 80 bytes for eight boxes, where the binary layout takes 256, so a ray reads less memory; the price is arithmetic. Its kernel is
-//! `wgsl/traverse/compressed.wgsl` with `wgsl/traverse/wide.wgsl`. It knows no device and nothing of instances.
+//! A node takes 80 bytes for eight boxes, where the binary layout takes 256, so a ray reads less
+//! memory; the price is arithmetic. Its kernel is `wgsl/traverse/compressed.wgsl` with
+//! `wgsl/traverse/wide.wgsl`. It knows no device and nothing of instances.
 //!
 //! | file | holds |
 //! |---|---|
@@ -111,8 +113,9 @@ mod tests {
     use super::super::super::{BuildOptions, Quality, Triangle};
     use super::*;
 
-    /// Follows the tree from a node whose triangles are all in a box. Returns the triangles of the leaves, and the depth.
-    fn walk(tree: &CompressedBvh, index: u32, around: [[f64; 3]; 2], found: &mut Vec<(u32, [[f64; 3]; 2])>) -> u32 {
+    /// Follows the tree from a node whose triangles are all in a box. Returns the triangles of the
+    /// leaves, and the depth.
+    fn traverse(tree: &CompressedBvh, index: u32, around: [[f64; 3]; 2], found: &mut Vec<(u32, [[f64; 3]; 2])>) -> u32 {
         let node = &tree.nodes[index as usize];
         let mut below = 0;
         for slot in 0..WIDTH {
@@ -123,7 +126,7 @@ mod tests {
             if node.nodes >> slot & 1 == 1 {
                 assert_eq!(kind, (1 << 5) | (24 + slot as u8));
                 let before = (node.nodes & ((1 << slot) - 1)).count_ones();
-                below = below.max(walk(tree, node.first_node + before, inside, found));
+                below = below.max(traverse(tree, node.first_node + before, inside, found));
             } else {
                 let first = node.first_triangle + u32::from(kind & 31);
                 let count = (kind >> 5).count_ones();
@@ -133,13 +136,14 @@ mod tests {
         below + 1
     }
 
-    /// Asserts that every leaf triangle is reached once, and is in all boxes on the way where it is in those of the binary tree.
+    /// Asserts that every leaf triangle is reached once, and is in all boxes on the way where it is
+    /// in those of the binary tree.
     fn check(triangles: &[Triangle], quality: Quality) {
         let bvh = Bvh::build(triangles, &BuildOptions { quality, ..BuildOptions::default() }).expect("small enough");
         let tree = CompressedBvh::new(&bvh);
         let everywhere = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
         let mut found = Vec::new();
-        assert!(walk(&tree, 0, everywhere, &mut found) <= 64, "the kernel's stack has room");
+        assert!(traverse(&tree, 0, everywhere, &mut found) <= 64, "the kernel's stack has room");
         let mut reached: Vec<u32> = found.iter().map(|(triangle, _)| *triangle).collect();
         reached.sort_unstable();
         assert_eq!(reached, (0..tree.triangles.len() as u32).collect::<Vec<_>>(), "{quality:?}");
@@ -210,7 +214,7 @@ mod tests {
         let root = both.append(&second);
         let everywhere = [[f64::NEG_INFINITY; 3], [f64::INFINITY; 3]];
         let (mut alone, mut appended) = (Vec::new(), Vec::new());
-        assert_eq!(walk(&second, 0, everywhere, &mut alone), walk(&both, root, everywhere, &mut appended));
+        assert_eq!(traverse(&second, 0, everywhere, &mut alone), traverse(&both, root, everywhere, &mut appended));
         alone.iter_mut().for_each(|(triangle, _)| *triangle += first_triangle);
         assert_eq!(alone, appended);
     }

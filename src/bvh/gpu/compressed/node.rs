@@ -5,16 +5,19 @@ use bytemuck::{Pod, Zeroable};
 /// Children of a node.
 pub const WIDTH: usize = 8;
 
-/// The most triangles in a child that is a leaf: their number is in three bits of [`CompressedNode::kinds`], one bit each.
+/// The most triangles in a child that is a leaf: their number is in three bits of
+/// [`CompressedNode::kinds`], one bit each.
 pub const MAX_LEAF: u32 = 3;
 
 /// Steps of the grid along an axis: the largest byte.
 const STEPS: f64 = 255.0;
 
-/// What is added to the slot of a child that is a node, to tell it from the first triangle of a leaf.
+/// What is added to the slot of a child that is a node, to tell it from the first triangle of a
+/// leaf.
 const NODE_PLACE: u8 = 24;
 
-/// A node (Ylitie, Karras & Laine 2017, §4.1; the planes are in another order). 80 bytes, five vectors of the GPU's node buffer.
+/// A node (Ylitie, Karras & Laine 2017, §4.1; the planes are in another order). 80 bytes, five
+/// vectors of the GPU's node buffer.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -34,12 +37,14 @@ pub struct CompressedNode {
     pub exponents: [u8; 3],
     /// Bit `i`: the child in slot `i` is a node.
     pub nodes: u8,
-    /// Index of the first of the children that are nodes; the others follow it in the order of their slots.
+    /// Index of the first of the children that are nodes; the others follow it in the order of
+    /// their slots.
     pub first_node: u32,
     /// Index of the first triangle in the children that are leaves.
     pub first_triangle: u32,
-    /// A child that is a node: `0b001` and, in the low five bits, 24 more than its slot. A leaf: as many bits of the high three as it has triangles, and
-    /// the first of them, counted from `first_triangle`. Zero where there is no child.
+    /// A child that is a node: `0b001` and, in the low five bits, 24 more than its slot. A leaf: as
+    /// many bits of the high three as it has triangles, and the first of them, counted from
+    /// `first_triangle`. Zero where there is no child.
     pub kinds: [u8; WIDTH],
     /// Across each axis the lower planes, then the upper ones, in steps from the origin.
     pub planes: [[[u8; WIDTH]; 2]; 3],
@@ -55,7 +60,8 @@ impl CompressedNode {
         Self { origin: low, exponents, ..Self::default() }
     }
 
-    /// Puts a child's box, which the grid must cover, into a slot. Rounded outwards: what comes back contains it, but for a rounding in double precision, 2⁻⁴⁵ of a step.
+    /// Puts a child's box, which the grid must cover, into a slot. Rounded outwards: what comes
+    /// back contains it, but for a rounding in double precision, 2⁻⁴⁵ of a step.
     pub fn set_box(&mut self, slot: usize, [low, high]: Corners) {
         for axis in 0..3 {
             let (origin, step) = (f64::from(self.origin[axis]), self.step(axis));
@@ -71,7 +77,8 @@ impl CompressedNode {
         self.kinds[slot] = 1 << 5 | (NODE_PLACE + slot as u8);
     }
 
-    /// Makes the child in a slot a leaf of `count` triangles, at most [`MAX_LEAF`], from the `first` of the node's on.
+    /// Makes the child in a slot a leaf of `count` triangles, at most [`MAX_LEAF`], from the
+    /// `first` of the node's on.
     pub fn set_leaf(&mut self, slot: usize, first: u32, count: u32) {
         debug_assert!(count <= MAX_LEAF && first + count <= MAX_LEAF * WIDTH as u32);
         self.kinds[slot] = ((1 << count) - 1) << 5 | first as u8;
@@ -91,7 +98,8 @@ impl CompressedNode {
     }
 }
 
-/// The exponent of the smallest step that is a normal number, [`STEPS`] of which are no less than a length.
+/// The exponent of the smallest step that is a normal number, [`STEPS`] of which are no less than a
+/// length.
 fn exponent(length: f64) -> u8 {
     let fits = |exponent: f64| STEPS * (exponent - 127.0).exp2() >= length;
     let about = ((length / STEPS).log2().ceil() + 127.0).clamp(1.0, 254.0);
@@ -104,7 +112,8 @@ mod tests {
     use super::super::super::super::random::Random;
     use super::*;
 
-    /// Asserts that boxes are within what their node gives back, and that this is at most a step larger on each side.
+    /// Asserts that boxes are within what their node gives back, and that this is at most a step
+    /// larger on each side.
     fn check(boxes: &[Corners]) {
         let mut around = boxes[0];
         for [low, high] in boxes {
@@ -134,7 +143,8 @@ mod tests {
         }
     }
 
-    /// Eight boxes of random place and size, all lengths times `scale`, `offset` away from the origin.
+    /// Eight boxes of random place and size, all lengths times `scale`, `offset` away from the
+    /// origin.
     fn random_boxes(random: &mut Random, scale: f32, offset: f32) -> Vec<Corners> {
         let one = |random: &mut Random| {
             let (a, b) = (random.point(), random.point());

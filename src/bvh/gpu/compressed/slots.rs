@@ -1,8 +1,11 @@
 //! In which slot of a node a child goes.
 //!
-//! A ray takes a node's children in the order of `slot XOR` the signs of its direction, without looking at distances. So a child should be where that order is front
-//! to back for rays of all eight octants of directions (Ylitie, Karras & Laine 2017, §3.2): bit `i` of its slot is set where it is on the upper side of axis `i`. The assignment with the
-//! greatest sum of what each child gains in its slot is found exactly, over all sets of slots, in place of the paper's auction.
+//! A ray takes a node's children in the order of `slot XOR` the signs of its direction, without
+//! looking at distances. So a child should be where that order is front to back for rays of all
+//! eight octants of directions (Ylitie, Karras & Laine 2017, §3.2): bit `i` of its slot is set
+//! where it is on the upper side of axis `i`. The assignment with the greatest sum of what each
+//! child gains in its slot is found exactly, over all sets of slots, in place of the paper's
+//! auction.
 
 use super::node::{Corners, WIDTH};
 
@@ -17,7 +20,8 @@ pub fn assign(around: &Corners, boxes: &[Corners]) -> [Option<usize>; WIDTH] {
         let centre = centre(corners);
         (0..3).map(|axis| if slot >> axis & 1 == 1 { 1.0 } else { -1.0 } * (centre[axis] - middle[axis])).sum()
     };
-    // The best that the first boxes gain in each set of as many slots, and the last one's slot there.
+    // The best that the first boxes gain in each set of as many slots, and the last one's slot
+    // there.
     let mut best = [(f64::NEG_INFINITY, 0); SETS];
     best[0].0 = 0.0;
     for (number, corners) in boxes.iter().enumerate() {

@@ -46,7 +46,8 @@ impl Simd for Avx2 {
             let mut low = _mm256_loadu_si256(rows.as_ptr().cast());
             let mut high = _mm256_loadu_si256(rows[32..].as_ptr().cast());
             let mut columns = [0; 8];
-            // The top bits of all bytes are the last column; adding a byte to itself moves the one before there.
+            // The top bits of all bytes are the last column; adding a byte to itself moves the one
+            // before there.
             for column in columns.iter_mut().rev() {
                 let halves = [_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32];
                 *column = u64::from(halves[0]) | u64::from(halves[1]) << 32;

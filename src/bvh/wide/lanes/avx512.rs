@@ -4,7 +4,8 @@ use super::x86::{lanes_in_register, prefetch};
 use super::{Lanes, Rows, Simd, Work};
 use std::arch::x86_64::*;
 
-/// Whether this processor has AVX-512 as the server processors since Skylake have it, and all of AVX2.
+/// Whether this processor has AVX-512 as the server processors since Skylake have it, and all of
+/// AVX2.
 #[inline]
 pub fn is_supported() -> bool {
     super::avx2::is_supported()
@@ -142,8 +143,9 @@ lanes_in_register! {
     fn sort(self, mask: __mmask8, items: &[u32; 8], values: &mut [f32; 8], sorted: &mut [u32; 8]) {
         // SAFETY: see above; the arrays have the size of the registers.
         unsafe {
-            // The bits of floats that are not negative order as the floats do. The lane's number takes the place of the lowest
-            // three, so it moves with the value; absent lanes become zero and sort behind.
+            // The bits of floats that are not negative order as the floats do. The lane's number
+            // takes the place of the lowest three, so it moves with the value; absent lanes become
+            // zero and sort behind.
             let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let bits = _mm256_castps_si256(self.0);
             let keys = _mm256_maskz_ternarylogic_epi32::<0xF8>(mask, numbers, bits, _mm256_set1_epi32(!7));
@@ -255,8 +257,8 @@ fn quarter(of: Sixteen) -> __m128 {
     }
 }
 
-/// Sorts the eight unsigned integers of a register, the largest first: Batcher's bitonic network (1968), six steps that compare
-/// each lane with one other.
+/// Sorts the eight unsigned integers of a register, the largest first: Batcher's bitonic network
+/// (1968), six steps that compare each lane with one other.
 #[inline(always)]
 unsafe fn sort_descending(keys: __m256i) -> __m256i {
     /// One step: each lane and its partner, where the lanes of the mask keep the smaller of both.

@@ -1,8 +1,10 @@
-//! Several floats at a time: the operations that the wide traversals are written in, and the choice of the instruction set.
+//! Several floats at a time: the operations that the wide traversals are written in, and the choice
+//! of the instruction set.
 //!
-//! A kernel is a [`Work`]: code generic over the [`Simd`] instruction set, whose types implement [`Lanes`]. [`Isa::run`] compiles it once
-//! for each instruction set and runs the copy asked for. All do the same IEEE operations lane by lane, so all give the same bits,
-//! except for [`Lanes::mul_add`], which only tests of boxes may use. Nothing here knows trees or rays.
+//! A kernel is a [`Work`]: code generic over the [`Simd`] instruction set, whose types implement
+//! [`Lanes`]. [`Isa::run`] compiles it once for each instruction set and runs the copy asked for.
+//! All do the same IEEE operations lane by lane, so all give the same bits, except for
+//! [`Lanes::mul_add`], which only tests of boxes may use. Nothing here knows trees or rays.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -65,9 +67,10 @@ pub trait Lanes<const W: usize>: Copy {
         self.max(Self::splat(0.0).sub(self))
     }
 
-    /// Writes the lanes of `self` that the mask holds, and what `items` has for them, to the first places of `values` and
-    /// `sorted`: the largest first. `self` must not be negative. Up to three of the lowest bits of a value may be lost, and the
-    /// order of values that differ in nothing else is left open, as is what the places behind get.
+    /// Writes the lanes of `self` that the mask holds, and what `items` has for them, to the first
+    /// places of `values` and `sorted`: the largest first. `self` must not be negative. Up to three
+    /// of the lowest bits of a value may be lost, and the order of values that differ in nothing
+    /// else is left open, as is what the places behind get.
     #[inline(always)]
     fn sort(self, mask: Self::Mask, items: &[u32; W], values: &mut [f32; W], sorted: &mut [u32; W]) {
         let lanes = self.store();
@@ -86,8 +89,8 @@ pub trait Lanes<const W: usize>: Copy {
         }
     }
 
-    /// Writes what `items` has for the lanes that the mask holds to the first places of `packed`; what the places behind get
-    /// is left open.
+    /// Writes what `items` has for the lanes that the mask holds to the first places of `packed`;
+    /// what the places behind get is left open.
     #[inline(always)]
     fn pack(mask: Self::Mask, items: &[u32; W], packed: &mut [u32; W]) {
         let mut left = Self::bits(mask);
@@ -112,7 +115,8 @@ pub trait Simd {
     /// Asks for a value to be brought into the cache. There need not be one.
     fn prefetch<T>(value: *const T);
 
-    /// The columns of a table of bits with a byte a row, bit 0 first: bit `i` of column `c` is bit `c` of byte `i`.
+    /// The columns of a table of bits with a byte a row, bit 0 first: bit `i` of column `c` is bit
+    /// `c` of byte `i`.
     fn columns(rows: &[u8; 64]) -> [u64; 8];
 }
 
@@ -121,8 +125,9 @@ pub trait Work {
     /// What it gives.
     type Output;
 
-    /// Does the work with the lanes of `S`. It and all that it calls is to be `#[inline(always)]`: code that is not inlined
-    /// is compiled for the baseline processor and passes lanes through memory. That includes closures.
+    /// Does the work with the lanes of `S`. It and all that it calls is to be `#[inline(always)]`:
+    /// code that is not inlined is compiled for the baseline processor and passes lanes through
+    /// memory. That includes closures.
     fn run<S: Simd>(self) -> Self::Output;
 }
 
@@ -170,7 +175,8 @@ impl Isa {
         }
     }
 
-    /// Does `work` with this instruction set, or where the processor lacks it with the portable one.
+    /// Does `work` with this instruction set, or where the processor lacks it with the portable
+    /// one.
     #[inline]
     pub fn run<T: Work>(self, work: T) -> T::Output {
         #[cfg(target_arch = "x86_64")]
@@ -349,7 +355,8 @@ mod tests {
         }
     }
 
-    /// [`Lanes::sort`] and [`Lanes::pack`] of the lanes in a mask, at both widths: values, items, and items packed.
+    /// [`Lanes::sort`] and [`Lanes::pack`] of the lanes in a mask, at both widths: values, items,
+    /// and items packed.
     struct Order([f32; 8], u32);
 
     impl Work for Order {

@@ -1,4 +1,5 @@
-//! Sixteen lanes as rows: the lanes in which four groups of sixteen rays meet the children of a node.
+//! Sixteen lanes as rows: the lanes in which four groups of sixteen rays meet the children of a
+//! node.
 
 use super::Lanes;
 
@@ -6,7 +7,8 @@ use super::Lanes;
 pub trait Rows: Lanes<16> {
     /// `values` in every row; `W` is 4 or 8.
     fn repeat<const W: usize>(values: &[f32; W]) -> Self;
-    /// Of `values`, `16 / W` from number `part * 16 / W` on, each filling a row; `W` is 4 or 8, `part` below `W / 4`.
+    /// Of `values`, `16 / W` from number `part * 16 / W` on, each filling a row; `W` is 4 or 8,
+    /// `part` below `W / 4`.
     fn rows<const W: usize>(values: &[f32; 4], part: usize) -> Self;
     /// The greatest lane of each of four, none of which has a lane that is NaN.
     fn greatest(of: [Self; 4]) -> [f32; 4];

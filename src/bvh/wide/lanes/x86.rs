@@ -1,4 +1,5 @@
-//! What the lanes of x86-64's instruction sets share: the arithmetic, which has the same intrinsics for all registers of a size.
+//! What the lanes of x86-64's instruction sets share: the arithmetic, which has the same intrinsics
+//! for all registers of a size.
 
 use std::arch::x86_64::*;
 
@@ -11,14 +12,16 @@ pub fn prefetch<T>(value: *const T) {
     let start = value.cast::<i8>();
     let mut at = 0;
     while at < size_of::<T>() {
-        // SAFETY: every x86-64 processor has the instruction, which reads nothing and faults at no address.
+        // SAFETY: every x86-64 processor has the instruction, which reads nothing and faults at no
+        // address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at)) };
         at += LINE;
     }
 }
 
-/// Declares a type of lanes in one register and implements [`Lanes`](super::Lanes) for it: arithmetic by the intrinsics given,
-/// comparisons and masks by the functions at the end. The type must only be used by code compiled for the instruction set.
+/// Declares a type of lanes in one register and implements [`Lanes`](super::Lanes) for it:
+/// arithmetic by the intrinsics given, comparisons and masks by the functions at the end. The type
+/// must only be used by code compiled for the instruction set.
 macro_rules! lanes_in_register {
     (
         $(#[$doc:meta])* $name:ident: $width:literal in $register:ty, mask $mask:ty;
@@ -29,8 +32,9 @@ macro_rules! lanes_in_register {
         #[derive(Clone, Copy)]
         pub struct $name($register);
 
-        // SAFETY, of every block below: the type is used only by code that is compiled for the instruction set and runs where it
-        // was detected; loads and stores go through references to arrays of as many floats, and need no alignment.
+        // SAFETY, of every block below: the type is used only by code that is compiled for the
+        // instruction set and runs where it was detected; loads and stores go through references to
+        // arrays of as many floats, and need no alignment.
         impl Lanes<$width> for $name {
             type Mask = $mask;
 

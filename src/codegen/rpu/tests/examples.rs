@@ -1,4 +1,5 @@
-//! The thesis's own examples of good code, and idioms of shaders: small functions with the code they become, whose results are compared with the evaluator's.
+//! The thesis's own examples of good code, and idioms of shaders: small functions with the code
+//! they become, whose results are compared with the evaluator's.
 
 use super::*;
 use crate::ir::passes::Pipeline;
@@ -15,7 +16,8 @@ fn compiled(source: &str) -> Module {
     module
 }
 
-/// Everything but what the timing of a slot decides: the order of instructions and their pairing with each other.
+/// Everything but what the timing of a slot decides: the order of instructions and their pairing
+/// with each other.
 fn in_order() -> Options {
     let mut passes = Passes::default();
     for name in ["schedule", "split"] {
@@ -34,7 +36,8 @@ fn code(module: &Module) -> Vec<String> {
     body.map(|l| l.trim().to_string()).collect()
 }
 
-/// Arguments of all kinds for the function `f`: numbers, zeros of both signs and, for scalars, NaN and infinities.
+/// Arguments of all kinds for the function `f`: numbers, zeros of both signs and, for scalars, NaN
+/// and infinities.
 fn arguments(module: &Module) -> Vec<Vec<Const>> {
     let types: Vec<Type> = module.function("f").expect("the function").params.iter().map(|p| p.ty).collect();
     (0..64usize)

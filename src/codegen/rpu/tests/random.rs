@@ -1,4 +1,5 @@
-//! Random programs and programs with more live values than registers, each compared with the evaluator.
+//! Random programs and programs with more live values than registers, each compared with the
+//! evaluator.
 
 use super::{check_module, check_with, module};
 use crate::codegen::rpu::{Options, compile};
@@ -30,7 +31,8 @@ impl Random {
     }
 }
 
-/// Writes a random function: variables of every type, assigned and read in branches, loops, calls and arrays.
+/// Writes a random function: variables of every type, assigned and read in branches, loops, calls
+/// and arrays.
 struct Writer<'a> {
     b: FunctionBuilder,
     random: &'a mut Random,
@@ -344,7 +346,8 @@ fn random_programs_match_the_evaluator_to_the_bit() {
     }
 }
 
-/// `n` vectors and `n` scalars that all live at once, across a call when `call` holds, in a loop that runs twice.
+/// `n` vectors and `n` scalars that all live at once, across a call when `call` holds, in a loop
+/// that runs twice.
 fn crowded(n: usize, call: bool) -> String {
     let mut text = String::from("fn g(v0 x: f32, v1 v: vec3) -> (v: vec3, x: f32) {\nb0:\n");
     text += "  v2: vec3 = splat v0\n  v3: vec3 = add v2, v1\n  v4: f32 = extract.y v3\n  ret v3, v4\n}\n";

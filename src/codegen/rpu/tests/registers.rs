@@ -1,4 +1,5 @@
-//! Where values are kept: in `S`, on the stack, in components of vectors, across calls of each convention.
+//! Where values are kept: in `S`, on the stack, in components of vectors, across calls of each
+//! convention.
 
 use super::{CONVENTIONS, check, module, pairs};
 use crate::codegen::rpu::{Convention, Options, compile};
@@ -6,7 +7,8 @@ use crate::ir::Const;
 use crate::rpu::disasm::disassemble;
 use std::fmt::Write;
 
-/// The code of `f` behind its label, one instruction a line. Scheduling, which would reorder and pair what these tests look at, is off.
+/// The code of `f` behind its label, one instruction a line. Scheduling, which would reorder and
+/// pair what these tests look at, is off.
 fn listing(text: &str, convention: Convention) -> String {
     let mut options = Options { convention, ..Options::default() };
     assert!(options.passes.set("schedule", false));
@@ -220,7 +222,8 @@ fn deep_recursion_keeps_each_activations_stack_and_memory() {
 
 #[test]
 fn a_function_gives_preserved_registers_back_as_they_were() {
-    // The middle function is called with values in registers that it must preserve, and passes nine arguments on, which overwrites one of them.
+    // The middle function is called with values in registers that it must preserve, and passes nine
+    // arguments on, which overwrites one of them.
     let parameters = (0..9).map(|i| format!("v{i} p{i}: f32")).collect::<Vec<_>>().join(", ");
     let text = format!(
         "fn g({parameters}) -> (x: f32) {{

@@ -1,7 +1,8 @@
-//! A batch of rays through the tree over instances, and into the instances' own trees.
+//! Traversal of the tree over instances by a batch of rays, and of the instances' own BVHs.
 //!
-//! All rays go together, as a mask, and each box is looked at once: a mask of many rays is tested lane by lane in straight code that the compiler
-//! makes vectors of, one of few rays ray by ray. What enters an instance is a batch of its own, so that the mesh's tree can choose its kernel.
+//! All rays go together, as a mask, and each box is looked at once: a mask of many rays is tested
+//! lane by lane in straight code that the compiler makes vectors of, one of few rays ray by ray.
+//! What enters an instance is a batch of its own, so that the mesh's tree can choose its kernel.
 
 use super::super::node::{Child, Link, STACK};
 use super::super::ray::{BATCH, FAR_PAD, HitBatch, RayBatch, lanes};
@@ -16,7 +17,8 @@ pub(super) struct Walk<'a> {
     upper: &'a Upper,
     rays: &'a RayBatch,
     inv: [[f32; BATCH]; 3],
-    /// The origins, moved up and down by what rounding may do: the planes of a box's lower side are seen from `above`, those of its upper side from `below`.
+    /// The origins, moved up and down by what rounding may do: the planes of a box's lower side are
+    /// seen from `above`, those of its upper side from `below`.
     above: [[f32; BATCH]; 3],
     below: [[f32; BATCH]; 3],
     /// Nothing from here on matters.
@@ -27,34 +29,37 @@ impl<'a> Walk<'a> {
     /// `known` is the distance of a hit that is known already.
     pub fn new(upper: &'a Upper, rays: &'a RayBatch, known: impl Fn(usize) -> Option<f32>) -> Self {
         let zero = [[0.0; BATCH]; 3];
-        let mut walk = Self { upper, rays, inv: zero, above: zero, below: zero, far: [0.0; BATCH] };
+        let mut traversal = Self { upper, rays, inv: zero, above: zero, below: zero, far: [0.0; BATCH] };
         for i in rays.active_lanes() {
             let ray = rays.ray(i);
             let pad = upper.reach().from_origin(ray.origin);
             for (axis, inv) in ray.inv_dir().into_iter().enumerate() {
-                walk.inv[axis][i] = inv;
-                walk.above[axis][i] = ray.origin[axis] + pad;
-                walk.below[axis][i] = ray.origin[axis] - pad;
+                traversal.inv[axis][i] = inv;
+                traversal.above[axis][i] = ray.origin[axis] + pad;
+                traversal.below[axis][i] = ray.origin[axis] - pad;
             }
-            walk.far[i] = known(i).unwrap_or(ray.t_max);
+            traversal.far[i] = known(i).unwrap_or(ray.t_max);
         }
-        walk
+        traversal
     }
 
-    /// Replaces the hits by those with instances that are nearer, or as near and lower in number. `test` finds what rays hit within an instance, and tells of all active ones.
+    /// Replaces the hits by those with instances that are nearer, or as near and lower in number.
+    /// `test` finds what rays hit within an instance, and tells of all active ones.
     pub fn closest(mut self, hits: &mut HitBatch, mut test: impl FnMut(&Instance, &RayBatch, &mut HitBatch)) {
         let (mut inside, mut found) = (RayBatch::default(), HitBatch::default());
-        self.visit(|walk, instance, mask| {
-            // A hit at equal `t` may be lower in number: the interval is open, so it ends one step beyond what is known.
-            let t_max =
-                |i: usize, hits: &HitBatch| if hits.hit(i).is_some() { walk.far[i].next_up() } else { walk.far[i] };
-            walk.enter(instance, mask, &mut inside, |i| t_max(i, hits));
+        self.visit(|traversal, instance, mask| {
+            // A hit at equal `t` may be lower in number: the interval is open, so it ends one step
+            // beyond what is known.
+            let t_max = |i: usize, hits: &HitBatch| {
+                if hits.hit(i).is_some() { traversal.far[i].next_up() } else { traversal.far[i] }
+            };
+            traversal.enter(instance, mask, &mut inside, |i| t_max(i, hits));
             test(instance, &inside, &mut found);
             for i in inside.active_lanes() {
                 let Some(mut hit) = found.hit(i) else { continue };
                 hit.prim += instance.first;
                 if hits.hit(i).is_none_or(|known| hit.t < known.t || hit.prim < known.prim) {
-                    walk.far[i] = hit.t;
+                    traversal.far[i] = hit.t;
                     hits.set(i, Some(hit));
                 }
             }
@@ -65,14 +70,15 @@ impl<'a> Walk<'a> {
     /// The rays that any instance is in the way of: `test` tells which hit something within one.
     pub fn any(mut self, mut test: impl FnMut(&Instance, &RayBatch) -> u64) -> u64 {
         let mut inside = RayBatch::default();
-        self.visit(|walk, instance, mask| {
-            walk.enter(instance, mask, &mut inside, |i| walk.far[i]);
+        self.visit(|traversal, instance, mask| {
+            traversal.enter(instance, mask, &mut inside, |i| traversal.far[i]);
             test(instance, &inside)
         })
     }
 
-    /// Calls `enter` with the instances whose boxes rays meet, near ones first as far as the first ray can tell, and the mask of these rays. Rays that it returns
-    /// are done; so are all that it ever returned, at the end.
+    /// Calls `enter` with the instances whose boxes rays meet, near ones first as far as the first
+    /// ray can tell, and the mask of these rays. Rays that it returns are done; so are all that it
+    /// ever returned, at the end.
     fn visit(&mut self, mut enter: impl FnMut(&mut Self, &Instance, u64) -> u64) -> u64 {
         let upper = self.upper;
         let nodes = upper.nodes();

@@ -1,7 +1,9 @@
-//! Turns selections into branches, moves what only one side needs into that side, and prepares branches for the machine, as IR.
+//! Turns selections into branches, moves what only one side needs into that side, and prepares
+//! branches for the machine, as IR.
 //!
-//! The machine has no select: it decides by jumps that are free when paired with the comparison. So a selection becomes a diamond whose arms hold the
-//! computations that only they use; `and`, `or` and `not` become jumps; and each branch with arguments gets a block of its own on the edge,
+//! The machine has no select: it decides by jumps that are free when paired with the comparison. So
+//! a selection becomes a diamond whose arms hold the computations that only they use; `and`, `or`
+//! and `not` become jumps; and each branch with arguments gets a block of its own on the edge,
 //! where the copies go.
 
 use super::legalize::{definitions, goto, split_block};
@@ -32,7 +34,8 @@ fn use_counts(f: &Function) -> HashMap<Value, usize> {
     uses
 }
 
-/// The selection of a block that becomes a diamond next. With `sink`, one that only an arm of a later selection needs waits: it moves into that arm.
+/// The selection of a block that becomes a diamond next. With `sink`, one that only an arm of a
+/// later selection needs waits: it moves into that arm.
 fn next_selection(f: &Function, here: BlockId, sink: bool) -> Option<usize> {
     let insts = &f.block(here).insts;
     let mut selections = (0..insts.len()).filter(|&i| insts[i].op == Op::Select);
@@ -59,7 +62,8 @@ fn next_selection(f: &Function, here: BlockId, sink: bool) -> Option<usize> {
     std::iter::once(first).chain(selections).find(|&i| !waits(i))
 }
 
-/// Makes the selection at `at`, and the later ones of the block with the same condition whose operands are there already, one diamond.
+/// Makes the selection at `at`, and the later ones of the block with the same condition whose
+/// operands are there already, one diamond.
 fn make_diamond(f: &mut Function, here: BlockId, at: usize, sink: bool) {
     let uses = if sink { use_counts(f) } else { HashMap::new() };
     let insts = &f.block(here).insts;
@@ -106,7 +110,8 @@ fn tested_values(insts: &[Inst], condition: Value) -> Vec<Value> {
     insts.iter().find(|i| i.results.first() == Some(&condition)).map(|i| i.args.clone()).unwrap_or_default()
 }
 
-/// Takes out of a block the instructions that only `args` need. `uses` counts all uses, those by `args` included.
+/// Takes out of a block the instructions that only `args` need. `uses` counts all uses, those by
+/// `args` included.
 ///
 /// The reciprocals of what the condition tests stay: they come with the test for free.
 fn sink_into(insts: &mut Vec<Inst>, args: &[Value], uses: &HashMap<Value, usize>, tested: &[Value]) -> Vec<Inst> {
@@ -173,8 +178,9 @@ fn split_edges(f: &mut Function) {
     }
 }
 
-/// Reorders the pure instructions of each block to stand in front of their first user, operands that need more work first
-/// (Sethi and Ullman 1970): short live ranges, and loads next to what they are for.
+/// Reorders the pure instructions of each block to stand in front of their first user, operands
+/// that need more work first (Sethi and Ullman 1970): short live ranges, and loads next to what
+/// they are for.
 pub fn order_by_use(f: &mut Function) {
     for block in &mut f.blocks {
         let insts = std::mem::take(&mut block.insts);
@@ -213,7 +219,8 @@ pub fn order_by_use(f: &mut Function) {
     }
 }
 
-/// For each instruction, the size of the tree of pure instructions below it, shared parts counted again (saturating).
+/// For each instruction, the size of the tree of pure instructions below it, shared parts counted
+/// again (saturating).
 fn tree_sizes(insts: &[Inst], definer: &HashMap<Value, usize>) -> Vec<u32> {
     let mut size = vec![1u32; insts.len()];
     for (i, inst) in insts.iter().enumerate() {

@@ -1,7 +1,9 @@
-//! Leads jumps around blocks that only test a truth value they are given, as IR.
+//! Jump threading on IR: jumps skip blocks that only test a Boolean argument.
 //!
-//! `a && b` of a source becomes a block whose parameter is `false` on one way and `b` on the other, and which does nothing but branch on it. Where the
-//! parameter's value is known on an edge, or decides the edge's own branch, the edge can go straight to where the test would send it; a jump becomes the branch itself.
+//! `a && b` of a source becomes a block whose parameter is `false` on one way and `b` on the other,
+//! and which does nothing but branch on it. Where the parameter's value is known on an edge, or
+//! decides the edge's own branch, the edge can go straight to where the test would send it; a jump
+//! becomes the branch itself.
 
 use super::legalize::{definitions, remove_unreachable};
 use crate::ir::{BlockId, Const, Function, Op, Target, Terminator, Value};

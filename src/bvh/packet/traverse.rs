@@ -1,34 +1,38 @@
-//! The packets' way through a tree: nodes and blocks nearest first, each for the groups whose beams meet it.
+//! Traversal by packets: nodes and blocks nearest first, each for the groups whose frusta meet it.
 
 use super::super::ray::{BATCH, HitBatch, RayBatch};
 use super::super::wide::lanes::{Simd, Work};
 use super::super::wide::layout::WideLink;
 use super::super::wide::{STACK, WideBvh, WideTree};
-use super::beam::Beams;
+use super::frustum::Frusta;
 use super::rays::{Alike, PacketRays};
 use super::{GROUP, GROUPS, Left, Scene};
 
-/// How many pairs of a block's triangles and groups are worth looking at the triangles' edges, where the rays have one origin.
+/// How many pairs of a block's triangles and groups are worth looking at the triangles' edges,
+/// where the rays have one origin.
 ///
-/// Millions of primary rays a second by `bench traversal` for 4, 8, 12 and never: Sponza 39.5, 39.3, 36.6, 30.8; dragon 27.3, 28.3,
-/// 28.6, 29.4; bunny 70, 71, 70, 73.
+/// Millions of primary rays a second by `bench traversal` for 4, 8, 12 and never: Sponza 39.5,
+/// 39.3, 36.6, 30.8; dragon 27.3, 28.3, 28.6, 29.4; bunny 70, 71, 70, 73.
 const EDGES: u32 = 8;
 
-/// Which beams are tried.
+/// Which frusta are tried.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// The fewest rays of a packet.
     pub rays: u32,
-    /// The greatest width of a group's beam at depth one, beyond that at its start.
+    /// The greatest width of a group's frustum at depth one, beyond that at its start.
     pub width: f32,
-    /// How often beams are tested against a node, counted twice, or a group of rays against a triangle.
+    /// How often frusta are tested against a node, counted twice, or a group of rays against a
+    /// triangle.
     pub effort: u32,
 }
 
 impl Limits {
-    /// Whether a batch is worth a closer look: not if already its first two rays are too far from each other.
+    /// Whether a batch is worth a closer look: not if already its first two rays are too far from
+    /// each other.
     ///
-    /// What it saves of ambient occlusion and diffuse rays, which are as good as never traced in beams, is 5 % of their time.
+    /// What it saves of ambient occlusion and diffuse rays, which are as good as never traced in
+    /// frusta, is 5 % of their time.
     #[inline(always)]
     fn may_hold(&self, rays: &RayBatch) -> bool {
         let first = rays.active.trailing_zeros() as usize;
@@ -41,7 +45,7 @@ impl Limits {
     }
 }
 
-/// Traces beams for closest hits; what it gives are the rays that are left.
+/// Traces frusta for closest hits; what it gives are the rays that are left.
 pub struct ClosestHits<'a> {
     /// What is traced.
     pub scene: Scene<'a>,
@@ -66,8 +70,8 @@ impl Work for ClosestHits<'_> {
     }
 }
 
-/// Traces beams for any hits; what it gives are the rays that are left and, elsewhere than in [`ClosestHits`], all that hit
-/// something, which are not left.
+/// Traces frusta for any hits; what it gives are the rays that are left and, elsewhere than in
+/// [`ClosestHits`], all that hit something, which are not left.
 pub struct AnyHits<'a> {
     /// What is traced.
     pub scene: Scene<'a>,
@@ -103,7 +107,7 @@ fn trace<const W: usize, S: Simd, const ANY: bool>(
         return Left { rays: rays.active, hit: 0 };
     }
     let mut packet = PacketRays::<S::Sixteen>::none();
-    let mut beams = Beams::<S::Sixteen>::none();
+    let mut frusta = Frusta::<S::Sixteen>::none();
     let mut result = Left { rays: 0, hit: 0 };
     let mut waiting = rays.active;
     while waiting != 0 {
@@ -123,8 +127,8 @@ fn trace<const W: usize, S: Simd, const ANY: bool>(
             result.rays |= alike.mask;
             continue;
         };
-        beams.wrap::<W>(&hull);
-        let done = walk::<W, S, ANY>(tree, &mut packet, &mut beams, limits.effort);
+        frusta.wrap::<W>(&hull);
+        let done = traverse::<W, S, ANY>(tree, &mut packet, &mut frusta, limits.effort);
         let found = packet.found() & alike.mask;
         if ANY {
             result.hit |= found;
@@ -140,8 +144,9 @@ fn trace<const W: usize, S: Simd, const ANY: bool>(
     result
 }
 
-/// What waits: from the top 31 bits of the depth at which its box starts (the bits of floats that are not negative are in order),
-/// 29 of the link, which the rest of its bits repeat, and one a group.
+/// What waits: from the top 31 bits of the depth at which its box starts (the bits of floats that
+/// are not negative are in order), 29 of the link, which the rest of its bits repeat, and one a
+/// group.
 #[inline(always)]
 fn entry(depth: f32, link: u32, groups: u32) -> u64 {
     u64::from(depth.to_bits()) << 33 | u64::from(link & 0x1fff_ffff) << 4 | u64::from(groups)
@@ -153,7 +158,7 @@ fn link(entry: u64) -> WideLink {
     WideLink::decode((((entry >> 4) as u32) << 3).cast_signed().wrapping_shr(3).cast_unsigned())
 }
 
-/// The groups that meet child `slot`, one bit a group, of bits as [`Beams::enter`] gives them.
+/// The groups that meet child `slot`, one bit a group, of bits as [`Frusta::enter`] gives them.
 #[inline(always)]
 fn groups<const W: usize>(met: u32, slot: usize) -> u32 {
     let mut groups = 0;
@@ -165,7 +170,7 @@ fn groups<const W: usize>(met: u32, slot: usize) -> u32 {
     groups
 }
 
-/// All children of the groups of an entry, as [`Beams::enter`] numbers them.
+/// All children of the groups of an entry, as [`Frusta::enter`] numbers them.
 #[inline(always)]
 fn everything_of<const W: usize>(entry: u64) -> u32 {
     let mut all = 0;
@@ -177,12 +182,13 @@ fn everything_of<const W: usize>(entry: u64) -> u32 {
     all
 }
 
-/// Finds the hits of a packet's rays, nearest box first; with `ANY`, any. Whether it came to an end within the effort.
+/// Finds the hits of a packet's rays, nearest box first; with `ANY`, any. Whether it came to an end
+/// within the effort.
 #[inline(always)]
-fn walk<const W: usize, S: Simd, const ANY: bool>(
+fn traverse<const W: usize, S: Simd, const ANY: bool>(
     tree: &WideBvh<W>,
     packet: &mut PacketRays<S::Sixteen>,
-    beams: &mut Beams<S::Sixteen>,
+    frusta: &mut Frusta<S::Sixteen>,
     effort: u32,
 ) -> bool {
     let mut left = effort;
@@ -194,7 +200,7 @@ fn walk<const W: usize, S: Simd, const ANY: bool>(
             WideLink::Node(index) => {
                 let node = &tree.nodes[index as usize];
                 left = left.saturating_sub(2);
-                let (met, starts) = beams.enter(node);
+                let (met, starts) = frusta.enter(node);
                 let met = met & everything_of::<W>(now);
                 let mut children = groups_merged::<W>(met);
                 if children != 0 {
@@ -224,11 +230,11 @@ fn walk<const W: usize, S: Simd, const ANY: bool>(
             }
             WideLink::Block(index) => {
                 let block = &tree.blocks[index as usize];
-                let mut met = beams.meet(block) & everything_of::<W>(now);
+                let mut met = frusta.meet(block) & everything_of::<W>(now);
                 if let Some(origin) = packet.origin()
                     && met.count_ones() >= EDGES
                 {
-                    met &= beams.meet_edges(block, origin);
+                    met &= frusta.meet_edges(block, origin);
                 }
                 left = left.saturating_sub(met.count_ones());
                 let mut hit = false;
@@ -238,7 +244,7 @@ fn walk<const W: usize, S: Simd, const ANY: bool>(
                     hit |= packet.intersect::<W, ANY>(pair / W % GROUPS, block, pair % W);
                 }
                 if hit {
-                    beams.set_end::<W>(&packet.end());
+                    frusta.set_end::<W>(&packet.end());
                 }
             }
         }
@@ -250,7 +256,7 @@ fn walk<const W: usize, S: Simd, const ANY: bool>(
                 return true;
             }
             top -= 1;
-            if f32::from_bits((stack[top] >> 33) as u32) <= beams.depth() {
+            if f32::from_bits((stack[top] >> 33) as u32) <= frusta.depth() {
                 now = stack[top];
                 break;
             }

@@ -1,26 +1,30 @@
-//! Crowds: rays that go through the tree together, wherever they run, and each by itself where few are left.
+//! Ray streams: rays that traverse the tree together, whatever their directions, and singly where
+//! few are left.
 //!
-//! What waits in the stack is a node with the mask of the rays that meet it, as in Barringer & Akenine-Möller, "Dynamic Ray Stream Traversal"
-//! (2014). A node's boxes are tested ray by ray, as by the kernel for single rays; but the tests of one node do not wait for each other,
-//! its boxes are loaded once, and there is one branch for all rays instead of one each. Below a mask of [`FEW`] rays, each goes on by itself.
+//! What waits in the stack is a node with the mask of the rays that meet it, as in Barringer &
+//! Akenine-Möller, "Dynamic Ray Stream Traversal" (2014). A node's boxes are tested ray by ray, as
+//! by the kernel for single rays; but the tests of one node do not wait for each other, its boxes
+//! are loaded once, and there is one branch for all rays instead of one each. Below a mask of
+//! [`FEW`] rays, each goes on by itself.
 
 use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch};
-use super::super::wide::counts::NoTally;
 use super::super::wide::intersect::Sheared;
 use super::super::wide::lanes::{Lanes, Simd, Work};
 use super::super::wide::layout::{Block, WideLink, WideNode};
 use super::super::wide::single::{self, Start};
 use super::super::wide::slabs::Slabs;
+use super::super::wide::statistics::NoRecorder;
 use super::super::wide::{STACK, WideBvh, WideTree};
 
 /// The most rays that leave the others, to go on by themselves.
 ///
-/// Millions of rays a second by `bench traversal` through the 8-wide tree with AVX-512, for 0, 1, 2, 3, 4, 6, 8, 12: diffuse rays in
-/// Sponza 4.16, 4.44, 4.63, 4.69, 4.71, 4.78, 4.80, 4.80, from the bunny 8.70, 8.94, 9.10, 9.12, 9.16, 9.16, 9.15, 9.06; ambient
-/// occlusion of the dragon 5.05, 5.32, 5.39, 5.48, 5.51, 5.50, 5.41, 5.34.
+/// Millions of rays a second by `bench traversal` through the 8-wide tree with AVX-512, for 0, 1,
+/// 2, 3, 4, 6, 8, 12: diffuse rays in Sponza 4.16, 4.44, 4.63, 4.69, 4.71, 4.78, 4.80, 4.80, from
+/// the bunny 8.70, 8.94, 9.10, 9.12, 9.16, 9.16, 9.15, 9.06; ambient occlusion of the dragon 5.05,
+/// 5.32, 5.39, 5.48, 5.51, 5.50, 5.41, 5.34.
 const FEW: u32 = 4;
 
-/// [`closest_hits`](super::crowd_closest_hits) as work.
+/// [`closest_hits`](super::stream_closest_hits) as work.
 pub struct ClosestHits<'a> {
     /// What is traced.
     pub tree: WideTree<'a>,
@@ -38,19 +42,19 @@ impl Work for ClosestHits<'_> {
     #[inline(always)]
     fn run<S: Simd>(self) {
         let Self { tree, rays, hit, hits } = self;
-        let mut crowd = Crowd::gather(rays);
-        crowd.start_from(hit, hits);
+        let mut stream = RayStream::gather(rays);
+        stream.start_from(hit, hits);
         match tree {
-            WideTree::Four(tree) => walk::<4, S, S::Four, false>(tree, &mut crowd),
-            WideTree::Eight(tree) => walk::<8, S, S::Eight, false>(tree, &mut crowd),
+            WideTree::Four(tree) => traverse::<4, S, S::Four, false>(tree, &mut stream),
+            WideTree::Eight(tree) => traverse::<8, S, S::Eight, false>(tree, &mut stream),
         }
         for i in rays.active_lanes() {
-            hits.set(i, (crowd.found >> i & 1 != 0).then_some(crowd.best[i]));
+            hits.set(i, (stream.found >> i & 1 != 0).then_some(stream.best[i]));
         }
     }
 }
 
-/// [`any_hits`](super::crowd_any_hits) as work.
+/// [`any_hits`](super::stream_any_hits) as work.
 pub struct AnyHits<'a> {
     /// What is traced.
     pub tree: WideTree<'a>,
@@ -64,17 +68,17 @@ impl Work for AnyHits<'_> {
     #[inline(always)]
     fn run<S: Simd>(self) -> u64 {
         let Self { tree, rays } = self;
-        let mut crowd = Crowd::gather(rays);
+        let mut stream = RayStream::gather(rays);
         match tree {
-            WideTree::Four(tree) => walk::<4, S, S::Four, true>(tree, &mut crowd),
-            WideTree::Eight(tree) => walk::<8, S, S::Eight, true>(tree, &mut crowd),
+            WideTree::Four(tree) => traverse::<4, S, S::Four, true>(tree, &mut stream),
+            WideTree::Eight(tree) => traverse::<8, S, S::Eight, true>(tree, &mut stream),
         }
-        crowd.found
+        stream.found
     }
 }
 
 /// The rays of a batch, with their best hits.
-struct Crowd {
+struct RayStream {
     slabs: [Slabs; BATCH],
     sheared: [Sheared; BATCH],
     best: [Hit; BATCH],
@@ -86,11 +90,11 @@ struct Crowd {
     found: u64,
 }
 
-impl Crowd {
+impl RayStream {
     #[inline(always)]
     fn gather(rays: &RayBatch) -> Self {
         let miss = Hit { t: 0.0, u: 0.0, v: 0.0, prim: 0 };
-        let mut crowd = Self {
+        let mut stream = Self {
             slabs: [Slabs::default(); BATCH],
             sheared: [Sheared::default(); BATCH],
             best: [miss; BATCH],
@@ -101,13 +105,13 @@ impl Crowd {
         for i in rays.active_lanes() {
             let ray = rays.ray(i);
             let Some(slabs) = Slabs::new(&ray) else { continue };
-            crowd.slabs[i] = slabs;
-            crowd.sheared[i] = Sheared::new(&ray);
-            crowd.best[i] = ray.unhit();
-            crowd.far[i] = ray.t_max * FAR_PAD;
-            crowd.present |= 1 << i;
+            stream.slabs[i] = slabs;
+            stream.sheared[i] = Sheared::new(&ray);
+            stream.best[i] = ray.unhit();
+            stream.far[i] = ray.t_max * FAR_PAD;
+            stream.present |= 1 << i;
         }
-        crowd
+        stream
     }
 
     /// Takes over hits that some of the rays have.
@@ -133,11 +137,11 @@ struct Entry {
 
 /// Finds the hits of all rays, nearest box first; with `ANY`, any.
 #[inline(always)]
-fn walk<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, crowd: &mut Crowd) {
+fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>, stream: &mut RayStream) {
     let mut stack = [Entry { key: 0, rays: 0 }; STACK];
     let mut own_stack = [0; STACK];
     let mut top = 0;
-    let mut now = Entry { key: u64::from(WideLink::Node(0).encode()), rays: crowd.present };
+    let mut now = Entry { key: u64::from(WideLink::Node(0).encode()), rays: stream.present };
     loop {
         let link = now.key as u32;
         match WideLink::decode(link) {
@@ -146,22 +150,22 @@ fn walk<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>
                 while left != 0 {
                     let i = left.trailing_zeros() as usize % BATCH;
                     left &= left - 1;
-                    let start = Start { link, slabs: &crowd.slabs[i], sheared: &crowd.sheared[i] };
-                    if single::descend::<W, L, ANY, NoTally>(
+                    let start = Start { link, slabs: &stream.slabs[i], sheared: &stream.sheared[i] };
+                    if single::descend::<W, L, ANY, NoRecorder>(
                         tree,
                         start,
-                        &mut crowd.best[i],
+                        &mut stream.best[i],
                         &mut own_stack,
-                        &mut NoTally,
+                        &mut NoRecorder,
                     ) {
-                        crowd.found |= 1 << i;
-                        crowd.far[i] = crowd.best[i].t * FAR_PAD;
+                        stream.found |= 1 << i;
+                        stream.far[i] = stream.best[i].t * FAR_PAD;
                     }
                 }
             }
             WideLink::Node(index) => {
                 let node = &tree.nodes[index as usize];
-                let (met, near) = enter::<W, S, L, ANY>(node, crowd, now.rays);
+                let (met, near) = enter::<W, S, L, ANY>(node, stream, now.rays);
                 let base = top;
                 let mut slot = 0;
                 while slot < W {
@@ -182,7 +186,7 @@ fn walk<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>
                     slot += 1;
                 }
             }
-            WideLink::Block(index) => intersect::<W, L, ANY>(&tree.blocks[index as usize], crowd, now.rays),
+            WideLink::Block(index) => intersect::<W, L, ANY>(&tree.blocks[index as usize], stream, now.rays),
         }
         loop {
             if top == 0 {
@@ -191,7 +195,7 @@ fn walk<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>
             top -= 1;
             now = stack[top];
             if ANY {
-                now.rays &= !crowd.found;
+                now.rays &= !stream.found;
             }
             if now.rays != 0 {
                 break;
@@ -204,7 +208,7 @@ fn walk<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(tree: &WideBvh<W>
 #[inline(always)]
 fn enter<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
     node: &WideNode<W>,
-    crowd: &Crowd,
+    stream: &RayStream,
     mut rays: u64,
 ) -> ([u64; 8], [f32; W]) {
     let mut met = [0u8; BATCH];
@@ -212,7 +216,7 @@ fn enter<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
     while rays != 0 {
         let i = rays.trailing_zeros() as usize % BATCH;
         rays &= rays - 1;
-        let (mask, near) = crowd.slabs[i].enter::<W, L>(node, crowd.far[i]);
+        let (mask, near) = stream.slabs[i].enter::<W, L>(node, stream.far[i]);
         met[i] = L::bits(mask) as u8;
         if !ANY {
             least = L::select(mask, near.min(least), least);
@@ -223,13 +227,13 @@ fn enter<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
 
 /// Tests rays against the triangles of a block.
 #[inline(always)]
-fn intersect<const W: usize, L: Lanes<W>, const ANY: bool>(block: &Block<W>, crowd: &mut Crowd, mut rays: u64) {
+fn intersect<const W: usize, L: Lanes<W>, const ANY: bool>(block: &Block<W>, stream: &mut RayStream, mut rays: u64) {
     while rays != 0 {
         let i = rays.trailing_zeros() as usize % BATCH;
         rays &= rays - 1;
-        if crowd.sheared[i].intersect::<W, L>(block, &mut crowd.best[i]) {
-            crowd.found |= 1 << i;
-            crowd.far[i] = crowd.best[i].t * FAR_PAD;
+        if stream.sheared[i].intersect::<W, L>(block, &mut stream.best[i]) {
+            stream.found |= 1 << i;
+            stream.far[i] = stream.best[i].t * FAR_PAD;
         }
     }
 }

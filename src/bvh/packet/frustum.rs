@@ -1,19 +1,23 @@
-//! The beams around the four groups of a batch's rays, and which boxes and triangles they meet.
+//! The frusta around the four groups of a batch's rays, and which boxes and triangles they meet.
 //!
-//! A beam looks along z, the longest axis of its rays' directions. Depth `w` is z, with the sign of the directions; from where the
-//! first of the rays starts, the beam is between two planes across x and two across y, `x = slope * w + offset`. Its planes are
-//! `PAD` outside of the rays: so much, in shares of the largest coordinate, may the rounded tests here and of triangles be off.
+//! A frustum looks along z, the longest axis of its rays' directions. Depth `w` is z, with the sign
+//! of the directions; from where the first of the rays starts, the frustum is between two planes
+//! across x and two across y, `x = slope * w + offset`. Its planes are `PAD` outside of the rays:
+//! so much, in shares of the largest coordinate, may the rounded tests here and of triangles be
+//! off.
 
 use super::super::wide::lanes::Rows;
 use super::super::wide::layout::{Block, WideNode};
 use super::GROUPS;
 
-/// Padding of the planes, in shares of the largest coordinate. Sixteen roundings up: a vertex relative to a ray's origin, sheared, is
-/// off by less than five; a plane's slope and offset and its distance from a corner by less than ten.
+/// Padding of the planes, in shares of the largest coordinate. Sixteen roundings up: a vertex
+/// relative to a ray's origin, sheared, is off by less than five; a plane's slope and offset and
+/// its distance from a corner by less than ten.
 const PAD: f32 = 16.0 * f32::EPSILON;
 
-/// Padding of edge functions, in shares of the square of a triangle's largest distance from the origin along an axis: an edge
-/// function is the sum of six products of two such distances, each off by less than five roundings.
+/// Padding of edge functions, in shares of the square of a triangle's largest distance from the
+/// origin along an axis: an edge function is the sum of six products of two such distances, each
+/// off by less than five roundings.
 const EDGE_PAD: f32 = 64.0 * f32::EPSILON;
 
 /// The least of four.
@@ -47,7 +51,7 @@ pub struct Hull {
 }
 
 impl Hull {
-    /// How much wider the widest beam is a step of depth from its start.
+    /// How much wider the widest frustum is a step of depth from its start.
     #[inline(always)]
     pub fn width(&self) -> f32 {
         let [x0, x1, y0, y1] = &self.slope;
@@ -61,11 +65,12 @@ impl Hull {
     }
 }
 
-/// The beams in lanes, a row a group: `L` has `W / 4` parts to hold the four rows of `W` lanes.
-pub struct Beams<L> {
+/// The frusta in lanes, a row a group: `L` has `W / 4` parts to hold the four rows of `W` lanes.
+pub struct Frusta<L> {
     axes: [usize; 3],
     sign: f32,
-    /// The four planes, x low, x high, y low, y high: `x - slope * w` is at least or at most `offset`.
+    /// The four planes, x low, x high, y low, y high: `x - slope * w` is at least or at most
+    /// `offset`.
     slope: [[L; 2]; 4],
     offset: [[L; 2]; 4],
     /// Whether a plane is the farthest out at the end of a box, or else at its start.
@@ -87,8 +92,8 @@ fn spread<const W: usize, L: Rows>(values: &[f32; GROUPS]) -> [L; 2] {
     [L::rows::<W>(values, 0), L::rows::<W>(values, if W == 8 { 1 } else { 0 })]
 }
 
-impl<L: Rows> Beams<L> {
-    /// Beams around nothing.
+impl<L: Rows> Frusta<L> {
+    /// Frusta around nothing.
     #[inline(always)]
     pub fn none() -> Self {
         let zero = [L::splat(0.0); 2];
@@ -117,7 +122,8 @@ impl<L: Rows> Beams<L> {
         while plane < 4 {
             let outward = if plane % 2 == 0 { -1.0 } else { 1.0 };
             let mut slope = hull.slope[plane];
-            // Whether the plane of any group leads outward. If so, no plane may lead inward: all are compared at one end of a box.
+            // Whether the plane of any group leads outward. If so, no plane may lead inward: all
+            // are compared at one end of a box.
             let at_end =
                 greatest4([slope[0] * outward, slope[1] * outward, slope[2] * outward, slope[3] * outward]) > 0.0;
             let mut offset = [0.0; GROUPS];
@@ -172,8 +178,9 @@ impl<L: Rows> Beams<L> {
         self.last
     }
 
-    /// Which beams meet the boxes of which children, child `i` and group `g` in bit `g * W + i`, and the depths where the boxes
-    /// start, from where the first ray starts and not negative, in the first `W` values.
+    /// Which frusta meet the boxes of which children, child `i` and group `g` in bit `g * W + i`,
+    /// and the depths where the boxes start, from where the first ray starts and not negative, in
+    /// the first `W` values.
     #[inline(always)]
     pub fn enter<const W: usize>(&self, node: &WideNode<W>) -> (u32, [f32; 16]) {
         let [x, y, z] = self.axes;
@@ -205,7 +212,8 @@ impl<L: Rows> Beams<L> {
         (met, w0.sub(L::splat(self.first)).max(L::splat(0.0)).store())
     }
 
-    /// Which beams may meet which triangles, triangle `i` and group `g` in bit `g * W + i`: those that no plane separates.
+    /// Which frusta may meet which triangles, triangle `i` and group `g` in bit `g * W + i`: those
+    /// that no plane separates.
     #[inline(always)]
     pub fn meet<const W: usize>(&self, block: &Block<W>) -> u32 {
         let [x, y, z] = self.axes;
@@ -237,10 +245,11 @@ impl<L: Rows> Beams<L> {
         met
     }
 
-    /// Which beams of rays from one `origin` (x, y and z) may meet which triangles, bits as in [`meet`](Self::meet): those that no
-    /// plane through the origin and an edge separates.
+    /// Which frusta of rays from one `origin` (x, y and z) may meet which triangles, bits as in
+    /// [`meet`](Self::meet): those that no plane through the origin and an edge separates.
     ///
-    /// An edge function of the watertight test is linear in a ray's shears, so a beam's middle and halves bound it.
+    /// An edge function of the watertight test is linear in a ray's shears, so a frustum's middle
+    /// and halves bound it.
     #[inline(always)]
     pub fn meet_edges<const W: usize>(&self, block: &Block<W>, origin: [L; 3]) -> u32 {
         let a = self.relative(&block.corners[0], origin);
@@ -275,7 +284,7 @@ impl<L: Rows> Beams<L> {
         ]
     }
 
-    /// Bounds of an edge function over the beams of a part.
+    /// Bounds of an edge function over the frusta of a part.
     #[inline(always)]
     fn bounds(&self, edge: [L; 3], part: usize, pad: L) -> (L, L) {
         let middle = edge[1].mul_add(self.middle[0][part], edge[2].mul_add(self.middle[1][part], edge[0]));
@@ -290,8 +299,8 @@ fn distance<L: Rows>([x, y, z]: [L; 3]) -> L {
     x.abs().max(y.abs()).max(z.abs())
 }
 
-/// The edge function of two vertices, `(px - sx pz)(qy - sy qz) - (py - sy pz)(qx - sx qz)`, as its constant and what it has of
-/// `sx` and of `sy`.
+/// The edge function of two vertices, `(px - sx pz)(qy - sy qz) - (py - sy pz)(qx - sx qz)`, as its
+/// constant and what it has of `sx` and of `sy`.
 #[inline(always)]
 fn edge<L: Rows>(p: [L; 3], q: [L; 3]) -> [L; 3] {
     [p[0].mul(q[1]).sub(p[1].mul(q[0])), p[1].mul(q[2]).sub(p[2].mul(q[1])), p[2].mul(q[0]).sub(p[0].mul(q[2]))]

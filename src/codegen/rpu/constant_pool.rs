@@ -1,10 +1,14 @@
-//! Where the constants of a program lie that instructions cannot carry (Węgrzanowski 2006, §13.5).
+//! The constant pool: constants of a program that instructions cannot carry (Węgrzanowski 2006,
+//! §13.5).
 //!
-//! In the native conventions an instruction carries at most **one literal**, which fills all four components: the thesis doubts that its hardware takes
-//! two (ch. 12, the `mad` of its second listing). Vectors with different components, and second literals, lie in `C` registers, the most used first, where uses in
-//! loops count more. Values share registers component by component, since a swizzle picks what a use needs: `(1, 2, 3)` and `(3, 1, 0)`
-//! fit one. Vectors that find no room lie in memory, in a table that the program's loader puts behind the image ([`Layout::table`]); where it starts stands in
-//! [`BASE`]. With fewer than three different components a vector is not worth a load, and is written as literals, component by component.
+//! In the native conventions an instruction carries at most **one literal**, which fills all four
+//! components: the thesis doubts that its hardware takes two (ch. 12, the `mad` of its second
+//! listing). Vectors with different components, and second literals, lie in `C` registers, the most
+//! used first, where uses in loops count more. Values share registers component by component, since
+//! a swizzle picks what a use needs: `(1, 2, 3)` and `(3, 1, 0)` fit one. Vectors that find no room
+//! lie in memory, in a table that the program's loader puts behind the image ([`Layout::table`]);
+//! where it starts stands in [`BASE`]. With fewer than three different components a vector is not
+//! worth a load, and is written as literals, component by component.
 
 use super::legalize::definitions;
 use super::vcode::{Class, MArith, MFunc, MInst, MOp, MSrc, Place};
@@ -114,7 +118,8 @@ impl Layout {
         layout
     }
 
-    /// Fills the registers, with room for the table's address or without, and gives the constants that are left.
+    /// Fills the registers, with room for the table's address or without, and gives the constants
+    /// that are left.
     fn in_registers(wanted: &[(Vec<u32>, u64)], with_base: bool) -> (Layout, Vec<Vec<u32>>) {
         let mut layout = Layout::default();
         let mut left = Vec::new();
@@ -150,7 +155,8 @@ impl Layout {
         true
     }
 
-    /// A source whose components are the given bit patterns, the last repeated; `None` when no register holds them.
+    /// A source whose components are the given bit patterns, the last repeated; `None` when no
+    /// register holds them.
     pub fn source(&self, bits: &[u32]) -> Option<MSrc> {
         let holds = |r: &&(usize, &Vec<u32>)| bits.iter().all(|b| r.1.contains(b));
         let (n, register) = self.registers.iter().enumerate().find(|r| holds(&r))?;
@@ -160,7 +166,8 @@ impl Layout {
         Some(MSrc::Reg { place: Place::P(Reg::C(n as u8)), swizzle, mult: Multiplier::ONE })
     }
 
-    /// A source for a literal of an instruction that works on floats, or on integers: those cannot take it with another sign.
+    /// A source for a literal of an instruction that works on floats, or on integers: those cannot
+    /// take it with another sign.
     fn scalar(&self, bits: u32, integer: bool) -> Option<MSrc> {
         let negated = || self.source(&[bits ^ SIGN]).map(MSrc::negated).filter(|_| !integer);
         self.source(&[bits]).or_else(negated)
@@ -176,7 +183,8 @@ impl Layout {
         &self.table
     }
 
-    /// Makes a function load the constants that lie in memory, each once in every block that needs it.
+    /// Makes a function load the constants that lie in memory, each once in every block that needs
+    /// it.
     pub fn load_from_table(&self, f: &mut Function) {
         let mut places: HashMap<Value, u32> = HashMap::new();
         for inst in f.blocks.iter().flat_map(|b| &b.insts) {
@@ -208,7 +216,8 @@ impl Layout {
     }
 }
 
-/// The value to use for `v`: a load of it, made at the end of `out` where the block has none yet, or `v` itself.
+/// The value to use for `v`: a load of it, made at the end of `out` where the block has none yet,
+/// or `v` itself.
 fn loaded_value(
     f: &mut Function,
     v: Value,
@@ -239,7 +248,8 @@ fn loaded_value(
     })
 }
 
-/// Leaves every instruction at most one literal: the others are read from `C` registers, or from a register that a copy fills.
+/// Leaves every instruction at most one literal: the others are read from `C` registers, or from a
+/// register that a copy fills.
 pub fn keep_one_literal(f: &mut MFunc, layout: &Layout) {
     for b in 0..f.blocks.len() {
         let insts = std::mem::take(&mut f.blocks[b].insts);

@@ -1,21 +1,21 @@
-//! A binary tree in the pieces that tasks make of it, and how they become one array of nodes.
+//! Subtrees that build tasks make in parallel, and how they become one array of nodes.
 
 use super::super::node::{Child, Link, Node};
 
-/// A tree in pieces, as the tasks made them.
-pub enum Part {
+/// A part of the BVH as the tasks made it.
+pub enum Subtree {
     /// A subtree built by one task, root first, with links relative to the piece.
     Nodes(Vec<Node>),
     /// A node: its children and, for those that are not leaves, what is below.
-    Split(Box<[(Child, Option<Part>); 2]>),
+    Split(Box<[(Child, Option<Subtree>); 2]>),
 }
 
-impl Part {
+impl Subtree {
     /// Appends the tree's nodes, depth first. Recurses at most [`MAX_DEPTH`] deep.
     pub fn flatten(self, nodes: &mut Vec<Node>) {
         let index = nodes.len();
         match self {
-            Part::Nodes(mut piece) => {
+            Subtree::Nodes(mut piece) => {
                 for child in piece.iter_mut().flat_map(|node| &mut node.children) {
                     if let Link::Inner(link) = child.link() {
                         child.link = Link::Inner(link + index as u32).encode();
@@ -23,7 +23,7 @@ impl Part {
                 }
                 nodes.append(&mut piece);
             }
-            Part::Split(sides) => {
+            Subtree::Split(sides) => {
                 nodes.push(Node::default());
                 for (side, (mut child, below)) in sides.into_iter().enumerate() {
                     if let Some(below) = below {

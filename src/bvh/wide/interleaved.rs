@@ -1,9 +1,11 @@
-//! The kernel that takes all rays of a batch forward in turn, each at its own place in the tree.
+//! The kernel that advances all rays of a batch alternately, each at its own node of the tree.
 //!
-//! Every ray goes the way that it would go alone. But where the [single](super::single)-ray kernel waits, for memory, for the sorting of
-//! children or for a branch that was not foreseen, the steps of the next rays here depend on none of that: the processor overlaps
-//! them. A pass does one node for each ray that is at a node, and then one block for each that is at a block; what a ray needs
-//! next is prefetched meanwhile. It pays for rays that run apart; close ones find their nodes in the cache anyway.
+//! Every ray goes the way that it would go alone. But where the [single](super::single)-ray kernel
+//! waits, for memory, for the sorting of children or for a branch that was not foreseen, the steps
+//! of the next rays here depend on none of that: the processor overlaps them. A pass does one node
+//! for each ray that is at a node, and then one block for each that is at a block; what a ray needs
+//! next is prefetched meanwhile. It pays for rays that run apart; close ones find their nodes in
+//! the cache anyway.
 
 use super::super::ray::{BATCH, FAR_PAD, Hit, HitBatch, RayBatch};
 use super::intersect::Sheared;
@@ -15,11 +17,13 @@ use std::cell::RefCell;
 use std::hint::select_unpredictable;
 
 thread_local! {
-    /// The stacks of a batch, 222 KiB of which little is touched: kept because they are too large to clear for each batch.
+    /// The stacks of a batch, 222 KiB of which little is touched: kept because they are too large
+    /// to clear for each batch.
     static STACKS: RefCell<Box<[Stack]>> = RefCell::new(vec![Stack::EMPTY; BATCH].into());
 }
 
-/// Traces the active rays of a batch for their closest hits; the hits of inactive rays are left alone.
+/// Traces the active rays of a batch for their closest hits; the hits of inactive rays are left
+/// alone.
 #[inline]
 pub fn closest_hits(tree: WideTree<'_>, isa: Isa, rays: &RayBatch, hits: &mut HitBatch) {
     STACKS.with_borrow_mut(|stacks| isa.run(ClosestHits { tree, rays, hits, stacks }));
@@ -88,7 +92,8 @@ struct Path {
     best: Hit,
 }
 
-/// The links that wait for a ray, and the distances at which their boxes are entered. At the bottom is [`END`].
+/// The links that wait for a ray, and the distances at which their boxes are entered. At the bottom
+/// is [`END`].
 #[derive(Clone)]
 struct Stack {
     near: [f32; STACK],
@@ -103,8 +108,8 @@ impl Stack {
 /// The link at the end of a ray's way: that of the last block there could be.
 const END: u32 = !(u32::MAX >> 1);
 
-/// The rays that are at nodes and those that are at blocks. A ray is in one queue at most, so neither overflows: the place
-/// behind the last is for a ray that is written but does not count.
+/// The rays that are at nodes and those that are at blocks. A ray is in one queue at most, so
+/// neither overflows: the place behind the last is for a ray that is written but does not count.
 struct Queues {
     at_nodes: [u8; BATCH + 1],
     nodes: usize,
@@ -113,7 +118,8 @@ struct Queues {
 }
 
 impl Queues {
-    /// Queues ray `i` up for where it is. Branches here would be mispredicted: that costs a seventh of the rate.
+    /// Queues ray `i` up for where it is. Branches here would be mispredicted: that costs a seventh
+    /// of the rate.
     #[inline(always)]
     fn push(&mut self, i: usize, link: u32) {
         let at_block = (link as i32) < 0;
@@ -146,7 +152,8 @@ fn prefetch<const W: usize, S: Simd>(tree: &WideBvh<W>, link: u32) {
     S::prefetch(select_unpredictable((link as i32) < 0, block, node).cast::<Block<W>>());
 }
 
-/// The rays that hit something, as bits; their best hits are in `paths`. With `ANY` a ray's first hit ends it.
+/// The rays that hit something, as bits; their best hits are in `paths`. With `ANY` a ray's first
+/// hit ends it.
 #[inline(always)]
 fn traverse<const W: usize, S: Simd, L: Lanes<W>, const ANY: bool>(
     tree: &WideBvh<W>,

@@ -1,8 +1,9 @@
-//! Copies that allocation made needless: of a value to where it already is.
+//! Removes copies that allocation made redundant: of a value to where it already is.
 //!
-//! When a parameter that lives across a call is moved to the stack and then passed on in the register that it came in, the second copy does nothing. Within each block, components
-//! of machine registers with one value are known by one number; a copy between two of a number goes. It works on allocated code and knows
-//! nothing of virtual registers.
+//! When a parameter that lives across a call is moved to the stack and then passed on in the
+//! register that it came in, the second copy does nothing. Within each block, components of machine
+//! registers with one value are known by one number; a copy between two of a number goes. It works
+//! on allocated code and knows nothing of virtual registers.
 
 use super::vcode::{MFunc, MInst, MOp, MSrc, Place};
 use crate::rpu::isa::{Component, Mask, Reg};

@@ -1,6 +1,6 @@
-// A thread a ray. Follows `pass.wgsl`.
+// One invocation a ray. Follows `pass.wgsl`.
 
-// The thread's number in a grid that may be two-dimensional, for more than 65535 groups.
+// The invocation's number in a grid that may be two-dimensional, for more than 65535 groups.
 fn thread(group: vec3<u32>, groups: vec3<u32>, local: u32) -> u32 {
     return (group.y * groups.x + group.x) * GROUP + local;
 }

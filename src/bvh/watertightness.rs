@@ -1,12 +1,15 @@
-//! Whether rays get through a closed mesh: rays from inside, aimed at its vertices and at points of its edges.
+//! Watertightness: whether rays get through a closed mesh; rays from inside, aimed at its vertices
+//! and at points of its edges.
 //!
-//! Compared with Möller & Trumbore's test (1997), which the leaves used before: it is as fast, and leaks.
+//! Compared with Möller & Trumbore's test (1997), which the leaves used before: it is as fast, and
+//! leaks.
 
 use super::*;
 use glam::Vec3;
 use std::collections::HashMap;
 
-/// A sphere of `20 · 4^levels` triangles that share vertices, dented so that no face is regular, stretched by `scale`.
+/// A sphere of `20 · 4^levels` triangles that share vertices, dented so that no face is regular,
+/// stretched by `scale`.
 fn dented_sphere(levels: u32, scale: Vec3) -> Vec<Triangle> {
     let g = (1.0 + 5f32.sqrt()) / 2.0;
     let mut points: Vec<Vec3> = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]

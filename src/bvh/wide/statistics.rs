@@ -1,19 +1,19 @@
-//! Counting what a traversal does, for reports.
+//! Traversal statistics: how many nodes, boxes, blocks and triangles rays visit.
 
 use super::layout::Block;
 
-/// What is told of each step of a traversal.
-pub trait Tally {
+/// Receives each step of a traversal.
+pub trait Recorder {
     /// A node's boxes were tested, and so many of them met.
     fn node(&mut self, entered: u32);
     /// A block's triangles were tested.
     fn block<const W: usize>(&mut self, block: &Block<W>);
 }
 
-/// Counts nothing, at no cost.
-pub struct NoTally;
+/// Records nothing, at no cost.
+pub struct NoRecorder;
 
-impl Tally for NoTally {
+impl Recorder for NoRecorder {
     #[inline(always)]
     fn node(&mut self, _: u32) {}
     #[inline(always)]
@@ -22,7 +22,7 @@ impl Tally for NoTally {
 
 /// The steps of rays through a wide tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TraversalStats {
     /// Rays.
     pub rays: u64,
     /// Nodes whose boxes were tested.
@@ -35,7 +35,7 @@ pub struct Counts {
     pub triangles: u64,
 }
 
-impl Tally for Counts {
+impl Recorder for TraversalStats {
     fn node(&mut self, entered: u32) {
         self.nodes += 1;
         self.entered += u64::from(entered);
