@@ -13,7 +13,7 @@ mod weld;
 
 use crate::geometry::Mesh;
 use crate::geometry::refine::refine;
-use crate::program::{LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, Stage, Units, link_keeping};
+use crate::program::{LinkOptions, MemoryImage, PROGRAM_CONSTANTS, Program, ShaderCache, Stage, link_cached};
 use crate::scene::{Camera, Format, MeshSpace, Object, ObjectAttributes, Scene, ShaderId};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::source::SourceMap;
@@ -35,7 +35,7 @@ pub struct Displacer {
     most_triangles: usize,
     /// The camera that surfaces are diced for, instead of the scene's own view.
     view: Option<(Camera, Format)>,
-    units: Units,
+    units: ShaderCache,
     last: Option<Last>,
 }
 
@@ -102,7 +102,7 @@ impl Given {
 impl Displacer {
     /// One that dices the objects of a scene into so many triangles at most.
     pub fn new(most_triangles: usize) -> Self {
-        Self { most_triangles, view: None, units: Units::default(), last: None }
+        Self { most_triangles, view: None, units: ShaderCache::default(), last: None }
     }
 
     /// Cuts surfaces for another view than the scene's from now on; `None` for the scene's again.
@@ -138,8 +138,7 @@ impl Displacer {
         }
         let mut asks = false;
         stage = scene_of(scene, &given);
-        for (object, given) in stage.objects.iter_mut().zip(&given).filter(|(_, g)| program.asks_for_surface(g.shader))
-        {
+        for (object, given) in stage.objects.iter_mut().zip(&given).filter(|(_, g)| program.reads_surface(g.shader)) {
             (object.surface, asks) = (scene.objects[given.object].surface, true);
         }
         if asks {
@@ -171,7 +170,7 @@ impl Displacer {
 
     fn link(&mut self, stage: &Scene, sources: &mut SourceMap, options: &LinkOptions) -> Result<Program, Diagnostics> {
         let options = LinkOptions { stage: Stage::Displacement, output: None, ..options.clone() };
-        match link_keeping(stage, std::mem::take(sources), &options, &mut self.units) {
+        match link_cached(stage, std::mem::take(sources), &options, &mut self.units) {
             Ok(program) => {
                 *sources = program.sources.clone();
                 Ok(program)
@@ -253,5 +252,5 @@ fn set_meshes(scene: &mut Scene, meshes: impl Iterator<Item = (usize, Arc<Mesh>)
 fn scene_of(scene: &Scene, given: &[Given]) -> Scene {
     let bare = |g: &Given| Object { lights: Arc::new([]), surface: None, ..scene.objects[g.object].clone() };
     let objects = given.iter().map(bare).collect();
-    Scene { objects, lights: Vec::new(), imager: None, ray_program: None, camera_shader: None, ..scene.clone() }
+    Scene { objects, lights: Vec::new(), imager: None, ray_function: None, camera_shader: None, ..scene.clone() }
 }

@@ -1,13 +1,20 @@
 //! Programs: compiled shaders and a scene, linked into one module that either machine can run.
 //!
-//! [`link`] takes a [`crate::scene::Scene`], finds and compiles the shaders it names, and makes a [`Program`]: the memory image
-//! ([`memory`]), the entry functions that fetch each core's named inputs ([`state`]), the lights ([`lights`]), the program
-//! constants ([`constants`]), and the optimised module. The contracts are in `docs/internals/linking.md`. Nothing here
-//! knows a back end.
+//! [`link`] takes a [`crate::scene::Scene`] and makes a [`Program`] in four phases, a folder each, with a plain struct between them:
+//!
+//! | phase | takes | gives |
+//! |---|---|---|
+//! | [`collect`] | the scene | `Collected`: shaders compiled and bound, the surface entries that are needed |
+//! | [`layout`] | `Collected` | `Layout`: the memory image, and every address |
+//! | [`synthesise`] | both, and the compiled functions | the module: entries and the functions that shaders call |
+//! | [`optimise`] | the module | the module after the passes |
+//!
+//! A phase knows those before it. `docs/internals/linking.md` has the contracts. Nothing here knows a back end.
 
 mod collect;
 mod layout;
 mod link;
+mod linked;
 mod optimise;
 mod synthesise;
 
@@ -16,13 +23,14 @@ pub use crate::abi::{
     surface_entry,
 };
 pub use collect::instances::{Instance, convert, unpack};
-pub use collect::procedural::Primitives;
-pub use collect::shader_cache::Units;
+pub use collect::shader_cache::ShaderCache;
 pub use collect::shader_library::{CompiledParam, CompiledShader, MOST_LEFT_OVER, read_shader};
 pub use layout::constants::{PROGRAM_CONSTANTS, frame_constants, set_options, set_view};
 pub use layout::memory::MemoryImage;
 pub use layout::primvars::{StoredPrimvar, left_by_displacement};
+pub use layout::procedural::Primitives;
 pub use layout::{memory, textures};
-pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Program, Stage, link, link_keeping, link_observed};
+pub use link::{DEFAULT_SURFACE, LinkError, LinkOptions, Stage, link, link_cached, link_observed};
+pub use linked::Program;
 pub use synthesise::entries::CameraOptions;
 pub use synthesise::outputs::Output;

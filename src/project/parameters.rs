@@ -136,7 +136,7 @@ impl Parameters {
         let mut users = vec![Vec::new(); scene.shader_instances.len()];
         let mut known = HashSet::new();
         for object in &scene.objects {
-            for id in object.surface.into_iter().chain(object.program).chain(object.attributes.shaders()) {
+            for id in object.surface.into_iter().chain(object.procedural).chain(object.attributes.shaders()) {
                 if known.insert((id, &object.name)) {
                     users[id.0 as usize].push(object.name.clone());
                 }

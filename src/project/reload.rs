@@ -9,7 +9,7 @@ use crate::geometry::Mesh;
 use crate::image::check_size;
 use crate::kernels;
 use crate::program::memory::build_tree;
-use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, Units, link_keeping, set_options, set_view};
+use crate::program::{DEFAULT_SURFACE, LinkOptions, Program, ShaderCache, link_cached, set_options, set_view};
 use crate::render::film::FilmSettings;
 use crate::render::{default_quality, triangles_to_build};
 use crate::scene::{self, ParamValue, Scene, ShaderId, ShaderInstance, ShaderKind};
@@ -37,7 +37,7 @@ pub struct Project {
     /// Whether it has errors now.
     scene_is_broken: bool,
     /// The compiled shader files.
-    units: Units,
+    units: ShaderCache,
     displacer: Displacer,
     /// The files of the shaders, when they were last linked.
     shader_files: FileLog,
@@ -66,7 +66,7 @@ impl Project {
             scene_files: None,
             read: None,
             scene_is_broken: false,
-            units: Units::default(),
+            units: ShaderCache::default(),
             displacer: Displacer::default(),
             shader_files: FileLog::default(),
             state: None,
@@ -200,7 +200,7 @@ impl Project {
         keep_meshes(&mut scene, &old.scene);
         let program = match instance {
             Some(InstanceId(id)) => old.program.with_parameters_of(&scene, ShaderId(id)),
-            None => Some(old.program.clone()).filter(|program| !program.asks_for_options()),
+            None => Some(old.program.clone()).filter(|program| !program.reads_options()),
         };
         // Where a parameter is a part of the code, that is made again.
         let Some(mut program) = program else { return self.update(Redone::default(), Times::default()) };
@@ -307,7 +307,7 @@ impl Project {
             let displaced = self.displacer.displace(&mut scene, &mut self.sources, &options);
             times.displace += start.elapsed();
             let sources = std::mem::take(&mut self.sources);
-            let linked = link_keeping(&scene, sources, &options, &mut self.units);
+            let linked = link_cached(&scene, sources, &options, &mut self.units);
             let (sources, result) = match linked {
                 Ok(program) => (program.sources.clone(), Ok(program)),
                 Err(e) => (e.sources, Err(e.diagnostics)),

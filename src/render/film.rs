@@ -31,7 +31,7 @@ impl FilmSettings {
         Self {
             filter: FilterSampler::new(options.filter),
             exposure: options.exposure,
-            moves: options.moves || program.sees_time(),
+            moves: options.moves || program.reads_time(),
             pattern: Pattern::default(),
         }
     }

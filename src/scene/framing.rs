@@ -58,7 +58,7 @@ pub(super) fn frame(mut scene: Scene, mesh: Mesh) -> Scene {
         opacity: Vec3::ONE,
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
-        program: None,
+        procedural: None,
         object_to_world: Mat4::IDENTITY,
         span: None,
     });
@@ -123,7 +123,7 @@ pub(super) fn of_shader(name: &str, kind: ShaderKind) -> Scene {
         }
         ShaderKind::Camera => scene.camera_shader = Some(shader),
         ShaderKind::Primitive => scene.objects.iter_mut().for_each(|o| {
-            (o.mesh, o.mesh_space, o.program) = (Arc::default(), MeshSpace::Object, Some(shader));
+            (o.mesh, o.mesh_space, o.procedural) = (Arc::default(), MeshSpace::Object, Some(shader));
         }),
         ShaderKind::Displacement => {
             let attributes = Arc::new(ObjectAttributes { displacement: Some(shader), ..Default::default() });

@@ -27,7 +27,7 @@ pub struct TooManyTriangles {
 impl Scene {
     /// Whether an object's mesh is placed by a transform.
     pub fn has_instances(&self) -> bool {
-        self.objects.iter().any(|o| o.mesh_space == MeshSpace::Object && o.program.is_none())
+        self.objects.iter().any(|o| o.mesh_space == MeshSpace::Object && o.procedural.is_none())
     }
 
     /// Flattens every instance: all meshes are in world space afterwards.
@@ -49,7 +49,7 @@ impl Scene {
         for o in &self.objects {
             *uses.entry(Arc::as_ptr(&o.mesh)).or_default() += 1;
         }
-        let instanced = |o: &&mut Object| o.mesh_space == MeshSpace::Object && o.program.is_none();
+        let instanced = |o: &&mut Object| o.mesh_space == MeshSpace::Object && o.procedural.is_none();
         let in_all: usize = self.objects.iter_mut().filter(instanced).map(|o| o.mesh.triangles.len()).sum();
         let few = |o: &Object| in_all <= FEW_IN_ALL || o.mesh.triangles.len() <= FEW_TRIANGLES;
         // A mesh that is used once takes no more room in world space; of others the room is bounded.
@@ -94,7 +94,7 @@ impl Object {
 
     /// Moves its mesh to world space. What has none stays where it is.
     pub fn flatten(&mut self) {
-        if self.mesh_space == MeshSpace::Object && self.program.is_none() {
+        if self.mesh_space == MeshSpace::Object && self.procedural.is_none() {
             self.mesh = Arc::new(self.mesh.transformed(self.object_to_world));
             self.mesh_space = MeshSpace::World;
         }

@@ -48,7 +48,7 @@ pub use files::{FileAccess, FileError, read as read_file, read_noting as read_fi
 pub use film::{Display, Exposure, FilmOptions, FilterKind, PixelFilter};
 pub use instancing::TooManyTriangles;
 pub use integrator::{Estimator, Integrator};
-pub use shader::{Light, ParamValue, RayProgram, ShaderId, ShaderInstance, ShaderKind};
+pub use shader::{Light, ParamValue, RayFunction, ShaderId, ShaderInstance, ShaderKind};
 pub use texture::TextureSource;
 
 /// Ray depth of a scene that does not say (`Option "trace" "maxdepth"`).
@@ -110,7 +110,7 @@ pub struct Scene {
     /// `Option "user"`: values by their names, as they were declared.
     pub user_options: BTreeMap<String, ParamValue>,
     /// A shader function that replaces the camera.
-    pub ray_program: Option<RayProgram>,
+    pub ray_function: Option<RayFunction>,
     /// The shader that makes the camera's rays, in camera space.
     pub camera_shader: Option<ShaderId>,
 }
@@ -157,7 +157,7 @@ pub struct Object {
     /// Where the mesh lies.
     pub mesh_space: MeshSpace,
     /// The procedural primitive that replaces the mesh, which is empty: an RTSL object of kind [`ShaderKind::Primitive`], in object space.
-    pub program: Option<ShaderId>,
+    pub procedural: Option<ShaderId>,
     /// Its own space: where the primitive was declared, and for an instance its placement. Finite, affine and invertible.
     pub object_to_world: Mat4,
     /// The request in the scene file; `None` where the scene was made by the program.
@@ -366,7 +366,7 @@ impl Scene {
             objects: Vec::new(),
             imager: None,
             user_options: BTreeMap::new(),
-            ray_program: None,
+            ray_function: None,
             camera_shader: None,
         }
     }

@@ -188,7 +188,7 @@ impl ParamValue {
 /// A shader function that takes the place of the camera (`Projection "FILE.sl:FUNCTION"`): from a position on the image, `(0, 0)` at
 /// the upper left and `(1, 1)` at the lower right, to the colour seen there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RayProgram {
+pub struct RayFunction {
     /// The shader file's name without extension, searched as shaders are.
     pub shader: String,
     /// The function: `color f(point)`.

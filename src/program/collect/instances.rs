@@ -4,7 +4,7 @@ use crate::ir::{Const, FunctionBuilder, Op, Param, Type, Value};
 use crate::lang::rsl::TEXT_PREFIX;
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::texts::Text;
-use crate::program::collect::scene_queries::{fact, is_fact};
+use crate::program::collect::scene_queries::{is_query, query_value};
 use crate::program::collect::shader_library::{CompiledShader, Spaces, space_input};
 use crate::program::layout::memory::ParamBlock;
 use crate::scene::{Object, ParamValue, Scene, ShaderInstance};
@@ -18,15 +18,15 @@ use std::sync::Arc;
 pub struct Instance {
     /// The shader.
     pub shader: Arc<CompiledShader>,
-    /// The shader's parameters as words of memory, then the axes and origins of spaces that the core asks for; object space is the world here.
+    /// The shader's parameters as words of memory, then the axes and origins of coordinate systems that the core reads; object space is the world here.
     pub block: ParamBlock,
     /// The values of the shader's parameters, one for each of the core's that stands for a declared one.
     pub values: Vec<Const>,
     /// Shader space to world space.
     pub to_world: Mat4,
-    /// The string parameters by name: memory holds identifiers, which do not tell the text.
+    /// The string parameters by name: memory holds identifiers only.
     pub texts: Vec<(String, Arc<str>)>,
-    /// What `concat`, `format` and `match` make of its parameters: the values of the core's inputs `text.0`, `text.1`, …
+    /// The results of `concat`, `format` and `match` on its parameters: the values of the core's inputs `text.0`, `text.1`, …
     pub made: Vec<Const>,
 }
 
@@ -46,7 +46,7 @@ impl Outputs<'_> {
 }
 
 impl Instance {
-    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its parameters: with the place in the block, in vectors, of those that lie there.
+    /// Calls the core, or the copy of it named `core`. `input` gives the value of each of its parameters: with the offset in the block, in vectors, of those that are stored there.
     pub fn call(
         &self,
         b: &mut FunctionBuilder,
@@ -72,6 +72,14 @@ impl Instance {
         Outputs { instance: self, values: b.call(core.clone(), args, &types) }
     }
 
+    /// The parameter at a place in the block, as a constant: for a shader with one instance.
+    pub fn constant_parameter(&self, b: &mut FunctionBuilder, slot: u32, ty: Type) -> Value {
+        unpack(b, ty, |b, k| {
+            let words = self.block[(slot + k) as usize];
+            b.constant(Const::Vec4(words.map(f32::from_bits)))
+        })
+    }
+
     /// The identifiers of its strings.
     pub fn strings(&self) -> impl Iterator<Item = u32> {
         let declared = self.shader.core_params.iter().enumerate().take(self.shader.declared());
@@ -89,35 +97,35 @@ impl Instance {
         block
     }
 
-    /// What the shader says of its parameter of that name and type, given the value of each parameter of the core: an output, or the parameter itself.
+    /// The shader's answer to a message: an output of that name and type, or the parameter, given the value of each parameter of the core.
     pub fn message(&self, asked: &Asked<'_>, args: &[Value], outputs: Option<&Outputs<'_>>) -> Option<Value> {
         let (i, _) = self.shader.asked(asked.ty, asked.name)?;
         outputs.and_then(|o| o.get(asked.name)).or_else(|| args.get(i).copied())
     }
 
-    /// Where in the instance's block core parameter `i` lies, in vectors; `None` for a global.
+    /// The offset of core parameter `i` in the instance's block, in vectors; `None` for a global.
     pub fn slot(&self, i: usize) -> Option<u32> {
         let (own, all) = (self.shader.declared(), &self.shader.core_params);
-        let lies_there = |i: usize| i < own || is_known(&all[i].name);
-        let before = (0..i).filter(|&p| lies_there(p)).map(|p| vectors(all[p].ty)).sum();
-        lies_there(i).then_some(before)
+        let is_stored = |i: usize| i < own || is_known(&all[i].name);
+        let before = (0..i).filter(|&p| is_stored(p)).map(|p| vectors(all[p].ty)).sum();
+        is_stored(i).then_some(before)
     }
 }
 
 /// Named inputs of coordinate spaces begin with this.
 const SPACE_PREFIX: &str = "space.";
 
-/// Whether a named input of a core is known when the scene is linked, so that it lies behind the parameters.
+/// Whether a named input of a core is known when the scene is linked, so that it follows the parameters.
 fn is_known(input: &str) -> bool {
-    input.starts_with(SPACE_PREFIX) || input.starts_with(TEXT_PREFIX) || is_fact(input)
+    input.starts_with(SPACE_PREFIX) || input.starts_with(TEXT_PREFIX) || is_query(input)
 }
 
-/// Which of an instance's made texts an input is.
+/// Which of an instance's computed strings an input is.
 pub fn made_text(input: &str) -> Option<usize> {
     input.strip_prefix(TEXT_PREFIX)?.parse().ok()
 }
 
-/// The inputs that lie behind the parameters.
+/// The inputs that follow the parameters.
 fn known_inputs<'a>(
     shader: &'a CompiledShader,
     made: &'a [Const],
@@ -129,11 +137,11 @@ fn known_inputs<'a>(
     inputs.flat_map(move |p| match made_text(&p.name) {
         Some(number) => pack(made.get(number).unwrap_or(&Const::zero(p.ty))),
         None if p.name.starts_with(SPACE_PREFIX) => pack(&space_input(&p.name, p.ty, spaces)),
-        None => pack(&fact(&p.name, p.ty, scene, object)),
+        None => pack(&query_value(&p.name, p.ty, scene, object)),
     })
 }
 
-/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. What the scene gives wrongly is reported in `remarks` and the
+/// Binds an instance's parameters: the scene's values where it gives any, the shader's defaults elsewhere. A value of the wrong type is reported in `remarks` and the
 /// default used, as RenderMan renderers do.
 pub fn bind(
     shader: Arc<CompiledShader>,
@@ -167,7 +175,7 @@ pub fn bind(
             let name = format!("parameter `{}` of shader `{}`", p.name, instance.name);
             let text = match p.array {
                 Some(len) => format!(
-                    "{name} is a {}[{len}], which these values do not make: {} of the type {}",
+                    "{name} is a {}[{len}], but the scene has {} values of type {}",
                     p.type_name,
                     value.len(),
                     value.type_name()
@@ -292,7 +300,7 @@ mod tests {
     use glam::Vec3;
 
     #[test]
-    fn what_is_no_array_takes_one_value() {
+    fn a_parameter_that_is_no_array_takes_one_value() {
         let value = |v: &[f32]| convert(&ParamValue::Float(v.to_vec()), Type::F32, None);
         assert_eq!(value(&[1.0]), Some(vec![Const::F32(1.0)]));
         assert_eq!(value(&[1.0, 2.0]), None);

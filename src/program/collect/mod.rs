@@ -1,9 +1,250 @@
-//! The first phase: finds, compiles and binds what a scene names.
+//! Collecting, the first phase of linking: compiles the shaders that a scene names, binds their parameters, and finds which surface entries the scene needs.
+//!
+//! Takes a [`Scene`] and a [`ShaderLibrary`], and gives a [`Collected`]: plain data, and no code but what was compiled. Nothing here knows an address.
 
+pub mod area_light_points;
+pub mod binding;
+pub mod entries;
 pub mod instances;
+pub mod lights;
+pub mod materials;
 pub mod procedural;
 pub mod rtsl_objects;
 pub mod scene_queries;
 pub mod shader_cache;
 pub mod shader_library;
 pub mod shader_search;
+
+use crate::lang::stdlib::{PATH_FUNCTION, RADIANCE_FUNCTION};
+use crate::program::layout::memory::{ParamBlock, RecordLayout};
+use crate::program::layout::primvars::{PrimvarMismatches, StoredPrimvars, parameters_of};
+use crate::program::layout::procedural::ProceduralRecord;
+use crate::program::link::{Failure, LinkOptions, Stage};
+use crate::program::synthesise::visibility;
+use crate::scene::{Integrator, Object, Scene, ShaderId};
+use crate::text::diagnostics::Diagnostics;
+use binding::{Binder, BoundShaders, CoShaderCore};
+use entries::{BoundDisplacement, SpecialisationKey, SpecialisationKeys, SurfaceEntries, SurfaceEntry};
+use instances::Instance;
+use lights::BoundLight;
+use procedural::{BoundPrimitive, PrimitiveCores};
+use shader_library::{CompiledFunction, ShaderLibrary};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What a scene names, compiled and bound.
+#[derive(Debug)]
+pub struct Collected {
+    /// The scene's shader instances with their compiled shaders.
+    pub shaders: BoundShaders,
+    /// The lights, in the scene's order.
+    pub lights: Vec<BoundLight>,
+    /// The volume shaders that objects name, in the order of their blocks.
+    pub volumes: BTreeMap<ShaderId, Arc<Instance>>,
+    /// The co-shaders that objects know, each with all its cores.
+    pub coshaders: BTreeMap<ShaderId, Vec<CoShaderCore>>,
+    /// The objects, in the scene's order.
+    pub objects: Vec<BoundObject>,
+    /// The surface entries that the objects need, in the order of their numbers.
+    pub entries: Vec<SurfaceEntry>,
+    /// What cores are specialised for, each with its number.
+    pub specialisations: BTreeMap<SpecialisationKey, usize>,
+    /// The kinds of procedural primitives, in the order of their intersection entries.
+    pub primitive_kinds: Vec<Arc<PrimitiveCores>>,
+    /// What makes the camera's rays.
+    pub camera: CameraSource,
+    /// The imager shader, if the image has one.
+    pub imager: Option<Arc<Instance>>,
+    /// Whether surfaces are path traced.
+    pub traces_paths: bool,
+    /// Whether some object is invisible to some rays, or transmits light ([`visibility`]).
+    pub is_selective: bool,
+}
+
+/// An object with its shaders bound.
+#[derive(Debug)]
+pub struct BoundObject {
+    /// The number of its surface entry.
+    pub entry: u32,
+    /// The parameters of its surface shader, then those of its displacement shader.
+    pub params: ParamBlock,
+    /// How its records lie.
+    pub layout: RecordLayout,
+    /// What it is in place of a mesh, if it is a procedural primitive.
+    pub primitive: Option<BoundPrimitive>,
+}
+
+/// What makes the rays of a camera.
+#[derive(Debug)]
+pub enum CameraSource {
+    /// The standard library, from the scene's `Projection`.
+    Library,
+    /// An object of an RTSL camera class.
+    Shader(Arc<Instance>),
+    /// A shader function from raster positions to colours, in place of rays.
+    RayFunction(CompiledFunction),
+}
+
+/// The name of ray generation in the standard library's source.
+const CAMERA_SOURCE_NAME: &str = "__camera";
+/// The name there of the function that shades a camera ray.
+const SEEN_SOURCE_NAME: &str = "__seen";
+/// The name there of the path tracer.
+const PATH_SOURCE_NAME: &str = "__path";
+/// The name there of the function that computes transmittance along a shadow ray.
+const OPEN_SOURCE_NAME: &str = "__open";
+
+/// Collects what `scene` needs. The compiled functions are in `shaders`.
+///
+/// # Errors
+///
+/// When a shader is missing or wrong: `diagnostics` has every such error.
+pub fn collect(
+    scene: &Scene,
+    options: &LinkOptions,
+    shaders: &mut ShaderLibrary,
+    diagnostics: &mut Diagnostics,
+) -> Result<Collected, Failure> {
+    // A variable is shown where camera rays meet surfaces: no path goes on from there.
+    let traces_paths =
+        scene.integrator == Integrator::Path && options.stage == Stage::Image && options.output.is_none();
+    let is_selective = visibility::is_selective(scene);
+    let mut binder = Binder::new(scene, shaders, diagnostics);
+    let lights = binder.lights(is_selective);
+    let volumes = volume_ids(scene).into_iter().filter_map(|id| Some((id, binder.instance(id)?))).collect();
+    let coshaders = binder.coshaders();
+    let surfaces: Vec<_> = scene.objects.iter().map(|o| binder.surface(o)).collect();
+    let displacements: Vec<_> =
+        scene.objects.iter().map(|o| o.attributes.displacement.and_then(|id| binder.instance(id))).collect();
+    let imager = scene.imager.filter(|_| options.output.is_none()).and_then(|id| binder.instance(id));
+    let needed = bind_objects(&mut binder, &surfaces, &displacements, traces_paths);
+    let ray_function = scene.ray_function.as_ref().and_then(|function| binder.ray_function(function));
+    let camera_shader = scene.camera_shader.and_then(|id| binder.instance(id));
+    let camera = match (ray_function, camera_shader) {
+        (Some(function), _) => CameraSource::RayFunction(function),
+        (None, Some(camera)) => CameraSource::Shader(camera),
+        (None, None) => CameraSource::Library,
+    };
+    let bound = binder.finish();
+    if diagnostics.has_errors() {
+        return Err(Failure::Reported);
+    }
+    add_library(shaders, traces_paths, is_selective, diagnostics);
+    Ok(Collected {
+        shaders: bound,
+        lights,
+        volumes,
+        coshaders,
+        objects: needed.objects,
+        entries: needed.entries.list,
+        specialisations: needed.specialisations.numbers,
+        primitive_kinds: needed.primitive_kinds,
+        camera,
+        imager,
+        traces_paths,
+        is_selective,
+    })
+}
+
+/// Adds the standard library's functions that entries call. Where paths are traced, the path tracer takes the place of the function that integrates a camera ray.
+fn add_library(shaders: &mut ShaderLibrary, traces_paths: bool, is_selective: bool, diagnostics: &mut Diagnostics) {
+    let mut names = vec![CAMERA_SOURCE_NAME, SEEN_SOURCE_NAME];
+    names.extend(is_selective.then_some(OPEN_SOURCE_NAME));
+    names.extend(traces_paths.then_some(PATH_SOURCE_NAME));
+    if let Err(errors) = shaders.add_standard(&names) {
+        diagnostics.extend(errors);
+    }
+    if traces_paths {
+        shaders.replace_function(RADIANCE_FUNCTION, PATH_FUNCTION);
+    }
+}
+
+/// The objects of a scene, and what they need together.
+#[derive(Default)]
+struct Needed {
+    objects: Vec<BoundObject>,
+    entries: SurfaceEntries,
+    specialisations: SpecialisationKeys,
+    primitive_kinds: Vec<Arc<PrimitiveCores>>,
+}
+
+impl Needed {
+    /// The number of a kind of procedural primitives.
+    fn kind_of(&mut self, cores: &Arc<PrimitiveCores>) -> usize {
+        let core = &cores.intersect.shader.core;
+        let known = self.primitive_kinds.iter().position(|kind| kind.intersect.shader.core == *core);
+        known.unwrap_or_else(|| {
+            self.primitive_kinds.push(cores.clone());
+            self.primitive_kinds.len() - 1
+        })
+    }
+}
+
+/// Binds the objects, whose surface and displacement shaders these are. Objects whose shaders could not be bound are left out: their errors are reported.
+fn bind_objects(
+    binder: &mut Binder<'_>,
+    surfaces: &[Option<Arc<Instance>>],
+    displacements: &[Option<Arc<Instance>>],
+    traces_paths: bool,
+) -> Needed {
+    let scene = binder.scene;
+    let shaders: Vec<Vec<Arc<Instance>>> =
+        surfaces.iter().zip(displacements).map(|(s, d)| s.iter().chain(d).cloned().collect()).collect();
+    let stored = StoredPrimvars::of(scene, &shaders);
+    let mut mismatches = PrimvarMismatches::default();
+    let mut needed = Needed::default();
+    for ((object, surface), displacement) in scene.objects.iter().zip(surfaces).zip(displacements) {
+        let Some(surface) = surface else { continue };
+        let attributes = &object.attributes;
+        let specialisation = needed.specialisations.number(SpecialisationKey::of(object));
+        for shader in std::iter::once(surface).chain(displacement) {
+            binder.remark(mismatches.of(object, shader));
+        }
+        let mut layout = stored.layout(object);
+        let params = object_block(scene, object, surface, displacement.as_deref());
+        let mut primitive = None;
+        if let Some(id) = object.procedural {
+            let Some(bound) = binder.primitive(id) else { continue };
+            let kind = needed.kind_of(&bound.cores) as u32;
+            layout.procedural = Some(ProceduralRecord { kind, offset: params.len() as u32 });
+            primitive = Some(bound);
+        }
+        let unlit = visibility::is_shaded_for_transmittance(attributes.visibility)
+            .then(|| needed.specialisations.number(SpecialisationKey::unlit(object)));
+        let methods = binder.material_methods(object, traces_paths);
+        let name = |id: ShaderId| &scene.shader_instances[id.0 as usize].name;
+        let is_surface = object.surface.zip(attributes.displacement).is_some_and(|(s, d)| name(s) == name(d));
+        let displacement = displacement.clone().map(|instance| BoundDisplacement {
+            instance,
+            is_done: attributes.displaced,
+            is_surface,
+        });
+        let kind = layout.procedural.map(|record| needed.primitive_kinds[record.kind as usize].clone());
+        let entry = needed.entries.number(SurfaceEntry {
+            instance: surface.clone(),
+            displacement,
+            atmosphere: attributes.atmosphere,
+            specialisation,
+            layout: layout.clone(),
+            primitive: kind,
+            visibility: attributes.visibility,
+            methods,
+            unlit,
+        });
+        needed.objects.push(BoundObject { entry, params, layout, primitive });
+    }
+    needed
+}
+
+/// The parameters in an object's record: those of its surface, then those of its displacement shader.
+pub fn object_block(scene: &Scene, object: &Object, surface: &Instance, displacement: Option<&Instance>) -> ParamBlock {
+    let mut block = parameters_of(scene, surface, object);
+    block.extend(displacement.into_iter().flat_map(|d| parameters_of(scene, d, object)));
+    block
+}
+
+/// The volume shaders that a scene's objects name, in the order of their blocks, which follow those of the lights.
+pub fn volume_ids(scene: &Scene) -> BTreeSet<ShaderId> {
+    let of_object = |o: &Object| [o.attributes.atmosphere, o.attributes.interior, o.attributes.exterior];
+    scene.objects.iter().flat_map(of_object).flatten().collect()
+}

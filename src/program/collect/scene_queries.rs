@@ -1,6 +1,6 @@
-//! What shaders may ask the scene by a name: `attribute`, `option`, `rendererinfo` and `shadername` (RISpec 3.2, §15.8).
+//! Queries of renderer state by name: `attribute`, `option`, `rendererinfo` and `shadername` (RISpec 3.2, §15.8).
 //!
-//! The answers are known when a scene is linked. They lie among an instance's parameters, as the named inputs of [`queries::Asked`]; in an object's record they are those of the object.
+//! Their values are known when a scene is linked. They are stored with an instance's parameters, as the named inputs of `lang::rsl::queries`; in an object's record they are those of the object.
 
 use crate::ir::{Const, Type};
 use crate::lang::rsl::queries::Asked;
@@ -8,8 +8,8 @@ use crate::scene::{Object, ParamValue, Scene, ShaderId};
 
 use crate::program::collect::instances::convert;
 
-/// Whether a named input of a core is answered here.
-pub fn is_fact(input: &str) -> bool {
+/// Whether a named input of a core is such a query.
+pub fn is_query(input: &str) -> bool {
     let is_one = |asked: Asked<'_>| matches!(asked.word, "attribute" | "option" | "rendererinfo" | "shadername");
     Asked::parse(input).is_some_and(is_one)
 }
@@ -19,8 +19,8 @@ pub fn is_option(input: &str) -> bool {
     Asked::parse(input).is_some_and(|asked| asked.word == "option")
 }
 
-/// The answer to a named input, for a shader of `object` or of none; zero where there is none.
-pub fn fact(input: &str, ty: Type, scene: &Scene, object: Option<&Object>) -> Const {
+/// The value of a query, for a shader of `object` or of none; zero where there is none.
+pub fn query_value(input: &str, ty: Type, scene: &Scene, object: Option<&Object>) -> Const {
     let Some(asked) = Asked::parse(input) else { return Const::zero(ty) };
     let value = match asked.word {
         "option" => option(scene, asked.name),
@@ -33,7 +33,7 @@ pub fn fact(input: &str, ty: Type, scene: &Scene, object: Option<&Object>) -> Co
         |v: &ParamValue| v.type_name() == asked.ty.name() || v.type_name() == "integer" && asked.ty.name() == "float";
     let (i, len) = asked.element.unwrap_or((0, 1));
     let fits = |v: ParamValue| {
-        // As many values as are asked for, and of them the one that is meant.
+        // The query has a length, and names one of that many elements.
         let values = convert(&v, asked.ty.ir()?, Some(len)).filter(|_| v.len() == len as usize)?;
         values.into_iter().nth(i as usize)
     };
@@ -48,11 +48,11 @@ fn number(x: f32) -> Option<ParamValue> {
     Some(ParamValue::Float(vec![x]))
 }
 
-fn text(text: &str) -> Option<ParamValue> {
+fn string(text: &str) -> Option<ParamValue> {
     Some(ParamValue::String(vec![text.to_string()]))
 }
 
-/// An option of the scene: those of RISpec 3.2, §15.8, that mean something here, and `user:NAME`.
+/// An option of the scene: those of RISpec 3.2, §15.8, that this renderer has, and `user:NAME`.
 fn option(scene: &Scene, name: &str) -> Option<ParamValue> {
     let (width, height) = (scene.format.width as f32, scene.format.height as f32);
     match name.strip_prefix("Ri:").unwrap_or(name) {
@@ -71,15 +71,15 @@ fn attribute(object: &Object, name: &str) -> Option<ParamValue> {
         "Opacity" => Some(ParamValue::Color(vec![object.opacity])),
         "ShadingRate" => number(object.attributes.shading_rate),
         "displacementbound:sphere" => number(object.attributes.displacement_bound),
-        "identifier:name" => text(&object.name),
+        "identifier:name" => string(&object.name),
         name => object.attributes.user.get(name.strip_prefix("user:")?).cloned(),
     }
 }
 
 fn renderer(name: &str) -> Option<ParamValue> {
     match name {
-        "renderer" => text("Shadewright"),
-        "versionstring" => text(env!("CARGO_PKG_VERSION")),
+        "renderer" => string("Shadewright"),
+        "versionstring" => string(env!("CARGO_PKG_VERSION")),
         "version" => number(env!("CARGO_PKG_VERSION_MAJOR").parse().ok()?),
         _ => None,
     }
@@ -96,5 +96,5 @@ fn shader_name(scene: &Scene, object: &Object, kind: &str) -> Option<ParamValue>
         "exterior" => own.exterior,
         _ => None,
     };
-    text(&scene.shader_instances[id?.0 as usize].name)
+    string(&scene.shader_instances[id?.0 as usize].name)
 }

@@ -27,7 +27,7 @@ impl Key {
 
 /// Compiled files.
 #[derive(Debug, Default)]
-pub struct Units {
+pub struct ShaderCache {
     manner: Manner,
     units: HashMap<Key, Unit>,
     /// Decoded images.
@@ -58,7 +58,7 @@ pub(in crate::program) struct Unit {
     pub used: bool,
 }
 
-impl Units {
+impl ShaderCache {
     /// Forgets what was compiled in another manner, and what the scene before did not use.
     pub(in crate::program) fn begin(&mut self, manner: Manner) {
         if self.manner != manner {

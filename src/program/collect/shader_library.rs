@@ -9,12 +9,12 @@ use crate::lang::rsl::{self, Class, FunctionInfo, Lengths, LightKind, RslType};
 use crate::lang::rtsl;
 use crate::lang::stdlib;
 use crate::program::collect::instances::convert;
-use crate::program::collect::shader_cache::{Key, Manner, Unit, Units};
-use crate::program::collect::shader_search::Others;
-use crate::program::layout::primvars::texts_by_name;
+use crate::program::collect::shader_cache::{Key, Manner, ShaderCache, Unit};
+use crate::program::collect::shader_search::SearchedFiles;
+use crate::program::layout::primvars::strings_by_name;
 use crate::program::layout::textures::{self, Names};
 use crate::program::link::LinkOptions;
-use crate::scene::{self, FileError, RayProgram, Scene, ShaderInstance, ShaderKind};
+use crate::scene::{self, FileError, RayFunction, Scene, ShaderInstance, ShaderKind};
 use crate::text::diagnostics::{Diagnostic, Diagnostics};
 use crate::text::log::FileLog;
 use crate::text::source;
@@ -288,9 +288,9 @@ pub struct CompiledFunction {
 pub struct ShaderLibrary {
     sources: SourceMap,
     given: HashMap<String, FileId>,
-    units: Units,
+    units: ShaderCache,
     /// The files of the search path, once a shader was asked for of which none has the name.
-    others: Option<Others>,
+    others: Option<SearchedFiles>,
     /// The names of the files that hold the shaders asked for.
     holders: HashMap<(ShaderKind, String), String>,
     /// The files that this program uses.
@@ -311,7 +311,7 @@ pub struct ShaderLibrary {
 impl ShaderLibrary {
     /// A library that looks where the options say, then in the scene's folders `then`, then among the shaders that come with the program. `units` were compiled with
     /// the same `sources` before.
-    pub fn new(sources: SourceMap, mut units: Units, options: &LinkOptions, then: &[PathBuf]) -> Self {
+    pub fn new(sources: SourceMap, mut units: ShaderCache, options: &LinkOptions, then: &[PathBuf]) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
         for folder in options.shader_paths.iter().chain(then) {
             if !folders.contains(folder) {
@@ -442,19 +442,19 @@ impl ShaderLibrary {
     ///
     /// # Errors
     /// A file that is missing or wrong, or has no such function.
-    pub fn ray_program(&mut self, program: &RayProgram) -> Result<CompiledFunction, Diagnostics> {
-        let place = |d: Diagnostic| match program.span {
+    pub fn ray_function(&mut self, named: &RayFunction) -> Result<CompiledFunction, Diagnostics> {
+        let place = |d: Diagnostic| match named.span {
             Some(span) => d.at(span, "named here"),
             None => d,
         };
-        let what = format!("shader file `{}.sl`", program.shader);
-        let file = self.file(Key::plain(&program.shader)).map_err(|e| e.into_diagnostics(&what, place))?;
+        let what = format!("shader file `{}.sl`", named.shader);
+        let file = self.file(Key::plain(&named.shader)).map_err(|e| e.into_diagnostics(&what, place))?;
         let wanted = |f: &&CompiledFunction| {
             let takes_a_point = matches!(f.info.params.as_slice(), [(_, ty, false)] if ty.is_triple());
-            *f.info.name == *program.function && takes_a_point && f.info.result == RslType::Color
+            *f.info.name == *named.function && takes_a_point && f.info.result == RslType::Color
         };
         file.functions.iter().find(wanted).cloned().ok_or_else(|| {
-            let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", program.function));
+            let d = Diagnostic::error(format!("{what} has no function `color {}(point)`", named.function));
             place(d).hint("it is given a position on the image, from (0, 0, 0) at the upper left to (1, 1, 0)").into()
         })
     }
@@ -497,7 +497,7 @@ impl ShaderLibrary {
 
     /// Whether an object of the scene may have a text of its own in the place of a parameter.
     pub(in crate::program) fn is_variable_text(&mut self, scene: &Scene, name: &str) -> bool {
-        let names = || texts_by_name(scene).into_keys().collect();
+        let names = || strings_by_name(scene).into_keys().collect();
         self.variable_texts.get_or_insert_with(names).contains(name)
     }
 
@@ -548,7 +548,7 @@ impl ShaderLibrary {
             return name.clone();
         }
         let folders = &self.units.manner().folders;
-        let others = self.others.get_or_insert_with(|| Others::read(folders, &mut self.sources));
+        let others = self.others.get_or_insert_with(|| SearchedFiles::read(folders, &mut self.sources));
         let found = others.defining(*kind, name);
         let holder = found.first().map_or(&**name, |first| *first).to_string();
         if let [first, _, ..] = found[..] {
@@ -614,6 +614,19 @@ impl ShaderLibrary {
     }
 
     /// All functions of the shaders so far.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Replaces a function by another with the same parameters and results.
+    pub fn replace_function(&mut self, old: &str, new: &str) {
+        self.module.functions.retain(|f| *f.name != *old);
+        for f in self.module.functions.iter_mut().filter(|f| *f.name == *new) {
+            f.name = old.into();
+        }
+    }
+
+    /// Takes all functions of the shaders so far.
     pub fn take_module(&mut self) -> Module {
         std::mem::take(&mut self.module)
     }
@@ -629,7 +642,7 @@ impl ShaderLibrary {
     }
 
     /// The sources that messages point into, and the compiled files.
-    pub fn into_parts(self) -> (SourceMap, Units) {
+    pub fn into_parts(self) -> (SourceMap, ShaderCache) {
         (self.sources, self.units)
     }
 

@@ -1,7 +1,7 @@
-//! Which file of the search path defines a shader, where none has its name.
+//! Which file of the search path defines a shader, where no file has its name.
 //!
-//! Old folders hold files with several shaders, and files whose names tell a version. This reads the files of the folders, and finds definitions by their first words; it
-//! compiles nothing, so it overlooks those that macros make. It does not know what the scene asks for.
+//! Old folders have files with several shaders, and files with a version in their name. This reads the files of the folders, and finds definitions by their first words; it
+//! compiles nothing, so it misses those that macros expand to.
 
 use crate::lang::scan::{RawKind, scan};
 use crate::program::collect::shader_library::read_shader_noting;
@@ -20,14 +20,13 @@ const MAX_BYTES: usize = 16 << 20;
 
 /// The files of the search path.
 #[derive(Debug)]
-pub struct Others {
+pub struct SearchedFiles {
     /// Names without `.sl`, and texts: folders in the order of the path, files in that of their names.
     files: Vec<(String, Arc<str>)>,
 }
 
-impl Others {
-    /// Reads the files, as many as the limits allow, and notes them. One that another folder hides, which has a file of that name and comes first, is passed over, as is what
-    /// cannot be read.
+impl SearchedFiles {
+    /// Reads the files, as many as the limits allow, and logs them. A file is skipped where an earlier folder has one of that name, or it cannot be read.
     pub fn read(folders: &[PathBuf], sources: &mut SourceMap) -> Self {
         let mut files: Vec<(String, Arc<str>)> = Vec::new();
         let mut names: HashSet<String> = HashSet::new();
@@ -74,7 +73,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_definition_is_told_from_a_mention() {
+    fn a_definition_is_distinguished_from_a_mention() {
         let text = "/* surface no(1) */ float wood(float x) { return x; }\n\
             surface\n/* the\nname */ oak (float k = 1;) { Ci = wood(k); }\nlight beech() {}\nclass elm(float x = 1;) {}";
         let found = |kind, name| defines(text, kind, name);
@@ -94,9 +93,9 @@ mod tests {
         }
         fs::write(folders[1].join("broken.sl"), b"").expect("a file");
         let mut sources = SourceMap::new();
-        let others = Others::read(&folders, &mut sources);
-        assert_eq!(others.defining(ShaderKind::Surface, "oak"), ["a", "b", "d"]);
-        assert_eq!(others.defining(ShaderKind::Volume, "oak"), [""; 0]);
+        let searched = SearchedFiles::read(&folders, &mut sources);
+        assert_eq!(searched.defining(ShaderKind::Surface, "oak"), ["a", "b", "d"]);
+        assert_eq!(searched.defining(ShaderKind::Volume, "oak"), [""; 0]);
         assert!(sources.log().was_read(&folders[1].join("d.sl")), "a change of any of them is seen");
     }
 }

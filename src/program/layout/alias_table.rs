@@ -1,9 +1,9 @@
-//! Choosing among things with given probabilities, each in the same time: tables of aliases, and the code that looks into them.
+//! Alias tables: sampling a discrete distribution in constant time, and the code that reads them.
 
 use crate::ir::{FunctionBuilder, Op, Type, Value};
 
-/// Which of `count` things a random number chooses, and what is left of it.
-pub fn chosen(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
+/// The index that a random number chooses uniformly among `count`, and the number remapped to [0, 1).
+pub fn choose_uniformly(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
     let n = b.f32(count as f32);
     let scaled = b.op(Op::Mul, &[u, n]);
     let whole = b.op(Op::Floor, &[scaled]);
@@ -13,25 +13,25 @@ pub fn chosen(b: &mut FunctionBuilder, u: Value, count: u32) -> (Value, Value) {
     (b.op_as(Op::ToInt, &[whole], Type::U32), rest)
 }
 
-/// Which thing stands for the chosen one, by the record `(probability, other, …)` of its table and what is left of the random number; and what is left then.
-pub fn stands_for(b: &mut FunctionBuilder, record: Value, number: Value, rest: Value) -> (Value, Value) {
+/// The index itself or its alias, by the record `(probability, alias, …)` and a random number; and the number remapped to [0, 1).
+pub fn resolve_alias(b: &mut FunctionBuilder, record: Value, number: Value, rest: Value) -> (Value, Value) {
     let probability = b.op(Op::Extract(0), &[record]);
-    let other = b.op(Op::Extract(1), &[record]);
-    let other = b.op_as(Op::Bitcast, &[other], Type::U32);
+    let alias = b.op(Op::Extract(1), &[record]);
+    let alias = b.op_as(Op::Bitcast, &[alias], Type::U32);
     let is_own = b.op(Op::Lt, &[rest, probability]);
-    let number = b.op(Op::Select, &[is_own, number, other]);
-    // What is left of the number is spread evenly again.
+    let number = b.op(Op::Select, &[is_own, number, alias]);
+    // The rest of the number is uniform again.
     let above = b.op(Op::Sub, &[rest, probability]);
     let one = b.f32(1.0);
-    let share = b.op(Op::Sub, &[one, probability]);
+    let complement = b.op(Op::Sub, &[one, probability]);
     let part = b.op(Op::Select, &[is_own, rest, above]);
-    let whole = b.op(Op::Select, &[is_own, probability, share]);
+    let whole = b.op(Op::Select, &[is_own, probability, complement]);
     let reciprocal = b.op(Op::Rcp, &[whole]);
     let rest = b.op(Op::Mul, &[part, reciprocal]);
     (number, b.op(Op::Sat, &[rest]))
 }
 
-/// Walker's tables by Vose's method (1991, "A Linear Algorithm for Generating Random Numbers with a Given Distribution"): the probability with which each thing stands for itself, and the one for which it stands otherwise.
+/// The alias table of weights by Vose's method (1991, "A Linear Algorithm for Generating Random Numbers with a Given Distribution"): the probability with which each index is kept, and its alias.
 pub fn aliases(weights: &[f64]) -> Vec<(f32, u32)> {
     let total: f64 = weights.iter().sum();
     let mut scaled: Vec<f64> = weights.iter().map(|w| w / total * weights.len() as f64).collect();
@@ -54,13 +54,13 @@ mod tests {
     use super::aliases;
 
     #[test]
-    fn each_thing_is_chosen_in_proportion_to_its_weight() {
+    fn each_index_is_chosen_in_proportion_to_its_weight() {
         let weights = [3.0, 1.0, 0.5, 0.5, 7.0];
         let table = aliases(&weights);
         let mut chances = [0.0f64; 5];
-        for (i, &(own, other)) in table.iter().enumerate() {
+        for (i, &(own, alias)) in table.iter().enumerate() {
             chances[i] += f64::from(own) / 5.0;
-            chances[other as usize] += (1.0 - f64::from(own)) / 5.0;
+            chances[alias as usize] += (1.0 - f64::from(own)) / 5.0;
         }
         for (chance, weight) in chances.iter().zip(weights) {
             assert!((chance - weight / 12.0).abs() < 1e-6, "{chances:?}");

@@ -6,19 +6,19 @@ use glam::Vec3;
 /// Number of program constants, a vector each.
 pub const PROGRAM_CONSTANTS: usize = 16;
 
-/// Ray bias as a share of the diagonal of the scene's bounding box. A hit point `o + t·d` carries a rounding error of a few units in the last place of the
+/// Ray bias as a fraction of the diagonal of the scene's bounding box. A hit point `o + t·d` carries a rounding error of a few units in the last place of the
 /// scene's coordinates (2⁻²³ of the diagonal when the scene is near the origin); this leaves about eight bits of room.
-const BIAS_SHARE: f32 = 3.0e-5;
+const BIAS_FRACTION: f32 = 3.0e-5;
 
 /// The constants of a frame of `scene`, in the order of the table in `docs/internals/linking.md`.
 pub fn frame_constants(scene: &Scene) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     frame_constants_around(scene, None)
 }
 
-/// The same of a scene that has something within these corners beside its meshes.
+/// The same for a scene with other objects beside its meshes, inside a box with these corners.
 pub fn frame_constants_around(scene: &Scene, others: Option<(Vec3, Vec3)>) -> [[f32; 4]; PROGRAM_CONSTANTS] {
     let mut c = [[0.0; 4]; PROGRAM_CONSTANTS];
-    c[0] = [scene.ray_bias.unwrap_or_else(|| usual_bias(scene, others)), f32::MAX, 0.0, 0.0];
+    c[0] = [scene.ray_bias.unwrap_or_else(|| default_bias(scene, others)), f32::MAX, 0.0, 0.0];
     set_options(&mut c, scene.max_depth, scene.background);
     set_view(&mut c, &scene.camera, scene.format);
     let [open, close] = scene.film.shutter;
@@ -27,13 +27,13 @@ pub fn frame_constants_around(scene: &Scene, others: Option<(Vec3, Vec3)>) -> [[
     c
 }
 
-/// Changes constants to those of another ray depth and background.
+/// Sets the constants of the ray depth limit and the background.
 pub fn set_options(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], max_depth: u32, background: [f32; 4]) {
     c[6][3] = max_depth as f32;
     c[7] = background;
 }
 
-/// Changes constants to those of another camera and size of the image.
+/// Sets the constants of the camera and the size of the image.
 pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: Format) {
     let frame = camera.frame(format);
     let (width, height) = (format.width as f32, format.height as f32);
@@ -49,12 +49,12 @@ pub fn set_view(c: &mut [[f32; 4]; PROGRAM_CONSTANTS], camera: &Camera, format: 
     c[8] = [radius, focus, camera.near, camera.far.min(f32::MAX)];
 }
 
-/// How far from a surface its secondary rays begin where the scene does not say, in scene units.
-fn usual_bias(scene: &Scene, others: Option<(Vec3, Vec3)>) -> f32 {
+/// The ray bias of a scene that sets none, in scene units.
+fn default_bias(scene: &Scene, others: Option<(Vec3, Vec3)>) -> f32 {
     let all = scene.bounds().into_iter().chain(others).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let Some((low, high)) = all else { return 1.0e-4 };
     let reach = low.abs().max(high.abs()).max_element();
-    BIAS_SHARE * (high - low).length().max(1.0e-2 * reach)
+    BIAS_FRACTION * (high - low).length().max(1.0e-2 * reach)
 }
 
 #[cfg(test)]

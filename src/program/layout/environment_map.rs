@@ -1,7 +1,7 @@
-//! How densely directions are chosen that look at an environment: a grid on the octahedron (Engelhardt and Dachsbacher 2008, "Octahedron Environment Maps"), whose cells are chosen by the light that comes through them.
+//! The distribution by which the directions of an environment map are importance-sampled: a grid on the octahedron (Engelhardt and Dachsbacher 2008, "Octahedron Environment Maps"), whose cells are chosen in proportion to luminance.
 //!
-//! A direction of length 1 has the place `d / (|x| + |y| + |z|)` on the octahedron, of which the lower half is folded out around the upper; seen from above it fills the square from −1 to 1, and a piece of the square is
-//! the solid angle `dx dy / r³`, where `r` is the place's distance from the middle. There is no function in that but a square root, so machines agree on cells.
+//! A unit direction maps to the point `d / (|x| + |y| + |z|)` of the octahedron, of which the lower half is unfolded around the upper; seen from above it fills the square from −1 to 1. An area of the square has
+//! the solid angle `dx dy / r³`, where `r` is the distance of the point from the origin. The only transcendental function in that is a square root, so both machines agree on cells.
 
 use crate::program::layout::alias_table::aliases;
 use crate::program::layout::textures::Texture;
@@ -10,61 +10,60 @@ use glam::{DVec2, DVec3, dvec3};
 use rayon::prelude::*;
 use std::f64::consts::{PI, TAU};
 
-/// The share of directions that are chosen whatever the image shows there: none is impossible.
-const ANYWHERE: f64 = 0.01;
+/// The fraction of directions that are sampled uniformly, so that no pdf is zero.
+const UNIFORM_FRACTION: f64 = 0.01;
 
-/// Most texels that are looked at, of a level of the image.
+/// Most texels of the mip level that is read.
 const MAX_TEXELS: u64 = 1 << 19;
 
 /// The fewest and the most cells along a side.
 const SIDES: [u32; 2] = [16, 512];
 
-/// The cells of an environment.
+/// The cells of an environment map.
 #[derive(Debug)]
-pub struct Table {
+pub struct SamplingGrid {
     /// Cells along a side: a power of two.
     pub side: u32,
-    /// A record `(probability, other, 0, 0)` for each row, then of each row `(probability, other, density, the other's density)` for each cell; densities are by area of the square.
+    /// An alias table `(probability, alias, 0, 0)` of the rows, then one `(probability, alias, pdf, the alias's pdf)` of the cells of each row; pdfs are by area of the square.
     pub records: Vec<[u32; 4]>,
 }
 
-impl Table {
-    /// Of a texture; of no image at all where there is none.
+impl SamplingGrid {
+    /// Of a texture; uniform where there is none.
     pub fn of(texture: Option<&Texture>) -> Self {
         let image = texture.and_then(Image::of);
         let texels = image.as_ref().map_or(0, Image::texels) as f64;
         let side = (texels.sqrt() as u32).clamp(SIDES[0], SIDES[1]).next_power_of_two().min(SIDES[1]);
-        // Places within a cell lie at most half a texel apart.
+        // Samples within a cell are at most half a texel apart.
         let within = ((2.1 * texels.sqrt()) / f64::from(side)).ceil().max(1.0) as u32;
         let row = |y: u32| (0..side).map(|x| cell(image.as_ref(), side, [x, y], within)).collect::<Vec<[f64; 2]>>();
         let cells: Vec<Vec<[f64; 2]>> = (0..side).into_par_iter().map(row).collect();
         let [light, angle] = [0, 1].map(|k| cells.iter().flatten().map(|c| c[k]).sum::<f64>());
-        let share = |&[own, solid]: &[f64; 2]| match light > 0.0 {
-            true => (1.0 - ANYWHERE) * own / light + ANYWHERE * solid / angle,
+        let probability = |&[own, solid]: &[f64; 2]| match light > 0.0 {
+            true => (1.0 - UNIFORM_FRACTION) * own / light + UNIFORM_FRACTION * solid / angle,
             false => solid / angle,
         };
-        let shares: Vec<Vec<f64>> = cells.iter().map(|row| row.iter().map(share).collect()).collect();
-        let by_row: Vec<f64> = shares.iter().map(|row| row.iter().sum()).collect();
+        let probabilities: Vec<Vec<f64>> = cells.iter().map(|row| row.iter().map(probability).collect()).collect();
+        let by_row: Vec<f64> = probabilities.iter().map(|row| row.iter().sum()).collect();
         let rows = aliases(&by_row).into_iter().map(|(own, other)| [own.to_bits(), other, 0, 0]);
         let per_area = f64::from(side * side) / 4.0;
         let of_row = |row: &Vec<f64>| {
-            let density = |cell: usize| ((row[cell] * per_area) as f32).to_bits();
+            let pdf = |cell: usize| ((row[cell] * per_area) as f32).to_bits();
             let list = aliases(row).into_iter().enumerate();
-            list.map(|(i, (own, other))| [own.to_bits(), other, density(i), density(other as usize)])
-                .collect::<Vec<_>>()
+            list.map(|(i, (own, other))| [own.to_bits(), other, pdf(i), pdf(other as usize)]).collect::<Vec<_>>()
         };
-        let records = rows.chain(shares.iter().flat_map(of_row)).collect();
+        let records = rows.chain(probabilities.iter().flat_map(of_row)).collect();
         Self { side, records }
     }
 }
 
-/// The light that comes through a cell, and its solid angle.
+/// The luminance of a cell times its solid angle, and the solid angle.
 fn cell(image: Option<&Image<'_>>, side: u32, [x, y]: [u32; 2], within: u32) -> [f64; 2] {
     let mut sums = [0.0; 2];
-    let place =
+    let at =
         |cell: u32, i: u32| (f64::from(cell) + (f64::from(i) + 0.5) / f64::from(within)) * 2.0 / f64::from(side) - 1.0;
     for (i, j) in (0..within).flat_map(|j| (0..within).map(move |i| (i, j))) {
-        let p = unfolded(DVec2::new(place(x, i), place(y, j)));
+        let p = unfolded(DVec2::new(at(x, i), at(y, j)));
         let solid = 4.0 / (f64::from(side * within).powi(2) * p.length().powi(3));
         sums[0] += image.map_or(0.0, |image| image.brightness(p.normalize())) * solid;
         sums[1] += solid;
@@ -72,7 +71,7 @@ fn cell(image: Option<&Image<'_>>, side: u32, [x, y]: [u32; 2], within: u32) -> 
     sums
 }
 
-/// The place on the octahedron of one on the square.
+/// The point of the octahedron for one of the square.
 fn unfolded(p: DVec2) -> DVec3 {
     let z = 1.0 - p.x.abs() - p.y.abs();
     match z < 0.0 {
@@ -81,11 +80,11 @@ fn unfolded(p: DVec2) -> DVec3 {
     }
 }
 
-/// An image of all directions, at a level that is not too large.
+/// A mip level of an environment map that is not too large.
 enum Image<'a> {
-    /// By latitude and longitude.
+    /// A latitude-longitude map.
     LatLong(&'a Level),
-    /// Faces of a cube, and 1 over how far each shows to either side at a distance of 1.
+    /// The faces of a cube map, and 1 over the extent of each to either side at a distance of 1.
     Cube([&'a Level; 6], f64),
 }
 
@@ -116,7 +115,7 @@ impl<'a> Image<'a> {
         levels.iter().map(|l| u64::from(l.width) * u64::from(l.height)).sum()
     }
 
-    /// The luminance in a direction, as `lang/stdlib/texture.sl` finds places.
+    /// The luminance in a direction, with the texture coordinates of `lang/stdlib/texture.sl`.
     fn brightness(&self, d: DVec3) -> f64 {
         match self {
             Image::LatLong(level) => {
@@ -139,7 +138,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// The luminance of a level at a place.
+/// The luminance of a level at a point, bilinearly interpolated.
 fn bilinear(level: &Level, s: f64, t: f64, repeats: bool) -> f64 {
     let [x, y] = [(s, level.width), (t, level.height)].map(|(at, n)| at * f64::from(n) - 0.5);
     let texel = |i: i64, j: i64| {
@@ -160,7 +159,7 @@ mod tests {
     use crate::image::{Channels, Image as Film};
     use crate::texture::{Pyramid, Wrap};
 
-    /// An image by latitude and longitude that is black but for one texel.
+    /// A latitude-longitude map that is black except for one texel.
     fn sun(width: u32, height: u32, texel: usize) -> Texture {
         let mut rgba = vec![[0.0, 0.0, 0.0, 1.0]; (width * height) as usize];
         rgba[texel] = [1.0; 4];
@@ -168,49 +167,49 @@ mod tests {
         Texture::Image { pyramid: Pyramid::new(film).into(), wraps: [Wrap::Periodic; 2] }
     }
 
-    /// The density of each cell by area of the square.
-    fn densities(table: &Table) -> Vec<f64> {
+    /// The pdf of each cell by area of the square.
+    fn pdfs(table: &SamplingGrid) -> Vec<f64> {
         let cells = &table.records[table.side as usize..];
         cells.iter().map(|record| f64::from(f32::from_bits(record[2]))).collect()
     }
 
     #[test]
-    fn densities_add_up_to_one_and_are_nowhere_zero() {
+    fn pdfs_integrate_to_one_and_are_nowhere_zero() {
         for texture in [None, Some(sun(64, 32, 300)), Some(sun(2048, 1024, 700_000))] {
-            let table = Table::of(texture.as_ref());
-            let densities = densities(&table);
-            let sum = densities.iter().sum::<f64>() * 4.0 / f64::from(table.side * table.side);
+            let table = SamplingGrid::of(texture.as_ref());
+            let pdfs = pdfs(&table);
+            let sum = pdfs.iter().sum::<f64>() * 4.0 / f64::from(table.side * table.side);
             assert!((sum - 1.0).abs() < 1e-4, "{sum}");
-            assert!(densities.iter().all(|&d| d > 0.0));
+            assert!(pdfs.iter().all(|&p| p > 0.0));
         }
     }
 
     #[test]
-    fn most_directions_go_where_the_light_is() {
+    fn directions_are_sampled_where_the_light_is() {
         // Row 10 of 32 and column 12 of 64.
-        let table = Table::of(Some(&sun(64, 32, 10 * 64 + 12)));
+        let table = SamplingGrid::of(Some(&sun(64, 32, 10 * 64 + 12)));
         let (longitude, latitude) = ((12.5 / 64.0 - 0.5) * TAU, 10.5 / 32.0 * PI);
         let towards = dvec3(latitude.sin() * longitude.cos(), latitude.sin() * longitude.sin(), latitude.cos());
-        let densities = densities(&table);
+        let pdfs = pdfs(&table);
         let mut near = 0.0;
-        for (i, density) in densities.iter().enumerate() {
+        for (i, pdf) in pdfs.iter().enumerate() {
             let at = |k: u32| (f64::from(k) + 0.5) * 2.0 / f64::from(table.side) - 1.0;
             let d = unfolded(DVec2::new(at(i as u32 % table.side), at(i as u32 / table.side))).normalize();
             // A texel and those beside it, between which the image falls to black.
             if d.dot(towards) > (2.0 * PI / 32.0).cos() {
-                near += density * 4.0 / f64::from(table.side * table.side);
+                near += pdf * 4.0 / f64::from(table.side * table.side);
             }
         }
         assert!(near > 0.98, "{near}");
     }
 
     #[test]
-    fn without_a_image_all_directions_are_alike() {
-        let table = Table::of(None);
-        for (i, density) in densities(&table).iter().enumerate() {
+    fn without_an_image_sampling_is_uniform() {
+        let table = SamplingGrid::of(None);
+        for (i, pdf) in pdfs(&table).iter().enumerate() {
             let at = |k: u32| (f64::from(k) + 0.5) * 2.0 / f64::from(table.side) - 1.0;
             let p = unfolded(DVec2::new(at(i as u32 % table.side), at(i as u32 / table.side)));
-            let by_angle = density * p.length().powi(3);
+            let by_angle = pdf * p.length().powi(3);
             assert!((by_angle * 4.0 * PI - 1.0).abs() < 0.01, "{by_angle}");
         }
     }

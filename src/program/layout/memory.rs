@@ -1,13 +1,13 @@
 //! The memory image: triangles, vertices, objects and lights as both machines read them (Węgrzanowski 2006, §12.2).
 //!
-//! The layout is the table in `docs/internals/memory-image.md`. Behind address 0 lie the table of textures, the blocks of lights and volumes, objects, triangle data,
-//! vertices, triangle records and the textures themselves. Triangle records follow one another, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, behind all others; the primitives of
+//! `docs/internals/memory-image.md` has the layout as a table. After address 0 come the table of textures, the blocks of lights and volumes, objects, triangle data,
+//! vertices, triangle records and the textures themselves. Triangle records are contiguous, so that primitive `i` is at [`MemoryImage::triangles`]` + i`. A mesh that instances share has its records once, after all others; the primitives of
 //! instances are found through [`MemoryImage::placed`].
 
 use crate::bvh::{self, BuildOptions, Placement, TwoLevel, TwoLevelError};
 use crate::geometry::{Mesh, NormalMap};
-use crate::program::collect::procedural::ProgramRecord;
 use crate::program::layout::primvars::{StoredPrimvar, value_vectors};
+use crate::program::layout::procedural::ProceduralRecord;
 use crate::program::layout::textures::Textures;
 use crate::program::synthesise::surface_state::RibbonCoordinates;
 use crate::program::synthesise::visibility;
@@ -51,9 +51,9 @@ pub struct ObjectRecord {
     pub layout: RecordLayout,
 }
 
-/// Where a colour of a surface lies.
+/// Where a colour of a surface is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ColorPlace {
+pub enum ColorStorage {
     /// In the vertex records.
     Vertices,
     /// In the triangle data.
@@ -65,34 +65,34 @@ pub enum ColorPlace {
 /// How the records of an object lie, as its surface entry must know.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordLayout {
-    /// Whether the object is an instance: its mesh's records are in object space, and the object record holds the way to the world.
+    /// Whether the object is an instance: its mesh's records are in object space, and the object record holds the transform to the world.
     pub instanced: bool,
     /// Where `Cs` lies.
-    pub color: ColorPlace,
+    pub color: ColorStorage,
     /// Where `Os` lies.
-    pub opacity: ColorPlace,
-    /// Where texture coordinates are found, if the mesh stands for ribbons ([`Mesh::ribbons`]).
+    pub opacity: ColorStorage,
+    /// Where texture coordinates come from, if the mesh represents ribbons ([`Mesh::ribbons`]).
     pub ribbons: Option<RibbonCoordinates>,
-    /// The primitive variables that lie behind the records of triangles and vertices.
+    /// The primitive variables that follow the records of triangles and vertices.
     pub primvars: Arc<[StoredPrimvar]>,
-    /// What the object is in the place of a mesh, if it is a program.
-    pub program: Option<ProgramRecord>,
+    /// Where the object's record holds its procedural primitive, if it is one.
+    pub procedural: Option<ProceduralRecord>,
 }
 
 impl RecordLayout {
-    /// Of an object of whose primitive variables these are stored.
+    /// That of an object, with these stored primitive variables.
     pub fn of(object: &Object, primvars: Arc<[StoredPrimvar]>) -> Self {
         let mesh = &*object.mesh;
         let coordinates = if mesh.st.is_empty() { RibbonCoordinates::Parameters } else { RibbonCoordinates::Given };
         let ribbons = mesh.ribbons.then_some(coordinates);
         if object.mesh_space == MeshSpace::World {
-            let place = if has_vertex_colors(mesh) { ColorPlace::Vertices } else { ColorPlace::Triangles };
-            return Self { instanced: false, color: place, opacity: place, ribbons, primvars, program: None };
+            let place = if has_vertex_colors(mesh) { ColorStorage::Vertices } else { ColorStorage::Triangles };
+            return Self { instanced: false, color: place, opacity: place, ribbons, primvars, procedural: None };
         }
         let place = |vertices: &[Vec3], triangles: &[Vec3]| match (vertices, triangles) {
-            ([], []) => ColorPlace::Object,
-            ([], _) => ColorPlace::Triangles,
-            _ => ColorPlace::Vertices,
+            ([], []) => ColorStorage::Object,
+            ([], _) => ColorStorage::Triangles,
+            _ => ColorStorage::Vertices,
         };
         Self {
             instanced: true,
@@ -100,17 +100,17 @@ impl RecordLayout {
             opacity: place(&mesh.vertex_opacities, &mesh.triangle_opacities),
             ribbons,
             primvars,
-            program: None,
+            procedural: None,
         }
     }
 
     /// Vectors of a vertex record without primitive variables.
     pub fn vertex_vectors(&self) -> u32 {
-        let colored = self.color == ColorPlace::Vertices || self.opacity == ColorPlace::Vertices;
+        let colored = self.color == ColorStorage::Vertices || self.opacity == ColorStorage::Vertices;
         if colored { COLORED_VERTEX_VECTORS } else { VERTEX_VECTORS }
     }
 
-    /// Vectors of the primitive variables behind the data of a triangle, or behind a vertex.
+    /// Vectors of the primitive variables that follow the data of a triangle, or a vertex.
     fn primvar_vectors(&self, per_triangle: bool) -> u32 {
         self.primvars.iter().filter(|v| v.per_triangle == per_triangle).map(StoredPrimvar::vectors).sum()
     }
@@ -134,7 +134,7 @@ pub struct MemoryImage {
     pub vectors: Vec<[u32; 4]>,
     /// Address of the first triangle record.
     pub triangles: u32,
-    /// Number of the triangles that are no instance's: primitives from there on are instances'.
+    /// Number of the triangles in world space: later primitives belong to instances.
     pub triangle_count: u32,
     /// The instances, in the order of their primitives.
     pub placed: Vec<PlacedRecord>,
@@ -149,7 +149,7 @@ fn has_vertex_colors(mesh: &Mesh) -> bool {
     !mesh.vertex_colors.is_empty() || !mesh.vertex_opacities.is_empty()
 }
 
-/// What a mesh gets where it brings no colour: its object's colour and opacity. Those that instances share are told by their objects instead.
+/// The colour and opacity of a mesh that has none: its object's. Instances that share a mesh read those of their object record instead.
 #[derive(Clone, Copy)]
 struct Paint {
     color: Vec3,
@@ -184,12 +184,12 @@ impl<'a> SharedMeshes<'a> {
 
 /// The objects whose meshes are placed by transforms.
 fn instances(scene: &Scene) -> impl Iterator<Item = &Object> {
-    scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::Object && o.program.is_none())
+    scene.objects.iter().filter(|o| o.mesh_space == MeshSpace::Object && o.procedural.is_none())
 }
 
-/// The objects that are programs: their numbers as primitives follow all others.
-pub(in crate::program) fn programs(scene: &Scene) -> impl Iterator<Item = &Object> {
-    scene.objects.iter().filter(|o| o.program.is_some())
+/// The procedural primitives: they are numbered after all other primitives.
+pub(in crate::program) fn procedural_objects(scene: &Scene) -> impl Iterator<Item = &Object> {
+    scene.objects.iter().filter(|o| o.procedural.is_some())
 }
 
 impl MemoryImage {
@@ -221,13 +221,13 @@ impl MemoryImage {
             image.blocks.push(image.next());
             image.vectors.extend_from_slice(block);
         }
-        // What has records of its own: the objects that are no instances, then the shared meshes.
-        let (mut pieces, mut programs) = (Vec::new(), Vec::new());
+        // What has records: the objects in world space, then the shared meshes.
+        let (mut pieces, mut procedural) = (Vec::new(), Vec::new());
         for (object, record) in scene.objects.iter().zip(objects) {
             let address = image.next();
             image.objects.push(address);
-            let seen = visibility::words(object.attributes.visibility);
-            image.vectors.push([record.entry, seen[0], seen[1], seen[2]]);
+            let [transmission, specular, diffuse] = visibility::words(object.attributes.visibility);
+            image.vectors.push([record.entry, transmission, specular, diffuse]);
             match object.mesh_space {
                 MeshSpace::World => {
                     let paint = Paint { color: object.color, opacity: object.opacity, object: address };
@@ -239,7 +239,7 @@ impl MemoryImage {
                 MeshSpace::Object => {
                     image.vectors.extend(instance_vectors(object));
                     image.vectors.extend_from_slice(&record.params);
-                    let placed = if object.program.is_some() { &mut programs } else { &mut image.placed };
+                    let placed = if object.procedural.is_some() { &mut procedural } else { &mut image.placed };
                     placed.push(PlacedRecord { first: 0, triangles: 0, object: address });
                 }
             }
@@ -267,15 +267,15 @@ impl MemoryImage {
         let mut first = image.triangle_count;
         for (object, placed) in instances(scene).zip(&mut image.placed) {
             (placed.first, placed.triangles) = (first, starts[plain + shared.index(object)]);
-            // The tree of a scene with more primitives than numbers is refused.
+            // A scene with more primitives than numbers is refused when its BVH is built.
             first = first.wrapping_add(object.mesh.triangles.len() as u32);
         }
-        for placed in &mut programs {
-            // No entry of theirs looks at a triangle: any address but 0 will do.
+        for placed in &mut procedural {
+            // Their entries read no triangle: any address but 0 will do.
             (placed.first, placed.triangles) = (first, image.triangles);
             first = first.wrapping_add(1);
         }
-        image.placed.extend(programs);
+        image.placed.extend(procedural);
         textures.push_images(&mut image.vectors);
         Ok(image)
     }
@@ -287,6 +287,12 @@ impl MemoryImage {
             MeshSpace::Object => self.objects[number] + 1 + INSTANCE_VECTORS,
         };
         self.write(first, params);
+    }
+
+    /// The image with other contents in a block of that number.
+    pub fn with_block(mut self, number: usize, contents: &[[u32; 4]]) -> Self {
+        self.set_block(number, contents);
+        self
     }
 
     /// Writes other parameters into the block of a light or volume.
@@ -306,8 +312,8 @@ impl MemoryImage {
     /// Shader entry, triangle record and object record of a primitive.
     pub fn resolve(&self, primitive: u32) -> [u32; 3] {
         let at = |address: u32, word: usize| self.vectors.get(address as usize).map_or(0, |v| v[word]);
-        let behind = self.placed.partition_point(|p| p.first <= primitive);
-        let (triangle, object) = match behind.checked_sub(1) {
+        let after = self.placed.partition_point(|p| p.first <= primitive);
+        let (triangle, object) = match after.checked_sub(1) {
             Some(k) => (self.placed[k].triangles + (primitive - self.placed[k].first), self.placed[k].object),
             None => {
                 let triangle = self.triangles + primitive;
@@ -325,7 +331,7 @@ impl MemoryImage {
         }
     }
 
-    /// The first of the primitives of an instance, or a program, whose object record is there.
+    /// The first primitive of the instance or procedural primitive whose object record is there.
     pub fn first_primitive(&self, object: u32) -> u32 {
         self.placed.iter().find(|p| p.object == object).map_or(0, |p| p.first)
     }
@@ -406,8 +412,8 @@ fn data_per_triangle(mesh: &Mesh, layout: &RecordLayout) -> bool {
     colored || layout.primvars.iter().any(|v| v.per_triangle)
 }
 
-/// What an instance's object record holds between its first vector and its parameters: the images of its axes in the world, with its origin's coordinates
-/// behind them; those of its normals up to a positive factor, which stands behind the first of them; its colour and its opacity.
+/// The vectors of an instance's object record between its first and its parameters: its axes in the world, with the coordinates of its origin in their fourth
+/// components; the axes of normals up to a positive factor, which is the fourth component of the first; its colour and its opacity.
 fn instance_vectors(object: &Object) -> [[u32; 4]; INSTANCE_VECTORS as usize] {
     let m = object.object_to_world;
     let normals = NormalMap::new(m);
@@ -437,7 +443,7 @@ pub fn bvh_triangles(scene: &Scene) -> Vec<bvh::Triangle> {
 }
 
 fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
-    // The far side of the tube in the place of a ribbon is no surface.
+    // The far side of the tube that represents a ribbon is no surface.
     let is_one_sided = object.sides == 1 || object.mesh.ribbons;
     let flags = if is_one_sided { bvh::CULL_BACK } else { 0 };
     (0..object.mesh.triangles.len()).map(move |i| {
@@ -446,7 +452,7 @@ fn mesh_triangles(object: &Object) -> impl Iterator<Item = bvh::Triangle> {
     })
 }
 
-/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in the object's mesh, 0 of a program; `None` behind the last.
+/// The object that a primitive belongs to, as its index in the scene, and the triangle's number in the object's mesh, 0 of a procedural primitive; `None` after the last.
 pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
     let in_space = |space| scene.objects.iter().enumerate().filter(move |(_, o)| o.mesh_space == space);
     let mut rest = primitive as usize;
@@ -457,16 +463,16 @@ pub fn object_of(scene: &Scene, primitive: u32) -> Option<(usize, u32)> {
         }
         rest -= count;
     }
-    let (index, _) = scene.objects.iter().enumerate().filter(|(_, o)| o.program.is_some()).nth(rest)?;
+    let (index, _) = scene.objects.iter().enumerate().filter(|(_, o)| o.procedural.is_some()).nth(rest)?;
     Some((index, 0))
 }
 
-/// The trees of a scene, whose primitives are those of the memory image.
+/// The BVH of a scene, whose primitives are those of the memory image.
 ///
 /// # Errors
 /// When there are too many triangles.
 pub fn build_tree(scene: &Scene, options: &BuildOptions<'_>) -> Result<TwoLevel, TwoLevelError> {
-    // A tree knows which of its triangles have one side: instances that differ in it do not share one.
+    // A BVH stores which of its triangles are one-sided: instances that differ in that do not share one.
     let mut known = HashMap::new();
     let mut meshes: Vec<Vec<bvh::Triangle>> = Vec::new();
     let placements: Vec<Placement> = instances(scene)
@@ -498,7 +504,7 @@ mod tests {
             opacity: Vec3::ONE,
             mesh: mesh.clone(),
             mesh_space,
-            program: None,
+            procedural: None,
             object_to_world: Mat4::from_translation(Vec3::Z * number),
             span: None,
         }
@@ -534,8 +540,8 @@ mod tests {
             .collect();
         let image = MemoryImage::build(&scene, &records, &[], &Textures::default()).expect("a small image");
         assert_eq!((image.triangle_count, image.placed.len()), (6, 2));
-        let tree = build_tree(&scene, &BuildOptions::default()).expect("a small tree");
-        assert_eq!(tree.primitive_count(), 16);
+        let bvh = build_tree(&scene, &BuildOptions::default()).expect("a small BVH");
+        assert_eq!(bvh.primitive_count(), 16);
         let entries: Vec<u32> = (0..16).map(|primitive| image.resolve(primitive)[0]).collect();
         assert_eq!(entries, [[1; 3].as_slice(), &[3; 3], &[0; 5], &[2; 5]].concat());
         // The instances share their triangles' records, and nothing else.

@@ -1,9 +1,130 @@
-//! The second phase: records, blocks, textures and tables, and their addresses in the memory image.
+//! Layout, the second phase of linking: gives records, parameter blocks, textures and tables their addresses, and fills the memory image.
+//!
+//! Takes what [`super::collect`] bound and gives a [`Layout`], in which every address is known before code is written that uses it.
 
 pub mod alias_table;
-pub mod area_light_points;
+pub mod area_lights;
+pub mod blocks;
 pub mod constants;
 pub mod environment_map;
+pub mod environments;
 pub mod memory;
 pub mod primvars;
+pub mod procedural;
 pub mod textures;
+
+use crate::program::collect::Collected;
+use crate::program::collect::shader_library::ShaderLibrary;
+use crate::program::link::{Failure, LinkOptions};
+use crate::scene::{Scene, ShaderId};
+use crate::text::diagnostics::Diagnostics;
+use area_lights::AreaLights;
+use blocks::Linked;
+use constants::{PROGRAM_CONSTANTS, frame_constants_around, set_options};
+use environments::{Environment, environments};
+use memory::{MemoryImage, ObjectRecord};
+use primvars::strings_by_name;
+use procedural::Primitives;
+use textures::Textures;
+
+/// Where a scene's data lie.
+#[derive(Debug)]
+pub struct Layout {
+    /// The memory image.
+    pub memory: MemoryImage,
+    /// The program constants of the frame.
+    pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
+    /// The textures that shaders may look up.
+    pub textures: Textures,
+    /// Lights, volumes and co-shaders with the addresses of their blocks.
+    pub linked: Linked,
+    /// The emissive surfaces.
+    pub area_lights: AreaLights,
+    /// Address of the table of emissive surfaces.
+    pub area_light_table: u32,
+    /// The environment lights.
+    pub environments: Vec<Environment>,
+    /// Address of the table of each environment light.
+    pub environment_tables: Vec<u32>,
+    /// The procedural primitives, as ray traversal needs them.
+    pub primitives: Primitives,
+}
+
+/// Lays out what was collected of a scene. Textures are read through `shaders`, which keeps decoded images.
+///
+/// # Errors
+///
+/// When the shading data do not fit the address space.
+pub fn lay_out(
+    scene: &Scene,
+    options: &LinkOptions,
+    collected: &Collected,
+    shaders: &mut ShaderLibrary,
+    diagnostics: &mut Diagnostics,
+) -> Result<Layout, Failure> {
+    let placed = procedural::placed(collected);
+    let area_lights = AreaLights::of(scene, collected, &placed);
+    let textures = read_textures(scene, collected, shaders, diagnostics);
+    let environments = environments(scene, &collected.lights, &textures);
+    // The blocks, then the table of emissive surfaces, then those of environments.
+    let mut blocks = blocks::blocks(collected);
+    let emissive = blocks.len();
+    blocks.push(vec![[0; 4]; area_lights.vectors()]);
+    blocks.extend(environments.iter().map(|environment| environment.grid.records.clone()));
+    let memory = MemoryImage::build(scene, &object_records(scene, collected, &area_lights), &blocks, &textures)?;
+    // That table holds addresses of records.
+    let table = area_lights.table(scene, &memory);
+    let memory = memory.with_block(emissive, &table);
+    let linked = blocks::link(collected, memory.blocks.iter().copied(), &environments);
+    let tree = procedural::tree(scene, &memory, &placed).unwrap_or_else(|d| {
+        diagnostics.push(d);
+        Default::default()
+    });
+    let mut constants = frame_constants_around(scene, tree.bounds());
+    if options.output.is_some() {
+        // No background is shown where a variable is.
+        set_options(&mut constants, scene.max_depth, [0.0; 4]);
+    }
+    Ok(Layout {
+        constants,
+        textures,
+        linked,
+        area_light_table: memory.blocks[emissive],
+        environment_tables: memory.blocks[emissive + 1..].to_vec(),
+        area_lights,
+        environments,
+        primitives: Primitives { tree, kinds: collected.primitive_kinds.len() },
+        memory,
+    })
+}
+
+/// The records of the objects: the parameters, which the block of a procedural primitive follows.
+fn object_records(scene: &Scene, collected: &Collected, area_lights: &AreaLights) -> Vec<ObjectRecord> {
+    let objects = scene.objects.iter().zip(&collected.objects).enumerate();
+    let records = objects.map(|(number, (object, bound))| {
+        let mut params = bound.params.clone();
+        if let (Some(record), Some(primitive)) = (bound.layout.procedural, &bound.primitive) {
+            params.extend(procedural::block(primitive, record.kind, object, area_lights.pdf_scale(number)));
+        }
+        ObjectRecord { entry: bound.entry, params, layout: bound.layout.clone() }
+    });
+    records.collect()
+}
+
+/// Reads the textures that the shaders may look up.
+fn read_textures(
+    scene: &Scene,
+    collected: &Collected,
+    shaders: &mut ShaderLibrary,
+    diagnostics: &mut Diagnostics,
+) -> Textures {
+    let instances = scene.shader_instances.iter().zip(0..).flat_map(|(given, id)| {
+        let cores = collected.shaders.cores_of(ShaderId(id));
+        cores.map(move |core| (&**core, given))
+    });
+    let names = textures::names(shaders.module(), instances, &strings_by_name(scene));
+    let Some(names) = names else { return Textures::default() };
+    let read = shaders.textures(scene, names);
+    diagnostics.extend(read.remarks);
+    read.textures
+}

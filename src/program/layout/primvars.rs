@@ -1,8 +1,8 @@
-//! Primitive variables on their way to the parameters of shaders.
+//! Primitive variables as the parameters of shaders.
 //!
 //! A parameter of a surface shader takes its value from the primitive variable of the same name and type, where the primitive
-//! brings one, instead of from the shader's instance. One for the whole primitive lies in the object's own copy of the
-//! parameters; others lie behind the records of triangles and vertices, and only where a shader takes them.
+//! has one, instead of from the shader instance. A constant one lies in the object's own copy of the
+//! parameters; others follow the records of triangles and vertices, and only where a shader reads them.
 
 use crate::geometry::Mesh;
 use crate::geometry::primvar::{Primvar, PrimvarKind, PrimvarPlace, PrimvarType, PrimvarValues};
@@ -17,7 +17,7 @@ use crate::text::diagnostics::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// A primitive variable whose values lie behind the records of its mesh.
+/// A primitive variable whose values follow the records of its mesh.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StoredPrimvar {
     /// Its number among those of the mesh.
@@ -28,7 +28,7 @@ pub struct StoredPrimvar {
     pub ty: PrimvarType,
     /// The number of its elements where it is an array.
     pub array: Option<u32>,
-    /// Whether it differs between triangles only, and lies behind their data; else behind the vertices.
+    /// Whether it is uniform: its values follow the data of triangles, else the vertices.
     pub per_triangle: bool,
     /// Vectors between the end of the record proper and its first.
     pub offset: u32,
@@ -45,42 +45,43 @@ fn element_vectors(ty: PrimvarType) -> u32 {
     ty.components().div_ceil(4) as u32
 }
 
-/// The name of the primitive variable that holds what a displacement shader has left in an output parameter when it moved the points of a mesh.
+/// The name of the primitive variable that holds the value of an output parameter of the displacement shader that displaced a mesh.
 pub fn left_by_displacement(parameter: &str) -> String {
     format!("displacement:{parameter}")
 }
 
-/// Whether a shader asks for a variable of that kind as something that the displacement shader has left.
-fn hears(shader: &CompiledShader, kind: &PrimvarKind) -> bool {
+/// Whether a shader reads a variable of that kind as a message of the displacement shader.
+fn reads_message(shader: &CompiledShader, kind: &PrimvarKind) -> bool {
     let asked = shader.core_params.iter().filter_map(|p| Asked::parse(&p.name)).filter(|a| a.word == "displacement");
     let mut asked = asked.filter(|a| a.element.is_none() && a.ty.name() == kind.ty.name() && kind.array.is_none());
     asked.any(|a| left_by_displacement(a.name) == *kind.name)
 }
 
-/// The stored variable that answers a question for what the displacement shader has left.
+/// The stored variable that holds a message of the displacement shader.
 pub fn stored_message<'a>(layout: &'a RecordLayout, asked: &Asked<'_>) -> Option<&'a StoredPrimvar> {
     let name = left_by_displacement(asked.name);
     layout.primvars.iter().find(|v| *v.name == *name && v.ty.name() == asked.ty.name())
 }
 
-/// What of each mesh is stored: the variables that a shader of one of its objects takes and that differ within the mesh.
+/// The stored variables of each mesh: those that a shader of one of its objects reads and that are not constant.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub struct StoredPrimvars {
     by_mesh: HashMap<*const Mesh, Arc<[StoredPrimvar]>>,
 }
 
-impl Taken {
+impl StoredPrimvars {
     /// Of a scene whose objects have these shaders.
     pub fn of(scene: &Scene, shaders: &[Vec<Arc<Instance>>]) -> Self {
         let mut numbers: HashMap<*const Mesh, (&Mesh, BTreeSet<usize>)> = HashMap::new();
         for (object, shaders) in scene.objects.iter().zip(shaders).filter(|(o, _)| !o.mesh.primvars.is_empty()) {
-            let taken =
-                |p: &Primvar| shaders.iter().any(|s| taker(&s.shader, &p.kind).is_some() || hears(&s.shader, &p.kind));
-            let stored = |p: &Primvar| p.place != PrimvarPlace::Constant && taken(p);
-            let (_, taken) = numbers.entry(Arc::as_ptr(&object.mesh)).or_insert((&object.mesh, BTreeSet::new()));
-            taken.extend((0..object.mesh.primvars.len()).filter(|&i| stored(&object.mesh.primvars[i])));
+            let is_read = |p: &Primvar| {
+                shaders.iter().any(|s| parameter_for(&s.shader, &p.kind).is_some() || reads_message(&s.shader, &p.kind))
+            };
+            let stored = |p: &Primvar| p.place != PrimvarPlace::Constant && is_read(p);
+            let (_, own) = numbers.entry(Arc::as_ptr(&object.mesh)).or_insert((&object.mesh, BTreeSet::new()));
+            own.extend((0..object.mesh.primvars.len()).filter(|&i| stored(&object.mesh.primvars[i])));
         }
-        let by_mesh = numbers.into_iter().map(|(key, (mesh, taken))| (key, lay_out(mesh, &taken))).collect();
+        let by_mesh = numbers.into_iter().map(|(key, (mesh, stored))| (key, lay_out(mesh, &stored))).collect();
         Self { by_mesh }
     }
 
@@ -91,33 +92,33 @@ impl Taken {
     }
 }
 
-fn lay_out(mesh: &Mesh, taken: &BTreeSet<usize>) -> Arc<[StoredPrimvar]> {
-    let (mut behind_triangle, mut behind_vertex) = (0, 0);
+fn lay_out(mesh: &Mesh, stored: &BTreeSet<usize>) -> Arc<[StoredPrimvar]> {
+    let (mut per_triangle_vectors, mut per_vertex_vectors) = (0, 0);
     let place = |&number: &usize| {
         let Primvar { kind, place, .. } = &mesh.primvars[number];
         let per_triangle = *place == PrimvarPlace::Triangles;
-        let offset = if per_triangle { &mut behind_triangle } else { &mut behind_vertex };
+        let offset = if per_triangle { &mut per_triangle_vectors } else { &mut per_vertex_vectors };
         let (name, ty, array) = (kind.name.clone(), kind.ty, kind.array);
         let stored = StoredPrimvar { number, name, ty, array, per_triangle, offset: *offset };
         *offset += stored.vectors();
         stored
     };
-    taken.iter().map(place).collect()
+    stored.iter().map(place).collect()
 }
 
-/// The parameter of a shader that takes variables of this kind, with its number.
-fn taker<'a>(shader: &'a CompiledShader, kind: &PrimvarKind) -> Option<(usize, &'a CompiledParam)> {
+/// The parameter of a shader that reads variables of this kind, with its number.
+fn parameter_for<'a>(shader: &'a CompiledShader, kind: &PrimvarKind) -> Option<(usize, &'a CompiledParam)> {
     let (number, param) = shader.params.iter().enumerate().find(|(_, p)| *p.name == *kind.name)?;
     fits(param, kind.ty, kind.array).then_some((number, param))
 }
 
 fn fits(param: &CompiledParam, ty: PrimvarType, array: Option<u32>) -> bool {
-    // RTSL does not tell triples apart.
+    // RTSL has one type for all triples.
     let is_triple = matches!(ty, PrimvarType::Point | PrimvarType::Vector | PrimvarType::Normal);
     (param.type_name == ty.name() || is_triple && param.type_name == "vec3") && param.array == array
 }
 
-/// The stored variable of a mesh, and the number of its element, that core parameter `number` of a shader takes.
+/// The stored variable of a mesh, and the number of its element, that core parameter `number` of a shader reads.
 pub fn stored_for<'a>(
     layout: &'a RecordLayout,
     shader: &CompiledShader,
@@ -133,12 +134,12 @@ pub fn stored_for<'a>(
     Some((stored, element))
 }
 
-/// The parameters of an object's shader: the instance's, but for those that the primitive gives one value for.
+/// The parameters of an object's shader: the instance's, except for constant primitive variables.
 pub fn parameters_of(scene: &Scene, instance: &Instance, object: &Object) -> ParamBlock {
     let mut block = instance.block_of(scene, object);
     let constant = |p: &&Primvar| p.place == PrimvarPlace::Constant;
     for primvar in object.mesh.primvars.iter().filter(constant) {
-        let Some((number, _)) = taker(&instance.shader, &primvar.kind) else { continue };
+        let Some((number, _)) = parameter_for(&instance.shader, &primvar.kind) else { continue };
         let core_param = instance.shader.params[..number].iter().map(CompiledParam::values).sum();
         let first = instance.slot(core_param).unwrap_or(0) as usize;
         let vectors = value_vectors(primvar, 0);
@@ -147,15 +148,15 @@ pub fn parameters_of(scene: &Scene, instance: &Instance, object: &Object) -> Par
     block
 }
 
-/// The texts that the primitive variables of a scene hold, by the variables' names.
-pub fn texts_by_name(scene: &Scene) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
-    let mut texts: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+/// The strings that the primitive variables of a scene hold, by the variables' names.
+pub fn strings_by_name(scene: &Scene) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let mut strings: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
     for primvar in scene.objects.iter().flat_map(|o| &o.mesh.primvars) {
         if let PrimvarValues::Strings(values) = &primvar.values {
-            texts.entry(primvar.kind.name.clone()).or_default().extend(values.iter().cloned());
+            strings.entry(primvar.kind.name.clone()).or_default().extend(values.iter().cloned());
         }
     }
-    texts
+    strings
 }
 
 /// Value `i` of a variable as vectors of memory, a vector (or the rows of a matrix) for each element.
@@ -167,13 +168,13 @@ pub fn value_vectors(primvar: &Primvar, i: usize) -> Vec<[u32; 4]> {
     numbers.chain(strings).collect()
 }
 
-/// Remarks on variables that have the name of a parameter and do not fit it; each once for a shader.
+/// Warnings of variables with the name of a parameter but another type; each once for a shader.
 #[derive(Debug, Default)]
-pub struct Mismatches {
-    told: HashSet<(Arc<str>, Arc<str>)>,
+pub struct PrimvarMismatches {
+    reported: HashSet<(Arc<str>, Arc<str>)>,
 }
 
-impl Mismatches {
+impl PrimvarMismatches {
     /// Those of one object.
     pub fn of(&mut self, object: &Object, instance: &Instance) -> Vec<Diagnostic> {
         let mut remarks = Vec::new();
@@ -183,27 +184,26 @@ impl Mismatches {
             let (text, hint) = if !fits(param, kind.ty, kind.array) {
                 let written =
                     |name: &str, array: Option<u32>| array.map_or(name.to_string(), |n| format!("{name}[{n}]"));
-                let (given, wanted) = (written(kind.ty.name(), kind.array), written(param.type_name, param.array));
+                let (given, declared) = (written(kind.ty.name(), kind.array), written(param.type_name, param.array));
                 let text = format!(
-                    "the primitive variable `{}` is a {given}, but the shader's parameter is a {wanted}; it is not used",
+                    "the primitive variable `{}` is a {given}, but the shader's parameter is a {declared}; it is not used",
                     kind.name
                 );
                 let hint = match param.open {
-                    true => "an array without a length takes that of the value that stands beside the shader's name"
-                        .to_string(),
-                    false => format!("declare it as {wanted}"),
+                    true => "an array without a length takes that of the value given with the shader".to_string(),
+                    false => format!("declare it as {declared}"),
                 };
                 (text, hint)
             } else if primvar.place != PrimvarPlace::Constant && param.class == Class::Uniform {
                 let text = format!(
-                    "the primitive variable `{}` differs within the primitive, but the shader's parameter is uniform",
+                    "the primitive variable `{}` varies over the primitive, but the shader's parameter is uniform",
                     kind.name
                 );
                 (text, format!("declare the parameter as `varying {} {}`", param.type_name, kind.name))
             } else {
                 continue;
             };
-            if self.told.insert((instance.shader.core.clone(), kind.name.clone())) {
+            if self.reported.insert((instance.shader.core.clone(), kind.name.clone())) {
                 let d = Diagnostic::warning(text).hint(hint);
                 remarks.push(match object.span {
                     Some(span) => d.at(span, "given in this request"),

@@ -1,3 +1,69 @@
-//! The fourth phase: runs the passes over the linked module.
+//! Optimisation, the fourth phase of linking: runs the passes over the module, with hints about what to inline.
 
+pub mod common_origin;
 pub mod texture_lookups;
+
+use crate::ir::passes::{Observer, Pipeline, arguments};
+use crate::ir::{Function, Inlining, Loc, Module};
+use crate::lang::rsl::{LIGHTS_CATEGORY, LIGHTS_MESSAGE, LIGHTS_SAMPLE};
+use crate::program::collect::Collected;
+use crate::program::collect::instances::Instance;
+use crate::program::link::{LinkOptions, Stage};
+use crate::program::synthesise::specialisation::specialisation_suffix;
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Optimises a linked module. `observer` sees it between passes.
+pub fn optimise(
+    options: &LinkOptions,
+    collected: &Collected,
+    mut module: Module,
+    observer: &mut dyn Observer,
+    diagnostics: &mut Diagnostics,
+) -> Module {
+    if collected.traces_paths {
+        let methods = collected.entries.iter().flat_map(|entry| entry.methods.evaluated_repeatedly());
+        texture_lookups::share_lookups(&mut module, &methods.map(|i| i.shader.core.clone()).collect());
+    }
+    arguments::drop_unneeded(&mut module);
+    set_inlining(&mut module, collected, &options.pipeline);
+    match options.pipeline.run(&mut module, observer) {
+        Ok(report) => report.rays.into_iter().for_each(|loc| diagnostics.push(derivative_of_ray(&module, loc))),
+        Err(error) => diagnostics.push(Diagnostic::error(format!("internal error: {error}"))),
+    }
+    if options.stage == Stage::Image {
+        common_origin::split_by_origin(&mut module, collected.primitive_kinds.len(), &options.pipeline.target);
+    }
+    module
+}
+
+/// Sets what the linker knows of inlining.
+fn set_inlining(module: &mut Module, collected: &Collected, pipeline: &Pipeline) {
+    // A light is sampled once for each shading point, and then evaluated where its number is known.
+    let is_of_lights = |f: &&mut Function| {
+        [LIGHTS_SAMPLE, LIGHTS_MESSAGE, LIGHTS_CATEGORY].iter().any(|name| f.name.starts_with(name))
+    };
+    module.functions.iter_mut().filter(is_of_lights).for_each(|f| f.inlining = Inlining::Late);
+    // A core with more parameters than a call passes becomes a part of its entry.
+    let call_registers = pipeline.target.call_registers;
+    let passed = |i: &Instance| i.shader.core_params.iter().map(|p| p.ty.words().div_ceil(4)).sum::<u32>();
+    let mut inlined: HashSet<Arc<str>> =
+        collected.primitive_kinds.iter().flat_map(|cores| cores.names().cloned()).collect();
+    for entry in &collected.entries {
+        let large = entry.methods.all().filter(|i| passed(i) > call_registers);
+        inlined.extend(large.map(|i| i.shader.core.clone()));
+        let large = entry.shaders().filter(|i| passed(i) > call_registers);
+        let suffixes = || std::iter::once(entry.specialisation).chain(entry.unlit).map(specialisation_suffix);
+        let cores = large.flat_map(|i| suffixes().map(|suffix| Arc::from(format!("{}{suffix}", i.shader.core))));
+        inlined.extend(cores);
+    }
+    let cores = module.functions.iter_mut().filter(|f| inlined.contains(&f.name));
+    cores.for_each(|f| f.inlining = Inlining::Always);
+}
+
+/// Warns that the derivative of a traced ray's result is 0.
+fn derivative_of_ray(module: &Module, loc: Loc) -> Diagnostic {
+    let d = Diagnostic::warning("a derivative of what a ray brings back counts as 0");
+    module.span(loc).into_iter().fold(d, |d, span| d.at(span, "this comes by a ray"))
+}

@@ -1,7 +1,7 @@
-//! Images that the methods of a material look at: once at a place, where every method that asks for a colour would look for itself, and those that are asked about two directions twice.
+//! Texture lookups shared between the methods of a material: each texture is sampled once per shading point, where every method that uses its colour would sample it, and those that are evaluated for two directions twice.
 //!
-//! Before a linked module is made shorter, each method is parted into what it looks up whatever the direction is, and the rest ([`packets::split`]). Calls with the same arguments become one, as all calls do that do nothing but give
-//! results. An image is then looked at where a method might have passed it by.
+//! Before a linked module is optimised, each method is split into the lookups that do not depend on directions, and the rest ([`packets::split`]). Calls with the same arguments become one, as all pure calls do.
+//! A texture may then be sampled where a method's control flow would skip it.
 
 use crate::ir::passes::calls::pure_names;
 use crate::ir::passes::packets::{self, Once, Split};
@@ -9,26 +9,26 @@ use crate::ir::{Function, Inst, Module, Op};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-/// What the names of the functions that look at images start with.
+/// The prefix of functions that sample textures.
 const LOOKUPS: &str = "std.texture.";
 
-/// The inputs that differ between calls of a method at one place.
+/// The inputs that differ between calls of a method at one shading point.
 const DIRECTIONS: [&str; 3] = ["light.direction", "seed.x", "seed.y"];
 
-/// Makes the functions of these names look at their images apart.
-pub fn share(module: &mut Module, methods: &HashSet<Arc<str>>) {
+/// Splits the texture lookups from the functions of these names.
+pub fn share_lookups(module: &mut Module, methods: &HashSet<Arc<str>>) {
     let mut lookups = pure_names(module);
     lookups.retain(|name| name.starts_with(LOOKUPS));
-    let looks = |f: &Function| f.blocks.iter().flat_map(|b| &b.insts).any(|i| is_call_of(i, &lookups));
-    let mut apart: BTreeMap<Arc<str>, Function> = BTreeMap::new();
-    for func in module.functions.iter_mut().filter(|f| methods.contains(&f.name) && looks(f)) {
+    let samples = |f: &Function| f.blocks.iter().flat_map(|b| &b.insts).any(|i| is_call_of(i, &lookups));
+    let mut split: BTreeMap<Arc<str>, Function> = BTreeMap::new();
+    for func in module.functions.iter_mut().filter(|f| methods.contains(&f.name) && samples(f)) {
         let mut short = func.clone();
         packets::shorten(&mut short);
         let params: Vec<Arc<str>> = short.params.iter().map(|p| p.name.clone()).collect();
         let common: Vec<&str> = params.iter().map(|name| &**name).filter(|name| !DIRECTIONS.contains(name)).collect();
         let names = [format!("{}.images", func.name), func.name.to_string()];
         if let Some(Split { shared, rest }) = packets::split(&short, &common, names, Once::Calls(&lookups)) {
-            apart.insert(func.name.clone(), shared);
+            split.insert(func.name.clone(), shared);
             *func = rest;
         }
     }
@@ -37,7 +37,7 @@ pub fn share(module: &mut Module, methods: &HashSet<Arc<str>>) {
             let mut insts = Vec::with_capacity(func.blocks[block].insts.len());
             for mut inst in std::mem::take(&mut func.blocks[block].insts) {
                 if let Op::Call(name) = &inst.op
-                    && let Some(shared) = apart.get(name)
+                    && let Some(shared) = split.get(name)
                 {
                     let results: Vec<_> = shared.results.iter().map(|r| func.new_value(r.ty)).collect();
                     let args = inst.args.clone();
@@ -49,7 +49,7 @@ pub fn share(module: &mut Module, methods: &HashSet<Arc<str>>) {
             func.blocks[block].insts = insts;
         }
     }
-    module.functions.extend(apart.into_values());
+    module.functions.extend(split.into_values());
 }
 
 fn is_call_of(inst: &Inst, functions: &HashSet<Arc<str>>) -> bool {
@@ -111,10 +111,10 @@ b0:
     }
 
     #[test]
-    fn images_are_looked_at_once_whatever_the_direction_and_results_keep_their_bits() {
+    fn textures_are_sampled_once_for_all_directions_and_results_keep_their_bits() {
         let original = parse(MATERIAL, FileId(0)).expect("it is well written");
         let mut module = original.clone();
-        share(&mut module, &["BSDF", "evaluatePDF"].map(Arc::from).into());
+        share_lookups(&mut module, &["BSDF", "evaluatePDF"].map(Arc::from).into());
         arguments::drop_unneeded(&mut module);
         calls::run(&mut module);
         verify(&module).expect("it keeps the rules");
@@ -122,7 +122,7 @@ b0:
             assert_eq!(calls_of(&module, "surface", &format!("{method}.images")), 1, "{module}");
             assert_eq!(calls_of(&module, "surface", method), 2);
         }
-        // What is looked up by the direction stays where it was.
+        // Lookups by direction stay in the method.
         assert_eq!(["BSDF", "evaluatePDF"].map(|method| calls_of(&module, method, "std.texture.color")), [0, 1]);
         for one in [[0.5, 0.25, -1.0], [-0.5, 0.3, 2.0]] {
             let args = [one, [0.1, 0.2, 0.3], [3.0, 5.0, 7.0]].map(Const::Vec3);

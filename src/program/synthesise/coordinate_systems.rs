@@ -8,10 +8,10 @@ use glam::Mat4;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Names that are no coordinate systems of the scene, but mean the world.
+/// Names of world space, which are no coordinate systems of the scene.
 const WORLD: [&str; 3] = ["", "world", "current"];
 
-/// `spaces.named(string name) -> (x, y, z, origin)`: the images in the world of the axes and the origin of the system of that name; those of the world where
+/// `spaces.named(string name) -> (x, y, z, origin)`: the axes and the origin of the named coordinate system, in world space; those of world space where
 /// there is none.
 pub fn named(systems: &BTreeMap<String, Mat4>) -> Function {
     let mut b = FunctionBuilder::linker(SPACES_NAMED);

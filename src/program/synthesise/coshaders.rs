@@ -1,10 +1,10 @@
 //! The co-shaders of objects as functions that cores call (`lang::rsl::coshaders`).
 //!
-//! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions for each different list of them, told apart by a suffix. A function compares the handle with
-//! those of the list, which is closed, and calls the method of the one that it is. A method's core makes its class anew, so members that a method changes are back at the next call.
+//! Which co-shaders there are depends on the object (`Shader`), so there is one set of functions for each specialisation key, whose suffix their names end with. A function compares the handle with
+//! those of the key's list and calls the method of the co-shader that it names. A method's core constructs its class anew, so members that a method changes are reset at the next call.
 //!
-//! Co-shaders call each other in turn, so these functions may be recursive, and are not inlined then. For a call to pass little, there is one function for each method of each co-shader, which knows
-//! where its parameters lie: of what it takes, all but the method's own parameters goes where nobody needs it.
+//! Co-shaders may call each other, so these functions may be recursive, and are not inlined then. To keep calls small, there is one function for each method of each co-shader, which knows
+//! the address of its parameters: of its arguments, all but the method's own parameters are removed where they are not used.
 
 use crate::abi::ShaderKind;
 use crate::ir::passes::InlinePolicy;
@@ -15,75 +15,53 @@ use crate::ir::{
 };
 use crate::lang::rsl::RslType;
 use crate::lang::rsl::coshaders::{ARROW, Asked, PREFIX, Question, inputs, is_core};
-use crate::program::collect::instances::{Instance, unpack};
+use crate::program::collect::instances::unpack;
 use crate::program::collect::shader_library::CompiledParam;
-use crate::program::synthesise::specialisation::users_of;
-use crate::scene::{CoShader, ShaderId};
+use crate::program::layout::blocks::{CoShaders, LinkedCoShader, LinkedCore};
+use crate::program::synthesise::specialisation::callers_of;
+use crate::scene::CoShader;
 use crate::text::diagnostics::Diagnostic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The parameter that names the categories of a co-shader, with commas between them (PRMan).
+/// The parameter that names the categories of a co-shader, separated by commas (PRMan).
 const CATEGORY: &str = "__category";
-
-/// A co-shader, ready to be asked.
-#[derive(Clone, Debug)]
-pub struct LinkedCoShader {
-    /// What can be asked: the members under an empty name, and the methods.
-    pub cores: Vec<LinkedCore>,
-}
-
-/// A core of a co-shader.
-#[derive(Clone, Debug)]
-pub struct LinkedCore {
-    /// The co-shader.
-    pub id: ShaderId,
-    /// The name of the method; empty for the members.
-    pub name: Arc<str>,
-    /// The core with the parameters of the class.
-    pub instance: Arc<Instance>,
-    /// Address of its parameter block.
-    pub address: u32,
-}
-
-/// The scene's co-shaders.
-pub type CoShaders = BTreeMap<ShaderId, LinkedCoShader>;
 
 impl LinkedCoShader {
     fn core(&self, name: &str) -> Option<&LinkedCore> {
         self.cores.iter().find(|c| *c.name == *name)
     }
 
-    fn is_of_category(&self) -> BTreeSet<&str> {
+    fn categories(&self) -> BTreeSet<&str> {
         let texts = self.core("").into_iter().flat_map(|c| &c.instance.texts);
         texts.filter(|(name, _)| name == CATEGORY).flat_map(|(_, text)| text.split(',').map(str::trim)).collect()
     }
 }
 
-/// All that a module's functions ask of co-shaders.
-pub fn asked(module: &Module) -> BTreeSet<Arc<str>> {
+/// The calls of co-shaders in a module's functions, by the names of the functions called.
+pub fn calls(module: &Module) -> BTreeSet<Arc<str>> {
     let insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
-    let calls = insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None });
-    calls.filter(|name| name.starts_with(PREFIX)).cloned().collect()
+    let called = insts.filter_map(|i| if let Op::Call(name) = &i.op { Some(name) } else { None });
+    called.filter(|name| name.starts_with(PREFIX)).cloned().collect()
 }
 
-/// Puts the functions of what is asked of the scene's co-shaders into a module, in the place of the cores that they are made of.
-pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders, target: &TargetInfo) {
+/// Adds the functions that are called of the scene's co-shaders to a module, and removes the cores that they are made of.
+pub fn add_methods(module: &mut Module, calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders, target: &TargetInfo) {
     let mut methods = BTreeMap::new();
-    for asked in asked.iter().filter_map(|name| Asked::parse(name)) {
-        for fit in coshaders.values().filter_map(|c| Fit::of(&asked, c.core(asked.core()?)?)) {
+    for asked in calls.iter().filter_map(|name| Asked::parse(name)) {
+        for fit in coshaders.values().filter_map(|c| Match::of(&asked, c.core(asked.core()?)?)) {
             if let Some(name) = fit.function_name() {
                 methods.entry(name).or_insert_with_key(|name| fit.function(name));
             }
         }
     }
     if !methods.is_empty() {
-        let mut asking = users_of(&module.functions, asked.iter().cloned().collect());
-        asking.extend(module.functions.iter().map(|f| &f.name).filter(|name| is_core(name)).cloned());
+        let mut callers = callers_of(&module.functions, calls.iter().cloned().collect());
+        callers.extend(module.functions.iter().map(|f| &f.name).filter(|name| is_core(name)).cloned());
         module.functions.extend(methods.into_values());
         let set_inlining = |module: &mut Module, inlining: Inlining| {
-            let asking = module.functions.iter_mut().filter(|f| asking.contains(&f.name));
-            asking.for_each(|f| f.inlining = inlining);
+            let callers = module.functions.iter_mut().filter(|f| callers.contains(&f.name));
+            callers.for_each(|f| f.inlining = inlining);
         };
         set_inlining(module, Inlining::Always);
         inline::run(module, &InlinePolicy::default(), target, Stage::Early);
@@ -92,15 +70,15 @@ pub fn add_methods(module: &mut Module, asked: &BTreeSet<Arc<str>>, coshaders: &
     module.functions.retain(|f| !is_core(&f.name));
 }
 
-/// Methods that are called and that some co-shader has, but none with such parameters and such a value.
-pub fn misfits(asked: &BTreeSet<Arc<str>>, coshaders: &CoShaders) -> Vec<Diagnostic> {
+/// Warnings of calls that match no co-shader's method of that name in parameters and return type.
+pub fn mismatched_calls(calls: &BTreeSet<Arc<str>>, coshaders: &CoShaders) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
-    for asked in asked.iter().filter_map(|name| Asked::parse(name)) {
+    for asked in calls.iter().filter_map(|name| Asked::parse(name)) {
         if !matches!(asked.question, Question::Method | Question::Run) {
             continue;
         }
         let named: Vec<&LinkedCore> = coshaders.values().filter_map(|c| c.core(&asked.name)).collect();
-        if named.iter().any(|core| Fit::of(&asked, core).is_some()) {
+        if named.iter().any(|core| Match::of(&asked, core).is_some()) {
             continue;
         }
         if let Some(core) = named.first() {
@@ -125,12 +103,12 @@ fn declared(p: &CompiledParam) -> String {
 }
 
 /// The functions for one list of co-shaders.
-pub fn functions(suffix: &str, asked: &BTreeSet<Arc<str>>, list: &[CoShader], coshaders: &CoShaders) -> Vec<Function> {
+pub fn functions(suffix: &str, calls: &BTreeSet<Arc<str>>, list: &[CoShader], coshaders: &CoShaders) -> Vec<Function> {
     let known: Vec<Known<'_>> = list
         .iter()
         .filter_map(|c| Some(Known { handle: c.handle.as_str().into(), shader: coshaders.get(&c.shader)? }))
         .collect();
-    asked.iter().filter_map(|name| Some(function(name, suffix, &Asked::parse(name)?, &known))).collect()
+    calls.iter().filter_map(|name| Some(function(name, suffix, &Asked::parse(name)?, &known))).collect()
 }
 
 /// A co-shader that an object knows.
@@ -168,7 +146,7 @@ fn text_param(b: &mut FunctionBuilder, name: &str) -> Value {
     b.param(name, Type::String)
 }
 
-/// What `value` gives for the co-shader of a handle, else `other`.
+/// The result of `value` for the co-shader of a handle, else `other`.
 fn chosen(
     b: &mut FunctionBuilder,
     handle: Value,
@@ -194,40 +172,40 @@ fn listed(b: &mut FunctionBuilder, question: Question, known: &[Known<'_>]) {
     let (mut count, one) = (b.f32(0.0), b.f32(1.0));
     let mut handle = b.constant(Const::String("".into()));
     for k in known {
-        let mut is_meant = b.constant(Const::Bool(false));
-        for own in std::iter::once("").chain(k.shader.is_of_category()) {
+        let mut is_included = b.constant(Const::Bool(false));
+        for own in std::iter::once("").chain(k.shader.categories()) {
             let own = b.constant(Const::String(own.into()));
             let is = b.op(Op::IEq, &[category, own]);
-            is_meant = b.op(Op::Or, &[is_meant, is]);
+            is_included = b.op(Op::Or, &[is_included, is]);
         }
         if let Some(number) = number {
             let is_next = b.op(Op::Eq, &[count, number]);
-            let is_it = b.op(Op::And, &[is_meant, is_next]);
+            let is_at = b.op(Op::And, &[is_included, is_next]);
             let own = b.constant(Const::String(k.handle.clone()));
-            handle = b.op(Op::Select, &[is_it, own, handle]);
+            handle = b.op(Op::Select, &[is_at, own, handle]);
         }
         let more = b.op(Op::Add, &[count, one]);
-        count = b.op(Op::Select, &[is_meant, more, count]);
+        count = b.op(Op::Select, &[is_included, more, count]);
     }
     b.ret(vec![if number.is_some() { handle } else { count }]);
 }
 
-/// What a caller gives a core.
-struct Given {
+/// What a caller passes to a core.
+struct Passed {
     /// The values of the arguments, one after the other.
     args: Vec<Value>,
     /// The predefined variables, in the order of [`inputs`].
     globals: Vec<Value>,
 }
 
-/// `Member`, `Method` and `Run`: asks the co-shader of a handle.
+/// `Member`, `Method` and `Run`: calls the co-shader of a handle.
 fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'_>]) {
     let is_member = asked.question == Question::Member;
     let handle = text_param(b, "handle");
     let values = asked.args.iter().flat_map(|(ty, _)| ty.values()).enumerate();
     let args = values.map(|(i, ty)| b.implicit_param(format!("given.{i}"), ty)).collect();
     let globals = typed_inputs().map(|(name, ty)| b.implicit_param(format!("given.{name}"), ty)).collect();
-    let given = Given { args, globals };
+    let given = Passed { args, globals };
     let found = is_member.then_some(("found", Type::F32));
     let value = asked.result.ir().map(|ty| ("return", ty));
     for (name, ty) in found.into_iter().chain(value) {
@@ -237,7 +215,7 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'
         b.result(format!("changed.{i}"), ty);
     }
     for k in known {
-        let fit = asked.core().and_then(|name| k.shader.core(name)).and_then(|core| Fit::of(asked, core));
+        let fit = asked.core().and_then(|name| k.shader.core(name)).and_then(|core| Match::of(asked, core));
         let Some(fit) = fit else { continue };
         let own = b.constant(Const::String(k.handle.clone()));
         let is = b.op(Op::IEq, &[handle, own]);
@@ -247,7 +225,7 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'
         b.seal(no);
         b.switch_to(yes);
         let mut results: Vec<Value> = is_member.then(|| b.f32(1.0)).into_iter().collect();
-        results.extend(fit.ask(b, asked, &given, suffix));
+        results.extend(fit.call(b, asked, &given, suffix));
         b.ret(results);
         b.switch_to(no);
     }
@@ -257,13 +235,13 @@ fn called(b: &mut FunctionBuilder, suffix: &str, asked: &Asked, known: &[Known<'
     b.ret(results);
 }
 
-impl Given {
+impl Passed {
     /// The values of each argument.
     fn each<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = (&'a [Value], bool)> {
         let mut rest = &self.args[..];
         asked.args.iter().map(move |(ty, variable)| {
-            let (own, behind) = rest.split_at(ty.values().count());
-            rest = behind;
+            let (own, after) = rest.split_at(ty.values().count());
+            rest = after;
             (own, *variable)
         })
     }
@@ -274,15 +252,15 @@ impl Given {
     }
 }
 
-/// The parameters of a method that its caller gives.
+/// The parameters of a method that its caller passes.
 fn call_params(core: &LinkedCore) -> impl Iterator<Item = &CompiledParam> {
     let is_given = |p: &&CompiledParam| !core.name.is_empty() && p.name.len() > ARROW.len() && p.is_of_call();
     core.instance.shader.params.iter().filter(is_given)
 }
 
-/// How a core answers a question.
-enum Fit<'a> {
-    /// By a parameter at that place of its block.
+/// How a core provides what is called.
+enum Match<'a> {
+    /// By a parameter at that offset of its block.
     Parameter(&'a LinkedCore, u32, Type),
     /// By its output of that name.
     Output(&'a LinkedCore, String),
@@ -290,8 +268,8 @@ enum Fit<'a> {
     Nothing(&'a LinkedCore),
 }
 
-/// Whether a value of a type can be used where another is wanted: a number stands for three equal ones.
-fn becomes(from: Type, to: Type) -> bool {
+/// Whether a value of a type converts to another: a float to a triple.
+fn converts(from: Type, to: Type) -> bool {
     from == to || (from, to) == (Type::F32, Type::Vec3)
 }
 
@@ -299,11 +277,11 @@ fn converted(b: &mut FunctionBuilder, value: Value, to: Type) -> Value {
     if b.ty(value) == to { value } else { b.op_as(Op::Splat, &[value], to) }
 }
 
-impl<'a> Fit<'a> {
+impl<'a> Match<'a> {
     fn of(asked: &Asked, core: &'a LinkedCore) -> Option<Self> {
         let shader = &core.instance.shader;
         let output = |name: &str| shader.core_results.iter().find(|r| *r.name == *name).map(|r| r.ty);
-        let fits = |ty: Type| asked.result.ir().is_none_or(|wanted| becomes(ty, wanted));
+        let fits = |ty: Type| asked.result.ir().is_none_or(|expected| converts(ty, expected));
         if core.name.is_empty() {
             let before = |i: usize| shader.params[..i].iter().map(CompiledParam::values).sum();
             if let Some(i) = shader.params.iter().position(|p| *p.name == *asked.name) {
@@ -317,7 +295,7 @@ impl<'a> Fit<'a> {
         let params: Vec<&CompiledParam> = call_params(core).collect();
         let takes = |p: &CompiledParam, ty: RslType| match (p.array, ty) {
             (Some(len), RslType::Array(element, given)) => len == given && element.ir() == Some(p.ty),
-            (None, ty) => ty.ir().is_some_and(|ty| becomes(ty, p.ty)),
+            (None, ty) => ty.ir().is_some_and(|ty| converts(ty, p.ty)),
             _ => false,
         };
         if params.len() != asked.args.len() || !params.iter().zip(&asked.args).all(|(p, (ty, _))| takes(p, *ty)) {
@@ -378,7 +356,7 @@ impl<'a> Fit<'a> {
             given.insert(name.to_string(), value);
         }
         let block = b.constant(Const::Ref(core.address));
-        // What there is of the object is the caller's; the rest is the co-shader's own.
+        // Globals come from the caller, parameters from the co-shader.
         let outputs = core.instance.call(&mut b, &core.instance.shader.core, |b, slot, param| {
             match (given.get(&*param.name), slot) {
                 (Some(&value), _) => value,
@@ -391,13 +369,13 @@ impl<'a> Fit<'a> {
         b.finish()
     }
 
-    /// The value, and behind it the new values of the arguments that are variables.
-    fn ask(&self, b: &mut FunctionBuilder, asked: &Asked, given: &Given, suffix: &str) -> Vec<Value> {
-        let wanted = asked.result.ir();
+    /// The value, then the new values of the arguments that are variables.
+    fn call(&self, b: &mut FunctionBuilder, asked: &Asked, given: &Passed, suffix: &str) -> Vec<Value> {
+        let expected = asked.result.ir();
         if let Self::Parameter(core, slot, ty) = self {
             let block = b.constant(Const::Ref(core.address));
             let value = unpack(b, *ty, |b, k| b.op(Op::Load(slot + k), &[block]));
-            return wanted.map(|wanted| converted(b, value, wanted)).into_iter().collect();
+            return expected.map(|expected| converted(b, value, expected)).into_iter().collect();
         }
         let (Some(core), Some(name)) = (self.core(), self.function_name()) else { return Vec::new() };
         let mut args = Vec::new();
@@ -410,10 +388,10 @@ impl<'a> Fit<'a> {
         let values = b.call(format!("{name}{suffix}"), args, &types);
         let output = |name: &str| results.iter().position(|r| *r.name == *name).map(|i| values[i]);
         let mut list = Vec::new();
-        if let (Self::Output(_, name), Some(wanted)) = (self, wanted) {
-            list.extend(output(name).map(|value| converted(b, value, wanted)));
+        if let (Self::Output(_, name), Some(expected)) = (self, expected) {
+            list.extend(output(name).map(|value| converted(b, value, expected)));
         }
-        // What the method leaves in parameters that are outputs, and of others the old values.
+        // The values of output parameters, and of others the old values.
         for (p, (values, variable)) in call_params(core).zip(given.each(asked)) {
             let new = value_names(p).into_iter().map(|name| output(&name));
             let new = new.zip(values).map(|(new, &old)| new.filter(|v| b.ty(*v) == b.ty(old)).unwrap_or(old));
@@ -430,7 +408,7 @@ fn value_names(p: &CompiledParam) -> Vec<String> {
     p.array.map_or(vec![p.name.clone()], |len| (0..len).map(|i| format!("{}.{i}", p.name)).collect())
 }
 
-/// The predefined variables that a caller hands on, with their types.
+/// The predefined variables that a caller passes on, with their types.
 fn typed_inputs() -> impl Iterator<Item = (&'static str, Type)> {
     inputs().filter_map(|g| Some((g.name, g.ty.ir()?)))
 }

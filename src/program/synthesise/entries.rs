@@ -4,55 +4,110 @@ use crate::abi::EntryPoint;
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::DISPLACED;
 use crate::lang::rsl::queries::Asked;
+use crate::program::collect::entries::SurfaceEntry;
 use crate::program::collect::instances::{Instance, Outputs, unpack};
+use crate::program::collect::materials::MaterialMethods;
 use crate::program::collect::procedural::PrimitiveCores;
 use crate::program::collect::shader_library::CompiledFunction;
+use crate::program::layout::blocks::LinkedVolume;
 use crate::program::layout::memory::RecordLayout;
 use crate::program::layout::primvars::{stored_for, stored_message};
-use crate::program::synthesise::gather_outputs::Questions;
+use crate::program::synthesise::gather_outputs::GatherOutputs;
+use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::outputs::{Output, triple};
-use crate::program::synthesise::paths::{Methods, emission_at, opacity_at};
+use crate::program::synthesise::specialisation::specialisation_suffix;
 use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceInputs, SurfaceState, of_frame, scale};
 use crate::program::synthesise::visibility;
-use crate::program::synthesise::volumes::{LinkedVolume, Passage};
-use crate::scene::{HitMode, Integrator, Scene, Visibility};
+use crate::program::synthesise::volumes::Passage;
+use crate::scene::{HitMode, Integrator, Scene, ShaderId, Visibility};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A surface core, and those around it, as one entry calls them.
+/// A surface core, and those of the shaders around it, as one entry calls them.
 #[derive(Clone, Debug)]
 pub struct SurfaceVariant {
-    /// The core, renamed for what is around the object.
+    /// The number of the entry.
+    pub number: usize,
+    /// The core, specialised for the object.
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// The displacement shader; its parameters lie behind the surface's.
+    /// The displacement shader; its parameters follow the surface's.
     pub displacement: Option<Displacement>,
     /// The core of the atmosphere, and the atmosphere itself.
     pub atmosphere: Option<(Arc<str>, LinkedVolume)>,
     /// How the object's records lie.
     pub layout: RecordLayout,
-    /// The cores of the primitive, if the objects are programs.
+    /// The cores of the primitive, if the objects are procedural.
     pub primitive: Option<Arc<PrimitiveCores>>,
-    /// What camera rays get in the place of the colour.
+    /// What camera rays get in place of the colour.
     pub output: Option<Output>,
     /// Which rays see the objects.
-    pub seen: Visibility,
-    /// What the surface's class says beside how it is shaded.
-    pub methods: Methods,
-    /// The cores again, copied for where no light shines, where rays ask the surface shader for its opacity.
-    pub dark: Option<Box<SurfaceVariant>>,
+    pub visibility: Visibility,
+    /// The methods of the surface's material.
+    pub methods: MaterialMethods,
+    /// The cores again, copied for where there are no lights, where shadow rays evaluate the surface shader for its opacity.
+    pub unlit: Option<Box<SurfaceVariant>>,
+}
+
+impl SurfaceVariant {
+    /// That of an entry with this number. Where the image shows an `output`, camera rays return that.
+    pub fn of(
+        entry: &SurfaceEntry,
+        number: usize,
+        volumes: &BTreeMap<ShaderId, LinkedVolume>,
+        output: Option<&Output>,
+    ) -> Self {
+        let core = |i: &Instance| specialised_core(i, entry.specialisation);
+        let atmosphere = entry.atmosphere.and_then(|id| volumes.get(&id));
+        Self {
+            atmosphere: atmosphere.map(|v| (core(&v.instance), v.clone())),
+            output: output.cloned(),
+            visibility: entry.visibility,
+            methods: entry.methods.clone(),
+            unlit: entry.unlit.map(|key| Self::specialised(entry, number, key).into()),
+            ..Self::specialised(entry, number, entry.specialisation)
+        }
+    }
+
+    /// The cores of an entry that are specialised for a key, and nothing around them.
+    fn specialised(entry: &SurfaceEntry, number: usize, key: usize) -> Self {
+        Self {
+            number,
+            core: specialised_core(&entry.instance, key),
+            instance: entry.instance.clone(),
+            displacement: entry.displacement.clone().map(|bound| Displacement {
+                core: specialised_core(&bound.instance, key),
+                instance: bound.instance,
+                done: bound.is_done,
+                is_surface: bound.is_surface,
+            }),
+            atmosphere: None,
+            layout: entry.layout.clone(),
+            primitive: entry.primitive.clone(),
+            output: None,
+            visibility: Visibility::default(),
+            methods: MaterialMethods { opacity: entry.methods.opacity.clone(), ..MaterialMethods::default() },
+            unlit: None,
+        }
+    }
+}
+
+/// The name of the copy of a core for a specialisation key.
+fn specialised_core(instance: &Instance, key: usize) -> Arc<str> {
+    Arc::from(format!("{}{}", instance.shader.core, specialisation_suffix(key)))
 }
 
 /// A displacement shader as an entry calls it.
 #[derive(Clone, Debug)]
 pub struct Displacement {
-    /// Its core, renamed for what is around the object.
+    /// Its core, specialised for the object.
     pub core: Arc<str>,
     /// An instance of the shader; only its signature matters.
     pub instance: Arc<Instance>,
-    /// Whether it has moved the points of the mesh already: it is not called then, and only tells its parameters.
+    /// Whether it has displaced the mesh already: then it is not called, and only its parameters are read.
     pub done: bool,
-    /// Whether it is the class that the surface shader is, too: that displaces by itself, unless it is done.
+    /// Whether it is the class that the surface shader is, too: that displaces by itself, unless the mesh is displaced.
     pub is_surface: bool,
 }
 
@@ -71,94 +126,92 @@ pub(in crate::program) fn at_a_hit(
     (b, SurfaceInputs { origin, direction, depth, ray, layout, differentiated, primitive })
 }
 
-/// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: fetches what the cores read at the current hit, and calls the displacement's, then the surface's, then the atmosphere's
-/// for rays of the camera. With `differentiated` the state carries its derivatives by u and v.
-pub fn surface(number: usize, variant: &SurfaceVariant, questions: &Questions, differentiated: bool) -> Function {
-    surface_with(number, variant, questions, differentiated, Light::All)
+/// `@surface.N(orig, dir, depth, ray) -> (Ci, Oi)`: reads the inputs of the cores at the current hit, and calls that of the displacement shader, then of the surface shader, then, for camera rays, of the
+/// atmosphere. With `differentiated` the state carries its derivatives by u and v.
+pub fn surface(variant: &SurfaceVariant, outputs: &GatherOutputs, differentiated: bool) -> Function {
+    surface_with(variant, outputs, differentiated, Light::All)
 }
 
-/// Which light a surface's code gives.
+/// Which light a surface's code returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::program) enum Light {
     /// All that leaves it.
     All,
-    /// What its shader makes of other light: what its class sends itself counts by how it was found, where paths are traced.
+    /// Without emission, which a path tracer weights.
     Reflected,
-    /// None: rays only ask how much of it there is.
+    /// None: rays only ask for the opacity.
     Nothing,
 }
 
-/// [`surface`], which gives some of the light.
+/// [`surface`], with some of the light.
 pub(in crate::program) fn surface_with(
-    number: usize,
     variant: &SurfaceVariant,
-    questions: &Questions,
+    outputs: &GatherOutputs,
     differentiated: bool,
     light: Light,
 ) -> Function {
-    let (mut b, inputs) = at_a_hit(EntryPoint::Surface(number as u32), variant, differentiated);
+    let (mut b, inputs) = at_a_hit(EntryPoint::Surface(variant.number as u32), variant, differentiated);
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
-    visibility::begin(&mut b, variant.seen, inputs.ray, |b, mode| match (&variant.dark, mode) {
-        (Some(dark), HitMode::Shader) if dark.instance.shader.sets_opacity() => {
-            shade(b, number, dark, &Questions::default(), &inputs, light);
+    visibility::begin(&mut b, variant.visibility, inputs.ray, |b, mode| match (&variant.unlit, mode) {
+        (Some(unlit), HitMode::Shader) if unlit.instance.shader.sets_opacity() => {
+            shade(b, unlit, &GatherOutputs::default(), &inputs, light);
         }
-        (Some(dark), HitMode::Shader) => {
-            let (nothing, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
+        (Some(unlit), HitMode::Shader) => {
+            let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
             let mut state = SurfaceState::new(b, inputs.clone());
-            let opacity = dark.methods.opacity.as_deref();
-            let opacity = opacity.map_or(white, |opacity| opacity_at(b, &mut state, &dark.layout, opacity));
-            b.ret(vec![nothing, opacity]);
+            let opacity = unlit.methods.opacity.as_deref();
+            let opacity = opacity.map_or(white, |opacity| opacity_at(b, &mut state, &unlit.layout, opacity));
+            b.ret(vec![black, opacity]);
         }
         _ => {
             let mut state = SurfaceState::new(b, inputs.clone());
-            let nothing = b.constant(Const::zero(Type::Vec3));
-            let opacity = state.global(b, "Os").unwrap_or(nothing);
-            b.ret(vec![nothing, opacity]);
+            let black = b.constant(Const::zero(Type::Vec3));
+            let opacity = state.global(b, "Os").unwrap_or(black);
+            b.ret(vec![black, opacity]);
         }
     });
     match light {
         Light::Nothing => {
-            let (nothing, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
-            b.ret(vec![nothing, white]);
+            let (black, white) = (b.constant(Const::zero(Type::Vec3)), b.constant(Const::Vec3([1.0; 3])));
+            b.ret(vec![black, white]);
         }
-        Light::All | Light::Reflected => shade(&mut b, number, variant, questions, &inputs, light),
+        Light::All | Light::Reflected => shade(&mut b, variant, outputs, &inputs, light),
     }
     b.finish()
 }
 
-/// The code of [`surface`] for rays that see the object, up to its return.
+/// The code of [`surface`] for rays to which the object is visible, up to its return.
 fn shade(
     b: &mut FunctionBuilder,
-    number: usize,
     variant: &SurfaceVariant,
-    questions: &Questions,
+    outputs: &GatherOutputs,
     given: &SurfaceInputs,
     light: Light,
 ) {
-    questions.answer_at_hit(b, given);
+    outputs.return_at_hit(b, given);
     let mut state = SurfaceState::new(b, given.clone());
-    let own = variant.methods.emission.as_deref().filter(|_| light == Light::All);
-    let own = own.map(|emission| emission_at(b, &mut state, &variant.layout, emission));
-    let covers = variant.methods.opacity.as_deref();
-    let covers = covers.map(|opacity| opacity_at(b, &mut state, &variant.layout, opacity));
-    let shown = |b: &mut FunctionBuilder, color| visibility::color(b, variant.seen, given.ray, color);
+    let emission = variant.methods.emission.as_deref().filter(|_| light == Light::All);
+    let emission = emission.map(|emission| emission_at(b, &mut state, &variant.layout, emission));
+    let coverage = variant.methods.opacity.as_deref();
+    let coverage = coverage.map(|opacity| opacity_at(b, &mut state, &variant.layout, opacity));
+    let visible = |b: &mut FunctionBuilder, color| visibility::color(b, variant.visibility, given.ray, color);
     let instance = &variant.instance;
-    if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(b, &mut state, number)) {
-        let results = vec![shown(b, value), b.constant(Const::Vec3([1.0; 3]))];
+    if let Some(value) = variant.output.as_ref().and_then(|output| output.at_hit(b, &mut state, variant.number)) {
+        let results = vec![visible(b, value), b.constant(Const::Vec3([1.0; 3]))];
         return b.ret(results);
     }
-    // All is read before a core is called, which may shoot rays and so lose the hit.
+    // Everything is read before a core is called, which may trace rays and so overwrite the hit.
     let layout = &variant.layout;
-    let mut args = inputs(b, &mut state, layout, instance, 0);
-    let passage = variant.atmosphere.as_ref().map(|_| state.way(b));
+    let mut args = core_arguments(b, &mut state, layout, instance, 0);
+    let passage = variant.atmosphere.as_ref().map(|_| state.ray_to_hit(b));
     let of_surface = args.clone();
     let depth = variant.output.as_ref().and_then(|_| state.global(b, "raydepth"));
-    let mut asked = questions.to(b, &mut state, given.ray);
+    let mut gathered = outputs.at(b, &mut state, given.ray);
     if let Some(displacement) = variant.displacement.as_ref().filter(|d| d.done || !d.is_surface) {
         let values = displacement_inputs(b, &mut state, variant, displacement, &of_surface);
         let moved = (!displacement.done).then(|| displacement.call(b, values.clone()));
-        moved.iter().for_each(|moved| asked.displace(moved));
+        moved.iter().for_each(|moved| gathered.displace(moved));
         for (arg, param) in args.iter_mut().zip(&instance.shader.core_params).skip(instance.shader.declared()) {
             let moved = moved.as_ref().filter(|_| matches!(&*param.name, "P" | "N"));
             if let Some(v) = moved.and_then(|moved| moved.get(&param.name)) {
@@ -169,49 +222,49 @@ fn shade(
             let inputs = args.iter_mut().zip(&instance.shader.core_params);
             inputs.filter(|(_, p)| *p.name == *DISPLACED).for_each(|(arg, _)| *arg = b.f32(1.0));
         }
-        let say = |b: &mut FunctionBuilder, asked: &Asked<'_>| match stored_message(layout, asked) {
+        let message = |b: &mut FunctionBuilder, asked: &Asked<'_>| match stored_message(layout, asked) {
             Some(stored) if displacement.done => Some(state.primvar(b, stored, 0, asked.ty.ir()?)),
             _ => displacement.instance.message(asked, &values, moved.as_ref()),
         };
-        answer(b, instance, &mut args, "displacement", say);
+        pass_messages(b, instance, &mut args, "displacement", message);
     }
     if let Some((_, atmosphere)) = &variant.atmosphere {
-        answer(b, instance, &mut args, "atmosphere", |b, asked| atmosphere.parameter(b, asked));
+        pass_messages(b, instance, &mut args, "atmosphere", |b, asked| atmosphere.parameter(b, asked));
     }
-    let outputs = instance.call_with(b, &variant.core, args);
+    let results = instance.call_with(b, &variant.core, args);
     // A shader that never sets its opacity is as opaque as the surface it sits on.
-    let color = outputs.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
-    let opacity = outputs.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
-    let color = own.map_or(color, |own| b.op(Op::Add, &[own, color]));
-    let [color, opacity] = [color, opacity].map(|x| covers.map_or(x, |covers| b.op(Op::Mul, &[covers, x])));
-    let [color, opacity] = asked.answer(b, instance, &of_surface, &outputs, [color, opacity]);
+    let color = results.get("Ci").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
+    let opacity = results.get("Oi").unwrap_or_else(|| b.constant(Const::Vec3([1.0; 3])));
+    let color = emission.map_or(color, |emission| b.op(Op::Add, &[emission, color]));
+    let [color, opacity] = [color, opacity].map(|x| coverage.map_or(x, |coverage| b.op(Op::Mul, &[coverage, x])));
+    let [color, opacity] = gathered.select(b, instance, &of_surface, &results, [color, opacity]);
     if let (Some(Output::Parameter(name)), Some(depth)) = (&variant.output, depth) {
-        let value = outputs.get(name).unwrap_or_else(|| b.f32(0.0));
+        let value = results.get(name).unwrap_or_else(|| b.f32(0.0));
         let value = triple(b, value);
-        let seen = b.op(Op::Mul, &[value, opacity]);
+        let value = b.op(Op::Mul, &[value, opacity]);
         let zero = b.f32(0.0);
-        let is_seen = b.op(Op::Eq, &[depth, zero]);
-        let chosen = b.op(Op::Select, &[is_seen, seen, color]);
-        let results = vec![shown(b, chosen), opacity];
-        return b.ret(results);
+        let is_camera_ray = b.op(Op::Eq, &[depth, zero]);
+        let chosen = b.op(Op::Select, &[is_camera_ray, value, color]);
+        let returned = vec![visible(b, chosen), opacity];
+        return b.ret(returned);
     }
-    if let (Some((core, atmosphere)), Some([origin, way, depth])) = (&variant.atmosphere, passage) {
+    if let (Some((core, atmosphere)), Some([origin, direction, depth])) = (&variant.atmosphere, passage) {
         let zero = b.f32(0.0);
-        let is_seen = b.op(Op::Eq, &[depth, zero]);
-        let (seen, other) = (b.block(), b.block());
-        b.branch(is_seen, seen, other);
-        b.seal(seen);
+        let is_camera_ray = b.op(Op::Eq, &[depth, zero]);
+        let (camera_ray, other) = (b.block(), b.block());
+        b.branch(is_camera_ray, camera_ray, other);
+        b.seal(camera_ray);
         b.seal(other);
-        b.switch_to(seen);
-        let passage = Passage { origin, way, depth, light: [color, opacity] };
-        let say = |asked: &Asked<'_>| instance.message(asked, &of_surface, Some(&outputs));
-        let [color, opacity] = atmosphere.call(b, core, passage, say);
-        let results = vec![shown(b, color), opacity];
-        b.ret(results);
+        b.switch_to(camera_ray);
+        let passage = Passage { origin, to_end: direction, depth, light: [color, opacity] };
+        let message = |asked: &Asked<'_>| instance.message(asked, &of_surface, Some(&results));
+        let [color, opacity] = atmosphere.call(b, core, passage, message);
+        let returned = vec![visible(b, color), opacity];
+        b.ret(returned);
         b.switch_to(other);
     }
-    let results = vec![shown(b, color), opacity];
-    b.ret(results);
+    let returned = vec![visible(b, color), opacity];
+    b.ret(returned);
 }
 
 impl Displacement {
@@ -220,7 +273,7 @@ impl Displacement {
     }
 }
 
-/// The arguments of a displacement shader's core, where the surface's own are those.
+/// The arguments of a displacement shader's core, where these are the surface's.
 fn displacement_inputs(
     b: &mut FunctionBuilder,
     state: &mut SurfaceState,
@@ -229,22 +282,22 @@ fn displacement_inputs(
     of_surface: &[Value],
 ) -> Vec<Value> {
     let surface = &variant.instance;
-    let behind = surface.block.len() as u32;
-    let mut given = inputs(b, state, &variant.layout, &displacement.instance, behind);
-    let say = |_: &mut FunctionBuilder, asked: &Asked<'_>| surface.message(asked, of_surface, None);
-    answer(b, &displacement.instance, &mut given, "surface", say);
+    let offset = surface.block.len() as u32;
+    let mut given = core_arguments(b, state, &variant.layout, &displacement.instance, offset);
+    let message = |_: &mut FunctionBuilder, asked: &Asked<'_>| surface.message(asked, of_surface, None);
+    pass_messages(b, &displacement.instance, &mut given, "surface", message);
     given
 }
 
-/// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: where the displacement shader moves the point at the current hit, the normal that it leaves there, and what it leaves in output parameters
+/// `@displace.N(orig, dir, depth, ray) -> (P, N, …)`: the displaced point at the current hit, the normal there, and output parameters of the displacement shader
 /// (`CompiledShader::left_over`).
-pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: bool) -> Function {
-    let (mut b, given) = at_a_hit(EntryPoint::Displacement(number as u32), variant, differentiated);
+pub fn displacement(variant: &SurfaceVariant, differentiated: bool) -> Function {
+    let (mut b, given) = at_a_hit(EntryPoint::Displacement(variant.number as u32), variant, differentiated);
     let mut state = SurfaceState::new(&mut b, given);
     let names = ["P", "N"];
     names.iter().for_each(|name| b.result(*name, Type::Vec3));
     let before = names.map(|name| state.global(&mut b, name).unwrap_or_else(|| b.constant(Const::zero(Type::Vec3))));
-    let of_surface = inputs(&mut b, &mut state, &variant.layout, &variant.instance, 0);
+    let of_surface = core_arguments(&mut b, &mut state, &variant.layout, &variant.instance, 0);
     let mut results = before.to_vec();
     if let Some(displacement) = &variant.displacement {
         let values = displacement_inputs(&mut b, &mut state, variant, displacement, &of_surface);
@@ -259,35 +312,35 @@ pub fn displacement(number: usize, variant: &SurfaceVariant, differentiated: boo
     b.finish()
 }
 
-/// Puts what another shader of the object says into the arguments of a core that asks for it by `word`.
-fn answer(
+/// Passes messages from another shader of the object to a core that asks for them by `word`.
+fn pass_messages(
     b: &mut FunctionBuilder,
     instance: &Instance,
     args: &mut [Value],
     word: &str,
-    mut say: impl FnMut(&mut FunctionBuilder, &Asked<'_>) -> Option<Value>,
+    mut message: impl FnMut(&mut FunctionBuilder, &Asked<'_>) -> Option<Value>,
 ) {
     for (arg, param) in args.iter_mut().zip(&instance.shader.core_params) {
         let asked = Asked::parse(&param.name).filter(|asked| asked.word == word);
-        if let Some((asked, value)) = asked.and_then(|asked| Some((asked, say(b, &asked)?))) {
+        if let Some((asked, value)) = asked.and_then(|asked| Some((asked, message(b, &asked)?))) {
             *arg = if asked.whether { b.f32(1.0) } else { value };
         }
     }
 }
 
-/// The arguments of a core of the object at the hit, whose parameters lie behind the first `behind` vectors of the object's.
-pub(in crate::program) fn inputs(
+/// The arguments of a core of the object at the hit, whose parameters follow the first `offset` vectors of the object's.
+pub(in crate::program) fn core_arguments(
     b: &mut FunctionBuilder,
     state: &mut SurfaceState,
     layout: &RecordLayout,
     instance: &Instance,
-    behind: u32,
+    offset: u32,
 ) -> Vec<Value> {
     let mut params = 0..;
     instance.inputs(b, |b, slot, param| match slot {
         Some(slot) => match params.next().and_then(|i| stored_for(layout, &instance.shader, i)) {
             Some((variable, element)) => state.primvar(b, variable, element, param.ty),
-            None => unpack(b, param.ty, |b, k| state.parameter(b, behind + slot + k)),
+            None => unpack(b, param.ty, |b, k| state.parameter(b, offset + slot + k)),
         },
         None => match state.global(b, &param.name) {
             Some(v) if b.ty(v) == param.ty => v,
@@ -296,9 +349,9 @@ pub(in crate::program) fn inputs(
     })
 }
 
-/// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for people who look at it.
-pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
-    let (mut b, inputs) = at_a_hit(EntryPoint::Globals(number as u32), variant, false);
+/// `@globals.N(orig, dir, depth, ray) -> (P, N, …)`: all globals that a shader of this entry could read at the current hit, for a debugger.
+pub fn globals(variant: &SurfaceVariant) -> Function {
+    let (mut b, inputs) = at_a_hit(EntryPoint::Globals(variant.number as u32), variant, false);
     let mut state = SurfaceState::new(&mut b, inputs);
     let mut values = Vec::new();
     for (name, ty) in SURFACE_GLOBALS {
@@ -309,18 +362,18 @@ pub fn globals(number: usize, variant: &SurfaceVariant) -> Function {
     b.finish()
 }
 
-/// What a scene's camera entry has to do beside shooting rays through a pinhole.
+/// What a scene's camera entry does beside generating rays through a pinhole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CameraOptions {
-    /// Rays pass through a lens, at the place that two further arguments say.
+    /// Rays pass through a lens, at the point given by two further arguments.
     pub lens: bool,
-    /// Clipping planes hide what is before and behind them.
+    /// There are clipping planes.
     pub clipped: bool,
-    /// Some objects hide what is behind them without being seen themselves.
+    /// Some objects are matte.
     pub matte: bool,
-    /// Samples have a weight, the argument behind the lens, which multiplies the results.
+    /// Samples have a weight, the argument after the lens, which multiplies the results.
     pub weighted: bool,
-    /// Samples have numbers, the last arguments: the camera takes all arguments then.
+    /// Samples are numbered, by the last arguments: the camera takes all arguments then.
     pub numbered: bool,
 }
 
@@ -337,7 +390,7 @@ impl CameraOptions {
 /// The arguments of a camera's entry.
 struct CameraArguments {
     raster: [Value; 2],
-    /// The place on the lens, if samples have one.
+    /// The point on the lens, if samples have one.
     lens: Option<[Value; 2]>,
     weight: Option<Value>,
     /// The pixel and the sample's number.
@@ -363,8 +416,8 @@ impl CameraArguments {
         }
     }
 
-    /// Calls the function of the library that looks along a ray, and returns what it sees.
-    fn look(&self, b: &mut FunctionBuilder, options: CameraOptions, function: &Function, mut args: Vec<Value>) {
+    /// Calls the library function that integrates a camera ray, and returns its results.
+    fn integrate(&self, b: &mut FunctionBuilder, options: CameraOptions, function: &Function, mut args: Vec<Value>) {
         args.extend([options.clipped, options.matte].map(|on| b.f32(if on { 1.0 } else { 0.0 })));
         args.extend(self.numbers);
         // Outputs start at zero.
@@ -379,16 +432,16 @@ impl CameraArguments {
     }
 }
 
-/// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's name. What a scene does not need costs it nothing: its arguments are constants.
+/// `@camera(x, y, …) -> (color, alpha)`: the standard library's ray generation under the entry's name. What a scene does not need has constant arguments, and is optimised away.
 pub fn camera(library_function: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let given = CameraArguments::declare(&mut b, options, options.lens);
     let lens = given.lens.unwrap_or_else(|| [(); 2].map(|()| b.f32(0.0)));
-    given.look(&mut b, options, library_function, [given.raster, lens].concat());
+    given.integrate(&mut b, options, library_function, [given.raster, lens].concat());
     b.finish()
 }
 
-/// `@camera(x, y, …) -> (color, alpha)` where an object of a class makes the rays, in camera space. How wide a ray is comes from the one a pixel beside it.
+/// `@camera(x, y, …) -> (color, alpha)` where an object of an RTSL camera class generates the rays, in camera space. The width of a ray comes from that of the next pixel.
 pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let has_lens = camera.shader.core_params.iter().any(|p| p.name.starts_with("lens."));
@@ -402,40 +455,40 @@ pub fn camera_of(camera: &Instance, seen: &Function, options: CameraOptions) -> 
     });
     let [x, y] = given.raster;
     let one = b.f32(1.0);
-    let beside = b.op(Op::Add, &[x, one]);
-    let [ray, other] = [x, beside].map(|x| camera_ray(&mut b, camera, [x, y], lens));
-    let apart = |b: &mut FunctionBuilder, p: Value, q: Value| {
-        let way = b.op(Op::Sub, &[p, q]);
-        crate::program::synthesise::surface_state::length(b, way)
+    let next = b.op(Op::Add, &[x, one]);
+    let [ray, other] = [x, next].map(|x| camera_ray(&mut b, camera, [x, y], lens));
+    let distance = |b: &mut FunctionBuilder, p: Value, q: Value| {
+        let difference = b.op(Op::Sub, &[p, q]);
+        crate::program::synthesise::surface_state::length(b, difference)
     };
-    let width = apart(&mut b, ray[0], other[0]);
+    let width = distance(&mut b, ray[0], other[0]);
     let directions = [ray[1], other[1]].map(|d| crate::program::synthesise::surface_state::normalize(&mut b, d));
-    let spread = apart(&mut b, directions[0], directions[1]);
-    given.look(&mut b, options, seen, vec![ray[0], ray[1], width, spread]);
+    let spread = distance(&mut b, directions[0], directions[1]);
+    given.integrate(&mut b, options, seen, vec![ray[0], ray[1], width, spread]);
     b.finish()
 }
 
-/// The ray of a raster position as a camera's core makes it, in the world: where it starts, and its direction.
+/// The ray that a camera's core generates for a raster position, in the world: its origin and direction.
 fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], lens: Option<[Value; 2]>) -> [Value; 2] {
     let [across, down] = on_image(b, raster);
     let one = b.f32(1.0);
     let up = b.op(Op::Sub, &[one, down]);
     let outputs = camera.call(b, &camera.shader.core, |b, slot, param| match (slot, &*param.name) {
         // There is one camera.
-        (Some(slot), _) => constant_parameter(b, camera, slot, param.ty),
+        (Some(slot), _) => camera.constant_parameter(b, slot, param.ty),
         (None, "screen.x") => across,
         (None, "screen.y") => up,
         (None, "lens.x") => lens.map_or_else(|| b.f32(0.5), |lens| lens[0]),
         (None, "lens.y") => lens.map_or_else(|| b.f32(0.5), |lens| lens[1]),
         (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
     });
-    let nothing = b.constant(Const::zero(Type::Vec3));
-    let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(nothing));
+    let zero = b.constant(Const::zero(Type::Vec3));
+    let [origin, direction] = ["origin", "direction"].map(|name| outputs.get(name).unwrap_or(zero));
     let axes = [2, 3, 4, 5].map(|k| {
         let axis = b.op(Op::Uniform(k), &[]);
         crate::program::synthesise::surface_state::xyz(b, axis)
     });
-    let turned = |b: &mut FunctionBuilder, v: Value| {
+    let to_world = |b: &mut FunctionBuilder, v: Value| {
         let parts = [0, 1, 2].map(|i| {
             let along = b.op(Op::Extract(i), &[v]);
             scale(b, axes[usize::from(i)], along)
@@ -443,8 +496,8 @@ fn camera_ray(b: &mut FunctionBuilder, camera: &Instance, raster: [Value; 2], le
         let sum = b.op(Op::Add, &[parts[0], parts[1]]);
         b.op(Op::Add, &[sum, parts[2]])
     };
-    let (moved, direction) = (turned(b, origin), turned(b, direction));
-    [b.op(Op::Add, &[axes[3], moved]), direction]
+    let (offset, direction) = (to_world(b, origin), to_world(b, direction));
+    [b.op(Op::Add, &[axes[3], offset]), direction]
 }
 
 /// A raster position as a part of the image: from 0 to 1 across, and down.
@@ -456,21 +509,8 @@ fn on_image(b: &mut FunctionBuilder, raster: [Value; 2]) -> [Value; 2] {
     })
 }
 
-/// The parameter in that place of an instance's block, of a shader that has one instance only: a constant.
-pub(in crate::program) fn constant_parameter(
-    b: &mut FunctionBuilder,
-    instance: &Instance,
-    slot: u32,
-    ty: Type,
-) -> Value {
-    unpack(b, ty, |b, k| {
-        let words = instance.block[(slot + k) as usize];
-        b.constant(Const::Vec4(words.map(f32::from_bits)))
-    })
-}
-
-/// `@camera` as a shader function sees it: from a position on the image to an opaque colour.
-pub fn ray_program(function: &CompiledFunction) -> Function {
+/// `@camera` where a shader function replaces it: from a position on the image to an opaque colour.
+pub fn ray_function(function: &CompiledFunction) -> Function {
     let mut b = FunctionBuilder::entry(EntryPoint::Camera);
     let x = b.param("x", Type::F32);
     let y = b.param("y", Type::F32);
@@ -498,7 +538,7 @@ pub fn imager(instance: &Instance) -> Function {
     b.result("alpha", Type::F32);
     let outputs = instance.call(&mut b, &instance.shader.core, |b, slot, param| match (slot, &*param.name) {
         // An imager has one instance.
-        (Some(slot), _) => constant_parameter(b, instance, slot, param.ty),
+        (Some(slot), _) => instance.constant_parameter(b, slot, param.ty),
         (None, "P") => {
             let zero = b.f32(0.0);
             b.op(Op::Compose, &[x, y, zero])

@@ -1,6 +1,6 @@
 //! The lights of a scene as functions that surfaces call: `lights.count`, `lights.sample`, `lights.ambient`, `lights.category` and `lights.message.…`.
 //!
-//! Which lights shine depends on the object (`Illuminate`), so there is one set of functions for each distinct set of lights, told apart by a suffix.
+//! Which lights illuminate an object depends on `Illuminate`, so there is one set of functions for each specialisation key, whose suffix their names end with.
 
 use crate::ir::{Const, Function, FunctionBuilder, Module, Op, Type, Value};
 use crate::lang::rsl::{
@@ -9,104 +9,45 @@ use crate::lang::rsl::{
 };
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::lang::stdlib::sampling::RANDOM_FUNCTION;
-use crate::program::collect::instances::{Instance, Outputs, unpack};
-use crate::program::layout::area_light_points::POINTS;
-use crate::program::layout::memory::ParamBlock;
+use crate::program::collect::area_light_points::POINTS;
+use crate::program::collect::instances::{Outputs, unpack};
+use crate::program::collect::lights::Shadows;
+use crate::program::layout::blocks::LinkedLight;
 use crate::program::synthesise::environments;
 use crate::program::synthesise::surface_state::{normalize, of_frame};
 use crate::program::synthesise::visibility::TRANSMISSION;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What surfaces do to a light on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shadows {
-    /// Nothing.
-    None,
-    /// They block it: the caller shoots a ray.
-    Opaque,
-    /// Each lets through what it does: the light's colour is dimmed already.
-    Dimming,
-}
-
-/// A light, ready to be called.
-#[derive(Clone, Debug)]
-pub struct LinkedLight {
-    /// Its shader with its parameters.
-    pub instance: Arc<Instance>,
-    /// How surfaces shadow it.
-    pub shadows: Shadows,
-    /// Address of its block: its parameters, then the points of [`crate::program::layout::area_light_points`], if it is an area light.
-    pub address: u32,
-    /// Those points, as vectors of memory.
-    pub points: Vec<[u32; 4]>,
-    /// Its number among [`crate::program::synthesise::environments`], if it is one that shines.
-    pub environment: Option<usize>,
-}
-
-impl LinkedLight {
-    /// Whether its light comes from somewhere.
-    pub fn is_shining(&self) -> bool {
-        self.environment.is_some() || self.has_direction()
-    }
-
-    /// Whether its shader says where from.
-    pub fn has_direction(&self) -> bool {
-        self.instance.shader.light != LightKind::Ambient
-    }
-
-    /// Whether it says how bright each direction is far away.
-    pub fn is_environment(&self) -> bool {
-        !self.has_direction() && self.categories().contains(&ENVIRONMENT)
-    }
-
-    /// The categories of its shader.
-    fn categories(&self) -> BTreeSet<&str> {
-        let text = self.instance.texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
-        text.split(',').map(str::trim).filter(|c| !c.is_empty()).collect()
-    }
-
-    /// Its block.
-    pub fn block(&self) -> ParamBlock {
-        [&self.instance.block[..], &self.points].concat()
-    }
-}
-
-/// The names by which cores call lights, before the linker adds the set's suffix; those of [`LightQuestions::messages`] beside them.
+/// The names by which cores call lights, before the linker adds the suffix; those of [`LightMessages::types`] are the rest.
 pub const LIGHT_FUNCTIONS: [&str; 4] = [LIGHTS_COUNT, LIGHTS_SAMPLE, LIGHTS_AMBIENT, LIGHTS_CATEGORY];
 
-/// The name of the function that looks at a point of a surface that shines ([`crate::program::synthesise::area_lights`]).
+/// The name of the function that samples a point of an area light ([`crate::program::synthesise::area_lights`]).
 pub const AREA: &str = "lights.area";
 
-/// The name of the function that looks at one light, chosen at random ([`crate::program::synthesise::area_lights`]).
+/// The name of the function that samples one light, chosen at random ([`crate::program::synthesise::area_lights`]).
 pub const DIRECT: &str = "lights.direct";
 
-/// The types of what [`DIRECT`] gives: the direction, what arrives, how far a shadow ray goes, the density.
+/// The types of the results of [`DIRECT`]: the direction, the radiance over the pdf, the length of a shadow ray, the pdf.
 pub const DIRECT_RESULTS: [Type; 4] = [Type::Vec3, Type::Vec3, Type::F32, Type::F32];
 
-/// The name of the function that tells among how many lights [`DIRECT`] chooses.
+/// The name of the function that returns the number of lights among which [`DIRECT`] chooses.
 pub const CHOICES: &str = "lights.choices";
 
-/// The parameter of a light that names its categories, with commas between them (PRMan).
-const CATEGORY: &str = "__category";
-
-/// The category of lights that are environments.
-const ENVIRONMENT: &str = "environment";
-
-/// What the shaders of a program ask of lights beside their light.
+/// What the shaders of a program read of lights beside their light: message passing (RISpec 3.2, §15.8), and categories.
 #[derive(Debug, Default)]
-pub struct LightQuestions {
-    /// The functions that give a parameter of a light, by their names, with the type of the value.
-    pub messages: BTreeMap<Arc<str>, Type>,
-    /// Texts that begin with a minus, without it: what a category that is not meant may be called.
+pub struct LightMessages {
+    /// The functions that return a parameter of a light, by their names, with the type of the value.
+    pub types: BTreeMap<Arc<str>, Type>,
+    /// Strings that begin with a minus, without it: categories that an `illuminance` may exclude.
     excluded: BTreeSet<Arc<str>>,
 }
 
-impl LightQuestions {
+impl LightMessages {
     /// Those of a module, whose shaders have these string parameters.
     pub fn of<'a>(module: &Module, texts: impl Iterator<Item = &'a Arc<str>>) -> Self {
-        let mut questions = Self::default();
-        let mut exclude = |text: &str| questions.excluded.extend(text.strip_prefix('-').map(Arc::from));
+        let mut messages = Self::default();
+        let mut exclude = |text: &str| messages.excluded.extend(text.strip_prefix('-').map(Arc::from));
         texts.for_each(|text| exclude(text));
         for (f, inst) in
             module.functions.iter().flat_map(|f| f.blocks.iter().flat_map(|b| &b.insts).map(move |i| (f, i)))
@@ -114,57 +55,58 @@ impl LightQuestions {
             match &inst.op {
                 Op::Const(Const::String(text)) => exclude(text),
                 Op::Call(name) if name.starts_with(LIGHTS_MESSAGE) => {
-                    questions.messages.insert(name.clone(), f.ty(inst.results[1]));
+                    messages.types.insert(name.clone(), f.ty(inst.results[1]));
                 }
                 _ => {}
             }
         }
-        questions
+        messages
     }
 }
 
-/// `lights.ambient.there() -> f32`: whether ambient light stands for light that no path brings.
+/// `lights.ambient.there() -> f32`: whether ambient lights are used; path tracing replaces them.
 pub fn ambient_there(traces_paths: bool) -> Function {
     let mut b = FunctionBuilder::linker(LIGHTS_HAVE_AMBIENT);
     b.result("return", Type::F32);
-    let there = b.f32(if traces_paths { 0.0 } else { 1.0 });
-    b.ret(vec![there]);
+    let is_used = b.f32(if traces_paths { 0.0 } else { 1.0 });
+    b.ret(vec![is_used]);
     b.finish()
 }
 
-/// Something that shines from somewhere.
+/// A light that `lights.sample` samples.
 #[derive(Clone, Copy)]
-enum Shining<'a> {
+enum Sampled<'a> {
     Light(&'a LinkedLight),
-    /// All surfaces that shine together, and how surfaces shadow them.
+    /// All area lights of materials together, and how surfaces shadow them.
     Area(Shadows),
 }
 
-impl<'a> Shining<'a> {
+impl<'a> Sampled<'a> {
     fn light(self) -> Option<&'a LinkedLight> {
-        if let Shining::Light(light) = self { Some(light) } else { None }
+        if let Sampled::Light(light) = self { Some(light) } else { None }
     }
 }
 
-/// The functions for one set of lights. `area` tells how surfaces that shine are shadowed, if there are any: they come behind the lights.
+/// The functions for one set of lights. `area` is how area lights of materials are shadowed, if there are any: they come after the lights.
 pub fn light_functions(
     suffix: &str,
     lights: &[&LinkedLight],
     area: Option<Shadows>,
-    questions: &LightQuestions,
+    messages: &LightMessages,
 ) -> Vec<Function> {
-    let (ambient, shining): (Vec<_>, Vec<_>) = lights.iter().copied().partition(|l| !l.is_shining());
-    // Environments come behind those that `lights.direct` asks this function for.
-    let (environments, shining): (Vec<_>, Vec<_>) = shining.into_iter().partition(|l| l.environment.is_some());
-    let shining = shining.into_iter().chain(environments).map(Shining::Light);
-    let shining: Vec<Shining<'_>> = shining.chain(area.map(Shining::Area)).collect();
+    let (ambient, sampled): (Vec<_>, Vec<_>) =
+        lights.iter().copied().partition(|l| l.environment.is_none() && !l.bound.has_direction());
+    // Environment lights come after those that `lights.direct` samples by `lights.sample`.
+    let (environments, sampled): (Vec<_>, Vec<_>) = sampled.into_iter().partition(|l| l.environment.is_some());
+    let sampled = sampled.into_iter().chain(environments).map(Sampled::Light);
+    let sampled: Vec<Sampled<'_>> = sampled.chain(area.map(Sampled::Area)).collect();
     let mut functions = vec![
-        count(suffix, shining.len()),
-        sample(suffix, &shining),
+        count(suffix, sampled.len()),
+        sample(suffix, &sampled),
         ambient_sum(suffix, &ambient),
-        category(suffix, &shining, &questions.excluded),
+        category(suffix, &sampled, &messages.excluded),
     ];
-    functions.extend(questions.messages.iter().map(|(name, &ty)| message(suffix, &shining, name, ty)));
+    functions.extend(messages.types.iter().map(|(name, &ty)| message(suffix, &sampled, name, ty)));
     functions
 }
 
@@ -176,51 +118,51 @@ fn count(suffix: &str, lights: usize) -> Function {
     b.finish()
 }
 
-fn surface_params(b: &mut FunctionBuilder) -> Place {
+fn surface_params(b: &mut FunctionBuilder) -> ShadingPoint {
     let position = b.param("Ps", Type::Vec3);
     let normal = b.param("Ns", Type::Vec3);
-    Place { position, normal }
+    ShadingPoint { position, normal }
 }
 
-/// Where a light shines on.
+/// The point that is lit.
 #[derive(Clone, Copy)]
-struct Place {
+struct ShadingPoint {
     position: Value,
     normal: Value,
 }
 
 /// `lights.sample(i, Ps, Ns) -> (L, Cl, t_max)`: a binary search for the light.
-fn sample(suffix: &str, lights: &[Shining<'_>]) -> Function {
+fn sample(suffix: &str, lights: &[Sampled<'_>]) -> Function {
     let mut b = FunctionBuilder::linker(format!("{LIGHTS_SAMPLE}{suffix}"));
     for (name, ty) in [("L", Type::Vec3), ("Cl", Type::Vec3), ("t_max", Type::F32)] {
         b.result(name, ty);
     }
     let index = b.param("i", Type::U32);
-    let place = surface_params(&mut b);
+    let point = surface_params(&mut b);
     if lights.is_empty() {
         let zero = b.constant(Const::zero(Type::Vec3));
         let none = b.f32(-1.0);
         b.ret(vec![zero, zero, none]);
     } else {
         for_each_light(&mut b, index, lights.len(), |b, i| match lights[i] {
-            Shining::Light(light) => match light.environment {
-                Some(number) => sample_environment(b, number, light.shadows, place),
-                None => sample_one(b, light, place),
+            Sampled::Light(light) => match light.environment {
+                Some(number) => sample_environment(b, number, light.bound.shadows, point),
+                None => sample_one(b, light, point),
             },
-            Shining::Area(shadows) => sample_area(b, shadows, place),
+            Sampled::Area(shadows) => sample_area(b, shadows, point),
         });
     }
     b.finish()
 }
 
-/// Finds light `index` of `count` by a binary search, and returns what `leaf` gives for it.
+/// Finds light `index` of `count` by a binary search, and returns the results of `leaf` for it.
 pub(in crate::program) fn for_each_light(
     b: &mut FunctionBuilder,
     index: Value,
     count: usize,
     mut leaf: impl FnMut(&mut FunctionBuilder, usize) -> Vec<Value>,
 ) {
-    // Ranges still to be told apart, each with the block that does it.
+    // Ranges still to be split, each with the block that does it.
     let mut work = vec![(0, count, b.current())];
     while let Some((low, high, block)) = work.pop() {
         b.switch_to(block);
@@ -241,25 +183,25 @@ pub(in crate::program) fn for_each_light(
     }
 }
 
-/// `lights.category(i, name) -> bool`: whether `illuminance (name, …)` means light `i`.
-fn category(suffix: &str, lights: &[Shining<'_>], excluded: &BTreeSet<Arc<str>>) -> Function {
+/// `lights.category(i, name) -> bool`: whether `illuminance (name, …)` includes light `i`.
+fn category(suffix: &str, lights: &[Sampled<'_>], excluded: &BTreeSet<Arc<str>>) -> Function {
     let mut b = FunctionBuilder::linker(format!("{LIGHTS_CATEGORY}{suffix}"));
     b.result("return", Type::Bool);
     let index = b.param("i", Type::U32);
-    let wanted = b.param("name", Type::String);
+    let name = b.param("name", Type::String);
     if lights.is_empty() {
         let no = b.constant(Const::Bool(false));
         b.ret(vec![no]);
         return b.finish();
     }
     for_each_light(&mut b, index, lights.len(), |b, i| {
-        let own = lights[i].light().map(LinkedLight::categories).unwrap_or_default();
+        let own = lights[i].light().map(|light| light.bound.categories()).unwrap_or_default();
         let others = excluded.iter().filter(|c| !own.contains(&***c)).map(|c| format!("-{c}"));
-        let meant = own.iter().map(|c| (*c).to_string()).chain(others);
+        let included = own.iter().map(|c| (*c).to_string()).chain(others);
         let mut result = None;
-        for text in std::iter::once(String::new()).chain(meant) {
+        for text in std::iter::once(String::new()).chain(included) {
             let text = b.constant(Const::String(text.into()));
-            let equal = b.op(Op::IEq, &[wanted, text]);
+            let equal = b.op(Op::IEq, &[name, text]);
             result = Some(result.map_or(equal, |r| b.op(Op::Or, &[r, equal])));
         }
         result.into_iter().collect()
@@ -268,15 +210,15 @@ fn category(suffix: &str, lights: &[Shining<'_>], excluded: &BTreeSet<Arc<str>>)
 }
 
 /// `lights.message.T.NAME(i, Ps, Ns) -> (found, value)`: a light's output or parameter of that name and type.
-fn message(suffix: &str, lights: &[Shining<'_>], name: &Arc<str>, ty: Type) -> Function {
+fn message(suffix: &str, lights: &[Sampled<'_>], name: &Arc<str>, ty: Type) -> Function {
     let mut b = FunctionBuilder::linker(format!("{name}{suffix}"));
     b.result("found", Type::F32);
     b.result("value", ty);
     let index = b.param("i", Type::U32);
-    let place = surface_params(&mut b);
-    let question = name.strip_prefix(LIGHTS_MESSAGE).and_then(|rest| rest.split_once('.'));
+    let point = surface_params(&mut b);
+    let message = name.strip_prefix(LIGHTS_MESSAGE).and_then(|rest| rest.split_once('.'));
     let answers: Vec<Option<Answer<'_>>> =
-        lights.iter().map(|l| question.and_then(|(letter, name)| Answer::of(l.light()?, letter, name))).collect();
+        lights.iter().map(|l| message.and_then(|(letter, name)| Answer::of(l.light()?, letter, name))).collect();
     if answers.iter().all(Option::is_none) {
         let results = vec![b.f32(0.0), b.constant(Const::zero(ty))];
         b.ret(results);
@@ -284,7 +226,7 @@ fn message(suffix: &str, lights: &[Shining<'_>], name: &Arc<str>, ty: Type) -> F
     }
     for_each_light(&mut b, index, lights.len(), |b, i| {
         let value = match lights[i].light().zip(answers[i]) {
-            Some((light, Answer::Output(name))) => call_for(b, light, place, name),
+            Some((light, Answer::Output(name))) => call_for(b, light, point, name),
             Some((light, Answer::Parameter(slot))) => {
                 let block = b.constant(Const::Ref(light.address));
                 Some(unpack(b, ty, |b, k| b.op(Op::Load(slot + k), &[block])))
@@ -297,18 +239,18 @@ fn message(suffix: &str, lights: &[Shining<'_>], name: &Arc<str>, ty: Type) -> F
     b.finish()
 }
 
-/// Where a light has the answer to a question.
+/// Where a light has a message.
 #[derive(Clone, Copy, Debug)]
 enum Answer<'a> {
     /// In the output of that name.
     Output(&'a str),
-    /// In the parameter at that place of its block.
+    /// In the parameter at that offset of its block.
     Parameter(u32),
 }
 
 impl<'a> Answer<'a> {
     fn of(light: &LinkedLight, letter: &str, name: &'a str) -> Option<Self> {
-        let shader = &light.instance.shader;
+        let shader = &light.bound.instance.shader;
         let has_output = shader.core_results.iter().any(|r| &*r.name == name);
         // `Ol` is no parameter, and a colour.
         if name == "Ol" {
@@ -319,16 +261,16 @@ impl<'a> Answer<'a> {
         if has_output {
             return Some(Answer::Output(name));
         }
-        light.instance.slot(i).map(Answer::Parameter)
+        light.bound.instance.slot(i).map(Answer::Parameter)
     }
 }
 
 /// Calls one light: `L` towards it, its colour, and how far a shadow ray goes.
-fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec<Value> {
-    let outputs = call(b, light, place);
+fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> Vec<Value> {
+    let outputs = call(b, light, point);
     let (from_light, color) = (outputs.direction, outputs.color);
     let towards = b.op(Op::Neg, &[from_light]);
-    let t_max = match (light.shadows, light.instance.shader.light) {
+    let t_max = match (light.bound.shadows, light.bound.instance.shader.light) {
         (Shadows::None, _) | (_, LightKind::Ambient) => b.f32(-1.0),
         (_, LightKind::Directional) => b.f32(f32::MAX),
         (_, LightKind::Positional) => {
@@ -341,57 +283,57 @@ fn sample_one(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Vec
             b.op(Op::Sub, &[length, bias])
         }
     };
-    // Where no light arrives there is nothing to shadow.
+    // A black light needs no shadow ray.
     let zero = b.f32(0.0);
     let square = b.op(Op::Dot, &[color, color]);
-    let dark = b.op(Op::Eq, &[square, zero]);
-    let none = b.f32(-1.0);
-    let t_max = b.op(Op::Select, &[dark, none, t_max]);
-    if light.shadows != Shadows::Dimming {
+    let is_black = b.op(Op::Eq, &[square, zero]);
+    let no_ray = b.f32(-1.0);
+    let t_max = b.op(Op::Select, &[is_black, no_ray, t_max]);
+    if light.bound.shadows != Shadows::Dimming {
         return vec![towards, color, t_max];
     }
     let direction = normalize(b, towards);
-    vec![towards, dimmed(b, place, direction, color, t_max), none]
+    vec![towards, attenuated(b, point, direction, color, t_max), no_ray]
 }
 
-/// What is left of a light's colour by what lies on its way, in scenes where surfaces are asked for that.
-fn dimmed(b: &mut FunctionBuilder, place: Place, direction: Value, color: Value, t_max: Value) -> Value {
+/// A light's colour times the transmittance of its shadow ray, in scenes where surfaces transmit light.
+fn attenuated(b: &mut FunctionBuilder, point: ShadingPoint, direction: Value, color: Value, t_max: Value) -> Value {
     let default = b.op(Op::Uniform(0), &[]);
     let bias = b.op(Op::Extract(0), &[default]);
     let kind = b.f32(TRANSMISSION.into());
-    let through = b.call(OPEN_FUNCTION, vec![place.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
-    b.op(Op::Mul, &[color, through])
+    let transmittance = b.call(OPEN_FUNCTION, vec![point.position, direction, bias, t_max, kind], &[Type::Vec3])[0];
+    b.op(Op::Mul, &[color, transmittance])
 }
 
-/// Looks at a surface that shines, at a point that the place lit decides on.
-fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, place: Place) -> Vec<Value> {
-    let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
+/// Samples an area light, with random numbers that depend on the shading point.
+fn sample_area(b: &mut FunctionBuilder, shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
+    let random = b.call(RANDOM_FUNCTION, vec![point.position], &[Type::Vec3])[0];
     let [u, v] = [0, 1].map(|i| b.op(Op::Extract(i), &[random]));
-    let found = b.call(AREA, vec![place.position, u, v], &DIRECT_RESULTS);
-    seen_as_light(b, &found, shadows, place)
+    let sample = b.call(AREA, vec![point.position, u, v], &DIRECT_RESULTS);
+    as_light(b, &sample, shadows, point)
 }
 
-/// Looks at an environment, in a direction that the place lit decides on.
-fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, place: Place) -> Vec<Value> {
-    let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
+/// Samples an environment light, with random numbers that depend on the shading point.
+fn sample_environment(b: &mut FunctionBuilder, number: usize, shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
+    let random = b.call(RANDOM_FUNCTION, vec![point.position], &[Type::Vec3])[0];
     let [u, v] = [1, 2].map(|i| b.op(Op::Extract(i), &[random]));
-    let found = b.call(environments::function_name(number), vec![u, v], &DIRECT_RESULTS);
-    seen_as_light(b, &found, shadows, place)
+    let sample = b.call(environments::function_name(number), vec![u, v], &DIRECT_RESULTS);
+    as_light(b, &sample, shadows, point)
 }
 
-/// What functions that look at light by solid angle give, as a light gives it.
-fn seen_as_light(b: &mut FunctionBuilder, found: &[Value], shadows: Shadows, place: Place) -> Vec<Value> {
-    // A white diffuse surface that faces it has its irradiance over π.
-    let share = b.f32(std::f32::consts::FRAC_1_PI);
-    let color = crate::program::synthesise::surface_state::scale(b, found[1], share);
+/// A sample of radiance by solid angle as the results of `lights.sample`.
+fn as_light(b: &mut FunctionBuilder, sample: &[Value], shadows: Shadows, point: ShadingPoint) -> Vec<Value> {
+    // The radiance of a white diffuse surface that faces it is the irradiance over π.
+    let inverse_pi = b.f32(std::f32::consts::FRAC_1_PI);
+    let color = crate::program::synthesise::surface_state::scale(b, sample[1], inverse_pi);
     let square = b.op(Op::Dot, &[color, color]);
-    let (zero, none) = (b.f32(0.0), b.f32(-1.0));
-    let dark = b.op(Op::Eq, &[square, zero]);
-    let t_max = b.op(Op::Select, &[dark, none, found[2]]);
+    let (zero, no_ray) = (b.f32(0.0), b.f32(-1.0));
+    let is_black = b.op(Op::Eq, &[square, zero]);
+    let t_max = b.op(Op::Select, &[is_black, no_ray, sample[2]]);
     match shadows {
-        Shadows::Dimming => vec![found[0], dimmed(b, place, found[0], color, t_max), none],
-        Shadows::Opaque => vec![found[0], color, t_max],
-        Shadows::None => vec![found[0], color, none],
+        Shadows::Dimming => vec![sample[0], attenuated(b, point, sample[0], color, t_max), no_ray],
+        Shadows::Opaque => vec![sample[0], color, t_max],
+        Shadows::None => vec![sample[0], color, no_ray],
     }
 }
 
@@ -399,10 +341,10 @@ fn seen_as_light(b: &mut FunctionBuilder, found: &[Value], shadows: Shadows, pla
 fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     let mut b = FunctionBuilder::linker(format!("{LIGHTS_AMBIENT}{suffix}"));
     b.result("return", Type::Vec3);
-    let place = surface_params(&mut b);
+    let point = surface_params(&mut b);
     let mut sum = None;
     for light in lights {
-        let color = call(&mut b, light, place).color;
+        let color = call(&mut b, light, point).color;
         sum = Some(sum.map_or(color, |s| b.op(Op::Add, &[s, color])));
     }
     let sum = sum.unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)));
@@ -410,49 +352,53 @@ fn ambient_sum(suffix: &str, lights: &[&LinkedLight]) -> Function {
     b.finish()
 }
 
-/// What a light gives: the way from it, its colour, and how far it is away where that is not the length of the way.
-struct Emission {
+/// The results of a light: the direction from it, its colour, and its distance where that is not the length of the direction.
+struct LightOutputs {
     direction: Value,
     color: Value,
     distance: Option<Value>,
 }
 
 /// Calls a light for one of its outputs.
-fn call_for(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, output: &str) -> Option<Value> {
-    outputs(b, light, place).get(output)
+fn call_for(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, output: &str) -> Option<Value> {
+    outputs(b, light, point).get(output)
 }
 
 /// Calls a light's core with its parameters from memory and the globals of RISpec 3.2, table 12.2.
-fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, place: Place) -> Outputs<'l> {
-    let instance = &light.instance;
+fn outputs<'l>(b: &mut FunctionBuilder, light: &'l LinkedLight, point: ShadingPoint) -> Outputs<'l> {
+    let instance = &light.bound.instance;
     let block = b.constant(Const::Ref(light.address));
     instance.call(b, &instance.shader.core, |b, slot, param| match slot {
         Some(slot) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
-        None => global(b, light, place, &param.name, param.ty),
+        None => global(b, light, point, &param.name, param.ty),
     })
 }
 
-/// What an environment shows in a direction of length 1.
-pub(in crate::program) fn comes_from(b: &mut FunctionBuilder, light: &LinkedLight, direction: Value) -> Value {
+/// The radiance of an environment light from a direction of length 1.
+pub(in crate::program) fn environment_radiance(
+    b: &mut FunctionBuilder,
+    light: &LinkedLight,
+    direction: Value,
+) -> Value {
     let position = b.constant(Const::zero(Type::Vec3));
-    call(b, light, Place { position, normal: direction }).color
+    call(b, light, ShadingPoint { position, normal: direction }).color
 }
 
-/// Calls a light for its light.
-fn call(b: &mut FunctionBuilder, light: &LinkedLight, place: Place) -> Emission {
-    let outputs = outputs(b, light, place);
+/// Calls a light.
+fn call(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint) -> LightOutputs {
+    let outputs = outputs(b, light, point);
     let zero = b.constant(Const::zero(Type::Vec3));
     let [direction, color] = ["L", "Cl"].map(|name| outputs.get(name).unwrap_or(zero));
-    Emission { direction, color, distance: outputs.get("light.distance") }
+    LightOutputs { direction, color, distance: outputs.get("light.distance") }
 }
 
 /// A light's global. `P` is the origin of its shader space and `N` its z axis, as for a light without a surface of its own; those of an area light are a point of its surface and the normal there.
-fn global(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, name: &str, ty: Type) -> Value {
-    let to_world = light.instance.to_world;
+fn global(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, name: &str, ty: Type) -> Value {
+    let to_world = light.bound.instance.to_world;
     match name {
-        "Ps" => place.position,
-        "Ns" => place.normal,
-        "P" | "N" | "Ng" if !light.points.is_empty() => emitter(b, light, place, name != "P"),
+        "Ps" => point.position,
+        "Ns" => point.normal,
+        "P" | "N" | "Ng" if !light.bound.points.is_empty() => surface_point(b, light, point, name != "P"),
         "P" => b.constant(Const::Vec3(to_world.w_axis.truncate().to_array())),
         "N" | "Ng" => {
             let axis = b.constant(Const::Vec3(to_world.z_axis.truncate().to_array()));
@@ -466,15 +412,15 @@ fn global(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, name: &str
     }
 }
 
-/// The point of an area light's surface that stands for it where it shines on a place, or the normal there: one of its points, at random by the place.
-fn emitter(b: &mut FunctionBuilder, light: &LinkedLight, place: Place, normal: bool) -> Value {
-    let random = b.call(RANDOM_FUNCTION, vec![place.position], &[Type::Vec3])[0];
-    let share = b.op(Op::Extract(0), &[random]);
+/// The point of an area light's surface that represents it at a shading point, or the normal there: one of its points, chosen at random by the shading point.
+fn surface_point(b: &mut FunctionBuilder, light: &LinkedLight, point: ShadingPoint, normal: bool) -> Value {
+    let random = b.call(RANDOM_FUNCTION, vec![point.position], &[Type::Vec3])[0];
+    let u = b.op(Op::Extract(0), &[random]);
     let count = b.f32(POINTS as f32);
-    let number = b.op(Op::Mul, &[share, count]);
+    let number = b.op(Op::Mul, &[u, count]);
     let number = b.op_as(Op::ToInt, &[number], Type::U32);
     let offset = b.op(Op::IAdd, &[number, number]);
-    let first = b.u32(light.address + light.instance.block.len() as u32);
+    let first = b.u32(light.address + light.bound.instance.block.len() as u32);
     let address = b.op(Op::IAdd, &[first, offset]);
     let address = b.op_as(Op::Bitcast, &[address], Type::Ref);
     let vector = b.op(Op::Load(u32::from(normal)), &[address]);

@@ -1,4 +1,6 @@
-//! The third phase: writes the entries and the functions that shaders call.
+//! Synthesis, the third phase of linking: writes the entries that back ends run, and the functions that shaders call but the linker defines.
+//!
+//! Takes what was collected and laid out, and the module of compiled shaders; gives that module with everything in it. It writes IR and decides nothing about data.
 
 pub mod area_lights;
 pub mod coordinate_systems;
@@ -6,7 +8,9 @@ pub mod coshaders;
 pub mod entries;
 pub mod environments;
 pub mod gather_outputs;
+pub mod intersection;
 pub mod lights;
+pub mod materials;
 pub mod outputs;
 pub mod paths;
 pub mod ray_depths;
@@ -14,3 +18,179 @@ pub mod specialisation;
 pub mod surface_state;
 pub mod visibility;
 pub mod volumes;
+
+use crate::ir::passes::derivatives;
+use crate::ir::{Const, Function, Module, Op};
+use crate::lang::rsl;
+use crate::lang::stdlib::sampling::{self, RANDOM_FUNCTION};
+use crate::lang::stdlib::{CAMERA_FUNCTION, SEEN_FUNCTION};
+use crate::program::CameraOptions;
+use crate::program::collect::lights::Shadows;
+use crate::program::collect::{CameraSource, Collected};
+use crate::program::layout::{Layout, textures};
+use crate::program::link::{LinkOptions, Stage};
+use crate::scene::Scene;
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use entries::SurfaceVariant;
+use gather_outputs::GatherOutputs;
+use lights::LightMessages;
+use paths::{PathSurface, Paths};
+use specialisation::{Specialised, specialisation_suffix};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Writes what is missing from a module of compiled shaders and the standard library.
+pub fn synthesise(
+    scene: &Scene,
+    options: &LinkOptions,
+    collected: &Collected,
+    layout: &Layout,
+    mut module: Module,
+    diagnostics: &mut Diagnostics,
+) -> Module {
+    if textures::looks_for_textures(&module) {
+        module.functions.push(layout.textures.find_function());
+    }
+    if needs_random_numbers(collected, layout) && module.function(RANDOM_FUNCTION).is_none() {
+        module.functions.extend(sampling::functions());
+    }
+    specialise(&mut module, options, collected, layout, diagnostics);
+    module.functions.push(visibility::selective_function(scene));
+    module.functions.push(lights::ambient_there(collected.traces_paths));
+    let outputs = GatherOutputs::of(&module);
+    module.functions.extend(outputs.functions());
+    let differentiated = derivatives::is_needed(&module);
+    add_light_sampling(&mut module, scene, options, collected, layout);
+    add_surfaces(&mut module, scene, options, collected, layout, &outputs, differentiated);
+    let camera = camera(&module, scene, options, collected);
+    module.functions.extend(camera);
+    if options.stage == Stage::Image {
+        let kinds = collected.primitive_kinds.iter().enumerate();
+        module.functions.extend(kinds.map(|(n, cores)| intersection::intersect(n, cores)));
+    }
+    module.functions.extend(collected.imager.as_deref().map(entries::imager));
+    coordinate_systems::check(&module, scene, diagnostics);
+    module.functions.push(coordinate_systems::named(&scene.coordinate_systems));
+    check_strings(&module, diagnostics);
+    if collected.traces_paths {
+        rsl::add_built_functions(&mut module);
+        paths::widen_calls(&mut module);
+    }
+    module
+}
+
+/// Whether lights are sampled, or paths pass through surfaces by chance.
+fn needs_random_numbers(collected: &Collected, layout: &Layout) -> bool {
+    let samples_lights = !layout.environments.is_empty()
+        || !layout.area_lights.is_empty()
+        || collected.lights.iter().any(|light| !light.points.is_empty());
+    samples_lights || collected.traces_paths && collected.entries.iter().any(|entry| entry.methods.opacity.is_some())
+}
+
+/// Specialises the cores for what differs from object to object.
+fn specialise(
+    module: &mut Module,
+    options: &LinkOptions,
+    collected: &Collected,
+    layout: &Layout,
+    diagnostics: &mut Diagnostics,
+) {
+    let texts = collected.shaders.iter().flat_map(|i| &i.texts).map(|(_, text)| text);
+    let messages = LightMessages::of(module, texts);
+    let calls = coshaders::calls(module);
+    for remark in coshaders::mismatched_calls(&calls, &layout.linked.coshaders) {
+        diagnostics.push(remark);
+    }
+    let area_shadows = match (layout.area_lights.is_empty(), collected.is_selective) {
+        (true, _) => None,
+        (false, true) => Some(Shadows::Dimming),
+        (false, false) => Some(Shadows::Opaque),
+    };
+    let target = &options.pipeline.target;
+    let specialised = Specialised { linked: &layout.linked, area_shadows, messages: &messages, calls: &calls, target };
+    specialised.add(module, &collected.specialisations);
+}
+
+/// Adds the functions by which surfaces and paths sample lights.
+fn add_light_sampling(
+    module: &mut Module,
+    scene: &Scene,
+    options: &LinkOptions,
+    collected: &Collected,
+    layout: &Layout,
+) {
+    let Layout { environments, area_lights, .. } = layout;
+    if collected.traces_paths {
+        for (key, &number) in &collected.specialisations {
+            let lights = key.lights.iter().map(|&i| &layout.linked.lights[i as usize]);
+            let points = lights.filter(|light| light.bound.has_direction()).count();
+            let suffix = specialisation_suffix(number);
+            module.functions.extend(area_lights::direct_functions(area_lights, &suffix, points, environments.len()));
+        }
+    }
+    let estimator = collected.traces_paths.then_some(scene.estimator);
+    module.functions.extend(environments::functions(layout, estimator, options.output.is_none()));
+    module.functions.extend(area_lights::functions(area_lights, layout.area_light_table));
+}
+
+/// Adds the surface entries.
+fn add_surfaces(
+    module: &mut Module,
+    scene: &Scene,
+    options: &LinkOptions,
+    collected: &Collected,
+    layout: &Layout,
+    outputs: &GatherOutputs,
+    differentiated: bool,
+) {
+    for (number, entry) in collected.entries.iter().enumerate() {
+        let variant = &SurfaceVariant::of(entry, number, &layout.linked.volumes, options.output.as_ref());
+        match options.stage {
+            Stage::Image if collected.traces_paths => {
+                let suffix = specialisation_suffix(entry.specialisation);
+                let paths = Paths {
+                    estimator: scene.estimator,
+                    area_lights: &layout.area_lights,
+                    is_selective: collected.is_selective,
+                };
+                let surface = PathSurface { variant, suffix: &suffix, outputs, differentiated, paths };
+                module.functions.extend(paths::surface(surface));
+            }
+            Stage::Image => module.functions.push(entries::surface(variant, outputs, differentiated)),
+            Stage::Displacement => module.functions.push(entries::displacement(variant, differentiated)),
+        }
+        if options.debug {
+            module.functions.push(entries::globals(variant));
+        }
+    }
+}
+
+/// The camera entry, where the stage has one.
+fn camera(module: &Module, scene: &Scene, options: &LinkOptions, collected: &Collected) -> Option<Function> {
+    if options.stage == Stage::Displacement {
+        return None;
+    }
+    let camera = CameraOptions::of(scene);
+    match &collected.camera {
+        CameraSource::RayFunction(function) => Some(entries::ray_function(function)),
+        CameraSource::Shader(shader) => {
+            module.function(SEEN_FUNCTION).map(|function| entries::camera_of(shader, function, camera))
+        }
+        CameraSource::Library => module.function(CAMERA_FUNCTION).map(|function| entries::camera(function, camera)),
+    }
+}
+
+/// Reports different strings with the same identifier, which compare equal.
+fn check_strings(module: &Module, diagnostics: &mut Diagnostics) {
+    let mut known: HashMap<u32, Arc<str>> = HashMap::new();
+    for inst in module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts) {
+        let Op::Const(Const::String(text)) = &inst.op else { continue };
+        let id = crate::ir::string_id(text);
+        let first = known.entry(id).or_insert_with(|| text.clone());
+        if first != text {
+            let message =
+                format!("the strings \"{first}\" and \"{text}\" have the same identifier and would compare equal");
+            diagnostics.push(Diagnostic::warning(message).hint("rename one of them"));
+        }
+    }
+}

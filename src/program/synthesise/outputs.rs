@@ -1,11 +1,11 @@
-//! Variables that an image shows in the place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
+//! Arbitrary output variables, which an image shows in place of colours: `Display "+normals.exr" "openexr" "N"` (RISpec 3.2, §4.1.2).
 //!
-//! A program that is linked for an output ([`crate::program::LinkOptions::output`]) gives camera rays its value where it gives them `Ci` otherwise; rays that shaders shoot see colours as always. So whoever draws the program gets
+//! A program that is linked for an output ([`crate::program::LinkOptions::output`]) returns its value in place of `Ci` to camera rays; rays that shaders trace see colours. So rendering the program makes
 //! the variable's image, filtered and composited as a colour is, with the coverage as alpha.
-//! What the surface's place alone tells runs no shader, and takes every surface as opaque.
+//! Predefined variables run no shader, and every surface is opaque for them.
 
 use crate::ir::{FunctionBuilder, Op, Type, Value};
-use crate::program::link::Program;
+use crate::program::Program;
 use crate::program::synthesise::surface_state::{SURFACE_GLOBALS, SurfaceState, scale, xyz};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Output {
         }
     }
 
-    /// Whether means of it are meaningless, so that a pixel has one sample, in its middle.
+    /// Whether averages of it are meaningless, so that a pixel has one sample, at its centre.
     pub fn is_sampled_once(&self) -> bool {
         matches!(self, Self::Depth | Self::ShaderNumber)
     }
@@ -70,7 +70,7 @@ impl Output {
         }
     }
 
-    /// Its value at the hit, where that is known without a shader.
+    /// Its value at the hit, where that needs no shader.
     pub(in crate::program) fn at_hit(
         &self,
         b: &mut FunctionBuilder,
@@ -85,14 +85,14 @@ impl Output {
                     let vector = b.op(Op::Uniform(k), &[]);
                     xyz(b, vector)
                 });
-                let way = b.op(Op::Sub, &[point, origin]);
-                // The camera's z is sheared by a window off the centre: the plane of x and y says what depth is.
+                let offset = b.op(Op::Sub, &[point, origin]);
+                // An off-centre screen window shears the camera's z: depth is along the normal of the plane of x and y.
                 let [x, y] = [2, 3].map(|k| {
                     let vector = b.op(Op::Uniform(k), &[]);
                     xyz(b, vector)
                 });
                 let across = b.op(Op::Cross, &[x, y]);
-                let [along, unit] = [way, z].map(|v| b.op(Op::Dot, &[across, v]));
+                let [along, unit] = [offset, z].map(|v| b.op(Op::Dot, &[across, v]));
                 let reciprocal = b.op(Op::Rcp, &[unit]);
                 scale(b, along, reciprocal)
             }

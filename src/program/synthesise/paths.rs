@@ -1,123 +1,47 @@
-//! Surfaces in programs that trace paths: what they send along a ray, and how the path goes on.
+//! The surface entries of programs that trace paths: the radiance that leaves a path vertex, and how the path continues.
 //!
-//! There `ray.z` tells a surface entry how densely directions like the ray's are chosen, times the number of choices among lights that the place before it had (0 where light takes the direction only exactly), and a fifth parameter, `numbers`, four numbers
-//! at random: two by which it looks at a light, two that choose the next direction. It gives `(sent, counts, next)`: the light that leaves the surface against the ray, by how much light that arrives from
-//! `next.xyz` counts, and the density of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. What a surface that only shades does is [`crate::program::synthesise::entries::surface`]'s, under another name: light goes straight on behind it
-//! as far as it is not opaque.
+//! `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)` returns the radiance that leaves the surface against the ray, the BSDF weight f·cosθ/pdf of the sampled direction `next.xyz`, and the pdf of that direction in `next.w`, or one of the words of `lang/stdlib/path.sl`. `ray.z` is the pdf of the ray's direction by solid angle, times the number of lights
+//! among which the previous vertex chose; 0 where that vertex scattered specularly. `numbers` are four random numbers: two for light sampling, two for BSDF sampling. A surface without a BSDF is shaded by [`crate::program::synthesise::entries::surface`], under another name, and the path passes through it
+//! as far as it is transparent.
 //!
-//! Estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
+//! The estimators are those of Veach 1997, "Robust Monte Carlo Methods for Light Transport Simulation", chapter 9.
 
 use crate::abi::EntryPoint;
-use crate::ir::passes::Pipeline;
-use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Terminator, Type, Value};
+use crate::ir::{Const, Function, FunctionBuilder, FunctionKind, Module, Op, ShaderCall, Type, Value};
 use crate::lang::stdlib::OPEN_FUNCTION;
 use crate::program::collect::instances::Instance;
-use crate::program::layout::memory::RecordLayout;
-use crate::program::synthesise::area_lights::{AreaLights, Spread};
+use crate::program::collect::materials::Scattering;
+use crate::program::layout::area_lights::{AreaLights, PointSampling};
 use crate::program::synthesise::entries::{self, Light, SurfaceVariant, at_a_hit};
-use crate::program::synthesise::gather_outputs::Questions;
+use crate::program::synthesise::gather_outputs::GatherOutputs;
 use crate::program::synthesise::lights::{DIRECT, DIRECT_RESULTS};
+use crate::program::synthesise::materials::{emission_at, opacity_at};
 use crate::program::synthesise::surface_state::{SurfaceInputs, SurfaceState, normalize, scale};
 use crate::program::synthesise::visibility::{self, TRANSMISSION};
 use crate::scene::Estimator;
-use std::sync::Arc;
 
-/// The density of a ray that goes on as it was (`lang/stdlib/path.sl`).
-const STRAIGHT_ON: f32 = -1.0;
-/// The density of a path that ends.
-const NOWHERE: f32 = -2.0;
+/// In place of a pdf: the path passes through the surface (`lang/stdlib/path.sl`).
+const PASS_THROUGH: f32 = -1.0;
+/// In place of a pdf: the path ends.
+const END: f32 = -2.0;
 
-/// What a class says of a surface beside how it is shaded.
-#[derive(Clone, Debug, Default)]
-pub struct Methods {
-    /// How it scatters light.
-    pub scattering: Option<Scattering>,
-    /// `emission`.
-    pub emission: Option<Arc<Instance>>,
-    /// `opacity`.
-    pub opacity: Option<Arc<Instance>>,
-}
-
-/// The methods of a material by which paths go on.
-#[derive(Clone, Debug)]
-pub struct Scattering {
-    /// `BSDF`.
-    pub value: Arc<Instance>,
-    /// `sampleBSDF`.
-    pub sample: Arc<Instance>,
-    /// `evaluatePDF`.
-    pub density: Arc<Instance>,
-}
-
-impl Methods {
-    /// All of them.
-    pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.of_scattering().chain(&self.emission).chain(&self.opacity)
-    }
-
-    /// Those that are asked again and again at one place.
-    pub fn at_one_place(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.of_scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
-    }
-
-    fn of_scattering(&self) -> impl Iterator<Item = &Arc<Instance>> {
-        self.scattering.iter().flat_map(|s| [&s.value, &s.sample, &s.density])
-    }
-}
-
-/// Whether an `emission` gives nothing anywhere, as that of a base class may: what its parameters are is known.
-pub fn is_black(emission: &Instance) -> bool {
-    is_always(emission, "emission", Const::zero(Type::Vec3))
-}
-
-/// Whether an `opacity` lets no light through anywhere.
-pub fn is_opaque(opacity: &Instance) -> bool {
-    is_always(opacity, "opacity", Const::Vec3([1.0; 3]))
-}
-
-/// Whether a method gives one colour everywhere.
-fn is_always(method: &Instance, output: &str, color: Const) -> bool {
-    let shader = &method.shader;
-    let mut b = FunctionBuilder::new("method", FunctionKind::Entry(EntryPoint::Other));
-    b.result("color", Type::Vec3);
-    let outputs = method.call(&mut b, &shader.core, |b, slot, param| match slot {
-        Some(slot) => entries::constant_parameter(b, method, slot, param.ty),
-        None => b.param(param.name.clone(), param.ty),
-    });
-    let Some(found) = outputs.get(output) else { return true };
-    b.ret(vec![found]);
-    let mut module = shader.unit().clone();
-    module.functions.push(b.finish());
-    if Pipeline::default().run(&mut module, &mut ()).is_err() {
-        return false;
-    }
-    let Some(entry) = module.function("method") else { return false };
-    let constants = entry.blocks.iter().flat_map(|block| &block.insts);
-    let same: Vec<Value> =
-        constants.filter(|i| i.op == Op::Const(color.clone())).filter_map(|i| i.results.first().copied()).collect();
-    entry.blocks.iter().all(|block| match &block.term {
-        Terminator::Return(values) => values.iter().all(|v| same.contains(v)),
-        _ => true,
-    })
-}
-
-/// How a program's paths are estimated.
+/// How a program estimates the light that paths transport.
 #[derive(Clone, Copy, Debug)]
 pub struct Paths<'a> {
-    /// Which directions count how much.
+    /// Which of light sampling and BSDF sampling are used, and how they are weighted.
     pub estimator: Estimator,
-    /// The surfaces that shine.
+    /// The emissive surfaces.
     pub area_lights: &'a AreaLights,
-    /// Whether rays ask surfaces how much light they let through.
-    pub selective: bool,
+    /// Whether shadow rays ask surfaces for their transmittance.
+    pub is_selective: bool,
 }
 
-/// What the surface's own code is called where paths are traced.
+/// The name of the function that runs a surface's shaders.
 fn shading_name(number: usize) -> String {
     format!("shade.{number}")
 }
 
-/// Makes every `call_shader` that passes no numbers pass some that tell nothing: rays that ask surfaces for their opacity.
+/// Adds the operand `numbers`, as zeros, to every `call_shader` without it: those of shadow rays.
 pub fn widen_calls(module: &mut Module) {
     for f in &mut module.functions {
         for block in 0..f.blocks.len() {
@@ -126,10 +50,10 @@ pub fn widen_calls(module: &mut Module) {
             for mut inst in insts {
                 if inst.op == Op::CallShader(ShaderCall::Ray) {
                     inst.op = Op::CallShader(ShaderCall::Path);
-                    let nothing = f.new_value(Type::Vec4);
+                    let zeros = f.new_value(Type::Vec4);
                     let op = Op::Const(Const::zero(Type::Vec4));
-                    out.push(crate::ir::Inst { op, args: Vec::new(), results: vec![nothing], loc: inst.loc });
-                    inst.args.push(nothing);
+                    out.push(crate::ir::Inst { op, args: Vec::new(), results: vec![zeros], loc: inst.loc });
+                    inst.args.push(zeros);
                     inst.results.push(f.new_value(Type::Vec4));
                 }
                 out.push(inst);
@@ -139,52 +63,59 @@ pub fn widen_calls(module: &mut Module) {
     }
 }
 
-/// `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)` and the function that it calls to be shaded.
-pub fn surface(
-    number: usize,
-    variant: &SurfaceVariant,
-    set: &str,
-    questions: &Questions,
-    differentiated: bool,
-    paths: Paths<'_>,
-) -> Vec<Function> {
-    let is_only_asked = variant.methods.scattering.is_some() && questions.is_empty();
-    let light = if is_only_asked { Light::Nothing } else { Light::Reflected };
-    let mut shading = entries::surface_with(number, variant, questions, differentiated, light);
-    shading.name = shading_name(number).into();
+/// A surface entry of a program that traces paths.
+pub struct PathSurface<'a> {
+    /// The cores.
+    pub variant: &'a SurfaceVariant,
+    /// What the names of functions for the object's specialisation key end with.
+    pub suffix: &'a str,
+    /// The output variables of `gather`.
+    pub outputs: &'a GatherOutputs,
+    /// Whether the state carries derivatives.
+    pub differentiated: bool,
+    /// How paths are estimated.
+    pub paths: Paths<'a>,
+}
+
+/// `@surface.N(orig, dir, depth, ray, numbers) -> (sent, counts, next)`, and the function by which it runs the shaders.
+pub fn surface(surface: PathSurface<'_>) -> Vec<Function> {
+    let PathSurface { variant, suffix, outputs, differentiated, paths } = surface;
+    let is_only_queried = variant.methods.scattering.is_some() && outputs.is_empty();
+    let light = if is_only_queried { Light::Nothing } else { Light::Reflected };
+    let mut shading = entries::surface_with(variant, outputs, differentiated, light);
+    shading.name = shading_name(variant.number).into();
     shading.kind = FunctionKind::Function;
-    let (mut b, given) = at_a_hit(EntryPoint::Surface(number as u32), variant, differentiated);
+    let (mut b, given) = at_a_hit(EntryPoint::Surface(variant.number as u32), variant, differentiated);
     let numbers = b.param("numbers", Type::Vec4);
     b.result("sent", Type::Vec3);
     b.result("counts", Type::Vec3);
     b.result("next", Type::Vec4);
-    let mut place = Place { b: &mut b, given, numbers, number, variant, set, paths };
-    place.pass_unseen();
+    let mut vertex = PathVertex { b: &mut b, given, numbers, variant, suffix, paths };
+    vertex.pass_invisible();
     match &variant.methods.scattering {
         Some(scattering) => {
-            if paths.selective || !questions.is_empty() {
-                place.answer_questions();
+            if paths.is_selective || !outputs.is_empty() {
+                vertex.return_to_shadow_rays();
             }
-            place.scatter(scattering);
+            vertex.scatter(scattering);
         }
-        None => place.shade(),
+        None => vertex.shade(),
     }
     vec![shading, b.finish()]
 }
 
-/// An entry that is being written.
-struct Place<'a> {
+/// The code of a surface entry that is being written: what happens at a vertex of a path.
+struct PathVertex<'a> {
     b: &'a mut FunctionBuilder,
     given: SurfaceInputs,
     numbers: Value,
-    number: usize,
     variant: &'a SurfaceVariant,
-    /// What names of functions for the object's surroundings end with.
-    set: &'a str,
+    /// What the names of functions for the object's specialisation key end with.
+    suffix: &'a str,
     paths: Paths<'a>,
 }
 
-impl Place<'_> {
+impl PathVertex<'_> {
     fn op(&mut self, op: Op, args: &[Value]) -> Value {
         self.b.op(op, args)
     }
@@ -199,120 +130,123 @@ impl Place<'_> {
         self.op(Op::Max, &[most, b])
     }
 
-    /// `next`: a direction and its density.
-    fn next(&mut self, direction: Value, density: Value) -> Value {
+    /// `next`: a direction and its pdf.
+    fn next(&mut self, direction: Value, pdf: Value) -> Value {
         let [x, y, z] = [0, 1, 2].map(|i| self.b.op(Op::Extract(i), &[direction]));
-        self.op(Op::Compose, &[x, y, z, density])
+        self.op(Op::Compose, &[x, y, z, pdf])
     }
 
-    /// Goes on where a condition holds; else the entry returns what `otherwise` gives.
-    fn unless(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self) -> Vec<Value>) {
-        let (go_on, end) = (self.b.block(), self.b.block());
-        self.b.branch(condition, end, go_on);
+    /// Where a condition holds the entry returns what `otherwise` gives; the builder continues elsewhere.
+    fn return_if(&mut self, condition: Value, otherwise: impl FnOnce(&mut Self) -> Vec<Value>) {
+        let (continuation, end) = (self.b.block(), self.b.block());
+        self.b.branch(condition, end, continuation);
         self.b.seal(end);
-        self.b.seal(go_on);
+        self.b.seal(continuation);
         self.b.switch_to(end);
         let results = otherwise(self);
         self.b.ret(results);
-        self.b.switch_to(go_on);
+        self.b.switch_to(continuation);
     }
 
-    /// Returns `sent` and lets light go straight on.
-    fn straight_on(&mut self, sent: Value, counts: Value) -> Vec<Value> {
-        let density = self.b.f32(STRAIGHT_ON);
-        let next = self.next(self.given.direction, density);
-        vec![sent, counts, next]
+    /// The results where the path passes through the surface with a weight.
+    fn pass_through(&mut self, sent: Value, weight: Value) -> Vec<Value> {
+        let pdf = self.b.f32(PASS_THROUGH);
+        let next = self.next(self.given.direction, pdf);
+        vec![sent, weight, next]
     }
 
-    /// Rays that do not see the object go on.
-    fn pass_unseen(&mut self) {
-        let seen = self.variant.seen;
-        for (kind, is_seen) in (visibility::CAMERA..).zip([seen.camera, seen.specular, seen.diffuse]) {
-            if !is_seen {
+    /// Rays for which the object is invisible pass through it.
+    fn pass_invisible(&mut self) {
+        let visible = self.variant.visibility;
+        for (kind, is_visible) in (visibility::CAMERA..).zip([visible.camera, visible.specular, visible.diffuse]) {
+            if !is_visible {
                 let is_kind = visibility::is_of_kind(self.b, self.given.ray, kind);
-                self.unless(is_kind, |place| {
-                    let (sent, counts) = (place.black(), place.b.constant(Const::Vec3([1.0; 3])));
-                    place.straight_on(sent, counts)
+                self.return_if(is_kind, |vertex| {
+                    let (sent, weight) = (vertex.black(), vertex.b.constant(Const::Vec3([1.0; 3])));
+                    vertex.pass_through(sent, weight)
                 });
             }
         }
     }
 
-    /// What the object's own code gives.
+    /// Runs the object's shaders: their colour and opacity.
     fn shaded(&mut self) -> [Value; 2] {
         let SurfaceInputs { origin, direction, depth, ray, .. } = self.given;
-        let results =
-            self.b.call(shading_name(self.number), vec![origin, direction, depth, ray], &[Type::Vec3, Type::Vec3]);
+        let results = self.b.call(
+            shading_name(self.variant.number),
+            vec![origin, direction, depth, ray],
+            &[Type::Vec3, Type::Vec3],
+        );
         [results[0], results[1]]
     }
 
-    /// Rays of kinds behind those that bring light ask how much there is of the surface: they get what the object's own code answers, its opacity in the place of what counts.
-    fn answer_questions(&mut self) {
+    /// Rays of the kinds after diffuse transport no light: they get the colour and opacity that the object's shaders compute.
+    fn return_to_shadow_rays(&mut self) {
         let kind = self.op(Op::Extract(3), &[self.given.ray]);
         let last = self.b.f32(f32::from(visibility::DIFFUSE));
-        let asks = self.op(Op::Lt, &[last, kind]);
-        self.unless(asks, |place| {
-            let [sent, opacity] = place.shaded();
-            vec![sent, opacity, place.b.constant(Const::zero(Type::Vec4))]
+        let is_query = self.op(Op::Lt, &[last, kind]);
+        self.return_if(is_query, |vertex| {
+            let [sent, opacity] = vertex.shaded();
+            vec![sent, opacity, vertex.b.constant(Const::zero(Type::Vec4))]
         });
     }
 
-    /// A surface without a BSDF: what its shader gives, and its own light.
+    /// A surface without a BSDF: the colour of its shader, and its emission.
     fn shade(&mut self) {
         let mut state = SurfaceState::new(self.b, self.given.clone());
-        let mut own = self.emitted(&mut state);
-        if let (Some(light), Some(opacity)) = (own, &self.variant.methods.opacity) {
+        let mut emitted = self.emitted(&mut state);
+        if let (Some(light), Some(opacity)) = (emitted, &self.variant.methods.opacity) {
             let opacity = opacity_at(self.b, &mut state, &self.variant.layout, opacity);
-            own = Some(self.op(Op::Mul, &[light, opacity]));
+            emitted = Some(self.op(Op::Mul, &[light, opacity]));
         }
         let [sent, opacity] = self.shaded();
         let one = self.b.constant(Const::Vec3([1.0; 3]));
-        let open = self.op(Op::Sub, &[one, opacity]);
-        let sent = match own {
-            Some(own) => self.op(Op::Add, &[own, sent]),
+        let transmitted = self.op(Op::Sub, &[one, opacity]);
+        let sent = match emitted {
+            Some(emitted) => self.op(Op::Add, &[emitted, sent]),
             None => sent,
         };
-        let results = self.straight_on(sent, open);
+        let results = self.pass_through(sent, transmitted);
         self.b.ret(results);
     }
 
-    /// The light that the surface sends itself, as far as the ray that found it counts for it.
+    /// The radiance that the surface emits, with the multiple importance sampling weight of the ray that hit it.
     fn emitted(&mut self, state: &mut SurfaceState) -> Option<Value> {
         let emission = self.variant.methods.emission.as_ref()?;
-        let own = emission_at(self.b, state, &self.variant.layout, emission);
-        let Some(spread) = self.paths.area_lights.spread(self.number) else { return Some(own) };
-        let density = self.op(Op::Extract(2), &[self.given.ray]);
+        let emitted = emission_at(self.b, state, &self.variant.layout, emission);
+        let Some(sampling) = self.paths.area_lights.point_sampling(self.variant.number) else { return Some(emitted) };
+        let pdf = self.op(Op::Extract(2), &[self.given.ray]);
         let zero = self.b.f32(0.0);
-        let exact = self.op(Op::Le, &[density, zero]);
+        let is_specular = self.op(Op::Le, &[pdf, zero]);
         let weight = match self.paths.estimator {
-            Estimator::Scattering => return Some(own),
+            Estimator::Scattering => return Some(emitted),
             Estimator::Lights => zero,
             Estimator::Power | Estimator::Balance => {
-                let of_light = match spread {
-                    Spread::Even(area) => {
+                let light_pdf = match sampling {
+                    PointSampling::Uniform(area) => {
                         let t = state.global(self.b, "ray.t")?;
                         let normal = state.global(self.b, "Ng")?;
-                        self.density_of_light(t, normal, area)
+                        self.uniform_pdf(t, normal, area)
                     }
-                    Spread::OfProgram => state.density_of_points(self.b)?,
+                    PointSampling::Procedural => state.pdf_of_sampled_points(self.b)?,
                 };
-                weight(self.b, self.paths.estimator, density, of_light)
+                mis_weight(self.b, self.paths.estimator, pdf, light_pdf)
             }
         };
         let one = self.b.f32(1.0);
-        let weight = self.op(Op::Select, &[exact, one, weight]);
-        Some(scale(self.b, own, weight))
+        let weight = self.op(Op::Select, &[is_specular, one, weight]);
+        Some(scale(self.b, emitted, weight))
     }
 
-    /// How densely points of area lights lie in the direction of a point that is `t` away: `t² / (|cos| · area)`.
-    fn density_of_light(&mut self, t: Value, normal: Value, area: f32) -> Value {
+    /// The pdf by solid angle of points sampled uniformly over an area, in the direction of one at distance `t`: `t² / (|cosθ| · area)`.
+    fn uniform_pdf(&mut self, t: Value, normal: Value, area: f32) -> Value {
         let cosine = self.op(Op::Dot, &[self.given.direction, normal]);
         let cosine = self.op(Op::Abs, &[cosine]);
         let area = self.b.f32(area);
-        let seen = self.op(Op::Mul, &[cosine, area]);
+        let projected = self.op(Op::Mul, &[cosine, area]);
         let least = self.b.f32(f32::MIN_POSITIVE);
-        let seen = self.op(Op::Max, &[seen, least]);
-        let reciprocal = self.op(Op::Rcp, &[seen]);
+        let projected = self.op(Op::Max, &[projected, least]);
+        let reciprocal = self.op(Op::Rcp, &[projected]);
         let square = self.op(Op::Mul, &[t, t]);
         self.op(Op::Mul, &[square, reciprocal])
     }
@@ -320,13 +254,13 @@ impl Place<'_> {
     /// A surface with a BSDF.
     fn scatter(&mut self, scattering: &Scattering) {
         let mut state = SurfaceState::new(self.b, self.given.clone());
-        let own = match self.emitted(&mut state) {
-            Some(own) => own,
+        let emitted = match self.emitted(&mut state) {
+            Some(emitted) => emitted,
             None => self.black(),
         };
         let mut numbers = [0, 1, 2, 3].map(|i| self.b.op(Op::Extract(i), &[self.numbers]));
-        let covers = self.covers(&mut state, &mut numbers[2]);
-        let own = self.covered(own, covers);
+        let coverage = self.coverage(&mut state, &mut numbers[2]);
+        let emitted = self.covered(emitted, coverage);
         let options = self.op(Op::Uniform(6), &[]);
         let limit = self.op(Op::Extract(3), &[options]);
         let is_last = self.op(Op::Le, &[limit, self.given.depth]);
@@ -334,122 +268,120 @@ impl Place<'_> {
             let value = state.global(self.b, name);
             value.unwrap_or_else(|| self.b.constant(Const::zero(Type::Vec3)))
         });
-        // All that the methods read is read here: a ray loses the hit.
-        let value = self.arguments(&mut state, &scattering.value);
-        let density = self.arguments(&mut state, &scattering.density);
+        // Everything that the methods read is read here: tracing a ray overwrites the hit.
+        let bsdf = self.arguments(&mut state, &scattering.bsdf);
+        let pdf = self.arguments(&mut state, &scattering.pdf);
         let sample = self.arguments(&mut state, &scattering.sample);
-        let around = Around { value, density };
-        if let Some(Covers { is_passed, open, .. }) = covers {
-            self.unless(is_passed, |place| {
-                let nothing = place.black();
-                place.straight_on(nothing, open)
+        let arguments = MethodArguments { bsdf, pdf };
+        if let Some(Coverage { is_passed, transmitted, .. }) = coverage {
+            self.return_if(is_passed, |vertex| {
+                let black = vertex.black();
+                vertex.pass_through(black, transmitted)
             });
         }
-        self.unless(is_last, |place| {
-            let nothing = place.black();
-            let nowhere = place.b.f32(NOWHERE);
-            let next = place.next(nothing, nowhere);
-            vec![own, nothing, next]
+        self.return_if(is_last, |vertex| {
+            let black = vertex.black();
+            let end = vertex.b.f32(END);
+            let next = vertex.next(black, end);
+            vec![emitted, black, next]
         });
         let choices = self.b.call(
-            format!("{}{}", crate::program::synthesise::lights::CHOICES, self.set),
+            format!("{}{}", crate::program::synthesise::lights::CHOICES, self.suffix),
             Vec::new(),
             &[Type::F32],
         )[0];
-        let direct = self.direct(scattering, &around, [position, normal], &numbers, choices);
-
-        let (counts, next) = self.sampled(scattering, &around, sample, &numbers, choices);
-
-        let open = self.open(position, &direct);
-        let lit = self.op(Op::Mul, &[direct.light, open]);
-        let lit = self.covered(lit, covers);
-        let counts = self.covered(counts, covers);
-        let sent = self.op(Op::Add, &[own, lit]);
-        self.b.ret(vec![sent, counts, next]);
+        let direct = self.sample_light(scattering, &arguments, [position, normal], &numbers, choices);
+        let (weight, next) = self.sample_bsdf(scattering, &arguments, sample, &numbers, choices);
+        let transmittance = self.transmittance(position, &direct);
+        let reflected = self.op(Op::Mul, &[direct.light, transmittance]);
+        let reflected = self.covered(reflected, coverage);
+        let weight = self.covered(weight, coverage);
+        let sent = self.op(Op::Add, &[emitted, reflected]);
+        self.b.ret(vec![sent, weight, next]);
     }
 
-    /// Chance decides by how much a surface covers whether the ray passes it, if its class says how much that is: by a number at random, of which what lies below the chance becomes one again.
-    fn covers(&mut self, state: &mut SurfaceState, number: &mut Value) -> Option<Covers> {
+    /// Where the material has an `opacity`, the path passes through the surface with the probability that its largest component leaves. The random number that decides is stretched to a new one where the path does not pass.
+    fn coverage(&mut self, state: &mut SurfaceState, number: &mut Value) -> Option<Coverage> {
         let opacity = self.variant.methods.opacity.as_ref()?;
         let opacity = opacity_at(self.b, state, &self.variant.layout, opacity);
-        let chance = self.largest(opacity);
-        let is_met = self.op(Op::Lt, &[*number, chance]);
-        let is_passed = self.op(Op::Not, &[is_met]);
-        let reciprocal = self.op(Op::Rcp, &[chance]);
+        let probability = self.largest(opacity);
+        let is_hit = self.op(Op::Lt, &[*number, probability]);
+        let is_passed = self.op(Op::Not, &[is_hit]);
+        let reciprocal = self.op(Op::Rcp, &[probability]);
         let (rest, last) = (self.op(Op::Mul, &[*number, reciprocal]), self.b.f32(1.0f32.next_down()));
         *number = self.op(Op::Min, &[rest, last]);
-        let share = scale(self.b, opacity, reciprocal);
+        let reflected = scale(self.b, opacity, reciprocal);
         let (one, white) = (self.b.f32(1.0), self.b.constant(Const::Vec3([1.0; 3])));
-        let open = self.op(Op::Sub, &[white, opacity]);
-        let rest = self.op(Op::Sub, &[one, chance]);
+        let transmitted = self.op(Op::Sub, &[white, opacity]);
+        let rest = self.op(Op::Sub, &[one, probability]);
         let reciprocal = self.op(Op::Rcp, &[rest]);
-        let open = scale(self.b, open, reciprocal);
-        Some(Covers { is_passed, share, open })
+        let transmitted = scale(self.b, transmitted, reciprocal);
+        Some(Coverage { is_passed, reflected, transmitted })
     }
 
-    /// Light of a surface, as far as that covers what lies behind it.
-    fn covered(&mut self, light: Value, covers: Option<Covers>) -> Value {
-        match covers {
-            Some(Covers { share, .. }) => self.op(Op::Mul, &[light, share]),
+    /// Light of a surface, weighted where the path did not pass through it.
+    fn covered(&mut self, light: Value, coverage: Option<Coverage>) -> Value {
+        match coverage {
+            Some(Coverage { reflected, .. }) => self.op(Op::Mul, &[light, reflected]),
             None => light,
         }
     }
 
-    /// The arguments of a method's core at the hit; those that are not known there are zero.
+    /// The arguments of a method's core at the hit; inputs that a surface does not have are zero.
     fn arguments(&mut self, state: &mut SurfaceState, instance: &Instance) -> Vec<Value> {
-        entries::inputs(self.b, state, &self.variant.layout, instance, 0)
+        entries::core_arguments(self.b, state, &self.variant.layout, instance, 0)
     }
 
-    /// What the BSDF and its density are for a direction: the BSDF times the cosine, and the density.
-    fn evaluate(&mut self, scattering: &Scattering, around: &Around, direction: Value) -> [Value; 2] {
+    /// The BSDF times the cosine, f·cosθ, and the pdf of BSDF sampling, for a direction.
+    fn evaluate(&mut self, scattering: &Scattering, arguments: &MethodArguments, direction: Value) -> [Value; 2] {
         let with = |instance: &Instance, args: &[Value]| with_input(instance, args, "light.direction", direction);
-        let args = with(&scattering.value, &around.value);
-        let outputs = scattering.value.call_with(self.b, &scattering.value.shader.core, args);
-        let nothing = self.b.constant(Const::zero(Type::Vec3));
-        let [value, normal] = ["value", "normal"].map(|name| outputs.get(name).unwrap_or(nothing));
-        let args = with(&scattering.density, &around.density);
-        let outputs = scattering.density.call_with(self.b, &scattering.density.shader.core, args);
-        let density = outputs.get("pdf").unwrap_or_else(|| self.b.f32(0.0));
+        let args = with(&scattering.bsdf, &arguments.bsdf);
+        let outputs = scattering.bsdf.call_with(self.b, &scattering.bsdf.shader.core, args);
+        let zero = self.b.constant(Const::zero(Type::Vec3));
+        let [value, normal] = ["value", "normal"].map(|name| outputs.get(name).unwrap_or(zero));
+        let args = with(&scattering.pdf, &arguments.pdf);
+        let outputs = scattering.pdf.call_with(self.b, &scattering.pdf.shader.core, args);
+        let pdf = outputs.get("pdf").unwrap_or_else(|| self.b.f32(0.0));
         let normal = normalize(self.b, normal);
         let cosine = self.op(Op::Dot, &[normal, direction]);
         let cosine = self.op(Op::Abs, &[cosine]);
-        [scale(self.b, value, cosine), density]
+        [scale(self.b, value, cosine), pdf]
     }
 
-    /// Looks at one of the lights.
-    fn direct(
+    /// Samples one of the lights (next-event estimation).
+    fn sample_light(
         &mut self,
         scattering: &Scattering,
-        around: &Around,
+        arguments: &MethodArguments,
         [position, normal]: [Value; 2],
         numbers: &[Value; 4],
         choices: Value,
-    ) -> Direct {
+    ) -> LightSample {
         let args = vec![position, normal, numbers[0], numbers[1]];
-        let found = self.b.call(format!("{DIRECT}{}", self.set), args, &DIRECT_RESULTS);
-        let [direction, light, reach, density] = [found[0], found[1], found[2], found[3]];
-        let [value, of_material] = self.evaluate(scattering, around, direction);
+        let found = self.b.call(format!("{DIRECT}{}", self.suffix), args, &DIRECT_RESULTS);
+        let [direction, light, t_max, pdf] = [found[0], found[1], found[2], found[3]];
+        let [value, bsdf_pdf] = self.evaluate(scattering, arguments, direction);
         let zero = self.b.f32(0.0);
-        let is_point = self.op(Op::Le, &[density, zero]);
+        let is_delta = self.op(Op::Le, &[pdf, zero]);
         let weight = match self.paths.estimator {
             Estimator::Lights => self.b.f32(1.0),
             Estimator::Scattering => zero,
             Estimator::Power | Estimator::Balance => {
-                let other = self.op(Op::Mul, &[of_material, choices]);
-                weight(self.b, self.paths.estimator, density, other)
+                let other = self.op(Op::Mul, &[bsdf_pdf, choices]);
+                mis_weight(self.b, self.paths.estimator, pdf, other)
             }
         };
         let one = self.b.f32(1.0);
-        let weight = self.op(Op::Select, &[is_point, one, weight]);
+        let weight = self.op(Op::Select, &[is_delta, one, weight]);
         let light = self.op(Op::Mul, &[value, light]);
-        Direct { direction, reach, light: scale(self.b, light, weight) }
+        LightSample { direction, t_max, light: scale(self.b, light, weight) }
     }
 
-    /// Draws the direction in which the path goes on: by how much it counts, and `next`.
-    fn sampled(
+    /// Samples the direction in which the path continues: the BSDF weight f·cosθ/pdf, and `next`.
+    fn sample_bsdf(
         &mut self,
         scattering: &Scattering,
-        around: &Around,
+        arguments: &MethodArguments,
         args: Vec<Value>,
         numbers: &[Value; 4],
         choices: Value,
@@ -457,96 +389,96 @@ impl Place<'_> {
         let args = with_input(&scattering.sample, &args, "seed.x", numbers[2]);
         let args = with_input(&scattering.sample, &args, "seed.y", numbers[3]);
         let outputs = scattering.sample.call_with(self.b, &scattering.sample.shader.core, args);
-        let nothing = self.black();
-        let [direction, exactly] = ["direction", "value"].map(|name| outputs.get(name).unwrap_or(nothing));
-        // A direction of no length is none: the path ends.
+        let black = self.black();
+        let [direction, specular] = ["direction", "value"].map(|name| outputs.get(name).unwrap_or(black));
+        // The zero vector ends the path.
         let square = self.op(Op::Dot, &[direction, direction]);
         let zero = self.b.f32(0.0);
         let is_direction = self.op(Op::Lt, &[zero, square]);
         let direction = normalize(self.b, direction);
-        let [value, density] = self.evaluate(scattering, around, direction);
-        let is_possible = self.op(Op::Lt, &[zero, density]);
+        let [value, pdf] = self.evaluate(scattering, arguments, direction);
+        let is_possible = self.op(Op::Lt, &[zero, pdf]);
         let is_possible = self.op(Op::And, &[is_possible, is_direction]);
-        let reciprocal = self.op(Op::Rcp, &[density]);
-        let counts = scale(self.b, value, reciprocal);
-        let counts = self.op(Op::Select, &[is_possible, counts, nothing]);
-        let brightest = self.largest(exactly);
-        let is_exact = self.op(Op::Lt, &[zero, brightest]);
-        let counts = self.op(Op::Select, &[is_exact, exactly, counts]);
-        let density = self.op(Op::Mul, &[density, choices]);
-        let nowhere = self.b.f32(NOWHERE);
-        let density = self.op(Op::Select, &[is_possible, density, nowhere]);
-        let density = self.op(Op::Select, &[is_exact, zero, density]);
-        let next = self.next(direction, density);
-        (counts, next)
+        let reciprocal = self.op(Op::Rcp, &[pdf]);
+        let weight = scale(self.b, value, reciprocal);
+        let weight = self.op(Op::Select, &[is_possible, weight, black]);
+        let largest = self.largest(specular);
+        let is_specular = self.op(Op::Lt, &[zero, largest]);
+        let weight = self.op(Op::Select, &[is_specular, specular, weight]);
+        let pdf = self.op(Op::Mul, &[pdf, choices]);
+        let end = self.b.f32(END);
+        let pdf = self.op(Op::Select, &[is_possible, pdf, end]);
+        let pdf = self.op(Op::Select, &[is_specular, zero, pdf]);
+        let next = self.next(direction, pdf);
+        (weight, next)
     }
 
-    /// How much of a light arrives.
-    fn open(&mut self, position: Value, direct: &Direct) -> Value {
+    /// The transmittance between a surface and a sampled light.
+    fn transmittance(&mut self, position: Value, direct: &LightSample) -> Value {
         let one = self.b.constant(Const::Vec3([1.0; 3]));
-        let open = self.b.variable(Type::Vec3);
-        self.b.write(open, one);
+        let transmittance = self.b.variable(Type::Vec3);
+        self.b.write(transmittance, one);
         let zero = self.b.f32(0.0);
-        let brightest = self.largest(direct.light);
-        let is_bright = self.op(Op::Lt, &[zero, brightest]);
-        let is_far = self.op(Op::Lt, &[zero, direct.reach]);
-        let asks = self.op(Op::And, &[is_bright, is_far]);
-        let (shoot, end) = (self.b.block(), self.b.block());
-        self.b.branch(asks, shoot, end);
-        self.b.seal(shoot);
-        self.b.switch_to(shoot);
+        let largest = self.largest(direct.light);
+        let is_bright = self.op(Op::Lt, &[zero, largest]);
+        let is_far = self.op(Op::Lt, &[zero, direct.t_max]);
+        let needs_ray = self.op(Op::And, &[is_bright, is_far]);
+        let (trace, end) = (self.b.block(), self.b.block());
+        self.b.branch(needs_ray, trace, end);
+        self.b.seal(trace);
+        self.b.switch_to(trace);
         let default = self.op(Op::Uniform(0), &[]);
         let bias = self.op(Op::Extract(0), &[default]);
-        let arrives = if self.paths.selective {
+        let traced = if self.paths.is_selective {
             let kind = self.b.f32(TRANSMISSION.into());
-            let args = vec![position, direct.direction, bias, direct.reach, kind];
+            let args = vec![position, direct.direction, bias, direct.t_max, kind];
             self.b.call(OPEN_FUNCTION, args, &[Type::Vec3])[0]
         } else {
-            let ray = self.op(Op::Compose, &[bias, direct.reach, zero, zero]);
+            let ray = self.op(Op::Compose, &[bias, direct.t_max, zero, zero]);
             let blocked = self.op(Op::Occluded, &[position, direct.direction, ray]);
             let black = self.black();
             self.op(Op::Select, &[blocked, black, one])
         };
-        self.b.write(open, arrives);
+        self.b.write(transmittance, traced);
         self.b.jump(end, Vec::new());
         self.b.seal(end);
         self.b.switch_to(end);
-        self.b.read(open)
+        self.b.read(transmittance)
     }
 }
 
-/// How a surface covers what lies behind it.
+/// How a path meets a surface that is not opaque.
 #[derive(Clone, Copy)]
-struct Covers {
-    /// Whether the ray goes on as if nothing was there.
+struct Coverage {
+    /// Whether the path passes through the surface.
     is_passed: Value,
-    /// By how much the surface's light counts where it does not.
-    share: Value,
-    /// By how much light from behind counts where it does.
-    open: Value,
+    /// The weight of the surface's light where it does not.
+    reflected: Value,
+    /// The weight of the light beyond the surface where it does.
+    transmitted: Value,
 }
 
-/// The arguments of a material's methods at a place, but for directions.
-struct Around {
-    value: Vec<Value>,
-    density: Vec<Value>,
+/// The arguments of a material's methods at a path vertex, except for directions.
+struct MethodArguments {
+    bsdf: Vec<Value>,
+    pdf: Vec<Value>,
 }
 
-/// A light that was looked at.
-struct Direct {
-    /// Towards it.
+/// A light that was sampled.
+struct LightSample {
+    /// Towards the light.
     direction: Value,
-    /// How far a shadow ray goes.
-    reach: Value,
-    /// What the surface makes of its light if nothing stands in the way.
+    /// The length of the shadow ray.
+    t_max: Value,
+    /// The radiance that the surface reflects of an unoccluded light.
     light: Value,
 }
 
-/// How much a sample counts that was drawn with the first density and could have been drawn with the other.
-pub fn weight(b: &mut FunctionBuilder, estimator: Estimator, own: Value, other: Value) -> Value {
+/// The multiple importance sampling weight of a sample from the first of two distributions with these pdfs.
+pub fn mis_weight(b: &mut FunctionBuilder, estimator: Estimator, own: Value, other: Value) -> Value {
     let zero = b.f32(0.0);
-    let own_is_none = b.op(Op::Le, &[own, zero]);
-    // The quotient first: squares of densities may leave the range of numbers.
+    let is_impossible = b.op(Op::Le, &[own, zero]);
+    // The quotient first: squares of pdfs may overflow.
     let reciprocal = b.op(Op::Rcp, &[own]);
     let mut quotient = b.op(Op::Mul, &[other, reciprocal]);
     if estimator == Estimator::Power {
@@ -555,37 +487,11 @@ pub fn weight(b: &mut FunctionBuilder, estimator: Estimator, own: Value, other: 
     let one = b.f32(1.0);
     let sum = b.op(Op::Add, &[one, quotient]);
     let weight = b.op(Op::Rcp, &[sum]);
-    b.op(Op::Select, &[own_is_none, zero, weight])
+    b.op(Op::Select, &[is_impossible, zero, weight])
 }
 
-/// The arguments with another value for the input of that name, if the core has it.
+/// The arguments with another value for the named input, if the core has it.
 fn with_input(instance: &Instance, args: &[Value], name: &str, value: Value) -> Vec<Value> {
     let params = &instance.shader.core_params;
     args.iter().zip(params).map(|(&arg, param)| if *param.name == *name { value } else { arg }).collect()
-}
-
-/// How much a surface covers of what lies behind it, at a state: from 0 to 1 in each colour.
-pub fn opacity_at(
-    b: &mut FunctionBuilder,
-    state: &mut SurfaceState,
-    layout: &RecordLayout,
-    opacity: &Instance,
-) -> Value {
-    let args = entries::inputs(b, state, layout, opacity, 0);
-    let outputs = opacity.call_with(b, &opacity.shader.core, args);
-    let white = b.constant(Const::Vec3([1.0; 3]));
-    let opacity = outputs.get("opacity").unwrap_or(white);
-    b.op(Op::Sat, &[opacity])
-}
-
-/// The light that a surface sends itself, at a state.
-pub fn emission_at(
-    b: &mut FunctionBuilder,
-    state: &mut SurfaceState,
-    layout: &RecordLayout,
-    emission: &Instance,
-) -> Value {
-    let args = entries::inputs(b, state, layout, emission, 0);
-    let outputs = emission.call_with(b, &emission.shader.core, args);
-    outputs.get("emission").unwrap_or_else(|| b.constant(Const::zero(Type::Vec3)))
 }

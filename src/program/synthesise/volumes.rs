@@ -1,32 +1,24 @@
-//! Volume shaders on the way of light: the atmosphere between a surface and the camera, and what lies inside and outside of a surface that traces rays.
+//! Volume shaders: the atmosphere between a surface and the camera, and the interior and exterior of a surface that traces rays.
 //!
-//! A volume shader (RISpec 3.2, §11, table 11.4) gets the light that leaves the far end `P` of a stretch of space in `Ci` and `Oi` and changes it into what arrives at the near end
-//! `E`; `I` is the way between them. As in PRMan, an object's atmosphere acts on what the camera sees of it, and its interior and exterior on rays that its own shaders
-//! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing pass unchanged.
+//! A volume shader (RISpec 3.2, §11, table 11.4) gets the light that leaves the far end `P` of a ray segment in `Ci` and `Oi` and changes it into what arrives at the near end
+//! `E`; `I` leads from `E` to `P`. As in PRMan, an object's atmosphere acts on camera rays, and its interior and exterior on rays that its own shaders
+//! trace: the interior where the ray starts against the geometric normal. Rays that hit nothing are unchanged.
 
 use crate::ir::{Const, Function, FunctionBuilder, Op, Type, Value};
 use crate::lang::rsl::queries::Asked;
 use crate::lang::rsl::{VOLUMES_ANY, VOLUMES_PASS};
-use crate::program::collect::instances::{Instance, unpack};
+use crate::program::collect::instances::unpack;
+use crate::program::layout::blocks::LinkedVolume;
 use crate::program::synthesise::surface_state::of_frame;
 use std::sync::Arc;
 
-/// A volume shader, ready to be called.
-#[derive(Clone, Debug)]
-pub struct LinkedVolume {
-    /// The shader with its parameters.
-    pub instance: Arc<Instance>,
-    /// Address of its parameter block.
-    pub address: u32,
-}
-
-/// Light on its way.
+/// Light that passes through a volume.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// Where the ray starts and the light arrives.
+    /// The origin of the ray, where the light arrives.
     pub origin: Value,
     /// From there to where the light comes from.
-    pub way: Value,
+    pub to_end: Value,
     /// How many rays led to this one.
     pub depth: Value,
     /// The light's colour and opacity.
@@ -42,25 +34,25 @@ impl LinkedVolume {
         Some(unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])))
     }
 
-    /// Calls the core, or the copy of it named `core`; gives the changed colour and opacity. `say` tells what the surface says where it is asked.
+    /// Calls the core, or the copy of it named `core`; returns the changed colour and opacity. `message` returns what the surface shader answers to messages.
     pub fn call(
         &self,
         b: &mut FunctionBuilder,
         core: &Arc<str>,
         passage: Passage,
-        say: impl Fn(&Asked<'_>) -> Option<Value>,
+        message: impl Fn(&Asked<'_>) -> Option<Value>,
     ) -> [Value; 2] {
         let block = b.constant(Const::Ref(self.address));
         let outputs = self.instance.call(b, core, |b, slot, param| match (slot, &*param.name) {
             (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(slot + k), &[block])),
-            (None, "P") => b.op(Op::Add, &[passage.origin, passage.way]),
+            (None, "P") => b.op(Op::Add, &[passage.origin, passage.to_end]),
             (None, "E") => passage.origin,
-            (None, "I") => passage.way,
+            (None, "I") => passage.to_end,
             (None, "Ci") => passage.light[0],
             (None, "Oi") => passage.light[1],
             (None, "raydepth") => passage.depth,
             (None, name) => {
-                match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, say(&a)?))) {
+                match Asked::parse(name).filter(|a| a.word == "surface").and_then(|a| Some((a, message(&a)?))) {
                     Some((asked, _)) if asked.whether => b.f32(1.0),
                     Some((_, value)) => value,
                     None => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
@@ -83,25 +75,25 @@ pub fn any(suffix: &str, sides: &SideVolumes<'_>) -> Function {
     b.finish()
 }
 
-/// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: what the interior (where `inside` is not 0) or the exterior makes of light on its way.
+/// `volumes.pass(inside, E, I, depth, Ci, Oi) -> (Ci, Oi)`: calls the interior (where `inside` is not 0) or the exterior.
 pub fn pass(suffix: &str, [interior, exterior]: &SideVolumes<'_>) -> Function {
     let mut b = FunctionBuilder::linker(format!("{VOLUMES_PASS}{suffix}"));
     b.result("Ci", Type::Vec3);
     b.result("Oi", Type::Vec3);
     let mut param = |name: &str, ty| b.param(name, ty);
     let inside = param("inside", Type::F32);
-    let (origin, way, depth) = (param("E", Type::Vec3), param("I", Type::Vec3), param("depth", Type::F32));
+    let (origin, to_end, depth) = (param("E", Type::Vec3), param("I", Type::Vec3), param("depth", Type::F32));
     let light = [param("Ci", Type::Vec3), param("Oi", Type::Vec3)];
-    let passage = Passage { origin, way, depth, light };
+    let passage = Passage { origin, to_end, depth, light };
     if interior.is_none() && exterior.is_none() {
         b.ret(light.to_vec());
         return b.finish();
     }
     let zero = b.f32(0.0);
     let is_inside = b.op(Op::Ne, &[inside, zero]);
-    let (within, without) = (b.block(), b.block());
-    b.branch(is_inside, within, without);
-    for (block, volume) in [(within, interior), (without, exterior)] {
+    let (interior_block, exterior_block) = (b.block(), b.block());
+    b.branch(is_inside, interior_block, exterior_block);
+    for (block, volume) in [(interior_block, interior), (exterior_block, exterior)] {
         b.seal(block);
         b.switch_to(block);
         let results = match volume {

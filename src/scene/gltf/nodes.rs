@@ -150,7 +150,7 @@ impl Walk {
                 opacity: Vec3::ONE,
                 mesh: mesh.clone(),
                 mesh_space: MeshSpace::Object,
-                program: None,
+                procedural: None,
                 object_to_world: to_world,
                 span: None,
             };

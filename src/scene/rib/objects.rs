@@ -183,7 +183,7 @@ pub fn object_instance(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<()
             opacity: attributes.opacity,
             mesh: r.retained.shapes[piece.shape].oriented(piece.inside != inside),
             mesh_space: MeshSpace::Object,
-            program: None,
+            procedural: None,
             object_to_world: object_to_world * piece.to_object,
             span: Some(args.whole_span()),
         };

@@ -1,6 +1,6 @@
 //! Requests that set options: the camera, the film and the renderer (RISpec 3.2, §4.1).
 
-use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayProgram};
+use super::super::{Display, Exposure, FilterKind, Format, Lens, PixelFilter, Projection, RayFunction};
 use super::args::Args;
 use super::groups::{Group, for_each_param, one_float, one_string, other_group};
 use super::params::read_params;
@@ -300,7 +300,8 @@ pub fn projection(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Dia
         _ if name.contains(".sl:") => {
             let (shader, function) = name.split_once(".sl:").unwrap_or((&name, ""));
             let span = Some(args.span);
-            r.scene.ray_program = Some(RayProgram { shader: shader.to_string(), function: function.to_string(), span });
+            r.scene.ray_function =
+                Some(RayFunction { shader: shader.to_string(), function: function.to_string(), span });
             r.scene.camera.projection
         }
         _ if name.ends_with(".rtsl") || name.contains(".rtsl:") => {

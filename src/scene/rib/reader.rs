@@ -482,7 +482,8 @@ fn recover(lexer: &mut Lexer<'_>) {
 /// Drops shader instances that no object uses: a scene may set many and use few.
 fn drop_unused_shaders(scene: &mut Scene) {
     let mut used = vec![false; scene.shader_instances.len()];
-    let ids = scene.objects.iter().flat_map(|o| o.surface.into_iter().chain(o.program).chain(o.attributes.shaders()));
+    let ids =
+        scene.objects.iter().flat_map(|o| o.surface.into_iter().chain(o.procedural).chain(o.attributes.shaders()));
     let ids = ids.chain(scene.lights.iter().map(|l| l.shader)).chain(scene.imager).chain(scene.camera_shader);
     let mut work: Vec<ShaderId> = ids.collect();
     while let Some(id) = work.pop() {
@@ -505,7 +506,7 @@ fn drop_unused_shaders(scene: &mut Scene) {
     let mut flags = used.iter();
     scene.shader_instances.retain(|_| flags.next().copied().unwrap_or(false));
     let renumber = |id: &mut ShaderId| *id = new_ids[id.0 as usize];
-    scene.objects.iter_mut().flat_map(|o| o.surface.iter_mut().chain(&mut o.program)).for_each(renumber);
+    scene.objects.iter_mut().flat_map(|o| o.surface.iter_mut().chain(&mut o.procedural)).for_each(renumber);
     scene.lights.iter_mut().map(|l| &mut l.shader).for_each(renumber);
     scene.imager.iter_mut().chain(&mut scene.camera_shader).for_each(renumber);
     for instance in &mut scene.shader_instances {

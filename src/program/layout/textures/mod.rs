@@ -32,17 +32,17 @@ pub enum Texture {
     Image {
         /// Its levels.
         pyramid: Arc<Pyramid>,
-        /// What it shows outside.
+        /// How it wraps outside of the unit square.
         wraps: Wraps,
     },
-    /// Six images of the directions +x, −x, +y, −y, +z, −z.
+    /// A cube map: six images of the directions +x, −x, +y, −y, +z, −z.
     Cube {
         /// Their levels.
         faces: [Arc<Pyramid>; 6],
-        /// 1 over how far each shows to either side at a distance of 1.
+        /// 1 over the extent of each to either side at a distance of 1.
         zoom: f32,
     },
-    /// Depths, for shadows.
+    /// A shadow map.
     Depths(Arc<DepthMap>),
 }
 
@@ -108,8 +108,8 @@ impl Textures {
 
     /// The one of a name, if there is such an image.
     pub fn get(&self, name: &str) -> Option<&Texture> {
-        let place = self.entries.binary_search_by_key(&string_id(name), |e| e.0).ok()?;
-        self.entries[place].1.as_ref()
+        let index = self.entries.binary_search_by_key(&string_id(name), |e| e.0).ok()?;
+        self.entries[index].1.as_ref()
     }
 
     /// Vectors that all of it takes.
@@ -152,7 +152,7 @@ impl Textures {
             b.op_as(Op::Bitcast, &[word], ty)
         });
         let is_it = b.op(Op::IEq, &[known, id]);
-        // The empty name has the identifier 0, as an empty place of the table has.
+        // The empty name has the identifier 0, as an empty slot of the table has.
         let zero = b.u32(0);
         let is_empty = b.op(Op::IEq, &[id, zero]);
         let missing = b.constant(Const::Ref(self.table.missing()));
@@ -163,7 +163,7 @@ impl Textures {
     }
 }
 
-/// A table without collisions: the place of an identifier is the upper bits of its product with an odd number, found by trying.
+/// A table without collisions: the slot of an identifier is the upper bits of its product with an odd number, found by trial.
 #[derive(Clone, Copy, Debug, Default)]
 struct Table {
     /// A power of two, at least 2; 0 where there are no textures.
@@ -188,8 +188,8 @@ impl Table {
                 // Multiples of the golden ratio (Knuth, "Sorting and Searching", §6.4), made odd.
                 let factor = attempt.wrapping_mul(0x9e37_79b9) | 1;
                 let fits = |&id: &u32| {
-                    let place = (id.wrapping_mul(factor) >> shift) as usize;
-                    std::mem::replace(&mut taken[place], attempt) != attempt
+                    let slot = (id.wrapping_mul(factor) >> shift) as usize;
+                    std::mem::replace(&mut taken[slot], attempt) != attempt
                 };
                 if ids.iter().all(fits) {
                     return Self { size: 1 << bits, factor, shift };
@@ -212,14 +212,15 @@ impl Table {
     }
 }
 
-/// Gives a module that looks for textures and belongs to no scene the function that finds them: there are none.
+/// Adds the function that finds textures to a module that calls it and belongs to no scene: there are none.
 pub fn supply_none(module: &mut Module) {
     if looks_for_textures(module) && module.function(TEXTURES_FIND).is_none() {
         module.functions.push(Textures::default().find_function());
     }
 }
 
-fn looks_for_textures(module: &Module) -> bool {
+/// Whether a module's shaders look up textures.
+pub fn looks_for_textures(module: &Module) -> bool {
     let mut insts = module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
     insts.any(|i| matches!(&i.op, Op::Call(name) if &**name == TEXTURES_FIND))
 }
@@ -274,13 +275,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_a_place_of_its_own_for_each_of_a_thousand_names() {
+    fn a_table_has_a_slot_for_each_of_a_thousand_names() {
         for count in [1, 2, 3, 7, 100, 1000] {
             let ids: Vec<u32> = (0..count).map(|i| string_id(&format!("maps/{i}.tex"))).collect();
             let table = Table::of(&ids);
-            let places: std::collections::HashSet<u32> = ids.iter().map(|&id| table.slot(id)).collect();
-            assert_eq!(places.len(), ids.len());
-            assert!(places.iter().all(|&p| p < table.size), "{table:?}");
+            let slots: std::collections::HashSet<u32> = ids.iter().map(|&id| table.slot(id)).collect();
+            assert_eq!(slots.len(), ids.len());
+            assert!(slots.iter().all(|&s| s < table.size), "{table:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Which strings of a module may reach an argument of a function: backwards from its calls, through joins, choices, arrays and calls, to constants and to parameters of
-//! functions that nobody in the module calls.
+//! Which strings of a module may reach an argument of a function: backwards from its calls, through block parameters, selects, arrays and calls, to constants and to parameters of
+//! functions that the module does not call.
 
 use crate::ir::{Const, Function, Module, Op, SlotId, Terminator, Value};
 use crate::text::source::Span;
@@ -30,7 +30,7 @@ pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
     let makers: Vec<Makers<'_>> = module.functions.iter().map(Makers::of).collect();
     let mut found = Origins::default();
     let mut work = Vec::new();
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     let callers = callers(module);
     let arguments = |name: &str, number: usize| {
         let calls = callers.get(name).into_iter().flatten();
@@ -38,7 +38,7 @@ pub fn origins(module: &Module, callee: &str, argument: usize) -> Origins {
     };
     work.extend(arguments(callee, argument));
     while let Some(source) = work.pop() {
-        if !seen.insert(source.clone()) {
+        if !visited.insert(source.clone()) {
             continue;
         }
         let (f, value) = match source {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_behind_choices_functions_and_variables_and_other_strings_are_not() {
+    fn names_are_found_through_selects_functions_and_variables_and_other_strings_are_not() {
         let (names, params) = of("
             float look(string label; string map) { return texture(map, 0, 0); }
             surface s(float k = 0; string mine = \"default\"; string other = \"\";) {

@@ -22,16 +22,16 @@ enum Form {
     Depths,
 }
 
-/// Where a file lies.
+/// Where a file is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Place {
+enum Location {
     Disk(PathBuf),
     /// Within the scene's own file, by its name there.
     Embedded(String),
 }
 
 /// A file and how it is read.
-type Key = (Place, Form);
+type Key = (Location, Form);
 
 /// The images of the last linking: one is decoded again when its file has changed.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ enum Content {
 pub struct Read {
     /// The textures.
     pub textures: Textures,
-    /// What is wrong: a missing image is a warning, a damaged one an error.
+    /// A missing image is a warning, a damaged one an error.
     pub remarks: Diagnostics,
 }
 
@@ -137,17 +137,17 @@ impl Images {
 }
 
 /// The bytes of a file within the scene's own.
-fn embedded<'a>(scene: &'a Scene, place: &Place) -> Option<&'a Arc<[u8]>> {
+fn embedded<'a>(scene: &'a Scene, place: &Location) -> Option<&'a Arc<[u8]>> {
     match place {
-        Place::Embedded(name) => scene.embedded.get(name),
-        Place::Disk(_) => None,
+        Location::Embedded(name) => scene.embedded.get(name),
+        Location::Disk(_) => None,
     }
 }
 
 /// Finds the files of a texture, and reports those that are not there.
 fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, remarks: &mut Diagnostics) -> Found {
     let mut source = scene.texture(&name);
-    // An image that is a map of depths is known by its matrices, when it is read.
+    // A shadow map is recognised by its matrices when it is read.
     let mut found = Found { name, span, source: source.clone(), files: Vec::new() };
     let (files, form): (&[String], Form) = match &mut source {
         TextureSource::Image { file, reading, .. } => (std::slice::from_ref(file), Form::Image(*reading)),
@@ -156,11 +156,11 @@ fn find(scene: &Scene, name: Arc<str>, span: Option<Span>, log: &mut FileLog, re
     };
     for file in files {
         if scene.embedded.contains_key(file) {
-            found.files.push((Place::Embedded(file.clone()), form));
+            found.files.push((Location::Embedded(file.clone()), form));
             continue;
         }
         match scene.find_image(file, log) {
-            Ok(path) => found.files.push((Place::Disk(path), form)),
+            Ok(path) => found.files.push((Location::Disk(path), form)),
             Err(error) => {
                 let d = match error {
                     FileError::Missing { .. } => {
@@ -180,11 +180,11 @@ impl Kept {
         let mut files = FileLog::default();
         let embedded = embedded(scene, place).cloned();
         let content = match (place, &embedded) {
-            (Place::Embedded(name), bytes) => {
+            (Location::Embedded(name), bytes) => {
                 let bytes = bytes.as_deref().unwrap_or_default();
                 Content::decode(bytes, *form).map_err(|e| format!("{name}: {e}"))
             }
-            (Place::Disk(path), _) => read_file_noting(path, MAX_FILE_BYTES, &mut files)
+            (Location::Disk(path), _) => read_file_noting(path, MAX_FILE_BYTES, &mut files)
                 .map_err(|e| e.to_string())
                 .and_then(|bytes| Content::decode(&bytes, *form).map_err(|e| format!("`{}`: {e}", path.display()))),
         };
@@ -201,7 +201,7 @@ impl Content {
     }
 }
 
-/// Takes the finest level from the largest image until all fit into `limit` vectors, and says so.
+/// Drops the finest mip level of the largest image until all fit into `limit` vectors, with a warning.
 fn fit(list: &mut [(Arc<str>, Option<Texture>)], limit: u64, remarks: &mut Diagnostics) {
     let depths = list.iter().filter_map(|(_, t)| match t {
         Some(Texture::Depths(map)) => Some(layout::depth_vectors(map)),
@@ -259,19 +259,19 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_textures_lose_levels_until_all_fit_and_that_is_said() {
+    fn the_largest_textures_lose_levels_until_all_fit_with_a_warning() {
         let mut list: Vec<(Arc<str>, _)> = vec![("a".into(), flat(64)), ("b".into(), flat(8)), ("c".into(), None)];
         let limit = vectors(&flat(32)) + vectors(&flat(8));
         let mut remarks = Diagnostics::new();
         fit(&mut list, limit, &mut remarks);
         let side = |i: usize| list[i].1.as_ref().map(|t| t.pyramids()[0].levels[0].width);
         assert_eq!([side(0), side(1), side(2)], [Some(32), Some(8), None]);
-        let said: Vec<_> = remarks.iter().map(|d| d.message.as_str()).collect();
-        assert_eq!(said, ["the texture `a` is used at 32 x 32: all textures together are too large"]);
+        let messages: Vec<_> = remarks.iter().map(|d| d.message.as_str()).collect();
+        assert_eq!(messages, ["the texture `a` is used at 32 x 32: all textures together are too large"]);
     }
 
     #[test]
-    fn a_image_within_the_scenes_file_is_decoded_again_when_its_bytes_change() {
+    fn an_image_within_the_scenes_file_is_decoded_again_when_its_bytes_change() {
         let png = |value: u8| {
             let mut bytes = std::io::Cursor::new(Vec::new());
             let pixel = image::GrayImage::from_pixel(1, 1, image::Luma([value]));

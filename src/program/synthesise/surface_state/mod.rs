@@ -1,7 +1,7 @@
-//! The surface's state at a hit: the globals of RISpec 3.2, table 12.1, each computed only when something asks for it.
+//! The surface's state at a hit: the globals of RISpec 3.2, table 12.1, each computed only when it is used.
 //!
-//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; those of an instance's mesh are moved there
-//! as they are read, which only entries of instances do.
+//! [`SurfaceState`] writes the code into an entry function. Points and vectors are in world space; entries of instances transform those of the
+//! mesh as they read them.
 
 mod procedural;
 mod ribbons;
@@ -13,7 +13,7 @@ use crate::ir::{FunctionBuilder, Op, Type, Value};
 use crate::program::collect::instances::unpack;
 use crate::program::collect::procedural::PrimitiveCores;
 use crate::program::layout::memory::{
-    COLORED_VERTEX_VECTORS, ColorPlace, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
+    COLORED_VERTEX_VECTORS, ColorStorage, INSTANCE_VECTORS, RecordLayout, TRIANGLE_DATA_VECTORS, VERTEX_VECTORS,
 };
 use crate::program::layout::primvars::StoredPrimvar;
 use crate::program::synthesise::visibility;
@@ -27,19 +27,19 @@ pub struct SurfaceInputs {
     pub origin: Value,
     /// Its direction.
     pub direction: Value,
-    /// How many rays led here.
+    /// The ray depth.
     pub depth: Value,
-    /// The ray as `call_shader` passes it: `(width, spread, density, kind)`.
+    /// The ray as `call_shader` passes it: `(width, spread, pdf, kind)`.
     pub ray: Value,
     /// How the object's records lie.
     pub layout: RecordLayout,
-    /// Whether something asks for derivatives: the state then carries those by u and v.
+    /// Whether derivatives are used: the state then carries those by u and v.
     pub differentiated: bool,
-    /// The cores of the primitive, if the object is a program.
+    /// The cores of the primitive, if the object is procedural.
     pub primitive: Option<Arc<PrimitiveCores>>,
 }
 
-/// Globals at the current hit. Must be made at the start of an entry, before any ray is shot, and all globals asked for there.
+/// Globals at the current hit. Must be made at the start of an entry, and all globals read there: tracing a ray overwrites the hit.
 #[derive(Debug)]
 pub struct SurfaceState {
     inputs: SurfaceInputs,
@@ -47,7 +47,7 @@ pub struct SurfaceState {
     triangle: Value,
     object: Value,
     barycentric: Option<[Value; 2]>,
-    told: procedural::Told,
+    at_hit: procedural::AtHitResults,
     known: HashMap<&'static str, Value>,
 }
 
@@ -77,10 +77,10 @@ pub const SURFACE_GLOBALS: [(&str, Type); 22] = [
     ("Oi", Type::Vec3),
 ];
 
-/// The program constant that tells when the shutter is open.
+/// The program constant with the shutter times.
 pub const SHUTTER: u32 = 9;
 
-/// Named inputs that tell of the ray that hit: the diameter of its cone at the hit, by how much that grows in a unit of length, what the ray is for, and the time as a share of the shutter's opening.
+/// Named inputs of the ray that hit: the diameter of its cone at the hit, the growth of that per unit of length, the kind of the ray, and the time as a fraction of the shutter interval.
 const RAY_INPUTS: [&str; 4] = ["ray.footprint", "ray.spread", "ray.kind", "ray.time"];
 
 impl SurfaceState {
@@ -91,18 +91,18 @@ impl SurfaceState {
         Self::at(inputs, hit, [triangle, object])
     }
 
-    /// The state where no ray need have been: `hit` as the operation gives it, and the addresses of the triangle's and the object's record.
+    /// The state at a given hit, which no ray need have found: `hit` as the operation returns it, and the addresses of the triangle's and the object's record.
     pub fn at(inputs: SurfaceInputs, hit: Value, [triangle, object]: [Value; 2]) -> Self {
-        Self { inputs, hit, triangle, object, barycentric: None, told: Default::default(), known: HashMap::new() }
+        Self { inputs, hit, triangle, object, barycentric: None, at_hit: Default::default(), known: HashMap::new() }
     }
 
-    /// The value of a global or of a named input that tells of the ray; `None` when a surface has no such input.
+    /// The value of a global or of a named input of the ray; `None` when a surface has no such input.
     pub fn global(&mut self, b: &mut FunctionBuilder, name: &str) -> Option<Value> {
         match name {
             "ray.origin" => return Some(self.inputs.origin),
             "ray.direction" => return Some(self.inputs.direction),
             "ray.t" => return Some(b.op(Op::Extract(2), &[self.hit])),
-            "uvw" => return Some(self.place(b)),
+            "uvw" => return Some(self.solid_texture_coordinates(b)),
             _ => {}
         }
         let names = SURFACE_GLOBALS.into_iter().map(|(n, _)| n).chain(RAY_INPUTS);
@@ -116,13 +116,13 @@ impl SurfaceState {
         self.object_vector(b, before + i)
     }
 
-    /// The ray that hit: where it starts, from there to the hit, and how many rays led to it.
-    pub fn way(&mut self, b: &mut FunctionBuilder) -> [Value; 3] {
+    /// The ray that hit: its origin, the vector from there to the hit, and its depth.
+    pub fn ray_to_hit(&mut self, b: &mut FunctionBuilder) -> [Value; 3] {
         let t = b.op(Op::Extract(2), &[self.hit]);
         [self.inputs.origin, scale(b, self.inputs.direction, t), self.inputs.depth]
     }
 
-    /// Element `i` of a primitive variable that lies behind the records, as a value of type `ty`.
+    /// Element `i` of a primitive variable that follows the records, as a value of type `ty`.
     pub fn primvar(&mut self, b: &mut FunctionBuilder, variable: &StoredPrimvar, i: u32, ty: Type) -> Value {
         let first = variable.offset + i * variable.vectors() / variable.array.unwrap_or(1);
         let value = if variable.per_triangle {
@@ -143,10 +143,10 @@ impl SurfaceState {
             PrimvarType::Point if self.inputs.layout.instanced => self.point_to_world(b, value),
             PrimvarType::Vector => self.to_world(b, value, AXES),
             PrimvarType::Normal if self.inputs.layout.instanced => {
-                let turned = self.to_world(b, value, NORMAL_AXES);
+                let transformed = self.to_world(b, value, NORMAL_AXES);
                 let first = self.object_vector(b, NORMAL_AXES);
                 let length = b.op(Op::Extract(3), &[first]);
-                scale(b, turned, length)
+                scale(b, transformed, length)
             }
             _ => value,
         }
@@ -175,12 +175,12 @@ impl SurfaceState {
                 let n = b.op(Op::Cross, &[ab, ac]);
                 let n = self.to_world(b, n, NORMAL_AXES);
                 let n = normalize(b, n);
-                // Where normals that a mesh brings contradict the order of its corners, they say which side is the outside.
+                // Where the normals of a mesh contradict the order of its corners, the normals decide which side is the outside.
                 let shading = self.get(b, "N");
                 let (along, zero) = (b.op(Op::Dot, &[n, shading]), b.f32(0.0));
                 let inside = b.op(Op::Lt, &[along, zero]);
-                let turned = b.op(Op::Neg, &[n]);
-                b.op(Op::Select, &[inside, turned, n])
+                let flipped = b.op(Op::Neg, &[n]);
+                b.op(Op::Select, &[inside, flipped, n])
             }
             "N" => {
                 let n = self.mesh_normal(b);
@@ -188,12 +188,12 @@ impl SurfaceState {
             }
             "I" => {
                 let t = b.op(Op::Extract(2), &[self.hit]);
-                let way = scale(b, self.inputs.direction, t);
-                self.seeded(b, way, |state, b| {
-                    let (turns, growths) = (state.turn_of_ray(b), state.growth_of_ray(b));
+                let to_hit = scale(b, self.inputs.direction, t);
+                self.seeded(b, to_hit, |state, b| {
+                    let (directions, ts) = (state.derivatives_of_direction(b), state.derivatives_of_t(b));
                     [0, 1].map(|i| {
-                        let turned = scale(b, turns[i], t);
-                        let longer = scale(b, state.inputs.direction, growths[i]);
+                        let turned = scale(b, directions[i], t);
+                        let longer = scale(b, state.inputs.direction, ts[i]);
                         b.op(Op::Add, &[turned, longer])
                     })
                 })
@@ -224,11 +224,11 @@ impl SurfaceState {
             "ray.spread" => b.op(Op::Extract(1), &[self.inputs.ray]),
             "ray.kind" => {
                 let kind = b.op(Op::Extract(3), &[self.inputs.ray]);
-                let [last, diffuse] = [visibility::LAST_TOLD, visibility::DIFFUSE].map(|kind| b.f32(kind.into()));
-                let is_untold = b.op(Op::Lt, &[last, kind]);
-                b.op(Op::Select, &[is_untold, diffuse, kind])
+                let [last, diffuse] = [visibility::LAST_REPORTED, visibility::DIFFUSE].map(|kind| b.f32(kind.into()));
+                let is_internal = b.op(Op::Lt, &[last, kind]);
+                b.op(Op::Select, &[is_internal, diffuse, kind])
             }
-            // Each slice of the shutter's time is a scene at rest.
+            // Each time sample is a scene at rest.
             "Ci" | "Oi" | "dPdtime" => {
                 let zero = b.f32(0.0);
                 b.op_as(Op::Splat, &[zero], Type::Vec3)
@@ -242,25 +242,25 @@ impl SurfaceState {
         let (place, vertex) =
             if opacity { (layout.opacity, COLORED_VERTEX_VECTORS - 1) } else { (layout.color, VERTEX_VECTORS) };
         let v = match place {
-            ColorPlace::Vertices => return self.interpolate(b, vertex, Part::Xyz),
-            ColorPlace::Triangles => {
+            ColorStorage::Vertices => return self.interpolate(b, vertex, Part::Xyz),
+            ColorStorage::Triangles => {
                 let data = self.address(b, 3);
                 b.op(Op::Load(u32::from(opacity)), &[data])
             }
-            ColorPlace::Object => self.object_vector(b, COLORS + u32::from(opacity)),
+            ColorStorage::Object => self.object_vector(b, COLORS + u32::from(opacity)),
         };
         xyz(b, v)
     }
 
     /// A point of the space of an instance's mesh in world space.
     fn point_to_world(&self, b: &mut FunctionBuilder, point: Value) -> Value {
-        let turned = self.to_world(b, point, AXES);
+        let rotated = self.to_world(b, point, AXES);
         let origin = [0, 1, 2].map(|axis| {
             let axis = self.object_vector(b, AXES + axis);
             b.op(Op::Extract(3), &[axis])
         });
         let origin = b.op(Op::Compose, &origin);
-        b.op(Op::Add, &[turned, origin])
+        b.op(Op::Add, &[rotated, origin])
     }
 
     /// A vector of the mesh's space in world space, by the images of the axes from vector `axes` of the object on. Points are never moved: `P` lies on the ray.
@@ -278,7 +278,7 @@ impl SurfaceState {
         b.op(Op::Add, &[xy, z])
     }
 
-    /// Vector `i` behind the first of the object's record.
+    /// Vector `i` after the first of the object's record.
     fn object_vector(&self, b: &mut FunctionBuilder, i: u32) -> Value {
         b.op(Op::Load(1 + i), &[self.object])
     }
@@ -303,7 +303,7 @@ impl SurfaceState {
         self.differences(b, 0)
     }
 
-    /// By what vector `k` of the vertex records differs from A to B and from A to C.
+    /// The differences of vector `k` of the vertex records from A to B and from A to C.
     fn differences(&mut self, b: &mut FunctionBuilder, k: u32) -> [Value; 2] {
         let [p, q, r] = self.vertex_vectors(b, k).map(|v| xyz(b, v));
         [b.op(Op::Sub, &[q, p]), b.op(Op::Sub, &[r, p])]
@@ -325,7 +325,7 @@ impl SurfaceState {
         b.op(Op::Add, &[near, along_ac])
     }
 
-    /// The value, with its derivatives by u and v where something asks for derivatives.
+    /// The value, with its derivatives by u and v where derivatives are used.
     fn seeded(
         &mut self,
         b: &mut FunctionBuilder,
@@ -355,7 +355,7 @@ impl SurfaceState {
         *self.barycentric.insert(seeded)
     }
 
-    /// The derivatives of the barycentric coordinates by u, and by v, from the corners' `u, v`. Where those do not span a plane, the coordinates themselves stand for u and v.
+    /// The derivatives of the barycentric coordinates by u, and by v, from the corners' `u, v`. Where those are degenerate, the barycentric coordinates stand for u and v.
     fn slopes(&mut self, b: &mut FunctionBuilder) -> [[Value; 2]; 2] {
         let corner = self.vertex_vectors(b, 2).map(|v| [2, 3].map(|c| b.op(Op::Extract(c), &[v])));
         let sub = |b: &mut FunctionBuilder, x, y| b.op(Op::Sub, &[x, y]);
@@ -379,8 +379,8 @@ impl SurfaceState {
 
     /// `dPdu` or `dPdv`.
     ///
-    /// A triangle stands for a piece of a smooth surface, whose tangents are perpendicular to the shading normal: the triangle's own tangent is laid into that plane. So `dPdu ^ dPdv` and
-    /// `calculatenormal(P)` have the direction of `N`, facets do not show in what displaces `P`, and on flat faces nothing changes but rounding.
+    /// A triangle approximates a smooth surface, whose tangents are perpendicular to the shading normal: the triangle's own tangent is projected into that plane. So `dPdu ^ dPdv` and
+    /// `calculatenormal(P)` have the direction of `N`, displacement shows no facets, and on flat faces only rounding changes.
     fn tangent(&mut self, b: &mut FunctionBuilder, by_u: bool) -> Value {
         let flat = self.flat_tangent(b, by_u);
         let n = self.get(b, "N");
@@ -401,7 +401,7 @@ impl SurfaceState {
         b.op(Op::Add, &[first, second])
     }
 
-    /// The normals that the mesh brings, as far as they are at the hit, in the world: shorter than 1 between vertices whose normals differ.
+    /// The interpolated normal of the mesh, in world space: shorter than 1 between vertices whose normals differ.
     fn mesh_normal(&mut self, b: &mut FunctionBuilder) -> Value {
         let n = self.interpolate(b, 1, Part::Xyz);
         self.to_world(b, n, NORMAL_AXES)
@@ -412,27 +412,27 @@ impl SurfaceState {
         normalize(b, self.inputs.direction)
     }
 
-    /// How the ray's parameter at the hit changes with u and v: by what the tangents go along the ray.
-    fn growth_of_ray(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
+    /// The derivatives of the ray's parameter at the hit by u and v: the components of the tangents along the ray.
+    fn derivatives_of_t(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
         let length = length(b, self.inputs.direction);
         let inverse = b.op(Op::Rcp, &[length]);
         ["dPdu", "dPdv"].map(|name| {
             let tangent = self.get(b, name);
-            let way = b.op(Op::Dot, &[tangent, along]);
-            b.op(Op::Mul, &[way, inverse])
+            let component = b.op(Op::Dot, &[tangent, along]);
+            b.op(Op::Mul, &[component, inverse])
         })
     }
 
-    /// How the ray's direction changes with u and v: the rays of the cone come from its apex, which lies `width / spread` behind the origin, and are as long as this one is.
-    fn turn_of_ray(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
+    /// The derivatives of the ray's direction by u and v: the rays of the cone come from its apex, which lies `width / spread` before the origin, and have the length of this one.
+    fn derivatives_of_direction(&mut self, b: &mut FunctionBuilder) -> [Value; 2] {
         let along = self.along(b);
         let footprint = self.get(b, "ray.footprint");
         let length = length(b, self.inputs.direction);
         let inverse = b.op(Op::Rcp, &[footprint]);
         let spread = self.get(b, "ray.spread");
-        let per_way = b.op(Op::Mul, &[spread, inverse]);
-        let turn = b.op(Op::Mul, &[per_way, length]);
+        let per_length = b.op(Op::Mul, &[spread, inverse]);
+        let turn = b.op(Op::Mul, &[per_length, length]);
         let zero = b.f32(0.0);
         let parallel = b.op(Op::Eq, &[footprint, zero]);
         let turn = b.op(Op::Select, &[parallel, zero, turn]);
@@ -443,21 +443,21 @@ impl SurfaceState {
         })
     }
 
-    /// `du` or `dv`: by how much u or v changes from the middle of the ray's footprint to that of the next sample's.
+    /// `du` or `dv`: the change of u or v between the centres of the footprints of adjacent samples.
     ///
     /// The footprint on the surface is what the ray's cone cuts out of the tangent plane: steps `(x, y)` in u and v with `|x·p + y·q| ≤ ½·footprint`, where `p` and `q` are `dPdu` and `dPdv` across the ray.
-    /// The change is the width of that ellipse along u: `footprint · |q| / |p × q|`, which is `footprint / |dPdu|` where the ray falls straight on tangents at right angles.
+    /// The change is the width of that ellipse along u: `footprint · |q| / |p × q|`, which is `footprint / |dPdu|` at normal incidence on perpendicular tangents.
     fn change(&mut self, b: &mut FunctionBuilder, of_u: bool) -> Value {
         let along = self.along(b);
         let [u, v] = ["dPdu", "dPdv"].map(|name| self.get(b, name));
         let other = perpendicular(b, if of_u { v } else { u }, along);
         let other = length(b, other);
         let area = b.op(Op::Cross, &[u, v]);
-        // |p × q| is the part of dPdu × dPdv along the ray. A glancing ray's footprint has no end.
+        // |p × q| is the component of dPdu × dPdv along the ray. The footprint of a grazing ray is unbounded.
         let across = b.op(Op::Dot, &[area, along]);
         let across = b.op(Op::Abs, &[across]);
         let size = length(b, area);
-        let steepest = b.f32(GLANCING);
+        let steepest = b.f32(LEAST_COSINE);
         let least = b.op(Op::Mul, &[size, steepest]);
         let across = b.op(Op::Max, &[across, least]);
         let inverse = b.op(Op::Rcp, &[across]);
@@ -470,7 +470,7 @@ impl SurfaceState {
     }
 }
 
-/// What is wanted of a vector.
+/// Components of a vector.
 #[derive(Clone, Copy)]
 enum Part {
     /// One number.
@@ -481,10 +481,10 @@ enum Part {
     Whole,
 }
 
-/// The smallest cosine between a ray and a normal for which footprints grow: a cone's cut with a plane seen along the plane has no end.
-const GLANCING: f32 = 1.0e-4;
+/// The smallest cosine between a ray and a normal for which footprints grow: that of a ray in the plane of the surface is unbounded.
+const LEAST_COSINE: f32 = 1.0e-4;
 
-/// Vectors of an instance's object record, behind its first: images of the axes, of normals along them, `Cs` and `Os`.
+/// Vectors of an instance's object record, after its first: images of the axes, of normals along them, `Cs` and `Os`.
 const AXES: u32 = 0;
 const NORMAL_AXES: u32 = 3;
 const COLORS: u32 = 6;
@@ -495,7 +495,7 @@ pub fn xyz(b: &mut FunctionBuilder, v: Value) -> Value {
     b.op(Op::Compose, &parts)
 }
 
-/// The value of an input that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time`, `dtime`, or `ray.time`, the time as a share of the shutter's opening.
+/// The value of an input that is the same for all shaders of a frame, whatever their kind: `ncomps`, `time`, `dtime`, or `ray.time`, the time as a fraction of the shutter interval.
 pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
     let of_shutter = |b: &mut FunctionBuilder, component| {
         let shutter = b.op(Op::Uniform(SHUTTER), &[]);
@@ -509,10 +509,10 @@ pub fn of_frame(b: &mut FunctionBuilder, name: &str) -> Option<Value> {
             let [now, open, length] = [0, 1, 3].map(|c| of_shutter(b, c));
             let since = b.op(Op::Sub, &[now, open]);
             let inverse = b.op(Op::Rcp, &[length]);
-            let share = b.op(Op::Mul, &[since, inverse]);
+            let fraction = b.op(Op::Mul, &[since, inverse]);
             let zero = b.f32(0.0);
             let is_still = b.op(Op::Eq, &[length, zero]);
-            b.op(Op::Select, &[is_still, zero, share])
+            b.op(Op::Select, &[is_still, zero, fraction])
         }
         _ => return None,
     })
@@ -531,7 +531,7 @@ pub(in crate::program) fn length(b: &mut FunctionBuilder, v: Value) -> Value {
     b.op(Op::Sqrt, &[square])
 }
 
-/// The part of a vector that is perpendicular to a unit vector (or to 0: all of it).
+/// The component of a vector perpendicular to a unit vector; all of it for the zero vector.
 fn perpendicular(b: &mut FunctionBuilder, v: Value, to: Value) -> Value {
     let dot = b.op(Op::Dot, &[v, to]);
     let part = scale(b, to, dot);
@@ -555,7 +555,7 @@ mod tests {
 
     #[test]
     fn every_listed_global_has_the_type_that_the_table_says() {
-        let places = [ColorPlace::Vertices, ColorPlace::Triangles, ColorPlace::Object];
+        let places = [ColorStorage::Vertices, ColorStorage::Triangles, ColorStorage::Object];
         let ribbons = [None, Some(RibbonCoordinates::Parameters), Some(RibbonCoordinates::Given)];
         let layouts = [false, true].into_iter().flat_map(|instanced| places.map(|place| (instanced, place)));
         let layouts = layouts.flat_map(|(instanced, place)| ribbons.map(|ribbons| (instanced, place, ribbons)));
@@ -566,7 +566,7 @@ mod tests {
                 opacity: place,
                 ribbons,
                 primvars: Default::default(),
-                program: None,
+                procedural: None,
             };
             let mut b = FunctionBuilder::entry(EntryPoint::Surface(0));
             let origin = b.param("orig", Type::Vec3);

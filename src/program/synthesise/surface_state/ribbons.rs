@@ -1,22 +1,22 @@
-//! What the surface of a ribbon tells its shader: a curve without normals is flat and faces whoever looks at it (RISpec 3.2, §5.6).
+//! The surface state of ribbons: a curve without normals is flat and faces the viewer (RISpec 3.2, §5.6).
 //!
-//! Rays meet the near side of a tube around the curve ([`Mesh::ribbons`](crate::geometry::Mesh::ribbons)), which is as wide as the ribbon from wherever one looks. The state here is that of the ribbon
-//! through the tube's axis that is perpendicular to the ray's part across the curve: `u` is where in its width the hit lies, from 0 to 1, and `N` looks back along that part of the ray.
+//! Rays hit the near side of a tube around the curve ([`Mesh::ribbons`](crate::geometry::Mesh::ribbons)), which is as wide as the ribbon from every direction. The state is that of the ribbon
+//! through the tube's axis that is perpendicular to the ray's component across the curve: `u` is the position across its width, from 0 to 1, and `N` points against that component of the ray.
 
 use super::{SurfaceState, length, normalize, perpendicular, scale};
 use crate::ir::{FunctionBuilder, Op, Value};
 
-/// How texture coordinates of ribbons are found.
+/// Where the texture coordinates of ribbons come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RibbonCoordinates {
     /// They are `u, v`.
     Parameters,
-    /// The mesh brings them.
+    /// The mesh has them.
     Given,
 }
 
-/// Names of what the state remembers, which no shader asks for: the curve's tangent by v, the unit vector across the ribbon, and the tube's normals: they are as long as the hit's
-/// distance from the axis is, in radii, where the tube is cut into flat sides.
+/// Names of cached values that no shader reads: the curve's tangent by v, the unit vector across the ribbon, and the tube's normals, whose length is the distance of the hit
+/// from the axis in radii, where the tube has flat sides.
 const ALONG: &str = "ribbon.along";
 const ACROSS: &str = "ribbon.across";
 const RADIAL: &str = "ribbon.radial";
@@ -28,7 +28,7 @@ impl SurfaceState {
         Some(match name {
             RADIAL => self.mesh_normal(b),
             ALONG => {
-                // Laid along the tube, it turns with the curve between the places that this was cut at.
+                // Projected along the tube, it turns with the curve between the points where this is diced.
                 let (flat, radial) = (self.flat_tangent(b, false), self.get(b, RADIAL));
                 let radial = normalize(b, radial);
                 perpendicular(b, flat, radial)
@@ -49,13 +49,13 @@ impl SurfaceState {
                 let half = b.f32(0.5);
                 let aside = b.op(Op::Dot, &[radial, across]);
                 let aside = b.op(Op::Mul, &[aside, half]);
-                let place = b.op(Op::Add, &[aside, half]);
-                let place = b.op(Op::Sat, &[place]);
-                self.seeded(b, place, |_, b| [1.0, 0.0].map(|slope| b.f32(slope)))
+                let u = b.op(Op::Add, &[aside, half]);
+                let u = b.op(Op::Sat, &[u]);
+                self.seeded(b, u, |_, b| [1.0, 0.0].map(|slope| b.f32(slope)))
             }
             "s" if coordinates == RibbonCoordinates::Parameters => self.get(b, "u"),
             "dPdu" => {
-                // The radius is what points move by around the tube where its normals move by 1.
+                // The radius is how far points move around the tube where normals change by 1.
                 let [around, turn] = [self.flat_tangent(b, true), self.change_of(b, 1, true)].map(|v| length(b, v));
                 let inverse = b.op(Op::Rcp, &[turn]);
                 let radius = b.op(Op::Mul, &[around, inverse]);

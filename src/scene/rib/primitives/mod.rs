@@ -112,7 +112,7 @@ pub fn add_object(
         opacity: opacity.unwrap_or(attributes.opacity),
         mesh: Arc::new(mesh),
         mesh_space: MeshSpace::World,
-        program: None,
+        procedural: None,
         object_to_world: own_space(m),
         span: Some(args.whole_span()),
     });

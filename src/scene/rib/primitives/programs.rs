@@ -54,7 +54,7 @@ pub fn geometry(r: &mut Reader<'_>, args: &mut Args<'_, '_>) -> Result<(), Diagn
         opacity: attributes.opacity,
         mesh: Arc::default(),
         mesh_space: MeshSpace::Object,
-        program: Some(shader),
+        procedural: Some(shader),
         object_to_world: r.state.transform,
         span: Some(args.whole_span()),
     };

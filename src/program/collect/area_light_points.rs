@@ -1,18 +1,18 @@
-//! The surfaces of area lights: points on them, of which a light is sampled at one for each point that it lights.
+//! Points on the geometry of RenderMan area lights: for each shading point, a light is sampled at one of them.
 
 use crate::scene::{MeshSpace, Scene};
 use glam::{Mat4, Vec3};
 
-/// Points on the surface of an area light: enough that a penumbra of that many steps shows none in eight bits.
+/// Points of an area light: as many as there are steps in eight bits, so that a penumbra shows no bands.
 pub const POINTS: u32 = 256;
 
-/// Points on the objects that shine for a light, evenly spread by area, with the geometric normals there: two vectors of memory each. Nothing where no object does.
+/// Points on the geometry of a light, uniform by area, with the geometric normals there: two vectors of memory each. Empty where the light has no geometry.
 pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
     let mut triangles: Vec<[Vec3; 3]> = Vec::new();
     for object in scene.objects.iter().filter(|o| o.attributes.emits == Some(light)) {
         let to_world = if object.mesh_space == MeshSpace::Object { object.object_to_world } else { Mat4::IDENTITY };
-        let place = |p| to_world.transform_point3(p);
-        triangles.extend((0..object.mesh.triangles.len()).map(|t| object.mesh.corners(t).map(place)));
+        let to_world = |p| to_world.transform_point3(p);
+        triangles.extend((0..object.mesh.triangles.len()).map(|t| object.mesh.corners(t).map(to_world)));
     }
     let normal = |[a, b, c]: [Vec3; 3]| (b - a).cross(c - a);
     let mut total = 0.0f64;
@@ -29,8 +29,8 @@ pub fn points(scene: &Scene, light: u32) -> Vec<[u32; 4]> {
     let vector = |v: Vec3| [v.x.to_bits(), v.y.to_bits(), v.z.to_bits(), 0];
     (0..POINTS)
         .flat_map(|i| {
-            let share = (f64::from(i) + 0.5) / f64::from(POINTS) * total;
-            let triangle @ [a, b, c] = triangles[sums.partition_point(|s| *s < share).min(triangles.len() - 1)];
+            let area = (f64::from(i) + 0.5) / f64::from(POINTS) * total;
+            let triangle @ [a, b, c] = triangles[sums.partition_point(|s| *s < area).min(triangles.len() - 1)];
             // The R2 sequence (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018), warped to the triangle.
             let [r, s] = [0.754_877_666_246_693, 0.569_840_290_998_053].map(|step| (f64::from(i + 1) * step).fract());
             let root = r.sqrt();
@@ -48,7 +48,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn points_lie_on_the_objects_that_shine_in_proportion_to_area() {
+    fn points_lie_on_the_geometry_of_the_light_in_proportion_to_area() {
         let mesh = |x: f32, side: f32| {
             let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
             let positions = corners.map(|[u, v]| Vec3::new(x + side * u, side * v, 0.0)).to_vec();
@@ -65,11 +65,11 @@ mod tests {
             opacity: Vec3::ONE,
             mesh,
             mesh_space: MeshSpace::World,
-            program: None,
+            procedural: None,
             object_to_world: Mat4::IDENTITY,
             span: None,
         };
-        let mut scene = Scene::empty("two squares that shine and one that does not");
+        let mut scene = Scene::empty("two squares of a light and one that is not");
         scene.objects =
             vec![object(mesh(0.0, 1.0), Some(3)), object(mesh(10.0, 3.0), None), object(mesh(20.0, 2.0), Some(3))];
         let made = points(&scene, 3);

@@ -1,0 +1,245 @@
+//! Binding: the shader instances of a scene become compiled shaders with values for their parameters, each once.
+
+use crate::lang::rtsl::state::Method;
+use crate::program::collect::area_light_points;
+use crate::program::collect::instances::{Instance, bind};
+use crate::program::collect::lights::{BoundLight, Shadows};
+use crate::program::collect::materials::{MaterialMethods, Scattering, is_black, is_opaque};
+use crate::program::collect::procedural::BoundPrimitive;
+use crate::program::collect::shader_library::{CompiledFunction, ShaderLibrary};
+use crate::program::link::DEFAULT_SURFACE;
+use crate::scene::{Integrator, Object, RayFunction, Scene, ShaderId, ShaderInstance, ShaderKind};
+use crate::text::diagnostics::{Diagnostic, Diagnostics};
+use glam::Mat4;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// The shader instances of a scene, bound.
+#[derive(Debug)]
+pub struct BoundShaders {
+    /// By their numbers; the surface shader of objects that name none has no number. `None` stands for one that is wrong.
+    instances: HashMap<Option<u32>, Option<Arc<Instance>>>,
+    /// The other cores of RTSL objects, by the numbers of their instances, each with the object's parameters.
+    other_cores: HashMap<u32, Vec<Arc<Instance>>>,
+}
+
+impl BoundShaders {
+    /// All bound shaders with a core that shades.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.instances.values().flatten()
+    }
+
+    /// All cores that an instance of the scene has.
+    pub fn cores_of(&self, id: ShaderId) -> impl Iterator<Item = &Arc<Instance>> {
+        let others = self.other_cores.get(&id.0).into_iter().flatten();
+        self.instances.get(&Some(id.0)).into_iter().flatten().chain(others)
+    }
+
+    /// The instances of a scene in its order; `None` for one that nothing uses.
+    pub fn in_order(&self, scene: &Scene) -> Arc<[Option<Arc<Instance>>]> {
+        (0..scene.shader_instances.len() as u32).map(|id| self.instances.get(&Some(id)).cloned().flatten()).collect()
+    }
+}
+
+/// A core of a co-shader.
+#[derive(Clone, Debug)]
+pub struct CoShaderCore {
+    /// The name of the method; empty for the members.
+    pub method: Arc<str>,
+    /// The core with the parameters of the class.
+    pub instance: Arc<Instance>,
+}
+
+/// Binds the shaders of a scene. What is wrong with them goes to `diagnostics`.
+pub struct Binder<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    diagnostics: &'a mut Diagnostics,
+    shaders: &'a mut ShaderLibrary,
+    bound: BoundShaders,
+    methods: HashMap<ShaderId, MaterialMethods>,
+}
+
+/// The surface shader that an integrator runs in place of every other.
+fn integrator_surface(integrator: Integrator) -> Option<&'static str> {
+    match integrator {
+        Integrator::AmbientOcclusion => Some("ambientocclusion"),
+        Integrator::Normals => Some("shownormals"),
+        Integrator::Whitted | Integrator::Path => None,
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// Of a scene, with shaders from a library.
+    pub fn new(scene: &'a Scene, shaders: &'a mut ShaderLibrary, diagnostics: &'a mut Diagnostics) -> Self {
+        let bound = BoundShaders { instances: HashMap::new(), other_cores: HashMap::new() };
+        Self { scene, diagnostics, shaders, bound, methods: HashMap::new() }
+    }
+
+    /// What was bound.
+    pub fn finish(self) -> BoundShaders {
+        self.bound
+    }
+
+    /// The instance of that number, bound once.
+    pub fn instance(&mut self, id: ShaderId) -> Option<Arc<Instance>> {
+        if let Some(known) = self.bound.instances.get(&Some(id.0)) {
+            return known.clone();
+        }
+        let bound = self.bind(&self.scene.shader_instances[id.0 as usize]);
+        self.bound.instances.insert(Some(id.0), bound.clone());
+        bound
+    }
+
+    /// The surface shader of an object.
+    pub fn surface(&mut self, object: &Object) -> Option<Arc<Instance>> {
+        let of_integrator = integrator_surface(self.scene.integrator);
+        if let (Some(id), None) = (object.surface, of_integrator) {
+            return self.instance(id);
+        }
+        if let Some(known) = self.bound.instances.get(&None) {
+            return known.clone();
+        }
+        let default = ShaderInstance {
+            kind: ShaderKind::Surface,
+            name: of_integrator.unwrap_or(DEFAULT_SURFACE).to_string(),
+            params: Vec::new(),
+            to_world: Mat4::IDENTITY,
+            span: None,
+            objects: Default::default(),
+        };
+        let bound = self.bind(&default);
+        self.bound.instances.insert(None, bound.clone());
+        bound
+    }
+
+    fn bind(&mut self, instance: &ShaderInstance) -> Option<Arc<Instance>> {
+        let found = match instance.class_file() {
+            Some(_) => {
+                let found = self.shaders.object_shader(self.scene, instance);
+                found.map(|(shader, whole)| (shader, Cow::Owned(whole)))
+            }
+            None => self.shaders.shader(instance).map(|shader| (shader, Cow::Borrowed(instance))),
+        };
+        let (shader, instance) = self.reported(found)?;
+        let mut remarks = Vec::new();
+        let bound = bind(Arc::new(shader), &instance, self.scene, &mut remarks);
+        self.remark(remarks);
+        Some(Arc::new(bound))
+    }
+
+    /// The methods of an object's material beside the one that shades; those that scatter light where paths are traced.
+    pub fn material_methods(&mut self, object: &Object, traces_paths: bool) -> MaterialMethods {
+        let own = object.surface.filter(|_| integrator_surface(self.scene.integrator).is_none());
+        let Some(id) = own else { return MaterialMethods::default() };
+        if let Some(known) = self.methods.get(&id) {
+            return known.clone();
+        }
+        let methods = self.bind_methods(&self.scene.shader_instances[id.0 as usize], traces_paths);
+        self.bound.other_cores.insert(id.0, methods.all().cloned().collect());
+        self.methods.insert(id, methods.clone());
+        methods
+    }
+
+    fn bind_methods(&mut self, given: &ShaderInstance, traces_paths: bool) -> MaterialMethods {
+        if given.class_file().is_none() {
+            return MaterialMethods::default();
+        }
+        let mut method = |method: Method| {
+            let found = self.shaders.object_method(self.scene, given, method);
+            let (shader, whole) = self.reported(found)??;
+            // What is wrong with the values was reported with the shader.
+            Some(Arc::new(bind(Arc::new(shader), &whole, self.scene, &mut Vec::new())))
+        };
+        let emission = method(Method::Emission).filter(|emission| !is_black(emission));
+        let opacity = method(Method::Opacity).filter(|opacity| !is_opaque(opacity));
+        if !traces_paths {
+            return MaterialMethods { scattering: None, emission, opacity };
+        }
+        let scattering = match [Method::Bsdf, Method::SampleBsdf, Method::EvaluatePdf].map(method) {
+            [Some(bsdf), Some(sample), Some(pdf)] => Some(Scattering { bsdf, sample, pdf }),
+            _ => None,
+        };
+        MaterialMethods { scattering, emission, opacity }
+    }
+
+    /// The procedural primitive of that instance.
+    pub fn primitive(&mut self, id: ShaderId) -> Option<BoundPrimitive> {
+        let given = &self.scene.shader_instances[id.0 as usize];
+        let mut remarks = Vec::new();
+        let found = self.shaders.primitive(self.scene, given);
+        let bound =
+            found.and_then(|(shaders, whole)| Ok(BoundPrimitive::new(shaders, &whole, self.scene, &mut remarks)?));
+        self.remark(remarks);
+        let bound = self.reported(bound)?;
+        self.bound.instances.insert(Some(id.0), Some(bound.cores.intersect.clone()));
+        self.bound.other_cores.insert(id.0, bound.cores.others().cloned().collect());
+        Some(bound)
+    }
+
+    /// The co-shaders that objects know, with all their cores.
+    pub fn coshaders(&mut self) -> BTreeMap<ShaderId, Vec<CoShaderCore>> {
+        let known = self.scene.objects.iter().flat_map(|o| o.attributes.coshaders.iter());
+        let known: BTreeSet<ShaderId> = known.map(|c| c.shader).collect();
+        let mut coshaders = BTreeMap::new();
+        for id in known {
+            let given = &self.scene.shader_instances[id.0 as usize];
+            // Objects of RTSL are known to those that refer to them.
+            if given.class_file().is_some() {
+                continue;
+            }
+            let found = self.shaders.coshader(given);
+            let Some(compiled) = self.reported(found) else { continue };
+            let mut remarks = Vec::new();
+            let mut cores = Vec::with_capacity(compiled.len());
+            for (method, shader) in compiled {
+                // All cores have the parameters of the class: what is wrong with their values is reported once.
+                remarks.clear();
+                let instance = Arc::new(bind(Arc::new(shader), given, self.scene, &mut remarks));
+                cores.push(CoShaderCore { method, instance });
+            }
+            self.remark(remarks);
+            let members = cores.iter().find(|c| c.method.is_empty()).map(|c| c.instance.clone());
+            self.bound.instances.insert(Some(id.0), members);
+            coshaders.insert(id, cores);
+        }
+        coshaders
+    }
+
+    /// The lights. Where objects are `selective`, a shadow ray asks them for their transmittance.
+    pub fn lights(&mut self, selective: bool) -> Vec<BoundLight> {
+        let mut lights = Vec::with_capacity(self.scene.lights.len());
+        for (light, number) in self.scene.lights.iter().zip(0..) {
+            let Some(instance) = self.instance(light.shader) else { continue };
+            let points = if light.area { area_light_points::points(self.scene, number) } else { Vec::new() };
+            if light.area && points.is_empty() {
+                let message = format!("the area light {} has no geometry", light.handle);
+                let hint = "it is a point light at its origin; primitives that follow AreaLightSource in its attribute block are its geometry";
+                self.diagnostics.push(Diagnostic::warning(message).hint(hint));
+            }
+            let shadows = match (light.shadows, selective) {
+                (false, _) => Shadows::None,
+                (true, false) => Shadows::Opaque,
+                (true, true) => Shadows::Dimming,
+            };
+            lights.push(BoundLight { instance, shadows, points });
+        }
+        lights
+    }
+
+    /// The function that makes the image in place of a camera.
+    pub fn ray_function(&mut self, function: &RayFunction) -> Option<CompiledFunction> {
+        let found = self.shaders.ray_function(function);
+        self.reported(found)
+    }
+
+    fn reported<T>(&mut self, result: Result<T, Diagnostics>) -> Option<T> {
+        result.map_err(|errors| self.diagnostics.extend(errors)).ok()
+    }
+
+    /// Adds warnings.
+    pub fn remark(&mut self, remarks: Vec<Diagnostic>) {
+        remarks.into_iter().for_each(|remark| self.diagnostics.push(remark));
+    }
+}

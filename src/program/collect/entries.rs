@@ -1,0 +1,143 @@
+//! Which surface entries a scene needs: one for each distinct combination of cores, specialisation key, record layout and visibility.
+
+use crate::program::collect::instances::Instance;
+use crate::program::collect::materials::MaterialMethods;
+use crate::program::collect::procedural::PrimitiveCores;
+use crate::program::layout::memory::RecordLayout;
+use crate::scene::{CoShader, Object, ShaderId, Visibility};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// What the cores of an object's shaders are specialised for: the functions that they call by these differ from object to object, so a core that calls one is copied for each key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SpecialisationKey {
+    /// The lights that illuminate the object, as indices into the scene's.
+    pub lights: Arc<[u32]>,
+    /// The volumes inside and outside of it.
+    pub sides: [Option<ShaderId>; 2],
+    /// The depth limits of its specular and its diffuse rays ([`crate::program::synthesise::ray_depths`]).
+    pub ray_depths: [Option<u32>; 2],
+    /// The co-shaders that its shaders may call.
+    pub coshaders: Arc<[CoShader]>,
+}
+
+impl SpecialisationKey {
+    /// That of an object.
+    pub fn of(object: &Object) -> Self {
+        let attributes = &object.attributes;
+        Self {
+            lights: object.lights.clone(),
+            sides: [attributes.interior, attributes.exterior],
+            ray_depths: attributes.ray_depths,
+            coshaders: attributes.coshaders.clone(),
+        }
+    }
+
+    /// That of an object which no light illuminates.
+    pub fn unlit(object: &Object) -> Self {
+        Self { lights: Arc::new([]), ..Self::of(object) }
+    }
+}
+
+/// The specialisation keys of a scene, numbered in the order in which they are first used.
+#[derive(Debug, Default)]
+pub struct SpecialisationKeys {
+    /// The number of each.
+    pub numbers: BTreeMap<SpecialisationKey, usize>,
+}
+
+impl SpecialisationKeys {
+    /// The number of a key.
+    pub fn number(&mut self, key: SpecialisationKey) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(key).or_insert(next)
+    }
+}
+
+/// A surface entry, shared by all objects that need the same code.
+#[derive(Clone, Debug)]
+pub struct SurfaceEntry {
+    /// The surface shader; only its signature matters.
+    pub instance: Arc<Instance>,
+    /// The displacement shader.
+    pub displacement: Option<BoundDisplacement>,
+    /// The atmosphere.
+    pub atmosphere: Option<ShaderId>,
+    /// The number of its specialisation key.
+    pub specialisation: usize,
+    /// How the records of its objects lie.
+    pub layout: RecordLayout,
+    /// The cores of the primitive, if its objects are procedural.
+    pub primitive: Option<Arc<PrimitiveCores>>,
+    /// Which rays see its objects.
+    pub visibility: Visibility,
+    /// The methods of its material, if that is an RTSL class.
+    pub methods: MaterialMethods,
+    /// The number of the specialisation key without lights, where shadow rays evaluate the surface shader for its opacity.
+    pub unlit: Option<usize>,
+}
+
+/// A displacement shader of an object.
+#[derive(Clone, Debug)]
+pub struct BoundDisplacement {
+    /// The shader; only its signature matters.
+    pub instance: Arc<Instance>,
+    /// Whether it has moved the points of the mesh already.
+    pub is_done: bool,
+    /// Whether it is the class that the surface shader is, too.
+    pub is_surface: bool,
+}
+
+impl SurfaceEntry {
+    /// The shaders whose cores it calls.
+    pub fn shaders(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        std::iter::once(&self.instance).chain(self.displacement.iter().map(|d| &d.instance))
+    }
+
+    fn key(&self) -> EntryKey {
+        let core = |instance: &Instance| instance.shader.core.clone();
+        EntryKey {
+            surface: core(&self.instance),
+            displacement: self.displacement.as_ref().map(|d| (core(&d.instance), d.is_done)),
+            atmosphere: self.atmosphere,
+            specialisation: self.specialisation,
+            layout: self.layout.clone(),
+            visibility: self.visibility,
+            has_emission: self.methods.emission.is_some(),
+            has_opacity: self.methods.opacity.is_some(),
+        }
+    }
+}
+
+/// What tells surface entries apart.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct EntryKey {
+    surface: Arc<str>,
+    displacement: Option<(Arc<str>, bool)>,
+    atmosphere: Option<ShaderId>,
+    specialisation: usize,
+    layout: RecordLayout,
+    visibility: Visibility,
+    has_emission: bool,
+    has_opacity: bool,
+}
+
+/// The surface entries of a scene, numbered in the order in which they are first used.
+#[derive(Debug, Default)]
+pub struct SurfaceEntries {
+    /// The entries.
+    pub list: Vec<SurfaceEntry>,
+    numbers: HashMap<EntryKey, u32>,
+}
+
+impl SurfaceEntries {
+    /// The number of an entry, or of one that is the same.
+    pub fn number(&mut self, entry: SurfaceEntry) -> u32 {
+        let next = self.list.len() as u32;
+        let number = *self.numbers.entry(entry.key()).or_insert(next);
+        if number == next {
+            self.list.push(entry);
+        }
+        number
+    }
+}

@@ -1,0 +1,58 @@
+//! The scene's lights with their shaders bound.
+
+use crate::lang::rsl::LightKind;
+use crate::program::collect::instances::Instance;
+use crate::program::layout::memory::ParamBlock;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// How surfaces shadow a light.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shadows {
+    /// Not at all.
+    None,
+    /// They block it: the caller traces a shadow ray.
+    Opaque,
+    /// They attenuate it: the light's colour already includes the transmittance.
+    Dimming,
+}
+
+/// A light with its shader bound.
+#[derive(Clone, Debug)]
+pub struct BoundLight {
+    /// Its shader with its parameters.
+    pub instance: Arc<Instance>,
+    /// How surfaces shadow it.
+    pub shadows: Shadows,
+    /// Of an area light, points on its surface ([`super::area_light_points`]), as vectors of memory.
+    pub points: Vec<[u32; 4]>,
+}
+
+/// The parameter of a light that names its categories, separated by commas (PRMan).
+const CATEGORY: &str = "__category";
+
+/// The category of environment lights.
+const ENVIRONMENT: &str = "environment";
+
+impl BoundLight {
+    /// Whether its shader gives a direction: `solar` or `illuminate`.
+    pub fn has_direction(&self) -> bool {
+        self.instance.shader.light != LightKind::Ambient
+    }
+
+    /// Whether it is an environment light: it gives the radiance that arrives from each direction.
+    pub fn is_environment(&self) -> bool {
+        !self.has_direction() && self.categories().contains(&ENVIRONMENT)
+    }
+
+    /// The categories of its shader.
+    pub fn categories(&self) -> BTreeSet<&str> {
+        let text = self.instance.texts.iter().find(|(name, _)| name == CATEGORY).map_or("", |(_, text)| text);
+        text.split(',').map(str::trim).filter(|c| !c.is_empty()).collect()
+    }
+
+    /// Its block: the parameters, then the points.
+    pub fn block(&self) -> ParamBlock {
+        [&self.instance.block[..], &self.points].concat()
+    }
+}

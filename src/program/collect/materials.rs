@@ -1,0 +1,81 @@
+//! The methods of an RTSL material beside the one that shades: how it scatters light, its emission and its opacity.
+
+use crate::abi::EntryPoint;
+use crate::ir::passes::Pipeline;
+use crate::ir::{Const, FunctionBuilder, FunctionKind, Op, Terminator, Type, Value};
+use crate::program::collect::instances::Instance;
+use std::sync::Arc;
+
+/// The methods of a material.
+#[derive(Clone, Debug, Default)]
+pub struct MaterialMethods {
+    /// How it scatters light, where paths are traced.
+    pub scattering: Option<Scattering>,
+    /// `emission`, unless that is black everywhere.
+    pub emission: Option<Arc<Instance>>,
+    /// `opacity`, unless that is 1 everywhere.
+    pub opacity: Option<Arc<Instance>>,
+}
+
+/// The methods by which a path tracer scatters light.
+#[derive(Clone, Debug)]
+pub struct Scattering {
+    /// `BSDF`.
+    pub bsdf: Arc<Instance>,
+    /// `sampleBSDF`.
+    pub sample: Arc<Instance>,
+    /// `evaluatePDF`.
+    pub pdf: Arc<Instance>,
+}
+
+impl MaterialMethods {
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.of_scattering().chain(&self.emission).chain(&self.opacity)
+    }
+
+    /// Those that are evaluated several times at one shading point.
+    pub fn evaluated_repeatedly(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.of_scattering().chain(self.opacity.iter().filter(|_| self.scattering.is_some()))
+    }
+
+    fn of_scattering(&self) -> impl Iterator<Item = &Arc<Instance>> {
+        self.scattering.iter().flat_map(|s| [&s.bsdf, &s.sample, &s.pdf])
+    }
+}
+
+/// Whether an `emission` is black everywhere, as that of a base class may be: the values of its parameters are known.
+pub fn is_black(emission: &Instance) -> bool {
+    is_always(emission, "emission", Const::zero(Type::Vec3))
+}
+
+/// Whether an `opacity` is 1 everywhere.
+pub fn is_opaque(opacity: &Instance) -> bool {
+    is_always(opacity, "opacity", Const::Vec3([1.0; 3]))
+}
+
+/// Whether a method returns one colour everywhere.
+fn is_always(method: &Instance, output: &str, color: Const) -> bool {
+    let shader = &method.shader;
+    let mut b = FunctionBuilder::new("method", FunctionKind::Entry(EntryPoint::Other));
+    b.result("color", Type::Vec3);
+    let outputs = method.call(&mut b, &shader.core, |b, slot, param| match slot {
+        Some(slot) => method.constant_parameter(b, slot, param.ty),
+        None => b.param(param.name.clone(), param.ty),
+    });
+    let Some(found) = outputs.get(output) else { return true };
+    b.ret(vec![found]);
+    let mut module = shader.unit().clone();
+    module.functions.push(b.finish());
+    if Pipeline::default().run(&mut module, &mut ()).is_err() {
+        return false;
+    }
+    let Some(entry) = module.function("method") else { return false };
+    let constants = entry.blocks.iter().flat_map(|block| &block.insts);
+    let same: Vec<Value> =
+        constants.filter(|i| i.op == Op::Const(color.clone())).filter_map(|i| i.results.first().copied()).collect();
+    entry.blocks.iter().all(|block| match &block.term {
+        Terminator::Return(values) => values.iter().all(|v| same.contains(v)),
+        _ => true,
+    })
+}

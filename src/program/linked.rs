@@ -1,0 +1,123 @@
+//! The linked [`Program`]: what back ends compile and renderers run.
+
+use crate::abi::CAMERA_ENTRY;
+use crate::ir::{Module, Op};
+use crate::lang::rsl::outline::Outline;
+use crate::lang::rsl::queries::Asked;
+use crate::program::collect::instances::{Instance, bind};
+use crate::program::collect::scene_queries::is_option;
+use crate::program::collect::{object_block, volume_ids};
+use crate::program::layout::constants::PROGRAM_CONSTANTS;
+use crate::program::layout::memory::MemoryImage;
+use crate::program::layout::procedural::Primitives;
+use crate::program::synthesise::surface_state::SHUTTER;
+use crate::scene::{Object, Scene, ShaderId, ShaderKind};
+use crate::text::diagnostics::Diagnostics;
+use crate::text::source::SourceMap;
+use std::sync::Arc;
+
+/// A scene's shaders and data in one piece, ready for a back end. A clone shares the functions and the shading data.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// All functions; entry points are of kind [`crate::ir::FunctionKind::Entry`].
+    pub module: Arc<Module>,
+    /// The shading data.
+    pub memory: Arc<MemoryImage>,
+    /// The procedural primitives.
+    pub primitives: Arc<Primitives>,
+    /// Number of surface entries.
+    pub surface_entries: usize,
+    /// Whether there is an imager entry.
+    pub has_imager: bool,
+    /// Whether a shader may print; a program that was linked with [`LinkOptions::debug`] then leaves records of what is printed.
+    pub prints: bool,
+    /// The program constants.
+    pub constants: [[f32; 4]; PROGRAM_CONSTANTS],
+    /// The text of everything that was compiled, for messages.
+    pub sources: SourceMap,
+    /// Warnings.
+    pub warnings: Diagnostics,
+    /// The scene's shader instances with their compiled shaders, in the scene's order; `None` for one that nothing uses.
+    pub instances: Arc<[Option<Arc<Instance>>]>,
+    /// With [`LinkOptions::debug`], the outlines of all that was compiled.
+    pub outlines: Arc<[Outline]>,
+}
+
+impl Program {
+    /// Whether some shader queries options of the scene, so that their values are part of the shading data.
+    pub fn reads_options(&self) -> bool {
+        let instances = self.instances.iter().flatten();
+        instances.flat_map(|i| &i.shader.core_params).any(|p| is_option(&p.name))
+    }
+
+    /// Whether a displacement shader reads parameters of the surface shader.
+    pub fn reads_surface(&self, displacement: ShaderId) -> bool {
+        let instance = self.instances.get(displacement.0 as usize).and_then(Option::as_ref);
+        let mut inputs = instance.into_iter().flat_map(|i| &i.shader.core_params);
+        inputs.any(|p| Asked::parse(&p.name).is_some_and(|asked| asked.word == "surface"))
+    }
+
+    /// Whether a shader of the scene changes a predefined variable.
+    pub fn changes(&self, shader: ShaderId, name: &str) -> bool {
+        let instance = self.instances.get(shader.0 as usize).and_then(Option::as_ref);
+        instance.is_some_and(|i| i.shader.changes(name))
+    }
+
+    /// Whether a shader or class reads the time, so that the image differs between time samples even of a scene at rest.
+    pub fn reads_time(&self) -> bool {
+        let [_, open, close, _] = self.constants[SHUTTER as usize];
+        let mut insts = self.module.functions.iter().flat_map(|f| &f.blocks).flat_map(|b| &b.insts);
+        open < close && insts.any(|inst| inst.op == Op::Uniform(SHUTTER))
+    }
+
+    /// How many of the camera's arguments the program takes for a sample (see [`crate::render::sampling::CameraSample::arguments`]).
+    pub fn camera_arguments(&self) -> usize {
+        self.module.function(CAMERA_ENTRY).map_or(0, |f| f.params.len())
+    }
+
+    /// The program of a scene that differs from this one's in the parameters of one shader instance: other data, the same functions. `None` where the parameters
+    /// are constants in the functions, as an imager's are, and where a string differs, as it may name a texture that is not read yet.
+    pub fn with_parameters_of(&self, scene: &Scene, id: ShaderId) -> Option<Self> {
+        let number = id.0 as usize;
+        let given = &scene.shader_instances[number];
+        // The mesh depends on the parameters of the displacement shader that displaced it, and on those of the surface shader that this reads.
+        let in_mesh = |o: &Object| {
+            let own = &o.attributes;
+            let reads = || own.displacement.is_some_and(|id| self.reads_surface(id));
+            own.displaced && (own.displacement == Some(id) || o.surface == Some(id) && reads())
+        };
+        if given.class_file().is_some()
+            || matches!(given.kind, ShaderKind::Imager | ShaderKind::CoShader)
+            || scene.objects.iter().any(in_mesh)
+        {
+            return None;
+        }
+        let old = self.instances.get(number)?.as_ref()?;
+        if !old.shader.is_for(given) {
+            return None;
+        }
+        let bound = Arc::new(bind(old.shader.clone(), given, scene, &mut Vec::new()));
+        // A string may name a texture, which must be read then, or a category, which is a constant in the code.
+        if !bound.strings().eq(old.strings()) {
+            return None;
+        }
+        let mut program = self.clone();
+        let memory = Arc::make_mut(&mut program.memory);
+        Arc::make_mut(&mut program.instances)[number] = Some(bound.clone());
+        let instance = |id: ShaderId| program.instances[id.0 as usize].as_deref();
+        for (number, object) in scene.objects.iter().enumerate() {
+            let displacement = object.attributes.displacement;
+            if object.surface == Some(id) || displacement == Some(id) {
+                let block = object_block(scene, object, instance(object.surface?)?, displacement.and_then(instance));
+                memory.set_object_params(number, object, &block);
+            }
+        }
+        for (number, _) in scene.lights.iter().enumerate().filter(|(_, light)| light.shader == id) {
+            memory.set_block(number, &bound.block);
+        }
+        if let Some(number) = volume_ids(scene).iter().position(|volume| *volume == id) {
+            memory.set_block(scene.lights.len() + number, &bound.block);
+        }
+        Some(program)
+    }
+}

@@ -1,0 +1,32 @@
+//! The intersection entries of procedural primitives, which rays call in place of a triangle test.
+
+use crate::abi::EntryPoint;
+use crate::ir::{Const, Function, FunctionBuilder, Op, Type};
+use crate::program::collect::instances::unpack;
+use crate::program::collect::procedural::PrimitiveCores;
+use crate::program::layout::procedural::BLOCK_VECTORS;
+use crate::program::synthesise::surface_state::of_frame;
+
+/// `@intersect.N(orig, dir, t_min, t_max, block) -> (t)`.
+pub fn intersect(number: usize, cores: &PrimitiveCores) -> Function {
+    let mut b = FunctionBuilder::entry(EntryPoint::Intersection(number as u32));
+    let [origin, direction] = ["orig", "dir"].map(|name| b.param(name, Type::Vec3));
+    let [t_min, t_max] = ["t_min", "t_max"].map(|name| b.param(name, Type::F32));
+    let block = b.param("block", Type::Ref);
+    b.result("t", Type::F32);
+    let core = &cores.intersect;
+    let outputs = core.call(&mut b, &core.shader.core, |b, slot, param| match (slot, &*param.name) {
+        (Some(slot), _) => unpack(b, param.ty, |b, k| b.op(Op::Load(BLOCK_VECTORS + slot + k), &[block])),
+        (None, "ray.origin") => origin,
+        (None, "ray.direction") => direction,
+        (None, "ray.t_min") => t_min,
+        (None, "ray.t") => t_max,
+        (None, name) => of_frame(b, name).unwrap_or_else(|| b.constant(Const::zero(param.ty))),
+    });
+    let t = outputs.get("t").unwrap_or(t_max);
+    let is_hit = b.op(Op::Lt, &[t, t_max]);
+    let miss = b.f32(-1.0);
+    let t = b.op(Op::Select, &[is_hit, t, miss]);
+    b.ret(vec![t]);
+    b.finish()
+}
